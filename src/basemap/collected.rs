@@ -188,13 +188,18 @@ impl Level {
         Self { parts, index }
     }
 
-    /// Returns the parts whose bounds touch a box, the most important first.
-    pub(super) fn within(&self, [west, south, east, north]: [i32; 4]) -> impl Iterator<Item = &Part> {
-        let [west, south, east, north] = [west, south, east, north].map(i64::from);
-        let around = AABB::from_corners([west, south], [east, north]);
-        let mut found: Vec<usize> =
-            self.index.locate_in_envelope_intersecting(&around).map(|found| found.data).collect();
+    /// Returns the parts whose bounds touch any of these boxes, the most important first.
+    pub(super) fn within(&self, boxes: &[[i32; 4]]) -> impl Iterator<Item = &Part> + use<'_> {
+        let around = boxes.iter().map(|sides| {
+            let [west, south, east, north] = sides.map(i64::from);
+            AABB::from_corners([west, south], [east, north])
+        });
+        let mut found: Vec<usize> = Vec::new();
+        for around in around {
+            found.extend(self.index.locate_in_envelope_intersecting(&around).map(|found| found.data));
+        }
         found.sort_unstable();
+        found.dedup();
         found.into_iter().map(|number| &self.parts[number])
     }
 }

@@ -97,21 +97,29 @@ impl Grid {
 /// Draws a part of the map, `None` for all of it: a `TopoJSON` topology in the envelope of responses.
 pub(super) fn draw(sets: &[&Levels], within: Option<BoundingBox>, zoom: u8) -> Result<Vec<u8>, Problem> {
     let pixel = pixel(zoom.min(16));
-    let shown = within.map_or([-1_800_000_000, -900_000_000, 1_800_000_000, 900_000_000], |of| of.units());
+    let everywhere = [-1_800_000_000, -900_000_000, 1_800_000_000, 900_000_000];
+    let shown: Vec<[i32; 4]> =
+        within.map_or(vec![everywhere], |of| of.halves().map(|half| half.units()).collect());
     let margin = (MARGIN * pixel).min(1e9) as i32;
-    let around = [
-        shown[0].saturating_sub(margin),
-        shown[1].saturating_sub(margin),
-        shown[2].saturating_add(margin),
-        shown[3].saturating_add(margin),
-    ];
-    let grid = Grid { origin: [shown[0], shown[1]], step: pixel / FINE };
+    let around: Vec<[i32; 4]> = shown
+        .iter()
+        .map(|[west, south, east, north]| {
+            [
+                west.saturating_sub(margin),
+                south.saturating_sub(margin),
+                east.saturating_add(margin),
+                north.saturating_add(margin),
+            ]
+        })
+        .collect();
+    let [west, south, ..] = shown.first().copied().unwrap_or(everywhere);
+    let grid = Grid { origin: [west, south], step: pixel / FINE };
     let mut arcs = Vec::new();
     let mut groups: IndexMap<Group<'_>, Vec<Vec<usize>>> = IndexMap::new();
     let mut points = Vec::new();
     let (mut cost, mut lacks_streets) = (0, false);
     for levels in sets {
-        for part in levels.at(zoom).into_iter().flat_map(|level| level.within(around)) {
+        for part in levels.at(zoom).into_iter().flat_map(|level| level.within(&around)) {
             if shown_from(part.kind) > zoom {
                 continue;
             }
@@ -124,16 +132,15 @@ pub(super) fn draw(sets: &[&Levels], within: Option<BoundingBox>, zoom: u8) -> R
                 lacks_streets |= part.kind == GroundKind::Street;
                 continue;
             }
-            let drawn = lines(part, around, &grid);
-            if drawn.is_empty() {
-                continue;
-            }
-            cost += drawn.iter().map(|line| line.len() + FOR_A_LINE).sum::<usize>();
             let has_name = zoom >= NAMES_FROM && !part.is_area();
-            let group = groups.entry((part.kind, if has_name { name } else { "" })).or_default();
-            let numbers: Vec<usize> = (arcs.len()..arcs.len() + drawn.len()).collect();
-            arcs.extend(drawn);
-            group.push(numbers);
+            let drawn = around.iter().map(|sides| lines(part, *sides, &grid));
+            for drawn in drawn.filter(|drawn| !drawn.is_empty()) {
+                cost += drawn.iter().map(|line| line.len() + FOR_A_LINE).sum::<usize>();
+                let group = groups.entry((part.kind, if has_name { name } else { "" })).or_default();
+                let numbers: Vec<usize> = (arcs.len()..arcs.len() + drawn.len()).collect();
+                arcs.extend(drawn);
+                group.push(numbers);
+            }
         }
     }
     points.truncate(MOST_PLACES);

@@ -14,7 +14,7 @@ use std::fmt;
 pub(crate) use self::column::{Cell, Column, Kind, Sought};
 pub(crate) use self::order::find;
 pub(crate) use self::row::{Row, Tables};
-pub(crate) use self::selection::{After, Selection, Time};
+pub(crate) use self::selection::{After, Selection, Time, parse_bbox};
 pub(crate) use self::writing::{GEOJSON, Items, Link, begin_feature};
 
 /// A collection of features.

@@ -3,12 +3,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::order::Id;
 use super::{Cell, Collection, Column, Kind};
 use crate::country::Country;
 use crate::model::bodies::Accepts;
 use crate::model::{
-    AlertFeature, Area, FloodState, FloodStatus, Geometry, Hazards, ImageUrl, Layer, ObservedGauge, Report,
+    AlertFeature, Area, FeatureId, FloodState, FloodStatus, Geometry, Hazards, ImageUrl, Layer,
+    ObservedGauge, Report,
 };
 
 /// The columns of all collections in an installation, and the words that their values need.
@@ -27,7 +27,7 @@ pub(crate) struct Tables {
 /// A feature with the values of its columns, in their order.
 #[derive(Clone, Debug)]
 pub(crate) struct Row<'a> {
-    pub(crate) id: Id<'a>,
+    pub(crate) id: FeatureId<'a>,
     pub(crate) geometry: Geometry<'a>,
     pub(crate) cells: Vec<Cell<'a>>,
 }
@@ -84,7 +84,7 @@ impl Tables {
             Layer::Gauges(gauges) => gauges.0.get(index).and_then(gauge),
             Layer::Infrastructure(all) => all.0.get(index).map(|of| {
                 let cells = vec![Cell::some_text(&of.name), Cell::text(of.kind.name())];
-                Row::numbered(index as u64, of.geometry(), cells)
+                Row { id: FeatureId::Text(of.id.as_str().into()), geometry: of.geometry(), cells }
             }),
             Layer::Alerts(alerts) => alerts.get(index).map(|alert| self.alert(alert)),
             Layer::Boundaries(_) => None,
@@ -149,13 +149,13 @@ impl Tables {
         cells.extend(area_cells(area));
         cells.extend(self.state(Some(message.state)));
         cells.push(Cell::Moment(message.last_confirmed));
-        Row { id: Id::Text(identifier.into()), geometry: area.geometry(), cells }
+        Row { id: FeatureId::Text(identifier.into()), geometry: area.geometry(), cells }
     }
 }
 
 impl<'a> Row<'a> {
     fn numbered(number: u64, geometry: Geometry<'a>, cells: Vec<Cell<'a>>) -> Self {
-        Self { id: Id::Number(number), geometry, cells }
+        Self { id: FeatureId::Number(number), geometry, cells }
     }
 }
 
@@ -254,7 +254,7 @@ fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> Option<Row<'_
         Cell::integer(newest.alert.number().into()),
         Cell::some_text(&newest.label),
     ];
-    let id = Id::Text(Cow::Borrowed(&gauge.id));
+    let id = FeatureId::Text(Cow::Borrowed(&gauge.id));
     Some(Row { id, geometry: Geometry::Point(gauge.location.coord()), cells })
 }
 

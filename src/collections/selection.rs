@@ -1,18 +1,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-use geo::Coord;
-
-use super::order::{Id, order};
+use super::order::order;
 use super::{Cell, Collection, Row, Sought, Tables};
-use crate::model::{BoundingBox, Geometry, Layer, Timestamp, digits};
+use crate::model::{BoundingBox, FeatureId, Layer, Timestamp, digits};
 use crate::stores::Revision;
 
 /// Which features of a collection a page has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Selection {
     /// Where; everywhere if there is no part.
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<BoundingBox>,
     pub(crate) time: Option<Time>,
     /// The values of columns, by their index.
     pub(crate) values: Vec<(usize, Sought)>,
@@ -22,11 +20,7 @@ pub(crate) struct Selection {
     pub(crate) after: Option<After>,
 }
 
-/// A part of the map: one box, or two on both sides of the 180th meridian.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Part(Vec<BoundingBox>);
-
-/// The error for a text that is not a [`Part`].
+/// The error for a text that is not a part of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be four numbers with commas between them: west, south, east and north in degrees, longitudes from -180 to 180, latitudes \
@@ -60,36 +54,26 @@ pub(crate) struct After {
 #[error("must be the cursor in a link of an earlier page")]
 pub(crate) struct InvalidAfter;
 
-impl FromStr for Part {
-    type Err = InvalidPart;
-
-    /// Reads `bbox` (OGC API – Features 1.0 §7.15.3). Heights, the third and the sixth of six numbers, select nothing.
-    /// South and north may be in any order.
-    fn from_str(text: &str) -> Result<Self, InvalidPart> {
-        let numbers: Vec<f64> =
-            text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| InvalidPart)?;
-        let ([west, south, east, north] | [west, south, _, east, north, _]) = *numbers.as_slice() else {
-            return Err(InvalidPart);
-        };
-        let corners = |west, east| [Coord { x: west, y: south }, Coord { x: east, y: north }];
-        let boxes = if west <= east {
-            vec![corners(west, east)]
-        } else {
-            vec![corners(west, 180.0), corners(-180.0, east)]
-        };
-        let boxes: Option<Vec<_>> = boxes.into_iter().map(BoundingBox::exact).collect();
-        boxes.map(Self).ok_or(InvalidPart)
-    }
+/// Reads `bbox` (OGC API – Features 1.0 §7.15.3). Heights, the third and the sixth of six numbers, select nothing.
+///
+/// # Errors
+///
+/// [`InvalidPart`].
+pub(crate) fn parse_bbox(text: &str) -> Result<BoundingBox, InvalidPart> {
+    let numbers: Vec<f64> =
+        text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| InvalidPart)?;
+    let ([west, south, east, north] | [west, south, _, east, north, _]) = *numbers.as_slice() else {
+        return Err(InvalidPart);
+    };
+    BoundingBox::exact([west, south, east, north]).ok_or(InvalidPart)
 }
 
-impl Part {
-    /// Returns whether a feature of a layer touches the part.
-    fn touches(&self, layer: &Layer, index: usize, geometry: Geometry<'_>) -> bool {
-        self.0.iter().any(|part| match layer {
-            // The set of areas has the box around each.
-            Layer::Floods(floods) => floods.areas().touches(floods.selected()[index].0, part),
-            _ => part.touches(geometry),
-        })
+/// Returns whether a feature of a layer touches a part of the map.
+fn touches(part: &BoundingBox, layer: &Layer, index: usize) -> bool {
+    match layer {
+        // The set of areas has the box around each.
+        Layer::Floods(floods) => floods.areas().touches(floods.selected()[index].0, part),
+        _ => part.touches(layer.feature(index).geometry),
     }
 }
 
@@ -129,8 +113,8 @@ impl After {
         index: usize,
     ) -> Option<String> {
         let order = match order(layer, index)? {
-            Id::Number(number) => number.to_string(),
-            Id::Text(text) => text.into_owned(),
+            FeatureId::Number(number) => number.to_string(),
+            FeatureId::Text(text) => text.into_owned(),
         };
         let places = collection.is_imported().then_some(places);
         Some(Self { places, order }.to_string())
@@ -164,8 +148,8 @@ impl After {
     /// Returns the index of the first later feature of a layer.
     fn next(&self, layer: &Layer) -> usize {
         let is_before = |index: usize| match order(layer, index) {
-            Some(Id::Number(number)) => self.number().is_some_and(|last| number <= last),
-            Some(Id::Text(text)) => *text <= *self.order,
+            Some(FeatureId::Number(number)) => self.number().is_some_and(|last| number <= last),
+            Some(FeatureId::Text(text)) => *text <= *self.order,
             None => true,
         };
         let (mut low, mut high) = (0, layer.len());
@@ -200,8 +184,7 @@ impl Selection {
     }
 
     fn selects(&self, layer: &Layer, index: usize, tables: &Tables) -> bool {
-        let touches = |part: &Part| part.touches(layer, index, layer.feature(index).geometry);
-        if !self.part.as_ref().is_none_or(touches) {
+        if !self.part.as_ref().is_none_or(|part| touches(part, layer, index)) {
             return false;
         }
         if self.values.is_empty() && self.time.is_none() {
@@ -244,7 +227,7 @@ mod tests {
             ("NaN,-6.3,106.9,-6.1", None),
             ("", None),
         ] {
-            assert_eq!(text.parse::<Part>().ok().map(|part| part.0.len()), boxes, "{text}");
+            assert_eq!(parse_bbox(text).ok().map(|part| part.halves().count()), boxes, "{text}");
         }
     }
 

@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::json;
 
-use super::order::Id;
 use super::{Cell, Collection, Column, Row, Tables};
 use crate::model::{Geometry, Layer, Stop, geojson};
 
@@ -83,10 +82,7 @@ pub(crate) struct Link {
 
 fn begin_row(row: &Row<'_>, columns: &[Column], out: &mut Vec<u8>) -> io::Result<()> {
     let Row { id, geometry, cells } = row;
-    match id {
-        Id::Number(number) => begin_feature(number, *geometry, columns, cells, out),
-        Id::Text(text) => begin_feature(text, *geometry, columns, cells, out),
-    }
+    begin_feature(id, *geometry, columns, cells, out)
 }
 
 /// Writes a feature without its closing brace.

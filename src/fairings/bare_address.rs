@@ -67,10 +67,13 @@ impl BareAddresses {
     /// Returns the path without the name of a format, and that name.
     fn split<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str)> {
         let (plain, format) = path.rsplit_once('.').filter(|(_, format)| !format.contains('/'))?;
-        let offers = |address: &Address| {
-            address.formats.iter().any(|offered| offered == format) && address.matches(plain)
-        };
-        (!self.taken.contains(path) && self.addresses.iter().any(offers)).then_some((plain, format))
+        if self.taken.contains(path) {
+            return None;
+        }
+        // `/alerts/history` matches `/alerts/<identifier>` too. Requests reach the route with the fewest parameters.
+        let matching = self.addresses.iter().filter(|address| address.matches(plain));
+        let address = matching.min_by_key(|address| address.parameters())?;
+        address.formats.iter().any(|offered| offered == format).then_some((plain, format))
     }
 }
 
@@ -78,6 +81,10 @@ impl Address {
     fn new(path: &str, formats: Vec<String>) -> Self {
         let segment = |segment: &str| (!segment.starts_with('<')).then(|| segment.to_owned());
         Self { segments: path.split('/').map(segment).collect(), formats }
+    }
+
+    fn parameters(&self) -> usize {
+        self.segments.iter().filter(|segment| segment.is_none()).count()
     }
 
     fn matches(&self, path: &str) -> bool {

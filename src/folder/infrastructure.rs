@@ -30,7 +30,7 @@ fn infrastructure(feature: &Feature<'_>, locator: &Locator) -> Result<Vec<Infras
     let name = feature.text("name")?;
     let part = |shape: InfrastructureShape| {
         let tags = tags(feature, shape.beginning(), locator)?;
-        Ok(Infrastructure { kind, name: name.clone(), tags, shape })
+        Ok(Infrastructure { id: String::new(), kind, name: name.clone(), tags, shape })
     };
     shapes(feature.geometry()?)?.into_iter().map(part).collect()
 }

@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 use super::area_text::{Last, append_identity};
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
-use crate::model::{Area, AreaSet, Geometry, Layer, LayerKind, geojson};
+use crate::model::{Area, AreaSet, FeatureId, Geometry, Layer, LayerKind, geojson};
 use crate::resources::{describe, properties};
 use crate::schema;
 
 /// Writes a layer as a `FeatureCollection`.
 ///
-/// Coordinates are written with the fewest digits that parse to the same number. Costs O(positions).
+/// Coordinates are written with the fewest digits that parse to the same number. Features have the `id` that they have in the
+/// collections for GIS programs; those that are in none have no `id`. Costs O(positions).
 ///
 /// The text of each area is built when it is first needed, and cached as long as the set of areas exists. After that, writing
 /// floods or local areas costs little more than copying their text.
@@ -131,14 +132,24 @@ fn feature_collection(kind: LayerKind) -> Value {
         let coordinates = if name == "Point" { position() } else { schema::lines(name, position()) };
         schema::object(json!({ "type": { "const": name }, "coordinates": coordinates }))
     };
-    schema::object(json!({
-        "type": { "const": "FeatureCollection" },
-        "features": schema::array(schema::object(json!({
-            "type": { "const": "Feature" },
-            "geometry": schema::one_of(describe(kind).geometries().iter().copied().map(geometry)),
-            "properties": properties(kind),
-        }))),
-    }))
+    let mut feature = schema::object(json!({
+        "type": { "const": "Feature" },
+        "geometry": schema::one_of(describe(kind).geometries().iter().copied().map(geometry)),
+        "properties": properties(kind),
+    }));
+    if let Some(id) = id_type(kind) {
+        feature["properties"]["id"] = json!({ "type": id });
+    }
+    schema::object(json!({ "type": { "const": "FeatureCollection" }, "features": schema::array(feature) }))
+}
+
+/// Returns the JSON type of the `id` of features of a kind; `None` if they have none.
+fn id_type(kind: LayerKind) -> Option<&'static str> {
+    match kind {
+        LayerKind::Floods | LayerKind::Areas | LayerKind::Reports => Some("integer"),
+        LayerKind::Gauges | LayerKind::Infrastructure | LayerKind::Alerts => Some("string"),
+        LayerKind::Boundaries => None,
+    }
 }
 
 /// The media type of a collection by itself (RFC 7946 §12).
@@ -181,7 +192,7 @@ impl Format for Bare {
 /// Builds the text of an area up to its last properties.
 fn text_of(area: &Area) -> serde_json::Result<Box<[u8]>> {
     let mut text = Vec::new();
-    before_properties(area.geometry(), &mut text);
+    before_properties(Some(FeatureId::Number(area.id.number())), area.geometry(), &mut text)?;
     append_identity(area, &mut text)?;
     Ok(text.into())
 }
@@ -197,17 +208,28 @@ fn write_features(
         if index > 0 {
             out.push(b',');
         }
-        before_properties(feature.geometry, out);
+        before_properties(layer.id(index), feature.geometry, out)?;
         serde_json::to_writer(&mut *out, &feature.properties)?;
         after_properties(out);
     }
     Ok(())
 }
 
-fn before_properties(shape: Geometry<'_>, out: &mut Vec<u8>) {
-    out.extend_from_slice(br#"{"type":"Feature","geometry":"#);
+fn before_properties(
+    id: Option<FeatureId<'_>>,
+    shape: Geometry<'_>,
+    out: &mut Vec<u8>,
+) -> serde_json::Result<()> {
+    out.extend_from_slice(br#"{"type":"Feature","#);
+    if let Some(id) = id {
+        out.extend_from_slice(br#""id":"#);
+        serde_json::to_writer(&mut *out, &id)?;
+        out.push(b',');
+    }
+    out.extend_from_slice(br#""geometry":"#);
     geojson::geometry(shape, out);
     out.extend_from_slice(br#","properties":"#);
+    Ok(())
 }
 
 fn after_properties(out: &mut Vec<u8>) {

@@ -184,13 +184,16 @@ pub struct EncodeContext {
     /// Why the layer says nothing about the place that was asked for, as a sentence in English: the service does not cover it. `None` if it
     /// does.
     pub not_covered: Option<Arc<str>>,
+    /// West, south, east and north of all loaded areas, in degrees: the bounding box of a document without features. `None` if there
+    /// are no areas. Only set for such a document.
+    pub bounds: Option<[f64; 4]>,
     pub(crate) stop: Stop,
 }
 
 impl EncodeContext {
     /// Returns a context with these values.
     pub fn new(now: Timestamp, time_zone: Tz, base_url: impl Into<Arc<str>>) -> Self {
-        Self { now, time_zone, base_url: base_url.into(), not_covered: None, stop: Stop::default() }
+        Self { now, time_zone, base_url: base_url.into(), not_covered: None, bounds: None, stop: Stop::default() }
     }
 
     /// Fails once no request waits for the response any more. A format whose layers can be long calls this for each

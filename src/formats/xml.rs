@@ -30,6 +30,14 @@ pub(super) fn element<'a>(
     Ok(())
 }
 
+/// Writes the `link` of an Atom document (RFC 4287 §4.2.7).
+pub(super) fn link(xml: &mut Xml<'_>, rel: &str, media_type: Option<&str>, address: &str) -> io::Result<()> {
+    let media_type = media_type.map(|media_type| ("type", media_type));
+    let attributes = [("rel", rel)].into_iter().chain(media_type).chain([("href", address)]);
+    xml.create_element("link").with_attributes(attributes).write_empty()?;
+    Ok(())
+}
+
 /// Writes `<?xml version="1.0" encoding="UTF-8"?>`.
 pub(super) fn declaration(xml: &mut Xml<'_>) -> io::Result<()> {
     xml.write_event(Event::Decl(quick_xml::events::BytesDecl::new("1.0", Some("UTF-8"), None)))

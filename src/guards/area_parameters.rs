@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use geo::Coord;
 use serde_json::{Value, json};
 
 use super::QueryParameter;
@@ -10,14 +9,15 @@ use super::parameter::one_of;
 use crate::config::Config;
 use crate::model::{AreaId, AreaLevel, BoundingBox, digits};
 
-/// `bbox`: the part of the map between two opposite corners, or absent.
+/// `bbox`: a part of the map, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Within(pub Option<BoundingBox>);
 
 impl QueryParameter for Within {
     const NAME: &'static str = "bbox";
-    const SAYS: &'static str = "Only what touches this part of the map: `west,south,east,north` in degrees. Its sides are moved \
-                                outwards to the next hundredth of a degree.";
+    const SAYS: &'static str = "Only what touches this part of the map: `west,south,east,north` in degrees. A west that is \
+                                greater than the east crosses the 180th meridian. The sides are moved outwards to the next \
+                                hundredth of a degree.";
 
     fn schema(_: &Config) -> Value {
         let lng = r"-?(1[0-7]\d|[1-9]?\d)(\.\d{1,12})?";
@@ -32,8 +32,7 @@ impl QueryParameter for Within {
         let Some(value) = value else { return Ok(Self(None)) };
         let numbers: Vec<f64> =
             value.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| must)?;
-        let &[west, south, east, north] = numbers.as_slice() else { return Err(must.to_owned()) };
-        let found = BoundingBox::around([Coord { x: west, y: south }, Coord { x: east, y: north }]);
+        let found = numbers.try_into().ok().and_then(BoundingBox::around);
         found.map(|found| Self(Some(found))).ok_or_else(|| must.to_owned())
     }
 }

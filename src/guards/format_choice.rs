@@ -74,7 +74,8 @@ impl<R: MapResource + Default> Part for FormatChoice<R> {
 }
 
 /// The format for one alert: the document that the feeds link to, or any other enabled format but the feeds. It is chosen as by
-/// [`FormatChoice`].
+/// [`FormatChoice`]. An address that ends in [`DOCUMENT`] always has the document, as the feeds promise: some readers fetch only
+/// links that end so.
 #[derive(Clone, Debug)]
 pub(crate) struct AlertFormat(pub Arc<dyn Format>);
 
@@ -84,6 +85,9 @@ impl<'r> FromRequest<'r> for AlertFormat {
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let format = managed::<FormatRegistry>(request).and_then(|registry| {
+            if BareAddresses::format(request) == Some(DOCUMENT) {
+                return alert_document(registry, Query::of(request));
+            }
             let formats = of_alert(registry);
             let accept = || Accept::new(request.headers().get("Accept"));
             choice(Query::of(request), accept, &formats.iter().collect::<Vec<_>>())
@@ -95,7 +99,9 @@ impl<'r> FromRequest<'r> for AlertFormat {
 impl Part for AlertFormat {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let formats = of_alert(interface.formats);
-        describe(&formats.iter().collect::<Vec<_>>(), NAME, operation);
+        let says = format!("{NAME} `.{DOCUMENT}` after the identifier chooses the CAP document.");
+        describe(&formats.iter().collect::<Vec<_>>(), &says, operation);
+        operation.formats = document(interface.formats).map(|_| DOCUMENT.to_owned()).into_iter().collect();
         let kind = LayerKind::Alerts;
         let registered = |format: &dyn Format| interface.formats.carrying(kind).any(|of| **of == *format);
         let schema = |format: &dyn Format| {
@@ -151,12 +157,26 @@ fn alternatives(formats: Vec<(&dyn Format, Value)>, kind: LayerKind) -> Value {
     }
 }
 
+/// How the address of the document of an alert ends, after a dot.
+const DOCUMENT: &str = Container::XML.0;
+
 /// Returns the formats for one alert, the preferred one first.
 fn of_alert(registry: &FormatRegistry) -> Vec<Arc<dyn Format>> {
-    let formats = || registry.carrying(LayerKind::Alerts);
-    let document = formats().find_map(|format| format.of_entry());
-    let others = formats().filter(|format| format.of_entry().is_none());
-    document.into_iter().chain(others.cloned()).collect()
+    let others = registry.carrying(LayerKind::Alerts).filter(|format| format.of_entry().is_none());
+    document(registry).into_iter().chain(others.cloned()).collect()
+}
+
+/// Returns the format of the documents that the feeds of alerts link to; `None` if no feed is enabled.
+fn document(registry: &FormatRegistry) -> Option<Arc<dyn Format>> {
+    registry.carrying(LayerKind::Alerts).find_map(|format| format.of_entry())
+}
+
+/// Returns the format of the document, for an address that ends in [`DOCUMENT`]. Parameters may only repeat the choice.
+fn alert_document(registry: &FormatRegistry, query: Query<'_>) -> Result<Arc<dyn Format>, Problem> {
+    let format = document(registry).ok_or_else(|| Problem::internal("no feed of alerts is enabled"))?;
+    query.one_of("format", &[format.container().0])?;
+    query.one_of("geoformat", &[format.name()])?;
+    Ok(format)
 }
 
 /// Returns the containers of the formats, each once.

@@ -1,8 +1,12 @@
+use std::fmt;
+
 use geo::{Coord, Intersects, Rect};
 
 use super::Geometry;
 
 /// A part of the map between two meridians and two parallels, whose sides lie on ten-millionths of a degree, about 1 cm apart.
+///
+/// A box whose west is greater than its east crosses the 180th meridian (RFC 7946 §5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BoundingBox {
     west: i32,
@@ -17,31 +21,45 @@ const UNITS: f64 = 1e7;
 /// How many units the sides of rounded boxes are apart: a hundredth of a degree, about 1.1 km.
 const STEP: i32 = 100_000;
 
+/// By how much a box is larger than its sides, in degrees, about 0.1 mm: a side that was read from the coordinate of a point, and
+/// rounded in binary, does not leave the point out.
+const SLACK: f64 = 1e-9;
+
+/// The 180th meridian in units.
+const ANTIMERIDIAN: i32 = 1_800_000_000;
+
 impl BoundingBox {
-    /// Returns the smallest box that contains two opposite corners and has its sides on hundredths of a degree, so that slightly
-    /// different viewports are equal; `None` unless both are on the globe.
+    /// Returns the smallest box that contains the one with these sides, west, south, east and north in degrees, and has its own sides
+    /// on hundredths of a degree, so that slightly different viewports are equal; `None` unless all are on the globe. South and
+    /// north may be in any order.
     #[must_use]
-    pub(crate) fn around(corners: [Coord<f64>; 2]) -> Option<Self> {
-        Self::rounded(corners, STEP)
+    pub(crate) fn around(sides: [f64; 4]) -> Option<Self> {
+        Self::rounded(sides, STEP)
     }
 
-    /// Returns the smallest box that contains two opposite corners; `None` unless both are on the globe.
+    /// Returns the box with these sides, as [`around`](Self::around) but for the rounding.
     #[must_use]
-    pub(crate) fn exact(corners: [Coord<f64>; 2]) -> Option<Self> {
-        Self::rounded(corners, 1)
+    pub(crate) fn exact(sides: [f64; 4]) -> Option<Self> {
+        Self::rounded(sides, 1)
     }
 
-    fn rounded([one, other]: [Coord<f64>; 2], step: i32) -> Option<Self> {
-        let is_on_globe = |at: Coord<f64>| at.x.abs() <= 180.0 && at.y.abs() <= 90.0;
+    fn rounded([west, south, east, north]: [f64; 4], step: i32) -> Option<Self> {
+        let are_on_globe = [west, east].iter().all(|lng| lng.abs() <= 180.0)
+            && [south, north].iter().all(|lat| lat.abs() <= 90.0);
         let steps = UNITS / f64::from(step);
         // A multiple of 0.01 is not exact in binary: without the tolerance, some would be moved outwards by one step.
         let below = |degrees: f64| (degrees * steps + 1e-6).floor() as i32 * step;
         let above = |degrees: f64| (degrees * steps - 1e-6).ceil() as i32 * step;
-        (is_on_globe(one) && is_on_globe(other)).then(|| Self {
-            west: below(one.x.min(other.x)),
-            south: below(one.y.min(other.y)),
-            east: above(one.x.max(other.x)),
-            north: above(one.y.max(other.y)),
+        let (mut low, mut high) = (below(west), above(east));
+        if west > east && low <= high {
+            // The gap was smaller than a step.
+            (low, high) = (-ANTIMERIDIAN, ANTIMERIDIAN);
+        }
+        are_on_globe.then(|| Self {
+            west: low,
+            south: below(south.min(north)),
+            east: high,
+            north: above(south.max(north)),
         })
     }
 
@@ -53,6 +71,11 @@ impl BoundingBox {
 
     /// Returns the same for a geometry with these bounds.
     pub(super) fn touches_inside(&self, geometry: Geometry<'_>, bounds: Option<Rect<f64>>) -> bool {
+        self.halves().any(|half| half.touches_plainly(geometry, bounds))
+    }
+
+    /// Returns whether a geometry touches the box, which does not cross the 180th meridian.
+    fn touches_plainly(&self, geometry: Geometry<'_>, bounds: Option<Rect<f64>>) -> bool {
         let own = self.rect();
         let Some(around) = bounds.filter(|around| own.intersects(around)) else { return false };
         let is_inside = |at: Coord<f64>| own.intersects(&at);
@@ -70,20 +93,34 @@ impl BoundingBox {
     #[must_use]
     pub(crate) fn narrowed(self, bounds: Rect<f64>) -> Option<Self> {
         // Bounds that are not on the globe narrow nothing.
-        let Some(around) = Self::around([bounds.min(), bounds.max()]) else { return Some(self) };
-        let narrowed = Self {
-            west: self.west.max(around.west),
-            south: self.south.max(around.south),
-            east: self.east.min(around.east),
-            north: self.north.min(around.north),
-        };
-        if narrowed == around {
-            None
-        } else if narrowed.west > narrowed.east || narrowed.south > narrowed.north {
-            Some(self)
-        } else {
-            Some(narrowed)
+        let (low, high) = (bounds.min(), bounds.max());
+        let Some(around) = Self::around([low.x, low.y, high.x, high.y]) else { return Some(self) };
+        let narrowed: Vec<_> = self.halves().filter_map(|half| half.common(&around)).collect();
+        match *narrowed.as_slice() {
+            [narrowed] => Some(narrowed).filter(|narrowed| *narrowed != around),
+            // Both halves of a box that crosses the 180th meridian.
+            [first, second] => Some(Self { east: second.east, ..first }),
+            _ => Some(self),
         }
+    }
+
+    /// Returns the box, as two if it crosses the 180th meridian: first the one east of its west side.
+    pub(crate) fn halves(&self) -> impl Iterator<Item = Self> + use<> {
+        let crosses = self.west > self.east;
+        let first = if crosses { Self { east: ANTIMERIDIAN, ..*self } } else { *self };
+        let second = crosses.then_some(Self { west: -ANTIMERIDIAN, ..*self });
+        [first].into_iter().chain(second)
+    }
+
+    /// Returns what two boxes have in common that do not cross the 180th meridian; `None` if they do not touch.
+    fn common(&self, other: &Self) -> Option<Self> {
+        let common = Self {
+            west: self.west.max(other.west),
+            south: self.south.max(other.south),
+            east: self.east.min(other.east),
+            north: self.north.min(other.north),
+        };
+        (common.west <= common.east && common.south <= common.north).then_some(common)
     }
 
     /// Returns its west, south, east and north, in ten-millionths of a degree.
@@ -93,8 +130,19 @@ impl BoundingBox {
     }
 
     fn rect(&self) -> Rect<f64> {
-        let corner = |x: i32, y: i32| Coord { x: f64::from(x) / UNITS, y: f64::from(y) / UNITS };
-        Rect::new(corner(self.west, self.south), corner(self.east, self.north))
+        let corner = |x: i32, y: i32, slack: f64| Coord {
+            x: f64::from(x) / UNITS + slack,
+            y: f64::from(y) / UNITS + slack,
+        };
+        Rect::new(corner(self.west, self.south, -SLACK), corner(self.east, self.north, SLACK))
+    }
+}
+
+impl fmt::Display for BoundingBox {
+    /// Writes the box as the parameter `bbox` has it: `106.7,-6.3,106.9,-6.1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [west, south, east, north] = self.units().map(|side| f64::from(side) / UNITS);
+        write!(f, "{west},{south},{east},{north}")
     }
 }
 
@@ -105,14 +153,14 @@ mod tests {
     use super::*;
 
     fn around(west: f64, south: f64, east: f64, north: f64) -> Option<BoundingBox> {
-        BoundingBox::around([coord! { x: west, y: south }, coord! { x: east, y: north }])
+        BoundingBox::around([west, south, east, north])
     }
 
     #[test]
     fn a_box_is_rounded_outwards_to_hundredths_of_a_degree() {
         let exact = around(106.83, -6.39, 106.84, -6.38).unwrap();
         assert_eq!(around(106.831, -6.382, 106.8399, -6.3801), Some(exact));
-        assert_eq!(around(106.84, -6.38, 106.83, -6.39), Some(exact), "corners in any order");
+        assert_eq!(around(106.83, -6.38, 106.84, -6.39), Some(exact), "south and north in any order");
         assert_ne!(around(106.829, -6.382, 106.8399, -6.3801), Some(exact));
         for [west, south] in [[-180.1, 0.0], [0.0, -90.1], [f64::NAN, 0.0], [f64::INFINITY, 0.0]] {
             assert_eq!(around(west, south, 1.0, 1.0), None);
@@ -149,5 +197,43 @@ mod tests {
         assert!(!touches(&[(106.89, -6.30), (107.00, -6.19)]), "past a corner, although their boxes overlap");
         assert!(part.touches(Geometry::Point(coord! { x: 106.90, y: -6.10 })));
         assert!(!part.touches(Geometry::Point(coord! { x: 106.901, y: -6.10 })));
+    }
+
+    #[test]
+    fn a_box_whose_west_is_greater_than_its_east_crosses_the_180th_meridian() {
+        let part = around(179.0, -20.0, -179.0, -10.0).unwrap();
+        let touches = |x: f64, y: f64| part.touches(Geometry::Point(coord! { x: x, y: y }));
+        for [x, y] in [[179.0, -15.0], [180.0, -20.0], [-180.0, -10.0], [-179.0, -15.0]] {
+            assert!(touches(x, y), "{x}, {y}");
+        }
+        for [x, y] in [[178.9, -15.0], [-178.9, -15.0], [0.0, -15.0], [180.0, -9.9]] {
+            assert!(!touches(x, y), "{x}, {y}");
+        }
+        let whole = around(-180.0, -20.0, 180.0, -10.0);
+        assert_eq!(around(106.839, -20.0, 106.831, -10.0), whole, "the gap is smaller than the rounding");
+        assert_eq!(part.to_string(), "179,-20,-179,-10");
+    }
+
+    #[test]
+    fn a_box_across_the_180th_meridian_is_narrowed_to_where_something_is() {
+        let part = around(170.0, -20.0, -170.0, -10.0).unwrap();
+        let narrowed = |west: f64, east: f64| {
+            part.narrowed(Rect::new(coord! { x: west, y: -18.0 }, coord! { x: east, y: -12.0 }))
+        };
+        assert_eq!(narrowed(175.0, 180.0), None, "everything is in one half");
+        assert_eq!(narrowed(-179.0, -175.0), None);
+        assert_eq!(narrowed(160.0, 175.0), around(170.0, -18.0, 175.0, -12.0));
+        assert_eq!(narrowed(-175.0, 175.0), around(170.0, -18.0, -170.0, -12.0), "both halves have some");
+        assert_eq!(narrowed(-180.0, 180.0), around(170.0, -18.0, -170.0, -12.0));
+        assert_eq!(narrowed(0.0, 1.0), Some(part), "nothing is there");
+    }
+
+    #[test]
+    fn a_box_of_a_coordinate_contains_it_however_that_is_rounded() {
+        for number in 0..10_000_u32 {
+            let at = coord! { x: 106.8 + f64::from(number) * 1.234_567_890_12e-5, y: -6.2 + f64::from(number) / 3e5 };
+            let own = BoundingBox::exact([at.x, at.y, at.x, at.y]).unwrap();
+            assert!(own.touches(Geometry::Point(at)), "{at:?}");
+        }
     }
 }

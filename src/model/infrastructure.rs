@@ -59,6 +59,9 @@ impl Serialize for InfrastructureKind {
 /// A floodgate, a pump or a waterway.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Infrastructure {
+    /// What identifies it among all: [`Places`](super::Places) derives it from kind, name and first position, so that it stays when
+    /// other pieces come or go. Empty before that.
+    pub id: String,
     /// What it is.
     pub kind: InfrastructureKind,
     /// Its name.
@@ -115,6 +118,19 @@ impl Course {
 }
 
 impl Infrastructure {
+    /// Returns a hash of its kind, name and first position, as 16 digits.
+    pub(super) fn derived_id(&self) -> String {
+        let beginning = self.shape.beginning().coord();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.kind.name().as_bytes()).update(b"\0");
+        hasher.update(self.name.as_bytes()).update(b"\0");
+        // Adding zero makes −0 and 0 equal.
+        for degrees in [beginning.x + 0.0, beginning.y + 0.0] {
+            hasher.update(&degrees.to_bits().to_le_bytes());
+        }
+        hasher.finalize().to_hex()[..16].to_owned()
+    }
+
     /// Returns its shape as geometry.
     #[must_use]
     pub fn geometry(&self) -> Geometry<'_> {

@@ -74,8 +74,8 @@ pub use infrastructure::{
 };
 pub use layer::{
     AlertFeature, AlertLayer, AlertProperties, AreaLayer, AreaOutline, AreaProperties, BoundaryLayer,
-    BoundaryProperties, Feature, FloodFeature, FloodLayer, FloodProperties, FloodStateRecord, GaugeLayer,
-    GaugeProperties, InfrastructureLayer, InfrastructureProperties, Layer, LayerKind, MapLayer,
+    BoundaryProperties, Feature, FeatureId, FloodFeature, FloodLayer, FloodProperties, FloodStateRecord,
+    GaugeLayer, GaugeProperties, InfrastructureLayer, InfrastructureProperties, Layer, LayerKind, MapLayer,
     ObservedGauge, Properties, ReportLayer, ReportProperties,
 };
 pub(crate) use layer::{FloodCondition, FloodIdentity, for_each_map_resource};
@@ -95,7 +95,7 @@ pub use selector::AreaSelector;
 pub use source::{Covered, SourceStatus};
 pub(crate) use stop::Stop;
 pub use stop::Stopped;
-pub(crate) use text::{EXACT, Number, TEXT_OR_WHOLE, place_name, readable, without_zero_fraction};
+pub(crate) use text::{EXACT, Number, TEXT_OR_WHOLE, place_name, readable, with_parameter, without_zero_fraction};
 pub use text::{NAME, digits, is_name, whole_number};
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use validity::Validity;

@@ -1,8 +1,9 @@
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::{
     AreaLayer, AreaLevel, AreaOutline, AreaSelector, AreaSet, BoundaryLayer, City, Infrastructure,
-    InfrastructureKind, InfrastructureLayer, Locator, Outline, Position, Region, Tags,
+    InfrastructureKind, InfrastructureLayer, Locator, Outline, Position, Region, Tags, topology,
 };
 
 /// Everything on the map that requests only read: areas, provinces, cities and infrastructure.
@@ -43,7 +44,14 @@ impl Places {
     #[must_use]
     pub fn with_infrastructure(self, mut infrastructure: Vec<Infrastructure>) -> Self {
         infrastructure.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+        let mut count: HashMap<String, usize> = HashMap::new();
         for of in &mut infrastructure {
+            of.id = of.derived_id();
+            let same = count.entry(of.id.clone()).or_default();
+            *same += 1;
+            if *same > 1 {
+                of.id = format!("{}-{same}", of.id);
+            }
             of.tags.city = self.locator.city_at(of.shape.beginning()).map(Box::from);
             of.tags.district_id = self.locator.district(of.tags.local_area_id);
         }
@@ -72,6 +80,12 @@ impl Places {
     #[must_use]
     pub fn infrastructure(&self) -> &[Arc<Infrastructure>] {
         &self.infrastructure
+    }
+
+    /// Returns west, south, east and north of all areas; `None` if there are none.
+    #[must_use]
+    pub(crate) fn bounds(&self) -> Option<[f64; 4]> {
+        self.areas.around(&AreaSelector::default()).map(topology::bbox)
     }
 
     /// Returns the index that finds where a place lies.

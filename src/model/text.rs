@@ -11,6 +11,12 @@ pub fn is_name(text: &str) -> bool {
     (1..=255).contains(&text.chars().count()) && !text.contains(char::is_control)
 }
 
+/// Adds a parameter to an address, which may have some. The name and the value are characters that a query may have.
+pub(crate) fn with_parameter(address: &str, name: &str, value: &str) -> String {
+    let sign = if address.contains('?') { '&' } else { '?' };
+    format!("{address}{sign}{name}={value}")
+}
+
 /// Reads a number from decimal digits and nothing else. The number parser alone would accept a leading plus sign.
 #[must_use]
 pub fn digits(text: &str) -> Option<u64> {

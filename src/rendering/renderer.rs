@@ -223,6 +223,9 @@ impl Renderer {
         }
         let mut context = EncodeContext::new(now, self.time_zone, Arc::clone(&self.base_url));
         context.not_covered = coverage.as_ref().map(|coverage| coverage.to_string().into());
+        if layer.value.is_empty() {
+            context.bounds = self.store.places().await?.value.bounds();
+        }
         let rendered = work.write(layer, move |layer, stop| {
             context.stop = stop.clone();
             let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);

@@ -50,7 +50,8 @@ impl Sampled for Infrastructure {
         let course = Course::new(&[place, place]).map(InfrastructureShape::Course);
         let of = |kind, shape| {
             let name = sample.text("Pompa Pluit").to_owned();
-            Arc::new(crate::model::Infrastructure { kind, name, tags: Sample::tags(), shape })
+            let id = "3c9b0e2d5f7a1846".to_owned();
+            Arc::new(crate::model::Infrastructure { id, kind, name, tags: Sample::tags(), shape })
         };
         let pump = of(InfrastructureKind::Pumps, InfrastructureShape::Place(place));
         let course = course.map(|course| of(InfrastructureKind::Waterways, course));

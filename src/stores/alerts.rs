@@ -1,8 +1,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use url::form_urlencoded::Serializer;
-
 use super::{EntryQuery, FloodQuery, Resource, Store, StoreError, Versioned};
 use crate::model::alerts::{
     Exercise, InForce, Message, MessageKey, find, horizon, in_force, messages, reach, reach_in_force,
@@ -76,22 +74,8 @@ async fn all(
         shown.extend(message.filter(|of| high_enough(of.state)).map(|message| (position, message)));
     }
     let (changed, until) = last_changed(newest, now, ends);
-    let layer = AlertLayer::new(areas, shown).changed(changed).at(path(query));
+    let layer = AlertLayer::new(areas, shown).changed(changed).at(query.path("alerts"));
     Ok(log.map(|_| layer).within(Validity::Between { from: now, until }))
-}
-
-/// Returns where the messages in force are found.
-fn path(query: &FloodQuery) -> String {
-    let mut parameters = Serializer::new(String::new());
-    let codes = [("city", &query.selector.city), ("admin", &query.selector.region)];
-    for (name, code) in codes {
-        parameters.extend_pairs(code.as_ref().map(|code| (name, code)));
-    }
-    parameters.extend_pairs(query.minimum_state.map(|state| ("minimum_state", state.code().to_string())));
-    match parameters.finish().as_str() {
-        "" => "alerts".to_owned(),
-        parameters => format!("alerts?{parameters}"),
-    }
 }
 
 async fn exercise(store: &dyn Store, now: Timestamp) -> Result<Versioned<AlertLayer>, StoreError> {
@@ -151,7 +135,8 @@ async fn history(
     let Chain { shown, until } = &found.value;
     let page = shown.iter().rev().take(PAGE).map(|message| (position, message.clone())).collect();
     let (changed, until) = last_changed(shown.last().map(|message| message.sent), now, *until);
-    let layer = AlertLayer::new(areas, page).changed(changed).continued(shown.len() > PAGE);
+    let layer = AlertLayer::new(areas, page).history(area, before).changed(changed);
+    let layer = layer.continued(shown.len() > PAGE);
     Ok(found.map(|_| layer).within(Validity::Between { from: now, until }))
 }
 

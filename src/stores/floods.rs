@@ -1,6 +1,7 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
+use url::form_urlencoded::Serializer;
 
 use super::{StoreError, Versioned};
 use crate::model::alerts::{LogEntry, entries};
@@ -25,6 +26,21 @@ impl FloodQuery {
     pub(crate) fn asks_for(&self, area: &Area, status: &FloodStatus) -> bool {
         let high_enough = |minimum| status.current().is_some_and(|current| current.state >= minimum);
         self.minimum_state.is_none_or(high_enough) && self.selector.matches(area)
+    }
+
+    /// Returns the path of a resource below the base address with the parameters of the query, always in one order.
+    #[must_use]
+    pub(crate) fn path(&self, resource: &str) -> String {
+        let mut parameters = Serializer::new(String::new());
+        let codes = [("city", &self.selector.city), ("admin", &self.selector.region)];
+        for (name, code) in codes {
+            parameters.extend_pairs(code.as_ref().map(|code| (name, code)));
+        }
+        parameters.extend_pairs(self.minimum_state.map(|state| ("minimum_state", state.code().to_string())));
+        match parameters.finish().as_str() {
+            "" => resource.to_owned(),
+            parameters => format!("{resource}?{parameters}"),
+        }
     }
 }
 

@@ -74,7 +74,9 @@ impl LayerQuery {
     /// [`StoreError::NotFound`] for one report or one area, [`StoreError::Unavailable`].
     pub async fn ask(&self, store: &dyn Store, now: Timestamp) -> Result<Versioned<Layer>, StoreError> {
         Ok(match self {
-            Self::Floods(query) => store.floods(query).await?.map(Layer::Floods),
+            Self::Floods(query) => {
+                store.floods(query).await?.map(|layer| Layer::Floods(layer.at(query.path("floods"))))
+            }
             Self::FloodSince(area, since) => flood_since(store, *area, *since).await?.map(Layer::Floods),
             Self::Reports(query) => store.reports(query).await?.map(Layer::Reports),
             Self::Report(key) => store.report(*key).await?.map(|report| Layer::Reports(vec![report].into())),

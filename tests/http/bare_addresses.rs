@@ -70,6 +70,31 @@ fn a_library_that_loads_geojson_by_its_address_finds_features() {
 }
 
 #[test]
+fn features_have_the_identifiers_that_they_have_in_the_collections_for_gis_programs() {
+    let siaga = Siaga::start();
+    for (address, collection) in [
+        ("/v1/floods.geojson", "floods"),
+        ("/v1/areas.geojson", "areas"),
+        ("/v1/reports.geojson?timeperiod=604800", "reports"),
+        ("/v1/floodgauges.geojson?timeperiod=604800", "gauges"),
+        ("/v1/infrastructure.geojson", "infrastructure"),
+        ("/v1/alerts.geojson", "alerts"),
+    ] {
+        let features = json_of(siaga.get(address))["features"].as_array().unwrap().clone();
+        assert!(!features.is_empty(), "{address}");
+        for feature in features {
+            let id = feature["id"].as_str().map_or_else(|| feature["id"].to_string(), str::to_owned);
+            let same = format!("/v1/ogc/collections/{collection}/items/{id}");
+            let other = json_of(siaga.get(&same));
+            assert_eq!(other["id"], feature["id"], "{same}: {other}");
+        }
+    }
+    // Larger areas are in no collection.
+    let cities = json_of(siaga.get("/v1/areas.geojson?level=city"));
+    assert!(cities["features"].as_array().unwrap().iter().all(|city| city.get("id").is_none()));
+}
+
+#[test]
 fn parameters_still_count_and_may_not_contradict_the_address() {
     let siaga = Siaga::start();
     let bare = body(&siaga, "/v1/floods.geojson");

@@ -156,13 +156,15 @@ fn an_empty_parameter_counts_as_absent_and_an_unknown_one_is_ignored() {
 }
 
 #[test]
-fn an_empty_answer_has_neither_bbox_nor_transform() {
+fn an_empty_answer_has_the_bbox_of_all_areas_and_a_transform() {
     let result = Siaga::start().result("/v1/floods?city=jbd&minimum_state=4");
     assert_eq!(
         result,
         json!({
             "type": "Topology", "arcs": [],
             "objects": { "output": { "type": "GeometryCollection", "geometries": [] } },
+            "transform": { "scale": [1, 1], "translate": [0, 0] },
+            "bbox": [106.8, -6.2, 106.85, -6.16],
         })
     );
 }

@@ -3,8 +3,10 @@
 #[path = "../common/xml.rs"]
 mod xml;
 
+mod across_180;
 mod addresses;
 mod alert_feeds;
+mod alert_links;
 mod alerts;
 mod area_outlines;
 mod areas;

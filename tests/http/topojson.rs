@@ -95,3 +95,30 @@ fn outer_rings_run_clockwise_in_topojson_and_counter_clockwise_in_geojson() {
         <[Vec<[f64; 2]>; 1]>::deserialize(&floods["features"][0]["geometry"]["coordinates"]).unwrap();
     assert!(doubled_area(&ring) > 0.0, "{ring:?}");
 }
+
+#[test]
+fn an_empty_topology_has_the_members_of_every_other() {
+    let empty = [
+        "/v1/reports?timeperiod=1",
+        "/v1/floods?minimum_state=4",
+        "/v1/floodgauges?timeperiod=1",
+        "/v1/alerts?geoformat=topojson&minimum_state=4",
+        "/v1/infrastructure?bbox=0,0,1,1",
+        "/v1/areas?bbox=0,0,1,1",
+    ];
+    let siaga = Siaga::start();
+    for address in empty {
+        let topology = siaga.result(address);
+        assert_eq!(topology["objects"]["output"]["geometries"], json!([]), "{address}");
+        assert_eq!(topology["arcs"], json!([]), "{address}");
+        assert_eq!(topology["transform"], json!({ "scale": [1, 1], "translate": [0, 0] }), "{address}");
+        assert_eq!(topology["bbox"], json!([106.8, -6.2, 106.85, -6.16]), "{address}");
+    }
+    let exact = figment().merge(("siaga.formats.topojson.quantization", "none"));
+    let siaga = Siaga::with(exact, |builder| builder);
+    for address in empty {
+        let topology = siaga.result(address);
+        assert_eq!(topology.get("transform"), None, "{address}");
+        assert_eq!(topology["bbox"], json!([106.8, -6.2, 106.85, -6.16]), "{address}");
+    }
+}

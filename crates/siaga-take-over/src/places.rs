@@ -157,6 +157,7 @@ pub(super) async fn infrastructure(
             let tags = row.tags(of.tags.as_ref());
             for shape in shapes(&row.shape.geometry()?)? {
                 infrastructure.write(&Infrastructure {
+                    id: String::new(),
                     kind,
                     name: name.clone(),
                     tags: tags.clone(),

@@ -9,7 +9,7 @@ use super::notice::Notice;
 use super::{Notices, fields, writing};
 use crate::formats::xml::{self, Xml};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
-use crate::model::{AlertLayer, Layer, LayerKind};
+use crate::model::{AlertLayer, Layer, LayerKind, with_parameter};
 
 /// Writes messages as an Atom feed (RFC 4287). Entries link to the messages and tell what hubs choose by.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ impl Format for Atom {
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        writing(self, write(&self.0, layer, context, out, fields::write))
+        writing(self, write(&self.0, layer, context, out, None, fields::write))
     }
 }
 
@@ -87,24 +87,28 @@ impl Format for Inline {
             let media_type = ("type", "application/cap+xml");
             xml::element(xml, "content", Some(media_type), |xml| message::write(xml, notice))
         };
-        writing(self, write(&self.0.0, layer, context, out, content))
+        writing(self, write(&self.0.0, layer, context, out, Some(("content", "inline")), content))
     }
 }
 
-/// Appends the feed. `content` writes the end of each entry.
+/// A parameter of the address of a feed, and its value.
+type Parameter = (&'static str, &'static str);
+
+/// Appends the feed, whose address has a `parameter` besides those of its layer. `content` writes the end of each entry.
 fn write(
     notices: &Notices,
     layer: &Layer,
     context: &EncodeContext,
     out: &mut Vec<u8>,
+    parameter: Option<Parameter>,
     content: impl Fn(&mut Xml<'_>, &Notice<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     notices.write(layer, context, |layer, all| {
         let mut xml = Writer::new(out);
         xml::declaration(&mut xml)?;
-        let namespaces = [("xmlns", "http://www.w3.org/2005/Atom"), fields::NAMESPACE];
+        let namespaces = [("xmlns", "http://www.w3.org/2005/Atom"), fields::NAMESPACE, fields::GEORSS];
         xml::element(&mut xml, "feed", namespaces, |xml| {
-            head(xml, notices, layer, context)?;
+            head(xml, notices, layer, context, parameter)?;
             all.iter().try_for_each(|notice| {
                 context.check().map_err(io::Error::other)?;
                 entry(xml, notice, &content)
@@ -113,10 +117,20 @@ fn write(
     })
 }
 
-fn head(xml: &mut Xml<'_>, notices: &Notices, layer: &AlertLayer, context: &EncodeContext) -> io::Result<()> {
+fn head(
+    xml: &mut Xml<'_>,
+    notices: &Notices,
+    layer: &AlertLayer,
+    context: &EncodeContext,
+    parameter: Option<Parameter>,
+) -> io::Result<()> {
     let address = |path: &str| format!("{}/{path}", context.base_url);
+    let requested = |address: String| match parameter {
+        Some((name, value)) => with_parameter(&address, name, value),
+        None => address,
+    };
     let cap = notices.cap();
-    let own = address(layer.path());
+    let own = address(&layer.path());
     xml::text(xml, "id", &own)?;
     xml::text(xml, "title", &cap.title)?;
     if layer.is_doubtful() {
@@ -127,9 +141,9 @@ fn head(xml: &mut Xml<'_>, notices: &Notices, layer: &AlertLayer, context: &Enco
         xml::text(xml, "name", &cap.author)?;
         xml::text(xml, "uri", &cap.web.0)
     })?;
-    link(xml, "self", "application/atom+xml", &own)?;
+    xml::link(xml, "self", Some("application/atom+xml"), &requested(own))?;
     if let Some(next) = layer.next_path() {
-        link(xml, "next", "application/atom+xml", &address(&next))?;
+        xml::link(xml, "next", Some("application/atom+xml"), &requested(address(&next)))?;
     }
     Ok(())
 }
@@ -141,15 +155,14 @@ fn entry(
 ) -> io::Result<()> {
     xml::element(xml, "entry", None, |xml| {
         xml::text(xml, "id", &notice.address)?;
-        xml::text(xml, "title", &notice.headline())?;
+        let (headline, summary) = notice.headline_and_summary();
+        xml::text(xml, "title", &headline)?;
         xml::text(xml, "updated", &notice.sent)?;
-        link(xml, "alternate", "application/cap+xml", &notice.address)?;
+        xml::link(xml, "alternate", Some("application/cap+xml"), &notice.document)?;
+        // feedparser takes only a link of HTML, or without a type, for that of the entry, else its identifier.
+        xml::link(xml, "alternate", None, &notice.document)?;
+        xml::text(xml, "summary", &summary)?;
+        fields::write_georss(xml, notice)?;
         content(xml, notice)
     })
-}
-
-fn link(xml: &mut Xml<'_>, rel: &str, media_type: &str, address: &str) -> io::Result<()> {
-    let attributes = [("rel", rel), ("type", media_type), ("href", address)];
-    xml.create_element("link").with_attributes(attributes).write_empty()?;
-    Ok(())
 }

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -17,8 +18,10 @@ const AREA: usize = 49;
 pub(super) struct Notice<'a> {
     pub(super) alert: AlertFeature<'a>,
     pub(super) identifier: String,
-    /// The address of the message.
+    /// The address of the message, which identifies it in feeds.
     pub(super) address: String,
+    /// The address of its document, which has no other form.
+    pub(super) document: String,
     pub(super) sender: &'a str,
     pub(super) sender_name: &'a str,
     pub(super) sent: String,
@@ -54,9 +57,11 @@ impl<'a> Notice<'a> {
     ) -> Self {
         let identifier = alert.identifier();
         let (sender, sender_name) = shared.cap.agency_of(alert.area);
+        let address = format!("{}/alerts/{identifier}", context.base_url);
         Self {
             alert,
-            address: format!("{}/alerts/{identifier}", context.base_url),
+            document: format!("{address}.xml"),
+            address,
             identifier,
             sender,
             sender_name,
@@ -85,6 +90,11 @@ impl<'a> Notice<'a> {
     /// Returns CAP `polygon`s: the outer rings of the area.
     pub(super) fn polygons(&self) -> impl Iterator<Item = &'a str> + Clone {
         self.outlines.of(self.alert.position)
+    }
+
+    /// Returns the same as `georss:polygon`s, each of a bounded length.
+    pub(super) fn georss(&self) -> impl Iterator<Item = Cow<'a, str>> {
+        self.outlines.georss(self.alert.position)
     }
 
     /// Returns the outer rings of another area of the set.
@@ -130,9 +140,9 @@ impl<'a> Notice<'a> {
         self.languages.iter().map(|texts| self.said_in(texts))
     }
 
-    /// Returns the headline in the main language.
-    pub(super) fn headline(&self) -> String {
-        self.said().next().map(|said| said.headline).unwrap_or_default()
+    /// Returns the headline in the main language, and the description.
+    pub(super) fn headline_and_summary(&self) -> (String, String) {
+        self.said().next().map(|said| (said.headline, said.description)).unwrap_or_default()
     }
 
     fn said_in<'s>(&'s self, texts: &'s Texts) -> Said<'s> {

@@ -53,7 +53,7 @@ impl Page {
         let texts = self.languages.get(self.language).or(self.languages.first());
         let texts = texts.ok_or_else(|| io::Error::other("there is no language"))?;
         let mut sorted: Vec<_> = notices.iter().collect();
-        if !layer.path().is_empty() {
+        if !layer.is_history() {
             // The worst first, and what is over last. The order of time stays among equals.
             sorted.sort_by_key(|notice| Reverse(state(notice)));
         }
@@ -67,12 +67,11 @@ impl Page {
         });
         let shown: Vec<_> = shown.collect();
         let language = format!("format=html&lang={}", texts.code());
-        // Only lists of what is in force have a path of their own.
-        let path = match notices {
-            _ if !layer.path().is_empty() => format!("{}/{}", context.base_url, layer.path()),
-            [notice] => notice.address.clone(),
-            [notice, ..] => format!("{}/alerts/history?area={}", context.base_url, notice.alert.area.id),
-            [] => format!("{}/alerts", context.base_url),
+        // One message has no path of its own.
+        let path = match (&*layer.path(), notices) {
+            ("", [notice]) => notice.address.clone(),
+            ("", _) => format!("{}/alerts", context.base_url),
+            (path, _) => format!("{}/{path}", context.base_url),
         };
         // Addresses of pages have no host, so that they work by any name of the server.
         let local = |address: &str| match address.split_once("://") {

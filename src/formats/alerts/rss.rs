@@ -10,7 +10,7 @@ use super::notice::Notice;
 use super::{Notices, fields, writing};
 use crate::formats::xml::{self, Xml};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
-use crate::model::{Layer, LayerKind, Timestamp};
+use crate::model::{Layer, LayerKind, Timestamp, with_parameter};
 
 /// Writes messages as an RSS 2.0 feed, from the same list as [`Atom`](super::Atom).
 #[derive(Clone, Debug)]
@@ -53,8 +53,8 @@ impl Format for Rss {
         let written = self.0.write(layer, context, |layer, notices| {
             let mut xml = Writer::new(out);
             xml::declaration(&mut xml)?;
-            let attributes =
-                [("version", "2.0"), ("xmlns:atom", "http://www.w3.org/2005/Atom"), fields::NAMESPACE];
+            let atom = ("xmlns:atom", "http://www.w3.org/2005/Atom");
+            let attributes = [("version", "2.0"), atom, fields::NAMESPACE, fields::GEORSS];
             xml::element(&mut xml, "rss", attributes, |xml| {
                 xml::element(xml, "channel", None, |xml| {
                     let cap = self.0.cap();
@@ -64,8 +64,7 @@ impl Format for Rss {
                     let doubt = layer.is_doubtful().then(|| self.0.doubtful());
                     xml::text(xml, "description", doubt.as_deref().unwrap_or(&cap.author))?;
                     xml::text(xml, "lastBuildDate", &date(layer.last_changed(), context))?;
-                    let own = if address.contains('?') { "&geoformat=rss" } else { "?geoformat=rss" };
-                    let own = format!("{address}{own}");
+                    let own = with_parameter(&address, "geoformat", "rss");
                     let own = [("rel", "self"), ("type", "application/rss+xml"), ("href", own.as_str())];
                     xml.create_element("atom:link").with_attributes(own).write_empty()?;
                     notices.iter().try_for_each(|notice| {
@@ -81,11 +80,14 @@ impl Format for Rss {
 
 fn item(xml: &mut Xml<'_>, notice: &Notice<'_>, context: &EncodeContext) -> io::Result<()> {
     xml::element(xml, "item", None, |xml| {
-        xml::text(xml, "title", &notice.headline())?;
-        xml::text(xml, "link", &notice.address)?;
+        let (headline, summary) = notice.headline_and_summary();
+        xml::text(xml, "title", &headline)?;
+        xml::text(xml, "link", &notice.document)?;
+        xml::text(xml, "description", &summary)?;
         let address = BytesText::new(&notice.address);
         xml.create_element("guid").with_attribute(("isPermaLink", "true")).write_text_content(address)?;
         xml::text(xml, "pubDate", &date(notice.alert.message.sent, context))?;
+        fields::write_georss(xml, notice)?;
         fields::write(xml, notice)
     })
 }

@@ -8,7 +8,7 @@ use super::alert::{self, Alert};
 use super::polygons::Polygons;
 use crate::formats::EncodeContext;
 use crate::formats::xml::{self, Xml};
-use crate::model::FloodLayer;
+use crate::model::{FloodLayer, with_parameter};
 
 /// All characters except the unreserved ones of RFC 3986 §2.3.
 const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -84,6 +84,10 @@ pub(super) fn write(
             xml::text(xml, "name", &options.author)?;
             xml::text(xml, "uri", &options.web.0)
         })?;
+        if let Some(path) = floods.path() {
+            let own = with_parameter(&format!("{}/{path}", context.base_url), "geoformat", "cap");
+            xml::link(xml, "self", Some("application/atom+xml"), &own)?;
+        }
         feed.alerts(floods, polygons).try_for_each(|alert| {
             context.check().map_err(io::Error::other)?;
             entry(xml, &alert, &feed.address)

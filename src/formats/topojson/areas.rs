@@ -180,8 +180,7 @@ impl Scope {
         }
         out.extend_from_slice(document::MIDDLE);
         separated(&used.order, out, |&arc, out| out.extend_from_slice(self.arc(arc)));
-        let grid = self.grid.as_ref().filter(|_| !is_first);
-        document::end(grid, bounds.map(topology::bbox), out);
+        document::end(self.grid.as_ref(), bounds.map(topology::bbox), out);
         Ok(())
     }
 

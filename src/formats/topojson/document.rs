@@ -37,6 +37,21 @@ pub(super) fn write<'a>(
     Ok(())
 }
 
+/// Appends a topology without geometries. Readers with types expect the members that every other topology has.
+pub(super) fn write_empty(on_grid: bool, context: &EncodeContext, out: &mut Vec<u8>) {
+    out.extend_from_slice(HEAD);
+    out.extend_from_slice(MIDDLE);
+    out.push(b']');
+    if on_grid {
+        out.extend_from_slice(br#","transform":{"scale":[1,1],"translate":[0,0]}"#);
+    }
+    match context.bounds {
+        Some(bounds) => bbox(bounds, out),
+        None => out.extend_from_slice(br#","bbox":[0,0,0,0]"#),
+    }
+    out.push(b'}');
+}
+
 /// Appends the text before the properties of a geometry.
 pub(super) fn before_properties(shape: &Shape<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(match shape {
@@ -119,9 +134,7 @@ fn degrees(grid: &Grid, node: Node, out: &mut Vec<u8>) {
 }
 
 /// Appends the text after the arcs: the transform of an even grid, and the bounding box of the geometries.
-pub(super) fn end(grid: Option<&Grid>, bbox: Option<[f64; 4]>, out: &mut Vec<u8>) {
-    let floats =
-        |numbers: &[f64], out: &mut Vec<u8>| array(numbers, out, |&number, out| numbers::float(number, out));
+pub(super) fn end(grid: Option<&Grid>, bounds: Option<[f64; 4]>, out: &mut Vec<u8>) {
     out.push(b']');
     if let Some(Transform { scale, translate }) = grid.and_then(Grid::transform) {
         out.extend_from_slice(br#","transform":{"scale":"#);
@@ -130,9 +143,17 @@ pub(super) fn end(grid: Option<&Grid>, bbox: Option<[f64; 4]>, out: &mut Vec<u8>
         floats(&translate, out);
         out.push(b'}');
     }
-    if let Some(bbox) = bbox {
-        out.extend_from_slice(br#","bbox":"#);
-        floats(&bbox, out);
+    if let Some(bounds) = bounds {
+        bbox(bounds, out);
     }
     out.push(b'}');
+}
+
+fn bbox(bounds: [f64; 4], out: &mut Vec<u8>) {
+    out.extend_from_slice(br#","bbox":"#);
+    floats(&bounds, out);
+}
+
+fn floats(numbers: &[f64], out: &mut Vec<u8>) {
+    array(numbers, out, |&number, out| numbers::float(number, out));
 }

@@ -27,8 +27,8 @@ use crate::model::{AreaSet, Layer, LayerKind};
 ///
 /// Outer rings run clockwise and holes counter-clockwise, as in d3 and the reference implementation. Decoded positions
 /// are within half a grid step of the original, which [`Quantization`] bounds, or are exact. Outlines of larger areas and cities
-/// are exact on any grid, and so are as valid as they are. Every ring has at least four positions. An empty layer has neither
-/// `bbox` nor `transform`. Costs O(positions) time and memory.
+/// are exact on any grid, and so are as valid as they are. Every ring has at least four positions. The `bbox` of an empty layer is
+/// that of all loaded areas, and its `transform` changes nothing. Costs O(positions) time and memory.
 ///
 /// For floods and local areas, the grid and the arcs are those of all areas of the city if the layer lies in one city, otherwise of all
 /// areas of the set. So an area has the same shape in every selection. Only the arcs that a selection uses are written,
@@ -58,6 +58,10 @@ impl TopoJson {
         out: &mut Vec<u8>,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         match layer {
+            _ if layer.is_empty() => {
+                document::write_empty(self.options.quantization != Quantization::NONE, context, out);
+                Ok(())
+            }
             Layer::Floods(floods) => {
                 let selected = floods.selected().iter();
                 let selected = selected.map(|(position, status)| (*position, Last::state(*status)));

@@ -21,7 +21,7 @@ pub(super) fn topology(kind: LayerKind, on_grid: bool) -> Value {
     let pair = json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });
     let mut topology = json!({
         "type": "object",
-        "required": ["type", "objects", "arcs"],
+        "required": ["type", "objects", "arcs", "bbox"],
         "properties": {
             "type": { "const": "Topology" },
             "objects": object(json!({
@@ -38,15 +38,16 @@ pub(super) fn topology(kind: LayerKind, on_grid: bool) -> Value {
             },
             "bbox": {
                 "type": "array",
-                "description": "West, south, east, north; absent from an empty topology.",
+                "description": "West, south, east, north; of all loaded areas if there are no geometries.",
                 "items": { "type": "number" }, "minItems": 4, "maxItems": 4,
             },
         },
     });
     if on_grid {
+        topology["required"] = json!(["type", "objects", "arcs", "bbox", "transform"]);
         topology["properties"]["transform"] = json!({
             "type": "object",
-            "description": "Turns quantized positions into degrees; absent from an empty topology.",
+            "description": "Turns quantized positions into degrees.",
             "required": ["scale", "translate"],
             "properties": { "scale": pair, "translate": pair },
         });

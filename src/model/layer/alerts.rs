@@ -1,11 +1,12 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::MapLayer;
-use crate::model::alerts::{Issuer, Message, MessageType, Status};
-use crate::model::{Area, AreaSet, Geometry, Timestamp};
+use super::{FeatureId, MapLayer};
+use crate::model::alerts::{Issuer, Message, MessageKey, MessageType, Status};
+use crate::model::{Area, AreaId, AreaSet, Geometry, Timestamp};
 
 /// Messages about areas of one set.
 #[derive(Clone, Debug)]
@@ -15,6 +16,7 @@ pub struct AlertLayer {
     issuer: Arc<Issuer>,
     status: Option<Status>,
     path: String,
+    history: Option<(AreaId, Option<MessageKey>)>,
     changed: Timestamp,
     is_continued: bool,
     is_doubtful: bool,
@@ -53,6 +55,7 @@ impl AlertLayer {
             issuer: Arc::default(),
             status: None,
             path: String::new(),
+            history: None,
             changed: Timestamp::EPOCH,
             is_continued: false,
             is_doubtful: false,
@@ -63,6 +66,12 @@ impl AlertLayer {
     #[must_use]
     pub fn at(self, path: String) -> Self {
         Self { path, ..self }
+    }
+
+    /// Makes the layer a page of the history of an area: the newest messages, or those before a message.
+    #[must_use]
+    pub(crate) fn history(self, area: AreaId, before: Option<MessageKey>) -> Self {
+        Self { history: Some((area, before)), ..self }
     }
 
     /// Sets when the list last changed.
@@ -120,8 +129,22 @@ impl AlertLayer {
 
     /// Returns where the layer is found below the base address.
     #[must_use]
-    pub fn path(&self) -> &str {
-        &self.path
+    pub fn path(&self) -> Cow<'_, str> {
+        match self.history {
+            Some((area, before)) => self.history_path(area, before).into(),
+            None => self.path.as_str().into(),
+        }
+    }
+
+    /// Returns whether the messages are the history of an area.
+    #[must_use]
+    pub(crate) fn is_history(&self) -> bool {
+        self.history.is_some()
+    }
+
+    fn history_path(&self, area: AreaId, before: Option<MessageKey>) -> String {
+        let before = before.map(|key| format!("&before={}", self.issuer.identifier(area, key)));
+        format!("alerts/history?area={area}{}", before.unwrap_or_default())
     }
 
     /// Returns when the list last changed.
@@ -134,7 +157,7 @@ impl AlertLayer {
     #[must_use]
     pub(crate) fn next_path(&self) -> Option<String> {
         let last = self.features().next_back().filter(|_| self.is_continued)?;
-        Some(format!("alerts/history?area={}&before={}", last.area.id, last.identifier()))
+        Some(self.history_path(last.area.id, Some(last.message.key)))
     }
 
     fn alert(&self, index: usize) -> AlertFeature<'_> {
@@ -192,5 +215,9 @@ impl MapLayer for AlertLayer {
     fn feature(&self, index: usize) -> (Geometry<'_>, AlertProperties<'_>) {
         let alert = self.alert(index);
         (alert.area.geometry(), AlertProperties(alert))
+    }
+
+    fn id(&self, index: usize) -> Option<FeatureId<'_>> {
+        Some(FeatureId::Text(self.alert(index).identifier().into()))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::{FloodIdentity, MapLayer};
+use super::{FeatureId, FloodIdentity, MapLayer};
 use crate::model::{Area, AreaId, AreaSet, BoundingBox, City, Geometry, Outline, label};
 
 /// Outlines of local areas, of larger areas or of cities, without states.
@@ -117,6 +117,11 @@ impl MapLayer for AreaLayer {
             }
             AreaOutline::City(city) => (Geometry::surface(&city.surface), AreaProperties::City(city)),
         }
+    }
+
+    /// Only local areas have identifiers of their own.
+    fn id(&self, index: usize) -> Option<FeatureId<'_>> {
+        self.local(index).map(|area| FeatureId::Number(area.id.number()))
     }
 }
 

@@ -3,9 +3,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::MapLayer;
+use super::{FeatureId, MapLayer};
 use crate::model::{
     Area, AreaId, AreaSet, BoundingBox, CurrentState, FloodState, FloodStatus, Geometry, Timestamp,
+    with_parameter,
 };
 
 /// The flood map: areas of one set, each with its state, if any.
@@ -13,6 +14,7 @@ use crate::model::{
 pub struct FloodLayer {
     areas: Arc<AreaSet>,
     selected: Vec<(usize, FloodStatus)>,
+    path: Option<String>,
 }
 
 /// An area on the flood map.
@@ -134,7 +136,19 @@ impl FloodLayer {
     /// Reading the layer panics if a position lies outside the set.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, selected: Vec<(usize, FloodStatus)>) -> Self {
-        Self { areas, selected }
+        Self { areas, selected, path: None }
+    }
+
+    /// Sets where the layer is found: a path below the base address, without a slash at its beginning, and its query.
+    #[must_use]
+    pub fn at(self, path: String) -> Self {
+        Self { path: Some(path), ..self }
+    }
+
+    /// Returns where the layer is found below the base address; `None` if it has no address of its own.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
     }
 
     /// Returns the areas of the layer with their states.
@@ -158,6 +172,7 @@ impl FloodLayer {
     /// Returns the same layer with only those areas that touch a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
         self.selected.retain(|(position, _)| self.areas.touches(*position, part));
+        self.path = self.path.map(|path| with_parameter(&path, "bbox", &part.to_string()));
         self
     }
 
@@ -183,5 +198,9 @@ impl MapLayer for FloodLayer {
         let area = &self.areas[position];
         let properties = FloodProperties { identity: FloodIdentity(area), condition: FloodCondition(status) };
         (area.geometry(), properties)
+    }
+
+    fn id(&self, index: usize) -> Option<FeatureId<'_>> {
+        Some(FeatureId::Number(self.areas[self.selected[index].0].id.number()))
     }
 }

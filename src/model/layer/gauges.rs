@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::MapLayer;
+use super::{FeatureId, MapLayer};
 use crate::model::{Gauge, Geometry, Observation, Timestamp};
 
 /// Gauges on the map, each with readings.
@@ -95,5 +95,9 @@ impl MapLayer for GaugeLayer {
             observations: Readings(observations),
         };
         (Geometry::Point(gauge.location.coord()), properties)
+    }
+
+    fn id(&self, index: usize) -> Option<FeatureId<'_>> {
+        Some(FeatureId::Text((&*self.0[index].gauge.id).into()))
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use geo::Rect;
 use serde::Serialize;
 
-use super::MapLayer;
+use super::{FeatureId, MapLayer};
 use crate::model::{BoundingBox, Geometry, Infrastructure, InfrastructureKind, Tags, around_both};
 
 /// Floodgates, pumps and waterways on the map.
@@ -41,5 +41,9 @@ impl MapLayer for InfrastructureLayer {
     fn feature(&self, index: usize) -> (Geometry<'_>, InfrastructureProperties<'_>) {
         let of = &self.0[index];
         (of.geometry(), InfrastructureProperties { name: &of.name, r#type: of.kind, tags: &of.tags })
+    }
+
+    fn id(&self, index: usize) -> Option<FeatureId<'_>> {
+        Some(FeatureId::Text(self.0[index].id.as_str().into()))
     }
 }

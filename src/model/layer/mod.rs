@@ -8,6 +8,7 @@ mod gauges;
 mod infrastructure;
 mod reports;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ pub use self::gauges::{GaugeLayer, GaugeProperties, ObservedGauge};
 pub use self::infrastructure::{InfrastructureLayer, InfrastructureProperties};
 pub use self::reports::{ReportLayer, ReportProperties};
 use super::alerts::Issuer;
-use super::{BoundingBox, Geometry};
+use super::{BoundingBox, Geometry, digits};
 
 /// Passes the list of all map resources to a macro: of each, the kind, the layer, the name in the configuration, and the content
 /// of the layer.
@@ -62,6 +63,38 @@ pub trait MapLayer: Clone + fmt::Debug + Default + Into<Layer> + Send + Sync + '
     ///
     /// At other positions.
     fn feature(&self, index: usize) -> (Geometry<'_>, Self::Properties<'_>);
+
+    /// Returns what identifies the feature at a position below [`len`](Self::len) among all features of the resource; `None` if
+    /// nothing does. **Default: `None`**
+    ///
+    /// # Panics
+    ///
+    /// At other positions.
+    fn id(&self, index: usize) -> Option<FeatureId<'_>> {
+        let _ = index;
+        None
+    }
+}
+
+/// What identifies a feature among all features of its resource.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(untagged)]
+pub enum FeatureId<'a> {
+    /// A number.
+    Number(u64),
+    /// A text.
+    Text(Cow<'a, str>),
+}
+
+impl FeatureId<'_> {
+    /// Returns whether a text, for example in an address, is this identifier.
+    #[must_use]
+    pub(crate) fn is(&self, text: &str) -> bool {
+        match self {
+            Self::Number(number) => digits(text) == Some(*number),
+            Self::Text(own) => own == text,
+        }
+    }
 }
 
 macro_rules! layers {
@@ -121,6 +154,14 @@ macro_rules! layers {
             pub fn len(&self) -> usize {
                 match self {
                     $(Self::$Kind(layer) => MapLayer::len(layer),)+
+                }
+            }
+
+            /// Returns what identifies the feature at a position below [`len`](Self::len); `None` if nothing does.
+            #[must_use]
+            pub fn id(&self, index: usize) -> Option<FeatureId<'_>> {
+                match self {
+                    $(Self::$Kind(layer) => MapLayer::id(layer, index),)+
                 }
             }
 

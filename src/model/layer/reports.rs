@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Feature, MapLayer, Properties};
+use super::{Feature, FeatureId, MapLayer, Properties};
 use crate::model::{BoundingBox, DisasterType, Geometry, ImageUrl, Report, ReportKey, Tags, Timestamp};
 
 /// Reports on the map.
@@ -65,6 +65,10 @@ impl MapLayer for ReportLayer {
     fn feature(&self, index: usize) -> (Geometry<'_>, ReportProperties<'_>) {
         let report = &self.reports[index];
         (Geometry::Point(report.content.location.coord()), properties(report, &self.photos))
+    }
+
+    fn id(&self, index: usize) -> Option<FeatureId<'_>> {
+        Some(FeatureId::Number(self.reports[index].key.number()))
     }
 }
 

@@ -5,7 +5,7 @@ use rocket::request::{FromRequest, Outcome};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use crate::collections::{After, Collection, Selection, Sought, Tables};
+use crate::collections::{After, Collection, Selection, Sought, Tables, parse_bbox};
 use crate::config::Config;
 use crate::error::{Problem, Source};
 use crate::guards::{Language, QueryParameter, WantsPage, Within, managed};
@@ -114,7 +114,9 @@ impl Asked {
                     selection.after = Some(after);
                     continue;
                 }
-                "bbox" => selection.part = Some(value.parse().map_err(|error| invalid(format!("{error}")))?),
+                "bbox" => {
+                    selection.part = Some(parse_bbox(value).map_err(|error| invalid(error.to_string()))?);
+                }
                 "datetime" => {
                     let time = value.parse().map_err(|error| invalid(format!("{error}")))?;
                     selection.time = Some(time).filter(|_| collection.has_time());
@@ -155,7 +157,8 @@ pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static 
     [
         (
             bbox,
-            "Only features that touch this part of the map: west, south, east and north in degrees.",
+            "Only features that touch this part of the map: west, south, east and north in degrees. A west that is greater than the \
+             east crosses the 180th meridian.",
             Within::schema(config),
         ),
         (datetime, time, schema::moment(time)),

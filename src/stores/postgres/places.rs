@@ -175,6 +175,7 @@ fn infrastructure_of(
     (kind, name, region_code, area, bytes): InfrastructureRow,
 ) -> Result<Infrastructure, StoreError> {
     Ok(Infrastructure {
+        id: String::new(),
         kind: kind.parse().map_err(backend)?,
         name,
         tags: tags(region_code, area, None, None)?,

@@ -56,7 +56,8 @@ proptest! {
     fn prepared_properties_are_those_of_the_layer(chosen in choices()) {
         let layer = layer(&Arc::new(fixture::areas()), &chosen);
         let text = String::from_utf8(encoded(&GeoJson::default(), &layer)).unwrap();
-        let features: Vec<String> = layer.features().map(|feature| {
+        let features: Vec<String> = layer.features().enumerate().map(|(index, feature)| {
+            let id = serde_json::to_string(&layer.id(index).unwrap()).unwrap();
             let properties = serde_json::to_string(&feature.properties).unwrap();
             let geometry = match feature.geometry {
                 siaga::model::Geometry::Polygon(polygon) => geojson::GeometryValue::from(polygon),
@@ -64,7 +65,7 @@ proptest! {
                 other => panic!("{other:?}"),
             };
             let geometry = serde_json::to_string(&geojson::Geometry::new(geometry)).unwrap();
-            format!(r#"{{"type":"Feature","geometry":{geometry},"properties":{properties}}}"#)
+            format!(r#"{{"type":"Feature","id":{id},"geometry":{geometry},"properties":{properties}}}"#)
         }).collect();
         prop_assert_eq!(text, format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, features.join(",")));
     }

@@ -5,13 +5,14 @@ use geo::{AffineOps, AffineTransform, Coord, LineString, MultiPolygon, Polygon, 
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use siaga::formats::Format;
 use siaga::formats::geojson::GeoJson;
 use siaga::formats::topojson::{Options, Quantization, TopoJson};
 use siaga::model::topology::{Fineness, Grid, Node, Shape, Topology};
 use siaga::model::{Area, AreaSet, FloodLayer, FloodStatus, Geometry, Layer};
 use siaga_conformance::fixture;
 use siaga_conformance::format_suite;
-use siaga_conformance::formats::encoded;
+use siaga_conformance::formats::{context, encoded};
 
 format_suite!(TopoJson::default());
 
@@ -219,11 +220,22 @@ fn along_arcs(numbers: &Value, arcs: &[Vec<[f64; 2]>]) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn an_empty_layer_has_neither_bbox_nor_transform() {
-    let empty = encoded(&TopoJson::default(), &fixture::empty_layer());
-    let expected =
-        r#"{"type":"Topology","objects":{"output":{"type":"GeometryCollection","geometries":[]}},"arcs":[]}"#;
-    assert_eq!(String::from_utf8(empty).unwrap(), expected);
+fn an_empty_layer_has_the_bbox_of_all_areas_and_a_transform_that_changes_nothing() {
+    let head =
+        r#"{"type":"Topology","objects":{"output":{"type":"GeometryCollection","geometries":[]}},"arcs":[]"#;
+    let transform = r#","transform":{"scale":[1,1],"translate":[0,0]}"#;
+    let written = |format: &TopoJson, bounds| {
+        let mut context = context();
+        context.bounds = bounds;
+        let mut out = Vec::new();
+        format.encode(&fixture::empty_layer(), &context, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let bounds = Some([106.8, -6.2, 106.85, -6.16]);
+    let grid = TopoJson::default();
+    assert_eq!(written(&grid, bounds), format!(r#"{head}{transform},"bbox":[106.8,-6.2,106.85,-6.16]}}"#));
+    assert_eq!(written(&grid, None), format!(r#"{head}{transform},"bbox":[0,0,0,0]}}"#));
+    assert_eq!(written(&exact(), bounds), format!(r#"{head},"bbox":[106.8,-6.2,106.85,-6.16]}}"#));
 }
 
 #[test]

@@ -1,0 +1,168 @@
+//! `bbox` across the 180th meridian, on every route that takes it.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use geo::{Coord, LineString, MultiPolygon, Polygon};
+use rocket::http::{Method, Status};
+use serde_json::{Value, json};
+use siaga::folder::FolderWriter;
+use siaga::model::{Area, Infrastructure, InfrastructureKind, InfrastructureShape, Position, Tags};
+use tempfile::TempDir;
+
+use crate::fixture;
+use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
+
+/// Each box, and the places that lie in it: `both` on both sides of the meridian, `east` and `west` near it, `far` elsewhere.
+const BOXES: [(&str, &[&str]); 6] = [
+    ("179,-20,-179,-10", &["both", "east"]),
+    ("179,-10,-179,-20", &["both", "east"]),
+    ("177.5,-20,-177.5,-10", &["both", "east", "west"]),
+    ("-179,-20,179,-10", &["far", "west"]),
+    ("177.5,-20,178.5,-10", &["west"]),
+    ("179.99,-20,-179.99,-10", &["both"]),
+];
+
+/// Where a place begins: its west side and its south side.
+fn place(name: &str) -> [f64; 2] {
+    match name {
+        "east" => [-179.5, -17.0],
+        "west" => [178.0, -17.0],
+        "far" => [10.0, -17.0],
+        _ => [179.9, -17.0],
+    }
+}
+
+const NAMES: [&str; 4] = ["both", "east", "west", "far"];
+
+fn square([x, y]: [f64; 2]) -> Polygon<f64> {
+    let at = |dx: f64, dy: f64| Coord { x: x + dx, y: y + dy };
+    Polygon::new(
+        LineString(vec![at(0.0, 0.0), at(0.1, 0.0), at(0.1, 0.1), at(0.0, 0.1), at(0.0, 0.0)]),
+        vec![],
+    )
+}
+
+/// A service with an area, a pump, a report and a place of the base map at each place. The area `both` has two parts, and pump and
+/// report of it lie on the meridian.
+fn service() -> (Siaga, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = FolderWriter::create(folder.path()).unwrap();
+    let mut areas = writer.areas().unwrap();
+    let mut pumps = writer.infrastructure().unwrap();
+    let mut towns = Vec::new();
+    for (number, name) in (1..).zip(NAMES) {
+        let mut parts = vec![square(place(name))];
+        if name == "both" {
+            parts.push(square([-180.0, -17.0]));
+        }
+        let template = fixture::areas()[0].clone();
+        let area =
+            Area { id: fixture::id(number), name: name.to_owned(), outline: MultiPolygon(parts), ..template };
+        areas.write(&area).unwrap();
+        let [x, y] = point(name);
+        let shape = InfrastructureShape::Place(Position::new(x, y).unwrap());
+        pumps
+            .write(&Infrastructure {
+                id: String::new(),
+                kind: InfrastructureKind::Pumps,
+                name: name.to_owned(),
+                tags: Tags::default(),
+                shape,
+            })
+            .unwrap();
+        towns.push(json!({
+            "type": "Feature", "properties": { "kind": "place", "name": name },
+            "geometry": { "type": "Point", "coordinates": [x, y] },
+        }));
+    }
+    areas.finish().unwrap();
+    pumps.finish().unwrap();
+    let ground = folder.path().join("ground.json");
+    fs::write(&ground, json!({ "type": "FeatureCollection", "features": towns }).to_string()).unwrap();
+    let figment = figment()
+        .merge(("siaga.store", "memory"))
+        .merge(("siaga.dataset", folder.path().to_str().unwrap()))
+        .merge(("siaga.map.basemap.file", &ground))
+        .merge(("siaga.map.basemap.attribution", "nobody"));
+    let siaga = Siaga::with(figment, |builder| builder);
+    for (number, name) in NAMES.iter().enumerate() {
+        let [lng, lat] = point(name);
+        let post = json!({
+            "post_id": number, "created_at": fixture::now(), "partner_city": "jabodetabek", "text": name,
+            "disaster_type": "flood", "location": { "lng": lng, "lat": lat },
+        });
+        let sent = siaga.ask(Method::Post, "/v1/feeds/partner", post.to_string());
+        assert_eq!(sent.status(), Status::Ok);
+    }
+    (siaga, folder)
+}
+
+/// A point of a place; that of `both` lies on the meridian.
+fn point(name: &str) -> [f64; 2] {
+    let [x, y] = place(name);
+    if name == "both" { [180.0, y + 0.05] } else { [x + 0.05, y + 0.05] }
+}
+
+/// The names in a GeoJSON collection.
+fn names(collection: &Value) -> BTreeSet<String> {
+    let name = |feature: &Value| {
+        let properties = &feature["properties"];
+        let names = ["area_name", "name", "text"].iter().filter_map(|key| properties[key].as_str());
+        names.last().unwrap().to_owned()
+    };
+    collection["features"].as_array().unwrap().iter().map(name).collect()
+}
+
+#[test]
+fn a_west_that_is_greater_than_the_east_crosses_the_meridian_on_every_route() {
+    let (siaga, _folder) = service();
+    for (bbox, expected) in BOXES {
+        let expected: BTreeSet<String> = expected.iter().map(|name| (*name).to_owned()).collect();
+        for address in [
+            "/v1/floods.geojson?",
+            "/v1/areas.geojson?",
+            "/v1/infrastructure.geojson?",
+            "/v1/infrastructure/pumps.geojson?",
+            "/v1/reports.geojson?",
+            "/v1/ogc/collections/floods/items?",
+            "/v1/ogc/collections/areas/items?",
+            "/v1/ogc/collections/infrastructure/items?",
+            "/v1/ogc/collections/reports/items?",
+        ] {
+            let address = format!("{address}bbox={bbox}");
+            assert_eq!(names(&json_of(siaga.get(&address))), expected, "{address}");
+        }
+    }
+}
+
+#[test]
+fn the_base_map_has_both_sides_of_the_meridian() {
+    let (siaga, _folder) = service();
+    for (bbox, expected) in BOXES {
+        let result = siaga.result(&format!("/v1/basemap?bbox={bbox}&zoom=12"));
+        let shapes = result["objects"]["basemap"]["geometries"].as_array().unwrap();
+        let found: BTreeSet<_> =
+            shapes.iter().map(|shape| shape["properties"]["name"].as_str().unwrap()).collect();
+        // Names a few pixels beyond the box are there too.
+        assert!(expected.iter().all(|name| found.contains(name)), "{bbox}: {found:?}");
+        for shape in shapes {
+            let [scale, translate] = ["scale", "translate"].map(|of| &result["transform"][of][0]);
+            let x = shape["coordinates"][0].as_f64().unwrap() * scale.as_f64().unwrap();
+            let name = shape["properties"]["name"].as_str().unwrap();
+            let lng = x + translate.as_f64().unwrap();
+            assert!((lng - point(name)[0]).abs() < 0.01, "{bbox}, {name}: {lng}");
+        }
+    }
+}
+
+#[test]
+fn a_side_that_is_not_on_the_globe_is_400() {
+    let (siaga, _folder) = service();
+    for bbox in ["179,-20,181,-10", "-181,-20,-179,-10", "0,-91,1,0", "0,0,1"] {
+        for route in ["floods", "areas", "infrastructure", "reports", "ogc/collections/floods/items"] {
+            let response = siaga.client.get(format!("/v1/{route}?bbox={bbox}")).dispatch();
+            assert_invalid(response, "query", &["bbox"], "four numbers");
+        }
+    }
+}
