@@ -11,42 +11,66 @@ mod writing;
 
 use std::fmt;
 
+use crate::model::InfrastructureKind;
+
 pub(crate) use self::column::{Cell, Column, Kind, Sought};
 pub(crate) use self::order::find;
 pub(crate) use self::row::{Row, Tables};
-pub(crate) use self::selection::{After, Selection, Time, parse_bbox};
+pub(crate) use self::selection::{After, Selected, Selection, Time, parse_bbox};
 pub(crate) use self::writing::{GEOJSON, Items, Link, begin_feature};
 
 /// A collection of features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Collection {
-    /// All local areas, each with its flood state or none.
+    /// All local areas, each with its flood state.
     Floods,
+    /// The local areas that are flooded.
+    Flooded,
     /// All local areas.
     Areas,
     /// Reports.
     Reports,
-    /// Gauges with their newest reading.
+    /// Gauges, each with its newest reading if there is one.
     Gauges,
-    /// Floodgates, pumps and waterways.
+    /// Floodgates, pumps and waterways, of any shape.
     Infrastructure,
+    /// Floodgates that are points.
+    Floodgates,
+    /// Pumps that are points.
+    Pumps,
+    /// Waterways that are lines.
+    Waterways,
     /// The alerts in force.
     Alerts,
 }
 
 impl Collection {
     /// Every collection, in the order of lists.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Floods, Self::Areas, Self::Reports, Self::Gauges, Self::Infrastructure, Self::Alerts];
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Floods,
+        Self::Flooded,
+        Self::Areas,
+        Self::Reports,
+        Self::Gauges,
+        Self::Infrastructure,
+        Self::Floodgates,
+        Self::Pumps,
+        Self::Waterways,
+        Self::Alerts,
+    ];
 
     /// Returns its name in addresses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Floods => "floods",
+            Self::Flooded => "flooded",
             Self::Areas => "areas",
             Self::Reports => "reports",
             Self::Gauges => "gauges",
             Self::Infrastructure => "infrastructure",
+            Self::Floodgates => InfrastructureKind::Floodgates.name(),
+            Self::Pumps => InfrastructureKind::Pumps.name(),
+            Self::Waterways => InfrastructureKind::Waterways.name(),
             Self::Alerts => "alerts",
         }
     }
@@ -58,12 +82,27 @@ impl Collection {
 
     /// Returns whether an import can replace its features, so that a page cannot follow one from before the import.
     pub(crate) fn is_imported(self) -> bool {
-        matches!(self, Self::Floods | Self::Areas | Self::Infrastructure)
+        matches!(self, Self::Floods | Self::Flooded | Self::Areas) || self.is_infrastructure()
     }
 
     /// Returns whether `datetime` selects its features.
     pub(crate) fn has_time(self) -> bool {
-        !matches!(self, Self::Areas | Self::Infrastructure)
+        self != Self::Areas && !self.is_infrastructure()
+    }
+
+    fn is_infrastructure(self) -> bool {
+        self == Self::Infrastructure || self.infrastructure_kind().is_some()
+    }
+
+    /// Returns the kind of infrastructure that the collection has alone. Its features have one type of geometry, because programs show
+    /// only those of the type of the first.
+    pub(crate) fn infrastructure_kind(self) -> Option<InfrastructureKind> {
+        match self {
+            Self::Floodgates => Some(InfrastructureKind::Floodgates),
+            Self::Pumps => Some(InfrastructureKind::Pumps),
+            Self::Waterways => Some(InfrastructureKind::Waterways),
+            _ => None,
+        }
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Tables {
     attributes: Vec<(String, Kind, &'static str)>,
     /// The words for the depth of each state, in the country's own language.
     depths: [String; FloodState::ALL.len()],
+    /// The words for no flood.
+    dry: String,
     /// The address of this service's photos.
     photos: Arc<str>,
 }
@@ -51,6 +53,10 @@ impl Tables {
                 .into_iter()
                 .map(|(name, kind, says)| Column { name: name.into(), kind, says: says.into() })
                 .collect();
+            if collection == Collection::Flooded {
+                // No flooded area has a time since when it is dry: the column would always be empty.
+                columns.pop();
+            }
             if collection == Collection::Reports {
                 columns.extend(attributes.iter().map(|(name, kind, unit)| Column {
                     name: name.clone().into(),
@@ -61,7 +67,8 @@ impl Tables {
             columns
         });
         let depth = |state: FloodState| country.main().text("depths", &state.code().to_string()).to_owned();
-        Self { columns, attributes, depths: FloodState::ALL.map(depth), photos: photos.into() }
+        let dry = country.main().group("map")["script"]["dry"].as_str().unwrap_or_default().to_owned();
+        Self { columns, attributes, depths: FloodState::ALL.map(depth), dry, photos: photos.into() }
     }
 
     /// Returns the columns of a collection.
@@ -78,12 +85,12 @@ impl Tables {
             }
             Layer::Areas(areas) => {
                 let area = areas.local(index)?;
-                Some(Row::numbered(area.id.number(), area.geometry(), area_cells(area)))
+                Some(Row::area(area, area_cells(area)))
             }
             Layer::Reports(reports) => reports.reports.get(index).map(|report| self.report(report)),
-            Layer::Gauges(gauges) => gauges.0.get(index).and_then(gauge),
+            Layer::Gauges(gauges) => gauges.0.get(index).map(gauge),
             Layer::Infrastructure(all) => all.0.get(index).map(|of| {
-                let cells = vec![Cell::some_text(&of.name), Cell::text(of.kind.name())];
+                let cells = vec![Cell::text(&of.name), Cell::text(of.kind.name())];
                 Row { id: FeatureId::Text(of.id.as_str().into()), geometry: of.geometry(), cells }
             }),
             Layer::Alerts(alerts) => alerts.get(index).map(|alert| self.alert(alert)),
@@ -102,14 +109,15 @@ impl Tables {
             status.over_since(),
         ];
         cells.extend(times.map(|time| time.map_or(Cell::None, Cell::Moment)));
-        Row::numbered(area.id.number(), area.geometry(), cells)
+        Row::area(area, cells)
     }
 
-    /// Returns the code of a state, and its words.
+    /// Returns the code of a state, and its words. No flood is 0: programs drop a column that is null in the first features, and make
+    /// it text if they have seen no number.
     fn state(&self, state: Option<FloodState>) -> [Cell<'_>; 2] {
-        let code = state.map(FloodState::code);
-        let words = code.and_then(|code| self.depths.get(usize::from(code) - 1));
-        [code.map_or(Cell::None, |code| Cell::integer(code.into())), words.map(String::as_str).into()]
+        let code = state.map_or(0, FloodState::code);
+        let words = usize::from(code).checked_sub(1).and_then(|index| self.depths.get(index));
+        [Cell::integer(code.into()), Cell::text(words.unwrap_or(&self.dry))]
     }
 
     fn report<'a>(&'a self, Report { key, content, tags }: &'a Report) -> Row<'a> {
@@ -149,11 +157,16 @@ impl Tables {
         cells.extend(area_cells(area));
         cells.extend(self.state(Some(message.state)));
         cells.push(Cell::Moment(message.last_confirmed));
-        Row { id: FeatureId::Text(identifier.into()), geometry: area.geometry(), cells }
+        Row { id: FeatureId::Text(identifier.into()), ..Row::area(area, cells) }
     }
 }
 
 impl<'a> Row<'a> {
+    /// Returns the row of an area, always as several polygons: programs that see a polygon first show no others.
+    fn area(area: &'a Area, cells: Vec<Cell<'a>>) -> Self {
+        Self::numbered(area.id.number(), Geometry::MultiPolygon(&area.outline), cells)
+    }
+
     fn numbered(number: u64, geometry: Geometry<'a>, cells: Vec<Cell<'a>>) -> Self {
         Self { id: FeatureId::Number(number), geometry, cells }
     }
@@ -163,11 +176,11 @@ impl<'a> Row<'a> {
 fn fixed(collection: Collection) -> Vec<(&'static str, Kind, &'static str)> {
     use Kind::{Integer, Moment, Number, Text};
     let (before, after): (&[_], &[_]) = match collection {
-        Collection::Floods => (
+        Collection::Floods | Collection::Flooded => (
             &[],
             &[
-                ("state", Integer, "The flood state from 1 to 4; null if no flood is recorded."),
-                ("depth", Text, "The depth of the water in words; null if no flood is recorded."),
+                ("state", Integer, "The flood state from 1 to 4; 0 if no flood is recorded."),
+                ("depth", Text, "The depth of the water in words, or that no flood is recorded."),
                 ("last_updated", Moment, "When the state was last set, confirmed or restored."),
                 ("flooded_since", Moment, "When the flood began. Empty for a moment in the past."),
                 (
@@ -209,7 +222,7 @@ fn fixed(collection: Collection) -> Vec<(&'static str, Kind, &'static str)> {
                 ("alert_label", Text, "The agency's name for that."),
             ];
         }
-        Collection::Infrastructure => {
+        Collection::Infrastructure | Collection::Floodgates | Collection::Pumps | Collection::Waterways => {
             return vec![
                 ("name", Text, "Its name."),
                 ("type", Text, "Its kind: floodgates, pumps or waterways."),
@@ -243,19 +256,19 @@ fn area_cells(area: &Area) -> Vec<Cell<'_>> {
     ]
 }
 
-/// Returns a gauge with its newest reading.
-fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> Option<Row<'_>> {
-    let newest = observations.last()?;
+/// Returns a gauge with its newest reading, if it has any.
+fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> Row<'_> {
+    let newest = observations.last();
     let cells = vec![
         Cell::text(&gauge.id),
         Cell::some_text(&gauge.name),
-        Cell::Moment(newest.observed_at),
-        Cell::Number(newest.level),
-        Cell::integer(newest.alert.number().into()),
-        Cell::some_text(&newest.label),
+        newest.map_or(Cell::None, |newest| Cell::Moment(newest.observed_at)),
+        newest.map_or(Cell::None, |newest| Cell::Number(newest.level)),
+        newest.map_or(Cell::None, |newest| Cell::integer(newest.alert.number().into())),
+        newest.map_or(Cell::None, |newest| Cell::some_text(&newest.label)),
     ];
     let id = FeatureId::Text(Cow::Borrowed(&gauge.id));
-    Some(Row { id, geometry: Geometry::Point(gauge.location.coord()), cells })
+    Row { id, geometry: Geometry::Point(gauge.location.coord()), cells }
 }
 
 /// Returns the attributes of reports that have a column, in the order of the hazards. Those that are places have none.

@@ -18,6 +18,18 @@ pub(crate) struct Selection {
     pub(crate) limit: usize,
     /// Only features after those of an earlier page.
     pub(crate) after: Option<After>,
+    /// How many of these are left out first.
+    pub(crate) offset: usize,
+}
+
+/// Features of a layer that a page has.
+pub(crate) struct Selected {
+    /// Their indexes, in the order of the collection.
+    pub(crate) features: Vec<usize>,
+    /// Whether there are more.
+    pub(crate) has_more: bool,
+    /// How many more are to be left out in what follows the layer.
+    pub(crate) left_out: usize,
 }
 
 /// The error for a text that is not a part of the map.
@@ -174,13 +186,14 @@ impl Selection {
         self.part.is_none() && self.values.is_empty()
     }
 
-    /// Returns the indexes of the selected features of a layer in the order of the collection, at most so many, and whether there
-    /// are more. Costs O(features of the layer after the cursor).
-    pub(crate) fn of(&self, layer: &Layer, tables: &Tables, most: usize) -> (Vec<usize>, bool) {
+    /// Returns the selected features of a layer, at most so many, after leaving out the first `offset`. Costs O(features of the layer
+    /// after the cursor).
+    pub(crate) fn of(&self, layer: &Layer, tables: &Tables, most: usize, offset: usize) -> Selected {
         let first = self.after.as_ref().map_or(0, |after| after.next(layer));
         let mut selected = (first..layer.len()).filter(|index| self.selects(layer, *index, tables));
-        let found = selected.by_ref().take(most).collect();
-        (found, selected.next().is_some())
+        let left_out = offset - selected.by_ref().take(offset).count();
+        let features = selected.by_ref().take(most).collect();
+        Selected { features, has_more: selected.next().is_some(), left_out }
     }
 
     fn selects(&self, layer: &Layer, index: usize, tables: &Tables) -> bool {

@@ -21,9 +21,16 @@ pub(crate) struct Items {
     pub(crate) matched: Option<usize>,
     /// The cursor of the next page; `None` on the last one.
     pub(crate) next: Option<String>,
+    /// How many selected features the next page leaves out first: those that this one could not.
+    pub(crate) left_out: usize,
 }
 
 impl Items {
+    /// Returns the feature at an index of a layer alone.
+    pub(crate) fn one(collection: Collection, layer: Layer, index: usize) -> Self {
+        Self { collection, layer, selected: vec![index], matched: None, next: None, left_out: 0 }
+    }
+
     /// Returns the features with their values.
     pub(crate) fn rows<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = Row<'a>> {
         self.selected.iter().filter_map(|index| tables.row(&self.layer, *index))

@@ -122,6 +122,11 @@ impl<'a> Feature<'a> {
         self.notes.borrow_mut().without_city();
     }
 
+    /// Notes that it does not have the usual shape of its kind.
+    pub(super) fn note_unusual_shape(&self) {
+        self.notes.borrow_mut().unusual_shape();
+    }
+
     /// Notes that a part of a property is not kept.
     pub(super) fn note_unkept(&self, property: &str) {
         self.notes.borrow_mut().unkept(property);

@@ -26,9 +26,12 @@ impl Folder {
 
 fn infrastructure(feature: &Feature<'_>, locator: &Locator) -> Result<Vec<Infrastructure>, String> {
     let kind = feature.required("type")?;
-    let kind = kind.parse().map_err(|error| format!("type {error}, not {kind:?}"))?;
+    let kind: InfrastructureKind = kind.parse().map_err(|error| format!("type {error}, not {kind:?}"))?;
     let name = feature.text("name")?;
     let part = |shape: InfrastructureShape| {
+        if !kind.has_shape(&shape) {
+            feature.note_unusual_shape();
+        }
         let tags = tags(feature, shape.beginning(), locator)?;
         Ok(Infrastructure { id: String::new(), kind, name: name.clone(), tags, shape })
     };

@@ -20,6 +20,8 @@ pub(super) struct FileNotes {
     first: Option<String>,
     /// How many areas have no city.
     without_city: u64,
+    /// How many pieces of infrastructure do not have the usual shape of their kind.
+    unusual_shapes: u64,
     /// The rows that are dated in the future.
     pub(super) future: FutureRows,
 }
@@ -79,6 +81,11 @@ impl FileNotes {
         self.without_city += 1;
     }
 
+    /// Counts a piece of infrastructure that does not have the usual shape of its kind.
+    pub(super) fn unusual_shape(&mut self) {
+        self.unusual_shapes += 1;
+    }
+
     /// Returns the notes, one on each line.
     pub(super) fn lines(&self, file: FolderFile) -> impl Iterator<Item = String> {
         let repaired = self.first.iter().map(move |first| {
@@ -105,6 +112,16 @@ impl FileNotes {
                 FolderFile::Cities
             )
         });
-        repaired.chain(unkept).chain(without_city).chain(self.future.note(file))
+        let pieces = match self.unusual_shapes {
+            1 => "1 piece is",
+            many => &format!("{many} pieces are"),
+        };
+        let unusual = (self.unusual_shapes > 0).then(|| {
+            format!(
+                "{file}: {pieces} a floodgate or a pump that is a line, or a waterway that is a point: for GIS programs only in the \
+                 collection infrastructure"
+            )
+        });
+        repaired.chain(unkept).chain(without_city).chain(unusual).chain(self.future.note(file))
     }
 }

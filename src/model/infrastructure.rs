@@ -20,6 +20,12 @@ impl InfrastructureKind {
     /// Every kind, in the order of responses.
     pub const ALL: [Self; 3] = [Self::Floodgates, Self::Pumps, Self::Waterways];
 
+    /// Returns whether things of this kind usually have this shape: floodgates and pumps are places, waterways have a course.
+    #[must_use]
+    pub(crate) fn has_shape(self, shape: &InfrastructureShape) -> bool {
+        matches!(shape, InfrastructureShape::Course(_)) == (self == Self::Waterways)
+    }
+
     /// Returns the name in requests and responses.
     #[must_use]
     pub fn name(self) -> &'static str {

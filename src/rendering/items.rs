@@ -2,10 +2,14 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 use super::Renderer;
-use crate::collections::{After, Collection, Items, Link, Selection, Tables, Time, find};
+use crate::collections::{After, Collection, Items, Link, Selected, Selection, Tables, Time, find};
 use crate::error::{Problem, Source};
-use crate::model::{AreaSelector, Layer, Period, Report, ReportKey, Stop, Timestamp, Validity};
+use crate::model::{
+    AreaSelector, GaugeLayer, Layer, Period, Report, ReportKey, Stop, Timestamp, Validity, with_parameter,
+};
 use crate::stores::{
     AlertQuery, AreaQuery, FloodQuery, GaugeQuery, LayerQuery, ReportQuery, Resource, StoreError, Versioned,
     Window,
@@ -39,8 +43,12 @@ impl ItemsQuery {
     /// Returns the resource whose changes change the response.
     pub(super) fn resource(&self) -> Resource {
         match self.collection {
-            Collection::Floods | Collection::Alerts => Resource::Floods,
-            Collection::Areas | Collection::Infrastructure => Resource::Places,
+            Collection::Floods | Collection::Flooded | Collection::Alerts => Resource::Floods,
+            Collection::Areas
+            | Collection::Infrastructure
+            | Collection::Floodgates
+            | Collection::Pumps
+            | Collection::Waterways => Resource::Places,
             Collection::Reports => Resource::Reports,
             Collection::Gauges => Resource::Gauges,
         }
@@ -65,11 +73,11 @@ impl ItemsQuery {
         let address = match &self.wanted {
             Wanted::One(id) => format!("{collection}/items/{}", path_segment(id)),
             Wanted::Page(selection, parameters) => {
-                let cursor = selection.after.as_ref().map(|after| ("cursor", after.to_string()));
-                with_parameters(&format!("{collection}/items"), parameters, cursor)
+                let cursor = selection.after.as_ref().map(ToString::to_string);
+                page_address(&collection, parameters, cursor, selection.offset)
             }
         };
-        let page = with_parameters(&address, "", Some(("f", "html".to_owned())));
+        let page = with_parameter(&address, "f", "html");
         let mut links = vec![
             link(&address, "self", crate::collections::GEOJSON, "This document"),
             link(&page, "alternate", "text/html", "This document as a page"),
@@ -78,36 +86,35 @@ impl ItemsQuery {
         match &self.wanted {
             Wanted::One(_) => items.write_first(tables, &links),
             Wanted::Page(_, parameters) => {
-                let next = items.next.as_ref().map(|next| {
-                    with_parameters(
-                        &format!("{collection}/items"),
-                        parameters,
-                        Some(("cursor", next.clone())),
-                    )
-                });
-                links.extend(
-                    next.map(|next| link(&next, "next", crate::collections::GEOJSON, "The next page")),
-                );
+                if let Some(next) = items.next.clone() {
+                    let next = page_address(&collection, parameters, Some(next), items.left_out);
+                    links.push(link(&next, "next", crate::collections::GEOJSON, "The next page"));
+                }
                 items.write_page(tables, &links, stop)
             }
         }
     }
 }
 
-/// Adds parameters to an address that may have some.
-fn with_parameters(address: &str, parameters: &str, further: Option<(&str, String)>) -> String {
-    let further = further.map(|(name, value)| {
-        url::form_urlencoded::Serializer::new(String::new()).append_pair(name, &value).finish()
-    });
-    let all = [Some(parameters.to_owned()), further].into_iter().flatten();
-    all.filter(|part| !part.is_empty()).fold(address.to_owned(), |address, part| {
-        let sign = if address.contains('?') { '&' } else { '?' };
-        format!("{address}{sign}{part}")
-    })
+/// Returns the address of a page of a collection: with the parameters that select its features, the cursor, and how many of them it
+/// leaves out first.
+fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offset: usize) -> String {
+    let offset = Some(offset).filter(|offset| *offset > 0).map(|offset| offset.to_string());
+    let further = [("offset", offset), ("cursor", cursor)];
+    let mut query = url::form_urlencoded::Serializer::new(parameters.to_owned());
+    for (name, value) in further {
+        query.extend_pairs(value.map(|value| (name, value)));
+    }
+    let query = query.finish();
+    let sign = if query.is_empty() { "" } else { "?" };
+    format!("{collection}/items{sign}{query}")
 }
 
+/// All characters except the unreserved ones of RFC 3986 §2.3.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 fn path_segment(text: &str) -> String {
-    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 impl Renderer {
@@ -124,14 +131,8 @@ impl Renderer {
             (Collection::Reports, Wanted::Page(selection, _)) => self.reports(selection).await,
             (collection, Wanted::One(id)) => {
                 let layer = self.layer_of(*collection, None).await?;
-                let selected = vec![find(&layer.value, id).ok_or_else(|| missing(*collection, id))?];
-                Ok(layer.map(|layer| Items {
-                    collection: *collection,
-                    layer,
-                    selected,
-                    matched: None,
-                    next: None,
-                }))
+                let index = find(&layer.value, id).ok_or_else(|| missing(*collection, id))?;
+                Ok(layer.map(|layer| Items::one(*collection, layer, index)))
             }
             (collection, Wanted::Page(selection, _)) => self.page(*collection, selection.clone()).await,
         }
@@ -147,13 +148,14 @@ impl Renderer {
         let tables = Arc::clone(&self.tables);
         let selecting = off_thread(move |_| {
             layer.map(|layer| {
-                let (selected, has_more) = selection.of(&layer, &tables, selection.limit);
+                let Selected { features: selected, has_more, .. } =
+                    selection.of(&layer, &tables, selection.limit, selection.offset);
                 let last = selected.last().filter(|_| has_more);
                 let next = last.and_then(|last| After::feature(collection, places, &layer, *last));
                 let is_whole = selection.is_everything()
                     && (selection.time.is_none() || collection != Collection::Alerts);
                 let matched = is_whole.then(|| layer.len());
-                Items { collection, layer, selected, matched, next }
+                Items { collection, layer, selected, matched, next, left_out: 0 }
             })
         });
         selecting.await.map_err(Problem::internal)
@@ -168,14 +170,13 @@ impl Renderer {
         let (now, store) = (self.clock.now(), &*self.store);
         let invalid = |must: &str| Problem::invalid(Source::Query, "datetime", must);
         let query = match (collection, time) {
-            (Collection::Floods, None) => LayerQuery::Floods(FloodQuery::default()),
-            (Collection::Floods, Some(Time::At(moment))) if moment <= now => LayerQuery::FloodsAt(moment),
-            (Collection::Floods, Some(Time::At(_))) => return Err(invalid("must not be in the future")),
-            (Collection::Floods, Some(Time::Between(..))) => {
-                return Err(invalid(
-                    "must be one time: an area has one state at a time. /floods/archive has periods",
-                ));
-            }
+            (Collection::Floods | Collection::Flooded, time) => match time {
+                None => LayerQuery::Floods(FloodQuery::default()),
+                Some(Time::At(moment)) if moment > now => return Err(invalid("must not be in the future")),
+                // An area has one state at a time: that at the end, which has not come if it is open.
+                Some(Time::Between(_, end)) if end >= now => LayerQuery::Floods(FloodQuery::default()),
+                Some(Time::At(moment) | Time::Between(_, moment)) => LayerQuery::FloodsAt(moment),
+            },
             (Collection::Gauges, time) => {
                 let window = match time {
                     None => Window::Last(READ_WITHIN),
@@ -190,14 +191,42 @@ impl Renderer {
                         self.features
                     )));
                 }
-                LayerQuery::Gauges(query)
+                return self.all_gauges(&query).await;
             }
-            (Collection::Infrastructure, _) => LayerQuery::Infrastructure(AreaSelector::default(), None),
+            (
+                Collection::Infrastructure
+                | Collection::Floodgates
+                | Collection::Pumps
+                | Collection::Waterways,
+                _,
+            ) => LayerQuery::Infrastructure(AreaSelector::default(), collection.infrastructure_kind()),
             (Collection::Alerts, _) => LayerQuery::Alerts(AlertQuery::InForce(FloodQuery::default()), false),
             (Collection::Areas | Collection::Reports, _) => LayerQuery::Areas(AreaQuery::default()),
         };
         let layer = query.ask(store, now).await?;
-        Ok(layer.map(|layer| layer.issued_by(&self.issuer)))
+        Ok(layer.map(|layer| match (collection, layer.issued_by(&self.issuer)) {
+            (Collection::Flooded, Layer::Floods(floods)) => Layer::Floods(floods.flooded()),
+            (of, Layer::Infrastructure(all)) if of.infrastructure_kind().is_some() => {
+                Layer::Infrastructure(all.of_usual_shape())
+            }
+            (_, layer) => layer,
+        }))
+    }
+
+    /// Returns all gauges, each with the readings that the query selects, of which there may be none.
+    async fn all_gauges(&self, query: &GaugeQuery) -> Result<Versioned<Layer>, Problem> {
+        // What is read later is at least as new.
+        let all = self.store.all_gauges().await?;
+        let read = self.store.gauges(query).await?;
+        let validity = read.validity;
+        let mut gauges = all.value.0;
+        for of in read.value.0 {
+            match gauges.binary_search_by(|known| known.gauge.id.cmp(&of.gauge.id)) {
+                Ok(index) => gauges[index] = of,
+                Err(index) => gauges.insert(index, of),
+            }
+        }
+        Ok(Versioned::at(all.revision, Layer::Gauges(GaugeLayer(gauges))).within(validity))
     }
 
     /// Reads a page of reports in the order of their identifiers, so that new ones come last.
@@ -209,6 +238,7 @@ impl Renderer {
         let after = after.and_then(|last| ReportKey::try_from(last).ok());
         let mut first = after.map_or(Some(ReportKey::FIRST), ReportKey::next);
         let (mut found, mut read, mut until) = (Vec::new(), 0, Timestamp::LAST);
+        let mut left_out = selection.offset;
         let mut next = None;
         while let Some(from) = first {
             let chunk = store.reports_from(Some(from), CHUNK as u32).await?;
@@ -221,10 +251,12 @@ impl Renderer {
             let selecting = off_thread(move |_| {
                 let shown: Vec<_> = chunk.into_iter().filter(|report| is_shown(report, now)).collect();
                 let layer = Layer::Reports(shown.clone().into());
-                let (indexes, has_more) = selection.of(&layer, &tables, room);
-                (indexes.into_iter().map(|index| Arc::clone(&shown[index])).collect::<Vec<_>>(), has_more)
+                let Selected { features, has_more, left_out } = selection.of(&layer, &tables, room, left_out);
+                let reports: Vec<_> = features.into_iter().map(|index| Arc::clone(&shown[index])).collect();
+                (reports, has_more, left_out)
             });
-            let (reports, has_more) = selecting.await.map_err(Problem::internal)?;
+            let (reports, has_more, still_left_out) = selecting.await.map_err(Problem::internal)?;
+            left_out = still_left_out;
             found.extend(reports);
             if has_more {
                 next = found.last().map(|report: &Arc<Report>| report.key);
@@ -239,7 +271,7 @@ impl Renderer {
         let selected = (0..found.len()).collect();
         let next = next.map(|key| After::report(key.number()));
         let layer = Layer::Reports(found.into());
-        let items = Items { collection: Collection::Reports, layer, selected, matched: None, next };
+        let items = Items { collection: Collection::Reports, layer, selected, matched: None, next, left_out };
         Ok(Versioned::at(revision, items).within(Validity::Between { from: now, until }))
     }
 
@@ -253,13 +285,7 @@ impl Renderer {
         if !is_shown(&report.value, self.clock.now()) {
             return Err(missing());
         }
-        Ok(report.map(|report| Items {
-            collection: Collection::Reports,
-            layer: Layer::Reports(vec![report].into()),
-            selected: vec![0],
-            matched: None,
-            next: None,
-        }))
+        Ok(report.map(|report| Items::one(Collection::Reports, Layer::Reports(vec![report].into()), 0)))
     }
 }
 

@@ -187,6 +187,7 @@ decorator! {
     }
     GaugeStore {
         async fn gauges(query: &GaugeQuery) -> Answer<Versioned<GaugeLayer>>;
+        async fn all_gauges() -> Answer<Versioned<GaugeLayer>>;
         async fn count_readings(query: &GaugeQuery, most: u64) -> Answer<u64>;
         async fn store_gauge(readings: GaugeReadings) -> Answer<usize>;
     }

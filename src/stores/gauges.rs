@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use async_trait::async_trait;
 
 use super::{StoreError, Versioned, Window};
@@ -23,6 +25,21 @@ pub trait GaugeStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError>;
+
+    /// Returns every gauge by identifier, without readings.
+    ///
+    /// **Default: those that have a reading**, which reads all readings
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
+        let query = GaugeQuery { selector: AreaSelector::default(), window: Window::Last(Duration::MAX) };
+        Ok(self.gauges(&query).await?.map(|mut gauges| {
+            gauges.0.iter_mut().for_each(|of| of.observations.clear());
+            gauges
+        }))
+    }
 
     /// Returns how many readings [`gauges`](Self::gauges) would list now, counting no further than `most`.
     ///

@@ -1,7 +1,9 @@
 //! What a folder holds and is not kept is said.
 
+use std::sync::Arc;
+
 use siaga::folder::{DatasetError, Folder, FolderFile, FolderRow, ReportRow};
-use siaga::model::{Area, AreaSet, FloodChange, Locator, Observation, Region};
+use siaga::model::{Area, AreaSet, FloodChange, Infrastructure, Locator, Observation, Region};
 
 use super::support::{area, folder_of, taken};
 use crate::fixture::areas;
@@ -168,4 +170,27 @@ fn an_area_without_a_city_gets_that_in_which_it_lies_or_it_is_said_that_it_has_n
         cities_of(&[city("first"), elsewhere]),
         (vec!["first".into(), "own".into(), "other".into()], vec![])
     );
+}
+
+#[test]
+fn infrastructure_of_another_shape_than_its_kind_usually_has_is_counted() {
+    let piece = |kind: &str, geometry: &str| {
+        format!(r#"{{"type":"Feature","properties":{{"type":"{kind}","name":"N"}},"geometry":{geometry}}}"#)
+    };
+    let (point, line) = (
+        r#"{"type":"Point","coordinates":[0.5,0.5]}"#,
+        r#"{"type":"LineString","coordinates":[[0.5,0.5],[0.6,0.6]]}"#,
+    );
+    let noted = |pieces: &[(&str, &str)]| {
+        let pieces: Vec<_> = pieces.iter().map(|(kind, geometry)| piece(kind, geometry)).collect();
+        let collection = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, pieces.join(",\n"));
+        let folder = folder_of(&[(FolderFile::Infrastructure, &collection)]);
+        let opened = Folder::open(folder.path()).unwrap();
+        let locator = Locator::new(Arc::new(AreaSet::default()), Vec::new(), Vec::new());
+        opened.infrastructure(&locator, taken::<Infrastructure>()).unwrap();
+        opened.notes()
+    };
+    assert_eq!(noted(&[("pumps", point), ("floodgates", point), ("waterways", line)]), [""; 0]);
+    let notes = noted(&[("pumps", line), ("floodgates", point), ("waterways", point)]);
+    assert!(notes[0].starts_with("infrastructure.geojson: 2 pieces are"), "{notes:?}");
 }

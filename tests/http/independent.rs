@@ -26,6 +26,7 @@ mod images;
 mod key_sets;
 mod map;
 mod metrics;
+mod ogc_conformance;
 mod openapi;
 mod petabencana;
 mod plugins;

@@ -1,6 +1,6 @@
 //! OGC API – Features below `/v1/ogc`: what programs of GIS officers read.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use rocket::http::{Header, Method, Status};
@@ -39,12 +39,19 @@ fn ids(features: &[Value]) -> Vec<Value> {
     features.iter().map(|feature| feature["id"].clone()).collect()
 }
 
-/// The identifiers and geometries of the features of a map resource, in the order of the identifiers.
+/// The identifiers and geometries of the features of a map resource, in the order of the identifiers. Areas are always several polygons
+/// in collections.
 fn of_map(siaga: &Siaga, address: &str, id: &str) -> Vec<(u64, Value)> {
     let features = siaga.result(address)["features"].as_array().unwrap().clone();
     let of = |feature: &Value| {
         let id = feature["properties"][id].as_str().unwrap().parse().unwrap();
-        (id, feature["geometry"].clone())
+        let geometry = &feature["geometry"];
+        match geometry["type"].as_str() {
+            Some("Polygon") => {
+                (id, json!({ "type": "MultiPolygon", "coordinates": [geometry["coordinates"]] }))
+            }
+            _ => (id, geometry.clone()),
+        }
     };
     let mut all: Vec<_> = features.iter().map(of).collect();
     all.sort_by_key(|(id, _)| *id);
@@ -117,7 +124,7 @@ fn reports_that_arrive_between_two_pages_move_no_other() {
 }
 
 #[test]
-fn an_area_without_a_flood_is_there_with_the_state_null() {
+fn an_area_without_a_flood_is_there_with_the_state_0_and_words_for_it() {
     let siaga = Siaga::start();
     for area in siaga.result("/v1/floods/states").as_array().unwrap() {
         let address = format!("/v1/floods/{}", area["area_id"].as_str().unwrap());
@@ -125,8 +132,12 @@ fn an_area_without_a_flood_is_there_with_the_state_null() {
     }
     let features = all(&siaga, "floods", "");
     assert!(!features.is_empty());
-    assert!(features.iter().all(|feature| feature["properties"]["state"].is_null()));
-    assert!(features.iter().all(|feature| feature["properties"]["depth"].is_null()));
+    for feature in &features {
+        assert_eq!(feature["properties"]["state"], 0);
+        assert_eq!(feature["properties"]["depth"], "Tidak ada banjir yang tercatat");
+    }
+    assert_eq!(ids(&all(&siaga, "floods", "state=0")), ids(&features));
+    assert!(all(&siaga, "flooded", "").is_empty());
 }
 
 /// A flood of 73 hours: the state of each area at each hour, from a seed.
@@ -153,7 +164,7 @@ fn the_floods_of_each_hour_of_the_past_are_right() {
     let areas: Vec<u64> = ids(&all(&siaga, "floods", "")).iter().map(|id| id.as_u64().unwrap()).collect();
     let mut before: HashMap<u64, u64> = HashMap::new();
     for feature in all(&siaga, "floods", "") {
-        let state = feature["properties"]["state"].as_u64();
+        let state = feature["properties"]["state"].as_u64().filter(|state| *state > 0);
         before.extend(state.map(|state| (feature["id"].as_u64().unwrap(), state)));
     }
     let begin = fixture::now().after(Duration::from_mins(1));
@@ -181,9 +192,12 @@ fn the_floods_of_each_hour_of_the_past_are_right() {
         let found = all(&siaga, "floods", &format!("limit=2&datetime={then}"));
         assert_eq!(found.len(), areas.len());
         for feature in found {
-            let state = states.get(&feature["id"].as_u64().unwrap());
-            assert_eq!(feature["properties"]["state"].as_u64().as_ref(), state, "hour {hour}: {feature}");
+            let state = states.get(&feature["id"].as_u64().unwrap()).copied().unwrap_or_default();
+            assert_eq!(feature["properties"]["state"], state, "hour {hour}: {feature}");
         }
+        let flooded = all(&siaga, "flooded", &format!("limit=2&datetime={}/{then}", at(0)));
+        let expected: BTreeSet<_> = states.keys().copied().collect();
+        assert_eq!(flooded.iter().map(|of| of["id"].as_u64().unwrap()).collect::<BTreeSet<_>>(), expected);
     }
 }
 
@@ -191,8 +205,7 @@ fn the_floods_of_each_hour_of_the_past_are_right() {
 fn parameters_select_by_place_time_and_value() {
     let siaga = Siaga::start();
     let everything = all(&siaga, "floods", "");
-    let state =
-        &everything.iter().find(|feature| !feature["properties"]["state"].is_null()).unwrap()["properties"];
+    let state = &everything.iter().find(|feature| feature["properties"]["state"] != 0).unwrap()["properties"];
     let selected = all(&siaga, "floods", &format!("state={}&city_name={}", state["state"], "nowhere"));
     assert_eq!(selected, Vec::<Value>::new());
     let selected = all(&siaga, "floods", &format!("state={}", state["state"]));
@@ -250,7 +263,7 @@ fn hidden_reports_and_those_of_trainings_are_in_no_page() {
 fn a_wrong_parameter_is_named_with_what_it_must_be() {
     let siaga = Siaga::start();
     for (address, key, says) in [
-        ("floods/items?bogus=1", "bogus", "has bbox, datetime, limit, cursor, area_id"),
+        ("floods/items?bogus=1", "bogus", "has bbox, datetime, limit, cursor, offset, startindex, area_id"),
         ("floods?limit=1", "limit", "is not a parameter of this address"),
         ("floods/items/1?limit=1", "limit", "is not a parameter of this address"),
         ("floods/items?limit=0", "limit", "from 1 to 10000"),
@@ -260,7 +273,8 @@ fn a_wrong_parameter_is_named_with_what_it_must_be() {
         ("floods/items?bbox=1,2,3,x", "bbox", "four numbers"),
         ("floods/items?datetime=today", "datetime", "must be a time"),
         ("floods/items?datetime=../..", "datetime", "must be a time"),
-        ("floods/items?datetime=2016-12-14T00:00:00Z/..", "datetime", "one time"),
+        ("floods/items?offset=-1", "offset", "0 or more"),
+        ("floods/items?offset=1&startindex=1", "startindex", "the same as offset"),
         ("floods/items?datetime=2116-12-14T00:00:00Z", "datetime", "in the future"),
         ("floods/items?cursor=x", "cursor", "an earlier page"),
         ("floods/items?state=deep", "state", "a whole number"),
@@ -313,7 +327,11 @@ fn programs_find_everything_from_the_landing_page() {
     }
     let collections = document(&siaga, &link(&landing, "data").0)["collections"].clone();
     let names: Vec<_> = collections.as_array().unwrap().iter().map(|of| of["id"].as_str().unwrap()).collect();
-    assert_eq!(names, ["floods", "areas", "reports", "gauges", "infrastructure", "alerts"]);
+    let kinds = ["infrastructure", "floodgates", "pumps", "waterways"];
+    assert_eq!(
+        names,
+        [&["floods", "flooded", "areas", "reports", "gauges"][..], &kinds, &["alerts"]].concat()
+    );
     for collection in collections.as_array().unwrap() {
         let own = document(&siaga, &link(collection, "self").0);
         assert_eq!(own, *collection);

@@ -36,6 +36,7 @@ mod hostile_texts;
 mod infrastructure;
 mod kept_answers;
 mod ogc;
+mod ogc_collections;
 mod old_reports;
 mod open_cards;
 mod photo_moves;

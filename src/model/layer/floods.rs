@@ -169,6 +169,12 @@ impl FloodLayer {
         &self.selected
     }
 
+    /// Returns the same layer with only the areas that have a state.
+    pub(crate) fn flooded(mut self) -> Self {
+        self.selected.retain(|(_, status)| status.current().is_some());
+        self
+    }
+
     /// Returns the same layer with only those areas that touch a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
         self.selected.retain(|(position, _)| self.areas.touches(*position, part));

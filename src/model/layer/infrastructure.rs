@@ -16,6 +16,12 @@ impl InfrastructureLayer {
         self.0.iter().filter_map(|of| of.geometry().bounds()).reduce(around_both)
     }
 
+    /// Returns the same layer with only what has the usual shape of its kind.
+    pub(crate) fn of_usual_shape(mut self) -> Self {
+        self.0.retain(|of| of.kind.has_shape(&of.shape));
+        self
+    }
+
     /// Returns the same layer with only what touches a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
         self.0.retain(|of| part.touches(of.geometry()));

@@ -1,6 +1,7 @@
 use serde_json::{Map, Value, json};
 
 use super::asked::{Site, selection_parameters};
+use super::documents::SCHEMA;
 use crate::collections::{Collection, Column};
 
 /// The media type of the description. QGIS reads it only with exactly this one.
@@ -29,6 +30,8 @@ pub(super) fn document(site: &Site<'_>) -> Value {
         let item =
             json!({ "name": "featureId", "in": "path", "required": true, "schema": { "type": "string" } });
         paths.insert(path.clone(), read(&id("collection"), "The collection", Vec::new(), "application/json"));
+        let queryables = read(&id("queryables"), "The columns that select features", Vec::new(), SCHEMA);
+        paths.insert(format!("{path}/queryables"), queryables);
         paths.insert(format!("{path}/items"), read(&id("items"), &says, parameters, geojson));
         paths.insert(
             format!("{path}/items/{{featureId}}"),
@@ -53,16 +56,19 @@ fn read(id: &str, says: &str, parameters: Vec<Value>, media_type: &str) -> Value
 }
 
 fn parameter(name: &str, says: &str, mut schema: Value) -> Value {
-    let mut parameter = json!({ "name": name, "in": "query", "required": false, "description": says });
+    let mut parameter = json!({
+        "name": name, "in": "query", "required": false, "description": says, "style": "form", "explode": false,
+    });
     // OpenAPI 3.0 has one example instead of a list.
     if let Some(examples) = schema.as_object_mut().and_then(|schema| schema.remove("examples")) {
         parameter["example"] = examples[0].clone();
     }
     if name == "bbox" {
         schema = json!({ "type": "array", "minItems": 4, "maxItems": 6, "items": { "type": "number" } });
-        parameter["style"] = json!("form");
-        parameter["explode"] = json!(false);
         parameter["example"] = json!([106.7, -6.3, 106.9, -6.1]);
+    }
+    if name == "datetime" {
+        schema = json!({ "type": "string" });
     }
     parameter["schema"] = schema;
     parameter

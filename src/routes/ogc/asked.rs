@@ -12,7 +12,6 @@ use crate::guards::{Language, QueryParameter, WantsPage, Within, managed};
 use crate::model::digits;
 use crate::openapi::{Interface, Operation, Parameter, Part};
 use crate::rendering::{Renderer, Wanted};
-use crate::schema;
 use crate::shell::Shell;
 
 /// How many features a page has if the request does not say so: as data, and for people.
@@ -102,7 +101,15 @@ impl Asked {
             SELECTING.into_iter().chain(columns.iter().map(|column| &*column.name)).collect();
         self.takes(&names)?;
         let limit = if self.wants_page { LIMIT_OF_PAGE } else { LIMIT };
-        let mut selection = Selection { part: None, time: None, values: Vec::new(), limit, after: None };
+        let mut selection =
+            Selection { part: None, time: None, values: Vec::new(), limit, after: None, offset: 0 };
+        if OFFSETS.iter().all(|name| self.parameters.iter().any(|(given, _)| given == name)) {
+            return Err(Problem::invalid(
+                Source::Query,
+                "startindex",
+                "must be absent: it is the same as offset",
+            ));
+        }
         let mut kept: Vec<(&str, &str)> = Vec::new();
         // As everywhere, an empty parameter is as if it were absent.
         for (name, value) in self.parameters.iter().filter(|(_, value)| !value.is_empty()) {
@@ -120,6 +127,12 @@ impl Asked {
                 "datetime" => {
                     let time = value.parse().map_err(|error| invalid(format!("{error}")))?;
                     selection.time = Some(time).filter(|_| collection.has_time());
+                }
+                "offset" | "startindex" => {
+                    let offset = digits(value).and_then(|offset| usize::try_from(offset).ok());
+                    selection.offset =
+                        offset.ok_or_else(|| invalid("must be a whole number, 0 or more".to_owned()))?;
+                    continue;
                 }
                 "limit" => {
                     let limit = digits(value).filter(|limit| *limit > 0);
@@ -147,13 +160,17 @@ impl Asked {
 }
 
 /// The parameters that select features of every collection.
-const SELECTING: [&str; 4] = ["bbox", "datetime", "limit", "cursor"];
+const SELECTING: [&str; 6] = ["bbox", "datetime", "limit", "cursor", "offset", "startindex"];
+
+/// The two names that programs have for one parameter.
+const OFFSETS: [&str; 2] = ["offset", "startindex"];
 
 /// Returns the meaning and the schema of these parameters, with their names.
-pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static str, Value); 4] {
-    let [bbox, datetime, limit, cursor] = SELECTING;
-    let time = "A time: floods are as they were then. Reports, gauges and alerts also take two with / between them. Without effect on \
-                areas and infrastructure.";
+pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static str, Value); 6] {
+    let [bbox, datetime, limit, cursor, offset, start_index] = SELECTING;
+    let time = "A time, or two with / between them, of which one may be .. instead: floods are as they were at the end. Without effect \
+                on areas and infrastructure.";
+    let number = || json!({ "type": "integer", "minimum": 0, "default": 0 });
     [
         (
             bbox,
@@ -161,7 +178,11 @@ pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static 
              east crosses the 180th meridian.",
             Within::schema(config),
         ),
-        (datetime, time, schema::moment(time)),
+        (
+            datetime,
+            time,
+            json!({ "type": "string", "pattern": time_pattern(), "examples": ["2016-12-19T13:00:00Z"] }),
+        ),
         (
             limit,
             "How many features a page has at most.",
@@ -172,7 +193,21 @@ pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static 
             "Where the page begins: from the link to the next page.",
             json!({ "type": "string", "pattern": r"^\d{1,15}\.[^\s]{1,200}$" }),
         ),
+        (
+            offset,
+            "How many features are left out before the page. The links to next pages have a cursor, which stays right when \
+             features come and go.",
+            number(),
+        ),
+        (start_index, "The same as `offset`.", number()),
     ]
+}
+
+/// Returns a pattern for `datetime`: a moment, or an interval of which one end may be open.
+fn time_pattern() -> String {
+    let day = r"(19[7-9]|20\d)\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])";
+    let moment = format!(r"{day}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{{1,3}})?(Z|[+-](0\d|1[0-3]):[0-5]\d)");
+    format!(r"^({moment}|{moment}/(\.\.)?|(\.\.)?/{moment}|{moment}/{moment})$")
 }
 
 /// What the installation gives to the responses.

@@ -11,6 +11,8 @@ use crate::model::{AreaSelector, around_both};
 pub(super) const SCHEMA: &str = "application/schema+json";
 
 const CRS: &str = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
+/// The relation of links to the columns that are parameters (OGC API – Features, Part 3, whose filters the service does not have).
+const QUERYABLES: &str = "http://www.opengis.net/def/rel/ogc/1.0/queryables";
 const TIME_SYSTEM: &str = "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian";
 
 /// The classes of requirements that the service conforms to (§5).
@@ -94,10 +96,12 @@ fn described(site: &Site<'_>, asked: &Asked, collection: Collection, around: Opt
     let names = &asked.language.texts().group("ogc")["names"][collection.name()];
     let mut links = own_links(site, &path);
     let (items, columns) = (format!("{path}/items"), format!("{path}/schema"));
+    let queryables = format!("{path}/queryables");
     links.extend([
         link(site.address(&items), "items", GEOJSON, "The features"),
         link(site.address(&format!("{items}?f=html")), "items", "text/html", "The features as a page"),
         link(site.address(&columns), "describedby", SCHEMA, "The columns"),
+        link(site.address(&queryables), QUERYABLES, SCHEMA, "The columns that select features"),
     ]);
     if let Some(address) = &site.config.licence.url {
         links.push(link(address.to_string(), "license", "text/html", "The licence of the data"));
@@ -121,11 +125,11 @@ fn described(site: &Site<'_>, asked: &Asked, collection: Collection, around: Opt
     })
 }
 
-/// Returns the columns of a collection as a JSON Schema.
-pub(super) fn schema(site: &Site<'_>, asked: &Asked, collection: Collection) -> Value {
+/// Returns the columns of a collection as a JSON Schema, as the document of this name below it. All columns are parameters.
+pub(super) fn schema(site: &Site<'_>, asked: &Asked, collection: Collection, document: &str) -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": site.address(&format!("/collections/{collection}/schema")),
+        "$id": site.address(&format!("/collections/{collection}/{document}")),
         "title": asked.language.texts().group("ogc")["names"][collection.name()]["title"],
         "type": "object",
         "properties": site.renderer.tables.schema(collection),

@@ -66,6 +66,9 @@ pub(super) fn routes() -> Vec<Described> {
         with_collection(described!(show_schema))
             .says("The columns of a collection, as JSON Schema")
             .with(|operation, _| operation.gives(documents::SCHEMA, json!({ "type": "object" }))),
+        with_collection(described!(show_queryables))
+            .says("The columns that select features of a collection: all of them, as JSON Schema")
+            .with(|operation, _| operation.gives(documents::SCHEMA, json!({ "type": "object" }))),
         with_collection(described!(list_items))
             .says("Features of a collection, page by page. Each column is a parameter too: `state=3` selects by its value")
             .with(takes_selection)
@@ -177,9 +180,24 @@ pub(super) async fn show_schema(
     asked: Asked,
     site: Site<'_>,
 ) -> Result<Shown, Problem> {
+    schema(&site, &asked, collection, "schema")
+}
+
+/// `GET /ogc/collections/:collection/queryables`: responds with the columns that are parameters.
+#[get("/ogc/collections/<collection>/queryables")]
+pub(super) async fn show_queryables(
+    _caller: Caller,
+    collection: &str,
+    asked: Asked,
+    site: Site<'_>,
+) -> Result<Shown, Problem> {
+    schema(&site, &asked, collection, "queryables")
+}
+
+fn schema(site: &Site<'_>, asked: &Asked, collection: &str, document: &str) -> Result<Shown, Problem> {
     let collection = named(collection)?;
     asked.takes(&[])?;
-    let document = documents::schema(&site, &asked, collection);
+    let document = documents::schema(site, asked, collection, document);
     Ok(Shown::new(documents::SCHEMA, document.to_string().into_bytes()))
 }
 

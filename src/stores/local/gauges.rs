@@ -100,6 +100,14 @@ impl GaugeStore for LocalStore {
         read_long(listing).await
     }
 
+    async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
+        let state = self.state();
+        let gauge =
+            |record: &Record| ObservedGauge { gauge: Arc::clone(&record.gauge), observations: Vec::new() };
+        let layer = GaugeLayer(state.gauges.value.0.values().map(gauge).collect());
+        Ok(state.gauges.of(layer))
+    }
+
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
         let asked = self.asked_of_gauges(query);
         read_long(move |stop| counted(asked.gauges().flat_map(|(_, readings)| readings), most, stop)).await

@@ -27,6 +27,14 @@ pub(super) const OBSERVED: &str = "
     WHERE now.resource = 'gauges'
     ORDER BY gaugeid, observed_at";
 
+/// All gauges.
+const ALL: &str = "
+    SELECT now.revision, asked.* FROM current_revisions now LEFT JOIN (
+        SELECT gaugeid, gaugenameid, instance_region_code, ST_X(location) AS lng, ST_Y(location) AS lat FROM gauges
+    ) asked ON true
+    WHERE now.resource = 'gauges'
+    ORDER BY gaugeid";
+
 const COUNTED: &str = "
     SELECT count(*) FROM (
         SELECT FROM gauge_readings JOIN gauges USING (gaugeid)
@@ -65,24 +73,30 @@ const STORE: &str = "
     SELECT revision FROM places";
 
 #[derive(FromRow)]
-struct ReadingRow {
+struct GaugeRow {
     gaugeid: String,
     gaugenameid: String,
     instance_region_code: Option<String>,
     lng: f64,
     lat: f64,
+}
+
+#[derive(FromRow)]
+struct ReadingRow {
+    #[sqlx(flatten)]
+    gauge: GaugeRow,
     observed_at: DateTime<Utc>,
     level: f64,
     alert: i16,
     label: String,
 }
 
-impl ReadingRow {
-    fn gauge(&self) -> Result<Gauge, StoreError> {
+impl GaugeRow {
+    fn gauge(self) -> Result<Gauge, StoreError> {
         Ok(Gauge {
-            id: self.gaugeid.clone(),
-            name: self.gaugenameid.clone(),
-            region_code: self.instance_region_code.clone(),
+            id: self.gaugeid,
+            name: self.gaugenameid,
+            region_code: self.instance_region_code,
             location: position((self.lng, self.lat))?,
         })
     }
@@ -162,8 +176,8 @@ impl GaugeStore for PostgresStore {
         let mut gauges: Vec<ObservedGauge> = Vec::new();
         for row in rows.value {
             let row: ReadingRow = row;
-            if gauges.last().is_none_or(|last| last.gauge.id != row.gaugeid) {
-                gauges.push(ObservedGauge { gauge: Arc::new(row.gauge()?), observations: Vec::new() });
+            if gauges.last().is_none_or(|last| last.gauge.id != row.gauge.gaugeid) {
+                gauges.push(ObservedGauge { gauge: Arc::new(row.gauge.gauge()?), observations: Vec::new() });
             }
             if let Some(of) = gauges.last_mut() {
                 of.observations.push(observation(row.observed_at, row.level, row.alert, row.label)?);
@@ -172,6 +186,13 @@ impl GaugeStore for PostgresStore {
         let layer = GaugeLayer(gauges);
         let validity = query.window.validity(now, layer.oldest(), next);
         Ok(Versioned::at(rows.revision, layer).within(validity))
+    }
+
+    async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
+        let rows = self.connections.read(|| sqlx::query_as(ALL)).await?;
+        let gauge =
+            |row: GaugeRow| Ok(ObservedGauge { gauge: Arc::new(row.gauge()?), observations: Vec::new() });
+        Ok(versioned(rows, gauge)?.map(GaugeLayer))
     }
 
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {

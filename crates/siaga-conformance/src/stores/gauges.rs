@@ -54,6 +54,26 @@ pub async fn a_selector_leaves_out_gauges_of_other_provinces(fresh: &dyn FreshSt
     }
 }
 
+pub async fn every_gauge_is_listed_without_readings(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let all = async || {
+        let listed = store.all_gauges().await.unwrap();
+        assert!(listed.value.0.iter().all(|of| of.observations.is_empty()));
+        let gauges = listed.value.0.iter().map(|of| (of.gauge.id.clone(), of.gauge.name.clone())).collect();
+        (listed.revision, gauges)
+    };
+    let known: Vec<_> =
+        crate::fixture::gauges().iter().map(|of| (of.gauge.id.clone(), of.gauge.name.clone())).collect();
+    let (revision, listed): (_, Vec<_>) = all().await;
+    assert_eq!(listed, known);
+    clock.set(crate::fixture::now().after(Duration::from_hours(24 * 400)));
+    assert_eq!(all().await, (revision, known), "time changes nothing");
+    store.store_gauge(sent("TMA00000", 0.0, &[(5, 41.0)])).await.unwrap();
+    let (later, listed) = all().await;
+    assert_eq!(listed[0], ("TMA00000".to_owned(), "renamed".to_owned()));
+    assert!(later > revision);
+}
+
 pub async fn readings_are_counted_as_they_are_listed_up_to_a_bound(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let selector = AreaSelector { city: None, region: Some("ID-JK".to_owned()) };

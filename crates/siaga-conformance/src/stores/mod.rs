@@ -210,6 +210,7 @@ macro_rules! store_suite {
             gauges_are_listed_by_identifier_with_the_readings_of_the_window,
             a_selector_leaves_out_gauges_of_other_provinces,
             readings_are_counted_as_they_are_listed_up_to_a_bound,
+            every_gauge_is_listed_without_readings,
             readings_are_replaced_by_their_time_and_kept_otherwise,
             a_new_gauge_belongs_to_the_province_it_lies_in,
         }
