@@ -3,7 +3,7 @@
 use rocket::http::{Method, Status};
 use serde_json::json;
 
-use crate::suite::support::{Siaga, assert_invalid, each, figment, properties};
+use crate::suite::support::{ADMIN_KEY, Siaga, assert_invalid, each, figment, json_of, key, properties};
 
 const MOUNTS: [&str; 3] = ["/v1", "/data", ""];
 
@@ -105,4 +105,36 @@ fn points_of_a_report_cannot_be_set() {
     let siaga = siaga();
     let response = siaga.ask(Method::Patch, "/v1/reports/1", r#"{"points":1}"#);
     assert_eq!(response.status(), Status::MethodNotAllowed);
+}
+
+#[test]
+fn responses_differ_from_cognicity_as_the_page_about_switching_over_says() {
+    let siaga = Siaga::start();
+    let get = |address: &str| siaga.client.get(address.to_owned()).dispatch();
+    assert_eq!(get("/v1/cards").status(), Status::MethodNotAllowed);
+    assert_eq!(get("/v1/infrastructure").status(), Status::Ok);
+    assert_eq!(get("/v1/feeds").status(), Status::Forbidden, "not 401");
+    let feed = get("/v1/floods?format=xml&geoformat=cap");
+    assert_eq!(feed.headers().get_one("Content-Type"), Some("application/atom+xml; charset=utf-8"));
+    let month = "start=2016-11-19T00:00:00Z&end=2016-12-19T00:00:00Z";
+    assert_eq!(get(&format!("/v1/reports/archive?{month}")).status(), Status::Ok);
+    let root = json_of(get("/"));
+    assert!(root["version"].is_null() && root["result"]["version"].is_string(), "{root}");
+    let holder = json!({ "username": "a", "network": "telegram", "language": "id" });
+    let card = json_of(siaga.ask(Method::Post, "/v1/cards", holder.to_string()))["cardId"].clone();
+    let card = format!("/v1/cards/{}", card.as_str().unwrap());
+    let photo = json!({ "image_url": "https://photos.example/a.jpg" }).to_string();
+    assert_eq!(siaga.ask(Method::Patch, &card, photo).status(), Status::Conflict);
+    let report = |disaster: &str, depth: u32| {
+        let data = json!({ "report_type": disaster, "flood_depth": depth });
+        let place = json!({ "lat": -6.195, "lng": 106.805 });
+        let body = json!({
+            "disaster_type": disaster, "card_data": data, "created_at": "2016-12-19T16:00:00Z", "location": place,
+        });
+        siaga.ask(Method::Put, &card, body.to_string()).status()
+    };
+    assert_eq!(report("assessment", 1), Status::BadRequest);
+    assert_eq!(report("flood", 250), Status::Ok);
+    let images = siaga.client.get(format!("{card}/images")).header(key(ADMIN_KEY)).dispatch();
+    assert_eq!(images.status(), Status::Ok, "without a type");
 }
