@@ -137,7 +137,7 @@ feed = feedparser.parse(sys.argv[1])
 assert not feed.bozo, feed.bozo_exception
 assert feed.version in ('atom10', 'rss20') and feed.feed.title and feed.feed.updated_parsed, feed.feed
 assert len({entry.id for entry in feed.entries}) == len(feed.entries)
-assert all(entry.title and entry.link == entry.id and entry.cap_identifier for entry in feed.entries)
+assert all(entry.title and entry.link == entry.id + '.xml' and entry.cap_identifier for entry in feed.entries)
 assert bool(feed.entries) != ('empty' in sys.argv[1]), len(feed.entries)
 ";
     for target in [

@@ -139,6 +139,8 @@ fn a_page_begins_at_a_number_by_either_name() {
             }
         }
     }
+    let both = ids(&features(&siaga, "areas", "offset=1&startindex=2"));
+    assert_eq!(both, ids(&features(&siaga, "areas", "offset=2")));
     let narrowed = features(&siaga, "floods", "state=0&offset=1&limit=1");
     assert_eq!(ids(&narrowed), ids(&features(&siaga, "floods", "state=0"))[1..2]);
 }

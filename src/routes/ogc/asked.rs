@@ -103,13 +103,6 @@ impl Asked {
         let limit = if self.wants_page { LIMIT_OF_PAGE } else { LIMIT };
         let mut selection =
             Selection { part: None, time: None, values: Vec::new(), limit, after: None, offset: 0 };
-        if OFFSETS.iter().all(|name| self.parameters.iter().any(|(given, _)| given == name)) {
-            return Err(Problem::invalid(
-                Source::Query,
-                "startindex",
-                "must be absent: it is the same as offset",
-            ));
-        }
         let mut kept: Vec<(&str, &str)> = Vec::new();
         // As everywhere, an empty parameter is as if it were absent.
         for (name, value) in self.parameters.iter().filter(|(_, value)| !value.is_empty()) {
@@ -130,8 +123,9 @@ impl Asked {
                 }
                 "offset" | "startindex" => {
                     let offset = digits(value).and_then(|offset| usize::try_from(offset).ok());
-                    selection.offset =
+                    let offset =
                         offset.ok_or_else(|| invalid("must be a whole number, 0 or more".to_owned()))?;
+                    selection.offset = selection.offset.max(offset);
                     continue;
                 }
                 "limit" => {
@@ -161,9 +155,6 @@ impl Asked {
 
 /// The parameters that select features of every collection.
 const SELECTING: [&str; 6] = ["bbox", "datetime", "limit", "cursor", "offset", "startindex"];
-
-/// The two names that programs have for one parameter.
-const OFFSETS: [&str; 2] = ["offset", "startindex"];
 
 /// Returns the meaning and the schema of these parameters, with their names.
 pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static str, Value); 6] {
@@ -199,7 +190,7 @@ pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static 
              features come and go.",
             number(),
         ),
-        (start_index, "The same as `offset`.", number()),
+        (start_index, "The same as `offset`; the greater of both counts.", number()),
     ]
 }
 
