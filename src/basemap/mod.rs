@@ -101,6 +101,11 @@ impl Basemap {
         Ok(ground)
     }
 
+    /// Returns the base map as it was last made.
+    pub(crate) async fn last_ground(&self) -> Option<Arc<Ground>> {
+        self.ground.lock().await.clone()
+    }
+
     /// Returns the names of the file's places, for searches.
     pub(crate) fn places(&self) -> impl Iterator<Item = (&str, Position)> {
         self.file.places()

@@ -95,6 +95,12 @@ impl Follower {
         *self.0.stale.borrow()
     }
 
+    /// Returns the time at which the states were last known to be current.
+    #[must_use]
+    pub(crate) fn certain_at(&self) -> Timestamp {
+        self.0.certain.borrow().1
+    }
+
     /// Returns how far the newest change is ahead of the clock, if it is by more than 10 s: a clock was ahead, or this one is
     /// behind.
     #[must_use]
@@ -129,6 +135,21 @@ impl Follower {
         let first = states.wait_for(Option::is_some).await.ok();
         let areas = first.and_then(|state| state.as_ref().map(|state| Arc::clone(state.areas())));
         areas.ok_or_else(|| StoreError::NotFound { what: "the areas".to_owned() })
+    }
+
+    /// Returns states that include every change that was acknowledged before the call; `None` as soon as the store is known to be
+    /// away: then it is not asked. The caller limits the time.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot tell its revisions.
+    pub(crate) async fn current_unless_away(&self) -> Result<Option<Arc<State>>, StoreError> {
+        let mut stale = self.stale();
+        select! {
+            biased;
+            _ = stale.wait_for(Option::is_some) => Ok(None),
+            current = self.current() => current.map(Some),
+        }
     }
 
     /// Returns states that include every change that was acknowledged before the call. The caller limits the time.

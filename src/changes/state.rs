@@ -137,6 +137,11 @@ impl State {
         &self.areas
     }
 
+    /// Returns the position of each area in the set, and its status.
+    pub(crate) fn statuses(&self) -> impl Iterator<Item = (usize, FloodStatus)> {
+        self.known.iter().map(|known| known.status).enumerate()
+    }
+
     /// Returns the dry areas that were flooded before, and since when that is over.
     pub(crate) fn over(&self) -> impl Iterator<Item = (&Area, Timestamp)> {
         let all = self.areas.iter().zip(self.known.iter());

@@ -331,14 +331,6 @@ impl Problem {
         }
     }
 
-    /// Logs why the service failed, where the response goes on without what failed.
-    pub(crate) fn log_cause(&self, says: &str) {
-        if let Some(cause) = &self.details.cause {
-            let text = causes(&**cause);
-            tracing::error!(status = self.details.status.code, "{says}: {text}");
-        }
-    }
-
     fn log(&self, request: &Request<'_>) {
         let Details { status, cause, refusal, .. } = &*self.details;
         let method = request.method().as_str();

@@ -8,9 +8,9 @@ use super::Details;
 use crate::admission::Admission;
 use crate::config::Config;
 use crate::guards::Language;
-use crate::shell::{Here, Shell};
+use crate::shell::{Here, PageTemplate, Shell};
 
-const PAGE: &str = include_str!("page.html");
+const PAGE: PageTemplate = PageTemplate::new("error.html", include_str!("page.html"));
 
 /// Returns a page about a problem in the language of the reader; `None` if a program made the request, or if it is about data, whose
 /// errors are JSON. Browsers name HTML when they open an address, and scripts do not.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use geo::Rect;
 
-use super::{Area, AreaId, AreaSelector, BoundingBox, around_both, label};
+use super::{Area, AreaId, AreaSelector, BoundingBox, around_both, label, readable};
 
 /// All areas that a store serves, in the order of their identifiers.
 ///
@@ -23,6 +23,8 @@ pub struct AreaSet {
     around_each: BTreeMap<String, Rect<f64>>,
     /// The codes of the areas, found when they are first needed.
     codes: OnceLock<BTreeSet<(String, String)>>,
+    /// The names of the cities, found when they are first needed.
+    city_names: OnceLock<BTreeMap<String, String>>,
 }
 
 /// Two areas of one set have the same identifier.
@@ -58,7 +60,15 @@ impl AreaSet {
                 }
             }
         }
-        Self { areas, bounds, labels, around, around_each, codes: OnceLock::new() }
+        Self {
+            areas,
+            bounds,
+            labels,
+            around,
+            around_each,
+            codes: OnceLock::new(),
+            city_names: OnceLock::new(),
+        }
     }
 
     /// Returns a place inside the area at a position, for its label, in steps of about 1 m; `None` if the area has no surface.
@@ -113,6 +123,17 @@ impl AreaSet {
     #[must_use]
     pub(crate) fn has_city(&self, code: &str) -> bool {
         self.codes().iter().any(|(city, _)| city == code)
+    }
+
+    /// Returns the names of the cities as people read them, by code. Costs O(n log n) once.
+    #[must_use]
+    pub(crate) fn city_names(&self) -> &BTreeMap<String, String> {
+        self.city_names.get_or_init(|| {
+            let cities: BTreeMap<_, _> =
+                self.areas.iter().map(|area| (&*area.city_code, &*area.city_name)).collect();
+            let named = cities.into_iter().filter(|(code, _)| !code.is_empty());
+            named.map(|(code, name)| (code.to_owned(), readable(name))).collect()
+        })
     }
 
     /// Returns the areas in the order of their identifiers.

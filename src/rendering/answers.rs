@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
-use rocket::tokio::time::{Instant, timeout_at};
+use rocket::tokio::time::{self, Instant, timeout_at};
 
 use super::Answer;
 use super::answer::{HTML, known};
@@ -12,7 +12,7 @@ use super::cache::{LastKnown, Rendered};
 use super::question::Question;
 use super::renderer::Renderer;
 use crate::admission::Account;
-use crate::changes::Follower;
+use crate::changes::{Follower, State};
 use crate::content::{Accepted, Coding, Content};
 use crate::error::Problem;
 use crate::fairings::is_head;
@@ -21,6 +21,7 @@ use crate::guards::managed;
 use crate::model::{BoundingBox, Covered, Timestamp};
 use crate::openapi::{Interface, Operation, Part};
 use crate::sources::Sources;
+use crate::statements::Floods;
 use crate::stores::{LayerQuery, Resource};
 
 /// Responds to questions to which all clients get the same response: from the cache, or else by rendering it. A guard.
@@ -121,6 +122,25 @@ impl Answers {
             None => page,
             Some((since, age)) => page.stale_since(since, age),
         })
+    }
+
+    /// Returns the states of all areas, and whether they are those of now; the store is not asked while it is known to be away. No
+    /// states if none were read, or if the last may not be shown any more.
+    pub(crate) async fn floods(&self) -> (Option<Arc<State>>, Floods) {
+        let Renderer { timeout, stale, metrics, .. } = &*self.renderer;
+        let current = time::timeout(*timeout, self.follower.current_unless_away()).await;
+        if let Ok(Ok(Some(state))) = current {
+            return (Some(state), Floods::Now);
+        }
+        let since = self.follower.certain_at();
+        let is_shown = !stale.is_zero() && self.now().since(since) <= *stale;
+        match self.follower.states().borrow().clone().filter(|_| is_shown) {
+            Some(state) => {
+                metrics.responded_stale();
+                (Some(state), Floods::Until(since))
+            }
+            None => (None, Floods::Unread),
+        }
     }
 
     /// Returns whether a source of this data is silent, so that data may be missing.

@@ -18,9 +18,9 @@ use crate::error::Problem;
 use crate::guards::{Caller, Language, WantsPage};
 use crate::model::digits;
 use crate::rendering::{Answer, HTML, JSON, envelope};
-use crate::shell::{Here, Shell};
+use crate::shell::{Here, PageTemplate, Shell};
 
-const PAGE: &str = include_str!("archive.html");
+const PAGE: PageTemplate = PageTemplate::new("archive.html", include_str!("archive.html"));
 
 /// The files of a folder, as lists show them.
 #[derive(Serialize)]

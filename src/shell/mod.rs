@@ -2,6 +2,8 @@
 //!
 //! A page is a template that extends `shell.html`. The style sheet is a part of each page, so that no page waits for it.
 
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
 use minijinja::value::Serde;
 use minijinja::{Environment, Error, Value, context};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -21,9 +23,28 @@ pub(crate) const LOGO: &str = "/logo";
 /// All characters of a value in a query that are not written as they are.
 const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// The template of a page, which extends `shell.html`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageTemplate {
+    /// Its name, which no other page has. The ending `.html` makes the engine escape every value.
+    name: &'static str,
+    source: &'static str,
+}
+
+impl PageTemplate {
+    pub(crate) const fn new(name: &'static str, source: &'static str) -> Self {
+        Self { name, source }
+    }
+}
+
+/// The templates of the pages that were rendered, each compiled once. Clones share them.
+#[derive(Clone, Debug)]
+struct Templates(Arc<RwLock<Environment<'static>>>);
+
 /// What the pages of an installation have in common.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shell {
+    templates: Templates,
     site: Site,
     licence: Licence,
     /// What every page says first.
@@ -87,12 +108,38 @@ struct Linked<'a> {
     path: String,
 }
 
+impl Default for Templates {
+    fn default() -> Self {
+        // Unlike that of the environment, this escapes by the ending of a name.
+        Self(Arc::new(RwLock::new(Environment::new())))
+    }
+}
+
+impl Templates {
+    fn render(&self, template: PageTemplate, values: Value) -> Result<String, Error> {
+        let PageTemplate { name, source } = template;
+        let is_known = self.read().get_template(name).is_ok();
+        if !is_known {
+            let mut templates = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            for (name, source) in [("shell.html", SHELL), ("shell.css", STYLE), (name, source)] {
+                templates.add_template(name, source)?;
+            }
+        }
+        self.read().get_template(name)?.render(values)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Environment<'static>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Shell {
     /// Returns what the pages of an installation have in common.
     pub(crate) fn new(config: &Config) -> Self {
         let base = config.base_url.path().trim_end_matches('/');
         let languages = config.country.data().languages().iter();
         Self {
+            templates: Templates::default(),
             site: config.site.clone(),
             licence: config.licence.clone(),
             banner: banner(config.is_made_up(), config.issuer().status),
@@ -110,26 +157,21 @@ impl Shell {
         }
     }
 
-    /// Renders a page from a template that extends `shell.html`. Every value is escaped for HTML. Besides `values`, the template
-    /// has `shell` and `s`: the texts of the group `shell`.
+    /// Renders a page from its template. Every value is escaped for HTML. Besides `values`, the template has `shell` and `s`: the
+    /// texts of the group `shell`.
     ///
     /// # Errors
     ///
     /// If the template is wrong, or a value cannot be written.
     pub(crate) fn render(
         &self,
-        template: &str,
+        template: PageTemplate,
         texts: &Texts,
         here: Here<'_>,
         values: Value,
     ) -> Result<String, Error> {
-        let frame = self.frame(texts, here);
-        let mut environment = Environment::new();
-        environment.add_template("shell.html", SHELL)?;
-        environment.add_template("shell.css", STYLE)?;
-        let shared = context! { shell => Serde(frame), s => Serde(texts.group("shell")) };
-        // The ending `.html` makes the engine escape.
-        environment.render_named_str("page.html", template, context! { ..values, ..shared })
+        let shared = context! { shell => Serde(self.frame(texts, here)), s => Serde(texts.group("shell")) };
+        self.templates.render(template, context! { ..values, ..shared })
     }
 
     /// Returns the word for what is not real.

@@ -192,6 +192,16 @@ pub(crate) enum Floods {
     Unread,
 }
 
+impl Floods {
+    /// Returns until when the states are known to be current, if they may be out of date.
+    pub(crate) fn stale_since(self) -> Option<Timestamp> {
+        match self {
+            Self::Until(since) => Some(since),
+            Self::Now | Self::Unread => None,
+        }
+    }
+}
+
 /// Whether the sources of flood states are heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {

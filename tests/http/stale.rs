@@ -12,7 +12,7 @@ use rocket::local::asynchronous;
 use rocket::tokio;
 use rocket::tokio::sync::Notify;
 use serde_json::{Value, json};
-use siaga::model::{Clock, FloodLayer, FloodStateRecord, ReportLayer, Timestamp};
+use siaga::model::{Clock, FloodLayer, FloodStateRecord, Places, ReportLayer, Timestamp};
 use siaga::stores::{
     Decorator, FloodQuery, OpenError, OpenStore, OpenedStore, ReportQuery, Resource, Revision, Store,
     StoreError, StoreSettings, Versioned,
@@ -35,7 +35,7 @@ struct Away {
     slow: AtomicBool,
     read: Notify,
     resume: Notify,
-    /// Whether no revision ever comes.
+    /// Whether no revision and no places ever come.
     hangs: AtomicBool,
 }
 
@@ -58,6 +58,12 @@ impl Away {
     fn all(&self, away: bool) {
         self.revisions.store(away, Ordering::SeqCst);
         self.data.store(away, Ordering::SeqCst);
+    }
+
+    async fn hang(&self) {
+        if self.hangs.load(Ordering::SeqCst) {
+            rocket::futures::future::pending::<()>().await;
+        }
     }
 }
 
@@ -85,10 +91,13 @@ impl Decorator for Failing {
 
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
         unless(&self.away.revisions)?;
-        if self.away.hangs.load(Ordering::SeqCst) {
-            rocket::futures::future::pending::<()>().await;
-        }
+        self.away.hang().await;
         self.inner.revision(resource).await
+    }
+
+    async fn places(&self) -> Result<Versioned<Arc<Places>>, StoreError> {
+        self.away.hang().await;
+        self.inner.places().await
     }
 
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
@@ -428,7 +437,6 @@ fn while_the_store_is_known_to_be_away_the_last_response_comes_at_once() {
 #[test]
 fn the_map_is_a_page_while_the_store_is_away() {
     let (siaga, away) = with_failing(&[]);
-    assert_eq!(siaga.get("/v1/floods?minimum_state=1&city=bdg").status(), Status::Ok);
     let first = siaga.get("/map?lang=en");
     assert_eq!((first.status(), first.headers().get_one("Siaga-Stale-Since")), (Status::Ok, None));
     drop(first);
@@ -453,14 +461,46 @@ fn the_map_is_a_page_while_the_store_is_away() {
     assert!(all.contains("&quot;cursor&quot;:null"), "the changes are followed from the beginning: {all}");
 
     let (since, of_city) = page("/map?lang=en&city=bdg");
-    assert_eq!(since, Some(current_at.to_string()), "the response to another address is used");
+    assert_eq!(since, Some(current_at.to_string()));
     assert!(of_city.contains("id=\"a30\"") && !of_city.contains("id=\"a5\""), "{of_city}");
 
-    let (since, unread) = page("/map?lang=en&city=jbd");
-    assert_eq!(since, None);
-    let said = "id=\"empty\" data-says=\"away\">The floods cannot be read now";
-    assert!(unread.contains(said), "not that there are none: {unread}");
+    let (since, of_another) = page("/map?lang=en&city=jbd");
+    assert_eq!(since, Some(current_at.to_string()), "also of a city that nobody has looked at");
+    assert!(of_another.contains("id=\"a5\"") && !of_another.contains("id=\"a30\""), "{of_another}");
 
     away.all(false);
     eventually_blocking("it is current", LONG, shown, |(since, _)| since.is_none());
+}
+
+#[test]
+fn a_map_of_floods_that_were_never_read_or_long_ago_does_not_say_that_there_are_none() {
+    let opener = Arc::new(OpenFailing::default());
+    opener.away.all(true);
+    let never = on_failing(opener, &[]);
+    let (long_ago, away) = with_failing(&[("siaga.limits.stale", "90s")]);
+    assert_eq!(long_ago.get("/map").status(), Status::Ok);
+    away.all(true);
+    pass(&long_ago, 91);
+    for siaga in [never, long_ago] {
+        let shown = || siaga.get("/map?lang=en").into_string().unwrap();
+        let said = "id=\"empty\" data-says=\"away\">The floods cannot be read now";
+        eventually_blocking("it says so", LONG, shown, |page| page.contains(said));
+    }
+}
+
+#[test]
+fn while_the_store_is_known_to_be_away_no_page_waits_for_it() {
+    let (siaga, away) = with_failing(&[("siaga.limits.timeout", "8s")]);
+    assert_eq!(siaga.get("/map").status(), Status::Ok);
+    away.hangs.store(true, Ordering::SeqCst);
+    let stale = || json_of(siaga.get("/v1/sources"))["stale_since"].clone();
+    eventually_blocking("the server knows", LONG, stale, Value::is_string);
+    for address in
+        ["/map?lang=en", "/map?city=bdg&lang=en", "/map?city=jbd&lang=en", "/map?area=5&lang=en", "/?lang=en"]
+    {
+        let begun = Instant::now();
+        let response = siaga.client.get(address).header(Header::new("Accept", "text/html")).dispatch();
+        assert_eq!(response.status(), Status::Ok, "{address}");
+        assert!(begun.elapsed() < patiently(Duration::from_secs(1)), "{address}: {:?}", begun.elapsed());
+    }
 }

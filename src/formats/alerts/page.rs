@@ -13,10 +13,10 @@ use super::{Notices, writing};
 use crate::country::{Country, Texts};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{AlertLayer, AreaId, Layer, LayerKind, Timestamp};
-use crate::shell::{Here, Shell};
+use crate::shell::{Here, PageTemplate, Shell};
 use crate::statements::alerts as says;
 
-const PAGE: &str = include_str!("page.html");
+const PAGE: PageTemplate = PageTemplate::new("alerts.html", include_str!("page.html"));
 
 /// How many alerts of a page have a map.
 const MOST_PICTURES: usize = 10;

@@ -14,9 +14,10 @@ use super::view::{Page, View};
 use crate::content::Kept;
 use crate::error::Problem;
 use crate::model::{Area, AreaId, CurrentState, FloodLayer, FloodState, LoggedChange, Timestamp};
+use crate::shell::PageTemplate;
 use crate::stores::{FloodLogQuery, FloodQuery, Store};
 
-const PAGE: &str = include_str!("situation.html");
+const PAGE: PageTemplate = PageTemplate::new("situation.html", include_str!("situation.html"));
 /// How far back changes are listed. Officers report every six hours.
 const RECENT: Duration = Duration::from_hours(6);
 /// How many changes are listed at most: the newest. The report says what it leaves out.

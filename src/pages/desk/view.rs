@@ -20,10 +20,10 @@ use crate::model::{
     AreaId, AreaSelector, AreaSet, BatchNumber, FloodChange, FloodState, LoggedChange, Reason, Timestamp,
 };
 use crate::rendering::Answer;
-use crate::shell::{Here, Shell};
+use crate::shell::{Here, PageTemplate, Shell};
 use crate::stores::{AttentionList, FloodLogQuery, Listed, Store};
 
-const PAGE: &str = include_str!("page.html");
+const PAGE: PageTemplate = PageTemplate::new("desk.html", include_str!("page.html"));
 /// How many areas and changes the page shows at most without its script.
 const MOST_LISTED: usize = 50;
 const MOST_LOGGED: u32 = 30;
@@ -258,7 +258,7 @@ impl View<'_> {
     /// Renders a page of the desk from its template.
     pub(super) async fn render(
         &self,
-        template: &str,
+        template: PageTemplate,
         path: &str,
         status: Http,
         values: minijinja::Value,

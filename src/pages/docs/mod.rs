@@ -11,9 +11,9 @@ use crate::config::Config;
 use crate::error::Problem;
 use crate::guards::{Caller, Language};
 use crate::rendering::{Answer, HTML};
-use crate::shell::{Here, Shell};
+use crate::shell::{Here, PageTemplate, Shell};
 
-const PAGE: &str = include_str!("page.html");
+const PAGE: PageTemplate = PageTemplate::new("docs.html", include_str!("page.html"));
 
 /// The page, with its own content security policy.
 #[derive(Responder)]

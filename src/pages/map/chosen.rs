@@ -2,11 +2,11 @@ use chrono_tz::Tz;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::list::{Moment, name_of, readable};
+use super::list::{Moment, area_name};
 use crate::country::Texts;
-use crate::model::{Area, FloodState, Timestamp};
+use crate::model::{Area, FloodState, Timestamp, readable};
 use crate::pages::reported::Reported;
-use crate::statements::{AreaSituation, Floods, Sentence, Situation, title};
+use crate::statements::{AreaSituation, Sentence, Situation, title};
 
 /// What a page is written with.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ impl Chosen {
                 Sentence::Since => about.flood.map(|flood| flood.flooded_since),
                 Sentence::Confirmed => about.flood.map(|flood| flood.confirmed),
                 Sentence::Over => about.over_since,
-                Sentence::Stale => stale_since(situation),
+                Sentence::Stale => situation.floods.stale_since(),
                 _ => None,
             };
             let text = match key {
@@ -77,7 +77,7 @@ impl Chosen {
         });
         let titled = title(&says).map(|key| key.text(texts, state)).unwrap_or_default();
         Self {
-            name: name_of(&area.parent_name, &area.name, &area.id.to_string()),
+            name: area_name(area),
             city: readable(&area.city_name),
             title: titled.replace("{count}", &reported.len().to_string()),
             says: said.collect(),
@@ -87,14 +87,6 @@ impl Chosen {
     /// Returns the name with what may be said in short.
     pub(super) fn title(&self) -> String {
         format!("{}: {}", self.name, self.title)
-    }
-}
-
-/// Returns since when the states may be out of date.
-pub(super) fn stale_since(situation: &Situation) -> Option<Timestamp> {
-    match situation.floods {
-        Floods::Until(since) => Some(since),
-        Floods::Now | Floods::Unread => None,
     }
 }
 

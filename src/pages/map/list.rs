@@ -1,50 +1,12 @@
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use chrono_tz::Tz;
-use serde::de::Error;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::model::{FloodState, Timestamp};
-pub(super) use crate::model::{place_name as name_of, readable};
+use crate::changes::State;
+use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, Timestamp, place_name, readable};
 use crate::statements::Flood;
-
-/// The parts of the `TopoJSON` of `/floods` that the page shows.
-#[derive(Deserialize)]
-struct Response {
-    result: Topology,
-}
-
-#[derive(Deserialize)]
-struct Topology {
-    objects: Objects,
-}
-
-#[derive(Deserialize)]
-struct Objects {
-    output: Output,
-}
-
-#[derive(Deserialize)]
-struct Output {
-    geometries: Vec<Geometry>,
-}
-
-#[derive(Deserialize)]
-struct Geometry {
-    properties: Properties,
-}
-
-#[derive(Deserialize)]
-struct Properties {
-    area_id: String,
-    area_name: String,
-    parent_name: String,
-    city_name: String,
-    state: Option<u8>,
-    last_updated: Option<String>,
-    flooded_since: Option<String>,
-    confirmed: Option<String>,
-}
 
 /// How many rows the page lists unless all are requested.
 pub(super) const MOST: usize = 50;
@@ -52,6 +14,7 @@ pub(super) const MOST: usize = 50;
 /// The flooded areas as the page lists them: the deepest first, and of these the one that was flooded last.
 #[derive(Debug, Default)]
 pub(super) struct List {
+    areas: Arc<AreaSet>,
     rows: Vec<Flooded>,
     counts: [usize; FloodState::ALL.len()],
     newest: Option<Timestamp>,
@@ -60,29 +23,28 @@ pub(super) struct List {
 
 /// The flooded areas of one state.
 #[derive(Debug, Serialize)]
-pub(super) struct Group<'a> {
-    state: &'a str,
-    areas: Vec<Row<'a>>,
+pub(super) struct Group {
+    /// The code of the state, as the texts are named.
+    state: String,
+    areas: Vec<Row>,
 }
 
 /// A flooded area.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Flooded {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) city: String,
-    /// The code of the state, as the texts are named.
-    pub(super) state: String,
+    /// Its position in the set.
+    position: usize,
     pub(super) flood: Flood,
     pub(super) last_updated: Timestamp,
 }
 
 #[derive(Debug, Serialize)]
-struct Row<'a> {
-    id: &'a str,
-    name: &'a str,
-    city: &'a str,
-    state: &'a str,
+struct Row {
+    id: AreaId,
+    name: String,
+    city: String,
+    /// The code of the state.
+    state: u8,
     since: Moment,
     /// Whether nobody has confirmed the state for so long that no alert is in force.
     faded: bool,
@@ -105,58 +67,50 @@ impl Moment {
 }
 
 impl List {
-    /// Lists the flooded areas of a response to `/floods` in `TopoJSON`.
-    ///
-    /// # Errors
-    ///
-    /// If the response is another document.
-    pub(super) fn of(floods: &[u8], zone: Tz) -> serde_json::Result<Self> {
-        let Response { result } = serde_json::from_slice(floods)?;
-        let mut list = Self { zone, ..Self::default() };
-        for Geometry { properties: area } in result.objects.output.geometries {
-            let (Some(code), Some(updated)) = (area.state, area.last_updated) else { continue };
-            let state = FloodState::try_from(u64::from(code)).map_err(serde_json::Error::custom)?;
-            let at = |text: &str| Timestamp::parse(text).map_err(serde_json::Error::custom);
-            let last_updated = at(&updated)?;
-            let or_updated = |text: Option<String>| text.map_or(Ok(last_updated), |text| at(&text));
-            let flooded_since = or_updated(area.flooded_since)?;
-            let confirmed = or_updated(area.confirmed)?;
-            list.counts[usize::from(code) - 1] += 1;
+    /// Lists the flooded areas that are selected.
+    pub(super) fn new(state: &State, selector: &AreaSelector, zone: Tz) -> Self {
+        let mut list = Self { areas: Arc::clone(state.areas()), zone, ..Self::default() };
+        for (position, status) in state.statuses() {
+            let Some(current) = status.current() else { continue };
+            if !selector.matches(&list.areas[position]) {
+                continue;
+            }
+            let last_updated = current.last_updated;
+            list.counts[usize::from(current.state.code()) - 1] += 1;
             list.newest = list.newest.max(Some(last_updated));
-            list.rows.push(Flooded {
-                name: name_of(&area.parent_name, &area.area_name, &area.area_id),
-                id: area.area_id,
-                city: readable(&area.city_name),
-                state: code.to_string(),
-                flood: Flood { state, flooded_since, confirmed },
-                last_updated,
-            });
+            let flood = Flood {
+                state: current.state,
+                flooded_since: current.flooded_since.unwrap_or(last_updated),
+                confirmed: current.confirmed.unwrap_or(last_updated),
+            };
+            list.rows.push(Flooded { position, flood, last_updated });
         }
-        let order = |of: &Flooded| (Reverse(of.flood.state), Reverse(of.flood.flooded_since), of.id.clone());
-        list.rows.sort_by_cached_key(order);
-        Ok(list)
+        // Positions have the order of identifiers.
+        list.rows.sort_by_key(|row| (Reverse(row.flood.state), Reverse(row.flood.flooded_since)));
+        list
     }
 
     /// Returns the rows by state, the deepest first: at most 50, or all.
-    pub(super) fn groups(&self, all: bool, now: Timestamp) -> Vec<Group<'_>> {
+    pub(super) fn groups(&self, all: bool, now: Timestamp) -> Vec<Group> {
         let shown = &self.rows[..self.shown(all)];
-        let by_state = shown.chunk_by(|one, next| one.state == next.state);
+        let by_state = shown.chunk_by(|one, next| one.flood.state == next.flood.state);
         by_state
             .map(|rows| Group {
-                state: &rows[0].state,
-                areas: rows.iter().map(|of| self.row(of, now)).collect(),
+                state: rows[0].flood.state.code().to_string(),
+                areas: rows.iter().map(|row| self.row(row, now)).collect(),
             })
             .collect()
     }
 
-    fn row<'a>(&self, of: &'a Flooded, now: Timestamp) -> Row<'a> {
+    fn row(&self, Flooded { position, flood, .. }: &Flooded, now: Timestamp) -> Row {
+        let area = &self.areas[*position];
         Row {
-            id: &of.id,
-            name: &of.name,
-            city: &of.city,
-            state: &of.state,
-            since: Moment::of(of.flood.flooded_since, self.zone),
-            faded: of.flood.is_unconfirmed(now),
+            id: area.id,
+            name: area_name(area),
+            city: readable(&area.city_name),
+            state: flood.state.code(),
+            since: Moment::of(flood.flooded_since, self.zone),
+            faded: flood.is_unconfirmed(now),
         }
     }
 
@@ -169,9 +123,9 @@ impl List {
         self.rows.len() - self.shown(all)
     }
 
-    /// Returns the flooded area with this identifier.
-    pub(super) fn find(&self, id: &str) -> Option<&Flooded> {
-        self.rows.iter().find(|of| of.id == id)
+    /// Returns the flooded area at a position in the set.
+    pub(super) fn find(&self, position: usize) -> Option<&Flooded> {
+        self.rows.iter().find(|row| row.position == position)
     }
 
     /// Returns how many areas have a state.
@@ -187,4 +141,9 @@ impl List {
     pub(super) fn newest(&self) -> Option<Timestamp> {
         self.newest
     }
+}
+
+/// Returns the name of an area with that of the larger area that it lies in.
+pub(super) fn area_name(area: &Area) -> String {
+    place_name(&area.parent_name, &area.name, &area.id.to_string())
 }

@@ -1,72 +1,64 @@
 //! The live map: a list of floods that needs no script, and a map that updates itself. All its files are part of the program.
 
+mod cache;
 mod chosen;
 mod list;
 mod names;
 mod page;
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rocket::http::Header;
-use rocket::tokio::sync::{Mutex, MutexGuard};
 use rocket::tokio::time;
 use rocket::{Responder, State, get};
 
+use self::cache::PageCache;
 pub(crate) use self::names::Names;
-use self::page::{Page, Shown};
+use self::page::{Page, Shown, Version};
 use crate::basemap::Basemap;
 use crate::config::{Config, Tiles};
 use crate::error::Problem;
-use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, Select};
-use crate::model::AreaSelector;
-use crate::pages::files::Files;
+use crate::model::{AreaSelector, SourceStatus, Timestamp};
+use crate::pages::files::{Files, bare};
 use crate::pages::reported::FloodReports;
 use crate::rendering::{Answer, Answers, JSON, prepared};
-use crate::resources::Floods;
+use crate::resources;
 use crate::shell::Shell;
+use crate::statements::Floods;
 use crate::stores::Store;
+use crate::tasks::off_thread;
 
-/// How long a page is reused: any number of visits in this time costs one look at the store.
+/// How long the data of a page is reused while it changes: any number of visits in this time costs one reading of the states.
 const MAX_AGE: Duration = Duration::from_secs(2);
+const MINUTE: Duration = Duration::from_mins(1);
 
-/// The pages of the last seconds, by what they show.
-#[derive(Debug, Default)]
-pub(crate) struct Pages {
-    floods: Recent<AreaSelector, Arc<Shown>>,
-    written: Recent<(String, AreaSelector), Answer>,
-    hazards: Recent<String, Answer>,
-    reports: FloodReports,
-}
+/// The style sheets of the page.
+const STYLES: [&str; 2] = [include_str!("module/view.css"), include_str!("map.css")];
 
-/// The values of the last seconds. One caller makes a value, and the others wait for it.
+/// The pages of the last minute, and what they were made from.
 #[derive(Debug)]
-struct Recent<K, V>(Mutex<HashMap<K, (Instant, V)>>);
-
-impl<K, V> Default for Recent<K, V> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
+pub(crate) struct Pages {
+    shown: PageCache<AreaSelector, Version, Arc<Shown>>,
+    rendered: PageCache<(String, AreaSelector), (Version, Timestamp, Vec<Heard>), Answer>,
+    hazards: PageCache<String, (), Answer>,
+    reports: FloodReports,
+    styles: String,
 }
 
-impl<K: Eq + std::hash::Hash + Clone, V: Clone> Recent<K, V> {
-    async fn get_or<E>(&self, key: &K, make: impl Future<Output = Result<V, E>>) -> Result<V, E> {
-        let mut known = self.lock().await;
-        if let Some((_, value)) = known.get(key) {
-            return Ok(value.clone());
-        }
-        let value = make.await?;
-        known.insert(key.clone(), (Instant::now(), value.clone()));
-        Ok(value)
-    }
+/// The status of a source, and the minute in which it was last heard.
+type Heard = (SourceStatus, Option<Timestamp>);
 
-    /// Locks the values, without those that are too old.
-    async fn lock(&self) -> MutexGuard<'_, HashMap<K, (Instant, V)>> {
-        let mut known = self.0.lock().await;
-        known.retain(|_, (at, _)| at.elapsed() < MAX_AGE);
-        known
+impl Default for Pages {
+    fn default() -> Self {
+        Self {
+            shown: PageCache::new(MAX_AGE),
+            rendered: PageCache::new(Duration::ZERO),
+            hazards: PageCache::new(Duration::ZERO),
+            reports: FloodReports::default(),
+            styles: STYLES.map(bare).concat(),
+        }
     }
 }
 
@@ -104,14 +96,13 @@ pub(super) struct Worker {
 #[expect(clippy::too_many_arguments, reason = "each is a guard")]
 pub(super) async fn show(
     _caller: Caller,
-    select: Result<Select<Floods>, Problem>,
+    select: Result<Select<resources::Floods>, Problem>,
     area: Option<&str>,
     city: Option<&str>,
     list: Option<&str>,
     language: Language,
     answers: Answers,
     pages: &State<Pages>,
-    formats: &State<FormatRegistry>,
     shell: &State<Shell>,
     basemap: &State<Basemap>,
     store: &State<Arc<dyn Store>>,
@@ -122,13 +113,27 @@ pub(super) async fn show(
         (Err(_), Some(city)) => (AreaSelector::default(), Some(city)),
         (Err(problem), None) => return Err(problem),
     };
+    let (state, floods) = answers.floods().await;
+    let version = Version::new(state.as_deref(), floods);
     let read = async |selector: &AreaSelector| {
         let reading = async {
-            let ground = time::timeout(config.limits.timeout, basemap.ground(&***store)).await;
-            let ground = ground.ok().and_then(Result::ok).map(|ground| ground.version.clone());
-            Ok::<_, Problem>(Arc::new(Shown::of(&answers, selector, formats, config).await.on(ground)))
+            let ground = if floods == Floods::Now {
+                time::timeout(config.limits.timeout, basemap.ground(&***store))
+                    .await
+                    .ok()
+                    .and_then(Result::ok)
+            } else {
+                basemap.last_ground().await
+            };
+            let ground = ground.map(|ground| ground.version.clone());
+            let areas = answers.follower.states().borrow().as_ref().map(|state| Arc::clone(state.areas()));
+            let (state, selector, zone) = (state.clone(), selector.clone(), config.time_zone);
+            let known = (floods, areas.unwrap_or_default());
+            off_thread(move |_| Arc::new(Shown::new(state.as_deref(), known, &selector, zone, ground)))
+                .await
+                .map_err(Problem::internal)
         };
-        pages.floods.get_or(selector, reading).await
+        pages.shown.get(selector.clone(), version, reading).await
     };
     let mut selector = selector;
     let mut shown = read(&selector).await?;
@@ -137,14 +142,16 @@ pub(super) async fn show(
         selector = AreaSelector::default();
         shown = read(&selector).await?;
     }
+    let now = answers.now();
     let reported = match area.and_then(|id| shown.area(id)).filter(|_| shown.is_current()) {
         Some(area) => {
             let (changed, within) = (shown.changed(area), config.attention.suggesting_within);
-            let reading = pages.reports.find(&***store, area.id, changed, answers.now(), within);
+            let reading = pages.reports.find(&***store, area.id, changed, now, within);
             time::timeout(config.limits.timeout, reading).await.ok().and_then(Result::ok)
         }
         None => None,
     };
+    let sources = answers.sources.reports();
     let page = Page {
         shown: &shown,
         language: &language,
@@ -153,14 +160,19 @@ pub(super) async fn show(
         unknown_city,
         is_whole: list == Some("all"),
         reported,
+        sources: &sources,
+        styles: &pages.styles,
     };
     let body = if page.is_unknown() {
         Body::Unknown(page.written(&answers, shell, config)?)
     } else if page.is_plain() {
+        let heard = sources.iter().map(|of| (of.status, of.last_heard.map(|at| at.floor(MINUTE))));
+        let version = (shown.version, now.floor(MINUTE), heard.collect());
         let key = (language.code().to_owned(), selector.clone());
-        Body::Known(pages.written.get_or(&key, page.render(&answers, shell, config)).await?)
+        let rendered = pages.rendered.get(key, version, page.render(&answers, shell, config)).await?;
+        Body::Known(page.dated(rendered, now))
     } else {
-        Body::Known(page.render(&answers, shell, config).await?)
+        Body::Known(page.dated(page.render(&answers, shell, config).await?, now))
     };
     Ok(Opened {
         body,
@@ -192,7 +204,7 @@ pub(super) async fn list_hazards(
         let body = serde_json::to_vec(&hazards).map_err(Problem::internal)?;
         Ok::<_, Problem>(Answer::shared(&prepared(JSON, body).await?))
     };
-    pages.hazards.get_or(&language.code().to_owned(), writing).await
+    pages.hazards.get(language.code().to_owned(), (), writing).await
 }
 
 /// `GET /sw.js`: responds with the script that keeps the page for readers without a network. It lies at the root, because a script

@@ -5,88 +5,77 @@ use std::time::Duration;
 
 use chrono_tz::Tz;
 use minijinja::value::Serde;
-use rocket::tokio::time;
 use serde_json::{Map, Value, json};
 
-use super::chosen::{Chosen, Writing, for_script, stale_since};
-use super::list::{List, MOST, Moment, name_of, readable};
-use crate::changes::Cursor;
+use super::chosen::{Chosen, Writing, for_script};
+use super::list::{Flooded, List, MOST, Moment, area_name};
+use crate::changes::{Cursor, State};
 use crate::config::Config;
 use crate::country::Texts;
 use crate::error::Problem;
-use crate::formats::topojson::TopoJson;
-use crate::formats::{Format, FormatRegistry};
 use crate::guards::Language;
 use crate::model::alerts::CONFIRMED_FOR;
-use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, LayerKind, Timestamp};
-use crate::pages::files::bare;
+use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, LayerKind, Timestamp, readable};
 use crate::pages::reported::Reported;
 use crate::pages::{doubt, over};
-use crate::rendering::{Answer, Answers, HTML, Question, prepared};
-use crate::shell::{Here, Shell};
+use crate::rendering::{Answer, Answers, HTML, prepared};
+use crate::shell::{Here, PageTemplate, Shell};
 use crate::sources::{SourceReport, watch};
 use crate::statements::{AreaSituation, Floods, OVER_FOR, SHOWN_FOR, Sentence, Situation};
-use crate::stores::{FloodQuery, LayerQuery};
-use crate::tasks::off_thread;
+use crate::stores::Revision;
 
-const PAGE: &str = include_str!("page.html");
-/// The style sheets of the page, which are part of it: a request less on a slow connection.
-const STYLES: [&str; 2] = [include_str!("module/view.css"), include_str!("map.css")];
-
+const PAGE: PageTemplate = PageTemplate::new("map.html", include_str!("page.html"));
 /// How often a page looks how current the data is, in milliseconds.
 const CHECK: u32 = 60_000;
 
-/// The floods that a page shows.
+/// The data that a page shows.
 #[derive(Debug)]
 pub(super) struct Shown {
-    /// `None` if they cannot be read, and were not read before.
+    pub(super) version: Version,
+    floods: Floods,
+    /// `None` if the floods cannot be read, and were not read before.
     list: Option<List>,
-    /// Since when they may be out of date, and how long ago that is.
-    stale: Option<(Timestamp, Duration)>,
     /// The page follows the changes from here on. The states that it shows are not older, unless they are stale.
     cursor: Option<Cursor>,
     areas: Arc<AreaSet>,
     /// Since when the floods of dry areas of the selection are over.
     over: BTreeMap<AreaId, Timestamp>,
-    /// The names of the cities that the areas lie in, by code.
-    cities: BTreeMap<String, String>,
     /// The version of the base map; `None` if there is none.
     ground: Option<String>,
 }
 
-impl Shown {
-    /// Reads what a page shows. An error is logged: the page is there without floods.
-    pub(super) async fn of(
-        answers: &Answers,
-        selector: &AreaSelector,
-        formats: &FormatRegistry,
-        config: &Config,
-    ) -> Self {
-        let cursor = answers.follower.states().borrow().as_ref().map(|state| state.cursor());
-        let (list, stale) = match floods(answers, selector, formats, config).await {
-            Ok(Some((list, stale))) => (Some(list), stale),
-            Ok(None) => (None, None),
-            Err(problem) => {
-                problem.log_cause("the page of the map has no floods");
-                (None, None)
-            }
-        };
-        let areas = time::timeout(config.limits.timeout, answers.follower.areas()).await;
-        let areas = areas.ok().and_then(Result::ok).unwrap_or_default();
-        let is_named = |area: &&Area| !area.city_code.is_empty();
-        let city = |area: &Area| (area.city_code.clone(), readable(&area.city_name));
-        let cities = areas.iter().filter(is_named).map(city).collect();
-        // What is stale may be older than the cursor.
-        let cursor = cursor.filter(|_| list.is_some() && stale.is_none());
-        let state = answers.follower.states().borrow().clone();
-        let over = over(state.as_deref()).filter(|(area, _)| selector.matches(area));
-        let over = over.map(|(area, at)| (area.id, at)).collect();
-        Self { list, stale, cursor, areas, over, cities, ground: None }
-    }
+/// The version of the data that a page is made from: the epoch and the revisions of floods and places, and whether it is current.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Version(Option<(u64, [Revision; 2])>, Floods);
 
-    /// Sets the version of the base map, which is empty if there is none.
-    pub(super) fn on(self, ground: Option<String>) -> Self {
-        Self { ground: ground.filter(|version| !version.is_empty()), ..self }
+impl Version {
+    pub(super) fn new(state: Option<&State>, floods: Floods) -> Self {
+        let cursor = state.map(State::cursor);
+        Self(cursor.map(|cursor| (cursor.epoch, [cursor.floods, cursor.places])), floods)
+    }
+}
+
+impl Shown {
+    /// Collects what a page shows of the states and the areas that were last read. Costs O(areas).
+    pub(super) fn new(
+        state: Option<&State>,
+        (floods, areas): (Floods, Arc<AreaSet>),
+        selector: &AreaSelector,
+        zone: Tz,
+        ground: Option<String>,
+    ) -> Self {
+        let over = over(state).filter(|(area, _)| selector.matches(area));
+        Self {
+            version: Version::new(state, floods),
+            floods,
+            list: state.map(|state| List::new(state, selector, zone)),
+            // Another server may have read further than stale states.
+            cursor: state.filter(|_| floods == Floods::Now).map(State::cursor),
+            areas,
+            over: over.map(|(area, at)| (area.id, at)).collect(),
+            // It is empty if there is no base map.
+            ground: ground.filter(|version| !version.is_empty()),
+        }
     }
 
     /// Returns the area with this identifier.
@@ -96,37 +85,18 @@ impl Shown {
 
     /// Returns whether the states are those of now.
     pub(super) fn is_current(&self) -> bool {
-        self.list.is_some() && self.stale.is_none()
+        self.floods == Floods::Now
+    }
+
+    fn flooded(&self, area: &Area) -> Option<&Flooded> {
+        self.list.as_ref()?.find(self.areas.position(area.id)?)
     }
 
     /// Returns when an area was last changed: its state was set, or cleared.
     pub(super) fn changed(&self, area: &Area) -> Option<Timestamp> {
-        let flooded = self.list.as_ref().and_then(|list| list.find(&area.id.to_string()));
-        flooded.map(|of| of.last_updated).or_else(|| self.over.get(&area.id).copied())
+        let flooded = self.flooded(area);
+        flooded.map(|row| row.last_updated).or_else(|| self.over.get(&area.id).copied())
     }
-}
-
-/// Returns the floods of the response to the question that the script of the page asks, too.
-async fn floods(
-    answers: &Answers,
-    selector: &AreaSelector,
-    formats: &FormatRegistry,
-    config: &Config,
-) -> Result<Option<(List, Option<(Timestamp, Duration)>)>, Problem> {
-    let (deadline, zone) = (time::Instant::now() + config.limits.timeout, config.time_zone);
-    let Some((rendered, stale)) = answers.rendered(&question(selector, formats), deadline).await? else {
-        return Ok(None);
-    };
-    let reading = off_thread(move |_| List::of(rendered.content.bytes(), zone)).await;
-    Ok(Some((reading.map_err(Problem::internal)?.map_err(Problem::internal)?, stale)))
-}
-
-fn question(selector: &AreaSelector, formats: &FormatRegistry) -> Question {
-    let query = FloodQuery { selector: selector.clone(), minimum_state: Some(FloodState::Unknown) };
-    let mut enabled = formats.carrying(LayerKind::Floods);
-    let format = enabled.find(|format| format.name() == TopoJson::NAME).cloned();
-    let format = format.unwrap_or_else(|| Arc::new(TopoJson::default()) as Arc<dyn Format>);
-    Question::Layer(LayerQuery::Floods(query), format)
 }
 
 /// A page before it is rendered.
@@ -142,6 +112,10 @@ pub(super) struct Page<'a> {
     pub(super) is_whole: bool,
     /// The reports from the area of the address that count; `None` if they cannot be read.
     pub(super) reported: Option<Vec<Reported>>,
+    /// The sources, as the page lists them.
+    pub(super) sources: &'a [SourceReport],
+    /// The style sheets of the page, which are part of it: a request less on a slow connection.
+    pub(super) styles: &'a str,
 }
 
 impl Page<'_> {
@@ -170,24 +144,24 @@ impl Page<'_> {
         if self.reported.as_ref().is_some_and(|reported| !reported.is_empty()) {
             return Answer::private_page(page).compressed().await;
         }
-        let page = Answer::shared(&prepared(HTML, page.into_bytes()).await?);
-        Ok(match self.shown.stale {
-            Some((since, age)) => page.stale_since(since, age),
+        Ok(Answer::shared(&prepared(HTML, page.into_bytes()).await?))
+    }
+
+    /// Marks the page as stale if its states may be out of date.
+    pub(super) fn dated(&self, page: Answer, now: Timestamp) -> Answer {
+        match self.shown.floods.stale_since() {
+            Some(since) => page.stale_since(since, now.since(since)),
             None => page,
-        })
+        }
     }
 
     /// Describes what the page knows.
-    fn situation(&self, sources: &[SourceReport], now: Timestamp) -> Situation {
-        let Shown { list, stale, areas, over, .. } = self.shown;
+    fn situation(&self, now: Timestamp) -> Situation {
+        let Shown { list, floods, areas, over, .. } = self.shown;
         Situation {
             now,
-            floods: match (list, stale) {
-                (None, _) => Floods::Unread,
-                (_, Some((since, _))) => Floods::Until(*since),
-                _ => Floods::Now,
-            },
-            watch: watch(sources).0,
+            floods: *floods,
+            watch: watch(self.sources).0,
             // Areas that cannot be read are not known to be none.
             has_areas: !(self.shown.is_current() && areas.is_empty()),
             is_part: !self.selector.is_everything(),
@@ -202,23 +176,22 @@ impl Page<'_> {
         shell: &Shell,
         config: &Config,
     ) -> Result<String, Problem> {
-        let Self { shown, language, selector, .. } = self;
-        let Shown { list, cursor, areas, over, cities, ground, .. } = shown;
+        let Self { shown, language, selector, sources, .. } = *self;
+        let Shown { list, cursor, areas, over, ground, .. } = shown;
         let (now, zone, texts) = (answers.now(), config.time_zone, language.texts());
         let writing = Writing { texts, zone };
-        let sources = answers.sources.reports();
-        let situation = self.situation(&sources, now);
+        let situation = self.situation(now);
         let says = situation.page();
         let (nothing, is_read) =
             (List::default(), !says.contains(&Sentence::Away) && !says.contains(&Sentence::Old));
         let list = list.as_ref().filter(|_| is_read).unwrap_or(&nothing);
         let (t, depths) = (texts.group("map"), texts.group("depths"));
         let said = |key: Sentence| says.contains(&key).then(|| key.text(texts, None));
-        let stale = stale_since(&situation);
+        let stale = situation.floods.stale_since();
         let newest = situation.newest.filter(|_| says.contains(&Sentence::Newest));
         let base = config.base_url.path().trim_end_matches('/');
         let around = areas.around(selector).map(|of| [of.min().x, of.min().y, of.max().x, of.max().y]);
-        let (watched, silent) = watch(&sources);
+        let (watched, silent) = watch(sources);
         let settings = json!({
             "base": base,
             "language": language.code(),
@@ -255,7 +228,7 @@ impl Page<'_> {
             json!({ "count": list.count(state), "advice": t["script"]["advice"][&code], "code": code })
         });
         let can_select = !config.areas.supported.by(LayerKind::Floods).city.is_empty();
-        let offered = cities.iter().filter(|_| can_select);
+        let offered = areas.city_names().iter().filter(|_| can_select);
         let more = list.rest(self.is_whole);
         let more = t["script"]["more"]
             .as_str()
@@ -276,7 +249,7 @@ impl Page<'_> {
             t => Serde(t),
             depths => Serde(depths),
             settings => settings.to_string(),
-            styles => STYLES.map(bare).concat(),
+            styles => self.styles,
             floods => format!("{base}/floods?{}", self.query("minimum_state", "1")),
             total => list.total(),
             counted => said(Sentence::Flooded),
@@ -287,7 +260,7 @@ impl Page<'_> {
             more => more,
             selected => format!("{}&", self.query("lang", language.code())),
             states => Serde(states),
-            sources => Serde(listed(&sources, zone)),
+            sources => Serde(listed(sources, zone)),
             watch => doubt(&says, silent, texts, |at| Moment::of(at, zone).text)
                 .map(|(key, text)| Serde(json!({ "key": key, "text": text }))),
             missing => self.missing(texts).map(Serde),
@@ -319,8 +292,7 @@ impl Page<'_> {
         over.sort_by_key(|(_, at)| Reverse(**at));
         let rows = over.into_iter().take(MOST).filter_map(|(id, at)| {
             let area = &self.shown.areas[self.shown.areas.position(*id)?];
-            let name = name_of(&area.parent_name, &area.name, &id.to_string());
-            Some(json!({ "id": id, "name": name, "city": readable(&area.city_name), "since": Moment::of(*at, zone) }))
+            Some(json!({ "id": id, "name": area_name(area), "city": readable(&area.city_name), "since": Moment::of(*at, zone) }))
         });
         rows.collect()
     }
@@ -338,10 +310,9 @@ impl Page<'_> {
     /// Returns what the page says about the area of the address.
     fn chosen(&self, situation: &Situation, writing: Writing<'_>) -> Option<Chosen> {
         let area = self.shown.area(self.area?)?;
-        let flooded = self.shown.list.as_ref().and_then(|list| list.find(&area.id.to_string()));
         let reported = self.reported.as_deref();
         let about = AreaSituation {
-            flood: flooded.map(|of| of.flood),
+            flood: self.shown.flooded(area).map(|row| row.flood),
             over_since: self.shown.over.get(&area.id).copied(),
             reports: reported.map(<[_]>::len),
         };

@@ -20,7 +20,7 @@ use crate::error::Problem;
 use crate::guards::PHOTO_TOKEN;
 use crate::model::{Card, CardId, Report};
 use crate::rendering::{Answer, HTML};
-use crate::shell::Here;
+use crate::shell::{Here, PageTemplate};
 use crate::statements::sent;
 use crate::stores::StoreError;
 
@@ -58,8 +58,8 @@ impl PhotoOutcome {
     }
 }
 
-const FORM: &str = include_str!("form.html");
-const TEXT: &str = include_str!("text.html");
+const FORM: PageTemplate = PageTemplate::new("form.html", include_str!("form.html"));
+const TEXT: PageTemplate = PageTemplate::new("form-text.html", include_str!("text.html"));
 
 /// What is escaped of the identifier of a card in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
@@ -334,7 +334,7 @@ impl Visit<'_> {
     fn page(
         &self,
         status: Status,
-        template: &str,
+        template: PageTemplate,
         path: &str,
         values: minijinja::Value,
     ) -> Result<Shown, Problem> {

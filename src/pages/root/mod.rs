@@ -27,12 +27,12 @@ use crate::pages::{doubt, over};
 use crate::rendering::{Answer, Answers, HTML, JSON, envelope};
 use crate::resources::describe;
 use crate::routes::recent;
-use crate::shell::{Here, Shell};
+use crate::shell::{Here, PageTemplate, Shell};
 use crate::sources::watch;
 use crate::statements::{Floods, Sentence, Situation, newest};
 use crate::stores::{Resource, Revision, Store};
 
-const PAGE: &str = include_str!("page.html");
+const PAGE: PageTemplate = PageTemplate::new("front.html", include_str!("page.html"));
 
 /// How long a result is reused: any number of visits in this time costs one look at the store.
 const MAX_AGE: Duration = Duration::from_secs(5);
@@ -82,7 +82,12 @@ pub(super) async fn show(
     shell: &State<Shell>,
     answers: Answers,
 ) -> Result<Shown, Problem> {
-    let fresh = front.fresh(&***store, config.limits.timeout).await;
+    let fresh = if answers.follower.stale_since().is_some() {
+        // The store is known to be away.
+        Freshness::default()
+    } else {
+        front.fresh(&***store, config.limits.timeout).await
+    };
     let about = about(config, formats, &fresh);
     let answer = if wants.0 {
         let page = page(&language, about, &fresh, config, shell, &answers)?;

@@ -8,9 +8,9 @@ use super::picture::Picture;
 use crate::collections::Collection;
 use crate::error::Problem;
 use crate::rendering::{ItemsQuery, Wanted};
-use crate::shell::Here;
+use crate::shell::{Here, PageTemplate};
 
-const PAGE: &str = include_str!("page.html");
+const PAGE: PageTemplate = PageTemplate::new("ogc.html", include_str!("page.html"));
 
 /// A link as pages show it.
 #[derive(Serialize)]

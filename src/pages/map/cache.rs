@@ -1,0 +1,97 @@
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use rocket::tokio::sync::Mutex;
+
+/// How long a value is cached while what it was made from stays the same.
+const LIFETIME: Duration = Duration::from_mins(1);
+/// How many values are cached at most, without those that are being made.
+const CAPACITY: usize = 1_024;
+
+/// Values by key, each with the version of the data that it was made from. One caller makes a value, and others with the same key wait
+/// for it. No caller waits for the value of another key.
+#[derive(Debug)]
+pub(super) struct PageCache<K, R, V> {
+    max_age: Duration,
+    slots: std::sync::Mutex<HashMap<K, Arc<Slot<R, V>>>>,
+}
+
+type Slot<R, V> = Mutex<Option<Entry<R, V>>>;
+
+#[derive(Debug)]
+struct Entry<R, V> {
+    at: Instant,
+    version: R,
+    value: V,
+}
+
+impl<K: Eq + Hash, R: PartialEq, V: Clone> PageCache<K, R, V> {
+    /// Makes a cache in which a value of another version is reused for `max_age`.
+    pub(super) fn new(max_age: Duration) -> Self {
+        Self { max_age, slots: std::sync::Mutex::default() }
+    }
+
+    /// Returns the value of a key if it was made from this version, or lately; otherwise makes it.
+    ///
+    /// # Errors
+    ///
+    /// Those of `make`; then the next caller tries again.
+    pub(super) async fn get<E>(
+        &self,
+        key: K,
+        version: R,
+        make: impl Future<Output = Result<V, E>>,
+    ) -> Result<V, E> {
+        let slot = self.slot(key);
+        let mut slot = slot.lock().await;
+        if let Some(known) = &*slot
+            && (known.at.elapsed() < self.max_age || known.version == version)
+        {
+            return Ok(known.value.clone());
+        }
+        let value = make.await?;
+        *slot = Some(Entry { at: Instant::now(), version, value: value.clone() });
+        Ok(value)
+    }
+
+    /// Returns the slot of a key. Drops the values that are too old, and all if there are too many.
+    fn slot(&self, key: K) -> Arc<Slot<R, V>> {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = slots.len() >= CAPACITY;
+        slots.retain(|_, slot| {
+            // Locked slots are in use.
+            let Ok(slot) = slot.try_lock() else { return true };
+            !is_full && slot.as_ref().is_some_and(|known| known.at.elapsed() < LIFETIME)
+        });
+        Arc::clone(slots.entry(key).or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use rocket::futures::FutureExt;
+    use rocket::futures::future::{pending, ready};
+
+    use super::*;
+
+    #[rocket::async_test]
+    async fn a_page_waits_for_no_other_and_is_made_once_for_all_who_want_it() {
+        let cache = PageCache::new(Duration::ZERO);
+        let made = |value: &'static str| ready(Ok::<_, Infallible>(value));
+        let mut slow = Box::pin(cache.get("slow", 1, pending::<Result<&str, Infallible>>()));
+        assert!((&mut slow).now_or_never().is_none());
+        assert_eq!(cache.get("other", 1, made("first")).now_or_never(), Some(Ok("first")));
+        assert!(
+            cache.get("slow", 1, made("second")).now_or_never().is_none(),
+            "it waits for the first caller"
+        );
+        assert_eq!(cache.get("other", 1, made("second")).now_or_never(), Some(Ok("first")));
+        assert_eq!(cache.get("other", 2, made("third")).now_or_never(), Some(Ok("third")));
+        drop(slow);
+        assert_eq!(cache.get("slow", 1, made("second")).now_or_never(), Some(Ok("second")));
+    }
+}
