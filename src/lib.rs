@@ -80,6 +80,7 @@ mod statements;
 pub mod stores;
 mod tasks;
 mod telemetry;
+mod throttle;
 
 pub use auth::RandomUnavailable;
 pub use model::Stopped;

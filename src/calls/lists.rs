@@ -132,7 +132,7 @@ impl Lists {
     }
 
     async fn attention(&self) -> Result<Arc<[Listed]>, StoreError> {
-        let list = self.attention.get().await?;
+        let list = self.attention.recent().await?;
         let areas = Arc::clone(self.store.places().await?.value.areas());
         let selected = list.iter().filter(|listed| {
             let position = areas.position(listed.attention.area_id);

@@ -1,5 +1,7 @@
 //! Which areas need attention.
 
+use std::sync::Arc;
+
 use rocket::{State, get};
 
 use crate::described;
@@ -25,7 +27,7 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/floods/attention")]
 pub(super) async fn list_attention(
     _authorized: Authorized<FloodsWrite>,
-    list: &State<AttentionList>,
+    list: &State<Arc<AttentionList>>,
 ) -> Result<Answer, Problem> {
     Answer::private_result(&*list.get().await?)
 }

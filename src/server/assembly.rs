@@ -82,6 +82,8 @@ impl Builder {
         let others = other_methods(routes.iter());
         let outside = outside(&config, &routes);
         let others_outside = other_methods(outside.iter());
+        let attention =
+            Arc::new(AttentionList::new(Arc::clone(&store), Arc::clone(&self.clock), config.attention));
         let calls = Sender::new(&config, &store, &self.clock, &sources, &metrics)?;
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.carrying(LayerKind::Floods).next().cloned();
@@ -117,6 +119,7 @@ impl Builder {
             .manage(sources)
             .manage(Seats::new(config.streams, &metrics))
             .manage(metrics)
+            .manage(attention)
             .manage(draining.clone())
             .manage(follower)
             .manage(description)
@@ -129,7 +132,7 @@ impl Builder {
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
         let rocket = with_archive(with_addresses(rocket, addresses), &config, &store, &self.clock);
-        let rocket = calls.attach_to(with_results(rocket, &config, &store, &self.clock)?);
+        let rocket = calls.attach_to(with_results(rocket, &config, &self.clock)?);
         let rocket = config.mount_paths().fold(rocket, at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(managed.attach(rocket), Rocket::attach);
@@ -302,7 +305,6 @@ fn outside(config: &Config, routes: &[Route]) -> Vec<Route> {
 fn with_results(
     rocket: Rocket<Build>,
     config: &Config,
-    store: &Arc<dyn Store>,
     clock: &Arc<dyn Clock>,
 ) -> Result<Rocket<Build>, BuildError> {
     let rocket = pages::managed(rocket, config)
@@ -311,7 +313,6 @@ fn with_results(
         .manage(Arc::clone(clock))
         .manage(Readiness::default())
         .manage(Repeats::default())
-        .manage(AttentionList::new(Arc::clone(store), Arc::clone(clock), config.attention))
         .manage(Desk::new(Arc::clone(clock)));
     Ok(rocket)
 }

@@ -1,7 +1,7 @@
-//! The areas that need attention, as they follow from a store. The list is kept while nothing has changed, for a minute at most.
+//! The areas that need attention, as they follow from a store. The list is cached while nothing has changed, for a minute at most.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -15,6 +15,7 @@ use crate::model::{
     attention,
 };
 use crate::tasks::off_thread;
+use crate::throttle::Throttle;
 
 /// An area that needs attention, with its names and its state.
 #[derive(Debug, Serialize)]
@@ -30,14 +31,17 @@ pub(crate) struct Listed {
     pub(crate) confirmed: Option<Timestamp>,
 }
 
-/// The list as it was last made, and what it was made from.
+/// The list, which is made at most every two seconds for all who need it.
 #[derive(Debug)]
 pub(crate) struct AttentionList {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     rules: AttentionRules,
-    kept: Mutex<Option<(Key, Arc<Vec<Listed>>)>>,
+    made: Throttle<Result<(Key, Arc<Vec<Listed>>), Arc<StoreError>>>,
 }
+
+/// How long after a list was made the next one is made.
+const PERIOD: Duration = Duration::from_secs(2);
 
 /// How many of the reports that wait for review count.
 const MOST_WAITING: u32 = 1_000;
@@ -50,31 +54,43 @@ struct Key([Revision; 4], Timestamp);
 
 impl AttentionList {
     pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, rules: AttentionRules) -> Self {
-        Self { store, clock, rules, kept: Mutex::default() }
+        Self { store, made: Throttle::new(PERIOD, Arc::clone(&clock)), clock, rules }
     }
 
     /// Returns the list. What reports, readings and changes cause is in it at once; what time and reports that wait for review
-    /// cause, within a minute.
+    /// cause, within a minute. Waits for up to two seconds if a list was made lately and something has changed since.
     ///
     /// # Errors
     ///
     /// Those of the store.
     pub(crate) async fn get(&self) -> Result<Arc<Vec<Listed>>, StoreError> {
-        let now = self.clock.now();
-        let key = Key(self.revisions().await?, now.floor(Duration::from_mins(1)));
-        if let Some((_, list)) = self.kept().as_ref().filter(|(kept, _)| *kept == key) {
-            return Ok(Arc::clone(list));
+        let key = self.key().await?;
+        if let Some((Ok((known, list)), _)) = self.made.last_value()
+            && known == key
+        {
+            return Ok(list);
         }
-        let list = Arc::new(self.make(now).await?);
-        *self.kept() = Some((key, Arc::clone(&list)));
-        Ok(list)
+        let making = async { self.make().await.map_err(Arc::new) };
+        self.made.get(making).await.map(|(_, list)| list).map_err(shared)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Option<(Key, Arc<Vec<Listed>>)>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the list without waiting: it may be two seconds old.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub(crate) async fn recent(&self) -> Result<Arc<Vec<Listed>>, StoreError> {
+        match self.made.last_value() {
+            Some((recent, true)) => recent.map(|(_, list)| list).map_err(shared),
+            _ => self.get().await,
+        }
     }
 
-    /// Returns the revisions of all that the list is made from. They are read before it, so a change meanwhile makes a new list.
+    /// Returns what the list is made from. It is read before the list, so a change meanwhile makes a new list.
+    async fn key(&self) -> Result<Key, StoreError> {
+        Ok(Key(self.revisions().await?, self.clock.now().floor(Duration::from_mins(1))))
+    }
+
     async fn revisions(&self) -> Result<[Revision; 4], StoreError> {
         let mut revisions = [Revision(0); 4];
         let all = [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places];
@@ -84,8 +100,8 @@ impl AttentionList {
         Ok(revisions)
     }
 
-    async fn make(&self, now: Timestamp) -> Result<Vec<Listed>, StoreError> {
-        let rules = self.rules;
+    async fn make(&self) -> Result<(Key, Arc<Vec<Listed>>), StoreError> {
+        let (key, now, rules) = (self.key().await?, self.clock.now(), self.rules);
         let (selector, window) = (AreaSelector::default(), Window::Last(rules.window));
         let entries = EntryQuery { area: None, from: now.before(rules.window), until: Timestamp::LAST };
         let entries = self.store.flood_entries(&entries).await?.value;
@@ -127,8 +143,19 @@ impl AttentionList {
                     attention,
                 })
             });
-            listed.collect()
+            Arc::new(listed.collect())
         });
-        making.await.map_err(|error| StoreError::Backend { source: error.into() })
+        let list = making.await.map_err(|error| StoreError::Backend { source: error.into() })?;
+        Ok((key, list))
+    }
+}
+
+/// Returns the error of a list for one of those who wanted it.
+fn shared(error: Arc<StoreError>) -> StoreError {
+    match *error {
+        StoreError::Unavailable { retry_after, .. } => {
+            StoreError::Unavailable { retry_after, source: error.into() }
+        }
+        _ => StoreError::Backend { source: error.into() },
     }
 }

@@ -18,6 +18,7 @@ mod chunks;
 mod conditional_requests;
 mod cors;
 mod country;
+mod desk_of_many;
 mod errors;
 mod every_route;
 mod format_choice;

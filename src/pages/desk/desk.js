@@ -252,7 +252,12 @@ addEventListener("keydown", (event) => {
 // ---------------------------------------------------------------- news
 
 let asking = 0;
+let soon;
+let renewed = 0;
 const renew = async () => {
+  clearTimeout(soon);
+  soon = undefined;
+  renewed = Date.now();
   const number = ++asking;
   let answer;
   try {
@@ -287,10 +292,9 @@ const group = (all) => {
   }
   return groups;
 };
-let soon;
+/** Loads the news after a change: at once, and during many changes every three seconds. */
 const renewSoon = () => {
-  clearTimeout(soon);
-  soon = setTimeout(renew, 200);
+  soon ??= setTimeout(renew, Math.max(200, renewed + 3_000 - Date.now()));
 };
 
 const link = (is) => {

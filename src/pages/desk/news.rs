@@ -11,14 +11,15 @@ use super::session::{Desk, Officer};
 use crate::config::Config;
 use crate::error::Problem;
 use crate::model::{
-    BatchNumber, DisasterType, ImageUrl, LoggedChange, ModerationAction, Report, WaitingReport,
-    WaitingReports, flood_depth,
+    BatchNumber, Clock, DisasterType, ImageUrl, LoggedChange, ModerationAction, Report, Timestamp,
+    WaitingReport, WaitingReports, flood_depth,
 };
 use crate::pages::report::Limits;
 use crate::rendering::Answer;
 use crate::stores::{
     AttentionList, FloodLogQuery, ModerationQuery, ReportQuery, Store, WaitingQuery, Window,
 };
+use crate::throttle::Throttle;
 
 /// How far back the log of the desk reaches.
 const NIGHT: Duration = Duration::from_hours(24);
@@ -30,18 +31,39 @@ const MOST_WAITING: u32 = 200;
 const MOST_OF_SENDER: u32 = 20;
 const MOST_MODERATED: u32 = 100;
 
+/// How long after the news were collected they are collected again.
+const PERIOD: Duration = Duration::from_secs(2);
+
+/// The news, which are the same for all officers.
+pub(super) type News = Throttle<Result<Answer, Problem>>;
+
+/// Returns the news of no desk yet.
+pub(super) fn throttle(clock: Arc<dyn Clock>) -> News {
+    Throttle::new(PERIOD, clock)
+}
+
 /// `GET /desk/news`: responds with the areas that need attention, the reports and the changes of the last day, and which reports were
-/// hidden.
+/// hidden. They are collected at most every two seconds for all officers.
 #[get("/desk/news")]
 pub(super) async fn tell(
     _officer: Officer,
     desk: &State<Desk>,
-    list: &State<AttentionList>,
+    list: &State<Arc<AttentionList>>,
     store: &State<Arc<dyn Store>>,
     config: &State<Config>,
     limits: &State<Limits>,
 ) -> Result<Answer, Problem> {
-    let since = desk.now().before(NIGHT);
+    desk.news.get(collect(desk.now(), list, &***store, config, limits)).await
+}
+
+async fn collect(
+    now: Timestamp,
+    list: &AttentionList,
+    store: &dyn Store,
+    config: &Config,
+    limits: &Limits,
+) -> Result<Answer, Problem> {
+    let since = now.before(NIGHT);
     let query = FloodLogQuery { since: Some(since), most: MOST_LOGGED, ..FloodLogQuery::default() };
     let log = store.all_flood_changes(&query).await?;
     let mut left_out = Map::new();
@@ -88,7 +110,7 @@ pub(super) async fn tell(
         "reports": shown.collect::<Vec<_>>(),
         "hidden": hidden.collect::<Vec<_>>(),
         "waiting": total,
-        "crowded": limits.is_crowded(desk.now()),
+        "crowded": limits.is_crowded(now),
         "left_out": left_out,
     }))?;
     news.compressed().await

@@ -8,6 +8,7 @@ use rocket::http::{Cookie, CookieJar, SameSite};
 use rocket::request::{FromRequest, Outcome};
 use rocket::time;
 
+use super::news::{self, News};
 use crate::auth::{Authenticator, Credential, CredentialKind, Refused, Scope};
 use crate::config::Config;
 use crate::error::Problem;
@@ -26,10 +27,11 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// How many addresses are remembered; the least recent ones are forgotten first.
 const ADDRESSES: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
-/// What the desk keeps: who has sent wrong keys lately.
+/// The state of the desk: who has sent wrong keys lately, and the news.
 #[derive(Debug)]
 pub(crate) struct Desk {
     clock: Arc<dyn Clock>,
+    pub(super) news: News,
     wrong: Mutex<LruCache<Client, (Timestamp, u32)>>,
 }
 
@@ -55,7 +57,8 @@ pub(super) enum LoginRefused {
 
 impl Desk {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, wrong: Mutex::new(LruCache::new(ADDRESSES)) }
+        let news = news::throttle(Arc::clone(&clock));
+        Self { clock, news, wrong: Mutex::new(LruCache::new(ADDRESSES)) }
     }
 
     pub(super) fn now(&self) -> Timestamp {

@@ -62,7 +62,7 @@ impl<'r> View<'r> {
             language: Language::of(request)?,
             config: managed(request)?,
             shell: managed(request)?,
-            list: managed(request)?,
+            list: managed::<Arc<AttentionList>>(request)?,
             store: &**managed::<Arc<dyn Store>>(request)?,
             officer: Officer::of(request).ok(),
         })

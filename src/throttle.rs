@@ -1,0 +1,98 @@
+//! Values that are expensive to compute, and needed often.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rocket::tokio::{sync, time};
+
+use crate::model::{Clock, Timestamp};
+
+/// A value that is computed at most once in a period, for all callers.
+///
+/// A caller gets a value whose computation began after the call. So it may wait for the end of the period, with all others that come
+/// meanwhile.
+#[derive(Debug)]
+pub(crate) struct Throttle<V> {
+    period: Duration,
+    clock: Arc<dyn Clock>,
+    last: Mutex<Option<Last<V>>>,
+    /// Held while the value is computed, and before that until the period is over.
+    turn: sync::Mutex<()>,
+}
+
+#[derive(Clone, Debug)]
+struct Last<V> {
+    begun: Instant,
+    begun_at: Timestamp,
+    value: V,
+}
+
+impl<V: Clone> Throttle<V> {
+    pub(crate) fn new(period: Duration, clock: Arc<dyn Clock>) -> Self {
+        Self { period, clock, last: Mutex::default(), turn: sync::Mutex::default() }
+    }
+
+    /// Returns a value whose computation began after the call. It may be that of another caller.
+    pub(crate) async fn get(&self, compute: impl Future<Output = V>) -> V {
+        let called = Instant::now();
+        let _turn = self.turn.lock().await;
+        let last = self.last().as_ref().map(|last| (last.begun, last.begun_at, last.value.clone()));
+        if let Some((begun, begun_at, value)) = last {
+            if begun >= called {
+                return value;
+            }
+            let remaining = self.remaining(begun_at);
+            if !remaining.is_zero() {
+                time::sleep(remaining).await;
+            }
+        }
+        let (begun, begun_at) = (Instant::now(), self.clock.now());
+        let value = compute.await;
+        *self.last() = Some(Last { begun, begun_at, value: value.clone() });
+        value
+    }
+
+    /// Returns the value as it was last computed, and whether that was in this period.
+    pub(crate) fn last_value(&self) -> Option<(V, bool)> {
+        let last = self.last().clone()?;
+        Some((last.value, !self.remaining(last.begun_at).is_zero()))
+    }
+
+    /// Returns how much of the period is left.
+    fn remaining(&self, begun: Timestamp) -> Duration {
+        let now = self.clock.now();
+        // The clock may have stepped back.
+        if now < begun { Duration::ZERO } else { self.period.saturating_sub(now.since(begun)) }
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<Last<V>>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use rocket::futures::FutureExt;
+    use rocket::futures::future::join_all;
+
+    use super::*;
+    use crate::fixture;
+    use crate::model::ManualClock;
+
+    #[rocket::async_test]
+    async fn many_callers_share_one_computation_that_began_after_their_call() {
+        let clock = Arc::new(ManualClock::new(fixture::now()));
+        let throttle = Throttle::new(Duration::from_millis(20), Arc::clone(&clock) as _);
+        let count = AtomicU32::new(0);
+        let compute = || async { count.fetch_add(1, Ordering::SeqCst) };
+        let values = join_all((0..20).map(|_| throttle.get(compute()))).await;
+        assert_eq!((values[0], &values[1..]), (0, &[1; 19][..]), "the first began before the others called");
+        assert_eq!(throttle.last_value(), Some((1, true)));
+        assert!(throttle.get(compute()).now_or_never().is_none(), "it waits for the end of the period");
+        clock.set(clock.now().after(Duration::from_millis(20)));
+        assert_eq!(throttle.last_value(), Some((1, false)));
+        assert_eq!(throttle.get(compute()).now_or_never(), Some(2));
+    }
+}
