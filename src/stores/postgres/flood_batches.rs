@@ -201,8 +201,12 @@ async fn within_transaction(
     order: &FloodOrder,
     now: Timestamp,
 ) -> Result<OrderOutcome, StoreError> {
-    let mut transaction = connection.begin().await?;
-    sqlx::query(LOCK_STATES).execute(&mut *transaction).await?;
+    // A preview makes no writer wait, and waits for none. Its queries see one moment.
+    let begin = if order.preview { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" } else { "BEGIN" };
+    let mut transaction = connection.begin_with(begin).await?;
+    if !order.preview {
+        sqlx::query(LOCK_STATES).execute(&mut *transaction).await?;
+    }
     let (known, last) = known(&mut transaction, order, now).await?;
     let outcome = match order.decide(&known, now) {
         Decision::Return(outcome) => outcome,
