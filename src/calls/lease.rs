@@ -11,6 +11,8 @@ use crate::stores::{KeptCall, Store, StoreError};
 
 /// The name under which the store keeps the lease. No call can have it.
 pub(super) const NAME: &str = "*";
+/// The holder if there can be no other server.
+const ONLY_SERVER: &str = "the only server";
 /// How long a server sends without renewing its lease.
 const LENGTH: Duration = Duration::from_secs(30);
 
@@ -42,8 +44,14 @@ struct Held {
 }
 
 impl Lease {
-    pub(super) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Result<Self, RandomUnavailable> {
-        Ok(Self { store, clock, holder: random::hex::<16>()?, held: Mutex::default() })
+    /// Makes the lease of a server. If the store serves no other one, it takes over its lease from before a restart at once.
+    pub(super) fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        is_only_server: bool,
+    ) -> Result<Self, RandomUnavailable> {
+        let holder = if is_only_server { ONLY_SERVER.to_owned() } else { random::hex::<16>()? };
+        Ok(Self { store, clock, holder, held: Mutex::default() })
     }
 
     /// Returns the number of the term if this server may send a request now: there is time for it before another server can

@@ -14,6 +14,9 @@ pub(crate) struct Progress {
     /// The key of the next report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) report: Option<u64>,
+    /// The keys of earlier reports that the receiver has not taken, though it has taken later ones.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    aside: BTreeSet<u64>,
     /// Up to when changes of flood states were passed, until there are marks of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Moment>,
@@ -107,7 +110,7 @@ impl Progress {
     /// Goes on at a report, or with changes from a time on.
     pub(super) fn go_to(&mut self, kind: EventKind, first: Option<ReportKey>, at: Timestamp) {
         match kind {
-            EventKind::Report => self.report = first.map(ReportKey::number),
+            EventKind::Report => (self.report, self.aside) = (first.map(ReportKey::number), BTreeSet::new()),
             EventKind::State => (self.changes, self.told) = (Some(Moment::new(at)), None),
             EventKind::Alert | EventKind::Attention => self.told = Some(BTreeMap::new()),
             EventKind::Source => self.silent = Some(BTreeSet::new()),
@@ -124,10 +127,23 @@ impl Progress {
         ReportKey::try_from(self.report?).ok()
     }
 
+    /// Returns the keys of the reports that were set aside, the oldest first.
+    pub(super) fn reports_aside(&self) -> impl Iterator<Item = ReportKey> {
+        self.aside.iter().filter_map(|key| ReportKey::try_from(*key).ok())
+    }
+
+    /// Remembers a report that the receiver has not taken, while the call goes on to later ones.
+    pub(super) fn set_aside(&mut self, report: ReportKey) {
+        self.aside.insert(report.number());
+    }
+
     /// Goes on after something.
     pub(super) fn pass(&mut self, passed: &Passed) {
         match passed {
-            Passed::Report(key) => self.report = Some(key.number() + 1),
+            Passed::Report(key) => {
+                self.aside.remove(&key.number());
+                self.report = self.report.max(Some(key.number() + 1));
+            }
             Passed::Listed(marks) => {
                 let told = self.told.get_or_insert_default();
                 for (area, mark) in marks {

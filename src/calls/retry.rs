@@ -32,9 +32,11 @@ const REFUSED: u32 = 3;
 /// How long a receiver can ask to wait.
 const LONGEST: Duration = Duration::from_hours(1);
 
-/// Returns what to do after an event was tried `tries` times, by the outcome of the last try.
-pub(super) fn next(tries: u32, outcome: &Outcome) -> Next {
-    let wait = WAITS.get(tries.saturating_sub(1) as usize).copied().unwrap_or(LATER);
+/// Returns what to do after the event with this identifier was tried `tries` times, and the receiver has taken none of the last
+/// `failures` requests, by the outcome of the last one.
+pub(super) fn next(id: &str, tries: u32, failures: u32, outcome: &Outcome) -> Next {
+    let wait = WAITS.get(failures.saturating_sub(1) as usize).copied().unwrap_or(LATER);
+    let wait = wait + jitter(wait, id, failures);
     match *outcome {
         Outcome::Response { status: 200..=299, .. } => Next::Done,
         Outcome::Response { status: 410, .. } => Next::Off,
@@ -45,6 +47,13 @@ pub(super) fn next(tries: u32, outcome: &Outcome) -> Next {
         }
         Outcome::Failed(_) => Next::Again(wait),
     }
+}
+
+/// Returns up to a quarter of a wait, which differs from event to event, so that many calls to one receiver do not arrive together
+/// when it is back. An event has an identifier of its own in each call.
+fn jitter(wait: Duration, id: &str, failures: u32) -> Duration {
+    let hash = blake3::hash(format!("{id} {failures}").as_bytes());
+    wait * u32::from(hash.as_bytes()[0]) / (4 * u32::from(u8::MAX))
 }
 
 /// Returns whether a status is about the event rather than about the receiver.
@@ -60,36 +69,53 @@ mod tests {
         Outcome::Response { status, retry_after: None }
     }
 
+    /// Asserts that the event is tried again after a wait of at least `shortest`, and at most a quarter longer.
+    fn assert_waits(next: Next, shortest: Duration) {
+        let Next::Again(wait) = next else { panic!("{next:?}") };
+        assert!(wait >= shortest && wait <= shortest * 5 / 4, "{wait:?} is not about {shortest:?}");
+    }
+
     #[test]
     fn a_receiver_that_is_away_is_tried_less_and_less_often() {
-        let waits: Vec<_> = (1..=6)
-            .map(|tries| match next(tries, &Outcome::Failed("refused".to_owned())) {
-                Next::Again(wait) => wait.as_secs(),
-                other => panic!("{other:?}"),
-            })
-            .collect();
-        assert_eq!(waits, [5, 30, 120, 300, 300, 300]);
-        for code in [100, 301, 302, 408, 425, 429, 500, 503] {
-            assert_eq!(next(9, &status(code)), Next::Again(LATER), "{code}");
+        for (failures, seconds) in (1..).zip([5, 30, 120, 300, 300, 300]) {
+            let away = Outcome::Failed("refused".to_owned());
+            assert_waits(next("msg_1", failures, failures, &away), Duration::from_secs(seconds));
         }
+        for code in [100, 301, 302, 408, 425, 429, 500, 503] {
+            assert_waits(next("msg_1", 9, 9, &status(code)), LATER);
+        }
+    }
+
+    #[test]
+    fn events_of_many_calls_are_not_tried_again_together() {
+        let wait = |id: &str| match next(id, 4, 4, &status(503)) {
+            Next::Again(wait) => wait,
+            other => panic!("{other:?}"),
+        };
+        let waits: std::collections::BTreeSet<_> = (0..50).map(|call| wait(&format!("msg_{call}"))).collect();
+        assert!(waits.len() > 30, "{waits:?}");
+        assert!(waits.last().unwrap().saturating_sub(*waits.first().unwrap()) > LATER / 8, "{waits:?}");
     }
 
     #[test]
     fn an_event_that_is_refused_is_tried_three_times_within_a_minute() {
         for code in [400, 401, 403, 404, 413, 422] {
-            let all = [1, 2, 3].map(|tries| next(tries, &status(code)));
-            assert_eq!(all, [Next::Again(WAITS[0]), Next::Again(WAITS[1]), Next::Skip], "{code}");
+            assert_waits(next("msg_1", 1, 1, &status(code)), WAITS[0]);
+            assert_waits(next("msg_1", 2, 2, &status(code)), WAITS[1]);
+            assert_eq!(next("msg_1", 3, 3, &status(code)), Next::Skip, "{code}");
+            assert_waits(next("msg_2", 1, 3, &status(code)), WAITS[2]);
         }
-        assert!(WAITS[0] + WAITS[1] < Duration::from_mins(1));
+        assert!((WAITS[0] + WAITS[1]) * 5 / 4 < Duration::from_mins(1));
     }
 
     #[test]
     fn success_ends_and_gone_switches_off_and_a_receiver_may_ask_for_time() {
-        assert_eq!([200, 204, 299].map(|code| next(1, &status(code))), [Next::Done; 3]);
-        assert_eq!(next(1, &status(410)), Next::Off);
+        assert_eq!([200, 204, 299].map(|code| next("", 1, 1, &status(code))), [Next::Done; 3]);
+        assert_eq!(next("", 1, 1, &status(410)), Next::Off);
         let asking = |wait| Outcome::Response { status: 503, retry_after: Some(wait) };
-        assert_eq!(next(1, &asking(Duration::from_mins(1))), Next::Again(Duration::from_mins(1)));
-        assert_eq!(next(1, &asking(Duration::from_secs(1))), Next::Again(WAITS[0]));
-        assert_eq!(next(1, &asking(Duration::MAX)), Next::Again(LONGEST));
+        let minute = Duration::from_mins(1);
+        assert_eq!(next("", 1, 1, &asking(minute)), Next::Again(minute));
+        assert_waits(next("", 1, 1, &asking(Duration::from_secs(1))), WAITS[0]);
+        assert_eq!(next("", 1, 1, &asking(Duration::MAX)), Next::Again(LONGEST));
     }
 }

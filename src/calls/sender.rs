@@ -37,6 +37,18 @@ pub(crate) struct Sender {
     workers: Mutex<Vec<Worker>>,
 }
 
+/// The parts of the server that calls need.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SenderContext<'a> {
+    pub(crate) store: &'a Arc<dyn Store>,
+    /// Whether the store serves no other server.
+    pub(crate) is_only_server: bool,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+    pub(crate) sources: &'a Sources,
+    pub(crate) attention: &'a Arc<AttentionList>,
+    pub(crate) metrics: &'a Metrics,
+}
+
 /// Checks the templates, secrets and headers of all calls.
 ///
 /// # Errors
@@ -62,28 +74,21 @@ impl Sender {
     /// # Errors
     ///
     /// [`ConfigError`] if a call is wrong, or the system has no random numbers or certificates.
-    pub(crate) fn new(
-        config: &Config,
-        store: &Arc<dyn Store>,
-        clock: &Arc<dyn Clock>,
-        sources: &Sources,
-        metrics: &Metrics,
-    ) -> Result<Self, ConfigError> {
-        Self::with(config, store, clock, sources, metrics, |settings| {
+    pub(crate) fn new(config: &Config, context: SenderContext<'_>) -> Result<Self, ConfigError> {
+        Self::with(config, context, |settings| {
             HttpClient::new(settings.private, SystemLookup).map(|client| Arc::new(client) as _)
         })
     }
 
     pub(super) fn with<E: Error>(
         config: &Config,
-        store: &Arc<dyn Store>,
-        clock: &Arc<dyn Clock>,
-        sources: &Sources,
-        metrics: &Metrics,
+        context: SenderContext<'_>,
         client: impl Fn(&CallSettings) -> Result<Arc<dyn Post>, E>,
     ) -> Result<Self, ConfigError> {
+        let SenderContext { store, is_only_server, clock, sources, attention, metrics } = context;
         let wrong = |error: &dyn Error| ConfigError::new("siaga.calls", error);
-        let lease = Lease::new(Arc::clone(store), Arc::clone(clock)).map_err(|error| wrong(&error))?;
+        let lease = Lease::new(Arc::clone(store), Arc::clone(clock), is_only_server)
+            .map_err(|error| wrong(&error))?;
         let at_once: NonZeroU32 = config.calls.at_once.get();
         let shared = Shared {
             store: Arc::clone(store),
@@ -93,7 +98,7 @@ impl Sender {
             permits: Arc::new(Semaphore::new(at_once.get() as usize)),
             statuses: CallStatuses::of(config.calls.by_name.keys()),
             sources: sources.clone(),
-            attention: Arc::new(AttentionList::new(Arc::clone(store), Arc::clone(clock), config.attention)),
+            attention: Arc::clone(attention),
             issuer: Arc::new(config.issuer()),
             photos: config.photos_url().into(),
         };
@@ -110,6 +115,26 @@ impl Sender {
             }
         });
         Ok(Self { shared, workers: Mutex::new(workers) })
+    }
+
+    /// Lets the calls that are new begin now, before the server responds to anybody, also if another server sends. If the store
+    /// fails, they begin with the first one that can read it.
+    pub(crate) async fn begin(&self) {
+        let mut workers = self.take_workers();
+        for worker in &mut workers {
+            if let Err(error) = worker.begin_if_new().await {
+                tracing::warn!(
+                    error = &error as &dyn Error,
+                    "new calls begin later: the store cannot be read"
+                );
+                break;
+            }
+        }
+        self.put_workers(workers);
+    }
+
+    pub(super) fn put_workers(&self, workers: Vec<Worker>) {
+        *self.workers.lock().unwrap_or_else(PoisonError::into_inner) = workers;
     }
 
     /// Lets a server send the calls, and know how far they have come.

@@ -16,7 +16,7 @@ use crate::archive::{Archive, Keeper};
 use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret, random};
 use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
 use crate::basemap::Basemap;
-use crate::calls::Sender;
+use crate::calls::{Sender, SenderContext};
 use crate::changes::{Follower, Withdrawn};
 use crate::collections::Tables;
 use crate::config::Config;
@@ -50,6 +50,7 @@ impl Builder {
         let (mut config, formats, templates) = self.checked()?;
         let interface = self.interface()?;
         let opener = self.stores.get(&config.store)?;
+        let is_only_server = opener.is_exclusive();
         let temporary = self.makes_key(&config)?;
         let key = temporary.then(|| temporary_key(&mut config)).transpose()?;
         let temporary = config.auth.api_keys.first().filter(|_| temporary).cloned();
@@ -84,7 +85,17 @@ impl Builder {
         let others_outside = other_methods(outside.iter());
         let attention =
             Arc::new(AttentionList::new(Arc::clone(&store), Arc::clone(&self.clock), config.attention));
-        let calls = Sender::new(&config, &store, &self.clock, &sources, &metrics)?;
+        let context = SenderContext {
+            store: &store,
+            is_only_server,
+            clock: &self.clock,
+            sources: &sources,
+            attention: &attention,
+            metrics: &metrics,
+        };
+        let calls = Sender::new(&config, context)?;
+        // A new call misses nothing of what the first requests cause.
+        calls.begin().await;
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.carrying(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);

@@ -22,6 +22,10 @@ impl OpenStore for OpenMemory {
         false
     }
 
+    fn is_exclusive(&self) -> bool {
+        true
+    }
+
     fn check(&self, settings: &StoreSettings) -> Result<(), OpenError> {
         Ok(Dataset::find(&settings.dataset)?)
     }

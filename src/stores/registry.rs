@@ -25,6 +25,11 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     /// Returns whether the data outlives the process.
     fn keeps_data(&self) -> bool;
 
+    /// Returns whether it can serve only one server at a time. **Default: `false`**
+    fn is_exclusive(&self) -> bool {
+        false
+    }
+
     /// Checks the store's own settings, without opening it.
     ///
     /// # Errors

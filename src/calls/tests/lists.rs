@@ -131,3 +131,43 @@ async fn thousands_of_alerts_come_once_in_calls_of_at_most_20_kb() {
     assert_eq!(told.len(), AREAS as usize, "each once");
     assert_eq!(told.iter().map(|(area, ..)| area).collect::<BTreeSet<_>>().len(), AREAS as usize);
 }
+
+#[rocket::async_test]
+async fn an_alert_that_joins_one_that_is_refused_has_tries_of_its_own() {
+    let mut bench = Bench::new(json!({ "alerts": call("alert", json!({})) })).await;
+    bench.receiver.answers(|got| {
+        let alerts = got.body["data"]["alerts"].as_array().unwrap();
+        status(if alerts.iter().any(|alert| alert["area_id"] == "1") { 400 } else { 200 })
+    });
+    bench.set(1, 4).await;
+    bench.server.run(Duration::from_secs(20)).await;
+    assert_eq!(bench.receiver.got().len(), 2, "tried twice");
+    bench.set(2, 4).await;
+    bench.server.run(Duration::from_mins(1)).await;
+    let told: Vec<_> = alerts(&bench).into_iter().map(|(area, ..)| area).collect();
+    assert_eq!(told, ["1", "1", "1", "2"]);
+}
+
+#[rocket::async_test]
+async fn an_area_that_the_receiver_does_not_take_does_not_hold_the_others() {
+    let mut bench = Bench::new(json!({ "states": call("state", json!({})) })).await;
+    bench.receiver.answers(|got| {
+        let areas = got.body["data"]["areas"].as_array().unwrap();
+        status(if areas.iter().any(|area| area["area_id"] == "1") { 500 } else { 200 })
+    });
+    bench.set(1, 4).await;
+    bench.server.run(Duration::from_secs(10)).await;
+    bench.set(2, 4).await;
+    bench.server.run(Duration::from_mins(1)).await;
+    bench.set(5, 4).await;
+    bench.server.run(Duration::from_secs(3)).await;
+    let mut states = bench.receiver.states();
+    states.retain(|(area, _)| area != "1");
+    assert_eq!(states, [("2".to_owned(), json!(4)), ("5".to_owned(), json!(4))]);
+    // A newer state of the area is another event.
+    bench.receiver.answers(|_| status(200));
+    bench.receiver.forget();
+    bench.set(1, 2).await;
+    bench.server.run(Duration::from_mins(10)).await;
+    assert_eq!(bench.receiver.states(), [("1".to_owned(), json!(2))]);
+}

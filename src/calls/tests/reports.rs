@@ -141,3 +141,57 @@ async fn a_template_that_fails_for_an_event_skips_that_event_alone() {
     let text = bench.server.metrics.text().unwrap();
     assert!(text.contains("siaga_outgoing_calls_total{call=\"bot\",outcome=\"skipped\"} 1\n"), "{text}");
 }
+
+#[rocket::async_test]
+async fn a_report_that_the_receiver_does_not_take_does_not_hold_the_others_and_is_tried_beside_them() {
+    let calls = json!({ "thanks": call("report", json!({})) });
+    let mut bench = Bench::new(calls.clone()).await;
+    let keys = bench.reports(6).await;
+    let poisoned = [keys[1].to_string(), keys[3].to_string()];
+    let is_mended = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let fails = Arc::clone(&is_mended);
+    bench.receiver.answers(move |got| {
+        let is_poisoned = poisoned.iter().any(|key| got.body["data"]["pkey"] == **key);
+        status(if is_poisoned && !fails.load(std::sync::atomic::Ordering::SeqCst) { 500 } else { 200 })
+    });
+    bench.server.run(Duration::from_mins(1)).await;
+    let taken = |bench: &Bench| {
+        let mut taken = bench.receiver.keys();
+        taken.retain(|key| ![keys[1], keys[3]].contains(key));
+        taken
+    };
+    assert_eq!(taken(&bench), [keys[0], keys[2], keys[4], keys[5]], "in order, and within a minute");
+    let late = bench.report().await.number();
+    bench.server.run(Duration::from_secs(1)).await;
+    assert_eq!(taken(&bench).last(), Some(&late), "later ones come at once");
+
+    // They are not forgotten by a restart, and are told once the receiver takes them.
+    bench.server = Server::new(&calls, &bench.store, &bench.clock, &bench.receiver);
+    bench.receiver.forget();
+    bench.server.run(Duration::from_mins(10)).await;
+    let tried: BTreeSet<_> = bench.receiver.keys().into_iter().collect();
+    assert_eq!(tried, BTreeSet::from([keys[1], keys[3]]));
+    assert!(bench.receiver.got().len() < 20, "not all the time");
+    is_mended.store(true, std::sync::atomic::Ordering::SeqCst);
+    bench.receiver.forget();
+    bench.server.run(Duration::from_mins(10)).await;
+    assert_eq!(bench.receiver.keys().len(), 2, "each once: {:?}", bench.receiver.keys());
+}
+
+#[rocket::async_test]
+async fn a_new_call_begins_before_its_server_sends() {
+    let bench = Bench::new(json!({})).await;
+    bench.server.sender.release().await;
+    let calls = json!({ "thanks": call("report", json!({})), "states": call("state", json!({})) });
+    let mut server = Server::new(&calls, &bench.store, &bench.clock, &bench.receiver);
+    server.sender.put_workers(std::mem::take(&mut server.workers));
+    server.sender.begin().await;
+    server.workers = server.sender.take_workers();
+    let first = bench.report().await;
+    bench.set(1, 2).await;
+    server.run(Duration::from_secs(3)).await;
+    let got = bench.receiver.got();
+    assert_eq!(got.len(), 2, "{got:?}");
+    let report = got.iter().find(|got| got.body["type"] == "report").unwrap();
+    assert_eq!(report.body["data"]["pkey"], first.number().to_string());
+}

@@ -34,6 +34,22 @@ async fn of_two_servers_one_sends_and_the_other_goes_on_when_it_ends_or_is_kille
 }
 
 #[rocket::async_test]
+async fn the_only_server_of_a_store_goes_on_at_once_after_it_was_killed() {
+    let calls = json!({ "thanks": call("report", json!({})) });
+    let bench = Bench::new(json!({})).await;
+    bench.server.sender.release().await;
+    let server = || Server::of(&calls, &bench.store, &bench.clock, &bench.receiver, true);
+    let mut killed = server();
+    killed.run(Duration::from_secs(1)).await;
+    let first = bench.report().await;
+    killed.run(Duration::from_secs(1)).await;
+    drop(killed);
+    let second = bench.report().await;
+    server().run(Duration::from_secs(1)).await;
+    assert_eq!(bench.receiver.keys(), [first.number(), second.number()]);
+}
+
+#[rocket::async_test]
 async fn a_server_that_is_killed_while_it_sends_loses_nothing_and_repeats_by_the_same_identifier() {
     let calls = json!({ "thanks": call("report", json!({})), "states": call("state", json!({})) });
     let mut bench = Bench::new(calls.clone()).await;

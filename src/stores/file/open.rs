@@ -27,6 +27,10 @@ impl OpenStore for OpenFile {
         true
     }
 
+    fn is_exclusive(&self) -> bool {
+        true
+    }
+
     fn check(&self, settings: &StoreSettings) -> Result<(), OpenError> {
         Settings::path(settings).map(drop)
     }

@@ -1,4 +1,6 @@
-use std::collections::{BTreeSet, VecDeque};
+mod events;
+
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,14 +10,14 @@ use super::client::Post;
 use super::composer::{Composer, NotComposed, Request};
 use super::event::{Event, Passed};
 use super::lease::Lease;
-use super::lists::{Listed, Lists};
+use super::lists::Lists;
 use super::progress::Progress;
 use super::reader::Reader;
 use super::retry::{Next, Outcome, next};
 use super::statuses::CallStatuses;
 use crate::config::{CallSettings, EventKind};
 use crate::model::alerts::Issuer;
-use crate::model::{Clock, Report, ReportKey, SourceStatus, Timestamp};
+use crate::model::{Clock, Report, Timestamp};
 use crate::sources::Sources;
 use crate::stores::{AttentionList, Store, StoreError};
 use crate::telemetry::{CallOutcome, Metrics};
@@ -26,6 +28,13 @@ const PACE: Duration = Duration::from_millis(100);
 const COLLECTED: Duration = Duration::from_secs(1);
 /// How many areas one call has at most.
 const AREAS: usize = 100;
+/// How many failures let the next event be tried: at first, and while others are set aside.
+const PROBED_AFTER: u32 = 3;
+const PROBED_SOON_AFTER: u32 = 1;
+/// How many failures later it is tried once more.
+const PROBED_EVERY: u32 = 4;
+/// How many events are set aside at most.
+const MOST_ASIDE: usize = 100;
 /// How often to look for something to tell.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -62,18 +71,48 @@ pub(super) struct Worker {
     collecting: Option<Timestamp>,
     /// Reports that were read and not sent yet.
     reports: VecDeque<Arc<Report>>,
-    /// How often the present event was tried.
-    tries: u32,
-    /// When to go on.
+    /// The oldest event that the receiver has not taken. Later ones wait for it.
+    trial: Option<Trial>,
+    /// Events that the receiver has not taken, though it has taken later ones. They are tried beside those.
+    aside: Vec<Trial>,
+    /// How many requests the receiver has not taken since it last took one.
+    failures: u32,
+    /// Whether the next request is for the event after the one on trial: to find out whether the receiver takes others.
+    is_probing: bool,
+    /// When the next request may be sent.
     due: Timestamp,
     /// When the worker looked last.
     looked: Timestamp,
+}
+
+/// An event that the receiver has not taken.
+#[derive(Clone, Debug)]
+struct Trial {
+    /// Identifies it. It stays the same event when more happens meanwhile.
+    event: Passed,
+    /// How often it was tried.
+    tries: u32,
+    /// When it is tried again.
+    due: Timestamp,
+}
+
+/// Which event a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// The next one in order: the one on trial, if there is one.
+    Next,
+    /// The one after that which is on trial.
+    Probe,
+    /// One that was set aside, by its index.
+    Aside(usize),
 }
 
 /// What comes next.
 enum Head {
     /// Nothing yet.
     Nothing,
+    /// The event on trial is not told any more.
+    Over,
     /// This was passed without telling it.
     Passed(Passed),
     /// This was too old, so many events of it.
@@ -108,7 +147,10 @@ impl Worker {
             progress: Progress::default(),
             collecting: None,
             reports: VecDeque::new(),
-            tries: 0,
+            trial: None,
+            aside: Vec::new(),
+            failures: 0,
+            is_probing: false,
             due,
             looked: due,
         }
@@ -123,7 +165,10 @@ impl Worker {
         let now = self.shared.clock.now();
         if now < self.looked {
             // The clock has stepped back: what is left to wait stays the same.
-            self.due = now.after(self.due.since(self.looked));
+            let trials = self.trial.iter_mut().chain(&mut self.aside).map(|trial| &mut trial.due);
+            for due in trials.chain([&mut self.due]) {
+                *due = now.after(due.since(self.looked));
+            }
         }
         self.looked = now;
         let later = now.after(LOOK);
@@ -140,22 +185,32 @@ impl Worker {
         if now < self.due {
             return Ok(self.due.min(later));
         }
-        match self.head(now).await? {
+        let (turn, head) = self.next_turn(now).await?;
+        match head {
             Head::Nothing => {
-                self.keep_waiting(None).await?;
+                if self.trial.is_none() {
+                    self.keep_waiting(None).await?;
+                }
                 return Ok(later);
+            }
+            Head::Over => {
+                if let Some(report @ Passed::Report(_)) = self.end(turn) {
+                    self.pass(&report).await?;
+                }
             }
             Head::Passed(passed) => self.pass(&passed).await?,
             Head::Dropped(count, passed) => {
                 let call = &self.name;
                 tracing::warn!(call, count, "events were not told within siaga.calls.{call}.for: dropped");
                 self.shared.metrics.called(call, CallOutcome::Dropped, count);
+                self.end(turn);
                 self.pass(&passed).await?;
             }
             Head::Impossible(event, reason) => {
                 let (call, id) = (&self.name, &event.id);
                 tracing::error!(call, id, "there is no request for an event, which is skipped: {reason}");
                 self.shared.metrics.called(call, CallOutcome::Skipped, 1);
+                self.end(turn);
                 self.pass(&event.passed).await?;
             }
             Head::Event(event, request) => {
@@ -170,137 +225,87 @@ impl Worker {
                 let outcome = client.post(request).await;
                 drop(permit);
                 self.due = begun.after(PACE);
-                self.settle(&event, &outcome).await?;
+                self.settle(turn, &event, &outcome).await?;
             }
         }
         Ok(self.due.min(later))
     }
 
+    /// Lets a new call begin now, if no server has begun it. No lease is needed for that.
+    pub(super) async fn begin_if_new(&mut self) -> Result<(), StoreError> {
+        self.read_progress().await?;
+        if !self.progress.has_begun(self.settings.on) {
+            self.begin_now(self.shared.clock.now()).await?;
+        }
+        // It is read again once this server sends.
+        self.term = None;
+        Ok(())
+    }
+
     /// Reads how far the call has come; a new one begins now. Returns `false` if another server has begun it meanwhile.
     async fn begin(&mut self, term: u64, now: Timestamp) -> Result<bool, StoreError> {
-        let kept = self.shared.store.kept_calls().await?.remove(&self.name);
-        self.version = kept.as_ref().map_or(0, |kept| kept.version);
-        self.progress = kept.map(|kept| Progress::read(&kept.text)).unwrap_or_default();
+        self.read_progress().await?;
         self.reader.begin_again();
         self.reports.clear();
-        (self.tries, self.due) = (0, now);
-        if !self.progress.has_begun(self.settings.on) {
-            let last = self.shared.store.reports_from(None, 1).await?.first().map(|last| last.key);
-            let listed = match self.settings.on {
-                EventKind::State | EventKind::Alert | EventKind::Attention => self.lists.present(now).await?,
-                EventKind::Report | EventKind::Source => Arc::default(),
-            };
-            self.progress.begin(self.settings.on, last, &listed);
-            if !self.keep().await? {
-                return Ok(false);
-            }
+        (self.trial, self.failures, self.is_probing, self.due) = (None, 0, false, now);
+        let aside = self.progress.reports_aside().map(Passed::Report);
+        self.aside = aside.map(|event| Trial { event, tries: 1, due: now }).collect();
+        if !self.progress.has_begun(self.settings.on) && !self.begin_now(now).await? {
+            return Ok(false);
         }
         self.term = Some(term);
         self.shared.statuses.set(&self.name, &self.progress);
         Ok(true)
     }
 
-    /// Returns what comes next.
-    async fn head(&mut self, now: Timestamp) -> Result<Head, StoreError> {
-        match self.settings.on {
-            EventKind::Report => self.next_report(now).await,
-            EventKind::State | EventKind::Alert | EventKind::Attention => self.next_listed(now).await,
-            EventKind::Source => Ok(self.next_source(now)),
-        }
+    async fn read_progress(&mut self) -> Result<(), StoreError> {
+        let kept = self.shared.store.kept_calls().await?.remove(&self.name);
+        self.version = kept.as_ref().map_or(0, |kept| kept.version);
+        self.progress = kept.map(|kept| Progress::read(&kept.text)).unwrap_or_default();
+        Ok(())
     }
 
-    async fn next_report(&mut self, now: Timestamp) -> Result<Head, StoreError> {
-        if self.reports.is_empty() {
-            let next = self.progress.next_report().unwrap_or(ReportKey::FIRST);
-            self.reports = self.reader.reports(next).await?.into();
-        }
-        let mut passed = None;
-        while let Some(report) = self.reports.front()
-            && !self.reader.is_told(report).await?
-        {
-            passed = Some(Passed::Report(report.key));
-            self.reports.pop_front();
-        }
-        let Some(report) = self.reports.front().cloned() else {
-            return Ok(passed.map_or(Head::Nothing, Head::Passed));
+    /// Lets a new call begin after what is there already. Returns `false` if another server has begun it meanwhile.
+    async fn begin_now(&mut self, now: Timestamp) -> Result<bool, StoreError> {
+        let last = self.shared.store.reports_from(None, 1).await?.first().map(|last| last.key);
+        let listed = match self.settings.on {
+            EventKind::State | EventKind::Alert | EventKind::Attention => self.lists.present(now).await?,
+            EventKind::Report | EventKind::Source => Arc::default(),
         };
-        let passed = Passed::Report(report.key);
-        if report.content.created_at < now.before(self.settings.lasting) {
-            return Ok(Head::Dropped(1, passed));
-        }
-        // It may be hidden by now.
-        let Some(event) = self.reader.report(&self.name, report.key, &self.shared.photos).await? else {
-            return Ok(Head::Passed(passed));
-        };
-        Ok(match self.composer.compose(&event, now) {
-            Ok(request) => Head::Event(Box::new(event), request),
-            Err(reason) => Head::Impossible(Box::new(event), reason),
-        })
+        self.progress.begin(self.settings.on, last, &listed);
+        self.keep().await
     }
 
-    async fn next_listed(&mut self, now: Timestamp) -> Result<Head, StoreError> {
-        let present = self.lists.present(now).await?;
-        let told = self.progress.told.clone().unwrap_or_default();
-        let listed: BTreeSet<_> = present.iter().map(|thing| thing.area).collect();
-        let gone: Vec<_> =
-            told.keys().filter(|area| !listed.contains(area)).map(|area| (*area, None)).collect();
-        if !gone.is_empty() {
-            return Ok(Head::Passed(Passed::Listed(gone)));
-        }
-        let is_new = |thing: &&Listed| told.get(&thing.area) != Some(&thing.mark);
-        let mut new: Vec<_> = present.iter().filter(is_new).collect();
-        if new.is_empty() {
-            self.collecting = None;
-            return Ok(Head::Nothing);
-        }
-        new.sort_by_key(|thing| (thing.at, thing.area));
-        let old: Vec<_> =
-            new.iter().take_while(|thing| thing.at < now.before(self.settings.lasting)).collect();
-        if !old.is_empty() {
-            let passed = Passed::Listed(old.iter().map(|thing| thing.told()).collect());
-            return Ok(Head::Dropped(old.len() as u64, passed));
-        }
-        let collected = self.collecting.get_or_insert(now).after(COLLECTED);
-        if self.settings.on == EventKind::State && now < collected {
-            return Ok(Head::Nothing);
-        }
-        new.truncate(AREAS);
-        while !new.is_empty() {
-            let event = Event::listed(&self.name, self.settings.on, &new);
-            match self.composer.compose(&event, now) {
-                Ok(request) => return Ok(Head::Event(Box::new(event), request)),
-                // Fewer areas may fit.
-                Err(NotComposed::TooLarge) if new.len() > 1 => new.truncate(new.len() * 3 / 4),
-                Err(reason) => return Ok(Head::Impossible(Box::new(event), reason)),
+    /// Returns which event is next, and what becomes of it.
+    async fn next_turn(&mut self, now: Timestamp) -> Result<(Turn, Head), StoreError> {
+        let Some(trial) = self.trial.clone() else {
+            let Some(index) = self.aside.iter().position(|trial| trial.due <= now) else {
+                return Ok((Turn::Next, self.head(now).await?));
+            };
+            let event = self.aside[index].event.clone();
+            return Ok((Turn::Aside(index), self.again(&event, now).await?));
+        };
+        if self.is_probing {
+            let head = self.head(now).await?;
+            if !matches!(head, Head::Nothing) {
+                return Ok((Turn::Probe, head));
             }
         }
-        Ok(Head::Nothing)
-    }
-
-    /// A source that is heard again before its silence was told is not told at all.
-    fn next_source(&self, now: Timestamp) -> Head {
-        let names = &self.settings.filter.source;
-        let changed = self.shared.sources.reports().into_iter().find(|source| {
-            let is_silent = source.status == SourceStatus::Silent;
-            (names.is_empty() || names.contains(&source.name))
-                && is_silent != self.progress.is_silent(&source.name)
-        });
-        let Some(source) = changed else { return Head::Nothing };
-        let event = Event::source(&self.name, &source, self.progress.waiting().unwrap_or(now));
-        if event.at < now.before(self.settings.lasting) {
-            return Head::Dropped(1, event.passed);
-        }
-        match self.composer.compose(&event, now) {
-            Ok(request) => Head::Event(Box::new(event), request),
-            Err(reason) => Head::Impossible(Box::new(event), reason),
-        }
+        let head = if trial.due <= now { self.again(&trial.event, now).await? } else { Head::Nothing };
+        Ok((Turn::Next, head))
     }
 
     /// Goes on as the outcome of a try says.
-    async fn settle(&mut self, event: &Event, outcome: &Outcome) -> Result<(), StoreError> {
+    async fn settle(&mut self, turn: Turn, event: &Event, outcome: &Outcome) -> Result<(), StoreError> {
         let (call, id) = (self.name.clone(), &event.id);
-        self.tries += 1;
-        let next = next(self.tries, outcome);
+        let tries = 1 + match turn {
+            Turn::Next => self.trial.as_ref().map_or(0, |trial| trial.tries),
+            Turn::Probe => 0,
+            Turn::Aside(index) => self.aside[index].tries,
+        };
+        // One that was set aside tells nothing about the receiver.
+        let failures = if matches!(turn, Turn::Aside(_)) { tries } else { self.failures + 1 };
+        let next = next(id, tries, failures, outcome);
         let counted = match next {
             Next::Done => CallOutcome::Sent,
             Next::Again(_) | Next::Off => CallOutcome::Failed,
@@ -309,21 +314,42 @@ impl Worker {
         self.shared.metrics.called(&call, counted, 1);
         match next {
             Next::Done => {
-                if self.progress.waiting().is_some() {
+                if turn == Turn::Probe {
+                    self.set_aside();
+                } else if self.progress.waiting().is_some() {
                     tracing::info!(call, "the receiver of a call is back");
                 }
+                self.failures = 0;
+                self.end(turn);
                 self.progress.wait(None);
                 self.pass(&event.passed).await
             }
             Next::Again(wait) => {
-                self.due = self.due.max(self.shared.clock.now().after(wait));
-                if self.tries == 1 {
+                let due = self.due.max(self.shared.clock.now().after(wait));
+                if failures == 1 {
                     tracing::warn!(call, id, ?outcome, "a call failed and is tried again");
                 }
-                self.keep_waiting(Some(event.at)).await
+                let trial = Trial { event: event.passed.clone(), tries, due };
+                match turn {
+                    Turn::Aside(index) => self.aside[index] = trial,
+                    Turn::Probe => self.is_probing = false,
+                    Turn::Next => {
+                        self.failures = failures;
+                        let first = if self.aside.is_empty() { PROBED_AFTER } else { PROBED_SOON_AFTER };
+                        let asks_for_time = matches!(outcome, Outcome::Response { retry_after: Some(_), .. });
+                        self.is_probing = !asks_for_time
+                            && failures.checked_sub(first).is_some_and(|more| more % PROBED_EVERY == 0);
+                        self.take_from_reports(&trial.event);
+                        self.trial = Some(trial);
+                        return self.keep_waiting(Some(event.at)).await;
+                    }
+                }
+                Ok(())
             }
             Next::Skip => {
                 tracing::error!(call, id, ?outcome, "the receiver refuses an event, which is skipped");
+                self.failures = 0;
+                self.end(turn);
                 self.progress.wait(None);
                 self.pass(&event.passed).await
             }
@@ -333,19 +359,53 @@ impl Worker {
                     "the receiver wants no more calls (410): off until siaga calls resume {call}"
                 );
                 self.progress.off = true;
-                self.tries = 0;
                 self.keep().await.map(drop)
             }
         }
     }
 
-    /// Goes on after something.
-    async fn pass(&mut self, passed: &Passed) -> Result<(), StoreError> {
-        self.progress.pass(passed);
-        self.tries = 0;
-        if let Passed::Report(key) = passed {
+    /// Sets the event on trial aside: the receiver has taken the next one.
+    fn set_aside(&mut self) {
+        let Some(trial) = self.trial.take() else { return };
+        self.is_probing = false;
+        if let Passed::Report(key) = trial.event {
+            self.progress.set_aside(key);
+        }
+        let call = &self.name;
+        tracing::warn!(call, "the receiver does not take an event, but later ones: it is tried beside those");
+        self.aside.push(trial);
+        if self.aside.len() > MOST_ASIDE {
+            let oldest = self.aside.remove(0);
+            self.progress.pass(&oldest.event);
+            tracing::error!(call, "too many events are set aside: the oldest is skipped");
+            self.shared.metrics.called(call, CallOutcome::Skipped, 1);
+        }
+    }
+
+    /// Ends the trial of an event, if it was on trial, and returns it.
+    fn end(&mut self, turn: Turn) -> Option<Passed> {
+        let ended = match turn {
+            Turn::Next => self.trial.take(),
+            Turn::Probe => None,
+            Turn::Aside(index) => Some(self.aside.remove(index)),
+        };
+        ended.map(|trial| trial.event)
+    }
+
+    fn take_from_reports(&mut self, event: &Passed) {
+        if let Passed::Report(key) = event {
             self.reports.pop_front_if(|report| report.key == *key);
         }
+    }
+
+    /// Goes on after something.
+    async fn pass(&mut self, passed: &Passed) -> Result<(), StoreError> {
+        // What is still on trial must not be lost behind it.
+        if let Some(Trial { event: Passed::Report(key), .. }) = &self.trial {
+            self.progress.set_aside(*key);
+        }
+        self.progress.pass(passed);
+        self.take_from_reports(passed);
         self.keep().await.map(drop)
     }
 
