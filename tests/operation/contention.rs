@@ -263,3 +263,17 @@ fn an_error_of_the_database_is_told_by_its_code() {
         );
     });
 }
+
+#[test]
+fn a_preview_waits_for_no_writer() {
+    block_on(async {
+        let (server, mut other, _database) = served("8s").await;
+        other.execute("BEGIN; LOCK TABLE flood_states IN EXCLUSIVE MODE").await.unwrap();
+        let begun = Instant::now();
+        let order = json!({ "changes": [{ "area_id": "100", "state": 2 }], "preview": true }).to_string();
+        let request = server.client.post("/v1/floods/changes").header(Header::new("X-Api-Key", KEY));
+        let response = request.body(order).dispatch().await;
+        assert_eq!(response.status().code, 200, "{:?}", response.into_string().await);
+        assert!(begun.elapsed() < patiently(QUICK), "{:?}", begun.elapsed());
+    });
+}
