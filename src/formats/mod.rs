@@ -193,7 +193,14 @@ pub struct EncodeContext {
 impl EncodeContext {
     /// Returns a context with these values.
     pub fn new(now: Timestamp, time_zone: Tz, base_url: impl Into<Arc<str>>) -> Self {
-        Self { now, time_zone, base_url: base_url.into(), not_covered: None, bounds: None, stop: Stop::default() }
+        Self {
+            now,
+            time_zone,
+            base_url: base_url.into(),
+            not_covered: None,
+            bounds: None,
+            stop: Stop::default(),
+        }
     }
 
     /// Fails once no request waits for the response any more. A format whose layers can be long calls this for each

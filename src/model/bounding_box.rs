@@ -46,6 +46,9 @@ impl BoundingBox {
     fn rounded([west, south, east, north]: [f64; 4], step: i32) -> Option<Self> {
         let are_on_globe = [west, east].iter().all(|lng| lng.abs() <= 180.0)
             && [south, north].iter().all(|lat| lat.abs() <= 90.0);
+        if !are_on_globe {
+            return None;
+        }
         let steps = UNITS / f64::from(step);
         // A multiple of 0.01 is not exact in binary: without the tolerance, some would be moved outwards by one step.
         let below = |degrees: f64| (degrees * steps + 1e-6).floor() as i32 * step;
@@ -55,12 +58,7 @@ impl BoundingBox {
             // The gap was smaller than a step.
             (low, high) = (-ANTIMERIDIAN, ANTIMERIDIAN);
         }
-        are_on_globe.then(|| Self {
-            west: low,
-            south: below(south.min(north)),
-            east: high,
-            north: above(south.max(north)),
-        })
+        Some(Self { west: low, south: below(south.min(north)), east: high, north: above(south.max(north)) })
     }
 
     /// Returns whether any point of a geometry lies in the box or on its sides. Costs O(positions).

@@ -238,12 +238,13 @@ fn the_time_series_counts_flood_reports_hour_by_hour() {
 }
 
 #[test]
-fn an_empty_answer_has_neither_bbox_nor_transform() {
+fn an_empty_answer_has_the_bbox_of_the_areas_and_a_transform() {
     let siaga = Siaga::start();
     siaga.clock.set(fixture::now().after(std::time::Duration::from_hours(48)));
     let result = siaga.result("/v1/reports");
     assert_eq!(result["arcs"], json!([]));
-    assert_eq!((result.get("bbox"), result.get("transform")), (None, None));
+    assert_eq!(result["bbox"], json!([106.8, -6.2, 106.85, -6.16]));
+    assert_eq!(result["transform"], json!({ "scale": [1, 1], "translate": [0, 0] }));
 }
 
 #[test]
