@@ -47,7 +47,7 @@ impl Begun {
 
     fn now(request: &Request<'_>, in_flight: Option<InFlight>) -> Self {
         let logged = tracing::enabled!(target: Log::ACCESS, tracing::Level::INFO);
-        let path = || bounded(request.uri().path().as_str()).to_owned();
+        let path = || masked(bounded(request.uri().path().as_str()));
         let (method, path) = match Unread::among(request, in_flight.as_ref()) {
             Some(Unread::Method) => (Metrics::OTHER_METHOD, logged.then(path)),
             Some(Unread::Target) => (request.method().as_str(), None),
@@ -160,6 +160,17 @@ fn log(request: &Request<'_>, Line { method, route, status, bytes, took }: Line<
     );
 }
 
+/// Returns a path without the identifier of a card and the name of an upload, each of which is a permission.
+fn masked(path: &str) -> String {
+    let mut is_secret = false;
+    let segments = path.split('/').map(|segment| {
+        let shown = if is_secret { "-" } else { segment };
+        is_secret = matches!(segment, "cards" | "report" | "uploads");
+        shown
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
 /// Returns the first characters of a text. Control characters are escaped where the line is written.
 fn bounded(text: &str) -> &str {
     text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end])
@@ -168,6 +179,21 @@ fn bounded(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn identifiers_of_cards_and_names_of_uploads_are_not_logged() {
+        for (path, logged) in [
+            ("/report/4ohPUERx8eTYGy", "/report/-"),
+            ("/report/4ohPUERx8eTYGy/thanks", "/report/-/thanks"),
+            ("/v1/cards/abc/images", "/v1/cards/-/images"),
+            ("/v1/uploads/abc-0", "/v1/uploads/-"),
+            ("/v1/cards", "/v1/cards"),
+            ("/v1/reports/7", "/v1/reports/7"),
+            ("/", "/"),
+        ] {
+            assert_eq!(masked(path), logged);
+        }
+    }
 
     #[test]
     fn what_a_client_sends_is_bounded() {

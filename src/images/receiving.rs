@@ -152,6 +152,7 @@ impl CardImages {
         mut body: impl AsyncRead + Unpin,
         length: Option<u64>,
     ) -> Result<(), ImageError> {
+        self.storage.prepare_uploads().await.map_err(failed)?;
         let mut writer = self.storage.upload_writer(name);
         let patience = self.timeout.min(LONGEST_PIECE);
         let copying = async {

@@ -106,6 +106,13 @@ impl Storage {
         self.root.clone().join(HIDDEN).join(name)
     }
 
+    /// Makes the folder for uploads, which only its owner can read: they still have the place and the camera of the phone.
+    pub(super) async fn prepare_uploads(&self) -> io::Result<()> {
+        let Some(folder) = self.folder.clone() else { return Ok(()) };
+        let made = spawn_blocking(move || make_private(&folder.join(UPLOADS))).await;
+        made.map_err(io::Error::other)?
+    }
+
     /// Returns a writer for an upload. The upload appears only once the writer is shut down.
     pub(super) fn upload_writer(&self, name: &str) -> BufWriter {
         BufWriter::with_capacity(Arc::clone(&self.objects), self.upload(name), PART).with_max_concurrency(1)

@@ -5,10 +5,13 @@ use serde::Deserialize;
 /// What the name of a user, a network or a gauge must be, in words.
 pub const NAME: &str = "a text of 1 to 255 characters without control characters";
 
-/// Returns whether a text is [`NAME`].
+/// Returns whether a text is [`NAME`]. Characters that turn the direction of text are control characters here: with them a name can look
+/// like another one.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
-    (1..=255).contains(&text.chars().count()) && !text.contains(char::is_control)
+    let is_control =
+        |char: char| char.is_control() || matches!(char, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    (1..=255).contains(&text.chars().count()) && !text.contains(is_control)
 }
 
 /// Adds a parameter to an address, which may have some. The name and the value are characters that a query may have.
@@ -97,6 +100,16 @@ pub(crate) fn place_name(parent: &str, name: &str, id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_has_no_characters_that_control_how_it_is_shown() {
+        for name in ["Sri", "RW 09", "سري", "a\u{200E}b"] {
+            assert!(is_name(name), "{name:?}");
+        }
+        for text in ["", "a\nb", "\u{1b}[31mred", "\u{202E}irS", "a\u{2066}b", &"x".repeat(256)] {
+            assert!(!is_name(text), "{text:?}");
+        }
+    }
 
     #[test]
     fn a_whole_number_is_its_digits_however_json_writes_it() {
