@@ -108,8 +108,8 @@ fn point(name: &str) -> [f64; 2] {
 fn names(collection: &Value) -> BTreeSet<String> {
     let name = |feature: &Value| {
         let properties = &feature["properties"];
-        let names = ["area_name", "name", "text"].iter().filter_map(|key| properties[key].as_str());
-        names.last().unwrap().to_owned()
+        let mut names = ["area_name", "name", "text"].iter().filter_map(|key| properties[key].as_str());
+        names.next_back().unwrap().to_owned()
     };
     collection["features"].as_array().unwrap().iter().map(name).collect()
 }

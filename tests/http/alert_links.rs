@@ -164,7 +164,7 @@ fn import(siaga: &Siaga, feed: &str) -> Vec<String> {
     let mut imported = Vec::new();
     for (id, _, text) in entries(feed) {
         let link = parsed_link(&id, &text);
-        if id.is_empty() || !link.ends_with(".xml") {
+        if id.is_empty() || link.strip_suffix(".xml").is_none() {
             continue;
         }
         let message = body(siaga, &path(&link));

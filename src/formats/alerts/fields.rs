@@ -8,7 +8,7 @@ use crate::formats::xml::{self, Xml};
 /// The declaration of the prefix of the elements. Some hubs look for this prefix, whatever it stands for.
 pub(super) const NAMESPACE: (&str, &str) = ("xmlns:cap", "urn:oasis:names:tc:emergency:cap:1.2");
 
-/// The declaration of the prefix of GeoRSS (OGC 17-002r1), by which feed readers place entries on a map.
+/// The declaration of the prefix of `GeoRSS` (OGC 17-002r1), by which feed readers place entries on a map.
 pub(super) const GEORSS: (&str, &str) = ("xmlns:georss", "http://www.georss.org/georss");
 
 /// Writes the outer rings of the area of a message into its entry.

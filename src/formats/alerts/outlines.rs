@@ -1,4 +1,4 @@
-//! Geometry as CAP polygons, and as those of GeoRSS.
+//! Geometry as CAP polygons, and as those of `GeoRSS`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use crate::model::{Area, AreaSet};
 /// How far a simplified border may be from the border, in degrees: about 10 m.
 const TOLERANCE: f64 = 9e-5;
 
-/// The most rings that an area has in GeoRSS, and the most positions of each: feed readers place an entry by them, the message has
+/// The most rings that an area has in `GeoRSS`, and the most positions of each: feed readers place an entry by them, the message has
 /// the border itself.
 const MOST_RINGS: usize = 20;
 const MOST_POSITIONS: usize = 200;
@@ -27,7 +27,7 @@ pub(super) struct Outlines {
     rings: Vec<Range<usize>>,
     /// Where the rings of each area end.
     ends: Vec<usize>,
-    /// The rings in GeoRSS of the areas whose own are too many or too long, by the position of the area.
+    /// The rings in `GeoRSS` of the areas whose own are too many or too long, by the position of the area.
     coarse: HashMap<usize, Vec<String>>,
 }
 
@@ -58,7 +58,7 @@ impl Outlines {
         self.rings[start..self.ends[position]].iter().map(|ring| &self.text[ring.clone()])
     }
 
-    /// Returns the rings of the area at a position of the set for GeoRSS, where spaces separate all numbers. A ring that is too long
+    /// Returns the rings of the area at a position of the set for `GeoRSS`, where spaces separate all numbers. A ring that is too long
     /// is the hull around it; too many rings are the one hull around all.
     pub(super) fn georss(&self, position: usize) -> impl Iterator<Item = Cow<'_, str>> {
         let coarse = self.coarse.get(&position);
@@ -76,7 +76,7 @@ fn is_long(polygon: &Polygon<f64>) -> bool {
     polygon.exterior().0.len() > MOST_POSITIONS
 }
 
-/// Returns the rings of a surface for GeoRSS, within the limits.
+/// Returns the rings of a surface for `GeoRSS`, within the limits.
 fn coarser(surface: &MultiPolygon<f64>) -> Vec<String> {
     let written = |polygon: &Polygon<f64>| {
         let mut text = Vec::new();
