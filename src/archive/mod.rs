@@ -89,7 +89,12 @@ impl Archive {
 
     /// Returns the month of the first flood state or report; `None` if there are none.
     async fn first(&self) -> Result<Option<Month>, ArchiveError> {
-        let all = EntryQuery { area: None, from: Timestamp::EPOCH, until: self.clock.now() };
+        let all = EntryQuery {
+            selector: AreaSelector::default(),
+            area: None,
+            from: Timestamp::EPOCH,
+            until: self.clock.now(),
+        };
         let log = self.store.flood_entries(&all).await?.value;
         let state = log.iter().filter_map(|(_, entries)| entries.first()).map(|entry| entry.at).min();
         let report = self.store.reports_from(Some(ReportKey::FIRST), 1).await?;
@@ -162,7 +167,7 @@ impl Archive {
     ) -> Result<Vec<(u64, StateChange)>, ArchiveError> {
         let at_begin = HistoryQuery { selector: AreaSelector::default(), period: period(begin, begin)? };
         let standing = self.store.flood_archive(&at_begin).await?.value;
-        let within = EntryQuery { area: None, from: begin, until: end };
+        let within = EntryQuery { selector: AreaSelector::default(), area: None, from: begin, until: end };
         let log = self.store.flood_entries(&within).await?.value;
         let standing = standing.into_iter().filter(|record| record.last_updated < begin).map(|record| {
             (record.area_id.number(), StateChange { state: Some(record.max_state), at: record.last_updated })

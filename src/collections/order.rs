@@ -11,7 +11,11 @@ pub(super) fn order(layer: &Layer, index: usize) -> Option<FeatureId<'_>> {
     })
 }
 
-/// Returns the index of the feature with an identifier. Costs O(features).
+/// Returns the index of the feature with an identifier. Costs O(features), but little for each.
 pub(crate) fn find(layer: &Layer, id: &str) -> Option<usize> {
+    if let Layer::Alerts(alerts) = layer {
+        let (area, key) = alerts.issuer().parse(id)?;
+        return alerts.features().position(|alert| alert.area.id == area && alert.message.key == key);
+    }
     (0..layer.len()).find(|index| layer.id(*index).is_some_and(|own| own.is(id)))
 }

@@ -85,6 +85,9 @@ fn touches(part: &BoundingBox, layer: &Layer, index: usize) -> bool {
     match layer {
         // The set of areas has the box around each.
         Layer::Floods(floods) => floods.areas().touches(floods.selected()[index].0, part),
+        Layer::Alerts(alerts) => {
+            alerts.get(index).is_some_and(|alert| alerts.areas().touches(alert.position, part))
+        }
         _ => part.touches(layer.feature(index).geometry),
     }
 }

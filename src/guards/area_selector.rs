@@ -99,12 +99,12 @@ fn covered_or_known<'a>(
     known: impl Iterator<Item = &'a str>,
     areas: &'a AreaSet,
 ) -> Result<AreaSelector, Problem> {
-    let cities = areas.codes().iter().map(|(city, _)| city.as_str());
+    let cities = areas.codes().map(|(city, _)| city.as_str());
     let city = one_of(query, "city", "a city", cities.chain(known))?;
     if city.as_deref().is_some_and(|city| areas.has_city(city)) {
         return among(query, configured, areas);
     }
-    let regions = areas.codes().iter().map(|(_, region)| region.as_str());
+    let regions = areas.codes().map(|(_, region)| region.as_str());
     let region = if areas.is_empty() {
         query.one_of("admin", &configured.admin)?.cloned()
     } else {
@@ -148,9 +148,9 @@ fn with_cities(configured: &Selectable, areas: Option<&AreaSet>) -> Selectable {
 
 /// Reads the parameters as codes of these areas.
 fn among(query: Query<'_>, configured: &Selectable, areas: &AreaSet) -> Result<AreaSelector, Problem> {
-    let cities = areas.codes().iter().map(|(city, _)| city.as_str());
+    let cities = areas.codes().map(|(city, _)| city.as_str());
     let city = if configured.city.is_empty() { None } else { one_of(query, "city", "a city", cities)? };
-    let in_city = areas.codes().iter().filter(|(of, _)| city.as_ref().is_none_or(|city| city == of));
+    let in_city = areas.codes().filter(|(of, _)| city.as_ref().is_none_or(|city| city == of));
     let region = one_of(query, "admin", "a province", in_city.map(|(_, region)| region.as_str()))?;
     Ok(AreaSelector { city, region })
 }

@@ -1,8 +1,8 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Index;
 use std::sync::OnceLock;
 
-use geo::Rect;
+use geo::{Intersects, Rect};
 
 use super::{Area, AreaId, AreaSelector, BoundingBox, around_both, label, readable};
 
@@ -21,8 +21,8 @@ pub struct AreaSet {
     around: Option<Rect<f64>>,
     /// The box around the areas of each city and of each province, by code.
     around_each: BTreeMap<String, Rect<f64>>,
-    /// The codes of the areas, found when they are first needed.
-    codes: OnceLock<BTreeSet<(String, String)>>,
+    /// The codes of the areas, each with how many areas have them, found when they are first needed.
+    codes: OnceLock<BTreeMap<(String, String), usize>>,
     /// The names of the cities, found when they are first needed.
     city_names: OnceLock<BTreeMap<String, String>>,
 }
@@ -111,18 +111,52 @@ impl AreaSet {
 
     /// Returns the codes of the city and the province of each area, each pair once; a code may be empty. Costs O(n log n) once.
     #[must_use]
-    pub(crate) fn codes(&self) -> &BTreeSet<(String, String)> {
+    pub(crate) fn codes(&self) -> impl Iterator<Item = &(String, String)> {
+        self.counts().keys()
+    }
+
+    fn counts(&self) -> &BTreeMap<(String, String), usize> {
         self.codes.get_or_init(|| {
-            let codes: BTreeSet<_> =
-                self.areas.iter().map(|area| (&*area.city_code, &*area.region_code)).collect();
-            codes.into_iter().map(|(city, region)| (city.to_owned(), region.to_owned())).collect()
+            let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+            for area in &self.areas {
+                *counts.entry((&*area.city_code, &*area.region_code)).or_default() += 1;
+            }
+            let owned = |((city, region), count): ((&str, &str), usize)| {
+                ((city.to_owned(), region.to_owned()), count)
+            };
+            counts.into_iter().map(owned).collect()
         })
     }
 
     /// Returns whether an area has this code of a city.
     #[must_use]
     pub(crate) fn has_city(&self, code: &str) -> bool {
-        self.codes().iter().any(|(city, _)| city == code)
+        self.codes().any(|(city, _)| city == code)
+    }
+
+    /// Returns how many areas are selected. Costs O(cities), after O(n log n) once.
+    #[must_use]
+    pub(crate) fn count(&self, selector: &AreaSelector) -> usize {
+        let is_selected = |((city, region), _): &(&(String, String), &usize)| {
+            selector.matches_codes(Some(city), Some(region))
+        };
+        self.counts().iter().filter(is_selected).map(|(_, count)| count).sum()
+    }
+
+    /// Returns the positions of the areas whose bounding box meets a rectangle. Costs O(n), without reading their positions.
+    pub(crate) fn near(&self, part: Rect<f64>) -> impl Iterator<Item = usize> {
+        let meets = move |bounds: &Option<Rect<f64>>| bounds.is_some_and(|bounds| bounds.intersects(&part));
+        (0..self.bounds.len()).filter(move |position| meets(&self.bounds[*position]))
+    }
+
+    /// Returns the box around the area at a position; `None` if it has no surface.
+    ///
+    /// # Panics
+    ///
+    /// If the position lies outside the set.
+    #[must_use]
+    pub(crate) fn bounds(&self, position: usize) -> Option<Rect<f64>> {
+        self.bounds[position]
     }
 
     /// Returns the names of the cities as people read them, by code. Costs O(n log n) once.

@@ -30,7 +30,7 @@ impl Coverage {
         if areas.has_city(city) {
             return None;
         }
-        let mut cities: Vec<String> = areas.codes().iter().map(|(city, _)| city.clone()).collect();
+        let mut cities: Vec<String> = areas.codes().map(|(city, _)| city.clone()).collect();
         cities.retain(|city| !city.is_empty());
         cities.dedup();
         Some(Self { city: city.to_owned(), covered: false, cities })

@@ -5,14 +5,18 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Renderer;
+use super::cache::Failed;
+use super::renderer::too_many;
+use super::weight::{self, cost};
+use crate::admission::Account;
 use crate::collections::{After, Collection, Items, Link, Selected, Selection, Tables, Time, find};
 use crate::error::{Problem, Source};
 use crate::model::{
     AreaSelector, GaugeLayer, Layer, Period, Report, ReportKey, Stop, Timestamp, Validity, with_parameter,
 };
 use crate::stores::{
-    AlertQuery, AreaQuery, FloodQuery, GaugeQuery, LayerQuery, ReportQuery, Resource, StoreError, Versioned,
-    Window,
+    AlertQuery, AreaQuery, FloodQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, Resource,
+    StoreError, Versioned, Window,
 };
 use crate::tasks::off_thread;
 
@@ -42,16 +46,7 @@ pub(crate) enum Wanted {
 impl ItemsQuery {
     /// Returns the resource whose changes change the response.
     pub(super) fn resource(&self) -> Resource {
-        match self.collection {
-            Collection::Floods | Collection::Flooded | Collection::Alerts => Resource::Floods,
-            Collection::Areas
-            | Collection::Infrastructure
-            | Collection::Floodgates
-            | Collection::Pumps
-            | Collection::Waterways => Resource::Places,
-            Collection::Reports => Resource::Reports,
-            Collection::Gauges => Resource::Gauges,
-        }
+        resource(self.collection)
     }
 
     /// Writes features that were read for this query, with links below a base address.
@@ -110,6 +105,20 @@ fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offs
     format!("{collection}/items{sign}{query}")
 }
 
+/// Returns the resource whose changes change a collection.
+fn resource(collection: Collection) -> Resource {
+    match collection {
+        Collection::Floods | Collection::Flooded | Collection::Alerts => Resource::Floods,
+        Collection::Areas
+        | Collection::Infrastructure
+        | Collection::Floodgates
+        | Collection::Pumps
+        | Collection::Waterways => Resource::Places,
+        Collection::Reports => Resource::Reports,
+        Collection::Gauges => Resource::Gauges,
+    }
+}
+
 /// All characters except the unreserved ones of RFC 3986 §2.3.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -124,27 +133,51 @@ impl Renderer {
     ///
     /// 404 if there is no feature with the identifier; 400 if the time does not suit the collection, if the page follows one from
     /// before an import, or if there are more readings than a list may have. Any error of the store.
-    pub(super) async fn items(&self, query: &ItemsQuery) -> Result<Versioned<Items>, Problem> {
+    pub(super) async fn items(
+        &self,
+        query: &ItemsQuery,
+        account: Option<&Account>,
+    ) -> Result<Versioned<Items>, Failed<Problem>> {
         let ItemsQuery { collection, wanted } = query;
+        let charge = |weight: u64| {
+            let charged = account.map_or(Ok(()), |account| account.charge(cost(weight)));
+            charged.map_err(too_many).map_err(Failed::ForStarter)
+        };
         match (collection, wanted) {
-            (Collection::Reports, Wanted::One(id)) => self.report(id).await,
-            (Collection::Reports, Wanted::Page(selection, _)) => self.reports(selection).await,
+            (Collection::Reports, Wanted::One(id)) => Ok(self.report(id).await?),
+            (Collection::Reports, Wanted::Page(selection, _)) => Ok(self.reports(selection).await?),
             (collection, Wanted::One(id)) => {
                 let layer = self.layer_of(*collection, None).await?;
                 let index = find(&layer.value, id).ok_or_else(|| missing(*collection, id))?;
                 Ok(layer.map(|layer| Items::one(*collection, layer, index)))
             }
-            (collection, Wanted::Page(selection, _)) => self.page(*collection, selection.clone()).await,
+            (collection, Wanted::Page(selection, _)) => {
+                if let (Collection::Floods, Some(Time::At(moment))) = (collection, selection.time) {
+                    let period = Period::new(moment, moment, Duration::ZERO).map_err(Problem::internal)?;
+                    let query = HistoryQuery { selector: AreaSelector::default(), period };
+                    charge(weight::history(&query, &*self.store).await?)?;
+                }
+                self.page(*collection, selection.clone(), charge).await
+            }
         }
     }
 
-    async fn page(&self, collection: Collection, selection: Selection) -> Result<Versioned<Items>, Problem> {
-        let places = self.store.revision(Resource::Places).await?;
+    /// Reads a page. What it costs to select the features is charged before that.
+    async fn page(
+        &self,
+        collection: Collection,
+        selection: Selection,
+        charge: impl Fn(u64) -> Result<(), Failed<Problem>>,
+    ) -> Result<Versioned<Items>, Failed<Problem>> {
+        let places = self.store.revision(Resource::Places).await.map_err(Problem::from)?;
         if selection.after.as_ref().is_some_and(|after| after.places.is_some_and(|then| then != places)) {
             let must = "is from before the last import of data: begin again with the first page";
-            return Err(Problem::invalid(Source::Query, "cursor", must));
+            return Err(Problem::invalid(Source::Query, "cursor", must).into());
         }
         let layer = self.layer_of(collection, selection.time).await?;
+        if !selection.is_everything() || selection.time.is_some() && collection == Collection::Alerts {
+            charge(weight::scanned(layer.value.len()))?;
+        }
         let tables = Arc::clone(&self.tables);
         let selecting = off_thread(move |_| {
             layer.map(|layer| {
@@ -158,11 +191,25 @@ impl Renderer {
                 Items { collection, layer, selected, matched, next, left_out: 0 }
             })
         });
-        selecting.await.map_err(Problem::internal)
+        Ok(selecting.await.map_err(Problem::internal)?)
     }
 
-    /// Returns all features of a collection other than reports, as they were at a time.
+    /// Returns all features of a collection other than reports, as they were at a time: as they were last read, if nothing has
+    /// changed since.
     async fn layer_of(
+        &self,
+        collection: Collection,
+        time: Option<Time>,
+    ) -> Result<Versioned<Layer>, Problem> {
+        let read = self.read_layer(collection, time);
+        if collection == Collection::Gauges || collection == Collection::Floods && time.is_some() {
+            return read.await;
+        }
+        let present = self.store.revision(resource(collection)).await?;
+        self.layers.get(collection, present, self.clock.now(), read).await
+    }
+
+    async fn read_layer(
         &self,
         collection: Collection,
         time: Option<Time>,

@@ -62,6 +62,13 @@ impl Question {
         }
     }
 
+    /// Returns whether a client pays for a rendering by its weight: if clients can ask many such questions.
+    pub(super) fn is_charged(&self) -> bool {
+        let is_part = |query: &FloodQuery| !query.selector.is_everything();
+        self.is_period()
+            || matches!(self, Self::Layer(LayerQuery::Alerts(AlertQuery::InForce(query), _), _) if is_part(query))
+    }
+
     /// Returns the format of the response; `None` if there is no choice.
     fn format(&self) -> Option<&dyn Format> {
         match self {

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::cache::{Cache, Failed, Rendered, Unfinished};
 use super::envelope::Coverage;
+use super::layers::Layers;
 use super::statistics::{FloodedAreas, FloodedRegions, Reported, flooded};
 use super::weight::{self, cost, features, weigh};
 use super::{Busy, JSON, Permit, Permits, Question, envelope};
@@ -51,6 +52,8 @@ pub(crate) struct Renderer {
     pub(crate) metrics: Metrics,
     /// The columns of collections.
     pub(crate) tables: Arc<Tables>,
+    /// The features of collections as they were last read.
+    pub(crate) layers: Layers,
 }
 
 /// The bytes that an area with a state takes while a full state is encoded.
@@ -104,7 +107,7 @@ impl Renderer {
             let coverage = self.coverage(&question).await?;
             self.encode(layer, Arc::clone(format), coverage, Work { permit, holds_memory: true }).await?
         } else if let Question::Items(query) = &question {
-            let items = self.items(query).await?;
+            let items = self.items(query, account.as_ref()).await?;
             let permit = self.admit(&question, weight::items(&items.value), account, small).await?;
             let (renderer, query) = (Arc::clone(&self), query.clone());
             let work = Work { permit, holds_memory: true };
@@ -115,7 +118,7 @@ impl Renderer {
             work.write(items, write).await?
         } else {
             let last = self.cache.last(&question).map(|last| last.rendered.content.size());
-            let weight = weigh(&question, &*self.store, self.features, last).await?;
+            let weight = weigh(&question, &*self.store, self.clock.now(), self.features, last).await?;
             let permit = self.admit(&question, weight, account, small).await?;
             begun = Instant::now();
             self.work(&question, Work { permit, holds_memory: question.is_period() }).await?
@@ -144,7 +147,7 @@ impl Renderer {
         account: Option<Account>,
         small: Permit,
     ) -> Result<Permit, Failed<Problem>> {
-        if let Some(account) = account.filter(|_| question.is_period()) {
+        if let Some(account) = account.filter(|_| question.is_charged()) {
             account.charge(cost(weight)).map_err(too_many).map_err(Failed::ForStarter)?;
         }
         if weight < Permits::LARGE {
@@ -260,7 +263,7 @@ impl From<Busy> for Problem {
     }
 }
 
-fn too_many(too_many: TooMany) -> Problem {
+pub(super) fn too_many(too_many: TooMany) -> Problem {
     Problem::too_many(too_many.retry_after)
 }
 

@@ -3,8 +3,11 @@ use std::time::Duration;
 use super::Question;
 use crate::collections::{Collection, Items};
 use crate::error::{Problem, Source};
-use crate::model::Layer;
-use crate::stores::{GaugeQuery, LayerQuery, ReportQuery, Store, Window};
+use crate::model::{Layer, Timestamp};
+use crate::stores::{
+    AlertQuery, EntryQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, Store, Window,
+    entries_in_force,
+};
 
 /// The bytes that a report takes while a list of reports is rendered: for its row, and for its part of the body.
 const REPORT: u64 = 2 << 10;
@@ -14,13 +17,22 @@ const READING: u64 = 512;
 const FEATURE: u64 = 512;
 /// The bytes that a position takes in such a part.
 const POSITION: u64 = 32;
+/// The bytes that an entry of the log of flood states takes in a history, and an area in one, which may have an entry from before it.
+const ENTRY: u64 = 128;
+/// The bytes that a message takes in a list of alerts. The shortest format needs a quarter of this.
+const ALERT: u64 = 4 << 10;
+/// The most entries that are counted. So many cost more than any client has.
+const MOST_ENTRIES: u64 = 1 << 20;
+/// The bytes that a feature takes while features are selected by their values, of which most may not be in the response.
+const SCANNED: u64 = 64;
 /// The bytes that an hour of a history takes. The numbers of an hour take much less; this covers the data that the store reads
 /// to find them.
 const HOUR: u64 = 1 << 10;
 
 /// Estimates how many bytes rendering the response to a question takes. The estimate is coarse, and rather too large.
 ///
-/// The store counts the items of a list; a history is estimated by its hours. Everything else is on the map, where requests can
+/// The store counts the items of a list, and the entries of the log that a history or a list of alerts is made from; further, a
+/// history is estimated by its areas and hours. Everything else is on the map, where requests can
 /// ask for only few different things: it is estimated by its size when it was rendered `last`. A part of the map is estimated by
 /// its [`features`].
 ///
@@ -30,6 +42,7 @@ const HOUR: u64 = 1 << 10;
 pub(super) async fn weigh(
     question: &Question,
     store: &dyn Store,
+    now: Timestamp,
     features: u64,
     last: Option<usize>,
 ) -> Result<u64, Problem> {
@@ -39,8 +52,10 @@ pub(super) async fn weigh(
             reports(query, store, features).await? * REPORT
         }
         Question::Layer(LayerQuery::Gauges(query), _) => readings(query, store, features).await? * READING,
-        Question::FloodArchive(query) | Question::FloodSeries(query) => {
-            hours(Window::Within(query.period)) * HOUR
+        Question::FloodArchive(query) | Question::FloodSeries(query) => history(query, store).await?,
+        Question::Layer(LayerQuery::Alerts(AlertQuery::InForce(query), _), _) => {
+            let entries = entries_in_force(query, now);
+            store.count_flood_entries(&entries, MOST_ENTRIES).await? * ALERT
         }
         Question::ReportSeries(query) => hours(Window::Within(query.period)) * HOUR,
         Question::ReportSummary(query) => hours(query.window) * HOUR,
@@ -64,6 +79,22 @@ pub(super) fn items(items: &Items) -> u64 {
         items.selected.iter().map(|index| items.layer.feature(*index).geometry.positions() as u64);
     let feature = if items.collection == Collection::Reports { REPORT } else { FEATURE };
     positions.map(|positions| feature + POSITION * positions).sum()
+}
+
+/// Estimates how many bytes selecting features of a layer by their values, their time or their place takes: each is looked at.
+pub(super) fn scanned(features: usize) -> u64 {
+    SCANNED * features as u64
+}
+
+/// Estimates how many bytes the states of a period take, by the entries of the log that are read: those in the period, and the one
+/// before it of each area.
+pub(super) async fn history(query: &HistoryQuery, store: &dyn Store) -> Result<u64, Problem> {
+    let HistoryQuery { selector, period } = query;
+    let entries =
+        EntryQuery { selector: selector.clone(), area: None, from: period.start(), until: period.end() };
+    let entries = store.count_flood_entries(&entries, MOST_ENTRIES).await?;
+    let areas = store.places().await?.value.areas().count(selector) as u64;
+    Ok((areas + entries) * ENTRY + hours(Window::Within(*period)) * HOUR)
 }
 
 /// Returns how many requests a rendering of this weight costs in addition to its own: one for each MiB.

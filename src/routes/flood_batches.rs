@@ -16,8 +16,8 @@ use crate::guards::{
 use crate::model::alerts::{LogEntry, MessageType, messages, reach};
 use crate::model::bodies::{AreaName, SentChange, read_flood_order};
 use crate::model::{
-    Actor, AreaId, AreaOrder, AreaSet, BatchNumber, FloodBatch, FloodChange, FloodOrder, LoggedChange,
-    OrderOutcome, Ordered, RequestKey, Timestamp,
+    Actor, AreaId, AreaOrder, AreaSelector, AreaSet, BatchNumber, FloodBatch, FloodChange, FloodOrder,
+    LoggedChange, OrderOutcome, Ordered, RequestKey, Timestamp,
 };
 use crate::openapi::Described;
 use crate::rendering::Answer;
@@ -269,7 +269,12 @@ fn members(value: Value) -> Map<String, Value> {
 
 /// Counts the alerts that a batch would send at once.
 async fn alerts(store: &dyn Store, batch: &FloodBatch) -> Result<Value, Problem> {
-    let query = EntryQuery { area: None, from: reach(batch.at), until: Timestamp::LAST };
+    let query = EntryQuery {
+        selector: AreaSelector::default(),
+        area: None,
+        from: reach(batch.at),
+        until: Timestamp::LAST,
+    };
     let entries: HashMap<AreaId, Vec<LogEntry>> =
         store.flood_entries(&query).await?.value.into_iter().collect();
     let (mut new, mut updates, mut cancels) = (0, 0, 0);

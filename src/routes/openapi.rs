@@ -30,7 +30,7 @@ struct Codes {
 
 impl Codes {
     fn new(areas: &AreaSet) -> Self {
-        let (city, admin): (BTreeSet<_>, BTreeSet<_>) = areas.codes().iter().cloned().unzip();
+        let (city, admin): (BTreeSet<_>, BTreeSet<_>) = areas.codes().cloned().unzip();
         let filled = |codes: BTreeSet<String>| codes.into_iter().filter(|code| !code.is_empty()).collect();
         Self { city: filled(city), admin: filled(admin) }
     }

@@ -32,7 +32,7 @@ use crate::openapi::{Described, Interface, document};
 use crate::pages::{self, Desk, lead_to_front};
 use crate::quotas::{Quotas, Seats};
 use crate::rendering::cache::{Cache, Patience, SHARE};
-use crate::rendering::{Permits, Question, Renderer};
+use crate::rendering::{Layers, Permits, Question, Renderer};
 use crate::routes::{self, Description, Readiness};
 use crate::shell::Shell;
 use crate::sources::Sources;
@@ -244,6 +244,7 @@ fn renderer(
         stale: limits.stale,
         metrics: metrics.clone(),
         tables: Arc::new(Tables::new(config.country.data(), &config.photos_url())),
+        layers: Layers::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::{EntryQuery, FloodQuery, Resource, Store, StoreError, Versioned};
 use crate::model::alerts::{
     Exercise, InForce, Message, MessageKey, find, horizon, in_force, messages, reach, reach_in_force,
 };
-use crate::model::{AlertLayer, AreaId, AreaSet, Timestamp, Validity};
+use crate::model::{AlertLayer, AreaId, AreaSelector, AreaSet, Timestamp, Validity};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -54,12 +54,18 @@ async fn areas(store: &dyn Store) -> Result<Arc<AreaSet>, StoreError> {
     Ok(Arc::clone(store.places().await?.value.areas()))
 }
 
+/// Selects the entries of the log that the messages in force follow from.
+pub(crate) fn entries_in_force(query: &FloodQuery, now: Timestamp) -> EntryQuery {
+    let selector = query.selector.clone();
+    EntryQuery { selector, area: None, from: reach_in_force(now), until: Timestamp::LAST }
+}
+
 async fn all(
     store: &dyn Store,
     query: &FloodQuery,
     now: Timestamp,
 ) -> Result<Versioned<AlertLayer>, StoreError> {
-    let asked = EntryQuery { area: None, from: reach_in_force(now), until: Timestamp::LAST };
+    let asked = entries_in_force(query, now);
     let log = store.flood_entries(&asked).await?;
     let areas = areas(store).await?;
     let (mut shown, mut newest, mut ends) = (Vec::new(), None, Timestamp::LAST);
@@ -100,7 +106,8 @@ async fn one(
         return Ok(Versioned::at(store.revision(Resource::Floods).await?, layer));
     }
     let due = key.due().ok_or_else(missing)?;
-    let asked = EntryQuery { area: Some(area), from: reach(due), until: due };
+    let asked =
+        EntryQuery { selector: AreaSelector::default(), area: Some(area), from: reach(due), until: due };
     let log = store.flood_entries(&asked).await?;
     let entries = log.value.first().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
     let message = find(entries, key, now).ok_or_else(missing)?;
@@ -149,7 +156,12 @@ async fn chain(
     now: Timestamp,
 ) -> Result<Versioned<Chain>, StoreError> {
     let before = end.map(|end| end.before(Duration::from_millis(1)));
-    let query = EntryQuery { area: Some(area), from: reach(from), until: before.unwrap_or(Timestamp::LAST) };
+    let query = EntryQuery {
+        selector: AreaSelector::default(),
+        area: Some(area),
+        from: reach(from),
+        until: before.unwrap_or(Timestamp::LAST),
+    };
     let log = store.flood_entries(&query).await?;
     Ok(log.map(|log| {
         let entries = log.first().map(|(_, entries)| entries.as_slice()).unwrap_or_default();

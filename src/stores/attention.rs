@@ -103,7 +103,12 @@ impl AttentionList {
     async fn make(&self) -> Result<(Key, Arc<Vec<Listed>>), StoreError> {
         let (key, now, rules) = (self.key().await?, self.clock.now(), self.rules);
         let (selector, window) = (AreaSelector::default(), Window::Last(rules.window));
-        let entries = EntryQuery { area: None, from: now.before(rules.window), until: Timestamp::LAST };
+        let entries = EntryQuery {
+            selector: AreaSelector::default(),
+            area: None,
+            from: now.before(rules.window),
+            until: Timestamp::LAST,
+        };
         let entries = self.store.flood_entries(&entries).await?.value;
         let layer = self.store.floods(&FloodQuery::default()).await?.value;
         let disaster = Some(DisasterType::Flood);

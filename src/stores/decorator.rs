@@ -136,6 +136,7 @@ decorator! {
         async fn flood_log(area: AreaId) -> Answer<Vec<FloodChange>>;
         async fn latest_flood_changes(query: &LogQuery) -> Answer<Vec<FloodChange>>;
         async fn flood_entries(query: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<LogEntry>)>>>;
+        async fn count_flood_entries(query: &EntryQuery, most: u64) -> Answer<u64>;
         async fn set_flood_state(order: SetFloodState) -> Answer<FloodChange>;
         async fn change_floods(order: FloodOrder) -> Answer<OrderOutcome>;
         async fn all_flood_changes(query: &FloodLogQuery) -> Answer<Vec<LoggedChange>>;

@@ -56,6 +56,8 @@ pub struct HistoryQuery {
 /// Which entries of the log to return.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EntryQuery {
+    /// Only entries of areas of this city or province.
+    pub selector: AreaSelector,
     /// Only entries of this area.
     pub area: Option<AreaId>,
     /// The earliest time of an entry.
@@ -231,9 +233,11 @@ pub trait FloodStore {
         query: &EntryQuery,
     ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
         let map = self.floods(&FloodQuery::default()).await?;
-        let areas = map.value.areas().iter().map(|area| area.id);
+        let areas = map.value.areas().iter().filter(|area| {
+            query.area.is_none_or(|selected| selected == area.id) && query.selector.matches(area)
+        });
         let mut found = Vec::new();
-        for area in areas.filter(|area| query.area.is_none_or(|selected| selected == *area)) {
+        for area in areas.map(|area| area.id) {
             let log = self.flood_log(area).await?;
             let log = entries(log.iter().map(FloodChange::change));
             let selected = query.select(&log);
@@ -242,6 +246,17 @@ pub trait FloodStore {
             }
         }
         Ok(map.map(|_| found))
+    }
+
+    /// Returns how many entries [`flood_entries`](Self::flood_entries) would return, or `most` if there are more. **Default: reads
+    /// them**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
+        let found = self.flood_entries(query).await?.value;
+        Ok(found.iter().map(|(_, entries)| entries.len() as u64).sum::<u64>().min(most))
     }
 
     /// Sets or clears the state of an area and logs it, as one change.

@@ -43,6 +43,7 @@ use async_trait::async_trait;
 pub use crate::managed::Managed;
 use crate::model::Validity;
 pub use alerts::AlertQuery;
+pub(crate) use alerts::entries_in_force;
 pub use areas::AreaQuery;
 pub(crate) use areas::places_with_cities;
 pub(crate) use attention::{AttentionList, Listed};

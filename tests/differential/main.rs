@@ -14,9 +14,9 @@ use serde_json::value::RawValue;
 use siaga::folder::{Dataset, FolderRules, FolderWriter};
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    Actor, AlertLevel, AreaId, AreaOrder, CARD_SOURCE, Card, CardHolder, CardId, Clock, Condition,
-    FloodOrder, Layer, ManualClock, Moderation, Observation, Ordered, Places, Report, ReportKey, RequestKey,
-    Timestamp,
+    Actor, AlertLevel, AreaId, AreaOrder, AreaSelector, CARD_SOURCE, Card, CardHolder, CardId, Clock,
+    Condition, FloodOrder, Layer, ManualClock, Moderation, Observation, Ordered, Places, Report, ReportKey,
+    RequestKey, Timestamp,
 };
 use siaga::stores::file::OpenFile;
 use siaga::stores::memory::MemoryStore;
@@ -163,7 +163,12 @@ impl Side {
             }
             Operation::FloodEntries(area, span) => {
                 let (area, period) = (area.map(fixture::id), span.period());
-                let query = EntryQuery { area, from: period.start(), until: period.end() };
+                let query = EntryQuery {
+                    selector: AreaSelector::default(),
+                    area,
+                    from: period.start(),
+                    until: period.end(),
+                };
                 shown(store.flood_entries(&query).await, |found| debug(found.value))
             }
             Operation::Reports(asked, time) => {

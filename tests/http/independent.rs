@@ -14,6 +14,7 @@ mod attention_of_many;
 mod authentication;
 mod bare_addresses;
 mod basemap;
+mod charged;
 mod chunks;
 mod conditional_requests;
 mod cors;

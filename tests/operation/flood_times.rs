@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use siaga::model::alerts::LogEntry;
 use siaga::model::{
-    Actor, AreaId, AreaOrder, BatchNumber, Condition, FloodOrder, FloodStatus, ManualClock, OrderOutcome,
-    Ordered, Timestamp,
+    Actor, AreaId, AreaOrder, AreaSelector, BatchNumber, Condition, FloodOrder, FloodStatus, ManualClock,
+    OrderOutcome, Ordered, Timestamp,
 };
 use siaga::stores::file::OpenFile;
 use siaga::stores::postgres::OpenPostgres;
@@ -41,7 +41,12 @@ async fn shown(store: &dyn Store) -> Shown {
         let dry = FloodStatus::Dry { cleared: None, over_since: flood.over_since };
         (flood.area.id, flood.current.map_or(dry, FloodStatus::Flooded))
     };
-    let query = EntryQuery { area: None, from: Timestamp::EPOCH, until: Timestamp::LAST };
+    let query = EntryQuery {
+        selector: AreaSelector::default(),
+        area: None,
+        from: Timestamp::EPOCH,
+        until: Timestamp::LAST,
+    };
     (layer.features().map(status).collect(), store.flood_entries(&query).await.unwrap().value)
 }
 

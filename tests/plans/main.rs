@@ -293,7 +293,12 @@ const QUESTIONS: &[Question] = &[
     Question {
         name: "the entries of two days",
         ask: |store| {
-            let query = EntryQuery { area: None, from: now().before(Duration::from_hours(48)), until: now() };
+            let query = EntryQuery {
+                selector: AreaSelector::default(),
+                area: None,
+                from: now().before(Duration::from_hours(48)),
+                until: now(),
+            };
             async move { store.flood_entries(&query).await.unwrap().value.len() }.boxed()
         },
         index: Some("flood_changes_changed_at"),
@@ -303,7 +308,7 @@ const QUESTIONS: &[Question] = &[
         name: "the entries of an area in 30 days",
         ask: |store| {
             let (from, until) = (now().before(Duration::from_hours(30 * 24)), now());
-            let query = EntryQuery { area: Some(id(1_234)), from, until };
+            let query = EntryQuery { selector: AreaSelector::default(), area: Some(id(1_234)), from, until };
             async move { store.flood_entries(&query).await.unwrap().value.len() }.boxed()
         },
         index: Some("flood_changes_pkey"),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use siaga::folder::{Dataset, FolderFile, FolderRules};
-use siaga::model::{FloodState, Timestamp};
+use siaga::model::{AreaSelector, FloodState, Timestamp};
 use siaga::stores::{EntryQuery, Replace};
 
 use crate::asking::{highest, order, standing};
@@ -117,8 +117,12 @@ fn entries_that_are_imported_between_others_change_the_beginnings_of_their_runs(
         let store = operator.store().await;
         let moment = |day: &str| Timestamp::parse(&format!("{day}T00:00:00Z")).unwrap();
         let runs = async || {
-            let everything =
-                EntryQuery { area: Some(id(5)), from: moment("2016-01-01"), until: moment("2017-01-01") };
+            let everything = EntryQuery {
+                selector: AreaSelector::default(),
+                area: Some(id(5)),
+                from: moment("2016-01-01"),
+                until: moment("2017-01-01"),
+            };
             let found = store.flood_entries(&everything).await.unwrap().value;
             let shown = found[0].1.iter().map(|entry| (entry.at.to_string(), entry.run.to_string()));
             shown.map(|(at, run)| format!("{} {}", &at[5..16], &run[5..16])).collect::<Vec<_>>()

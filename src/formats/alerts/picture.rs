@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use geo::{BoundingRect, Coord, Intersects, Rect};
+use geo::{Coord, Rect};
 use serde::Serialize;
 
 use super::notice::Notice;
@@ -26,16 +26,12 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// Draws the area of a message; `None` if it has no outline. Costs O(areas).
+    /// Draws the area of a message; `None` if it has no outline. Costs O(areas), and O(positions) of those that are drawn.
     pub(super) fn of(notice: &Notice<'_>, areas: &AreaSet) -> Option<Self> {
-        let bounds = notice.alert.area.outline.bounding_rect()?;
-        let shown = frame(bounds);
+        let own = notice.alert.position;
+        let shown = frame(areas.bounds(own)?);
         let mut around = String::new();
-        let near = areas.iter().enumerate().filter(|(_, area)| {
-            area.id != notice.alert.area.id
-                && area.outline.bounding_rect().is_some_and(|bounds| bounds.intersects(&shown))
-        });
-        for (position, _) in near.take(MOST) {
+        for position in areas.near(shown).filter(|position| *position != own).take(MOST) {
             draw(&mut around, notice.polygons_of(position), shown);
         }
         let mut area = String::new();

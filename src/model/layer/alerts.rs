@@ -12,7 +12,8 @@ use crate::model::{Area, AreaId, AreaSet, Geometry, Timestamp};
 #[derive(Clone, Debug)]
 pub struct AlertLayer {
     areas: Arc<AreaSet>,
-    messages: Vec<(usize, Message)>,
+    /// Clones share them.
+    messages: Arc<[(usize, Message)]>,
     issuer: Arc<Issuer>,
     status: Option<Status>,
     path: String,
@@ -51,7 +52,7 @@ impl AlertLayer {
     pub fn new(areas: Arc<AreaSet>, messages: Vec<(usize, Message)>) -> Self {
         Self {
             areas,
-            messages,
+            messages: messages.into(),
             issuer: Arc::default(),
             status: None,
             path: String::new(),
@@ -108,6 +109,11 @@ impl AlertLayer {
     #[must_use]
     pub(crate) fn is_doubtful(&self) -> bool {
         self.is_doubtful
+    }
+
+    /// Returns who issues the messages.
+    pub(crate) fn issuer(&self) -> &Issuer {
+        &self.issuer
     }
 
     /// Returns the messages.

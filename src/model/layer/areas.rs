@@ -11,7 +11,8 @@ use crate::model::{Area, AreaId, AreaSet, BoundingBox, City, Geometry, Outline, 
 #[derive(Clone, Debug, Default)]
 pub struct AreaLayer {
     areas: Arc<AreaSet>,
-    outlines: Vec<AreaOutline>,
+    /// Clones share them.
+    outlines: Arc<Vec<AreaOutline>>,
 }
 
 /// One outline of a layer.
@@ -44,7 +45,7 @@ impl AreaLayer {
     /// Reading the layer panics if a position lies outside the set.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, outlines: Vec<AreaOutline>) -> Self {
-        Self { areas, outlines }
+        Self { areas, outlines: Arc::new(outlines) }
     }
 
     /// Returns the set that the local areas belong to.
@@ -82,7 +83,7 @@ impl AreaLayer {
 
     /// Returns the same layer without the local areas that have other identifiers.
     pub(crate) fn among(mut self, ids: &BTreeSet<AreaId>) -> Self {
-        self.outlines.retain(|outline| match outline {
+        Arc::make_mut(&mut self.outlines).retain(|outline| match outline {
             AreaOutline::Area(position) => ids.contains(&self.areas[*position].id),
             AreaOutline::Union(_) | AreaOutline::City(_) => true,
         });
@@ -91,7 +92,7 @@ impl AreaLayer {
 
     /// Returns the same layer with only those outlines that touch a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
-        self.outlines.retain(|outline| match outline {
+        Arc::make_mut(&mut self.outlines).retain(|outline| match outline {
             AreaOutline::Area(position) => self.areas.touches(*position, part),
             AreaOutline::Union(outline) => part.touches(Geometry::surface(&outline.surface)),
             AreaOutline::City(city) => part.touches(Geometry::surface(&city.surface)),

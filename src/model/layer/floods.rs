@@ -13,7 +13,8 @@ use crate::model::{
 #[derive(Clone, Debug, Default)]
 pub struct FloodLayer {
     areas: Arc<AreaSet>,
-    selected: Vec<(usize, FloodStatus)>,
+    /// Clones share it.
+    selected: Arc<Vec<(usize, FloodStatus)>>,
     path: Option<String>,
 }
 
@@ -136,7 +137,7 @@ impl FloodLayer {
     /// Reading the layer panics if a position lies outside the set.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, selected: Vec<(usize, FloodStatus)>) -> Self {
-        Self { areas, selected, path: None }
+        Self { areas, selected: Arc::new(selected), path: None }
     }
 
     /// Sets where the layer is found: a path below the base address, without a slash at its beginning, and its query.
@@ -171,13 +172,14 @@ impl FloodLayer {
 
     /// Returns the same layer with only the areas that have a state.
     pub(crate) fn flooded(mut self) -> Self {
-        self.selected.retain(|(_, status)| status.current().is_some());
+        Arc::make_mut(&mut self.selected).retain(|(_, status)| status.current().is_some());
         self
     }
 
     /// Returns the same layer with only those areas that touch a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
-        self.selected.retain(|(position, _)| self.areas.touches(*position, part));
+        let areas = &self.areas;
+        Arc::make_mut(&mut self.selected).retain(|(position, _)| areas.touches(*position, part));
         self.path = self.path.map(|path| with_parameter(&path, "bbox", &part.to_string()));
         self
     }

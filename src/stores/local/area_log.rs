@@ -86,6 +86,14 @@ impl AreaLog {
         entries.map(|logged| logged.entry).take_while(move |entry| entry.at <= until)
     }
 
+    /// Returns how many entries there are from one moment to another, both included. Costs O(log n).
+    pub(super) fn count(&self, from: Timestamp, until: Timestamp) -> usize {
+        if self.0.last().is_none_or(|last| last.entry.at < from) {
+            return 0;
+        }
+        self.until(until).saturating_sub(self.until(from.before(Duration::from_millis(1))))
+    }
+
     /// Returns the whole log of the area.
     pub(super) fn changes(&self, area: AreaId) -> impl Iterator<Item = FloodChange> {
         self.0.iter().map(move |logged| logged.change(area))

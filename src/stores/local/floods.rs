@@ -209,6 +209,20 @@ impl Floods {
     }
 }
 
+impl Floods {
+    /// Returns the logs of the areas whose entries a query selects.
+    fn logs_of<'a>(&'a self, query: &'a EntryQuery) -> impl Iterator<Item = (AreaId, &'a AreaLog)> {
+        let position = query.area.map(|area| self.areas.position(area));
+        let range = match position {
+            None => 0..self.areas.len(),
+            Some(position) => position.map_or(0..0, |position| position..position + 1),
+        };
+        let logs = self.logs.focus().narrow(range.clone()).into_iter();
+        let areas = range.map(|position| &self.areas[position]).zip(logs);
+        areas.filter(|(area, _)| query.selector.matches(area)).map(|(area, log)| (area.id, log))
+    }
+}
+
 impl State {
     fn set_flood_state(&mut self, order: SetFloodState, now: Timestamp) -> Result<FloodChange, StoreError> {
         let SetFloodState { area, state, by, after } = order;
@@ -305,24 +319,33 @@ impl FloodStore for LocalStore {
         &self,
         query: &EntryQuery,
     ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
-        let state = self.state();
-        let EntryQuery { area, from, until } = *query;
+        let (state, query) = (self.state(), query.clone());
         read_long(move |stop| {
-            let everywhere = AreaSelector::default();
-            let selected = state
-                .floods
-                .value
-                .selected(&everywhere)
-                .filter(|(id, _)| area.is_none_or(|area| area == *id));
             let mut found = Vec::new();
-            for (id, log) in selected {
+            for (id, log) in state.floods.value.logs_of(&query) {
                 stop.check()?;
-                let entries: Vec<_> = log.entries(from, until).collect();
+                let entries: Vec<_> = log.entries(query.from, query.until).collect();
                 if !entries.is_empty() {
                     found.push((id, entries));
                 }
             }
             Ok(state.floods.of(found))
+        })
+        .await
+    }
+
+    async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
+        let (state, query) = (self.state(), query.clone());
+        read_long(move |stop| {
+            let mut count = 0;
+            for (_, log) in state.floods.value.logs_of(&query) {
+                stop.check()?;
+                count += log.count(query.from, query.until) as u64;
+                if count >= most {
+                    return Ok(most);
+                }
+            }
+            Ok(count)
         })
         .await
     }

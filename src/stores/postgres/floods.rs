@@ -6,7 +6,7 @@ use sqlx::FromRow;
 
 use super::PostgresStore;
 use super::revision::{revision, versioned};
-use super::values::{area_id, column, flood_state, moment};
+use super::values::{area_id, column, count, flood_state, limit, moment};
 use crate::model::alerts::LogEntry;
 use crate::model::{
     Actor, ArchiveRecord, AreaId, AreaSet, CurrentState, FloodChange, FloodLayer, FloodOrder, FloodStatus,
@@ -117,6 +117,31 @@ const ENTRIES_OF_AREA: &str = "
     LEFT JOIN flood_changes ON area_id = $3 AND changed_at >= $1 AND changed_at <= $2
     WHERE floods.resource = 'floods'
     ORDER BY changed_at";
+
+const ENTRIES_OF_SELECTION: &str = "
+    SELECT floods.revision, area_id, changed_at, state, run_began_at, since, confirmed_at,
+           coalesce(received_at, changed_at) AS received_at
+    FROM current_revisions floods
+    LEFT JOIN flood_changes ON changed_at >= $1 AND changed_at <= $2 AND area_id IN (
+        SELECT area_id FROM areas
+        WHERE ($3::text IS NULL OR city = $3 OR instance_region_code = $3)
+          AND ($4::text IS NULL OR instance_region_code = $4)
+    )
+    WHERE floods.resource = 'floods'
+    ORDER BY area_id, changed_at";
+
+const COUNT_ENTRIES: &str = "
+    SELECT count(*) FROM (
+        SELECT FROM flood_changes
+        WHERE changed_at >= $1 AND changed_at <= $2
+          AND ($3::text IS NULL AND $4::text IS NULL OR area_id IN (
+              SELECT area_id FROM areas
+              WHERE ($3 IS NULL OR city = $3 OR instance_region_code = $3)
+                AND ($4 IS NULL OR instance_region_code = $4)
+          ))
+          AND ($5::bigint IS NULL OR area_id = $5)
+        LIMIT $6
+    ) entries";
 
 /// The areas, and the status of those that were ever flooded, by their position.
 struct Map {
@@ -291,13 +316,15 @@ impl FloodStore for PostgresStore {
         &self,
         query: &EntryQuery,
     ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
-        let EntryQuery { area, from, until } = *query;
+        let EntryQuery { selector, area, from, until } = query;
         let selected = || {
-            let sql = if area.is_some() { ENTRIES_OF_AREA } else { ENTRIES };
-            let query = sqlx::query_as(sql).bind(moment(from)).bind(moment(until));
+            let entries = |sql: &'static str| sqlx::query_as(sql).bind(moment(*from)).bind(moment(*until));
             match area {
-                Some(area) => query.bind(column(area.number())),
-                None => query,
+                Some(area) => entries(ENTRIES_OF_AREA).bind(column(area.number())),
+                None if selector.is_everything() => entries(ENTRIES),
+                None => {
+                    entries(ENTRIES_OF_SELECTION).bind(selector.city.clone()).bind(selector.region.clone())
+                }
             }
         };
         let entries = versioned(self.connections.read(selected).await?, |row: EntryRow| {
@@ -318,6 +345,19 @@ impl FloodStore for PostgresStore {
                 .map(|of_area| (of_area[0].0, of_area.iter().map(|(_, entry)| *entry).collect()))
                 .collect()
         }))
+    }
+
+    async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
+        let counting = || {
+            sqlx::query_as(COUNT_ENTRIES)
+                .bind(moment(query.from))
+                .bind(moment(query.until))
+                .bind(query.selector.city.clone())
+                .bind(query.selector.region.clone())
+                .bind(query.area.map(|area| column(area.number())))
+                .bind(limit(most))
+        };
+        count(self.connections.read(counting).await?)
     }
 
     async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {

@@ -169,7 +169,8 @@ pub async fn each_entry_of_the_log_has_the_beginning_of_its_run(fresh: &dyn Fres
     }
     let (first, last) = (now().before(hours(24 * 366)), now().after(hours(100)));
     let found = |area, from, until| {
-        let (store, query) = (Arc::clone(&store), EntryQuery { area, from, until });
+        let (store, query) =
+            (Arc::clone(&store), EntryQuery { selector: AreaSelector::default(), area, from, until });
         async move { store.flood_entries(&query).await.unwrap().value }
     };
     let runs: Vec<_> = found(Some(id(10)), first, last).await[0].1.iter().map(|entry| entry.run).collect();
@@ -190,6 +191,23 @@ pub async fn each_entry_of_the_log_has_the_beginning_of_its_run(fresh: &dyn Fres
     assert_eq!(found(Some(id(10)), from, until).await, selected);
     assert_eq!(found(Some(id(5)), from, until).await, []);
     assert_eq!(found(Some(id(3)), first, last).await, [], "no such area");
+
+    // 30 is in another city.
+    for (code, areas) in
+        [("jbd", &[1, 2, 5, 10][..]), ("bdg", &[30]), ("ID-JK", &[1, 2, 5, 10]), ("sby", &[])]
+    {
+        let query = EntryQuery { selector: city(code), area: None, from: first, until: last };
+        let of_city = all.iter().filter(|(area, _)| areas.contains(&area.number()));
+        let of_city: Vec<_> = of_city.cloned().collect();
+        let count: u64 = of_city.iter().map(|(_, entries)| entries.len() as u64).sum();
+        assert_eq!(store.flood_entries(&query).await.unwrap().value, of_city, "{code}");
+        assert_eq!(store.count_flood_entries(&query, 1_000).await.unwrap(), count, "{code}");
+    }
+    let everywhere = EntryQuery { selector: AreaSelector::default(), area: None, from, until };
+    assert_eq!(store.count_flood_entries(&everywhere, 1_000).await.unwrap(), 3);
+    assert_eq!(store.count_flood_entries(&everywhere, 2).await.unwrap(), 2, "at most so many");
+    let of_area = EntryQuery { area: Some(id(5)), ..everywhere };
+    assert_eq!(store.count_flood_entries(&of_area, 1_000).await.unwrap(), 0);
 }
 
 pub async fn a_cleared_area_stays_on_the_map_without_a_state(fresh: &dyn FreshStore) {
@@ -232,8 +250,12 @@ pub async fn a_revision_grows_with_every_change_and_nothing_else(fresh: &dyn Fre
         assert!(revision > last, "{revision:?} after {last:?}");
         assert_eq!(store.floods(&FloodQuery::default()).await.unwrap().revision, revision);
         assert_eq!(store.flood_states(&FloodQuery::default()).await.unwrap().revision, revision);
-        let everything =
-            EntryQuery { area: None, from: now().before(hours(1)), until: now().after(hours(1)) };
+        let everything = EntryQuery {
+            selector: AreaSelector::default(),
+            area: None,
+            from: now().before(hours(1)),
+            until: now().after(hours(1)),
+        };
         assert_eq!(store.flood_entries(&everything).await.unwrap().revision, revision);
         last = revision;
     }

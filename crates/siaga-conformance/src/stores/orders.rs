@@ -9,8 +9,8 @@ use rocket::tokio;
 use super::{FreshStore, TickingClock, open};
 use crate::fixture::{id, now, state};
 use siaga::model::{
-    Actor, AreaOrder, BatchNumber, Condition, FloodBatch, FloodChange, FloodOrder, LoggedChange,
-    OrderOutcome, Ordered, RequestKey, Timestamp,
+    Actor, AreaOrder, AreaSelector, BatchNumber, Condition, FloodBatch, FloodChange, FloodOrder,
+    LoggedChange, OrderOutcome, Ordered, RequestKey, Timestamp,
 };
 use siaga::stores::{EntryQuery, FloodLogQuery, FloodQuery, Resource, SetFloodState, Store};
 
@@ -113,7 +113,12 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     assert_eq!((future.at, other.at, alone.at), (ahead, now(), now()));
     let after_future = ahead.after(Duration::from_millis(1));
     assert_eq!((next.at, next.received), (after_future, now()));
-    let query = EntryQuery { area: Some(id(2)), from: ahead, until: Timestamp::LAST };
+    let query = EntryQuery {
+        selector: AreaSelector::default(),
+        area: Some(id(2)),
+        from: ahead,
+        until: Timestamp::LAST,
+    };
     let kept: Vec<_> = store.flood_entries(&query).await.unwrap().value[0].1.clone();
     let times: Vec<_> = kept.iter().map(|entry| (entry.at, entry.received)).collect();
     assert_eq!(times, [(ahead, ahead), (after_future, now())]);
@@ -228,7 +233,12 @@ pub async fn an_undo_restores_since_when_an_area_was_flooded_and_confirmed(fresh
     // What follows an undo follows what it has restored.
     done(store.change_floods(set(&[(10, Some(3))])).await.unwrap());
     assert_eq!(current(&*store, 10).await, Some((3, [Some(8); 3])));
-    let query = EntryQuery { area: Some(id(10)), from: now(), until: Timestamp::LAST };
+    let query = EntryQuery {
+        selector: AreaSelector::default(),
+        area: Some(id(10)),
+        from: now(),
+        until: Timestamp::LAST,
+    };
     let log = store.flood_entries(&query).await.unwrap().value;
     let hours = |time: Timestamp| time.since(now()).as_secs() / 3600;
     let times: Vec<_> = log[0]

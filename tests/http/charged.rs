@@ -1,0 +1,157 @@
+//! What a client pays for a response: what the service reads for it, not what it returns. On a large map.
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use rocket::local::asynchronous::Client;
+use siaga::Siaga;
+use siaga::model::alerts::LogEntry;
+use siaga::model::{AreaId, AreaSelector, Clock, FloodLayer, ManualClock};
+use siaga::stores::{
+    Decorator, EntryQuery, FloodQuery, OpenError, OpenStore, OpenedStore, Store, StoreError, StoreSettings,
+    Versioned,
+};
+
+use crate::fixture::{block_on, now};
+
+#[path = "../common/large_map.rs"]
+#[allow(dead_code, reason = "others start the service")]
+mod large_map;
+
+use self::large_map::OpenLarge;
+
+/// 16,384 areas, all flooded.
+const MAP: OpenLarge = OpenLarge { side: 128, points: 1 };
+/// How many requests a client may send at once.
+const BURST: usize = 40;
+
+/// A store that counts how often all floods, or the log of all areas, are read.
+#[derive(Debug)]
+struct Counting(Arc<dyn Store>, Arc<AtomicUsize>);
+
+#[derive(Debug, Default)]
+struct OpenCounting(Arc<AtomicUsize>);
+
+impl fmt::Display for Counting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, counted", self.0)
+    }
+}
+
+#[async_trait]
+impl Decorator for Counting {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.floods(query).await
+    }
+
+    async fn flood_entries(
+        &self,
+        query: &EntryQuery,
+    ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
+        if query.selector == AreaSelector::default() {
+            self.1.fetch_add(1, Ordering::SeqCst);
+        }
+        self.0.flood_entries(query).await
+    }
+}
+
+#[async_trait]
+impl OpenStore for OpenCounting {
+    fn name(&self) -> &'static str {
+        "counting"
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+        let mut opened = MAP.open(settings).await?;
+        opened.store = Arc::new(Counting(opened.store, Arc::clone(&self.0)));
+        Ok(opened)
+    }
+}
+
+/// A public service with the usual quota, of which little comes back while a test runs, and how often its store was read.
+async fn service() -> (Client, Arc<AtomicUsize>) {
+    let opener = OpenCounting::default();
+    let reads = Arc::clone(&opener.0);
+    let figment = crate::suite::support::figment()
+        .merge(("siaga.store", "counting"))
+        .merge(("siaga.base_url", "https://flood.example/v1"))
+        .merge(("siaga.quota.per_second", 1))
+        .merge(("siaga.quota.burst", BURST));
+    let builder = Siaga::builder().figment(figment).store(Arc::new(opener));
+    let clock = Arc::new(ManualClock::new(now()));
+    let built = builder.clock(clock as Arc<dyn Clock>).build().await.unwrap();
+    (Client::untracked(built.rocket).await.unwrap(), reads)
+}
+
+/// The statuses of requests that one client sends.
+async fn statuses(client: &Client, addresses: impl Iterator<Item = String>) -> Vec<u16> {
+    let mut all = Vec::new();
+    for address in addresses {
+        let from = SocketAddr::new(Ipv4Addr::new(192, 0, 2, 1).into(), 4711);
+        all.push(client.get(address).remote(from).dispatch().await.status().code);
+    }
+    all
+}
+
+/// The addresses for one second each of an hour.
+fn seconds(before: &'static str, after: &'static str) -> impl Iterator<Item = String> {
+    (0..30).map(move |second| format!("{before}2016-12-19T15:00:{second:02}Z{after}"))
+}
+
+#[test]
+fn what_reads_the_whole_map_or_its_log_costs_more_than_one_request_however_little_is_returned() {
+    block_on(async {
+        let boxes = (0..30)
+            .map(|part| format!("/v1/ogc/collections/alerts/items?limit=1&bbox=100,0,101,0.{:02}1", part));
+        let of_city =
+            ["atom", "rss", "html", "geojson"].into_iter().cycle().zip(1..=4).map(|(format, state)| {
+                format!("/v1/alerts?geoformat={format}&city=jbd&minimum_state={state}")
+            });
+        let all: [(&str, Box<dyn Iterator<Item = String>>); 6] = [
+            ("archive", Box::new(seconds("/v1/floods/archive?start=", "&end=2016-12-19T16:00:00Z"))),
+            ("series", Box::new(seconds("/v1/floods/timeseries?start=", "&end=2016-12-19T16:00:00Z"))),
+            ("floods then", Box::new(seconds("/v1/ogc/collections/floods/items?limit=1&datetime=", ""))),
+            ("alerts then", Box::new(seconds("/v1/ogc/collections/alerts/items?limit=1&datetime=", ""))),
+            ("alerts in a box", Box::new(boxes)),
+            ("alerts of a city", Box::new(of_city)),
+        ];
+        for (what, addresses) in all {
+            let (client, _) = service().await;
+            let statuses = statuses(&client, addresses).await;
+            assert_eq!(statuses[0], 200, "{what}: {statuses:?}");
+            assert!(statuses.iter().all(|status| [200, 429].contains(status)), "{what}: {statuses:?}");
+            assert!(statuses.contains(&429), "{what}: {statuses:?}");
+        }
+    });
+}
+
+#[test]
+fn pages_and_single_features_of_one_revision_are_read_from_the_store_once() {
+    block_on(async {
+        let (client, reads) = service().await;
+        let first =
+            statuses(&client, ["/v1/ogc/collections/alerts/items?limit=1".to_owned()].into_iter()).await;
+        assert_eq!(first, [200]);
+        let items = |collection| move |number| format!("/v1/ogc/collections/{collection}/items/{number}");
+        let warm = statuses(&client, ["/v1/ogc/collections/floods/items/1".to_owned()].into_iter()).await;
+        assert_eq!(warm, [200]);
+        let before = reads.load(Ordering::SeqCst);
+        let found = statuses(&client, (2..12).map(items("floods"))).await;
+        assert_eq!(found, [200; 10]);
+        let missing = statuses(&client, (0..10).map(items("alerts"))).await;
+        assert_eq!(missing, [404; 10]);
+        assert_eq!(reads.load(Ordering::SeqCst), before);
+    });
+}
