@@ -24,5 +24,5 @@ mod worker;
 pub(crate) use self::orders::{change, pass_import, progress, replay, test};
 pub(crate) use self::progress::Progress;
 pub(crate) use self::retry::Outcome;
-pub(crate) use self::sender::{Sender, SenderContext, check};
+pub(crate) use self::sender::{Sender, check};
 pub(crate) use self::statuses::CallStatuses;

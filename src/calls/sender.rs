@@ -37,18 +37,6 @@ pub(crate) struct Sender {
     workers: Mutex<Vec<Worker>>,
 }
 
-/// The parts of the server that calls need.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SenderContext<'a> {
-    pub(crate) store: &'a Arc<dyn Store>,
-    /// Whether the store serves no other server.
-    pub(crate) is_only_server: bool,
-    pub(crate) clock: &'a Arc<dyn Clock>,
-    pub(crate) sources: &'a Sources,
-    pub(crate) attention: &'a Arc<AttentionList>,
-    pub(crate) metrics: &'a Metrics,
-}
-
 /// Checks the templates, secrets and headers of all calls.
 ///
 /// # Errors
@@ -69,23 +57,36 @@ fn composers<'c>(
 }
 
 impl Sender {
-    /// Makes what sends the calls of a configuration.
+    /// Makes what sends the calls of a configuration. `is_only_server` tells that the store serves no other server.
+    /// New calls begin: they miss nothing of what the first requests cause.
     ///
     /// # Errors
     ///
     /// [`ConfigError`] if a call is wrong, or the system has no random numbers or certificates.
-    pub(crate) fn new(config: &Config, context: SenderContext<'_>) -> Result<Self, ConfigError> {
-        Self::with(config, context, |settings| {
+    pub(crate) async fn new(
+        config: &Config,
+        store: &Arc<dyn Store>,
+        is_only_server: bool,
+        clock: &Arc<dyn Clock>,
+        sources: &Sources,
+        metrics: &Metrics,
+    ) -> Result<Self, ConfigError> {
+        let sender = Self::with(config, store, is_only_server, clock, sources, metrics, |settings| {
             HttpClient::new(settings.private, SystemLookup).map(|client| Arc::new(client) as _)
-        })
+        })?;
+        sender.begin().await;
+        Ok(sender)
     }
 
     pub(super) fn with<E: Error>(
         config: &Config,
-        context: SenderContext<'_>,
+        store: &Arc<dyn Store>,
+        is_only_server: bool,
+        clock: &Arc<dyn Clock>,
+        sources: &Sources,
+        metrics: &Metrics,
         client: impl Fn(&CallSettings) -> Result<Arc<dyn Post>, E>,
     ) -> Result<Self, ConfigError> {
-        let SenderContext { store, is_only_server, clock, sources, attention, metrics } = context;
         let wrong = |error: &dyn Error| ConfigError::new("siaga.calls", error);
         let lease = Lease::new(Arc::clone(store), Arc::clone(clock), is_only_server)
             .map_err(|error| wrong(&error))?;
@@ -98,7 +99,7 @@ impl Sender {
             permits: Arc::new(Semaphore::new(at_once.get() as usize)),
             statuses: CallStatuses::of(config.calls.by_name.keys()),
             sources: sources.clone(),
-            attention: Arc::clone(attention),
+            attention: Arc::new(AttentionList::new(Arc::clone(store), Arc::clone(clock), config.attention)),
             issuer: Arc::new(config.issuer()),
             photos: config.photos_url().into(),
         };
@@ -119,7 +120,7 @@ impl Sender {
 
     /// Lets the calls that are new begin now, before the server responds to anybody, also if another server sends. If the store
     /// fails, they begin with the first one that can read it.
-    pub(crate) async fn begin(&self) {
+    pub(super) async fn begin(&self) {
         let mut workers = self.take_workers();
         for worker in &mut workers {
             if let Err(error) = worker.begin_if_new().await {
@@ -137,9 +138,9 @@ impl Sender {
         *self.workers.lock().unwrap_or_else(PoisonError::into_inner) = workers;
     }
 
-    /// Lets a server send the calls, and know how far they have come.
+    /// Lets a server send the calls, know how far they have come, and share the list of areas that need attention.
     pub(crate) fn attach_to(self, rocket: Rocket<Build>) -> Rocket<Build> {
-        rocket.manage(self.shared.statuses.clone()).attach(self)
+        rocket.manage(self.shared.statuses.clone()).manage(Arc::clone(&self.shared.attention)).attach(self)
     }
 
     /// Gives the lease back, so that another server goes on.

@@ -110,7 +110,6 @@ impl AreaSet {
     }
 
     /// Returns the codes of the city and the province of each area, each pair once; a code may be empty. Costs O(n log n) once.
-    #[must_use]
     pub(crate) fn codes(&self) -> impl Iterator<Item = &(String, String)> {
         self.counts().keys()
     }

@@ -105,6 +105,21 @@ fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offs
     format!("{collection}/items{sign}{query}")
 }
 
+/// Returns whether all features of a collection are cached for the requests of one revision: not reports, which are read in parts, and
+/// not what clients can choose by a time.
+fn has_cached_layer(collection: Collection, time: Option<Time>) -> bool {
+    match collection {
+        Collection::Reports | Collection::Gauges => false,
+        Collection::Floods | Collection::Flooded => time.is_none(),
+        Collection::Areas
+        | Collection::Infrastructure
+        | Collection::Floodgates
+        | Collection::Pumps
+        | Collection::Waterways
+        | Collection::Alerts => true,
+    }
+}
+
 /// Returns the resource whose changes change a collection.
 fn resource(collection: Collection) -> Resource {
     match collection {
@@ -194,6 +209,22 @@ impl Renderer {
         Ok(selecting.await.map_err(Problem::internal)?)
     }
 
+    /// Reads the layer that a query selects from, if it is one that is cached.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub(super) async fn prepare_layer(&self, query: &ItemsQuery) -> Result<(), Problem> {
+        let time = match &query.wanted {
+            Wanted::One(_) => None,
+            Wanted::Page(selection, _) => selection.time,
+        };
+        if has_cached_layer(query.collection, time) {
+            self.layer_of(query.collection, time).await?;
+        }
+        Ok(())
+    }
+
     /// Returns all features of a collection other than reports, as they were at a time: as they were last read, if nothing has
     /// changed since.
     async fn layer_of(
@@ -202,7 +233,7 @@ impl Renderer {
         time: Option<Time>,
     ) -> Result<Versioned<Layer>, Problem> {
         let read = self.read_layer(collection, time);
-        if collection == Collection::Gauges || collection == Collection::Floods && time.is_some() {
+        if !has_cached_layer(collection, time) {
             return read.await;
         }
         let present = self.store.revision(resource(collection)).await?;

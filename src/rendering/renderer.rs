@@ -93,6 +93,10 @@ impl Renderer {
         question: Question,
         account: Option<Account>,
     ) -> Result<Versioned<Rendered>, Failed<Problem>> {
+        if let Question::Items(query) = &question {
+            // One request reads the layer for all, and the others wait for it without a permit.
+            self.prepare_layer(query).await?;
+        }
         // Counting, and reading what is in memory, is small work.
         let small = self.permits.small().await.map_err(Problem::from)?;
         let mut begun = Instant::now();

@@ -53,7 +53,9 @@ pub(super) async fn weigh(
         }
         Question::Layer(LayerQuery::Gauges(query), _) => readings(query, store, features).await? * READING,
         Question::FloodArchive(query) | Question::FloodSeries(query) => history(query, store).await?,
-        Question::Layer(LayerQuery::Alerts(AlertQuery::InForce(query), _), _) => {
+        Question::Layer(LayerQuery::Alerts(AlertQuery::InForce(query), _), _)
+            if !query.selector.is_everything() || last.is_none() =>
+        {
             let entries = entries_in_force(query, now);
             store.count_flood_entries(&entries, MOST_ENTRIES).await? * ALERT
         }

@@ -16,7 +16,7 @@ use crate::archive::{Archive, Keeper};
 use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret, random};
 use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
 use crate::basemap::Basemap;
-use crate::calls::{Sender, SenderContext};
+use crate::calls::Sender;
 use crate::changes::{Follower, Withdrawn};
 use crate::collections::Tables;
 use crate::config::Config;
@@ -36,7 +36,7 @@ use crate::rendering::{Layers, Permits, Question, Renderer};
 use crate::routes::{self, Description, Readiness};
 use crate::shell::Shell;
 use crate::sources::Sources;
-use crate::stores::{AttentionList, Measured, OpenedStore, Store};
+use crate::stores::{Measured, OpenedStore, Store};
 use crate::tasks::run_in_background;
 use crate::telemetry::{Metrics, Repeats};
 
@@ -50,7 +50,6 @@ impl Builder {
         let (mut config, formats, templates) = self.checked()?;
         let interface = self.interface()?;
         let opener = self.stores.get(&config.store)?;
-        let is_only_server = opener.is_exclusive();
         let temporary = self.makes_key(&config)?;
         let key = temporary.then(|| temporary_key(&mut config)).transpose()?;
         let temporary = config.auth.api_keys.first().filter(|_| temporary).cloned();
@@ -82,20 +81,8 @@ impl Builder {
         let routes = within_spans(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
         let outside = outside(&config, &routes);
-        let others_outside = other_methods(outside.iter());
-        let attention =
-            Arc::new(AttentionList::new(Arc::clone(&store), Arc::clone(&self.clock), config.attention));
-        let context = SenderContext {
-            store: &store,
-            is_only_server,
-            clock: &self.clock,
-            sources: &sources,
-            attention: &attention,
-            metrics: &metrics,
-        };
-        let calls = Sender::new(&config, context)?;
-        // A new call misses nothing of what the first requests cause.
-        calls.begin().await;
+        let calls =
+            Sender::new(&config, &store, opener.is_exclusive(), &self.clock, &sources, &metrics).await?;
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.carrying(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);
@@ -130,13 +117,12 @@ impl Builder {
             .manage(sources)
             .manage(Seats::new(config.streams, &metrics))
             .manage(metrics)
-            .manage(attention)
             .manage(draining.clone())
             .manage(follower)
             .manage(description)
             .manage(config.clone())
+            .mount("/", other_methods(outside.iter()))
             .mount("/", outside)
-            .mount("/", others_outside)
             .mount("/", diverted())
             .register("/", catchers())
             .register("/", unread());

@@ -37,8 +37,11 @@ pub(crate) struct AttentionList {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     rules: AttentionRules,
-    made: Throttle<Result<(Key, Arc<Vec<Listed>>), Arc<StoreError>>>,
+    made: Throttle<Result<Made, Arc<StoreError>>>,
 }
+
+/// A list, and what it was made from.
+type Made = (Key, Arc<Vec<Listed>>);
 
 /// How long after a list was made the next one is made.
 const PERIOD: Duration = Duration::from_secs(2);
@@ -100,7 +103,7 @@ impl AttentionList {
         Ok(revisions)
     }
 
-    async fn make(&self) -> Result<(Key, Arc<Vec<Listed>>), StoreError> {
+    async fn make(&self) -> Result<Made, StoreError> {
         let (key, now, rules) = (self.key().await?, self.clock.now(), self.rules);
         let (selector, window) = (AreaSelector::default(), Window::Last(rules.window));
         let entries = EntryQuery {

@@ -15,8 +15,8 @@ use siaga::folder::{Dataset, FolderRules, FolderWriter};
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{
     Actor, AlertLevel, AreaId, AreaOrder, AreaSelector, CARD_SOURCE, Card, CardHolder, CardId, Clock,
-    Condition, FloodOrder, Layer, ManualClock, Moderation, Observation, Ordered, Places, Report, ReportKey,
-    RequestKey, Timestamp,
+    Condition, FloodOrder, Layer, ManualClock, Moderation, Observation, Ordered, Period, Places, Report,
+    ReportKey, RequestKey, Timestamp,
 };
 use siaga::stores::file::OpenFile;
 use siaga::stores::memory::MemoryStore;
@@ -163,12 +163,7 @@ impl Side {
             }
             Operation::FloodEntries(area, span) => {
                 let (area, period) = (area.map(fixture::id), span.period());
-                let query = EntryQuery {
-                    selector: AreaSelector::default(),
-                    area,
-                    from: period.start(),
-                    until: period.end(),
-                };
+                let query = entries(area, &period);
                 shown(store.flood_entries(&query).await, |found| debug(found.value))
             }
             Operation::Reports(asked, time) => {
@@ -386,4 +381,9 @@ fn each_operation_is_tried_often() {
     }
     assert_eq!(counts.len(), 38, "{counts:?}");
     assert!(counts.values().all(|count| *count > 10 * 10), "{counts:?}");
+}
+
+/// Asks for the entries of the log of an area, or of all, in a period.
+fn entries(area: Option<AreaId>, period: &Period) -> EntryQuery {
+    EntryQuery { selector: AreaSelector::default(), area, from: period.start(), until: period.end() }
 }

@@ -9,10 +9,7 @@ use crate::fixture::{block_on, now};
 use crate::suite::eventually::patiently;
 use crate::suite::support::{KEY, key};
 
-#[path = "../common/large_map.rs"]
-mod large_map;
-
-use self::large_map::{OpenLarge, service};
+use super::large_map::{OpenLarge, service};
 
 /// 2,704 areas.
 const MAP: OpenLarge = OpenLarge { side: 52, points: 5 };

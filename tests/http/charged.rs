@@ -17,11 +17,7 @@ use siaga::stores::{
 
 use crate::fixture::{block_on, now};
 
-#[path = "../common/large_map.rs"]
-#[allow(dead_code, reason = "others start the service")]
-mod large_map;
-
-use self::large_map::OpenLarge;
+use super::large_map::OpenLarge;
 
 /// 16,384 areas, all flooded.
 const MAP: OpenLarge = OpenLarge { side: 128, points: 1 };
@@ -114,7 +110,7 @@ fn seconds(before: &'static str, after: &'static str) -> impl Iterator<Item = St
 fn what_reads_the_whole_map_or_its_log_costs_more_than_one_request_however_little_is_returned() {
     block_on(async {
         let boxes = (0..30)
-            .map(|part| format!("/v1/ogc/collections/alerts/items?limit=1&bbox=100,0,101,0.{:02}1", part));
+            .map(|part| format!("/v1/ogc/collections/alerts/items?limit=1&bbox=100,0,101,0.{part:02}1"));
         let of_city =
             ["atom", "rss", "html", "geojson"].into_iter().cycle().zip(1..=4).map(|(format, state)| {
                 format!("/v1/alerts?geoformat={format}&city=jbd&minimum_state={state}")

@@ -1,5 +1,7 @@
 //! Tests that hardly depend on the store. They run in memory only; the suites of stores compare the stores.
 
+#[path = "../common/large_map.rs"]
+mod large_map;
 #[path = "../common/xml.rs"]
 mod xml;
 

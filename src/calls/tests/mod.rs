@@ -28,7 +28,7 @@ use super::event::Event;
 use super::retry::Outcome;
 use super::sender::hold;
 use super::worker::Worker;
-use super::{Progress, Sender, SenderContext, change, check, pass_import, progress, replay};
+use super::{Progress, Sender, change, check, pass_import, progress, replay};
 use crate::config::{CallSettings, Config, EventKind, Method};
 use crate::fixture;
 use crate::folder::Dataset;
@@ -39,7 +39,7 @@ use crate::model::{
 use crate::resources::Sample;
 use crate::sources::Sources;
 use crate::stores::memory::MemoryStore;
-use crate::stores::{AttentionList, SetFloodState, Store};
+use crate::stores::{SetFloodState, Store};
 use crate::telemetry::Metrics;
 
 /// A request as the receiver got it.
@@ -165,17 +165,8 @@ impl Server {
         let client = |_: &_| Ok::<_, Infallible>(Arc::new(receiver.clone()) as Arc<dyn Post>);
         let config = config(calls.clone());
         let sources = Sources::new(config.sources.clone(), Arc::clone(&clock_of));
-        let attention =
-            Arc::new(AttentionList::new(Arc::clone(store), Arc::clone(&clock_of), config.attention));
-        let context = SenderContext {
-            store,
-            is_only_server,
-            clock: &clock_of,
-            sources: &sources,
-            attention: &attention,
-            metrics: &metrics,
-        };
-        let sender = Sender::with(&config, context, client).unwrap();
+        let sender = Sender::with(&config, store, is_only_server, &clock_of, &sources, &metrics, client);
+        let sender = sender.unwrap();
         let workers = sender.take_workers();
         Self { clock: Arc::clone(clock), sender, workers, metrics, sources }
     }

@@ -1,4 +1,5 @@
 mod events;
+mod trials;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,6 +7,7 @@ use std::time::Duration;
 
 use rocket::tokio::sync::Semaphore;
 
+use self::trials::{Trial, Turn};
 use super::client::Post;
 use super::composer::{Composer, NotComposed, Request};
 use super::event::{Event, Passed};
@@ -28,13 +30,6 @@ const PACE: Duration = Duration::from_millis(100);
 const COLLECTED: Duration = Duration::from_secs(1);
 /// How many areas one call has at most.
 const AREAS: usize = 100;
-/// How many failures let the next event be tried: at first, and while others are set aside.
-const PROBED_AFTER: u32 = 3;
-const PROBED_SOON_AFTER: u32 = 1;
-/// How many failures later it is tried once more.
-const PROBED_EVERY: u32 = 4;
-/// How many events are set aside at most.
-const MOST_ASIDE: usize = 100;
 /// How often to look for something to tell.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -83,28 +78,6 @@ pub(super) struct Worker {
     due: Timestamp,
     /// When the worker looked last.
     looked: Timestamp,
-}
-
-/// An event that the receiver has not taken.
-#[derive(Clone, Debug)]
-struct Trial {
-    /// Identifies it. It stays the same event when more happens meanwhile.
-    event: Passed,
-    /// How often it was tried.
-    tries: u32,
-    /// When it is tried again.
-    due: Timestamp,
-}
-
-/// Which event a request is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    /// The next one in order: the one on trial, if there is one.
-    Next,
-    /// The one after that which is on trial.
-    Probe,
-    /// One that was set aside, by its index.
-    Aside(usize),
 }
 
 /// What comes next.
@@ -276,25 +249,6 @@ impl Worker {
         self.keep().await
     }
 
-    /// Returns which event is next, and what becomes of it.
-    async fn next_turn(&mut self, now: Timestamp) -> Result<(Turn, Head), StoreError> {
-        let Some(trial) = self.trial.clone() else {
-            let Some(index) = self.aside.iter().position(|trial| trial.due <= now) else {
-                return Ok((Turn::Next, self.head(now).await?));
-            };
-            let event = self.aside[index].event.clone();
-            return Ok((Turn::Aside(index), self.again(&event, now).await?));
-        };
-        if self.is_probing {
-            let head = self.head(now).await?;
-            if !matches!(head, Head::Nothing) {
-                return Ok((Turn::Probe, head));
-            }
-        }
-        let head = if trial.due <= now { self.again(&trial.event, now).await? } else { Head::Nothing };
-        Ok((Turn::Next, head))
-    }
-
     /// Goes on as the outcome of a try says.
     async fn settle(&mut self, turn: Turn, event: &Event, outcome: &Outcome) -> Result<(), StoreError> {
         let (call, id) = (self.name.clone(), &event.id);
@@ -335,10 +289,7 @@ impl Worker {
                     Turn::Probe => self.is_probing = false,
                     Turn::Next => {
                         self.failures = failures;
-                        let first = if self.aside.is_empty() { PROBED_AFTER } else { PROBED_SOON_AFTER };
-                        let asks_for_time = matches!(outcome, Outcome::Response { retry_after: Some(_), .. });
-                        self.is_probing = !asks_for_time
-                            && failures.checked_sub(first).is_some_and(|more| more % PROBED_EVERY == 0);
+                        self.is_probing = self.probes_after(failures, outcome);
                         self.take_from_reports(&trial.event);
                         self.trial = Some(trial);
                         return self.keep_waiting(Some(event.at)).await;
@@ -361,40 +312,6 @@ impl Worker {
                 self.progress.off = true;
                 self.keep().await.map(drop)
             }
-        }
-    }
-
-    /// Sets the event on trial aside: the receiver has taken the next one.
-    fn set_aside(&mut self) {
-        let Some(trial) = self.trial.take() else { return };
-        self.is_probing = false;
-        if let Passed::Report(key) = trial.event {
-            self.progress.set_aside(key);
-        }
-        let call = &self.name;
-        tracing::warn!(call, "the receiver does not take an event, but later ones: it is tried beside those");
-        self.aside.push(trial);
-        if self.aside.len() > MOST_ASIDE {
-            let oldest = self.aside.remove(0);
-            self.progress.pass(&oldest.event);
-            tracing::error!(call, "too many events are set aside: the oldest is skipped");
-            self.shared.metrics.called(call, CallOutcome::Skipped, 1);
-        }
-    }
-
-    /// Ends the trial of an event, if it was on trial, and returns it.
-    fn end(&mut self, turn: Turn) -> Option<Passed> {
-        let ended = match turn {
-            Turn::Next => self.trial.take(),
-            Turn::Probe => None,
-            Turn::Aside(index) => Some(self.aside.remove(index)),
-        };
-        ended.map(|trial| trial.event)
-    }
-
-    fn take_from_reports(&mut self, event: &Passed) {
-        if let Passed::Report(key) = event {
-            self.reports.pop_front_if(|report| report.key == *key);
         }
     }
 

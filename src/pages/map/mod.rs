@@ -41,11 +41,14 @@ const STYLES: [&str; 2] = [include_str!("module/view.css"), include_str!("map.cs
 #[derive(Debug)]
 pub(crate) struct Pages {
     shown: PageCache<AreaSelector, Version, Arc<Shown>>,
-    rendered: PageCache<(String, AreaSelector), (Version, Timestamp, Vec<Heard>), Answer>,
+    rendered: PageCache<(String, AreaSelector), RenderedVersion, Answer>,
     hazards: PageCache<String, (), Answer>,
     reports: FloodReports,
     styles: String,
 }
+
+/// The version of the data, the minute, and the sources: a rendered page depends on nothing else.
+type RenderedVersion = (Version, Timestamp, Vec<Heard>);
 
 /// The status of a source, and the minute in which it was last heard.
 type Heard = (SourceStatus, Option<Timestamp>);
