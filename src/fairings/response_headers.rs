@@ -27,7 +27,7 @@ impl Fairing for Cors {
 }
 
 const EXPOSED: &str = "Age, Allow, Content-Location, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Data-As-Of, \
-     Siaga-Data-Status, Siaga-Ignored, Siaga-Not-Covered, Siaga-Stale-Since, Siaga-Version, X-Photo-Token, X-Request-Id";
+     Siaga-Data-Status, Siaga-Ignored, Siaga-Not-Covered, Siaga-Stale-Since, Siaga-Truncated, Siaga-Version, X-Photo-Token, X-Request-Id";
 
 /// Adds the headers that let pages of any origin read the response, and those of its headers that they need.
 pub(crate) fn allow_any_origin(response: &mut Response<'_>) {

@@ -209,17 +209,30 @@ impl Operation {
     pub(crate) fn tells_what_is_not_covered(&mut self) {
         let says = "Only if no area has the `city`: the name of the parameter. The response is then empty and says nothing about \
                     floods there.";
+        self.supplement(("Siaga-Not-Covered", "city", says), "coverage", &schema::coverage());
+    }
+
+    /// Adds the header and the member of the envelope that say that a list has only the newest features. Called after the responses were
+    /// added.
+    pub(crate) fn tells_what_is_truncated(&mut self, most: u32) {
+        let says = format!("Only if there are more than {most} reports: the response has the newest.");
+        let member = json!({ "const": true, "description": says });
+        self.supplement(("Siaga-Truncated", "true", &says), "truncated", &member);
+    }
+
+    /// Adds a header with its only value and its description, and a member beside `result`.
+    fn supplement(&mut self, (name, value, says): (&'static str, &str, &str), member: &str, schema: &Value) {
         let value = json!({
-            "description": says, "required": false, "schema": { "type": "string", "enum": ["city"] },
+            "description": says, "required": false, "schema": { "type": "string", "enum": [value] },
         });
         for status in [200, 304] {
-            header(self.answer(status), "Siaga-Not-Covered", &value);
+            header(self.answer(status), name, &value);
         }
         let content = self.answer(200).content.get_mut(JSON);
         let schemas = content.and_then(|content| content.pointer_mut("/schema/anyOf")?.as_array_mut());
-        for schema in schemas.into_iter().flatten() {
-            if let Some(Value::Object(members)) = schema.get_mut("properties") {
-                members.insert("coverage".to_owned(), schema::coverage());
+        for envelope in schemas.into_iter().flatten() {
+            if let Some(Value::Object(members)) = envelope.get_mut("properties") {
+                members.insert(member.to_owned(), schema.clone());
             }
         }
     }

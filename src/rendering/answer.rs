@@ -40,6 +40,8 @@ pub struct Answer {
     data: Option<DataState>,
     /// Whether the service has no area of the city that was asked for.
     is_uncovered: bool,
+    /// Whether it is a list that lacks its oldest items, because there are too many.
+    is_truncated: bool,
     /// The address that names this content, if it is another one.
     location: Option<String>,
 }
@@ -69,7 +71,7 @@ impl Answer {
     /// Makes a response that is the same for all clients, and holds no reports.
     #[must_use]
     pub(crate) fn shared(rendered: &Rendered) -> Self {
-        let Rendered { media_type, content, memory } = rendered.clone();
+        let Rendered { media_type, content, memory, is_truncated } = rendered.clone();
         Self {
             media_type,
             content: Some(content),
@@ -79,6 +81,7 @@ impl Answer {
             stale: None,
             data: None,
             is_uncovered: false,
+            is_truncated,
             location: None,
         }
     }
@@ -138,6 +141,7 @@ impl Answer {
             stale: None,
             data: None,
             is_uncovered: false,
+            is_truncated: false,
             location: None,
         }
     }
@@ -201,6 +205,7 @@ impl Answer {
             stale: None,
             data: None,
             is_uncovered: false,
+            is_truncated: false,
             location: None,
         }
     }
@@ -208,7 +213,18 @@ impl Answer {
 
 impl<'r> Responder<'r, 'static> for Answer {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'static> {
-        let Self { media_type, content, memory, kept, was_ready, stale, data, is_uncovered, location } = self;
+        let Self {
+            media_type,
+            content,
+            memory,
+            kept,
+            was_ready,
+            stale,
+            data,
+            is_uncovered,
+            is_truncated,
+            location,
+        } = self;
         if was_ready {
             Account::note_ready(request);
         }
@@ -222,6 +238,9 @@ impl<'r> Responder<'r, 'static> for Answer {
             if let Some(as_of) = data.as_of {
                 response.set_raw_header("Siaga-Data-As-Of", as_of.to_string());
             }
+        }
+        if is_truncated {
+            response.set_raw_header("Siaga-Truncated", "true");
         }
         if is_uncovered {
             response.set_raw_header("Siaga-Not-Covered", "city");

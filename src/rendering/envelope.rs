@@ -35,12 +35,28 @@ impl Coverage {
         cities.dedup();
         Some(Self { city: city.to_owned(), covered: false, cities })
     }
+}
 
-    /// Adds the member `coverage` to the end of a JSON object.
+/// What a response says about its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Supplement {
+    /// No area is in the city that was asked for.
+    NotCovered(Coverage),
+    /// The list has only the newest items.
+    Truncated,
+}
+
+impl Supplement {
+    /// Adds a member to the end of a JSON object: `coverage`, or `truncated`.
     pub(super) fn add_to(&self, object: &mut Vec<u8>) -> Result<(), Problem> {
         if object.pop_if(|last| *last == b'}').is_some() {
-            object.extend_from_slice(br#","coverage":"#);
-            serde_json::to_writer(&mut *object, self).map_err(Problem::internal)?;
+            match self {
+                Self::NotCovered(coverage) => {
+                    object.extend_from_slice(br#","coverage":"#);
+                    serde_json::to_writer(&mut *object, coverage).map_err(Problem::internal)?;
+                }
+                Self::Truncated => object.extend_from_slice(br#","truncated":true"#),
+            }
             object.push(b'}');
         }
         Ok(())

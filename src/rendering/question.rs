@@ -141,6 +141,30 @@ impl Question {
         }
     }
 
+    /// Returns the query and the length of the time, if the question is for the reports of a time that ends now.
+    pub(super) fn last_reports(&self) -> Option<(&ReportQuery, Duration)> {
+        match self {
+            Self::Layer(LayerQuery::Reports(query), _) | Self::Within(_, LayerQuery::Reports(query), _) => {
+                match query.window {
+                    Window::Last(length) => Some((query, length)),
+                    Window::Within(_) => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the same question for the reports of another time that ends now.
+    pub(super) fn of_last(&self, length: Duration) -> Self {
+        let mut question = self.clone();
+        if let Self::Layer(LayerQuery::Reports(query), _) | Self::Within(_, LayerQuery::Reports(query), _) =
+            &mut question
+        {
+            query.window = Window::Last(length);
+        }
+        question
+    }
+
     /// Returns what the response can contain.
     pub(super) fn holds(&self) -> Holds {
         if self.resource() == Resource::Reports { Holds::PerhapsReports } else { Holds::NoReports }

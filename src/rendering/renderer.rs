@@ -7,7 +7,7 @@ use rocket::tokio::time::timeout;
 use serde::Serialize;
 
 use super::cache::{Cache, Failed, Rendered, Unfinished};
-use super::envelope::Coverage;
+use super::envelope::{Coverage, Supplement};
 use super::layers::Layers;
 use super::statistics::{FloodedAreas, FloodedRegions, Reported, flooded};
 use super::weight::{self, cost, features, weigh};
@@ -21,7 +21,7 @@ use crate::formats::{Container, EncodeContext, Format};
 use crate::model::alerts::Issuer;
 use crate::model::{BoundingBox, Clock, Layer, Stop, Validity};
 use crate::quotas::TooMany;
-use crate::stores::{FloodQuery, LayerQuery, Store, Versioned};
+use crate::stores::{FloodQuery, LayerQuery, ReportQuery, Store, Versioned, Window};
 use crate::tasks::off_thread;
 use crate::telemetry::Metrics;
 
@@ -108,8 +108,8 @@ impl Renderer {
         {
             let (layer, weight) = self.part(*part, query).await?;
             let permit = self.admit(&question, weight, account, small).await?;
-            let coverage = self.coverage(&question).await?;
-            self.encode(layer, Arc::clone(format), coverage, Work { permit, holds_memory: true }).await?
+            let supplement = self.coverage(&question).await?;
+            self.encode(layer, Arc::clone(format), supplement, Work { permit, holds_memory: true }).await?
         } else if let Question::Items(query) = &question {
             let items = self.items(query, account.as_ref()).await?;
             let permit = self.admit(&question, weight::items(&items.value), account, small).await?;
@@ -122,10 +122,22 @@ impl Renderer {
             work.write(items, write).await?
         } else {
             let last = self.cache.last(&question).map(|last| last.rendered.content.size());
-            let weight = weigh(&question, &*self.store, self.clock.now(), self.features, last).await?;
-            let permit = self.admit(&question, weight, account, small).await?;
+            let newest = self.newest(&question).await?;
+            let (asked, most) = match &newest {
+                // Further reports may arrive meanwhile.
+                Some(newest) => (newest, 2 * self.features),
+                None => (&question, self.features),
+            };
+            let weight = weigh(asked, &*self.store, self.clock.now(), most, last).await?;
+            let permit = self.admit(asked, weight, account, small).await?;
             begun = Instant::now();
-            self.work(&question, Work { permit, holds_memory: question.is_period() }).await?
+            let work = Work { permit, holds_memory: question.is_period() };
+            let supplement = match newest {
+                Some(_) => Some(Supplement::Truncated),
+                None => self.coverage(&question).await?,
+            };
+            let rendered = self.work(asked, supplement, work).await?;
+            rendered.map(|rendered| Rendered { is_truncated: newest.is_some(), ..rendered })
         };
         let (resource, format) = (question.name(), question.format_name());
         self.metrics.rendered(resource, format, begun.elapsed(), rendered.value.content.size());
@@ -166,31 +178,57 @@ impl Renderer {
         Ok(large.map_err(Problem::from)?)
     }
 
-    /// Returns what is covered, if the question is about the floods of a city that no area has.
-    async fn coverage(&self, question: &Question) -> Result<Option<Coverage>, Problem> {
-        let Some(city) = question.city_of_floods() else { return Ok(None) };
-        Ok(Coverage::without(city, self.store.places().await?.value.areas()))
+    /// Returns the question for the newest reports if it is for the last ones and these are too many: the same with as long a time, in
+    /// whole seconds, as has at most as many as a list may have. Counts some 20 times then.
+    async fn newest(&self, question: &Question) -> Result<Option<Question>, Problem> {
+        let Some((query, length)) = question.last_reports() else { return Ok(None) };
+        let most = self.features;
+        let fit = async |seconds: u64| {
+            let window = Window::Last(Duration::from_secs(seconds));
+            let query = ReportQuery { window, ..query.clone() };
+            Ok::<_, Problem>(self.store.count_reports(&query, most.saturating_add(1)).await? <= most)
+        };
+        let (mut short, mut long) = (0, length.as_secs());
+        if fit(long).await? {
+            return Ok(None);
+        }
+        while long - short > 1 {
+            let middle = short.midpoint(long);
+            if fit(middle).await? { short = middle } else { long = middle }
+        }
+        Ok(Some(question.of_last(Duration::from_secs(short))))
     }
 
-    async fn work(&self, question: &Question, work: Work) -> Result<Versioned<Rendered>, Problem> {
+    /// Returns what is covered, if the question is about the floods of a city that no area has.
+    async fn coverage(&self, question: &Question) -> Result<Option<Supplement>, Problem> {
+        let Some(city) = question.city_of_floods() else { return Ok(None) };
+        let coverage = Coverage::without(city, self.store.places().await?.value.areas());
+        Ok(coverage.map(Supplement::NotCovered))
+    }
+
+    async fn work(
+        &self,
+        question: &Question,
+        supplement: Option<Supplement>,
+        work: Work,
+    ) -> Result<Versioned<Rendered>, Problem> {
         let store = &*self.store;
-        let coverage = self.coverage(question).await?;
         match question {
             Question::Layer(query, format) => {
                 let layer = query.ask(store, self.clock.now()).await?;
-                self.encode(layer, Arc::clone(format), coverage, work).await
+                self.encode(layer, Arc::clone(format), supplement, work).await
             }
             Question::Within(part, query, format) => {
                 let layer = query.ask(store, self.clock.now()).await?;
                 let part = *part;
                 let within = off_thread(move |_| layer.map(|layer| layer.within(&part))).await;
-                self.encode(within.map_err(Problem::internal)?, Arc::clone(format), coverage, work).await
+                self.encode(within.map_err(Problem::internal)?, Arc::clone(format), supplement, work).await
             }
             Question::FloodStates(query) => {
                 let states = store.flood_states(query).await?;
                 let write = move |states: &Vec<_>, _: &Stop| {
                     let mut body = envelope::result(states)?;
-                    coverage.map_or(Ok(()), |coverage| coverage.add_to(&mut body))?;
+                    supplement.map_or(Ok(()), |supplement| supplement.add_to(&mut body))?;
                     Ok((JSON.into(), body))
                 };
                 work.write(states, write).await
@@ -219,7 +257,7 @@ impl Renderer {
         &self,
         layer: Versioned<Layer>,
         format: Arc<dyn Format>,
-        coverage: Option<Coverage>,
+        supplement: Option<Supplement>,
         work: Work,
     ) -> Result<Versioned<Rendered>, Problem> {
         let layer = layer.map(|layer| layer.with_photos_at(&self.photos_url).issued_by(&self.issuer));
@@ -229,7 +267,9 @@ impl Renderer {
             now = now.floor(step);
         }
         let mut context = EncodeContext::new(now, self.time_zone, Arc::clone(&self.base_url));
-        context.not_covered = coverage.as_ref().map(|coverage| coverage.to_string().into());
+        if let Some(Supplement::NotCovered(coverage)) = &supplement {
+            context.not_covered = Some(coverage.to_string().into());
+        }
         if layer.value.is_empty() {
             context.bounds = self.store.places().await?.value.bounds();
         }
@@ -238,7 +278,7 @@ impl Renderer {
             let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
             let body = if format.container() == Container::JSON {
                 let mut body = envelope::enveloped(encode)?;
-                coverage.map_or(Ok(()), |coverage| coverage.add_to(&mut body))?;
+                supplement.map_or(Ok(()), |supplement| supplement.add_to(&mut body))?;
                 body
             } else {
                 let mut body = Vec::new();

@@ -24,7 +24,9 @@ pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_reports)
             .says("The reports of the last hour, or of another time until now")
-            .lists_at_most_so_many("reports"),
+            .with(|operation, interface| {
+                operation.tells_what_is_truncated(interface.config.limits.features.get());
+            }),
         described!(list_report_archive).says("The reports of a period").lists_at_most_so_many("reports"),
         described!(list_report_series)
             .says("The number of reports in each hour of a period; of flood reports, unless another disaster is asked for")

@@ -219,3 +219,37 @@ fn nginx_by_our_file_passes_events_on_and_lets_requests_wait_and_an_address_have
     drop(nginx);
     demo.end();
 }
+
+#[test]
+fn forms_that_nginx_refuses_say_that_the_report_was_not_received() {
+    let demo = Demo::start();
+    let nginx = Proxy::of_ours(&service(&demo));
+    let files = tempfile::tempdir().unwrap();
+    let photo = |name: &str, bytes: usize| {
+        let path = files.path().join(name);
+        fs::write(&path, vec![0; bytes]).unwrap();
+        format!("photo=@{}", path.display())
+    };
+    let report = nginx.base.replace("/v1", "/report");
+    let large = printed(
+        "curl",
+        &mut nginx.curl(&["-i", "-H", "Expect:", "-F", &photo("large.jpg", 9_000_000), &report]),
+    );
+    let head = large.to_ascii_lowercase();
+    assert!(
+        head.contains(" 413 ") && head.contains("text/html") && large.contains("not received"),
+        "{large}"
+    );
+
+    // 64 are received at once; each of these takes a second.
+    let slow = photo("slow.jpg", 100_000);
+    let mut curl =
+        nginx.curl(&["-i", "--parallel", "--parallel-max", "80", "--limit-rate", "100k", "-F", &slow]);
+    curl.args(vec![report.as_str(); 80]);
+    let responses = printed("curl", &mut curl);
+    let refused = responses.matches("was <b>not received</b>: too many").count();
+    assert!((1..=16).contains(&refused), "{refused}: {responses:.2000}");
+    assert_eq!(responses.to_ascii_lowercase().matches("retry-after: 30").count(), refused);
+    drop(nginx);
+    demo.end();
+}

@@ -248,12 +248,29 @@ fn an_empty_answer_has_the_bbox_of_the_areas_and_a_transform() {
 }
 
 #[test]
-fn a_list_of_too_many_reports_is_400_naming_what_narrows_it() {
+fn a_list_of_too_many_reports_has_the_newest_and_an_archive_is_400_naming_what_narrows_it() {
     let figment = figment().merge(("siaga.limits.features", 5));
     let siaga = Siaga::with(figment, |builder| builder);
     assert_eq!(keys(&siaga, "/v1/reports").len(), 5);
-    let says = "must be shorter: there are more than 5 reports in it";
-    assert_invalid(siaga.get("/v1/reports?timeperiod=7200"), "query", &["timeperiod"], says);
+    let whole = siaga.get("/v1/reports");
+    assert_eq!(whole.headers().get_one("Siaga-Truncated"), None);
+    assert_eq!(json_of(whole).get("truncated"), None);
+    // The newest, however they are asked for.
+    for address in [
+        "/v1/reports?timeperiod=7200",
+        "/v1/reports?timeperiod=7200&geoformat=geojson",
+        "/v1/reports?timeperiod=7200&bbox=100,-10,110,0",
+        "/v1/reports.geojson?timeperiod=7200",
+    ] {
+        let response = siaga.get(address);
+        assert_eq!(response.headers().get_one("Siaga-Truncated"), Some("true"), "{address}");
+        let body = json_of(response);
+        let expected = if address.contains(".geojson") { None } else { Some(&json!(true)) };
+        assert_eq!(body.get("truncated"), expected, "{address}");
+    }
+    assert_eq!(keys(&siaga, "/v1/reports?timeperiod=7200"), keys(&siaga, "/v1/reports"));
+    let cached = siaga.get("/v1/reports?timeperiod=7200");
+    assert_eq!(cached.headers().get_one("Siaga-Truncated"), Some("true"));
     let ends = "start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z";
     let address = format!("/v1/reports/archive?{ends}");
     assert_invalid(siaga.get(&address), "query", &["start", "end"], "more than 5 reports between them");

@@ -130,7 +130,7 @@ fn one_address_keeps_no_real_report_off_the_list_of_the_moderators() {
     let before = count(&siaga);
     let hide = |sender: &str, body: &str| {
         let address = format!("/desk/reports/waiting/{sender}/hide");
-        let request = client.post(address).header(ContentType::JSON).body(body.to_owned());
+        let request = client.post(address).header(ContentType::JSON).body(body);
         request.header(Header::new("Sec-Fetch-Site", "same-origin")).dispatch()
     };
     let sender = other["sender"].as_str().unwrap();

@@ -13,13 +13,15 @@ pub struct Rendered {
     pub(crate) content: Arc<Content>,
     /// The memory within the limit of renderings that it holds until its last byte is sent.
     pub(crate) memory: Option<Arc<Memory>>,
+    /// Whether it is a list that lacks its oldest items, because there are too many.
+    pub(crate) is_truncated: bool,
 }
 
 impl Rendered {
     /// Makes a response that holds no such memory.
     #[must_use]
     pub fn new(media_type: impl Into<Cow<'static, str>>, content: Content) -> Self {
-        Self { media_type: media_type.into(), content: Arc::new(content), memory: None }
+        Self { media_type: media_type.into(), content: Arc::new(content), memory: None, is_truncated: false }
     }
 
     /// Returns the same response, holding this memory.
