@@ -216,7 +216,8 @@ impl Operation {
     /// added.
     pub(crate) fn tells_what_is_truncated(&mut self, most: u32) {
         let says = format!("Only if there are more than {most} reports: the response has the newest.");
-        let member = json!({ "const": true, "description": says });
+        // Generators of clients write wrong code for a constant here.
+        let member = json!({ "type": "boolean", "description": says });
         self.supplement(("Siaga-Truncated", "true", &says), "truncated", &member);
     }
 

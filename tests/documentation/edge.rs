@@ -289,7 +289,7 @@ fn nginx_at_the_edge_asks_once_for_all_stores_nothing_private_and_outlives_the_s
 
 #[test]
 fn nginx_at_the_edge_stores_what_gis_programs_read_and_the_boundaries_by_their_whole_query() {
-    let demo = Demo::behind_caches("1h");
+    let demo = Demo::behind_caches("1m");
     let line = Line::to(&demo);
     let proxy = nginx(&line);
     let is_there = || get(&proxy, "/v1/floods", &[]).status;

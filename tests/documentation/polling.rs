@@ -78,7 +78,7 @@ fn an_answer_costs_what_the_page_says_but_for_a_twentieth() {
         for (size_said, (demo, coding, ending)) in sizes.zip(forms).filter(|(size, _)| size != "–") {
             let said: u64 = size_said.parse().unwrap();
             let (header, body) = size(demo, target, coding, ending, "\"none\"");
-            if body.abs_diff(said) * 20 >= said || !(650..830).contains(&header) {
+            if body.abs_diff(said) * 20 >= said || !(650..860).contains(&header) {
                 faults.push(format!(
                     "{target} {coding}{ending}: {body}, not {said}, after {header} of headers"
                 ));
@@ -88,7 +88,7 @@ fn an_answer_costs_what_the_page_says_but_for_a_twentieth() {
     }
     assert_eq!((count, faults), (28, Vec::new()));
     let (header, body) = size(&demo, "floods", "gzip", "-gzip", "*");
-    assert!(body == 0 && (490..550).contains(&header), "{header} and {body} of a 304");
+    assert!(body == 0 && (580..650).contains(&header), "{header} and {body} of a 304");
     first.end();
     demo.end();
 }

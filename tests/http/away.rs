@@ -59,12 +59,13 @@ impl Decorator for Failing {
         vec![Check::of("store", "does not answer", async { away::<()>() }).await]
     }
 
-    async fn flood_states(&self, _: &FloodQuery) -> Answer<Versioned<Vec<FloodStateRecord>>> {
+    async fn flood_states(&self, query: &FloodQuery) -> Answer<Versioned<Vec<FloodStateRecord>>> {
+        assert!(query.minimum_state.is_none(), "as a bug would");
         Err(StoreError::Backend { source: "SELECT secret".into() })
     }
 
     async fn flood_archive(&self, _: &HistoryQuery) -> Answer<Versioned<Vec<ArchiveRecord>>> {
-        panic!("as a bug would")
+        away()
     }
 
     async fn floods(&self, _: &FloodQuery) -> Answer<Versioned<FloodLayer>> {
@@ -161,6 +162,7 @@ fn a_store_that_cannot_be_reached_is_503_with_retry_after_on_every_route() {
     let card = r#"{"username":"u","network":"n","language":"id"}"#;
     for (method, route, body) in [
         ("GET", "floods", ""),
+        ("GET", "floods/archive?start=2016-12-14T00:00:00Z&end=2016-12-14T00:00:00Z", ""),
         ("GET", "floods/timeseries?start=2016-12-14T00:00:00Z&end=2016-12-14T00:00:00Z", ""),
         ("PUT", "floods/5", r#"{"state":2}"#),
         ("DELETE", "floods/5", ""),
@@ -195,9 +197,7 @@ fn a_store_that_cannot_be_reached_is_503_with_retry_after_on_every_route() {
 #[test]
 fn a_failing_store_and_a_panic_are_500_without_a_word_about_the_cause() {
     let siaga = with_away();
-    for address in
-        ["/v1/floods/states", "/v1/floods/archive?start=2016-12-14T00:00:00Z&end=2016-12-14T00:00:00Z"]
-    {
+    for address in ["/v1/floods/states", "/v1/floods/states?minimum_state=1"] {
         let response = siaga.get(address);
         assert_eq!(response.status(), Status::InternalServerError);
         let body = response.into_string().unwrap();
