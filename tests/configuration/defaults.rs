@@ -129,7 +129,7 @@ fn a_service_that_is_told_nothing_has_the_defaults_but_for_its_quotas() {
     }
     default["quota"]["credential"]["per_second"] = json!(0);
     default["quota"]["unknown_cards"] = json!(0);
-    for number in ["reviewed_after", "refused_after"] {
+    for number in ["reviewed_after", "reviewed_total", "refused_after"] {
         default["report"][number] = json!(0);
     }
     // The demo is there to be tried.
