@@ -82,12 +82,13 @@ pub(super) use showing;
 
 const SHOW_IMAGE: &str = showing!("", "");
 
-/// A card that receives its report meanwhile makes the statement fail, and stays.
+/// A card that receives its report meanwhile makes the statement fail, and stays. The report of each card is looked up: for a join all
+/// reports would be read.
 const ERASE_UNUSED: &str = "
     WITH old AS (
         SELECT card_id FROM cards
         WHERE created_at >= $1 AND created_at < $2
-          AND NOT EXISTS (SELECT FROM reports WHERE reports.card_id = cards.card_id)
+          AND (SELECT true FROM reports WHERE reports.card_id = cards.card_id) IS NULL
         ORDER BY created_at LIMIT $3
     ), no_images AS (
         DELETE FROM images USING old WHERE images.card_id = old.card_id
