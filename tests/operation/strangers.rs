@@ -51,7 +51,7 @@ fn peak(service: &Running) -> u64 {
 #[test]
 fn forms_whose_parts_have_no_end_are_refused_before_they_use_memory() {
     let service = Running::start(&SETTINGS, LAST);
-    let warm = answer(begun(&service, &[b'x'; 20_000]));
+    let warm = answer(begun(&service, &vec![b'x'; 20_000]));
     assert!(warm.starts_with("HTTP/1.1 400 ") && warm.contains("4096 bytes"), "{warm}");
     let before = peak(&service);
     let endless = |beginning: &str, piece: &str| {
@@ -136,11 +136,10 @@ fn a_form_of_another_origin_waits_and_one_of_the_address_that_was_requested_does
     let waits = |number: u32, origin: &str| -> Value {
         let fields = [("token", &*format!("{number:032x}")), ("disaster", "wind"), ("wind.impact", "1")];
         let place = [("lat", "-6.195"), ("lng", "106.805")];
-        let mut form = String::new();
-        for (name, text) in fields.into_iter().chain(place) {
-            form += &format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
-        }
-        form += "--x--\r\n";
+        let parts = fields.into_iter().chain(place).map(|(name, text)| {
+            format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n")
+        });
+        let form = parts.collect::<String>() + "--x--\r\n";
         let head = head(&service, form.len());
         let head = head.replacen("\r\n", &format!("\r\nOrigin: {origin}\r\n"), 1);
         let answer = service.send(&(head + &form));
