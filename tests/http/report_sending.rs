@@ -293,3 +293,21 @@ fn a_form_of_an_open_card_api_and_one_of_the_page_agree_on_the_place() {
     let made = json_of(siaga.ask(Method::Get, &format!("/v1/cards/{link}"), ""));
     assert_eq!(made["result"]["received"], true);
 }
+
+#[test]
+fn a_photo_without_a_place_can_be_sent_again_only_where_the_page_offers_it() {
+    let siaga = started(open());
+    let (_, sent) = send_by_script(&siaga, "/report?lang=en", &flood(&[("token", TOKEN)]), None);
+    let thanks = sent["thanks"].as_str().unwrap();
+    let page = |address: String| {
+        let response = siaga.get(&address);
+        (response.status(), response.into_string().unwrap())
+    };
+    let (status, offered) = page(format!("{thanks}&photo=later"));
+    assert_eq!(status, Status::Ok);
+    assert!(offered.contains("send it again here") && offered.contains("name=\"photo\""), "{offered}");
+    let without = thanks.split("&token=").next().unwrap();
+    let (status, refused) = page(format!("{without}&photo=later"));
+    assert_eq!(status, Status::Forbidden);
+    assert!(refused.contains("was not accepted") && !refused.contains("send it again here"), "{refused}");
+}

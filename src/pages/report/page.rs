@@ -190,8 +190,10 @@ impl Visit<'_> {
         let outcomes = [PhotoOutcome::Later, PhotoOutcome::Refused];
         let outcome = outcomes.into_iter().find(|of| outcome.as_deref() == Some(of.name()) && !has_photo);
         let is_busy = fault == PhotoOutcome::Later.fault();
-        let fault = fault.or(outcome.and_then(PhotoOutcome::fault));
         let token = if has_photo { None } else { self.photo_token(card).await? };
+        // Without a token the page cannot offer to send it again.
+        let outcome = outcome.map(|outcome| if token.is_some() { outcome } else { PhotoOutcome::Refused });
+        let fault = fault.or(outcome.and_then(PhotoOutcome::fault));
         let alert = fault.filter(|_| token.is_none()).map(|fault| text(&form["faults"], fault));
         let photo = token.map(|token| {
             let script = &form["script"];
