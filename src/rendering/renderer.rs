@@ -122,22 +122,23 @@ impl Renderer {
             work.write(items, write).await?
         } else {
             let last = self.cache.last(&question).map(|last| last.rendered.content.size());
-            let newest = self.newest(&question).await?;
-            let (asked, most) = match &newest {
-                // Further reports may arrive meanwhile.
-                Some(newest) => (newest, 2 * self.features),
-                None => (&question, self.features),
+            let (newest, weight) = if let Some((query, length)) = question.last_reports() {
+                let (fitting, count) = self.newest(query, length).await?;
+                ((fitting != length).then(|| question.of_last(fitting)), weight::report_list(count))
+            } else {
+                let now = self.clock.now();
+                (None, weigh(&question, &*self.store, now, self.features, last).await?)
             };
-            let weight = weigh(asked, &*self.store, self.clock.now(), most, last).await?;
-            let permit = self.admit(asked, weight, account, small).await?;
+            let asked = newest.as_ref().unwrap_or(&question);
+            // A shortened time is not one that the client has chosen.
+            let permit = self.admit(&question, weight, account, small).await?;
             begun = Instant::now();
             let work = Work { permit, holds_memory: question.is_period() };
-            let supplement = match newest {
-                Some(_) => Some(Supplement::Truncated),
-                None => self.coverage(&question).await?,
-            };
+            let is_truncated = newest.is_some();
+            let supplement =
+                if is_truncated { Some(Supplement::Truncated) } else { self.coverage(&question).await? };
             let rendered = self.work(asked, supplement, work).await?;
-            rendered.map(|rendered| Rendered { is_truncated: newest.is_some(), ..rendered })
+            rendered.map(|rendered| Rendered { is_truncated, ..rendered })
         };
         let (resource, format) = (question.name(), question.format_name());
         self.metrics.rendered(resource, format, begun.elapsed(), rendered.value.content.size());
@@ -178,25 +179,25 @@ impl Renderer {
         Ok(large.map_err(Problem::from)?)
     }
 
-    /// Returns the question for the newest reports if it is for the last ones and these are too many: the same with as long a time, in
-    /// whole seconds, as has at most as many as a list may have. Counts some 20 times then.
-    async fn newest(&self, question: &Question) -> Result<Option<Question>, Problem> {
-        let Some((query, length)) = question.last_reports() else { return Ok(None) };
+    /// Returns the length of the time that ends now and has no more reports than a list may have, and how many it has: the whole
+    /// `length`, or else as many whole seconds as possible. Counts once, and some 20 times if there are too many.
+    async fn newest(&self, query: &ReportQuery, length: Duration) -> Result<(Duration, u64), Problem> {
         let most = self.features;
-        let fit = async |seconds: u64| {
-            let window = Window::Last(Duration::from_secs(seconds));
-            let query = ReportQuery { window, ..query.clone() };
-            Ok::<_, Problem>(self.store.count_reports(&query, most.saturating_add(1)).await? <= most)
+        let count = async |length: Duration| {
+            let query = ReportQuery { window: Window::Last(length), ..query.clone() };
+            Ok::<_, Problem>(self.store.count_reports(&query, most.saturating_add(1)).await?)
         };
-        let (mut short, mut long) = (0, length.as_secs());
-        if fit(long).await? {
-            return Ok(None);
+        let all = count(length).await?;
+        if all <= most {
+            return Ok((length, all));
         }
+        let (mut short, mut long) = (0, length.as_secs());
         while long - short > 1 {
             let middle = short.midpoint(long);
-            if fit(middle).await? { short = middle } else { long = middle }
+            let fits = count(Duration::from_secs(middle)).await? <= most;
+            if fits { short = middle } else { long = middle }
         }
-        Ok(Some(question.of_last(Duration::from_secs(short))))
+        Ok((Duration::from_secs(short), most))
     }
 
     /// Returns what is covered, if the question is about the floods of a city that no area has.

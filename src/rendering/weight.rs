@@ -49,7 +49,7 @@ pub(super) async fn weigh(
     Ok(match question {
         Question::Layer(LayerQuery::Reports(query), _)
         | Question::Within(_, LayerQuery::Reports(query), _) => {
-            reports(query, store, features).await? * REPORT
+            report_list(reports(query, store, features).await?)
         }
         Question::Layer(LayerQuery::Gauges(query), _) => readings(query, store, features).await? * READING,
         Question::FloodArchive(query) | Question::FloodSeries(query) => history(query, store).await?,
@@ -81,6 +81,11 @@ pub(super) fn items(items: &Items) -> u64 {
         items.selected.iter().map(|index| items.layer.feature(*index).geometry.positions() as u64);
     let feature = if items.collection == Collection::Reports { REPORT } else { FEATURE };
     positions.map(|positions| feature + POSITION * positions).sum()
+}
+
+/// Estimates how many bytes rendering a list of so many reports takes.
+pub(super) fn report_list(count: u64) -> u64 {
+    count * REPORT
 }
 
 /// Estimates how many bytes selecting features of a layer by their values, their time or their place takes: each is looked at.
