@@ -101,18 +101,9 @@ impl OldReports {
         }
     }
 
-    /// Forgets the senders of reports that have waited for a day.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`forget_senders`](crate::stores::ModerationStore::forget_senders).
-    async fn forget_senders(&self) -> Result<(), StoreError> {
-        self.store.forget_senders(self.clock.now().before(SENDERS)).await
-    }
-
     async fn run_senders(&self) {
         loop {
-            if let Err(error) = self.forget_senders().await {
+            if let Err(error) = self.store.forget_senders(self.clock.now().before(SENDERS)).await {
                 tracing::warn!(
                     error = &error as &dyn Error,
                     "the senders of waiting reports are forgotten later"

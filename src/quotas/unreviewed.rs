@@ -14,8 +14,10 @@ const SHARE: u32 = 3;
 /// address are counted too, and all reports together. Beyond the total each network keeps a small share: nobody can switch off publication for
 /// others.
 pub(crate) struct Unreviewed<C: Clock = MonotonicClock> {
-    /// By how much wider networks may have more than one address.
-    by_factor: [(u32, Hourly<C>); 3],
+    /// The limit of an address, and those of wider networks: twice and four times as much.
+    each: Hourly<C>,
+    twice: Hourly<C>,
+    fourfold: Hourly<C>,
     total: Hourly<C>,
     shares: Hourly<C>,
 }
@@ -58,7 +60,9 @@ impl<C: Clock + Clone> Unreviewed<C> {
             Rate::of(each.get().map(|each| each.saturating_mul(factor)))
         };
         Self {
-            by_factor: [1, 2, 4].map(|factor| (factor, Hourly::with_clock(times(factor), clock))),
+            each: Hourly::with_clock(each, clock),
+            twice: Hourly::with_clock(times(2), clock),
+            fourfold: Hourly::with_clock(times(4), clock),
             total: Hourly::with_clock(total, clock),
             shares: Hourly::with_clock(Rate::of(NonZeroU32::new(SHARE)), clock),
         }
@@ -66,12 +70,9 @@ impl<C: Clock + Clone> Unreviewed<C> {
 
     /// Counts one more report, and decides about it.
     pub(crate) fn count(&self, address: Option<IpAddr>) -> Verdict {
-        let networks = address.map(networks).unwrap_or_default();
-        for (network, factor) in &networks {
-            let limit = self.by_factor.iter().find(|(of, _)| of == factor);
-            if limit.is_some_and(|(_, limit)| limit.count(network).is_err()) {
-                return Verdict::WaitsForNetwork;
-            }
+        let networks = address.map(|address| self.networks(address)).unwrap_or_default();
+        if networks.iter().any(|(network, limit)| limit.count(network).is_err()) {
+            return Verdict::WaitsForNetwork;
         }
         if self.total.count(&Client::Rest).is_ok() {
             return Verdict::Published;
@@ -79,19 +80,19 @@ impl<C: Clock + Clone> Unreviewed<C> {
         let widest = networks.last().map_or(&Client::Rest, |(network, _)| network);
         if self.shares.count(widest).is_ok() { Verdict::PublishedOfShare } else { Verdict::WaitsForAll }
     }
-}
 
-/// Returns an address and its networks, the widest last, with how many times as many reports as an address each may send: what a provider
-/// gives to one customer.
-fn networks(address: IpAddr) -> Vec<(Client, u32)> {
-    match address.to_canonical() {
-        IpAddr::V4(address) => {
-            vec![(Client::V4(address.to_bits()), 1), (Client::V4Subnet(address.to_bits() >> 8), 4)]
-        }
-        IpAddr::V6(address) => {
-            let bits = (address.to_bits() >> 64) as u64;
-            let prefix = |length: u8| Client::V6Prefix { bits: bits >> (64 - length), length };
-            vec![(Client::V6(bits), 1), (prefix(56), 2), (prefix(48), 4)]
+    /// Returns an address and the networks that a provider gives to one customer, the widest last, each with its limit.
+    fn networks(&self, address: IpAddr) -> Vec<(Client, &Hourly<C>)> {
+        match address.to_canonical() {
+            IpAddr::V4(address) => {
+                let bits = address.to_bits();
+                vec![(Client::V4(bits), &self.each), (Client::V4Subnet(bits >> 8), &self.fourfold)]
+            }
+            IpAddr::V6(address) => {
+                let bits = (address.to_bits() >> 64) as u64;
+                let prefix = |length: u8| Client::V6Prefix { bits: bits >> (64 - length), length };
+                vec![(Client::V6(bits), &self.each), (prefix(56), &self.twice), (prefix(48), &self.fourfold)]
+            }
         }
     }
 }

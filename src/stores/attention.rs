@@ -37,11 +37,11 @@ pub(crate) struct AttentionList {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     rules: AttentionRules,
-    made: Throttle<Result<Made, Arc<StoreError>>>,
+    made: Throttle<Result<VersionedList, Arc<StoreError>>>,
 }
 
 /// A list, and what it was made from.
-type Made = (Key, Arc<Vec<Listed>>);
+type VersionedList = (Key, Arc<Vec<Listed>>);
 
 /// How long after a list was made the next one is made.
 const PERIOD: Duration = Duration::from_secs(2);
@@ -103,7 +103,7 @@ impl AttentionList {
         Ok(revisions)
     }
 
-    async fn make(&self) -> Result<Made, StoreError> {
+    async fn make(&self) -> Result<VersionedList, StoreError> {
         let (key, now, rules) = (self.key().await?, self.clock.now(), self.rules);
         let (selector, window) = (AreaSelector::default(), Window::Last(rules.window));
         let entries = EntryQuery {

@@ -48,10 +48,10 @@ pub(crate) struct Pages {
 }
 
 /// The version of the data, the minute, and the sources: a rendered page depends on nothing else.
-type RenderedVersion = (Version, Timestamp, Vec<Heard>);
+type RenderedVersion = (Version, Timestamp, Vec<SourceVersion>);
 
 /// The status of a source, and the minute in which it was last heard.
-type Heard = (SourceStatus, Option<Timestamp>);
+type SourceVersion = (SourceStatus, Option<Timestamp>);
 
 impl Default for Pages {
     fn default() -> Self {

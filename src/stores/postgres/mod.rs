@@ -38,6 +38,7 @@ mod status;
 mod transfer;
 mod turns;
 mod values;
+mod waiting;
 
 use std::fmt;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
 //! Moderation: every operation is one statement, but erasing, which reads the reports first to make their digests.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -15,7 +15,7 @@ use super::statement::Query;
 use super::values::{column, moment, report_key, tags};
 use crate::model::{
     Actor, ErasedReport, HideWaiting, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace,
-    Report, ReportDigest, ReportKey, Timestamp, WaitingOrigin, WaitingReport, WaitingReports, photo_name,
+    Report, ReportDigest, ReportKey, Timestamp, WaitingReports, photo_name,
 };
 use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned, WaitingQuery};
 
@@ -100,40 +100,6 @@ const OLDEST: &str = concat!(
       ORDER BY reports.created_at, pkey LIMIT $2"
 );
 
-const WAITING: &str = concat!(
-    "
-    WITH waiting AS (
-        SELECT pkey, row_number() OVER of_sender AS place,
-               count(*) OVER (PARTITION BY coalesce(sender, pkey::text)) AS of_sender, count(*) OVER () AS total
-        FROM reports WHERE waiting
-        WINDOW of_sender AS (PARTITION BY coalesce(sender, pkey::text) ORDER BY is_suspect, pkey DESC)
-    )
-    SELECT ",
-    report!(),
-    ", reports.sender, reports.is_suspect, waiting.of_sender, waiting.total
-    FROM waiting JOIN reports USING (pkey) WHERE place <= $2
-    ORDER BY is_suspect, pkey DESC LIMIT $1"
-);
-
-const HIDE_WAITING: &str = "
-    WITH changed AS (
-        UPDATE reports SET waiting = false, sender = NULL WHERE waiting AND sender = $1
-        RETURNING pkey, created_at
-    ), ordered AS (
-        SELECT pkey, created_at, row_number() OVER (ORDER BY pkey) AS place FROM changed
-    ), numbered AS (
-        UPDATE moderation_count SET number = number + (SELECT count(*) FROM changed)
-        WHERE EXISTS (SELECT FROM changed) RETURNING number
-    ), logged AS (
-        INSERT INTO moderation_log (number, at, report, made_at, action, subject, username, reason)
-        SELECT number - (SELECT count(*) FROM changed) + place, $2, pkey, created_at, 'hide', $3, $4, $5
-        FROM ordered, numbered
-    )
-    SELECT pkey FROM ordered ORDER BY pkey";
-
-const FORGET_SENDERS: &str = "
-    UPDATE reports SET sender = NULL WHERE waiting AND sender IS NOT NULL AND waiting_since <= $1";
-
 const IS_ERASED: &str = "SELECT true FROM erased_reports WHERE pkey = $1";
 
 const LOG: &str = "
@@ -172,28 +138,6 @@ struct StoredRow {
     #[sqlx(flatten)]
     report: ReportRow,
     card_id: Option<String>,
-}
-
-/// A report that waits for review.
-#[derive(FromRow)]
-struct WaitingRow {
-    #[sqlx(flatten)]
-    report: ReportRow,
-    sender: Option<String>,
-    is_suspect: bool,
-    of_sender: i64,
-    total: i64,
-}
-
-impl TryFrom<WaitingRow> for WaitingReport {
-    type Error = StoreError;
-
-    fn try_from(row: WaitingRow) -> Result<Self, StoreError> {
-        let sender = row.sender.map(|sender| sender.parse()).transpose().map_err(backend)?;
-        let origin = WaitingOrigin { sender, is_suspect: row.is_suspect };
-        let of_sender = row.of_sender.cast_unsigned();
-        Ok(Self { report: Arc::new(row.report.try_into()?), origin, of_sender })
-    }
 }
 
 /// What erasing needs of a report.
@@ -390,27 +334,15 @@ impl ModerationStore for PostgresStore {
     }
 
     async fn waiting_reports(&self, query: WaitingQuery) -> Result<WaitingReports, StoreError> {
-        let statement = sqlx::query_as(WAITING).bind(i64::from(query.most)).bind(i64::from(query.of_each));
-        let rows: Vec<WaitingRow> = self.connections.read_primary(statement).await?;
-        let total = rows.first().map_or(0, |row| row.total.cast_unsigned());
-        let reports = rows.into_iter().map(WaitingReport::try_from).collect::<Result<_, _>>()?;
-        Ok(WaitingReports { total, reports })
+        self.read_waiting(query).await
     }
 
     async fn hide_waiting(&self, order: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
-        let query: Query<(i64,)> = sqlx::query_as(HIDE_WAITING)
-            .bind(order.sender.to_string())
-            .bind(moment(self.clock.now()))
-            .bind(order.by.subject.clone())
-            .bind(order.by.username.clone())
-            .bind(order.reason.clone());
-        let hidden = self.connections.write(query).await?;
-        hidden.into_iter().map(|(key,)| report_key(key)).collect()
+        self.hide_waiting_of_sender(order).await
     }
 
     async fn forget_senders(&self, until: Timestamp) -> Result<(), StoreError> {
-        let query: Query<(bool,)> = sqlx::query_as(FORGET_SENDERS).bind(moment(until));
-        self.connections.write_unseen(query).await.map(drop)
+        self.forget_senders_until(until).await
     }
 
     async fn erase_reports(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {
