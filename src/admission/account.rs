@@ -43,14 +43,14 @@ impl Account {
         counted.map(drop)
     }
 
-    /// Charges the additional cost of a request, as this many more requests. At most half of a burst is charged, so that a
-    /// client that has sent a few other requests can still send the most expensive one.
+    /// Charges the additional cost of a request, as this many more requests, of which `before` were charged before. At most half of a
+    /// burst is charged in all, so that a client that has sent a few other requests can still send the most expensive one.
     ///
     /// # Errors
     ///
     /// If the client has fewer requests left.
-    pub(crate) fn charge(&self, requests: u32) -> Result<(), TooMany> {
-        if let Some(standing) = self.quotas.charge(&self.client, self.own, requests)? {
+    pub(crate) fn charge(&self, before: u32, requests: u32) -> Result<(), TooMany> {
+        if let Some(standing) = self.quotas.charge(&self.client, self.own, before, requests)? {
             self.stands(Some(standing));
         }
         Ok(())

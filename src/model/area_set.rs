@@ -21,8 +21,8 @@ pub struct AreaSet {
     around: Option<Rect<f64>>,
     /// The box around the areas of each city and of each province, by code.
     around_each: BTreeMap<String, Rect<f64>>,
-    /// The codes of the areas, each with how many areas have them, found when they are first needed.
-    codes: OnceLock<BTreeMap<(String, String), usize>>,
+    /// The codes of the areas, each with the positions of the areas that have them, found when they are first needed.
+    codes: OnceLock<BTreeMap<(String, String), Vec<usize>>>,
     /// The names of the cities, found when they are first needed.
     city_names: OnceLock<BTreeMap<String, String>>,
 }
@@ -111,20 +111,27 @@ impl AreaSet {
 
     /// Returns the codes of the city and the province of each area, each pair once; a code may be empty. Costs O(n log n) once.
     pub(crate) fn codes(&self) -> impl Iterator<Item = &(String, String)> {
-        self.counts().keys()
+        self.by_codes().keys()
     }
 
-    fn counts(&self) -> &BTreeMap<(String, String), usize> {
+    fn by_codes(&self) -> &BTreeMap<(String, String), Vec<usize>> {
         self.codes.get_or_init(|| {
-            let mut counts: BTreeMap<_, usize> = BTreeMap::new();
-            for area in &self.areas {
-                *counts.entry((&*area.city_code, &*area.region_code)).or_default() += 1;
+            let mut all: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+            for (position, area) in self.areas.iter().enumerate() {
+                all.entry((&*area.city_code, &*area.region_code)).or_default().push(position);
             }
-            let owned = |((city, region), count): ((&str, &str), usize)| {
-                ((city.to_owned(), region.to_owned()), count)
+            let owned = |((city, region), positions): ((&str, &str), _)| {
+                ((city.to_owned(), region.to_owned()), positions)
             };
-            counts.into_iter().map(owned).collect()
+            all.into_iter().map(owned).collect()
         })
+    }
+
+    /// Returns the positions of the areas of each selected pair of codes.
+    fn each_selected(&self, selector: &AreaSelector) -> impl Iterator<Item = &[usize]> {
+        let all = self.by_codes().iter();
+        all.filter(|((city, region), _)| selector.matches_codes(Some(city), Some(region)))
+            .map(|(_, positions)| positions.as_slice())
     }
 
     /// Returns whether an area has this code of a city.
@@ -136,10 +143,19 @@ impl AreaSet {
     /// Returns how many areas are selected. Costs O(cities), after O(n log n) once.
     #[must_use]
     pub(crate) fn count(&self, selector: &AreaSelector) -> usize {
-        let is_selected = |((city, region), _): &(&(String, String), &usize)| {
-            selector.matches_codes(Some(city), Some(region))
-        };
-        self.counts().iter().filter(is_selected).map(|(_, count)| count).sum()
+        self.each_selected(selector).map(<[_]>::len).sum()
+    }
+
+    /// Returns the positions of the selected areas, ascending; `None` if these are all areas. Costs O(cities + selected areas), after
+    /// O(n log n) once.
+    #[must_use]
+    pub(crate) fn selected(&self, selector: &AreaSelector) -> Option<Vec<usize>> {
+        if selector.is_everything() {
+            return None;
+        }
+        let mut positions = self.each_selected(selector).collect::<Vec<_>>().concat();
+        positions.sort_unstable();
+        Some(positions)
     }
 
     /// Returns the positions of the areas whose bounding box meets a rectangle. Costs O(n), without reading their positions.

@@ -56,9 +56,16 @@ impl<C: Clock + Clone> Limiter<C> {
             .map_err(|until| self.too_many(&until, 1))
     }
 
-    /// Charges this many requests, at most half of the limit; returns `None` if there are none to charge.
-    pub(super) fn charge(&self, client: &Client, requests: u32) -> Result<Option<Standing>, TooMany> {
-        let Some(requests) = NonZeroU32::new(requests.min(self.limit / 2)) else { return Ok(None) };
+    /// Charges this many requests, at most half of the limit, of which `before` were charged before; returns `None` if there are none
+    /// to charge.
+    pub(super) fn charge(
+        &self,
+        client: &Client,
+        before: u32,
+        requests: u32,
+    ) -> Result<Option<Standing>, TooMany> {
+        let [before, requests] = [before, requests].map(|requests| requests.min(self.limit / 2));
+        let Some(requests) = NonZeroU32::new(requests.saturating_sub(before)) else { return Ok(None) };
         match self.counts.check_key_n(client, requests) {
             Ok(Ok(state)) => Ok(Some(self.standing(&state))),
             Ok(Err(until)) => Err(self.too_many(&until, requests.get())),

@@ -138,8 +138,8 @@ impl<C: Clock + Clone> Quotas<C> {
         self.counts.load().with_windows(client, own, |windows| windows.count(client))
     }
 
-    /// Charges the additional cost of a request, as this many more requests; at most half of what each window allows at once.
-    /// Returns the client's quota after it, or `None` if no quota is set or nothing is charged.
+    /// Charges the additional cost of a request, as this many more requests, of which `before` were charged before; in all at most half
+    /// of what each window allows at once. Returns the client's quota after it, or `None` if no quota is set or nothing is charged.
     ///
     /// # Errors
     ///
@@ -148,9 +148,10 @@ impl<C: Clock + Clone> Quotas<C> {
         &self,
         client: &Client,
         own: Option<OwnQuota>,
+        before: u32,
         requests: u32,
     ) -> Result<Option<Standing>, TooMany> {
-        self.counts.load().with_windows(client, own, |windows| windows.charge(client, requests))
+        self.counts.load().with_windows(client, own, |windows| windows.charge(client, before, requests))
     }
 
     /// Gives back what a counted request has not cost because its response was ready: nine tenths of it in the window of a second,
@@ -248,8 +249,8 @@ impl<C: Clock + Clone> Windows<C> {
         self.take(|window| window.count(client).map(Some))
     }
 
-    fn charge(&self, client: &Client, requests: u32) -> Result<Option<Standing>, TooMany> {
-        self.take(|window| window.charge(client, requests))
+    fn charge(&self, client: &Client, before: u32, requests: u32) -> Result<Option<Standing>, TooMany> {
+        self.take(|window| window.charge(client, before, requests))
     }
 
     fn was_ready(&self, client: &Client) {

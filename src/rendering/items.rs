@@ -154,8 +154,8 @@ impl Renderer {
         account: Option<&Account>,
     ) -> Result<Versioned<Items>, Failed<Problem>> {
         let ItemsQuery { collection, wanted } = query;
-        let charge = |weight: u64| {
-            let charged = account.map_or(Ok(()), |account| account.charge(cost(weight)));
+        let charge = |before: u64, weight: u64| {
+            let charged = account.map_or(Ok(()), |account| account.charge(cost(before), cost(weight)));
             charged.map_err(too_many).map_err(Failed::ForStarter)
         };
         match (collection, wanted) {
@@ -170,7 +170,9 @@ impl Renderer {
                 if let (Collection::Floods, Some(Time::At(moment))) = (collection, selection.time) {
                     let period = Period::new(moment, moment, Duration::ZERO).map_err(Problem::internal)?;
                     let query = HistoryQuery { selector: AreaSelector::default(), period };
-                    charge(weight::history(&query, &*self.store).await?)?;
+                    let known = weight::quiet_history(&query, &*self.store).await?;
+                    charge(0, known)?;
+                    charge(known, weight::history(&query, &*self.store).await?)?;
                 }
                 self.page(*collection, selection.clone(), charge).await
             }
@@ -182,7 +184,7 @@ impl Renderer {
         &self,
         collection: Collection,
         selection: Selection,
-        charge: impl Fn(u64) -> Result<(), Failed<Problem>>,
+        charge: impl Fn(u64, u64) -> Result<(), Failed<Problem>>,
     ) -> Result<Versioned<Items>, Failed<Problem>> {
         let places = self.store.revision(Resource::Places).await.map_err(Problem::from)?;
         if selection.after.as_ref().is_some_and(|after| after.places.is_some_and(|then| then != places)) {
@@ -191,7 +193,7 @@ impl Renderer {
         }
         let layer = self.layer_of(collection, selection.time).await?;
         if !selection.is_everything() || selection.time.is_some() && collection == Collection::Alerts {
-            charge(weight::scanned(layer.value.len()))?;
+            charge(0, weight::scanned(layer.value.len()))?;
         }
         let tables = Arc::clone(&self.tables);
         let selecting = off_thread(move |_| {

@@ -73,7 +73,7 @@ impl Renderer {
     ) -> Result<Arc<FullState>, Problem> {
         let (weight, room) = (STATE * state.flooded() as u64, self.permits.room_for_states());
         let encode = async || {
-            account.map_or(Ok(()), |account| account.charge(cost(weight))).map_err(too_many)?;
+            account.map_or(Ok(()), |account| account.charge(0, cost(weight))).map_err(too_many)?;
             let permit = self.permits.state(weight).await?;
             let (state, query) = (Arc::clone(state), query.clone());
             let encoding = off_thread(move |_| {
@@ -107,12 +107,12 @@ impl Renderer {
         ) = &question
         {
             let (layer, weight) = self.part(*part, query).await?;
-            let permit = self.admit(&question, weight, account, small).await?;
+            let permit = self.admit(&question, 0, weight, account, small).await?;
             let supplement = self.coverage(&question).await?;
             self.encode(layer, Arc::clone(format), supplement, Work { permit, holds_memory: true }).await?
         } else if let Question::Items(query) = &question {
             let items = self.items(query, account.as_ref()).await?;
-            let permit = self.admit(&question, weight::items(&items.value), account, small).await?;
+            let permit = self.admit(&question, 0, weight::items(&items.value), account, small).await?;
             let (renderer, query) = (Arc::clone(&self), query.clone());
             let work = Work { permit, holds_memory: true };
             let write = move |items: &Items, stop: &Stop| {
@@ -121,6 +121,8 @@ impl Renderer {
             };
             work.write(items, write).await?
         } else {
+            let known = weight::before_counting(&question, &*self.store).await?;
+            charge(&question, account.as_ref(), 0, known)?;
             let last = self.cache.last(&question).map(|last| last.rendered.content.size());
             let (newest, weight) = if let Some((query, length)) = question.last_reports() {
                 let (fitting, count) = self.newest(query, length).await?;
@@ -131,7 +133,7 @@ impl Renderer {
             };
             let asked = newest.as_ref().unwrap_or(&question);
             // A shortened time is not one that the client has chosen.
-            let permit = self.admit(&question, weight, account, small).await?;
+            let permit = self.admit(&question, known, weight, account, small).await?;
             begun = Instant::now();
             let work = Work { permit, holds_memory: question.is_period() };
             let is_truncated = newest.is_some();
@@ -156,17 +158,17 @@ impl Renderer {
         narrowing.await.map_err(Problem::internal)
     }
 
-    /// Charges the account for a rendering of this weight, and returns a permit for it: the small one, if it is enough.
+    /// Charges the account for a rendering of this weight, of which a part was charged `before`, and returns a permit for it: the small
+    /// one, if it is enough.
     async fn admit(
         &self,
         question: &Question,
+        before: u64,
         weight: u64,
         account: Option<Account>,
         small: Permit,
     ) -> Result<Permit, Failed<Problem>> {
-        if let Some(account) = account.filter(|_| question.is_charged()) {
-            account.charge(cost(weight)).map_err(too_many).map_err(Failed::ForStarter)?;
-        }
+        charge(question, account.as_ref(), before, weight)?;
         if weight < Permits::LARGE {
             return Ok(small);
         }
@@ -306,6 +308,17 @@ impl From<Busy> for Problem {
         // Renderings that wait take about this long.
         Self::busy(Duration::from_secs(2), busy.into())
     }
+}
+
+/// Charges the account for a rendering of this weight, of which a part was charged `before`.
+fn charge(
+    question: &Question,
+    account: Option<&Account>,
+    before: u64,
+    weight: u64,
+) -> Result<(), Failed<Problem>> {
+    let Some(account) = account.filter(|_| question.is_charged()) else { return Ok(()) };
+    account.charge(cost(before), cost(weight)).map_err(too_many).map_err(Failed::ForStarter)
 }
 
 pub(super) fn too_many(too_many: TooMany) -> Problem {

@@ -93,6 +93,14 @@ pub(super) fn scanned(features: usize) -> u64 {
     SCANNED * features as u64
 }
 
+/// Returns the part of an estimate that is known before anything is counted, so that a client that cannot afford it is refused first.
+pub(super) async fn before_counting(question: &Question, store: &dyn Store) -> Result<u64, Problem> {
+    match question {
+        Question::FloodArchive(query) | Question::FloodSeries(query) => quiet_history(query, store).await,
+        _ => Ok(0),
+    }
+}
+
 /// Estimates how many bytes the states of a period take, by the entries of the log that are read: those in the period, and the one
 /// before it of each area.
 pub(super) async fn history(query: &HistoryQuery, store: &dyn Store) -> Result<u64, Problem> {
@@ -100,8 +108,13 @@ pub(super) async fn history(query: &HistoryQuery, store: &dyn Store) -> Result<u
     let entries =
         EntryQuery { selector: selector.clone(), area: None, from: period.start(), until: period.end() };
     let entries = store.count_flood_entries(&entries, MOST_ENTRIES).await?;
-    let areas = store.places().await?.value.areas().count(selector) as u64;
-    Ok((areas + entries) * ENTRY + hours(Window::Within(*period)) * HOUR)
+    Ok(entries * ENTRY + quiet_history(query, store).await?)
+}
+
+/// Estimates the same for a period without entries.
+pub(super) async fn quiet_history(query: &HistoryQuery, store: &dyn Store) -> Result<u64, Problem> {
+    let areas = store.places().await?.value.areas().count(&query.selector) as u64;
+    Ok(areas * ENTRY + hours(Window::Within(query.period)) * HOUR)
 }
 
 /// Returns how many requests a rendering of this weight costs in addition to its own: one for each MiB.

@@ -24,12 +24,19 @@ const MAP: OpenLarge = OpenLarge { side: 128, points: 1 };
 /// How many requests a client may send at once.
 const BURST: usize = 40;
 
-/// A store that counts how often all floods, or the log of all areas, are read.
+/// How often all floods or the log of all areas were read, and how often entries of the log were counted.
+#[derive(Debug, Default)]
+struct Reads {
+    whole: AtomicUsize,
+    counts: AtomicUsize,
+}
+
+/// A store that counts what is read.
 #[derive(Debug)]
-struct Counting(Arc<dyn Store>, Arc<AtomicUsize>);
+struct Counting(Arc<dyn Store>, Arc<Reads>);
 
 #[derive(Debug, Default)]
-struct OpenCounting(Arc<AtomicUsize>);
+struct OpenCounting(Arc<Reads>);
 
 impl fmt::Display for Counting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,7 +51,7 @@ impl Decorator for Counting {
     }
 
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
-        self.1.fetch_add(1, Ordering::SeqCst);
+        self.1.whole.fetch_add(1, Ordering::SeqCst);
         self.0.floods(query).await
     }
 
@@ -53,9 +60,14 @@ impl Decorator for Counting {
         query: &EntryQuery,
     ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
         if query.selector == AreaSelector::default() {
-            self.1.fetch_add(1, Ordering::SeqCst);
+            self.1.whole.fetch_add(1, Ordering::SeqCst);
         }
         self.0.flood_entries(query).await
+    }
+
+    async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
+        self.1.counts.fetch_add(1, Ordering::SeqCst);
+        self.0.count_flood_entries(query, most).await
     }
 }
 
@@ -77,7 +89,7 @@ impl OpenStore for OpenCounting {
 }
 
 /// A public service with the usual quota, of which little comes back while a test runs, and how often its store was read.
-async fn service() -> (Client, Arc<AtomicUsize>) {
+async fn service() -> (Client, Arc<Reads>) {
     let opener = OpenCounting::default();
     let reads = Arc::clone(&opener.0);
     let figment = crate::suite::support::figment()
@@ -134,6 +146,25 @@ fn what_reads_the_whole_map_or_its_log_costs_more_than_one_request_however_littl
 }
 
 #[test]
+fn a_client_that_cannot_pay_for_a_period_is_refused_before_its_entries_are_counted() {
+    block_on(async {
+        for (before, after) in [
+            ("/v1/floods/archive?start=", "&end=2016-12-19T16:00:00Z"),
+            ("/v1/ogc/collections/floods/items?limit=1&datetime=", ""),
+        ] {
+            let (client, reads) = service().await;
+            let statuses = statuses(&client, seconds(before, after)).await;
+            let rendered = statuses.iter().filter(|status| **status == 200).count();
+            let counted = reads.counts.load(Ordering::SeqCst);
+            assert!(
+                rendered <= counted && counted <= rendered + 2 && counted < 15,
+                "{counted}: {statuses:?}"
+            );
+        }
+    });
+}
+
+#[test]
 fn pages_and_single_features_of_one_revision_are_read_from_the_store_once() {
     block_on(async {
         let (client, reads) = service().await;
@@ -143,11 +174,11 @@ fn pages_and_single_features_of_one_revision_are_read_from_the_store_once() {
         let items = |collection| move |number| format!("/v1/ogc/collections/{collection}/items/{number}");
         let warm = statuses(&client, ["/v1/ogc/collections/floods/items/1".to_owned()].into_iter()).await;
         assert_eq!(warm, [200]);
-        let before = reads.load(Ordering::SeqCst);
+        let before = reads.whole.load(Ordering::SeqCst);
         let found = statuses(&client, (2..12).map(items("floods"))).await;
         assert_eq!(found, [200; 10]);
         let missing = statuses(&client, (0..10).map(items("alerts"))).await;
         assert_eq!(missing, [404; 10]);
-        assert_eq!(reads.load(Ordering::SeqCst), before);
+        assert_eq!(reads.whole.load(Ordering::SeqCst), before);
     });
 }

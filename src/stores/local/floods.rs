@@ -203,23 +203,27 @@ impl Floods {
     }
 
     /// Returns the logs of the selected areas, by `area_id`.
-    fn selected<'a>(&'a self, selector: &'a AreaSelector) -> impl Iterator<Item = (AreaId, &'a AreaLog)> {
-        let areas = self.areas.iter().zip(&self.logs);
-        areas.filter(|(area, _)| selector.matches(area)).map(|(area, log)| (area.id, log))
+    fn selected(&self, selector: &AreaSelector) -> impl Iterator<Item = (AreaId, &AreaLog)> {
+        self.logs_at(self.areas.selected(selector))
     }
-}
 
-impl Floods {
-    /// Returns the logs of the areas whose entries a query selects.
-    fn logs_of<'a>(&'a self, query: &'a EntryQuery) -> impl Iterator<Item = (AreaId, &'a AreaLog)> {
-        let position = query.area.map(|area| self.areas.position(area));
-        let range = match position {
-            None => 0..self.areas.len(),
-            Some(position) => position.map_or(0..0, |position| position..position + 1),
-        };
-        let logs = self.logs.focus().narrow(range.clone()).into_iter();
-        let areas = range.map(|position| &self.areas[position]).zip(logs);
-        areas.filter(|(area, _)| query.selector.matches(area)).map(|(area, log)| (area.id, log))
+    /// Returns the logs of the areas whose entries a query selects, by `area_id`.
+    fn logs_of(&self, query: &EntryQuery) -> impl Iterator<Item = (AreaId, &AreaLog)> {
+        self.logs_at(match query.area {
+            None => self.areas.selected(&query.selector),
+            Some(area) => {
+                let position = self.areas.position(area);
+                let selected = position.filter(|position| query.selector.matches(&self.areas[*position]));
+                Some(selected.into_iter().collect())
+            }
+        })
+    }
+
+    /// Returns the logs of the areas at these positions, or of all areas.
+    fn logs_at(&self, positions: Option<Vec<usize>>) -> impl Iterator<Item = (AreaId, &AreaLog)> {
+        let all = positions.is_none().then(|| self.logs.iter().enumerate());
+        let some = positions.into_iter().flatten().filter_map(|at| Some((at, self.logs.get(at)?)));
+        all.into_iter().flatten().chain(some).map(|(position, log)| (self.areas[position].id, log))
     }
 }
 
