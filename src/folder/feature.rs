@@ -36,6 +36,8 @@ struct Document<'a> {
     #[serde(rename = "type")]
     _type: Type,
     #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
     properties: Option<Members<'a>>,
     geometry: Option<geojson::Geometry>,
 }
@@ -160,8 +162,7 @@ impl<'a> Feature<'a> {
 
     /// Returns a property; `None` if it is absent or null.
     fn property(&self, key: &str) -> Result<Option<JsonValue>, String> {
-        let read = self.raw(key).map_or(Ok(JsonValue::Null), |raw| serde_json::from_str(raw.get()));
-        Ok(Some(read.map_err(|error| format!("{key}: {error}"))?).filter(|value| !value.is_null()))
+        value(key, self.raw(key))
     }
 
     /// Returns a property that is an object.
@@ -199,8 +200,14 @@ impl<'a> Feature<'a> {
     /// Returns a property that is text, without the whitespace around it. A whole number becomes its digits. If the property
     /// is absent or null, the text is empty.
     pub(super) fn text(&self, key: &str) -> Result<String, String> {
-        let text = self.string(key)?.trim().to_owned();
-        if text.is_empty() || is_name(&text) { Ok(text) } else { Err(format!("{key} must be {NAME}")) }
+        trimmed(key, &self.string(key)?)
+    }
+
+    /// Returns its identifier: the property `id`, else the member `id` of the feature (RFC 7946 §3.2). A whole number becomes its
+    /// digits. Empty if it has neither.
+    pub(super) fn id(&self) -> Result<String, String> {
+        let own = self.text("id")?;
+        if own.is_empty() { trimmed("id", &string("id", self.document.id)?) } else { Ok(own) }
     }
 
     /// Returns a property that is text and not empty, without the whitespace around it.
@@ -240,15 +247,7 @@ impl<'a> Feature<'a> {
     }
 
     fn string(&self, key: &str) -> Result<String, String> {
-        let wrong = || format!("{key} {TEXT_OR_WHOLE}");
-        match self.property(key)? {
-            None => Ok(String::new()),
-            Some(JsonValue::String(text)) => Ok(text),
-            Some(JsonValue::Number(_)) => {
-                self.raw(key).and_then(|raw| whole_number(raw.get())).ok_or_else(wrong)
-            }
-            Some(_) => Err(wrong()),
-        }
+        string(key, self.raw(key))
     }
 
     /// Returns the geometry as a valid surface, repaired if the folder repairs geometry.
@@ -277,4 +276,27 @@ impl<'a> Feature<'a> {
         let geometry = self.document.geometry.as_ref().ok_or("geometry is missing")?;
         Ok(&geometry.value)
     }
+}
+
+/// Parses a member that may be absent; `None` if it is, or is null.
+fn value(key: &str, raw: Option<&RawValue>) -> Result<Option<JsonValue>, String> {
+    let read = raw.map_or(Ok(JsonValue::Null), |raw| serde_json::from_str(raw.get()));
+    Ok(Some(read.map_err(|error| format!("{key}: {error}"))?).filter(|value| !value.is_null()))
+}
+
+/// Returns a member that is text. A whole number becomes its digits. If the member is absent or null, the text is empty.
+fn string(key: &str, raw: Option<&RawValue>) -> Result<String, String> {
+    let wrong = || format!("{key} {TEXT_OR_WHOLE}");
+    match value(key, raw)? {
+        None => Ok(String::new()),
+        Some(JsonValue::String(text)) => Ok(text),
+        Some(JsonValue::Number(_)) => raw.and_then(|raw| whole_number(raw.get())).ok_or_else(wrong),
+        Some(_) => Err(wrong()),
+    }
+}
+
+/// Returns a text without the whitespace around it, if the rest is empty or a name.
+fn trimmed(key: &str, text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() || is_name(text) { Ok(text.to_owned()) } else { Err(format!("{key} must be {NAME}")) }
 }

@@ -28,18 +28,21 @@ fn infrastructure(feature: &Feature<'_>, locator: &Locator) -> Result<Vec<Infras
     let kind = feature.required("type")?;
     let kind: InfrastructureKind = kind.parse().map_err(|error| format!("type {error}, not {kind:?}"))?;
     let name = feature.text("name")?;
+    let id = feature.id()?;
     let part = |shape: InfrastructureShape| {
         if !kind.has_shape(&shape) {
             feature.note_unusual_shape();
         }
         let tags = tags(feature, shape.beginning(), locator)?;
-        Ok(Infrastructure { id: String::new(), kind, name: name.clone(), tags, shape })
+        Ok(Infrastructure { id: id.clone(), kind, name: name.clone(), tags, shape })
     };
     shapes(feature.geometry()?)?.into_iter().map(part).collect()
 }
 
 #[derive(serde::Serialize)]
 struct Properties<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    id: &'a str,
     r#type: InfrastructureKind,
     name: &'a str,
     tags: &'a Tags,
@@ -63,7 +66,7 @@ impl GeoJsonWriter<Infrastructure> {
     ///
     /// If the file cannot be written.
     pub fn write(&mut self, of: &Infrastructure) -> Result<(), WriteError> {
-        let properties = Properties { r#type: of.kind, name: &of.name, tags: &of.tags };
+        let properties = Properties { id: &of.id, r#type: of.kind, name: &of.name, tags: &of.tags };
         self.feature(&properties, of.geometry())
     }
 }

@@ -1,3 +1,4 @@
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
 use geo::LineString;
@@ -65,8 +66,8 @@ impl Serialize for InfrastructureKind {
 /// A floodgate, a pump or a waterway.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Infrastructure {
-    /// What identifies it among all: [`Places`](super::Places) derives it from kind, name and first position, so that it stays when
-    /// other pieces come or go. Empty before that.
+    /// Identifies it among all. Empty before [`Places`](super::Places) have it, if its file has none: then it becomes a hash of kind,
+    /// name and first position, which stays when other pieces come or go.
     pub id: String,
     /// What it is.
     pub kind: InfrastructureKind,
@@ -124,8 +125,28 @@ impl Course {
 }
 
 impl Infrastructure {
+    /// Sorts pieces by kind, then by name, and gives an identifier to each that has none. If several have the same one, all but the first
+    /// get `-2`, `-3` and so on at its end. Nothing changes for pieces that went through this before.
+    pub(crate) fn identify(pieces: &mut [Self]) {
+        pieces.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+        let mut taken = HashSet::new();
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        for piece in pieces {
+            if piece.id.is_empty() {
+                piece.id = piece.derived_id();
+            }
+            let mut id = piece.id.clone();
+            while !taken.insert(id.clone()) {
+                let count = counts.entry(piece.id.clone()).or_insert(1);
+                *count += 1;
+                id = format!("{}-{count}", piece.id);
+            }
+            piece.id = id;
+        }
+    }
+
     /// Returns a hash of its kind, name and first position, as 16 digits.
-    pub(super) fn derived_id(&self) -> String {
+    pub(crate) fn derived_id(&self) -> String {
         let beginning = self.shape.beginning().coord();
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.kind.name().as_bytes()).update(b"\0");

@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::{
@@ -43,15 +42,8 @@ impl Places {
     /// Sets the floodgates, pumps and waterways.
     #[must_use]
     pub fn with_infrastructure(self, mut infrastructure: Vec<Infrastructure>) -> Self {
-        infrastructure.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
-        let mut count: HashMap<String, usize> = HashMap::new();
+        Infrastructure::identify(&mut infrastructure);
         for of in &mut infrastructure {
-            of.id = of.derived_id();
-            let same = count.entry(of.id.clone()).or_default();
-            *same += 1;
-            if *same > 1 {
-                of.id = format!("{}-{same}", of.id);
-            }
             of.tags.city = self.locator.city_at(of.shape.beginning()).map(Box::from);
             of.tags.district_id = self.locator.district(of.tags.local_area_id);
         }

@@ -131,6 +131,45 @@ fn infrastructure_of_several_parts_is_taken_apart() {
 }
 
 #[test]
+fn infrastructure_has_the_identifier_of_its_file() {
+    let feature = |name: &str, property: &str, member: &str, geometry: &str| {
+        format!(
+            r#"{{"type":"Feature"{member},"properties":{{"type":"waterways","name":"{name}"{property}}},"geometry":{geometry}}}"#
+        )
+    };
+    let line = r#"{"type":"LineString","coordinates":[[0,0],[1,1]]}"#;
+    let lines = r#"{"type":"MultiLineString","coordinates":[[[0,0],[1,1]],[[2,2],[3,3]],[[0,0],[4,4]]]}"#;
+    let ids = |features: &[String]| -> Result<Vec<String>, String> {
+        let file = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, features.join(","));
+        let dataset = loaded(&[(FolderFile::Infrastructure, &file)])?;
+        Ok(dataset.places.infrastructure().iter().map(|of| of.id.clone()).collect())
+    };
+    for (property, member, expected) in [
+        (r#","id":"K-1""#, "", "K-1"),
+        ("", r#","id":"K-2""#, "K-2"),
+        (r#","id":7.0"#, r#","id":8"#, "7"),
+        (r#","id":null"#, r#","id":8"#, "8"),
+    ] {
+        assert_eq!(ids(&[feature("A", property, member, line)]).unwrap(), [expected]);
+    }
+    // Lines that were taken apart, and pieces that have the identifier of another.
+    let file = [
+        feature("A", r#","id":"9""#, "", lines),
+        feature("B", r#","id":"9-2""#, "", line),
+        feature("C", r#","id":"9""#, "", line),
+    ];
+    assert_eq!(ids(&file).unwrap(), ["9", "9-2", "9-3", "9-2-2", "9-4"]);
+    let derived = ids(&[feature("A", "", r#","id":null"#, lines)]).unwrap();
+    let [first, second, third] = &derived[..] else { panic!("{derived:?}") };
+    assert_eq!((first.len(), second.len()), (16, 16));
+    assert_eq!(*third, format!("{first}-2"), "of the same kind, name and first position");
+    for wrong in [r#","id":{}"#, r#","id":1.5"#, r#","id":true"#] {
+        let error = ids(&[feature("A", "", wrong, line)]).unwrap_err();
+        assert!(error.contains("feature 1 (name A): id must be"), "{wrong}: {error}");
+    }
+}
+
+#[test]
 fn a_gauge_is_at_one_point() {
     let at = |coordinates: &str| {
         let geometry = format!(r#"{{"type":"MultiPoint","coordinates":{coordinates}}}"#);

@@ -92,6 +92,7 @@ fn each_kind_of_infrastructure_is_a_collection_with_one_type_of_geometry() {
         assert_eq!(ids(&pages), ids(&found));
     }
     assert_eq!(all.len(), features(&siaga, "infrastructure", "").len());
+    assert!(all.contains("P-17"), "as in its file: {all:?}");
 }
 
 #[test]

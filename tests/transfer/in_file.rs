@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use siaga::folder::{Dataset, Folder, FolderFile, FolderRules, FolderWriter};
+use siaga::model::Geometry;
 use siaga::stores::file::OpenFile;
-use siaga::stores::{Imported, OpenStore, Replace};
+use siaga::stores::{Imported, OpenStore, Replace, Rows};
 use tempfile::TempDir;
 
 use crate::asking::before;
@@ -32,6 +33,10 @@ pub(crate) async fn export(file: &StoreFile) -> TempDir {
     folder
 }
 
+fn infrastructure(pieces: &[Value]) -> TempDir {
+    folder_of(&[(FolderFile::Infrastructure, collection(pieces))])
+}
+
 /// Folders that change the fixture in every way, one after the other.
 fn folders() -> Vec<(&'static str, TempDir, Replace)> {
     let square_city = |name: &str, x| collection(&[square(json!({ "code": "jbd", "name": name }), x, 0.0)]);
@@ -45,6 +50,7 @@ fn folders() -> Vec<(&'static str, TempDir, Replace)> {
     }
     let log = log.replace(",0,", ",,");
     let pump = point(json!({ "type": "pumps", "name": "Pump" }), 0.5, 0.5);
+    let called = |id, x| point(json!({ "type": "pumps", "name": "Pump", "id": id }), x, 0.5);
     let elsewhere = {
         let mut report = report(Some(22), 1, 0.5, 0.5);
         report["properties"]["tags"] = json!({ "instance_region_code": "ID-JB", "local_area_id": null });
@@ -68,16 +74,11 @@ fn folders() -> Vec<(&'static str, TempDir, Replace)> {
             nothing,
         ),
         ("a renamed gauge", folder_of(&[(FolderFile::Gauges, gauges("M"))]), nothing),
-        (
-            "pumps",
-            folder_of(&[(FolderFile::Infrastructure, collection(&[pump.clone(), pump.clone()]))]),
-            nothing,
-        ),
-        (
-            "more pumps",
-            folder_of(&[(FolderFile::Infrastructure, collection(&[pump.clone(), pump.clone(), pump]))]),
-            nothing,
-        ),
+        ("pumps", infrastructure(&[pump.clone(), pump.clone()]), nothing),
+        ("more pumps", infrastructure(&[pump.clone(), pump.clone(), pump.clone()]), nothing),
+        ("pumps with identifiers", infrastructure(&[called("A", 0.5), called("B", 0.5)]), nothing),
+        ("pumps without identifiers again", infrastructure(&[pump.clone(), pump.clone(), pump]), nothing),
+        ("a moved pump", infrastructure(&[called("B", 1.5), called("C", 1.5)]), nothing),
         (
             "reports",
             folder_of(&[reports(&[
@@ -176,5 +177,62 @@ fn a_folder_that_is_stored_already_changes_nothing() {
         let store = OpenFile.open(&file.settings()).await.unwrap().store;
         store.close().await;
         assert!(std::fs::read(file.path()).unwrap() == before);
+    });
+}
+
+/// The identifiers of the pumps named "Pump", and where each is, in the order of the list.
+async fn pumps(file: &StoreFile) -> Vec<(String, f64)> {
+    let store = OpenFile.open(&file.settings()).await.unwrap().store;
+    let places = store.places().await.unwrap().value;
+    let pumps = places.infrastructure().iter().filter(|piece| piece.name == "Pump");
+    let pumps = pumps.map(|piece| match piece.geometry() {
+        Geometry::Point(at) => (piece.id.clone(), at.x),
+        other => panic!("{other:?}"),
+    });
+    let pumps = pumps.collect();
+    store.close().await;
+    pumps
+}
+
+#[test]
+fn infrastructure_is_replaced_by_its_identifier_else_by_what_it_is() {
+    block_on(async {
+        let pump = |id: Option<&str>, x| {
+            let mut pump = point(json!({ "type": "pumps", "name": "Pump" }), x, 0.5);
+            pump["id"] = json!(id);
+            pump
+        };
+        let place = |x| fixture::place(x, 0.5).coord().x;
+        let file = StoreFile::with_fixture().await;
+        let mut stored = Vec::new();
+        let rows = |read, added, replaced| Rows { read, added, replaced };
+        let hash = |pumps: &[(String, f64)]| pumps[0].0.clone();
+        for (name, pieces, counted) in [
+            ("two without", vec![pump(None, 0.5), pump(None, 0.5)], rows(2, 2, 0)),
+            ("one gets an identifier", vec![pump(Some("A"), 0.5)], rows(1, 0, 1)),
+            ("it has none again", vec![pump(None, 0.5), pump(None, 0.5)], rows(2, 0, 0)),
+            ("it moves", vec![pump(Some("A"), 1.5)], rows(1, 0, 1)),
+            ("another comes where it was", vec![pump(Some("B"), 0.5), pump(Some("C"), 0.5)], rows(2, 1, 1)),
+        ] {
+            let folder = infrastructure(&pieces);
+            let imported = import(&file, folder.path(), Replace::Nothing).await.unwrap();
+            assert_eq!(imported.files[&FolderFile::Infrastructure], counted, "{name}");
+            stored.push(pumps(&file).await);
+        }
+        let own = hash(&stored[0]);
+        let expected = |pumps: &[(&str, f64)]| -> Vec<_> {
+            pumps.iter().map(|(id, x)| (id.replace("HASH", &own), place(*x))).collect()
+        };
+        assert_eq!(own.len(), 16);
+        assert_eq!(
+            stored,
+            [
+                expected(&[("HASH", 0.5), ("HASH-2", 0.5)]),
+                expected(&[("A", 0.5), ("HASH-2", 0.5)]),
+                expected(&[("A", 0.5), ("HASH-2", 0.5)]),
+                expected(&[("A", 1.5), ("HASH-2", 0.5)]),
+                expected(&[("A", 1.5), ("B", 0.5), ("C", 0.5)]),
+            ]
+        );
     });
 }

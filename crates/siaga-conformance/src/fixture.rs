@@ -250,7 +250,7 @@ pub fn gauges() -> Vec<ObservedGauge> {
 pub fn infrastructure() -> Vec<Infrastructure> {
     let locator = Locator::new(Arc::new(areas()), regions(), cities());
     let of = |kind, name: &str, x, shape| Infrastructure {
-        id: String::new(),
+        id: if name == "Pompa B" { "P-17".to_owned() } else { String::new() },
         kind,
         name: name.to_owned(),
         tags: locator.locate(place(x, 0.5)),

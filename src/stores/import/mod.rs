@@ -4,6 +4,7 @@
 //! a [`Target`]: it only looks up rows by their keys, and writes rows.
 
 mod history;
+mod infrastructure;
 mod moderation;
 mod places;
 mod reports;

@@ -1,8 +1,8 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::{Import, Lies, OtherArea, Target, take_one};
+use super::{Import, Lies, OtherArea, Target};
 use crate::folder::FolderFile;
-use crate::model::{AreaId, Infrastructure, Position};
+use crate::model::{AreaId, Position};
 use crate::stores::{OpenError, Removed, Replace};
 
 /// How many areas a message names.
@@ -44,7 +44,7 @@ impl<T: Target> Import<'_, T> {
         )?;
         let removed = self.remove_others(&areas, replace)?;
         self.places = self.target.places()?;
-        self.infrastructure()?;
+        self.infrastructure(&removed)?;
         Ok(Changes { removed, cities })
     }
 
@@ -72,30 +72,7 @@ impl<T: Target> Import<'_, T> {
         Ok(removed)
     }
 
-    /// Imports infrastructure, which has no identifier. If a folder has the same piece n times, it is stored n times, and
-    /// importing it again adds none.
-    fn infrastructure(&mut self) -> Result<(), OpenError> {
-        let piece = |of: &Infrastructure| format!("{:?}", (of.kind, &of.name, &of.shape));
-        let places = self.places.clone();
-        let mut stored: HashMap<String, usize> = HashMap::new();
-        if self.folder.has(FolderFile::Infrastructure) {
-            places.infrastructure().iter().for_each(|of| *stored.entry(piece(of)).or_default() += 1);
-        }
-        self.fill(
-            FolderFile::Infrastructure,
-            |folder, each| folder.infrastructure(places.locator(), each),
-            |import, rows| {
-                let rows = rows.into_iter().map(|row| row.value);
-                let mut is_new = |of: &Infrastructure| {
-                    import.is_new(FolderFile::Infrastructure, !take_one(&mut stored, &piece(of)))
-                };
-                let new: Vec<_> = rows.filter(|of| is_new(of)).collect();
-                if new.is_empty() { Ok(()) } else { import.target.add_infrastructure(new) }
-            },
-        )
-    }
-
-    /// Finds new areas for what lay in removed ones, and the city of every report if cities have changed. Counts what is in
+    /// Finds new areas for the reports that lay in removed ones, and the city of every report if cities have changed. Counts what is in
     /// another area or city now.
     ///
     /// Nobody else adds a report meanwhile: one that was located before this import would keep its old area and city.
@@ -113,9 +90,7 @@ impl<T: Target> Import<'_, T> {
             (now != *before).then_some(now)
         };
         let within = (!cities).then_some(removed.as_slice());
-        self.done.relocated = self.target.move_reports(within, &moved)?;
-        let locate = |place| locator.locate(place).local_area_id;
-        self.done.relocated += self.target.move_infrastructure(removed, &locate)?;
+        self.done.relocated += self.target.move_reports(within, &moved)?;
         Ok(())
     }
 }

@@ -91,15 +91,8 @@ pub(in crate::stores) trait KeepsPlaces: Keeps<Area> + Keeps<Region> {
     /// Returns all places.
     fn places(&mut self) -> Result<Arc<Places>, OpenError>;
 
-    fn add_infrastructure(&mut self, rows: Vec<Infrastructure>) -> Result<(), OpenError>;
-
-    /// Moves the stored infrastructure of these areas to the areas that `locate` finds where it begins. Returns how many
-    /// pieces.
-    fn move_infrastructure(
-        &mut self,
-        areas: &[AreaId],
-        locate: &dyn Fn(Position) -> Option<AreaId>,
-    ) -> Result<u64, OpenError>;
+    /// Writes all infrastructure, in place of what is stored.
+    fn put_infrastructure(&mut self, all: Vec<Infrastructure>) -> Result<(), OpenError>;
 }
 
 pub(in crate::stores) trait KeepsHistory:

@@ -112,7 +112,7 @@ impl Rows {
 
 pub(super) type AreaRow = (i64, String, String, String, String, String, String, Option<String>, Vec<u8>);
 pub(super) type RegionRow = (String, String, Vec<u8>);
-type InfrastructureRow = (String, String, Option<String>, Option<i64>, Vec<u8>);
+type InfrastructureRow = (String, String, String, Option<String>, Option<i64>, Vec<u8>);
 
 macro_rules! areas {
     ($which:literal) => {
@@ -143,7 +143,7 @@ pub(super) const REGIONS_OF: &str = regions!("regions", " WHERE code = ANY ($1)"
 pub(super) const CITIES_OF: &str = regions!("cities", " WHERE code = ANY ($1)");
 
 const INFRASTRUCTURE: &str = "
-    SELECT kind, name, instance_region_code, local_area_id, ST_AsBinary(shape, 'NDR')
+    SELECT identifier, kind, name, instance_region_code, local_area_id, ST_AsBinary(shape, 'NDR')
     FROM infrastructure ORDER BY kind, name, id";
 
 fn area_set(rows: Vec<AreaRow>) -> Result<AreaSet, StoreError> {
@@ -172,10 +172,10 @@ pub(super) fn region((code, name, bytes): RegionRow) -> Result<Region, StoreErro
 }
 
 fn infrastructure_of(
-    (kind, name, region_code, area, bytes): InfrastructureRow,
+    (id, kind, name, region_code, area, bytes): InfrastructureRow,
 ) -> Result<Infrastructure, StoreError> {
     Ok(Infrastructure {
-        id: String::new(),
+        id,
         kind: kind.parse().map_err(backend)?,
         name,
         tags: tags(region_code, area, None, None)?,

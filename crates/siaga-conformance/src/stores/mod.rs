@@ -225,6 +225,7 @@ macro_rules! store_suite {
         }
         $crate::store_suite! { @ unless_excepted $fresh, places =>
             infrastructure_is_listed_by_kind_then_name,
+            infrastructure_has_the_identifier_of_its_file_or_one_of_its_own,
             infrastructure_is_selected_by_kind_and_province,
             boundaries_are_listed_by_code_or_alone,
         }

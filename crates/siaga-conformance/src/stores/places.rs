@@ -1,6 +1,7 @@
 //! Infrastructure and boundaries.
 
 use super::{FreshStore, open};
+use crate::fixture;
 use siaga::model::{AreaSelector, InfrastructureKind};
 use siaga::stores::Store;
 
@@ -25,6 +26,16 @@ pub async fn infrastructure_is_selected_by_kind_and_province(fresh: &dyn FreshSt
     ] {
         assert_eq!(names(&*store, &selector, kind).await, ["Pompa B"]);
     }
+}
+
+pub async fn infrastructure_has_the_identifier_of_its_file_or_one_of_its_own(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let places = store.places().await.unwrap().value;
+    let ids: Vec<_> = places.infrastructure().iter().map(|of| of.id.as_str()).collect();
+    let expected: Vec<_> = fixture::places().infrastructure().iter().map(|of| of.id.clone()).collect();
+    assert_eq!(ids, expected);
+    assert_eq!(ids[2], "P-17");
+    assert!([0, 1, 3].iter().all(|index| ids[*index].len() == 16), "{ids:?}");
 }
 
 pub async fn boundaries_are_listed_by_code_or_alone(fresh: &dyn FreshStore) {

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use sqlx::SqliteConnection;
 
 use crate::folder::{Dataset, FolderFile};
-use crate::model::{
-    Area, AreaId, AreaSet, FloodChange, Gauge, Infrastructure, Places, Position, Region, Timestamp,
-};
+use crate::model::{Area, AreaId, AreaSet, FloodChange, Gauge, Infrastructure, Places, Region, Timestamp};
 use crate::stores::file::contents::Counts;
 use crate::stores::file::error::FileError;
 use crate::stores::file::tables::{self, Row};
@@ -24,8 +22,8 @@ pub(super) struct Comparison {
     pub(super) rows: Vec<Row>,
     /// The areas to be removed with their logs.
     removed: Vec<AreaId>,
-    /// Whether stored infrastructure changes: then all of it is among the rows.
-    infrastructure_moved: bool,
+    /// Whether infrastructure changes: then all of it is among the rows.
+    is_infrastructure_new: bool,
     pub(super) changed: BTreeSet<Part>,
 }
 
@@ -49,7 +47,7 @@ impl Comparison {
             stored,
             rows: Vec::new(),
             removed: Vec::new(),
-            infrastructure_moved: false,
+            is_infrastructure_new: false,
             changed: BTreeSet::new(),
         }
     }
@@ -64,7 +62,7 @@ impl Comparison {
         for area in &self.removed {
             tables::remove_area(to, *area).await?;
         }
-        if self.infrastructure_moved {
+        if self.is_infrastructure_new {
             tables::remove_infrastructure(to).await?;
         }
         for row in &self.rows {
@@ -241,33 +239,10 @@ impl KeepsPlaces for Comparison {
         Ok(Arc::clone(&self.places))
     }
 
-    fn add_infrastructure(&mut self, rows: Vec<Infrastructure>) -> Result<(), OpenError> {
-        self.add(Part::Places, rows.into_iter().map(|of| Row::Infrastructure(Arc::new(of))));
+    fn put_infrastructure(&mut self, all: Vec<Infrastructure>) -> Result<(), OpenError> {
+        self.is_infrastructure_new = true;
+        self.add(Part::Places, all.into_iter().map(|piece| Row::Infrastructure(Arc::new(piece))));
         Ok(())
-    }
-
-    fn move_infrastructure(
-        &mut self,
-        areas: &[AreaId],
-        locate: &dyn Fn(Position) -> Option<AreaId>,
-    ) -> Result<u64, OpenError> {
-        let gone: HashSet<_> = areas.iter().copied().collect();
-        let mut moved = 0;
-        let again = self.places.infrastructure().iter().map(|of| {
-            let mut of = Infrastructure::clone(of);
-            if of.tags.local_area_id.is_some_and(|area| gone.contains(&area)) {
-                of.tags.local_area_id = locate(of.shape.beginning());
-                moved += 1;
-            }
-            Row::Infrastructure(Arc::new(of))
-        });
-        let again: Vec<_> = again.collect();
-        if moved > 0 {
-            // What is stored already comes before what is new.
-            self.rows.splice(0..0, again);
-            self.infrastructure_moved = true;
-        }
-        Ok(moved)
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) const INFRASTRUCTURE: Table<Infrastructure> = table!(
     add,
     "ORDER BY fid",
     Infrastructure {
-        id: (no_id),
+        id: identifier,
         kind: r#type,
         name,
         tags: Tags { instance_region_code, local_area_id, district_id: (no_district), city: (no_city) },

@@ -2,11 +2,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::places::{self, AREAS_OF, CITIES_OF, REGIONS_OF};
-use super::super::values::{area_id, position};
+use super::super::values::area_id;
 use super::transaction::{LOCK_STATES, Transaction, column};
 use crate::folder::FolderFile;
-use crate::model::{Area, AreaId, Attributes, Infrastructure, Places, Position, Region};
-use crate::stores::import::{Each, Keeps, KeepsPlaces, OtherArea};
+use crate::model::{Area, AreaId, Attributes, Infrastructure, Places, Region};
+use crate::stores::import::{Each, Keeps, KeepsPlaces, OtherArea, Target};
 use crate::stores::wkb::{shape, surface};
 use crate::stores::{OpenError, StoreError};
 
@@ -52,19 +52,12 @@ const REMOVE: [&str; 3] = [
     "DELETE FROM areas WHERE area_id = ANY ($1)",
 ];
 
+const REMOVE_INFRASTRUCTURE: &str = "DELETE FROM infrastructure";
 const ADD_INFRASTRUCTURE: &str = "
-    INSERT INTO infrastructure (kind, name, instance_region_code, local_area_id, shape)
-    SELECT kind, name, instance_region_code, local_area_id, ST_GeomFromWKB(shape, 4326)
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bytea[])
-        AS rows (kind, name, instance_region_code, local_area_id, shape)";
-/// The place of infrastructure is where it begins.
-const INFRASTRUCTURE_IN: &str = "
-    SELECT id, ST_X(place), ST_Y(place)
-    FROM infrastructure, LATERAL (SELECT coalesce(ST_StartPoint(shape), shape) AS place) AS beginning
-    WHERE local_area_id = ANY ($1)";
-const MOVE_INFRASTRUCTURE: &str = "
-    UPDATE infrastructure SET local_area_id = rows.area_id
-    FROM unnest($1::bigint[], $2::bigint[]) AS rows (id, area_id) WHERE infrastructure.id = rows.id";
+    INSERT INTO infrastructure (identifier, kind, name, instance_region_code, local_area_id, shape)
+    SELECT identifier, kind, name, instance_region_code, local_area_id, ST_GeomFromWKB(shape, 4326)
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bytea[])
+        AS rows (identifier, kind, name, instance_region_code, local_area_id, shape)";
 
 impl Keeps<Area> for Transaction {
     fn stored(&mut self, _: FolderFile, ids: &[AreaId], each: Each<'_, Area>) -> Result<(), OpenError> {
@@ -136,33 +129,21 @@ impl KeepsPlaces for Transaction {
         self.read(places::read)
     }
 
-    fn add_infrastructure(&mut self, rows: Vec<Infrastructure>) -> Result<(), OpenError> {
-        let shapes: Result<Vec<_>, StoreError> = rows.iter().map(|of| shape(of.geometry())).collect();
-        self.execute(
-            sqlx::query(ADD_INFRASTRUCTURE)
-                .bind(column(&rows, |of| of.kind.name()))
-                .bind(column(&rows, |of| of.name.as_str()))
-                .bind(column(&rows, |of| of.tags.instance_region_code.as_deref()))
-                .bind(column(&rows, |of| of.tags.local_area_id.map(|area| area.number().cast_signed())))
-                .bind(shapes?),
-        )
-    }
-
-    fn move_infrastructure(
-        &mut self,
-        areas: &[AreaId],
-        locate: &dyn Fn(Position) -> Option<AreaId>,
-    ) -> Result<u64, OpenError> {
-        let found: Vec<(i64, f64, f64)> =
-            self.rows(sqlx::query_as(INFRASTRUCTURE_IN).bind(numbers(areas)))?;
-        let located = found.iter().map(|&(_, lng, lat)| Ok(locate(position((lng, lat))?)));
-        let located: Vec<_> = located.collect::<Result<_, StoreError>>()?;
-        self.execute(
-            sqlx::query(MOVE_INFRASTRUCTURE)
-                .bind(column(&found, |(id, ..)| *id))
-                .bind(column(&located, |area| area.map(|area| area.number().cast_signed()))),
-        )?;
-        Ok(found.len() as u64)
+    fn put_infrastructure(&mut self, all: Vec<Infrastructure>) -> Result<(), OpenError> {
+        self.execute(sqlx::query(REMOVE_INFRASTRUCTURE))?;
+        for rows in all.chunks(Self::BATCH) {
+            let shapes: Result<Vec<_>, StoreError> = rows.iter().map(|of| shape(of.geometry())).collect();
+            self.execute(
+                sqlx::query(ADD_INFRASTRUCTURE)
+                    .bind(column(rows, |of| of.id.as_str()))
+                    .bind(column(rows, |of| of.kind.name()))
+                    .bind(column(rows, |of| of.name.as_str()))
+                    .bind(column(rows, |of| of.tags.instance_region_code.as_deref()))
+                    .bind(column(rows, |of| of.tags.local_area_id.map(|area| area.number().cast_signed())))
+                    .bind(shapes?),
+            )?;
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,89 @@
+//! Infrastructure is compared in memory, and written as a whole if anything differs.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use super::{Compared, Import, Target};
+use crate::folder::FolderFile;
+use crate::model::{AreaId, Infrastructure, Locator};
+use crate::stores::OpenError;
+
+impl<T: Target> Import<'_, T> {
+    /// Imports infrastructure, and finds new areas for what lay in removed ones.
+    pub(super) fn infrastructure(&mut self, removed: &[AreaId]) -> Result<(), OpenError> {
+        let places = Arc::clone(&self.places);
+        let mut read = Vec::new();
+        self.fill(
+            FolderFile::Infrastructure,
+            |folder, each| folder.infrastructure(places.locator(), each),
+            |_, rows| {
+                read.extend(rows.into_iter().map(|row| row.value));
+                Ok(())
+            },
+        )?;
+        let mut stored: Vec<_> =
+            places.infrastructure().iter().map(|piece| Infrastructure::clone(piece)).collect();
+        let moved = relocate(&mut stored, removed, places.locator());
+        self.done.relocated += moved;
+        let mut is_changed = moved > 0;
+        for compared in merge(&mut stored, read) {
+            is_changed |= self.count(FolderFile::Infrastructure, compared);
+        }
+        if is_changed { self.target.put_infrastructure(stored) } else { Ok(()) }
+    }
+}
+
+/// Moves the pieces of removed areas to the areas in which they begin now. Returns how many pieces these are.
+fn relocate(pieces: &mut [Infrastructure], removed: &[AreaId], locator: &Locator) -> u64 {
+    let removed: HashSet<_> = removed.iter().copied().collect();
+    let mut moved = 0;
+    for piece in pieces {
+        if piece.tags.local_area_id.is_some_and(|area| removed.contains(&area)) {
+            piece.tags.local_area_id = locator.locate(piece.shape.beginning()).local_area_id;
+            moved += 1;
+        }
+    }
+    moved
+}
+
+/// Adds the pieces of a folder to the stored ones, and returns how each compares.
+///
+/// A piece replaces the stored one with its identifier. If there is none, it replaces one that the folder does not have otherwise and
+/// that has the same kind, name and first position: so a stored piece gets an identifier when its file has one for the first time,
+/// and keeps it if a file without identifiers follows.
+fn merge(stored: &mut Vec<Infrastructure>, mut read: Vec<Infrastructure>) -> Vec<Compared> {
+    Infrastructure::identify(&mut read);
+    let by_id: HashMap<_, _> =
+        stored.iter().enumerate().map(|(index, piece)| (piece.id.clone(), index)).collect();
+    let same_id: Vec<_> = read.iter().map(|piece| by_id.get(&piece.id).copied()).collect();
+    let found: HashSet<_> = same_id.iter().flatten().copied().collect();
+    let mut others: HashMap<String, VecDeque<usize>> = HashMap::new();
+    if found.len() < read.len() {
+        for (index, piece) in stored.iter().enumerate().filter(|(index, _)| !found.contains(index)) {
+            others.entry(piece.derived_id()).or_default().push_back(index);
+        }
+    }
+    let mut put = |mut piece: Infrastructure, same_id: Option<usize>| {
+        let derived = piece.derived_id();
+        let index = same_id.or_else(|| others.get_mut(&derived)?.pop_front());
+        let Some(before) = index.map(|index| &mut stored[index]) else {
+            stored.push(piece);
+            return Compared::New;
+        };
+        if same_id.is_none() && piece.id.starts_with(&derived) {
+            piece.id.clone_from(&before.id);
+        }
+        let compared = if is_same(before, &piece) { Compared::Same } else { Compared::Different };
+        *before = piece;
+        compared
+    };
+    read.into_iter().zip(same_id).map(|(piece, same_id)| put(piece, same_id)).collect()
+}
+
+/// Returns whether two pieces are stored as the same row. City and district follow from the place and the area.
+fn is_same(one: &Infrastructure, other: &Infrastructure) -> bool {
+    let Infrastructure { id, kind, name, tags, shape } = one;
+    (id, kind, name, shape) == (&other.id, &other.kind, &other.name, &other.shape)
+        && tags.instance_region_code == other.tags.instance_region_code
+        && tags.local_area_id == other.tags.local_area_id
+}
