@@ -1,7 +1,6 @@
-//! The caches of `deploy/edge` before the service, run by Debian's nginx and Varnish.
+//! The cache of `deploy/edge/nginx.conf` before the service, run by Debian's nginx.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,14 +16,13 @@ use crate::eventually::{LONG, eventually_blocking};
 use crate::nginx::{Proxy, events_come_soon, free_port, replaced};
 use crate::tools::{printed, program};
 
-/// How long the caches may reuse responses.
+/// How long the cache may reuse responses.
 const SHARED: u64 = 2;
-/// How long they may reuse floods, and reports, while the service is away: the hour and the minute of the service, shortened.
+/// How long it may reuse floods, and reports, while the service is away: the hour and the minute of the service, shortened.
 const FLOODS: u64 = 20;
 const REPORTS: u64 = 8;
 
 const NGINX: &str = include_str!("../../deploy/edge/nginx.conf");
-const VARNISH: &str = include_str!("../../deploy/edge/varnish.vcl");
 
 /// What is between the cache and the service: it counts the requests, shortens the times, and can be cut.
 struct Line {
@@ -131,13 +129,6 @@ fn get(proxy: &Proxy, target: &str, more: &[&str]) -> Got {
     Got { status, headers: headers.to_lowercase(), body: body.to_owned() }
 }
 
-/// The base address, and what leads curl there.
-fn reached_at(port: u16) -> (String, Vec<String>) {
-    let to = format!("::127.0.0.1:{port}");
-    let arguments = ["--noproxy", "*", "--connect-to", &to].map(str::to_owned).to_vec();
-    ("http://data.example.org/v1".to_owned(), arguments)
-}
-
 fn nginx(line: &Line) -> Proxy {
     let (folder, port, plain) = (tempfile::tempdir().unwrap(), free_port(), free_port());
     // Without TLS.
@@ -149,19 +140,9 @@ fn nginx(line: &Line) -> Proxy {
     let path = folder.path().display().to_string();
     let text = replaced(&text, "/var/cache/nginx/siaga", &format!("{path}/cache"));
     let text = replaced(&text, "/var/log/nginx/access.log", &format!("{path}/access.log"));
-    let (base, arguments) = reached_at(port);
-    Proxy::start(folder, &text, port, base, arguments)
-}
-
-fn varnish(line: &Line) -> Proxy {
-    let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
-    let file = folder.path().join("default.vcl");
-    fs::write(&file, replaced(VARNISH, "\"8000\"", &format!("\"{}\"", line.port))).unwrap();
-    let mut varnishd = program("varnishd");
-    varnishd.args(["-F", "-j", "none", "-s", "malloc,64m", "-a", &format!("127.0.0.1:{port}"), "-f"]);
-    varnishd.arg(file).arg("-n").arg(folder.path().join("work"));
-    let (base, arguments) = reached_at(port);
-    Proxy::run(varnishd, folder, port, base, arguments)
+    let to = format!("::127.0.0.1:{port}");
+    let arguments = ["--noproxy", "*", "--connect-to", &to].map(str::to_owned).to_vec();
+    Proxy::start(folder, &text, port, "http://data.example.org/v1".to_owned(), arguments)
 }
 
 /// Asks for one resource in many ways.
@@ -268,10 +249,11 @@ fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     assert!(back.elapsed() < crate::eventually::patiently(Duration::from_secs(6)), "{:?}", back.elapsed());
 }
 
-fn holds(start: impl Fn(&Line) -> Proxy) {
+#[test]
+fn nginx_at_the_edge_asks_once_for_all_stores_nothing_private_and_outlives_the_service_as_long_as_it_may() {
     let demo = Demo::behind_caches(&format!("{SHARED}s"));
     let line = Line::to(&demo);
-    let proxy = start(&line);
+    let proxy = nginx(&line);
     let is_there = || get(&proxy, "/v1/floods", &[]).status;
     eventually_blocking("the cache has a response", LONG, is_there, |status| *status == 200);
     many_addresses_are_one(&proxy, &line);
@@ -280,11 +262,6 @@ fn holds(start: impl Fn(&Line) -> Proxy) {
     the_service_goes_and_comes_back(&proxy, &line, &demo);
     drop(proxy);
     demo.end();
-}
-
-#[test]
-fn nginx_at_the_edge_asks_once_for_all_stores_nothing_private_and_outlives_the_service_as_long_as_it_may() {
-    holds(nginx);
 }
 
 #[test]
@@ -317,15 +294,10 @@ fn nginx_at_the_edge_stores_what_gis_programs_read_and_the_boundaries_by_their_w
 }
 
 #[test]
-fn varnish_at_the_edge_asks_once_for_all_stores_nothing_private_and_outlives_the_service_as_long_as_it_may() {
-    holds(varnish);
-}
-
-#[test]
-fn both_caches_know_the_parameters_of_all_public_reads() {
+fn the_cache_knows_the_parameters_of_all_public_reads() {
     let demo = Demo::start();
     let paths = serde_json::from_str::<Value>(&demo.body("/openapi.json")).unwrap()["paths"].clone();
-    // For GIS programs each column is a parameter: the caches do not select among those.
+    // For GIS programs each column is a parameter: the cache does not select among those.
     let stored = paths.as_object().unwrap().iter().filter(|(path, _)| !path.starts_with("/ogc"));
     let reads = stored.filter_map(|(_, path)| path.get("get"));
     let is_public = |read: &&Value| read["security"].as_array().unwrap().contains(&serde_json::json!({}));
@@ -340,10 +312,8 @@ fn both_caches_know_the_parameters_of_all_public_reads() {
     // Those of pages.
     names.extend(["lang", "list"]);
     let arguments = NGINX.lines().filter_map(|line| line.strip_prefix("map $arg_")?.split(' ').next());
-    assert_eq!(arguments.filter(|name| *name != "wait").collect::<BTreeSet<_>>(), names, "nginx");
+    assert_eq!(arguments.filter(|name| *name != "wait").collect::<BTreeSet<_>>(), names);
     let query = NGINX.lines().find(|line| line.contains(" $siaga_known {")).unwrap();
     assert!(names.iter().all(|name| query.contains(&format!("$siaga_q_{name}"))), "{query}");
-    let listed = VARNISH.split("(?!(").nth(1).and_then(|rest| rest.split(')').next()).unwrap();
-    assert_eq!(listed.split('|').collect::<BTreeSet<_>>(), names, "Varnish");
     demo.end();
 }

@@ -69,18 +69,7 @@ impl Proxy {
         fs::write(&file, text).unwrap();
         let mut nginx = Command::new("nginx");
         nginx.args(["-e", "stderr", "-g", "daemon off;", "-c"]).arg(file);
-        Self::run(nginx, folder, port, base, arguments)
-    }
-
-    /// Runs a program until it listens at the port.
-    pub(crate) fn run(
-        mut program: Command,
-        folder: TempDir,
-        port: u16,
-        base: String,
-        arguments: Vec<String>,
-    ) -> Self {
-        let process = Process(program.spawn().unwrap());
+        let process = Process(nginx.spawn().unwrap());
         let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok();
         eventually_blocking("the proxy listens", LONG, connect, |found| *found);
         Self { _process: process, _folder: folder, base, arguments }
