@@ -76,7 +76,7 @@ impl Lists {
             EventKind::State => self.changes(now).await?,
             _ => self.alerts(now).await?,
         };
-        // A replica that is behind would have areas return to states that were told before.
+        // An older list would have areas return to states that were told before: after a failover, the new primary may lack changes.
         if found < revision {
             let source = "the list is behind the changes".into();
             return Err(StoreError::Unavailable { retry_after: Duration::from_secs(1), source });

@@ -15,6 +15,11 @@ impl ConfigError {
         Self(vec![format!("{key}: {reason}")])
     }
 
+    /// Makes an error about a key that older versions read, with what to use instead.
+    pub(super) fn removed(key: &str, instead: impl fmt::Display) -> Self {
+        Self(vec![format!("{key} is no longer read; remove it: {instead}")])
+    }
+
     /// Makes an error about the files of a country.
     pub(crate) fn of_country(faults: Vec<String>) -> Self {
         Self(faults)

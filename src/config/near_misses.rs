@@ -1,4 +1,4 @@
-//! Unknown keys that resemble a known one: most likely typing mistakes.
+//! Keys and tables that nothing reads: typing mistakes, and what older versions read.
 
 use figment::value::Value;
 use figment::{Figment, Profile, Provider};
@@ -11,6 +11,8 @@ const TABLES: [&str; 5] =
     [Config::KEY, DATABASES, rocket::Config::LIMITS, rocket::Config::SHUTDOWN, rocket::Config::TLS];
 /// Rocket's table of databases.
 const DATABASES: &str = "databases";
+/// The table of a read replica. Rocket allows any table of a database, so nothing else would refuse it.
+const REPLICA: &str = "databases.siaga_read";
 /// The profiles that Rocket reads in addition to the selected one.
 const PROFILES: [Profile; 2] = [Profile::Default, Profile::Global];
 
@@ -19,12 +21,16 @@ pub(super) fn is_rockets(key: &str) -> bool {
     key == DATABASES || rocket::Config::PARAMETERS.contains(&key)
 }
 
-/// Refuses a table of the service's settings in a place where it is not read.
+/// Refuses a table of the service's settings in a place where it is not read, and the table of a replica.
 ///
 /// # Errors
 ///
-/// [`ConfigError`], with the table and the one to write instead.
+/// [`ConfigError`], with the table and what to write instead.
 pub(super) fn refuse(figment: &Figment) -> Result<(), ConfigError> {
+    if let Ok(table) = figment.find_value(REPLICA) {
+        let instead = "responses come from memory, and databases.siaga.url may name several hosts";
+        return Err(ConfigError::removed(REPLICA, format!("{instead}{}", place(figment, &table))));
+    }
     for (profile, key, value) in entries(figment) {
         let misplaced = if is_read(figment, &profile) {
             (resembles(&key, Config::KEY) && value.as_dict().is_some()).then(|| format!("[{profile}.{key}]"))

@@ -131,7 +131,7 @@ pub(super) async fn status(builder: &Builder) -> Result<(), Failure> {
 
 /// Returns lines of names and values that say what a store contains.
 fn lines_of(status: &Status, sources: &BTreeMap<String, SourceSettings>, now: Timestamp) -> String {
-    let Status { schema, needed, rows, newest, replica, heard, free, last_backup } = status;
+    let Status { schema, needed, rows, newest, heard, free, last_backup } = status;
     let advice = match schema.cmp(needed) {
         Ordering::Less => "; run siaga migrate",
         Ordering::Equal => "",
@@ -151,13 +151,6 @@ fn lines_of(status: &Status, sources: &BTreeMap<String, SourceSettings>, now: Ti
     }));
     lines.extend(free.map(|free| ("free on disk", format!("{} MiB", free >> 20))));
     lines.extend(last_backup.as_ref().map(|at| ("last backup", since(at.as_ref()))));
-    lines.extend(replica.iter().map(|behind| {
-        let behind = match behind {
-            Ok(behind) => format!("{} behind", told(behind.as_millis() as i64)),
-            Err(error) => format!("not known: {error}"),
-        };
-        ("replica", behind)
-    }));
     lines.iter().map(|(name, value)| format!("{name:16}{value}\n")).collect()
 }
 

@@ -48,7 +48,7 @@ pub trait Upkeep: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If the store cannot be reached. A replica that cannot be reached is not an error.
+    /// If the store cannot be reached.
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError>;
 
     /// Writes a copy of all that the store keeps, as it is at one moment, to a new file, while a server may be running.
@@ -88,8 +88,6 @@ pub struct Status {
     /// The time of the newest state, report and reading that is not in the future, if any; empty while the schema is
     /// too old.
     pub newest: Vec<(&'static str, Option<Timestamp>)>,
-    /// How far the replica is behind, or why that is unknown; `None` without a replica.
-    pub replica: Option<Result<Duration, String>>,
     /// When each source was last heard, by name.
     pub heard: BTreeMap<String, Timestamp>,
     /// How many bytes are free where the store keeps its data; `None` if it does not know.

@@ -140,6 +140,31 @@ fn a_table_of_the_service_in_a_wrong_place_is_refused_with_the_table_to_write() 
 }
 
 #[test]
+fn the_table_of_a_replica_is_refused_by_a_start_and_by_check() {
+    let url = "url = \"postgres://siaga:hush@127.0.0.1:1/siaga\"";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("Rocket.toml"), format!("[default.databases.siaga_read]\n{url}"))
+        .unwrap();
+    let (elsewhere, databases) = (tempfile::tempdir().unwrap(), format!("{{siaga_read={{{url}}}}}"));
+    let database = ("DATABASE_URL", "postgres://siaga@127.0.0.1:1/siaga");
+    for command in [&[][..], &["check"]] {
+        for store in ["memory", "postgres"] {
+            let store = ("SIAGA_STORE", store);
+            for (output, place) in [
+                (siaga_in(&folder, command, &[store, database]), "(Rocket.toml)"),
+                (siaga_in(&elsewhere, command, &[store, ("ROCKET_DATABASES", &databases)]), ")"),
+            ] {
+                let error = refusal(&output);
+                let begins =
+                    "siaga: databases.siaga_read is no longer read; remove it: responses come from memory";
+                assert!(error.starts_with(begins) && error.ends_with(place), "{command:?}: {error}");
+                assert!(!error.contains("hush"), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_table_of_the_service_in_a_selected_profile_and_tables_of_others_are_taken() {
     let folder = tempfile::tempdir().unwrap();
     let file = "[siaga]\nport = 1\n[siaga.siaga]\ndataset = \"empty\"\n[default.ceiling]\nstate = 2\n[default.post]\n";

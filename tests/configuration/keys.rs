@@ -5,9 +5,7 @@ use siaga::model::LayerKind;
 /// The keys that a pattern such as `limits.{body,chunk}` stands for, in their order, with `<>` for every `<…>` but those whose
 /// values the page lists.
 pub(crate) fn expanded(pattern: &str) -> Vec<String> {
-    let pattern = pattern
-        .replace("<resource>", &format!("{{{}}}", LayerKind::NAMES.join(",")))
-        .replace("<database>", "{siaga,siaga_read}");
+    let pattern = pattern.replace("<resource>", &format!("{{{}}}", LayerKind::NAMES.join(",")));
     if let Some((before, rest)) = pattern.split_once('{') {
         let (parts, after) = rest.split_once('}').unwrap_or_else(|| panic!("{pattern}"));
         return parts.split(',').flat_map(|part| expanded(&format!("{before}{part}{after}"))).collect();

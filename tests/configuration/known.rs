@@ -86,20 +86,13 @@ fn every_key_there_is_stands_on_the_page_and_no_other() {
 }
 
 #[test]
-fn every_key_of_a_database_stands_on_the_page_and_no_other() {
-    let address = "postgres://siaga@127.0.0.1:1/siaga";
-    let known: BTreeSet<String> = ["siaga", "siaga_read"]
-        .into_iter()
-        .flat_map(|name| {
-            let figment = Figment::from(rocket::Config::default())
-                .merge(("siaga.store", "postgres"))
-                .merge(("databases.siaga.url", address))
-                .merge((format!("databases.{name}.{UNKNOWN}"), 1));
-            let error = Builder::default().figment(figment).check().unwrap_err().to_string();
-            let names = allowed(&error).unwrap_or_else(|| panic!("{error}"));
-            names.into_iter().map(move |key| format!("databases.{name}.{key}"))
-        })
-        .collect();
+fn every_key_of_the_database_stands_on_the_page_and_no_other() {
+    let figment = Figment::from(rocket::Config::default())
+        .merge(("siaga.store", "postgres"))
+        .merge((format!("databases.siaga.{UNKNOWN}"), 1));
+    let error = Builder::default().figment(figment).check().unwrap_err().to_string();
+    let names = allowed(&error).unwrap_or_else(|| panic!("{error}"));
+    let known: BTreeSet<_> = names.into_iter().map(|key| format!("databases.siaga.{key}")).collect();
     let documented = keys(page::of_rocket());
     let of_databases: BTreeSet<String> =
         documented.iter().filter(|key| key.starts_with("databases.")).cloned().collect();

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
 
 /// A cluster, as `tests/cluster` makes them; it is removed with the value.
@@ -20,9 +21,9 @@ impl Cluster {
         Self::made(|path| run(&["new", path]))
     }
 
-    /// A streaming replica of a running cluster, started.
-    pub(crate) fn replica_of(primary: &Self) -> Self {
-        Self::made(|path| run(&["replica", path, text(&primary.path)]))
+    /// A streaming standby of a running cluster, started.
+    pub(crate) fn standby_of(primary: &Self) -> Self {
+        Self::made(|path| run(&["standby", path, text(&primary.path)]))
     }
 
     fn made(make: impl FnOnce(&str) -> String) -> Self {
@@ -46,16 +47,9 @@ impl Cluster {
         run(&["stop", text(&self.path), mode]);
     }
 
-    /// Makes a replica a primary.
+    /// Makes a standby a primary.
     pub(crate) fn promote(&self) {
         run(&["promote", text(&self.path)]);
-    }
-
-    /// Adds a line to its configuration, for its next start.
-    pub(crate) fn configure(&self, line: &str) {
-        let path = self.path.join("data/postgresql.conf");
-        let settings = fs::read_to_string(&path).unwrap();
-        fs::write(&path, format!("{settings}{line}\n")).unwrap();
     }
 
     /// The folder with the files of its tables, without the write-ahead log.
@@ -66,6 +60,10 @@ impl Cluster {
     /// The address of its database.
     pub(crate) fn url(&self) -> String {
         fs::read_to_string(self.path.join("address")).unwrap().trim().to_owned()
+    }
+
+    pub(crate) async fn connected(&self) -> PgConnection {
+        PgConnection::connect(&self.url()).await.unwrap()
     }
 }
 

@@ -12,31 +12,24 @@ use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::server::{KEY, Server, built, figment};
 
-/// The server's connections for requests to this database: those of the table `databases.siaga`, or of another.
+/// The server's connections for requests to this database.
 const SESSIONS: &str = "
-    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1";
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'siaga'";
 
-/// The tables that configure databases. Here the replica is the primary itself, which is never behind.
-const TABLES: [&str; 2] = ["siaga", "siaga_read"];
-
-/// A server with these settings of its database in a table, and somebody else's connection to that.
-async fn served(table: &str, settings: &[(&str, u32)]) -> (Server, PgConnection, Database) {
+/// A server with these settings of its database, and somebody else's connection to that.
+async fn served(settings: &[(&str, u32)]) -> (Server, PgConnection, Database) {
     let database = Database::with_fixture().await;
-    let figment = figment(&database.url())
-        .merge(("siaga.limits.timeout", "20s"))
-        .merge((format!("databases.{table}.url"), database.url()));
+    let figment = figment(&database.url()).merge(("siaga.limits.timeout", "20s"));
     let figment = settings
         .iter()
-        .fold(figment, |figment, (key, number)| figment.merge((format!("databases.{table}.{key}"), *number)));
+        .fold(figment, |figment, (key, number)| figment.merge((format!("databases.siaga.{key}"), *number)));
     let other = PgConnection::connect(&database.url()).await.unwrap();
     (Server::of(built(figment).await.unwrap()).await, other, database)
 }
 
-/// Waits until there are so many connections of a table.
-async fn until(connection: &mut PgConnection, table: &str, expected: impl Fn(i64) -> bool) {
-    let found = async || {
-        sqlx::query_scalar::<_, i64>(SESSIONS).bind(table).fetch_one(&mut *connection).await.unwrap()
-    };
+/// Waits until there are so many connections.
+async fn until(connection: &mut PgConnection, expected: impl Fn(i64) -> bool) {
+    let found = async || sqlx::query_scalar::<_, i64>(SESSIONS).fetch_one(&mut *connection).await.unwrap();
     eventually("the number of connections", LONG, found, |found| expected(*found)).await;
 }
 
@@ -47,23 +40,17 @@ async fn ask(server: &Server) -> u16 {
 }
 
 /// Has the server use a connection for each of many requests, and look at how many it has then.
-async fn with_many_requests(
-    server: &Server,
-    table: &str,
-    other: &mut PgConnection,
-    database: &Database,
-    expected: i64,
-) {
+async fn with_many_requests(server: &Server, other: &mut PgConnection, database: &Database, expected: i64) {
     // Within a transaction the same sessions are told again and again.
     let mut locking = PgConnection::connect(&database.url()).await.unwrap();
     let mut transaction = locking.begin().await.unwrap();
     transaction.execute("LOCK TABLE cards IN ACCESS EXCLUSIVE MODE").await.unwrap();
     let asked = join_all((0..8).map(|_| ask(server)));
     let watched = async {
-        until(other, table, |found| found == expected).await;
+        until(other, |found| found == expected).await;
         // There is time for more, if there were more.
         time::sleep(Duration::from_millis(300)).await;
-        until(other, table, |found| found == expected).await;
+        until(other, |found| found == expected).await;
         transaction.rollback().await.unwrap();
     };
     let (answered, ()) = join(asked, watched).await;
@@ -73,9 +60,9 @@ async fn with_many_requests(
 #[test]
 fn a_server_has_as_many_connections_as_it_may_and_no_more() {
     block_on(async {
-        for (table, most) in TABLES.into_iter().flat_map(|table| [(table, 2), (table, 5)]) {
-            let (server, mut other, database) = served(table, &[("max_connections", most)]).await;
-            with_many_requests(&server, table, &mut other, &database, i64::from(most)).await;
+        for most in [2, 5] {
+            let (server, mut other, database) = served(&[("max_connections", most)]).await;
+            with_many_requests(&server, &mut other, &database, i64::from(most)).await;
         }
     });
 }
@@ -83,22 +70,18 @@ fn a_server_has_as_many_connections_as_it_may_and_no_more() {
 #[test]
 fn connections_are_made_that_nobody_needs() {
     block_on(async {
-        for table in TABLES {
-            let (_server, mut other, _database) = served(table, &[("min_connections", 4)]).await;
-            until(&mut other, table, |found| found >= 4).await;
-        }
+        let (_server, mut other, _database) = served(&[("min_connections", 4)]).await;
+        until(&mut other, |found| found >= 4).await;
     });
 }
 
 #[test]
 fn connections_that_nobody_needed_for_a_while_are_closed() {
     block_on(async {
-        for table in TABLES {
-            let settings = [("max_connections", 5), ("idle_timeout", 1)];
-            let (server, mut other, database) = served(table, &settings).await;
-            with_many_requests(&server, table, &mut other, &database, 5).await;
-            until(&mut other, table, |found| found <= 1).await;
-        }
+        let settings = [("max_connections", 5), ("idle_timeout", 1)];
+        let (server, mut other, database) = served(&settings).await;
+        with_many_requests(&server, &mut other, &database, 5).await;
+        until(&mut other, |found| found <= 1).await;
     });
 }
 
@@ -115,7 +98,7 @@ fn a_connection_is_waited_for_as_long_as_configured() {
     block_on(async {
         for (seconds, status) in [(1, 503), (20, 200)] {
             let settings = [("max_connections", 1), ("connect_timeout", seconds)];
-            let (server, mut other, _database) = served("siaga", &settings).await;
+            let (server, mut other, _database) = served(&settings).await;
             other.execute(SLOW_CARDS).await.unwrap();
             // One has the only connection, the other waits for it.
             let holder = r#"{"username":"u","network":"n","language":"id"}"#;
@@ -143,10 +126,10 @@ fn the_metrics_tell_how_many_connections_there_are() {
             .merge(("databases.siaga.min_connections", 3));
         let server = Server::of(built(metrics).await.unwrap()).await;
         let mut other = PgConnection::connect(&database.url()).await.unwrap();
-        until(&mut other, "siaga", |found| found >= 3).await;
+        until(&mut other, |found| found >= 3).await;
         let page = server.client.get("/metrics").dispatch().await.into_string().await.unwrap();
         let count = |state: &str| -> u32 {
-            let series = format!("siaga_database_connections{{database=\"primary\",state=\"{state}\"}} ");
+            let series = format!("siaga_database_connections{{state=\"{state}\"}} ");
             let found = page.lines().find_map(|line| line.strip_prefix(&series));
             found.unwrap_or_else(|| panic!("{series}: {page}")).parse().unwrap()
         };
@@ -157,10 +140,10 @@ fn the_metrics_tell_how_many_connections_there_are() {
 #[test]
 fn a_store_that_is_closed_holds_no_connections() {
     block_on(async {
-        let (server, mut other, _database) = served("siaga", &[("min_connections", 3)]).await;
+        let (server, mut other, _database) = served(&[("min_connections", 3)]).await;
         assert_eq!(ask(&server).await, 200);
-        until(&mut other, "siaga", |found| found >= 3).await;
+        until(&mut other, |found| found >= 3).await;
         server.store.close().await;
-        until(&mut other, "siaga", |found| found == 0).await;
+        until(&mut other, |found| found == 0).await;
     });
 }

@@ -1,4 +1,4 @@
-//! What the metrics tell of the database: calls that wait and are retried, batches, how far a replica is behind.
+//! What the metrics tell of the database: calls that wait and are retried, batches.
 
 use figment::Figment;
 use rocket::futures::future::join;
@@ -6,13 +6,10 @@ use rocket::http::Header;
 use rocket::tokio::join;
 use sqlx::{Connection, Executor, PgConnection};
 
-use crate::cluster::Cluster;
 use crate::connections::SLOW_CARDS;
 use crate::eventually::{LONG, eventually};
 use crate::fixture::block_on;
 use crate::postgres::Database;
-use crate::replicas::{AREA, connected, with_replica};
-use crate::running::Running;
 use crate::server::{KEY, Server, built, figment};
 
 async fn measured(figment: Figment) -> Server {
@@ -31,7 +28,7 @@ async fn until(server: &Server, series: &str, expected: impl Fn(f64) -> bool) {
     eventually(series, LONG, value, |value| value.is_some_and(&expected)).await;
 }
 
-const WAITING: &str = r#"siaga_database_calls_waiting{database="primary"}"#;
+const WAITING: &str = "siaga_database_calls_waiting{}";
 const HOLDER: &str = r#"{"username":"u","network":"n","language":"id"}"#;
 
 #[test]
@@ -54,39 +51,6 @@ fn the_metrics_tell_how_many_calls_wait_for_a_connection() {
         let (first, second, ()) = join!(make(), make(), watched);
         assert_eq!((first.status().code, second.status().code), (200, 200));
         until(&server, WAITING, |waiting| waiting == 0.0).await;
-    });
-}
-
-#[test]
-fn the_log_tells_once_that_calls_wait_for_long_for_a_connection() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let mut other = PgConnection::connect(&database.url()).await.unwrap();
-        let keys = format!(
-            r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#,
-            siaga::auth::KeyDigest::of(KEY).to_hex()
-        );
-        let variables = [
-            ("SIAGA_STORE", "postgres"),
-            ("DATABASE_URL", &*database.url()),
-            ("ROCKET_DATABASES", "{siaga={max_connections=1}}"),
-            ("SIAGA_AUTH__API_KEYS", &keys),
-            ("SIAGA_IMAGES__SIGNING_KEY", "a key of thirty-two bytes or more"),
-        ];
-        let service = Running::start(&variables, "To try:");
-        other.execute(SLOW_CARDS).await.unwrap();
-        std::thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    let rest =
-                        format!("X-Api-Key: {KEY}\r\nContent-Length: {}\r\n\r\n{HOLDER}", HOLDER.len());
-                    service.request("POST", "/v1/cards", &rest);
-                });
-            }
-        });
-        let log = service.kill();
-        let said = "writing calls wait for more than a second for a connection to the database";
-        assert_eq!(log.matches(said).count(), 1, "{log}");
     });
 }
 
@@ -116,35 +80,5 @@ fn the_metrics_tell_of_batches_and_of_calls_that_are_retried() {
         let request = server.client.get("/v1/cards/used-card").header(Header::new("X-Api-Key", KEY));
         assert_eq!(request.dispatch().await.status().code, 503);
         assert!(value(&server, "siaga_database_retries_total").await.unwrap() > retried);
-    });
-}
-
-#[test]
-fn the_metrics_tell_how_far_a_replica_is_behind_while_it_responds() {
-    block_on(async {
-        const LAG: &str = "siaga_replica_lag_bytes{}";
-        let primary = Cluster::new();
-        drop(Server::on(&primary.url()).await);
-        connected(&primary).await.execute(AREA).await.unwrap();
-        let replica = Cluster::replica_of(&primary);
-        let server = measured(with_replica(&primary, &replica)).await;
-        // As the server does every few seconds.
-        let overview = async || assert!(server.store.overview().await.unwrap().is_some());
-        connected(&replica).await.execute("SELECT pg_wal_replay_pause()").await.unwrap();
-        let filler = "SELECT pg_logical_emit_message(true, 'filler', repeat('x', 1000000))";
-        connected(&primary).await.execute(filler).await.unwrap();
-        overview().await;
-        let behind = value(&server, LAG).await.unwrap();
-        assert!((1e6..2e6).contains(&behind), "{behind}");
-
-        connected(&replica).await.execute("SELECT pg_wal_replay_resume()").await.unwrap();
-        let lag = async || {
-            overview().await;
-            value(&server, LAG).await
-        };
-        eventually("the replica follows", LONG, lag, |lag| *lag == Some(0.0)).await;
-        replica.stop("immediate");
-        overview().await;
-        assert_eq!(value(&server, LAG).await, None);
     });
 }

@@ -4,16 +4,14 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, Utc};
 use serde_json::json;
-use sqlx::{Executor, PgConnection};
+use sqlx::Executor;
 
 use crate::cluster::{Cluster, url_of};
 use crate::crashes::{Acknowledged, ask, check, prepare, start, under_load};
 use crate::eventually::{LONG, eventually, eventually_blocking};
 use crate::fixture::block_on;
 use crate::proxy::Proxy;
-use crate::replicas::connected;
 use crate::server::{Server, built, figment};
 
 /// How soon after the promotion writes succeed.
@@ -37,9 +35,9 @@ async fn writes_succeed(server: &Server) {
 /// A primary with a schema and areas, and a standby that has each write before it is acknowledged.
 async fn primary_and_standby() -> (Cluster, Cluster) {
     let primary = primary().await;
-    let standby = Cluster::replica_of(&primary);
+    let standby = Cluster::standby_of(&primary);
     // Set after the copy was made, so that the standby does not wait for one of its own when it is promoted.
-    let mut connection = connected(&primary).await;
+    let mut connection = primary.connected().await;
     connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'").await.unwrap();
     connection.execute("SELECT pg_reload_conf()").await.unwrap();
     let synchronous = async || {
@@ -82,13 +80,13 @@ fn a_primary_that_is_demoted_without_a_restart_is_left_for_the_promoted_standby(
         let (primary, standby) = primary_and_standby().await;
         let server = Server::on(&url_of(&[&primary, &standby])).await;
         assert_eq!(server.set(5, 1).await, 200);
-        let mut demoted = connected(&primary).await;
+        let mut demoted = primary.connected().await;
         demoted.execute("ALTER SYSTEM SET default_transaction_read_only = on").await.unwrap();
         demoted.execute("SELECT pg_reload_conf()").await.unwrap();
         standby.promote();
         writes_succeed(&server).await;
         assert_eq!(server.state(5).await, Some(2));
-        let mut other = connected(&standby).await;
+        let mut other = standby.connected().await;
         let state: i16 = sqlx::query_scalar("SELECT state FROM flood_states WHERE area_id = 5")
             .fetch_one(&mut other)
             .await
@@ -111,105 +109,25 @@ fn a_start_finds_the_host_that_accepts_writes_wherever_it_is_named() {
     });
 }
 
-/// Waits until a replica has all that its primary has now.
-async fn caught_up(primary: &Cluster, replica: &Cluster) {
+/// Waits until a standby has all that its primary has now.
+async fn caught_up(primary: &Cluster, standby: &Cluster) {
     let position: String = sqlx::query_scalar("SELECT pg_current_wal_flush_lsn()::text")
-        .fetch_one(&mut connected(primary).await)
+        .fetch_one(&mut primary.connected().await)
         .await
         .unwrap();
-    let mut replica = connected(replica).await;
+    let mut standby = standby.connected().await;
     let replayed = async || {
         let sql = "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)";
-        sqlx::query_scalar::<_, bool>(sql).bind(&position).fetch_one(&mut replica).await.unwrap()
+        sqlx::query_scalar::<_, bool>(sql).bind(&position).fetch_one(&mut standby).await.unwrap()
     };
-    eventually("the replica follows", LONG, replayed, |replayed| *replayed).await;
-}
-
-/// Waits until a server reads from the replica that `follower` is connected to.
-async fn reads_from(server: &Server, follower: &mut PgConnection) {
-    let answered = "
-        SELECT count(*) FROM pg_stat_activity
-        WHERE application_name = 'siaga_read' AND query LIKE '%flood_states%' AND query_start > $1";
-    let reading = async || {
-        let asked: DateTime<Utc> =
-            sqlx::query_scalar("SELECT clock_timestamp()").fetch_one(&mut *follower).await.unwrap();
-        server.stored_state(5).await;
-        sqlx::query_scalar::<_, i64>(answered).bind(asked).fetch_one(&mut *follower).await.unwrap()
-    };
-    eventually("the replica is read", LONG, reading, |answered| *answered > 0).await;
-}
-
-/// A server that writes to the first two of these and reads from the third.
-async fn reading(primary: &Cluster, standby: &Cluster, replica: &Cluster) -> Server {
-    let figment = figment(&url_of(&[primary, standby])).merge(("databases.siaga_read.url", replica.url()));
-    Server::of(built(figment).await.unwrap()).await
-}
-
-#[test]
-fn a_replica_that_has_more_of_the_lost_primary_than_the_promoted_standby_is_not_read() {
-    block_on(async {
-        let primary = primary().await;
-        let (standby, replica) = (Cluster::replica_of(&primary), Cluster::replica_of(&primary));
-        let server = reading(&primary, &standby, &replica).await;
-        assert_eq!(server.set(5, 1).await, 200);
-        caught_up(&primary, &standby).await;
-        standby.stop("fast");
-        // A write that the standby does not get, and so much after it that the standby stays behind for long.
-        assert_eq!(server.set(5, 3).await, 200);
-        let filler = "SELECT pg_logical_emit_message(false, 'filler', repeat('x', 10000000))";
-        connected(&primary).await.execute(filler).await.unwrap();
-        caught_up(&primary, &replica).await;
-        assert_eq!(server.stored_state(5).await, Some(3));
-
-        primary.stop("immediate");
-        standby.start();
-        standby.promote();
-        writes_succeed(&server).await;
-        for _ in 0..20 {
-            assert_eq!(server.stored_state(5).await, Some(2));
-        }
-        // Nor is it by a server that was started later and has written nothing.
-        let later = reading(&primary, &standby, &replica).await;
-        assert_eq!(later.stored_state(5).await, Some(2));
-    });
-}
-
-#[test]
-fn a_replica_that_follows_the_promoted_standby_is_read_again() {
-    block_on(async {
-        let primary = primary().await;
-        let (standby, replica) = (Cluster::replica_of(&primary), Cluster::replica_of(&primary));
-        let server = reading(&primary, &standby, &replica).await;
-        assert_eq!(server.set(5, 1).await, 200);
-        caught_up(&primary, &standby).await;
-        primary.stop("immediate");
-        standby.promote();
-        let mut follower = connected(&replica).await;
-        let follow = format!("ALTER SYSTEM SET primary_conninfo = '{}'", standby.url());
-        follower.execute(sqlx::AssertSqlSafe(follow)).await.unwrap();
-        follower.execute("SELECT pg_reload_conf()").await.unwrap();
-        writes_succeed(&server).await;
-        assert_eq!(server.stored_state(5).await, Some(2));
-        caught_up(&standby, &replica).await;
-        reads_from(&server, &mut follower).await;
-        assert_eq!(server.stored_state(5).await, Some(2));
-
-        // What another server writes while the replica stands still does not show: it is the replica that is read.
-        follower.execute("SELECT pg_wal_replay_pause()").await.unwrap();
-        let other = Server::on(&standby.url()).await;
-        assert_eq!(other.set(5, 4).await, 200);
-        assert_eq!(other.stored_state(5).await, Some(4));
-        // On a busy machine the replica may respond too late once: the server then does not use it for a second.
-        let stored = async || server.stored_state(5).await;
-        eventually("what the replica has is read", LONG, stored, |state| *state == Some(2)).await;
-    });
+    eventually("the standby follows", LONG, replayed, |replayed| *replayed).await;
 }
 
 #[test]
 fn a_primary_that_answers_nothing_any_more_is_left_for_the_promoted_standby() {
     block_on(async {
         let primary = primary().await;
-        let standby = Cluster::replica_of(&primary);
+        let standby = Cluster::standby_of(&primary);
         let proxy = Proxy::before(&primary.url());
         let through = proxy.through(&primary.url());
         let at = |url: &str| url.split(['@', '/']).nth(3).unwrap().to_owned();

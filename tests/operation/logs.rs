@@ -1,7 +1,11 @@
 //! What the program writes to standard error.
 
-use serde_json::Value;
+use std::thread;
 
+use serde_json::Value;
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::connections::SLOW_CARDS;
 use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::running::Running;
@@ -114,46 +118,46 @@ fn an_error_of_the_service_is_logged_once_with_the_id_of_the_request() {
     assert!(errors.contains("ERROR"), "{errors}");
 }
 
-/// A server whose replica cannot be reached: about once a second, a request that reads makes its store warn.
-fn without_its_replica(database: &Database, format: &str) -> Running {
-    let file = "[default.databases.siaga_read]\nurl = \"postgres://siaga@127.0.0.1:1/siaga\"";
-    let variables = [
-        ("SIAGA_STORE", "postgres"),
-        ("DATABASE_URL", &database.url()),
-        ("SIAGA_AUTH__API_KEYS", &keys()),
-        ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
-        ("SIAGA_LOG__FORMAT", format),
-    ];
-    Running::start_with(&variables, LAST, file)
-}
-
 #[test]
-fn a_warning_of_the_store_has_the_id_of_the_request_it_happened_in() {
-    let database = block_on(Database::with_fixture());
+fn a_warning_of_the_store_is_logged_once_with_the_id_of_the_request_it_happened_in() {
+    let database = block_on(async {
+        let database = Database::with_fixture().await;
+        let mut other = PgConnection::connect(&database.url()).await.unwrap();
+        other.execute(SLOW_CARDS).await.unwrap();
+        database
+    });
+    let (url, keys) = (database.url(), keys());
+    let holder = r#"{"username":"u","network":"n","language":"id"}"#;
+    let rest = format!("X-Api-Key: {KEY}\r\nContent-Length: {}\r\n\r\n{holder}", holder.len());
     for format in ["text", "json"] {
-        let service = without_its_replica(&database, format);
-        let mut ids = Vec::new();
-        let line = service.until("a warning within a request", |service| {
-            // Each period is another question, which no cached response answers.
-            let target = format!("/v1/reports?timeperiod={}", 1 + ids.len());
-            let response = service.request("GET", &target, "\r\n");
-            let id = response.lines().find_map(|line| {
-                let (name, value) = line.split_once(": ")?;
-                name.eq_ignore_ascii_case("x-request-id").then(|| value.to_owned())
-            });
-            ids.push(id.unwrap());
-            let errors = service.errors();
-            let found = errors.lines().filter(|line| line.contains("the replica is lost"));
-            found.rev().find(|line| line.contains("request_id")).map(str::to_owned)
+        let variables = [
+            ("SIAGA_STORE", "postgres"),
+            ("DATABASE_URL", &*url),
+            // Of two connections one is for calls that write.
+            ("ROCKET_DATABASES", "{siaga={max_connections=2}}"),
+            ("SIAGA_AUTH__API_KEYS", &keys),
+            ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
+            ("SIAGA_LOG__FORMAT", format),
+        ];
+        let service = Running::start(&variables, LAST);
+        let responses = thread::scope(|scope| {
+            let requests = [(); 3].map(|()| scope.spawn(|| service.request("POST", "/v1/cards", &rest)));
+            requests.map(|request| request.join().unwrap())
         });
+        let log = service.kill();
+        let said = "writing calls wait for more than a second for a connection to the database";
+        let lines: Vec<_> = log.lines().filter(|line| line.contains(said)).collect();
+        let [line] = *lines else { panic!("{log}") };
         let id = if format == "json" {
-            let line: Value = serde_json::from_str(&line).unwrap();
+            let line: Value = serde_json::from_str(line).unwrap();
             assert_eq!(line["level"], "WARN", "{line}");
             line["request_id"].as_str().unwrap().to_owned()
         } else {
             line.split("request_id=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
         };
-        assert!(ids.contains(&id), "{line}: {ids:?}");
+        let is_of =
+            |response: &String| response.to_ascii_lowercase().contains(&format!("x-request-id: {id}"));
+        assert!(responses.iter().any(is_of), "{line}: {responses:?}");
         assert_eq!(line.matches("request_id").count(), 1, "{line}");
     }
 }

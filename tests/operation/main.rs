@@ -53,7 +53,6 @@ mod logs;
 mod orders;
 mod places;
 mod reloading;
-mod replicas;
 mod signing_keys;
 mod slow_uploads;
 mod starts;

@@ -8,7 +8,7 @@ use rocket::http::Header;
 use rocket::local::asynchronous::Client;
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
-use siaga::stores::{FloodQuery, Store};
+use siaga::stores::Store;
 use siaga::{BuildError, Siaga};
 
 /// A key that allows everything.
@@ -58,13 +58,6 @@ impl Server {
     pub(crate) async fn set(&self, area: u64, state: u64) -> u16 {
         let request = self.client.put(format!("/v1/floods/{area}")).header(Header::new("X-Api-Key", KEY));
         request.body(json!({ "state": state }).to_string()).dispatch().await.status().code
-    }
-
-    /// The state an area has in the store, whatever answers are at hand.
-    pub(crate) async fn stored_state(&self, area: u64) -> Option<u64> {
-        let records = self.store.flood_states(&FloodQuery::default()).await.unwrap().value;
-        let record = records.iter().find(|record| record.area_id.number() == area)?;
-        Some(record.state.code().into())
     }
 
     /// The state an area has by the interface.

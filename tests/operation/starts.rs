@@ -88,10 +88,6 @@ fn a_missing_or_wrong_address_is_named_by_its_key() {
                 figment("postgres://siaga:hush@a,b/x?target_session_attrs=standby"),
                 "databases.siaga.url: target_session_attrs must be read-write or any",
             ),
-            (
-                figment(NOWHERE).merge(("databases.siaga_read.url", "postgres://siaga:hush@a,b/x")),
-                "databases.siaga_read.url: must name one host",
-            ),
             (figment("mysql://siaga:hush@localhost/x"), "databases.siaga.url: must be the address"),
             (
                 figment(NOWHERE).merge(("databases.siaga.max_connections", "hush")),
@@ -100,10 +96,6 @@ fn a_missing_or_wrong_address_is_named_by_its_key() {
             (
                 figment(NOWHERE).merge(("databases.siaga.max_conections", 3)),
                 "databases.siaga.max_conections: unknown key",
-            ),
-            (
-                figment(NOWHERE).merge(("databases.siaga_read.connect_timeout", 3)),
-                "databases.siaga_read.url: missing",
             ),
             (figment(NOWHERE).merge(("siaga.postgres.waits", "1s")), "siaga.postgres.waits: unknown key"),
         ] {

@@ -192,7 +192,7 @@ impl<W: Write> Worker<W> {
                 None => connections.writer().await?,
             };
             let answers = writer.write(&mut link, jobs).await;
-            connections.wrote(&mut link, &answers).await;
+            connections.wrote(&answers);
             if answers.is_ok() {
                 *held = Some(link);
                 return answers;

@@ -33,7 +33,7 @@ const OPEN: &str = "
 impl CallStore for PostgresStore {
     async fn kept_calls(&self) -> Result<BTreeMap<String, KeptCall>, StoreError> {
         let query: Query<(String, i64, String)> = sqlx::query_as(KEPT);
-        let rows = self.connections.read_primary(query).await?;
+        let rows = self.connections.read(query).await?;
         let kept =
             |(name, version, text): (_, i64, _)| (name, KeptCall { version: version.cast_unsigned(), text });
         Ok(rows.into_iter().map(kept).collect())
@@ -47,6 +47,6 @@ impl CallStore for PostgresStore {
 
     async fn open_writes(&self) -> Result<BTreeSet<String>, StoreError> {
         let query: Query<(String,)> = sqlx::query_as(OPEN);
-        Ok(self.connections.read_primary(query).await?.into_iter().map(|(open,)| open).collect())
+        Ok(self.connections.read(query).await?.into_iter().map(|(open,)| open).collect())
     }
 }

@@ -123,7 +123,7 @@ impl PostgresStore {
             let mut link = self.connections.writer().await?;
             let outcome = receive(&mut link, id, content, &tags, places.revision.0, waits).await;
             let outcome = outcome.map_err(StoreError::from);
-            self.connections.wrote(&mut link, &outcome).await;
+            self.connections.wrote(&outcome);
             let (now, known, key) = link.end(outcome)?;
             if revision(now) != places.revision {
                 places = self.places.load(&self.connections).await?;
@@ -190,7 +190,7 @@ impl CardStore for PostgresStore {
     }
 
     async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError> {
-        let found = self.connections.read(|| sqlx::query_as(CARD).bind(id.as_str().to_owned())).await?;
+        let found = self.connections.read(sqlx::query_as(CARD).bind(id.as_str().to_owned())).await?;
         let row: CardRow = found.into_iter().next().ok_or_else(|| StoreError::no_card(id))?;
         Ok(Arc::new(Card {
             pkey: row.pkey.cast_unsigned(),

@@ -9,7 +9,6 @@ use sqlx::{Connection, FromRow, PgConnection};
 
 use super::PostgresStore;
 use super::error::backend;
-use super::statement::Query;
 use super::transfer::LOCK_STATES;
 use super::values::{area_id, column, flood_state, moment};
 use crate::model::alerts::LogEntry;
@@ -169,7 +168,7 @@ impl PostgresStore {
         let attempt = || async {
             let mut link = self.connections.writer().await?;
             let outcome = within_transaction(&mut link, &order, self.clock.now()).await;
-            self.connections.wrote(&mut link, &outcome).await;
+            self.connections.wrote(&outcome);
             link.end(outcome)
         };
         self.connections.trying(attempt).await
@@ -177,15 +176,13 @@ impl PostgresStore {
 
     /// Returns entries of the log of all areas.
     pub(super) async fn log_of_all(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
-        let asked = || -> Query<LogRow> {
-            sqlx::query_as(LOG)
-                .bind(query.since.map(moment))
-                .bind(query.until.map(moment))
-                .bind(query.before.map(moment))
-                .bind(query.by.clone())
-                .bind(query.batch.map(|batch| column(batch.get())))
-                .bind(i64::from(query.most))
-        };
+        let asked = sqlx::query_as(LOG)
+            .bind(query.since.map(moment))
+            .bind(query.until.map(moment))
+            .bind(query.before.map(moment))
+            .bind(query.by.clone())
+            .bind(query.batch.map(|batch| column(batch.get())))
+            .bind(i64::from(query.most));
         let mut log = Vec::new();
         for LogRow { entry, number: batch, note } in self.connections.read(asked).await? {
             if let (_, Some(change)) = entry.read()? {

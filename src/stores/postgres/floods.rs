@@ -200,7 +200,7 @@ impl PostgresStore {
     /// Reads the map from one snapshot.
     async fn map(&self) -> Result<Versioned<Map>, StoreError> {
         let of_places = |row: &StateRow| row.places;
-        let (rows, places) = self.with_places(|| sqlx::query_as(STATES), of_places).await?;
+        let (rows, places) = self.with_places(sqlx::query_as(STATES), of_places).await?;
         let areas = Arc::clone(places.value.areas());
         let mut known = Vec::with_capacity(rows.len());
         for row in &rows {
@@ -245,13 +245,11 @@ impl FloodStore for PostgresStore {
     }
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
-        let asked = || {
-            sqlx::query_as(ARCHIVE)
-                .bind(moment(query.period.start()))
-                .bind(moment(query.period.end()))
-                .bind(query.selector.city.clone())
-                .bind(query.selector.region.clone())
-        };
+        let asked = sqlx::query_as(ARCHIVE)
+            .bind(moment(query.period.start()))
+            .bind(moment(query.period.end()))
+            .bind(query.selector.city.clone())
+            .bind(query.selector.region.clone());
         versioned(self.connections.read(asked).await?, |row: HighestRow| {
             Ok(ArchiveRecord {
                 area_id: area_id(row.area_id)?,
@@ -262,13 +260,11 @@ impl FloodStore for PostgresStore {
     }
 
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
-        let asked = || {
-            sqlx::query_as(SERIES)
-                .bind(moment(query.period.start().hour()))
-                .bind(moment(query.period.end().hour()))
-                .bind(query.selector.city.clone())
-                .bind(query.selector.region.clone())
-        };
+        let asked = sqlx::query_as(SERIES)
+            .bind(moment(query.period.start().hour()))
+            .bind(moment(query.period.end().hour()))
+            .bind(query.selector.city.clone())
+            .bind(query.selector.region.clone());
         let steps = versioned(self.connections.read(asked).await?, |row: StepRow| Ok((row.hour, row.step)))?;
         let mut coming = steps.value.into_iter().peekable();
         let mut flooded = 0;
@@ -283,7 +279,7 @@ impl FloodStore for PostgresStore {
 
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {
         type Row = (DateTime<Utc>, DateTime<Utc>, Option<i16>, String, Option<String>);
-        let rows = self.connections.read(|| sqlx::query_as(LOG).bind(column(area.number()))).await?;
+        let rows = self.connections.read(sqlx::query_as(LOG).bind(column(area.number()))).await?;
         let changes = rows.into_iter().map(|(at, received, state, subject, username): Row| {
             let state = state.map(flood_state).transpose()?;
             let by = Actor { subject, username };
@@ -296,10 +292,8 @@ impl FloodStore for PostgresStore {
         type Time = Option<DateTime<Utc>>;
         type Row = (Time, Time, Option<i16>, Option<String>, Option<String>);
         let LogQuery { area, before, most } = *query;
-        let asked = || {
-            let before = before.map(moment);
-            sqlx::query_as(LATEST).bind(column(area.number())).bind(before).bind(i64::from(most))
-        };
+        let asked =
+            sqlx::query_as(LATEST).bind(column(area.number())).bind(before.map(moment)).bind(i64::from(most));
         let rows: Vec<Row> = self.connections.read(asked).await?;
         if rows.is_empty() {
             return Err(StoreError::no_area(area));
@@ -317,15 +311,11 @@ impl FloodStore for PostgresStore {
         query: &EntryQuery,
     ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
         let EntryQuery { selector, area, from, until } = query;
-        let selected = || {
-            let entries = |sql: &'static str| sqlx::query_as(sql).bind(moment(*from)).bind(moment(*until));
-            match area {
-                Some(area) => entries(ENTRIES_OF_AREA).bind(column(area.number())),
-                None if selector.is_everything() => entries(ENTRIES),
-                None => {
-                    entries(ENTRIES_OF_SELECTION).bind(selector.city.clone()).bind(selector.region.clone())
-                }
-            }
+        let entries = |sql: &'static str| sqlx::query_as(sql).bind(moment(*from)).bind(moment(*until));
+        let selected = match area {
+            Some(area) => entries(ENTRIES_OF_AREA).bind(column(area.number())),
+            None if selector.is_everything() => entries(ENTRIES),
+            None => entries(ENTRIES_OF_SELECTION).bind(selector.city.clone()).bind(selector.region.clone()),
         };
         let entries = versioned(self.connections.read(selected).await?, |row: EntryRow| {
             let state = row.state.map(flood_state).transpose()?;
@@ -348,15 +338,13 @@ impl FloodStore for PostgresStore {
     }
 
     async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
-        let counting = || {
-            sqlx::query_as(COUNT_ENTRIES)
-                .bind(moment(query.from))
-                .bind(moment(query.until))
-                .bind(query.selector.city.clone())
-                .bind(query.selector.region.clone())
-                .bind(query.area.map(|area| column(area.number())))
-                .bind(limit(most))
-        };
+        let counting = sqlx::query_as(COUNT_ENTRIES)
+            .bind(moment(query.from))
+            .bind(moment(query.until))
+            .bind(query.selector.city.clone())
+            .bind(query.selector.region.clone())
+            .bind(query.area.map(|area| column(area.number())))
+            .bind(limit(most));
         count(self.connections.read(counting).await?)
     }
 

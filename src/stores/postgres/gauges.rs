@@ -122,7 +122,7 @@ impl PostgresStore {
             let mut link = self.connections.writer().await?;
             let outcome = store(&mut link, readings, region_code.as_deref(), places.revision.0).await;
             let outcome = outcome.map_err(StoreError::from);
-            self.connections.wrote(&mut link, &outcome).await;
+            self.connections.wrote(&outcome);
             let (now, stored) = link.end(outcome)?;
             if revision(now) == places.revision {
                 return Ok(stored);
@@ -164,13 +164,11 @@ impl GaugeStore for PostgresStore {
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
         let now = self.clock.now();
         let (first, last) = query.window.bounds(now);
-        let asked = || {
-            sqlx::query_as(OBSERVED)
-                .bind(moment(first))
-                .bind(moment(last))
-                .bind(query.selector.city.clone())
-                .bind(query.selector.region.clone())
-        };
+        let asked = sqlx::query_as(OBSERVED)
+            .bind(moment(first))
+            .bind(moment(last))
+            .bind(query.selector.city.clone())
+            .bind(query.selector.region.clone());
         let (rows, next) = passing(self.connections.read(asked).await?);
         let rows = versioned(rows, Ok)?;
         let mut gauges: Vec<ObservedGauge> = Vec::new();
@@ -189,7 +187,7 @@ impl GaugeStore for PostgresStore {
     }
 
     async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
-        let rows = self.connections.read(|| sqlx::query_as(ALL)).await?;
+        let rows = self.connections.read(sqlx::query_as(ALL)).await?;
         let gauge =
             |row: GaugeRow| Ok(ObservedGauge { gauge: Arc::new(row.gauge()?), observations: Vec::new() });
         Ok(versioned(rows, gauge)?.map(GaugeLayer))
@@ -197,14 +195,12 @@ impl GaugeStore for PostgresStore {
 
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
         let (first, last) = query.window.bounds(self.clock.now());
-        let counting = || {
-            sqlx::query_as(COUNTED)
-                .bind(moment(first))
-                .bind(moment(last))
-                .bind(query.selector.city.clone())
-                .bind(query.selector.region.clone())
-                .bind(limit(most))
-        };
+        let counting = sqlx::query_as(COUNTED)
+            .bind(moment(first))
+            .bind(moment(last))
+            .bind(query.selector.city.clone())
+            .bind(query.selector.region.clone())
+            .bind(limit(most));
         count(self.connections.read(counting).await?)
     }
 

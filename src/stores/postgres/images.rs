@@ -165,12 +165,12 @@ impl ImageStore for PostgresStore {
     }
 
     async fn has_upload(&self, card: &CardId) -> Result<bool, StoreError> {
-        let found: Vec<Yes> = self.connections.read_primary(on_card(HAS_UPLOAD, card)).await?;
+        let found: Vec<Yes> = self.connections.read(on_card(HAS_UPLOAD, card)).await?;
         Ok(!found.is_empty())
     }
 
     async fn expected_upload(&self, card: &CardId) -> Result<Option<Upload>, StoreError> {
-        let turns: Vec<(i64,)> = self.connections.read_primary(on_card(EXPECTED, card)).await?;
+        let turns: Vec<(i64,)> = self.connections.read(on_card(EXPECTED, card)).await?;
         turns.first().map(|&(turn,)| upload(card.clone(), turn)).transpose()
     }
 
@@ -181,12 +181,12 @@ impl ImageStore for PostgresStore {
 
     async fn uploads_expected_until(&self) -> Result<Option<Timestamp>, StoreError> {
         let query = sqlx::query_as(EXPECTED_UNTIL);
-        let latest: Vec<(Option<DateTime<Utc>>,)> = self.connections.read_primary(query).await?;
+        let latest: Vec<(Option<DateTime<Utc>>,)> = self.connections.read(query).await?;
         Ok(latest.first().and_then(|&(latest,)| latest).map(Timestamp::from))
     }
 
     async fn uploads_waiting(&self) -> Result<u64, StoreError> {
-        let waiting: Vec<(i64,)> = self.connections.read_primary(sqlx::query_as(WAITING)).await?;
+        let waiting: Vec<(i64,)> = self.connections.read(sqlx::query_as(WAITING)).await?;
         Ok(waiting.first().map_or(0, |(count,)| count.cast_unsigned()))
     }
 

@@ -106,8 +106,7 @@ impl KeyStore for PostgresStore {
     }
 
     async fn keys(&self) -> Result<Versioned<Vec<KeptKey>>, StoreError> {
-        // A replica that is behind would let through a key that another instance has revoked.
-        let rows = self.connections.read_primary(sqlx::query_as(KEYS)).await?;
+        let rows = self.connections.read(sqlx::query_as(KEYS)).await?;
         versioned(rows, |row: KeyRow| KeptKey::try_from(row))
     }
 
@@ -121,7 +120,7 @@ impl KeyStore for PostgresStore {
             return Ok(());
         }
         let query: Query<Yes> = sqlx::query_as(EXISTS).bind(name.to_owned());
-        let exists = !self.connections.read_primary(query).await?.is_empty();
+        let exists = !self.connections.read(query).await?.is_empty();
         exists.then_some(()).ok_or_else(|| StoreError::no_key(name))
     }
 

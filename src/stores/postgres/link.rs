@@ -19,24 +19,14 @@ pub(super) struct Link {
     place: Option<Place>,
     /// The turn of a call that writes.
     turn: Option<OwnedSemaphorePermit>,
-    is_replica: bool,
 }
 
 impl Link {
-    pub(super) fn to_primary(
+    pub(super) fn new(
         (connection, place): (PoolConnection<Postgres>, Place),
         turn: Option<OwnedSemaphorePermit>,
     ) -> Self {
-        Self { connection: Some(connection), place: Some(place), turn, is_replica: false }
-    }
-
-    pub(super) fn to_replica((connection, place): (PoolConnection<Postgres>, Place)) -> Self {
-        Self { connection: Some(connection), place: Some(place), turn: None, is_replica: true }
-    }
-
-    /// Returns whether it may show old data.
-    pub(super) fn is_replica(&self) -> bool {
-        self.is_replica
+        Self { connection: Some(connection), place: Some(place), turn }
     }
 
     /// Ends the use with the outcome of its calls. After an outage the connection is closed; after any other error it

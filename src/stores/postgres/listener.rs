@@ -74,9 +74,10 @@ struct Own {
     /// Counts the writes of this instance.
     written: AtomicU64,
     hint: Notify,
-    /// Whether the listener has lost the database, and how often it has.
+    /// Whether the listener has lost the database.
     lost: AtomicBool,
-    losses: watch::Sender<u64>,
+    /// Marked as changed with each loss.
+    loss: watch::Sender<()>,
 }
 
 impl Announcer {
@@ -90,15 +91,10 @@ impl Announcer {
         self.0.lost.load(Ordering::Relaxed)
     }
 
-    /// Returns how often the listener has lost the database.
-    pub(super) fn losses(&self) -> u64 {
-        *self.0.losses.borrow()
-    }
-
     /// Resolves when the database is lost the next time.
     pub(super) async fn loss(&self) {
-        let mut losses = self.0.losses.subscribe();
-        if losses.changed().await.is_err() {
+        let mut loss = self.0.loss.subscribe();
+        if loss.changed().await.is_err() {
             future::pending::<()>().await;
         }
     }
@@ -186,7 +182,7 @@ impl Session {
             // Once for each outage, however many attempts follow.
             if !self.announcer.0.lost.swap(true, Ordering::Relaxed) {
                 self.pool.distrust();
-                self.announcer.0.losses.send_modify(|losses| *losses += 1);
+                self.announcer.0.loss.send_replace(());
                 tracing::warn!(error = &*error, "the database is lost");
             }
             time::sleep(RETRY).await;

@@ -26,7 +26,6 @@ mod partner_posts;
 mod places;
 mod pool;
 mod readiness;
-mod replica;
 mod reports;
 mod revision;
 mod schema;
@@ -55,7 +54,7 @@ pub use self::open::OpenPostgres;
 use self::partner_posts::PartnerPosts;
 use self::places::PlacesCache;
 pub use self::pool::PoolError;
-pub use self::pool::{PostgresPool, Primary, Replica};
+pub use self::pool::{PostgresPool, Primary};
 use self::readiness::Readiness;
 pub(crate) use self::schema::SchemaError;
 pub(crate) use self::settings::Settings;
@@ -111,7 +110,7 @@ impl PostgresStore {
     /// query.
     async fn ask_revisions(&self) -> Result<Arc<Revisions>, StoreError> {
         let question = async {
-            let rows = self.connections.ask_primary(sqlx::query_as(REVISIONS)).await?;
+            let rows = self.connections.ask(sqlx::query_as(REVISIONS)).await?;
             Ok(Arc::new(revisions(rows)))
         };
         let answer = self.revisions.run(Box::pin(question.map_err(Arc::new))).await;
@@ -134,7 +133,7 @@ impl Store for PostgresStore {
     }
 
     async fn epoch(&self) -> Result<Option<u64>, StoreError> {
-        let (epoch,): (i64,) = self.connections.read_primary(sqlx::query_as(EPOCH)).await?[0];
+        let (epoch,): (i64,) = self.connections.read(sqlx::query_as(EPOCH)).await?[0];
         Ok(Some(epoch.cast_unsigned()))
     }
 

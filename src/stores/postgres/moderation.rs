@@ -258,12 +258,11 @@ impl PostgresStore {
 
     async fn erase(&self, order: &Moderation) -> Result<bool, StoreError> {
         let key = column(order.report.number());
-        let stored: Vec<StoredRow> =
-            self.connections.read_primary(sqlx::query_as(STORED).bind(vec![key])).await?;
+        let stored: Vec<StoredRow> = self.connections.read(sqlx::query_as(STORED).bind(vec![key])).await?;
         let stored: Vec<_> = stored.into_iter().map(Erasing::try_from).collect::<Result<_, _>>()?;
         let Some(report) = stored.first() else {
             let query: Query<(bool,)> = sqlx::query_as(IS_ERASED).bind(key);
-            let is_erased = !self.connections.read_primary(query).await?.is_empty();
+            let is_erased = !self.connections.read(query).await?.is_empty();
             return is_erased.then_some(false).ok_or_else(|| StoreError::no_report(order.report));
         };
         is_expected(order, report.made_at)?;
@@ -329,7 +328,7 @@ impl ModerationStore for PostgresStore {
             .bind(query.before.map(column))
             .bind(i64::from(query.most));
         // The revision must not be less than one that was read before.
-        let rows = self.connections.read_primary(statement).await?;
+        let rows = self.connections.read(statement).await?;
         versioned(rows, |row: EntryRow| ModerationEntry::try_from(row))
     }
 
@@ -352,7 +351,7 @@ impl ModerationStore for PostgresStore {
         while erasing.len() < most as usize {
             let (made_at, key) = last.unzip();
             let query = sqlx::query_as(OLDEST).bind(moment(before)).bind(i64::from(most));
-            let oldest: Vec<StoredRow> = self.connections.read_primary(query.bind(made_at).bind(key)).await?;
+            let oldest: Vec<StoredRow> = self.connections.read(query.bind(made_at).bind(key)).await?;
             let is_end = oldest.len() < most as usize;
             for row in oldest {
                 let place = row.report.place();

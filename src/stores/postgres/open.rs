@@ -18,9 +18,9 @@ use super::flood_orders::FloodOrders;
 use super::listener::{Announcer, Listener};
 use super::partner_posts::PartnerPosts;
 use super::places::PlacesCache;
-use super::pool::{PostgresPool, Primary, Replica};
+use super::pool::{PostgresPool, Primary};
 use super::readiness::Readiness;
-use super::settings::{Databases, Settings};
+use super::settings::{Settings, database};
 use super::single_flight::SingleFlight;
 use super::{PostgresStore, SchemaError, schema, status, transfer};
 use crate::folder::{Folder, FolderWriter};
@@ -47,7 +47,7 @@ impl OpenStore for OpenPostgres {
     }
 
     fn check(&self, settings: &StoreSettings) -> Result<(), OpenError> {
-        Databases::read(&settings.figment).map(drop)
+        database(&settings.figment).map(drop)
     }
 
     fn upkeep(&self) -> Option<&dyn Upkeep> {
@@ -55,24 +55,23 @@ impl OpenStore for OpenPostgres {
     }
 
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-        let databases = Databases::read(&settings.figment)?;
-        let (primary, replica) = (databases.primary(settings.timeout)?, databases.replica(settings.timeout)?);
+        let pool = pool(settings)?;
         let own = own_settings(&settings.figment)?;
         let (ready, is_ready) = watch::channel(false);
-        let failure = match prepare(&primary, own, settings.timeout).await {
+        let failure = match prepare(&pool, own, settings.timeout).await {
             Ok(_) => {
                 ready.send_replace(true);
                 None
             }
             Err(Unprepared::Away(error)) if own.wait > Duration::ZERO => {
                 tracing::warn!(error = &*error, "waiting for the database");
-                Some(await_database(primary.clone(), own, settings.timeout, ready))
+                Some(await_database(pool.clone(), own, settings.timeout, ready))
             }
-            Err(unprepared) => return Err(unprepared.into_error(&primary)),
+            Err(unprepared) => return Err(unprepared.into_error(&pool)),
         };
-        tokio::spawn(fill(primary.clone(), replica.clone(), is_ready.clone()));
-        let managed = managed(primary.clone(), replica.clone());
-        let store = assemble(primary, replica, is_ready, settings);
+        tokio::spawn(fill(pool.clone(), is_ready.clone()));
+        let managed = managed(pool.clone());
+        let store = assemble(pool, is_ready, settings);
         Ok(OpenedStore { store: Arc::new(store), managed, failure })
     }
 }
@@ -80,10 +79,10 @@ impl OpenStore for OpenPostgres {
 #[async_trait]
 impl Upkeep for OpenPostgres {
     async fn migrate(&self, settings: &StoreSettings) -> Result<Migrated, OpenError> {
-        let primary = Databases::read(&settings.figment)?.primary(settings.timeout)?;
-        prepare(&primary, Settings { migrate: true, ..Settings::default() }, settings.timeout)
+        let pool = pool(settings)?;
+        prepare(&pool, Settings { migrate: true, ..Settings::default() }, settings.timeout)
             .await
-            .map_err(|unprepared| unprepared.into_error(&primary))
+            .map_err(|unprepared| unprepared.into_error(&pool))
     }
 
     async fn import(
@@ -101,36 +100,34 @@ impl Upkeep for OpenPostgres {
     }
 
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError> {
-        let databases = Databases::read(&settings.figment)?;
-        let primary = databases.primary(settings.timeout)?;
-        let replica = databases.replica(settings.timeout)?;
-        let asked = status::ask(&primary, replica.as_ref(), settings).await;
-        asked.map_err(|error| format!("the database {}: {error}", primary.address()).into())
+        let pool = pool(settings)?;
+        let asked = status::ask(&pool, settings).await;
+        asked.map_err(|error| format!("the database {}: {error}", pool.address()).into())
     }
 }
 
-/// Opens a connection to the primary, after making sure that its schema is there.
-async fn connect(settings: &StoreSettings) -> Result<PgConnection, OpenError> {
-    let primary = Databases::read(&settings.figment)?.primary(settings.timeout)?;
-    let own = own_settings(&settings.figment)?;
-    let prepared = prepare(&primary, own, settings.timeout).await;
-    prepared.map_err(|unprepared| unprepared.into_error(&primary))?;
-    Ok(primary.connect(Primary::NAME).await.map_err(DatabaseError)?)
+/// Returns the pool of the configured database. It connects when a connection is first requested.
+fn pool(settings: &StoreSettings) -> Result<PostgresPool, OpenError> {
+    Ok(PostgresPool::new(&database(&settings.figment)?, settings.timeout)?)
 }
 
-fn assemble(
-    primary: PostgresPool,
-    replica: Option<PostgresPool>,
-    ready: watch::Receiver<bool>,
-    settings: &StoreSettings,
-) -> PostgresStore {
+/// Opens a connection, after making sure that its schema is there.
+async fn connect(settings: &StoreSettings) -> Result<PgConnection, OpenError> {
+    let pool = pool(settings)?;
+    let own = own_settings(&settings.figment)?;
+    let prepared = prepare(&pool, own, settings.timeout).await;
+    prepared.map_err(|unprepared| unprepared.into_error(&pool))?;
+    Ok(pool.connect(Primary::NAME).await.map_err(DatabaseError)?)
+}
+
+fn assemble(pool: PostgresPool, ready: watch::Receiver<bool>, settings: &StoreSettings) -> PostgresStore {
     let announcer = Announcer::default();
     let clock = Arc::clone(&settings.clock);
     let places = Arc::new(PlacesCache::new());
-    let listener = Listener::listen(primary.clone(), announcer.clone());
-    let address = primary.address();
+    let listener = Listener::listen(pool.clone(), announcer.clone());
+    let address = pool.address();
     let metrics = settings.metrics.clone();
-    let connections = Connections::new(primary, replica, settings.timeout, ready, announcer, metrics);
+    let connections = Connections::new(pool, settings.timeout, ready, announcer, metrics);
     let connections = Arc::new(connections);
     measure(&connections, &listener, &settings.metrics);
     PostgresStore {
@@ -153,10 +150,9 @@ fn measure(connections: &Arc<Connections>, listener: &Listener, metrics: &Metric
     let (connections, is_heard) = (Arc::downgrade(connections), listener.hearing());
     metrics.add_source(move |metrics| {
         let Some(connections) = connections.upgrade() else { return };
-        for pool in connections.pools() {
-            metrics.connections(pool.database, pool.in_use, pool.idle);
-            metrics.calls_waiting(pool.database, pool.waiting);
-        }
+        let used = connections.used();
+        metrics.connections(used.in_use, used.idle);
+        metrics.calls_waiting(used.waiting);
         metrics.listener(is_heard());
     });
 }
@@ -182,17 +178,13 @@ impl Unprepared {
 }
 
 /// Makes sure that the schema is there, and returns its versions before and after that.
-async fn prepare(
-    primary: &PostgresPool,
-    settings: Settings,
-    timeout: Duration,
-) -> Result<Migrated, Unprepared> {
+async fn prepare(pool: &PostgresPool, settings: Settings, timeout: Duration) -> Result<Migrated, Unprepared> {
     let away = |error: OpenError| match error.downcast_ref() {
         Some(error) if !is_outage(error) => Unprepared::Unfit(described(error).into()),
         Some(error) => Unprepared::Away(described(error).into()),
         None => Unprepared::Away(error),
     };
-    let connecting = time::timeout(timeout, primary.connect(Primary::NAME)).await;
+    let connecting = time::timeout(timeout, pool.connect(Primary::NAME)).await;
     let connected = connecting.map_err(|_| Unprepared::Away("gives no connection in time".into()))?;
     let mut connection = connected.map_err(|error| away(error.into()))?;
     let checking = time::timeout(timeout, schema::check(&mut connection)).await;
@@ -213,7 +205,7 @@ async fn prepare(
 
 /// Tries until the database is there. The returned future resolves only with an error that ends the attempts.
 fn await_database(
-    primary: PostgresPool,
+    pool: PostgresPool,
     settings: Settings,
     timeout: Duration,
     ready: watch::Sender<bool>,
@@ -222,14 +214,14 @@ fn await_database(
         let since = Instant::now();
         loop {
             time::sleep(RETRY).await;
-            match prepare(&primary, settings, timeout).await {
+            match prepare(&pool, settings, timeout).await {
                 Ok(_) => {
                     tracing::info!("the database is there");
                     ready.send_replace(true);
                     return Ok(());
                 }
                 Err(Unprepared::Away(_)) if since.elapsed() < settings.wait => {}
-                Err(unprepared) => return Err(unprepared.into_error(&primary)),
+                Err(unprepared) => return Err(unprepared.into_error(&pool)),
             }
         }
     };
@@ -246,23 +238,17 @@ fn await_database(
 }
 
 /// Opens the configured minimum of connections, once the database is there.
-async fn fill(primary: PostgresPool, replica: Option<PostgresPool>, mut ready: watch::Receiver<bool>) {
+async fn fill(pool: PostgresPool, mut ready: watch::Receiver<bool>) {
     // The sender is gone if the service ends first.
     if ready.wait_for(|is_ready| *is_ready).await.is_ok() {
-        primary.fill().await;
-        if let Some(replica) = replica {
-            replica.fill().await;
-        }
+        pool.fill().await;
     }
 }
 
-/// Returns the pools, for routes of your own. They are closed with the store, not when the server begins to shut down:
-/// requests in progress still need them then.
-fn managed(primary: PostgresPool, replica: Option<PostgresPool>) -> Managed {
+/// Returns the pool, for routes of your own. It is closed with the store, not when the server begins to shut down:
+/// requests in progress still need it then.
+fn managed(pool: PostgresPool) -> Managed {
     let mut managed = Managed::default();
-    managed.add(Primary::from(primary));
-    if let Some(replica) = replica {
-        managed.add(Replica::from(replica));
-    }
+    managed.add(Primary::from(pool));
     managed
 }

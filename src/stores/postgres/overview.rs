@@ -18,11 +18,9 @@ const OVERVIEW: &str = "
 type Row = (Option<DateTime<Utc>>, Option<DateTime<Utc>>, Option<DateTime<Utc>>, Vec<i64>);
 
 impl PostgresStore {
-    /// Reads the overview, and measures how far the replica is behind.
     pub(super) async fn read_overview(&self) -> Result<Overview, StoreError> {
-        self.connections.measure_replica().await;
         let now = self.clock.now();
-        let rows: Vec<Row> = self.connections.read(|| sqlx::query_as(OVERVIEW).bind(moment(now))).await?;
+        let rows: Vec<Row> = self.connections.read(sqlx::query_as(OVERVIEW).bind(moment(now))).await?;
         let (change, report, reading, areas) = rows.into_iter().next().unwrap_or_default();
         let mut flooded_areas = [0; 4];
         for (flooded, areas) in flooded_areas.iter_mut().zip(areas) {

@@ -11,14 +11,14 @@ use super::error::{backend, shared};
 use super::link::Link;
 use super::revision::revision;
 use super::single_flight::SingleFlight;
-use super::statement::{Query, Row};
+use super::statement::{Query, Row, Statement};
 use super::values::{area_id, tags};
 use crate::model::{Area, AreaSet, Infrastructure, Places, Region};
 use crate::stores::wkb::{infrastructure_shape, outline};
 use crate::stores::{PlaceStore, Revision, StoreError, Versioned};
 use crate::tasks::off_thread;
 
-/// The places as last read from the primary: megabytes that hardly ever change.
+/// The places as last read: megabytes that hardly ever change.
 #[derive(Debug)]
 pub(super) struct PlacesCache {
     cached: ArcSwapOption<Loaded>,
@@ -50,14 +50,14 @@ impl PlacesCache {
     /// that loads needs one.
     pub(super) async fn load(&self, connections: &Connections) -> Result<Loaded, StoreError> {
         let loading = async {
-            let mut link = connections.primary().await?;
+            let mut link = connections.reader().await?;
             let loaded = self.load_by(&mut link).await;
             link.end(loaded)
         };
         self.loading.run(Box::pin(loading.map_err(Arc::new))).await.map_err(shared)
     }
 
-    /// Loads the places over a connection to the primary that the caller holds already.
+    /// Loads the places over a connection that the caller holds already.
     pub(super) async fn load_by(&self, link: &mut Link) -> Result<Loaded, StoreError> {
         let rows = Rows::read(link).await?;
         let building = off_thread(move |_| rows.places());
@@ -196,31 +196,23 @@ impl PostgresStore {
     /// Returns the rows of a query, and the places at the revision that `of_places` finds in the first row.
     pub(super) async fn with_places<T: Row>(
         &self,
-        query: impl Fn() -> Query<T>,
+        query: Query<T>,
         of_places: impl Fn(&T) -> i64,
     ) -> Result<(Vec<T>, Loaded), StoreError> {
+        let statement = Statement::of(query)?;
         let reading = || async {
-            let mut is_behind = false;
             loop {
-                let (rows, of_replica) = if is_behind {
-                    (self.connections.ask_primary(query()).await?, false)
-                } else {
-                    self.connections.ask_any(&query).await?
-                };
+                let rows = self.connections.ask(statement.query()).await?;
                 let row = rows.first().ok_or_else(|| backend("the table of revisions has been emptied"))?;
                 let seen = revision(of_places(row));
-                let cached = self.places.cached();
-                let places = match cached
-                    .filter(|places| places.revision == seen || (of_replica && places.revision > seen))
-                {
+                let places = match self.places.cached().filter(|places| places.revision == seen) {
                     Some(places) => places,
                     None => self.places.load(&self.connections).await?,
                 };
+                // Otherwise the places have changed meanwhile.
                 if places.revision == seen {
                     return Ok((rows, places));
                 }
-                // The places have changed meanwhile, or the replica does not have their change yet.
-                is_behind = of_replica && places.revision > seen;
             }
         };
         self.connections.trying(reading).await
@@ -230,7 +222,7 @@ impl PostgresStore {
 #[async_trait]
 impl PlaceStore for PostgresStore {
     async fn places(&self) -> Result<Versioned<Arc<Places>>, StoreError> {
-        let query = || sqlx::query_as("SELECT revision FROM current_revisions WHERE resource = 'places'");
+        let query = sqlx::query_as("SELECT revision FROM current_revisions WHERE resource = 'places'");
         let (_, places) = self.with_places(query, |&(revision,): &(i64,)| revision).await?;
         Ok(places)
     }

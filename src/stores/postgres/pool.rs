@@ -1,4 +1,3 @@
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,18 +16,13 @@ use super::error::described;
 use super::hosts::{Hosts, ensure_writable, place_of};
 use super::turns::Turns;
 
-/// The database that the store writes to, `databases.siaga`. Routes of your own get it as
+/// The database of the store, `databases.siaga`. Routes of your own get it as
 /// [`Connection<Primary>`](rocket_db_pools::Connection). Attached if the store is selected.
 #[derive(Clone, Debug, Database)]
 #[database("siaga")]
 pub struct Primary(PostgresPool);
 
-/// The replica that the store reads from, `databases.siaga_read`. Attached if there is one.
-#[derive(Clone, Debug, Database)]
-#[database("siaga_read")]
-pub struct Replica(PostgresPool);
-
-/// Connections to one database.
+/// Connections to the database.
 ///
 /// Connects when a connection is first requested, so that a service can start without its database. Waiting for a
 /// connection, running a statement and waiting for a lock have time limits.
@@ -58,8 +52,6 @@ pub(super) struct Place {
 struct Links {
     /// When the database was lost last. Connections made before that are no longer used.
     lost: Mutex<Option<Instant>>,
-    /// How many connections were made.
-    made: AtomicU64,
 }
 
 impl Links {
@@ -69,11 +61,9 @@ impl Links {
     }
 }
 
-/// How many connections there are to one database, and how many calls wait for one.
+/// How many connections there are, and how many calls wait for one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PoolUse {
-    /// Which database: `primary`, `replica`.
-    pub(super) database: &'static str,
     pub(super) in_use: usize,
     pub(super) idle: usize,
     pub(super) waiting: usize,
@@ -90,14 +80,13 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(25);
 const NOTICED: Duration = Duration::from_secs(1);
 
 impl PostgresPool {
-    /// Returns a pool with the configured settings. Its connections are named `name` in the database's list of its
-    /// sessions, and no statement may take longer than `timeout`.
-    pub(super) fn new(config: &Config, name: &str, timeout: Duration) -> Result<Self, sqlx::Error> {
-        let hosts = Hosts::of(&config.url, name, timeout)?;
+    /// Returns a pool with the configured settings. No statement may take longer than `timeout`.
+    pub(super) fn new(config: &Config, timeout: Duration) -> Result<Self, sqlx::Error> {
+        let hosts = Hosts::of(&config.url, Primary::NAME, timeout)?;
         let several = hosts.are_several();
         let first = bounded(hosts.current(), timeout);
         let links = Arc::new(Links::default());
-        let (made, known) = (Arc::clone(&links), Arc::clone(&links));
+        let known = Arc::clone(&links);
         let most = u32::try_from(config.max_connections).unwrap_or(u32::MAX).max(1);
         let pool = PgPoolOptions::new()
             .max_connections(most)
@@ -106,7 +95,6 @@ impl PostgresPool {
             .idle_timeout(config.idle_timeout.map(Duration::from_secs))
             .test_before_acquire(false)
             .after_connect(move |connection, _| {
-                made.made.fetch_add(1, Ordering::SeqCst);
                 // A primary that has crashed may come back as a standby before the pool has found another host.
                 Box::pin(async move { if several { ensure_writable(connection).await } else { Ok(()) } })
             })
@@ -142,11 +130,6 @@ impl PostgresPool {
     /// Stops using the existing connections: they may be dead without any sign of it.
     pub(super) fn distrust(&self) {
         *self.links.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-    }
-
-    /// Returns how many connections were made so far.
-    pub(super) fn made(&self) -> u64 {
-        self.links.made.load(Ordering::SeqCst)
     }
 
     /// Opens the configured minimum of connections. The pool itself only replaces connections that it closes.
@@ -212,9 +195,9 @@ impl PostgresPool {
         acquired.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
-    pub(super) fn used(&self, database: &'static str) -> PoolUse {
+    pub(super) fn used(&self) -> PoolUse {
         let (all, idle) = (self.pool.size() as usize, self.pool.num_idle());
-        PoolUse { database, in_use: all.saturating_sub(idle), idle, waiting: self.places.waiting() }
+        PoolUse { in_use: all.saturating_sub(idle), idle, waiting: self.places.waiting() }
     }
 
     pub(super) async fn end(&self) {
@@ -266,7 +249,7 @@ impl Pool for PostgresPool {
         /// How long a statement may take if the service's own limit is not known.
         const TIMEOUT: Duration = Duration::from_secs(10);
         let config: Config = figment.extract()?;
-        Ok(Self::new(&config, "siaga", TIMEOUT)?)
+        Ok(Self::new(&config, TIMEOUT)?)
     }
 
     async fn get(&self) -> Result<Self::Connection, PoolError> {

@@ -171,7 +171,7 @@ impl PostgresStore {
     where
         Passing<T>: Row,
     {
-        Ok(passing(self.connections.read(|| about(sql, query, now)).await?))
+        Ok(passing(self.connections.read(about(sql, query, now)).await?))
     }
 }
 
@@ -199,11 +199,11 @@ impl ReportStore for PostgresStore {
 
     async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
         let now = self.clock.now();
-        count(self.connections.read(|| about(COUNTED, query, now).bind(limit(most))).await?)
+        count(self.connections.read(about(COUNTED, query, now).bind(limit(most))).await?)
     }
 
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
-        let rows = self.connections.read(|| sqlx::query_as(FOUND).bind(column(key.number()))).await?;
+        let rows = self.connections.read(sqlx::query_as(FOUND).bind(column(key.number()))).await?;
         let Versioned { revision, value, .. } = versioned(rows, |row: ReportRow| Report::try_from(row))?;
         match value.into_iter().next() {
             Some(report) => Ok(Versioned::at(revision, Arc::new(report))),
@@ -211,7 +211,6 @@ impl ReportStore for PostgresStore {
         }
     }
 
-    /// Reads from the primary, as [`open_writes`](crate::stores::CallStore::open_writes) does: a replica may be behind.
     async fn reports_from(
         &self,
         first: Option<ReportKey>,
@@ -221,7 +220,7 @@ impl ReportStore for PostgresStore {
             Some(first) => sqlx::query_as(FROM).bind(column(first.number())).bind(i64::from(most)),
             None => sqlx::query_as(LAST),
         };
-        let rows: Vec<ReportRow> = self.connections.read_primary(query).await?;
+        let rows: Vec<ReportRow> = self.connections.read(query).await?;
         rows.into_iter().map(|row| Report::try_from(row).map(Arc::new)).collect()
     }
 

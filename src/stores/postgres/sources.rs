@@ -28,7 +28,7 @@ impl SourceStore for PostgresStore {
 
     async fn last_heard(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
         let query: Query<(String, DateTime<Utc>)> = sqlx::query_as(LAST_HEARD);
-        let rows = self.connections.read_primary(query).await?;
+        let rows = self.connections.read(query).await?;
         Ok(rows.into_iter().map(|(name, at)| (name, at.into())).collect())
     }
 }

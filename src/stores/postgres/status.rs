@@ -1,9 +1,6 @@
 //! Reads what the database holds, for its operator.
 
-use std::time::{Duration, Instant};
-
 use chrono::{DateTime, Utc};
-use sqlx::PgConnection;
 use tokio::time;
 
 use super::pool::PostgresPool;
@@ -27,20 +24,12 @@ const NEWEST: &[(&str, &str)] = &[
     ("newest reading", "SELECT max(observed_at) FROM gauge_readings WHERE observed_at <= $1"),
 ];
 
-/// The name of the connections in the database's list of its sessions.
+/// The name of the connection in the database's list of its sessions.
 const NAME: &str = "siaga status";
-/// How long a replica may take to come to where the primary was.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// How often its position is read meanwhile.
-const INTERVAL: Duration = Duration::from_millis(10);
 
-/// Reads the status from the databases.
-pub(super) async fn ask(
-    primary: &PostgresPool,
-    replica: Option<&PostgresPool>,
-    settings: &StoreSettings,
-) -> Result<Status, OpenError> {
-    let connecting = time::timeout(settings.timeout, primary.connect(NAME)).await;
+/// Reads the status from the database.
+pub(super) async fn ask(pool: &PostgresPool, settings: &StoreSettings) -> Result<Status, OpenError> {
+    let connecting = time::timeout(settings.timeout, pool.connect(NAME)).await;
     let mut connection = connecting.map_err(|_| "gives no connection in time")??;
     let mut status = Status {
         schema: schema::version(&mut connection).await?,
@@ -66,38 +55,5 @@ pub(super) async fn ask(
         }
         sqlx::query("COMMIT").execute(&mut connection).await?;
     }
-    if let Some(replica) = replica {
-        let behind = time::timeout(settings.timeout, lag(&mut connection, replica)).await;
-        let behind = behind.unwrap_or_else(|_| Err("gives no answer in time".into()));
-        status.replica = Some(behind.map_err(|error| error.to_string()));
-    }
     Ok(status)
-}
-
-/// Returns how far a replica is behind: how long it takes to come to where the primary is now, or, if that takes too
-/// long, the age of the last change it has.
-async fn lag(primary: &mut PgConnection, replica: &PostgresPool) -> Result<Duration, OpenError> {
-    let mut replica = replica.connect(NAME).await?;
-    let position: String = sqlx::query_scalar("SELECT pg_current_wal_lsn()::text").fetch_one(primary).await?;
-    let since = Instant::now();
-    loop {
-        let (has_come, age): (Option<bool>, Option<f64>) = sqlx::query_as(
-            "SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn,
-                    extract(epoch FROM now() - pg_last_xact_replay_timestamp())::float8",
-        )
-        .bind(&position)
-        .fetch_one(&mut replica)
-        .await?;
-        match (has_come, age) {
-            (Some(true), _) => return Ok(since.elapsed()),
-            (None, _) => return Err("it is no replica: it replays nothing".into()),
-            (Some(false), Some(age)) if since.elapsed() > PATIENCE => {
-                return Ok(Duration::try_from_secs_f64(age).unwrap_or_default());
-            }
-            (Some(false), None) if since.elapsed() > PATIENCE => {
-                return Err("it is behind, and has replayed no change since it was started".into());
-            }
-            (Some(false), _) => time::sleep(INTERVAL).await,
-        }
-    }
 }

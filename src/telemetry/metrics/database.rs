@@ -2,32 +2,21 @@ use super::{InFlight, Metrics, gauge};
 
 /// Metrics of a store in a database.
 impl Metrics {
-    /// Sets how many connections to a database are in use, and how many are idle.
-    pub(crate) fn connections(&self, database: &'static str, in_use: usize, idle: usize) {
+    /// Sets how many connections to the database are in use, and how many are idle.
+    pub(crate) fn connections(&self, in_use: usize, idle: usize) {
         for (state, count) in [("in_use", in_use), ("idle", idle)] {
-            let labels = [("database", database), ("state", state)];
-            self.all().connections.get_or_create(&labels).set(gauge(count));
+            self.all().connections.get_or_create(&[("state", state)]).set(gauge(count));
         }
     }
 
-    /// Sets how many calls wait for a connection to a database because all connections that they may use are in use.
-    pub(crate) fn calls_waiting(&self, database: &'static str, count: usize) {
-        self.all().calls_waiting.get_or_create(&[("database", database)]).set(gauge(count));
+    /// Sets how many calls wait for a connection to the database because all connections that they may use are in use.
+    pub(crate) fn calls_waiting(&self, count: usize) {
+        self.all().calls_waiting.get_or_create(&[]).set(gauge(count));
     }
 
     /// Sets whether the store is notified of changes by other servers.
     pub(crate) fn listener(&self, is_up: bool) {
         self.all().listener_up.get_or_create(&[]).set(is_up.into());
-    }
-
-    /// Sets how many bytes of the database's log a replica is behind. `None` means unknown, and removes the metric.
-    pub(crate) fn replica_lag(&self, bytes: Option<u64>) {
-        match bytes {
-            Some(bytes) => {
-                self.all().replica_lag.get_or_create(&[]).set(gauge(bytes));
-            }
-            None => self.all().replica_lag.clear(),
-        }
     }
 
     /// Counts calls that are tried again because other calls held a lock, or another call in their transaction failed.

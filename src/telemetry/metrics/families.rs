@@ -47,10 +47,9 @@ pub(super) struct Families {
     pub(super) calls: Calls,
     pub(super) store_operations: Histograms<Labels<1>>,
     pub(super) listener_up: Family<Labels<0>, Gauge>,
-    pub(super) connections: Family<Labels<2>, Gauge>,
-    pub(super) calls_waiting: Family<Labels<1>, Gauge>,
+    pub(super) connections: Family<Labels<1>, Gauge>,
+    pub(super) calls_waiting: Family<Labels<0>, Gauge>,
     pub(super) retries: Counter,
-    pub(super) replica_lag: Family<Labels<0>, Gauge>,
     pub(super) batch_jobs: Family<Labels<1>, Gauge>,
     pub(super) batch_sizes: Histograms<Labels<1>>,
     pub(super) cache_hits: Counter,
@@ -177,13 +176,6 @@ impl Default for Families {
                 "database_retries",
                 "Calls of the store tried again because of a lock, or of another call in their transaction",
             ),
-            replica_lag: measured(
-                all,
-                "replica_lag",
-                "Log of the database that the replica has not replayed",
-                Unit::Bytes,
-                Family::default(),
-            ),
             batch_jobs: new(all, "batch_jobs_waiting", "Changes submitted to a batch and not answered yet"),
             batch_sizes: add(
                 all,
@@ -300,9 +292,8 @@ mod tests {
         metrics.call_behind("thanks", Duration::from_secs(1), false);
         drop(metrics.store_operation("floods"));
         metrics.listener(true);
-        metrics.connections("primary", 1, 1);
-        metrics.calls_waiting("primary", 1);
-        metrics.replica_lag(Some(1));
+        metrics.connections(1, 1);
+        metrics.calls_waiting(1);
         drop(metrics.batch_job("flood_states"));
         metrics.batch_written("flood_states", 1);
         metrics.cache_used(CacheUse::Hit);
