@@ -51,7 +51,7 @@ async fn rate<F: Future<Output = u64>>(mut work: impl FnMut() -> F) -> f64 {
 fn order(number: u64) -> SetFloodState {
     let area = AreaId::try_from(number % AREAS + 1).expect("an area");
     let by = Actor { subject: "bench".to_owned(), username: None };
-    SetFloodState { area, state: Some(FloodState::Minor), by, after: None }
+    SetFloodState { area, state: Some(FloodState::Minor), by }
 }
 
 async fn writes(store: &Arc<dyn Store>) -> f64 {

@@ -52,7 +52,7 @@ pub(super) enum Expiry {
     After(Duration),
 }
 
-pub(super) fn name(text: &str) -> Result<String, String> {
+fn name(text: &str) -> Result<String, String> {
     if is_name(text) { Ok(text.to_owned()) } else { Err(format!("must be {NAME}")) }
 }
 

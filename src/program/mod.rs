@@ -5,7 +5,6 @@ mod backup;
 mod calls;
 mod check;
 mod environment;
-mod floods;
 mod keys;
 mod manual;
 mod render;
@@ -26,7 +25,6 @@ use rocket::tokio::runtime::{self, Runtime};
 
 use self::calls::CallsCommand;
 pub use self::environment::load_environment;
-use self::floods::FloodsCommand;
 use self::keys::KeyCommand;
 use self::render::RenderCommand;
 use self::reports::ReportsCommand;
@@ -97,10 +95,11 @@ enum Command {
         #[command(subcommand)]
         command: KeyCommand,
     },
-    /// Lists and undoes changes of flood states.
+    /// Names what has replaced this command.
+    #[command(hide = true)]
     Floods {
-        #[command(subcommand)]
-        command: FloodsCommand,
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        _arguments: Vec<String>,
     },
     /// Writes all floods, reports or other features in a format to standard output, without serving.
     Render(RenderCommand),
@@ -215,7 +214,10 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Restore { file } => complete(runtime(&builder)?, backup::restore(&builder, &file)),
         Command::Status => complete(runtime(&builder)?, upkeep::status(&builder)),
         Command::Key { command } => complete(runtime(&builder)?, keys::run(&builder, command)),
-        Command::Floods { command } => complete(runtime(&builder)?, floods::run(&builder, command)),
+        Command::Floods { .. } => {
+            Err("siaga floods is gone: use the desk, or POST /floods/changes with a key of siaga key create"
+                .into())
+        }
         Command::Render(command) => complete(runtime(&builder)?, render::run(&builder, command)),
         Command::Reports { command } => complete(runtime(&builder)?, reports::run(&builder, command)),
         Command::Calls { command } => complete(runtime(&builder)?, calls::run(&builder, command)),

@@ -175,7 +175,7 @@ async fn change(
     state: Option<FloodState>,
 ) -> Result<Answer, Problem> {
     let by = Actor { subject: authorized.credential.subject, username };
-    let changed = store.set_flood_state(SetFloodState { area, state, by, after: None }).await?;
+    let changed = store.set_flood_state(SetFloodState { area, state, by }).await?;
     Answer::bare(&json!({
         "localAreaId": changed.area.number(),
         "state": changed.state,

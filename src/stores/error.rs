@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use crate::model::{AreaId, CardId, Timestamp};
+use crate::model::{AreaId, CardId};
 
 /// Why a store operation failed. Each variant is a case that a caller can act on.
 #[derive(Debug, thiserror::Error)]
@@ -46,12 +46,6 @@ impl StoreError {
     #[must_use]
     pub(crate) fn no_area(area: AreaId) -> Self {
         Self::NotFound { what: format!("local area {area}") }
-    }
-
-    /// Returns the conflict for an order about the state that an entry of the log set, after the state has changed again.
-    #[must_use]
-    pub(crate) fn changed_since(area: AreaId, entry: Timestamp) -> Self {
-        Self::Conflict { what: format!("local area {area} has changed since {entry}") }
     }
 
     /// Returns the error for a card that does not exist.

@@ -141,8 +141,6 @@ pub struct SetFloodState {
     pub state: Option<FloodState>,
     /// Who gives the order.
     pub by: Actor,
-    /// The time of the entry that must be the newest of the area's log; otherwise nothing is set. `None`: any.
-    pub after: Option<Timestamp>,
 }
 
 /// Flood states of areas and the log of their changes.
@@ -266,8 +264,7 @@ pub trait FloodStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] if there is no such area; [`StoreError::Conflict`] if [`SetFloodState::after`] is not the time
-    /// of the area's newest entry. Nothing is logged then. [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`] if there is no such area. [`StoreError::Unavailable`].
     async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError>;
 
     /// Carries out an order for many areas as one change: all of it, or nothing.

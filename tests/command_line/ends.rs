@@ -44,6 +44,17 @@ fn wrong_usage_of_an_address_does_not_print_its_password() {
 }
 
 #[test]
+fn a_command_that_is_gone_names_what_has_replaced_it() {
+    for arguments in [&["floods"][..], &["floods", "undo", "5", "--by", "Ibu Sri"]] {
+        let error = refusal(&siaga(arguments, &[]));
+        assert!(
+            error.contains("use the desk, or POST /floods/changes with a key of siaga key create"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn a_broken_data_file_stops_the_start_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("areas.geojson"), "{\n\"type\":").unwrap();

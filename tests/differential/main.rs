@@ -108,10 +108,6 @@ impl Side {
         match operation.clone() {
             Operation::Tick(_) => Ok(String::new()),
             Operation::Set(order) => shown(store.set_flood_state(order).await, debug),
-            Operation::SetAfter(order, back) => {
-                let after = self.entry(order.area, back).await.or(Some(now));
-                shown(store.set_flood_state(SetFloodState { after, ..order }).await, debug)
-            }
             Operation::OfOrder(operation) => self.answer_of_order(operation, now).await,
             Operation::CreateCard(Holder { username, data }) => {
                 let network_data = data.map(|data| RawValue::from_string(data.to_owned()).unwrap());
@@ -379,7 +375,7 @@ fn each_operation_is_tried_often() {
         let name = name.split(['(', ',', ' ']).next().unwrap().to_owned();
         *counts.entry(name).or_default() += 1;
     }
-    assert_eq!(counts.len(), 38, "{counts:?}");
+    assert_eq!(counts.len(), 37, "{counts:?}");
     assert!(counts.values().all(|count| *count > 10 * 10), "{counts:?}");
 }
 

@@ -34,8 +34,6 @@ pub(crate) enum Operation {
     /// Moves the clock by seconds and milliseconds, forwards or back.
     Tick(i64),
     Set(SetFloodState),
-    /// The same, if the newest entry of the area is this one, counted from the newest.
-    SetAfter(SetFloodState, usize),
     OfOrder(OfOrder),
     CreateCard(Holder),
     Card(CardChoice),
@@ -287,7 +285,6 @@ fn order() -> impl Strategy<Value = SetFloodState> {
         area: fixture::id(area),
         state,
         by: Actor { subject: "test".to_owned(), username: username.map(str::to_owned) },
-        after: None,
     })
 }
 
@@ -305,7 +302,6 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
     let writes = prop_oneof![
         5 => tick().prop_map(Operation::Tick),
         8 => order().prop_map(Operation::Set),
-        3 => (order(), 0..3_usize).prop_map(|(order, back)| Operation::SetAfter(order, back)),
         6 => (ordered, request()).prop_map(|(orders, request)| {
             Operation::OfOrder(OfOrder::Order(once_each(orders.into_iter()), request))
         }),

@@ -1,6 +1,7 @@
 //! The demo, as the pages speak of it.
 
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -68,13 +69,26 @@ impl Demo {
         Self::with(&[("ROCKET_CONFIG", file)])
     }
 
+    /// One that keeps its data in a file, and accepts the keys in it.
+    pub(crate) fn on_file(file: &Path) -> Self {
+        Self::printing(
+            &[("SIAGA_STORE", "file"), ("SIAGA_FILE__PATH", file.to_str().unwrap())],
+            "floodedRWsSummary",
+        )
+    }
+
     fn with(variables: &[(&str, &str)]) -> Self {
+        Self::printing(variables, "it allows everything")
+    }
+
+    /// Starts a service and waits until it has printed a line with a text.
+    fn printing(variables: &[(&str, &str)], until: &str) -> Self {
         // Addresses for uploads have the port of `base_url`, so it has to be known before the start.
         let port =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port().to_string();
         let base = format!("http://127.0.0.1:{port}/v1");
         let own = [("ROCKET_PORT", &*port), ("SIAGA_BASE_URL", &*base)];
-        let service = Running::start(&[&own, variables].concat(), "it allows everything");
+        let service = Running::start(&[&own, variables].concat(), until);
         Self { service }
     }
 
@@ -125,8 +139,8 @@ impl Demo {
 
     /// The text of a block with what its reader puts in: the address, and the key wherever one is left out.
     pub(crate) fn put_into(&self, text: &str) -> String {
-        text.replace(DEFAULT, &format!("http://{}", self.service.authority))
-            .replace("KEY=…", &format!("KEY={}", self.key()))
+        let text = text.replace(DEFAULT, &format!("http://{}", self.service.authority));
+        if text.contains("KEY=…") { text.replace("KEY=…", &format!("KEY={}", self.key())) } else { text }
     }
 
     /// Ends it, and returns what it complained of.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 use siaga::folder::FolderWriter;
@@ -90,12 +91,12 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    async fn start() -> Self {
+    async fn start(demo: Demo) -> Self {
         let cognicity = Database::empty().await;
         let mut connection = PgConnection::connect(&cognicity.url()).await.unwrap();
         connection.execute(include_str!("../common/cognicity.sql")).await.unwrap();
         connection.close().await.unwrap();
-        Self { demo: Demo::start(), database: Database::empty().await, cognicity }
+        Self { demo, database: Database::empty().await, cognicity }
     }
 }
 
@@ -148,7 +149,10 @@ fn shows(response: &Block, folder: &Path) {
 fn session(blocks: &[Block], surroundings: &Surroundings) -> String {
     let mut session = String::new();
     for block in blocks {
-        let text = filled(block, surroundings);
+        let mut text = filled(block, surroundings);
+        if text.contains("KEY=$(siaga key create") {
+            text += UNTIL_KEY_WORKS;
+        }
         writeln!(session, "echo {}:{} >&2", block.page, block.line).unwrap();
         match block.mark.as_deref() {
             Some("environment") => writeln!(session, "(set -a\n{text}siaga check)").unwrap(),
@@ -162,9 +166,27 @@ fn session(blocks: &[Block], surroundings: &Surroundings) -> String {
     session
 }
 
+/// A service that keeps the data of the demo in a file.
+fn serving(file: &Path, folder: &Path) -> Demo {
+    let mut import = Command::new(env!("CARGO_BIN_EXE_siaga"));
+    import.args(["import", "demo"]).current_dir(folder).env_clear();
+    printed("import", import.env("SIAGA_STORE", "file").env("SIAGA_FILE__PATH", file));
+    Demo::on_file(file)
+}
+
+/// Waits until the service accepts the key that was made, which it does within a second.
+const UNTIL_KEY_WORKS: &str = r#"
+curl --retry 20 --retry-delay 1 --retry-all-errors -H "X-Api-Key: $KEY" "$BASE/floods/log" >tries 2>&1
+"#;
+
 /// Runs the blocks of a page.
 fn run(page: &str, blocks: &[Block]) {
-    let (surroundings, folder) = (block_on(Surroundings::start()), folder());
+    let folder = folder();
+    let file = folder.path().join("siaga.db");
+    // Its operator makes a key while the service runs.
+    let makes_key = page == "docs/undo.md";
+    let demo = if makes_key { serving(&file, folder.path()) } else { Demo::start() };
+    let surroundings = block_on(Surroundings::start(demo));
     let mut session = session(blocks, &surroundings);
     // They speak of a service that keeps its data, and of reports in it.
     let has_reports = page == "docs/moderation.md";
@@ -183,10 +205,8 @@ fn run(page: &str, blocks: &[Block]) {
     if keeps_data {
         shell.env("SIAGA_STORE", "postgres").env("DATABASE_URL", surroundings.database.url());
     }
-    if page == "docs/operating.md" {
-        // It speaks of a service that has data for long.
-        shell.env("SIAGA_STORE", "file").env("SIAGA_FILE__PATH", folder.path().join("siaga.db"));
-        session.insert_str(0, "siaga import path/to/folder\n");
+    if makes_key {
+        shell.env("SIAGA_STORE", "file").env("SIAGA_FILE__PATH", file);
     }
     let output = shell.args(["-eu", "-c", &session]).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);

@@ -288,7 +288,6 @@ fn a_long_history_comes_in_pages_of_a_thousand() {
         area: id(1),
         state: FloodState::try_from(2 + number % 2).ok(),
         by: Actor { subject: "test".to_owned(), username: None },
-        after: None,
     };
     siaga.wait(async {
         for number in 0..1_050 {

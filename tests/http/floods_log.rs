@@ -42,7 +42,7 @@ fn a_long_log_comes_in_pages_of_a_thousand() {
         for number in 0..1_050 {
             let by = Actor { subject: "test".to_owned(), username: None };
             let state = Some(state(1 + number % 4));
-            store.set_flood_state(SetFloodState { area: id(10), state, by, after: None }).await.unwrap();
+            store.set_flood_state(SetFloodState { area: id(10), state, by }).await.unwrap();
         }
     });
     let newest = log(&siaga, "/v1/floods/10/log");

@@ -24,7 +24,7 @@ async fn change(store: &dyn Store, number: i64) {
     match number % 3 {
         0 => {
             let by = Actor { subject: "test".to_owned(), username: None };
-            let order = SetFloodState { area: id(1), state: Some(state(2)), by, after: None };
+            let order = SetFloodState { area: id(1), state: Some(state(2)), by };
             drop(store.set_flood_state(order).await.unwrap());
         }
         1 => {

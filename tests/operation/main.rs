@@ -38,7 +38,6 @@ mod file_log;
 mod file_lost;
 mod file_restore;
 mod flood_times;
-mod floods;
 mod forbidden;
 mod health;
 mod https;

@@ -334,7 +334,7 @@ const QUESTIONS: &[Question] = &[
         name: "a change of an area",
         ask: |store| {
             let by = Actor { subject: "test".to_owned(), username: None };
-            let order = SetFloodState { area: id(1_234), state: Some(state(2)), by, after: None };
+            let order = SetFloodState { area: id(1_234), state: Some(state(2)), by };
             async { found(store.set_flood_state(order).await) }.boxed()
         },
         index: Some("flood_changes_changed_at"),

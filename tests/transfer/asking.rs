@@ -17,7 +17,7 @@ pub(crate) fn before(milliseconds: u64) -> Timestamp {
 
 pub(crate) fn order(area: u64, code: Option<u64>) -> SetFloodState {
     let by = Actor { subject: "test".to_owned(), username: None };
-    SetFloodState { area: id(area), state: code.map(state), by, after: None }
+    SetFloodState { area: id(area), state: code.map(state), by }
 }
 
 pub(crate) fn post(post_id: i64, x: f64, y: f64) -> PartnerReport {

@@ -246,7 +246,7 @@ impl Bench {
 
     async fn set(&self, area: u64, code: u64) {
         let (state, by) = (FloodState::try_from(code).ok(), officer());
-        let order = SetFloodState { area: fixture::id(area), state, by, after: None };
+        let order = SetFloodState { area: fixture::id(area), state, by };
         self.store.set_flood_state(order).await.unwrap();
     }
 }

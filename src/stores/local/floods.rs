@@ -229,13 +229,10 @@ impl Floods {
 
 impl State {
     fn set_flood_state(&mut self, order: SetFloodState, now: Timestamp) -> Result<FloodChange, StoreError> {
-        let SetFloodState { area, state, by, after } = order;
+        let SetFloodState { area, state, by } = order;
         let floods = &self.floods.value;
         let position = floods.areas.position(area).ok_or_else(|| StoreError::no_area(area))?;
         let last = floods.logs.get(position).and_then(AreaLog::last).map(|last| last.at);
-        if let Some(after) = after.filter(|after| last != Some(*after)) {
-            return Err(StoreError::changed_since(area, after));
-        }
         // At least 1 ms after the previous change of the area, even if the clock has stepped back.
         let at = last.map_or(now, |last| now.max(last.after(Duration::from_millis(1))));
         let change = FloodChange { area, state, at, received: now, by };

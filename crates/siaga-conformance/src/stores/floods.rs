@@ -19,7 +19,7 @@ fn actor() -> Actor {
 }
 
 fn order(area: u64, code: Option<u64>) -> SetFloodState {
-    SetFloodState { area: id(area), state: code.map(state), by: actor(), after: None }
+    SetFloodState { area: id(area), state: code.map(state), by: actor() }
 }
 
 fn city(code: &str) -> AreaSelector {
@@ -127,35 +127,6 @@ pub async fn the_newest_changes_of_an_area_come_first_in_pages(fresh: &dyn Fresh
     assert_eq!(latest(10, None, 0).await.unwrap(), []);
     assert_eq!(latest(2, None, 2).await.unwrap(), [], "it never had a state");
     assert!(matches!(latest(3, None, 2).await, Err(StoreError::NotFound { .. })));
-}
-
-pub async fn an_order_after_an_entry_changes_nothing_once_another_is_newer(fresh: &dyn FreshStore) {
-    let (store, _) = open(fresh).await;
-    let after = |area, code, entry| SetFloodState { after: Some(entry), ..order(area, code) };
-    let first = store.set_flood_state(order(10, Some(4))).await.unwrap();
-    let second = store.set_flood_state(after(10, Some(2), first.at)).await.unwrap();
-    let revision = store.revision(Resource::Floods).await.unwrap();
-    for (area, entry) in [(10, first.at), (10, second.at.after(hours(1))), (2, second.at)] {
-        let error = store.set_flood_state(after(area, None, entry)).await.unwrap_err();
-        assert!(matches!(error, StoreError::Conflict { .. }), "{area}: {error:?}");
-    }
-    let unknown = store.set_flood_state(after(3, None, first.at)).await.unwrap_err();
-    assert!(matches!(unknown, StoreError::NotFound { .. }), "{unknown:?}");
-    assert_eq!(store.revision(Resource::Floods).await.unwrap(), revision);
-    assert_eq!(store.flood_log(id(10)).await.unwrap(), [first, second]);
-    assert_eq!(store.flood_log(id(2)).await.unwrap(), []);
-}
-
-pub async fn of_concurrent_orders_after_one_entry_one_is_carried_out(fresh: &dyn FreshStore) {
-    let store = fresh.open(Arc::new(TickingClock::default())).await;
-    let entry = store.set_flood_state(order(10, Some(4))).await.unwrap().at;
-    let orders = (0..20).map(|number| {
-        let store = Arc::clone(&store);
-        let order = SetFloodState { after: Some(entry), ..order(10, Some(1 + number % 4)) };
-        tokio::spawn(async move { store.set_flood_state(order).await })
-    });
-    let done = join_all(orders).await.into_iter().filter(|order| order.as_ref().unwrap().is_ok()).count();
-    assert_eq!((done, store.flood_log(id(10)).await.unwrap().len()), (1, 2));
 }
 
 pub async fn each_entry_of_the_log_has_the_beginning_of_its_run(fresh: &dyn FreshStore) {

@@ -80,8 +80,6 @@ macro_rules! store_suite {
             a_set_state_is_current_and_logged_with_who_set_it,
             setting_the_state_an_area_has_is_a_change_too,
             the_newest_changes_of_an_area_come_first_in_pages,
-            an_order_after_an_entry_changes_nothing_once_another_is_newer,
-            of_concurrent_orders_after_one_entry_one_is_carried_out,
             each_entry_of_the_log_has_the_beginning_of_its_run,
             a_cleared_area_stays_on_the_map_without_a_state,
             clearing_an_area_without_a_state_is_logged,

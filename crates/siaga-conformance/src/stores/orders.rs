@@ -81,7 +81,7 @@ pub async fn batches_and_changes_of_other_areas_at_one_time_are_told_apart(fresh
     let (store, _) = open(fresh).await;
     let first = done(store.change_floods(set(&[(1, Some(1))])).await.unwrap());
     let second = done(store.change_floods(set(&[(10, Some(1))])).await.unwrap());
-    let order = SetFloodState { area: id(5), state: Some(state(4)), by: by("desk"), after: None };
+    let order = SetFloodState { area: id(5), state: Some(state(4)), by: by("desk") };
     let alone = store.set_flood_state(order).await.unwrap();
     assert_eq!([first.at, second.at, alone.at], [now(); 3]);
     assert!(first.number < second.number);
@@ -107,7 +107,7 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     // Other areas have the time of the clock, alone and in a batch; those that were set ahead of it follow their own entries.
     let other = FloodOrder { request: Some(request), ..set(&[(10, Some(4)), (30, None)]) };
     let other = done(store.change_floods(other).await.unwrap());
-    let single = SetFloodState { area: id(5), state: Some(state(4)), by: by("desk"), after: None };
+    let single = SetFloodState { area: id(5), state: Some(state(4)), by: by("desk") };
     let alone = store.set_flood_state(single.clone()).await.unwrap();
     let next = store.set_flood_state(SetFloodState { area: id(2), ..single }).await.unwrap();
     assert_eq!((future.at, other.at, alone.at), (ahead, now(), now()));
@@ -186,7 +186,7 @@ pub async fn a_flood_begins_once_and_is_confirmed_by_each_setting(fresh: &dyn Fr
         if hour % 2 == 0 {
             done(store.change_floods(set(&[(10, code)])).await.unwrap());
         } else {
-            let order = SetFloodState { area: id(10), state: code.map(state), by: by("desk"), after: None };
+            let order = SetFloodState { area: id(10), state: code.map(state), by: by("desk") };
             store.set_flood_state(order).await.unwrap();
         }
         match expected {
@@ -360,7 +360,7 @@ pub async fn of_concurrent_orders_after_one_state_one_is_carried_out(fresh: &dyn
             // Each order has an area of its own too, in both directions, and single changes go on beside them.
             let own = [2, 5, 10, 30][number % 4];
             let changes = vec![area(own, Some(2), Condition::Any), area(1, Some(1 + round % 4), after)];
-            let single = SetFloodState { area: id(own), state: Some(state(3)), by: by("gauge"), after: None };
+            let single = SetFloodState { area: id(own), state: Some(state(3)), by: by("gauge") };
             tokio::spawn(async move {
                 store.set_flood_state(single).await.unwrap();
                 store.change_floods(order(Ordered::Set(changes))).await.unwrap()
@@ -435,7 +435,7 @@ pub async fn the_log_of_all_areas_is_read_newest_first_in_pages(fresh: &dyn Fres
         clock.set(now().after(Duration::from_hours(hour)));
         done(store.change_floods(set(&[(2, Some(hour)), (1, Some(hour)), (10, None)])).await.unwrap());
     }
-    let single = SetFloodState { area: id(30), state: None, by: by("gauge"), after: None };
+    let single = SetFloodState { area: id(30), state: None, by: by("gauge") };
     store.set_flood_state(single).await.unwrap();
     let whole = log(&*store, FloodLogQuery::default()).await;
     assert_eq!(whole.len(), old.len() + 13);

@@ -41,7 +41,7 @@ fn lines_of_a_change(area: AreaId) -> String {
     let writer = lines.clone();
     let log = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
     let by = Actor { subject: "bpbd".to_owned(), username: Some("two\nlines".to_owned()) };
-    let order = SetFloodState { area, state: Some(fixture::state(3)), by, after: None };
+    let order = SetFloodState { area, state: Some(fixture::state(3)), by };
     tracing::subscriber::with_default(log, || {
         block_on(async {
             let store = Fresh.open(Arc::new(ManualClock::new(fixture::now()))).await;
