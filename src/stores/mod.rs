@@ -46,7 +46,7 @@ pub use alerts::AlertQuery;
 pub(crate) use alerts::entries_in_force;
 pub use areas::AreaQuery;
 pub(crate) use areas::places_with_cities;
-pub(crate) use attention::{AttentionList, Listed};
+pub(crate) use attention::AttentionList;
 pub use calls::{CallStore, KeptCall};
 pub use cards::CardStore;
 pub use decorator::Decorator;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { chromium } from "./chromium.mjs";
 import { asked, card, clickIn, logIn, noFaults, open, patience, pause, pick, press, slow, stateOf, stored, text, until } from "./officer.mjs";
 
-const [origin, , key] = process.argv.slice(2);
+const [origin] = process.argv.slice(2);
 const HOSTILE = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>"'&{{7*7}}`;
 
 await chromium(async (page, browser) => {
@@ -193,17 +193,3 @@ await chromium(async (page, browser) => {
   assert.ok(await page.$("[name=key]"));
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).borderTopWidth), "8px");
 }, /ERR_INTERNET_DISCONNECTED|status of (403|404|409)|Failed to load|TrustedHTML/);
-
-// Without a script the page sets an area as before.
-await chromium(async (page) => {
-  await page.setJavaScriptEnabled(false);
-  await page.setViewport({ width: 360, height: 740 });
-  await page.goto(`${origin}/desk?lang=id`);
-  await page.type("[name=name]", "Sari");
-  await page.type("[name=key]", key);
-  await Promise.all([page.waitForNavigation(), page.click(".login .button")]);
-  await page.type('input[name="area_id"][inputmode]', "5");
-  const set = page.$eval('input[name="area_id"][inputmode]', (field) => field.form.querySelector("button").click());
-  await Promise.all([page.waitForNavigation(), set]);
-  assert.match(page.url(), /batch=\d+/);
-});

@@ -60,7 +60,7 @@ await chromium(async (page, browser) => {
   assert.equal(coding, "gzip");
   assert.ok(size <= 15_000, `${size} bytes`);
 
-  // A slow connection: the areas that need attention are seen before the script runs.
+  // A slow connection: the page is there before the script runs.
   const network = await page.createCDPSession();
   await page.setCacheEnabled(false);
   await network.send("Network.emulateNetworkConditions", { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 });

@@ -117,6 +117,13 @@ fn officers_play_a_night_at_the_desk_with_another_officer_and_a_bad_network() {
 }
 
 #[test]
+fn a_desk_that_does_not_start_says_so_and_leads_to_the_situation() {
+    let (demo, script) = (Demo::start(), include_str!("desk_start.mjs"));
+    println!("{}", run("desk_start.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));
+    demo.end();
+}
+
+#[test]
 fn an_order_of_an_officer_is_sent_again_until_the_service_itself_responds() {
     let (demo, script) = (Demo::start(), include_str!("desk_portal.mjs"));
     println!("{}", run("desk_portal.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));

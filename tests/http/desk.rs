@@ -62,32 +62,39 @@ fn shows(siaga: &Siaga, address: &str, position: usize, state: u8) {
     eventually_blocking("the state that was set", LONG, shown, |shown| shown == state);
 }
 
-fn set(
-    client: &Client,
-    area: &str,
-    state: &str,
-    after: &str,
-    note: &str,
+/// What the script of the page sends.
+fn sent<'c>(
+    client: &'c Client,
+    method: Method,
+    address: &'c str,
+    body: &Value,
     from: Option<&'static str>,
-) -> Status {
-    let fields = [("token", ""), ("area_id", area), ("state", state), ("after", after), ("note", note)];
-    form(client, "/desk/set", &fields, from).status()
+) -> LocalResponse<'c> {
+    let mut request = client.req(method, address).header(ContentType::JSON).body(body.to_string());
+    if let Some(from) = from {
+        request = request.header(Header::new("Sec-Fetch-Site", from));
+    }
+    request.dispatch()
+}
+
+/// Sets an area by the script of the page.
+fn set(client: &Client, area: &str, state: u8, note: &str) -> Status {
+    let order = json!({ "note": note, "changes": [{ "area_id": area, "state": state }] });
+    sent(client, Method::Post, "/desk/changes", &order, HERE).status()
 }
 
 #[test]
-fn what_residents_and_officers_write_is_text_on_the_page() {
-    let (siaga, client) = browser(figment());
+fn what_officers_write_is_text_on_the_pages() {
+    let (_siaga, client) = browser(figment());
     assert_eq!(log_in(&client, HOSTILE, KEY).status(), Status::SeeOther);
-    let gauge = json!({
-        "gaugeid": "hostile", "gaugenameid": HOSTILE, "location": { "lat": -6.195, "lng": 106.805 },
-        "observations": [{ "observed_at": now(), "level": 1, "alert": 1, "label": HOSTILE }],
-    });
-    assert_eq!(siaga.ask(Method::Put, "/v1/floodgauges", gauge.to_string()).status(), Status::Ok);
-    assert_eq!(set(&client, "5", "2", "any", HOSTILE, HERE), Status::SeeOther);
-    let page = page(&client);
-    assert!(page.matches("&lt;script&gt;").count() >= 3, "{page}");
-    let own = page.matches("<script type=\"module\" src=\"/desk/desk.js\"></script>").count();
-    assert_eq!((own, page.matches("<script").count(), page.matches("<img").count()), (1, 1, 0), "{page}");
+    assert_eq!(set(&client, "5", 2, HOSTILE), Status::Ok);
+    let situation = client.get("/desk/situation?lang=en").dispatch().into_string().unwrap();
+    for (page, texts, scripts) in [(page(&client), 1, 1), (situation, 2, 0)] {
+        assert!(page.matches("&lt;script&gt;").count() >= texts, "{page}");
+        let own = page.matches("<script type=\"module\" src=\"/desk/desk.js\"></script>").count();
+        let all = page.matches("<script").count();
+        assert_eq!((own, all, page.matches("<img").count()), (scripts, scripts, 0), "{page}");
+    }
 }
 
 #[test]
@@ -164,51 +171,19 @@ fn five_wrong_keys_in_a_minute_are_429_for_the_login_alone() {
 }
 
 #[test]
-fn an_officer_sets_an_area_as_it_was_seen_and_takes_it_back() {
-    let (siaga, client) = browser(figment());
-    log_in(&client, "Ibu Sri", KEY);
-    let seen = siaga.result("/v1/floods/states")[0]["last_updated"].as_str().unwrap().to_owned();
-    assert_eq!(set(&client, "5", "3", &seen, "by telephone", HERE), Status::SeeOther);
-    shows(&siaga, "/v1/floods/states", 0, 3);
-    let shown = page(&client);
-    assert!(shown.contains("by telephone") && shown.contains("Ibu Sri"), "{shown}");
-    // What was seen is no longer so.
-    let fields = [("token", ""), ("area_id", "5"), ("state", "none"), ("after", seen.as_str()), ("note", "")];
-    let conflict = form(&client, "/desk/set?lang=en", &fields, HERE);
-    assert_eq!(conflict.status(), Status::Conflict);
-    assert!(conflict.into_string().unwrap().contains("changed by Ibu Sri"), "it says by whom");
-    assert_eq!(set(&client, "1", "2", "dry", "", HERE), Status::SeeOther);
-    assert_eq!(set(&client, "1", "2", "dry", "", HERE), Status::Conflict);
-    let undone = form(&client, "/desk/undo", &[("token", ""), ("batch", "1")], HERE);
-    assert_eq!(undone.status(), Status::SeeOther);
-    shows(&siaga, "/v1/floods/states?city=jbd", 1, 2);
-    assert_eq!(set(&client, "999", "2", "any", "", HERE), Status::NotFound);
-    for (area, state, after) in [("x", "2", "any"), ("5", "5", "any"), ("5", "2", "yesterday")] {
-        assert_eq!(set(&client, area, state, after, "", HERE), Status::BadRequest, "{area} {state} {after}");
-    }
-    assert_eq!(set(&client, "5", "2", "any", &"x".repeat(2_000), HERE), Status::BadRequest);
-}
-
-#[test]
-fn a_form_must_come_from_the_desk() {
-    let (siaga, client) = browser(figment());
+fn the_form_to_log_out_must_come_from_the_desk() {
+    let (_siaga, client) = browser(figment());
     log_in(&client, "Sri", KEY);
     let token = token(&page(&client));
+    let log_out = |token: &str, from| form(&client, "/desk/logout", &[("token", token)], from).status();
     for from in ["cross-site", "same-site", "none"] {
-        let fields =
-            [("token", token.as_str()), ("area_id", "1"), ("state", "2"), ("after", "any"), ("note", "")];
-        assert_eq!(form(&client, "/desk/set", &fields, Some(from)).status(), Status::Forbidden, "{from}");
-        let undo = form(&client, "/desk/undo", &[("token", token.as_str()), ("batch", "1")], Some(from));
-        assert_eq!(undo.status(), Status::Forbidden, "{from}");
-        let end = form(&client, "/desk/logout", &[("token", token.as_str())], Some(from));
-        assert_eq!(end.status(), Status::Forbidden, "{from}");
+        assert_eq!(log_out(&token, Some(from)), Status::Forbidden, "{from}");
     }
     // An old browser does not say where a form comes from: then the token counts.
-    assert_eq!(set(&client, "1", "2", "any", "", None), Status::Forbidden);
-    let fields =
-        [("token", token.as_str()), ("area_id", "1"), ("state", "2"), ("after", "any"), ("note", "")];
-    assert_eq!(form(&client, "/desk/set", &fields, None).status(), Status::SeeOther);
-    shows(&siaga, "/v1/floods/states", 0, 2);
+    assert_eq!(log_out("", None), Status::Forbidden);
+    assert!(client.cookies().get("siaga-desk").is_some());
+    assert_eq!(log_out(&token, None), Status::SeeOther);
+    assert!(client.cookies().get("siaga-desk").is_none());
 }
 
 #[test]
@@ -216,11 +191,11 @@ fn without_the_scope_the_desk_is_for_reading_only() {
     let (siaga, client) = browser(figment());
     log_in(&client, "Sri", OTHER_KEY);
     let shown = page(&client);
-    assert!(shown.contains("for reading only") && !shown.contains("action=\"/desk/set\""), "{shown}");
-    assert_eq!(set(&client, "1", "2", "any", "", HERE), Status::Forbidden);
+    assert!(shown.contains("for reading only") && shown.contains("&quot;mayWrite&quot;:false"), "{shown}");
+    assert_eq!(set(&client, "1", 2, ""), Status::Forbidden);
     assert_eq!(siaga.result("/v1/floods/states")[0]["state"], 2, "area 5, as it was");
     log_in(&client, "Root", ADMIN_KEY);
-    assert_eq!(set(&client, "1", "2", "any", "", HERE), Status::SeeOther);
+    assert_eq!(set(&client, "1", 2, ""), Status::Ok);
 }
 
 #[test]
@@ -284,7 +259,7 @@ fn a_revoked_key_ends_the_login_on_every_server() {
     for look in [&elsewhere as &dyn Fn() -> String, &|| page(&client)] {
         eventually_blocking("the login has ended", LONG, look, |page| page.contains("Please log in again"));
     }
-    assert_eq!(set(&client, "1", "2", "any", "", HERE), Status::Forbidden);
+    assert_eq!(set(&client, "1", 2, ""), Status::Forbidden);
 }
 
 #[test]
@@ -292,21 +267,6 @@ fn a_desk_that_is_switched_off_is_not_there() {
     let siaga = Siaga::with(figment().merge(("siaga.desk.enabled", false)), |builder| builder);
     assert_eq!(siaga.get("/desk").status(), Status::NotFound);
     assert_eq!(siaga.client.post("/desk/login").dispatch().status(), Status::NotFound);
-}
-
-/// What the script of the page sends.
-fn sent<'c>(
-    client: &'c Client,
-    method: Method,
-    address: &'c str,
-    body: &Value,
-    from: Option<&'static str>,
-) -> LocalResponse<'c> {
-    let mut request = client.req(method, address).header(ContentType::JSON).body(body.to_string());
-    if let Some(from) = from {
-        request = request.header(Header::new("Sec-Fetch-Site", from));
-    }
-    request.dispatch()
 }
 
 #[test]
@@ -328,6 +288,9 @@ fn the_script_orders_previews_and_undoes_as_the_interface_does() {
     let conflict = sent(&client, Method::Post, "/desk/changes", &order, HERE);
     assert_eq!(conflict.status(), Status::Conflict);
     assert_eq!(json_of(conflict)["conflicts"][0]["username"], "Ibu Sri");
+    assert_eq!(set(&client, "999", 2, ""), Status::NotFound);
+    assert_eq!(set(&client, "5", 5, ""), Status::BadRequest);
+    assert_eq!(set(&client, "5", 2, &"x".repeat(2_000)), Status::BadRequest);
     let news = json_of(client.get("/desk/news").dispatch())["result"].clone();
     let logged = &news["log"][0];
     assert_eq!(
@@ -341,32 +304,36 @@ fn the_script_orders_previews_and_undoes_as_the_interface_does() {
 
 #[test]
 fn what_the_script_sends_must_come_from_the_desk_and_from_who_may() {
-    let (siaga, client) = browser(figment());
+    let (_siaga, client) = browser(figment());
     let order = json!({ "changes": [{ "area_id": "1", "state": 2 }] });
     let hide = json!({ "hidden": true, "reason": "spam" });
+    let reason = json!({ "reason": "spam" });
     let all = [
         (Method::Post, "/desk/changes", &order),
         (Method::Post, "/desk/changes/1/undo", &order),
         (Method::Put, "/desk/reports/1/visibility", &hide),
+        (Method::Post, "/desk/reports/waiting/0123456789abcdef/hide", &reason),
         (Method::Post, "/desk/alive", &order),
     ];
     for (method, address, body) in all {
-        let status = |from| sent(&client, method, address, body, from).status();
-        assert_eq!(status(HERE), Status::Forbidden, "{address}: nobody is logged in");
+        let status = sent(&client, method, address, body, HERE).status();
+        assert_eq!(status, Status::Forbidden, "{address}: nobody is logged in");
     }
     assert_eq!(client.get("/desk/news").dispatch().status(), Status::Forbidden);
     assert_eq!(client.get("/desk/situation.csv").dispatch().status(), Status::Forbidden);
     log_in(&client, "Sri", OTHER_KEY);
     for (method, address, body) in all {
-        for from in [Some("cross-site"), Some("same-site"), None] {
-            let status = sent(&client, method, address, body, from).status();
-            assert_eq!(status, Status::Forbidden, "{address} {from:?}");
-        }
         let here = sent(&client, method, address, body, HERE).status();
         let expected = if address.ends_with("alive") { Status::Ok } else { Status::Forbidden };
         assert_eq!(here, expected, "{address}: the key lacks the scope");
     }
     log_in(&client, "Root", ADMIN_KEY);
+    for (method, address, body) in all {
+        for from in [Some("cross-site"), Some("same-site"), Some("none"), None] {
+            let status = sent(&client, method, address, body, from).status();
+            assert_eq!(status, Status::Forbidden, "{address} {from:?}");
+        }
+    }
     assert_eq!(sent(&client, Method::Put, "/desk/reports/1/visibility", &hide, HERE).status(), Status::Ok);
     let news = json_of(client.get("/desk/news").dispatch())["result"].clone();
     assert_eq!((&news["hidden"][0]["by"], &news["hidden"][0]["reason"]), (&json!("Root"), &json!("spam")));
@@ -375,14 +342,13 @@ fn what_the_script_sends_must_come_from_the_desk_and_from_who_may() {
     let request = client.post("/desk/changes").header(ContentType::JSON).body(order.to_string());
     let response = request.header(Header::new("X-Desk-Token", token)).dispatch();
     assert_eq!(response.status(), Status::Ok);
-    drop(siaga);
 }
 
 #[test]
 fn the_situation_is_a_page_to_print_and_a_table_without_formulas() {
     let (_siaga, client) = browser(figment());
     log_in(&client, "=Sri", KEY);
-    assert_eq!(set(&client, "1", "4", "any", "by telephone", HERE), Status::SeeOther);
+    assert_eq!(set(&client, "1", 4, "by telephone"), Status::Ok);
     let response = client.get("/desk/situation?lang=en").dispatch();
     assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
     let page = response.into_string().unwrap();

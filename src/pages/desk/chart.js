@@ -125,12 +125,14 @@ export const chart = ({ toggle, choose }) => {
   });
 
   land.begin(true);
-  let wasShown = element.offsetParent !== null;
+  let wasShown = false;
   return {
     update,
     /** Shows where an area is. */
     fit: (id) => outlines.has(id) && view.fit(outlines.get(id).box, { most: 14, margin: 60 }),
+    /** Follows the size of its place, which is none while the map is hidden. */
     resize: () => {
+      if (element.offsetParent === null) return;
       view.resize();
       // While the map was hidden it had no size to fit anything in.
       if (settings.box && !wasShown) view.fit([...toWorld([settings.box[0], settings.box[3]]), ...toWorld([settings.box[2], settings.box[1]])], { isAnimated: false, margin: 12 });

@@ -1,4 +1,4 @@
-// The desk with its script: what needs attention, a selection of many areas, one bar to act on it, and the news of other officers.
+// The desk: what needs attention, a selection of many areas, one bar to act on it, and the news of other officers.
 // The page shows what the service has, never what was clicked.
 import { nice } from "../names.js";
 import { age, base, failed, fill, find, load, make, settings, t } from "../map/words.js";
@@ -14,10 +14,6 @@ const MOST = 1_000; // An order may have so many areas.
 const MANY_CHOSEN = 10; // More choices are not dropped without a question.
 const AGAIN = 10_000; // So long the page waits before it tries again.
 const AWAKE = 1_800_000; // So long after the last key or tap the officer counts as awake.
-
-document.body.classList.add("with-desk");
-find("bare").remove();
-find("desk").hidden = false;
 
 const areas = new Map(); // What is known of all areas, by id.
 let states = new Map(); // The flooded areas.
@@ -354,6 +350,11 @@ const names = async () => {
   }
 };
 selected();
+// Until here the page says, after some seconds, that the desk has not started.
+document.body.classList.add("with-desk");
+find("desk").hidden = false;
+map.resize();
+find("not-started").remove();
 Promise.all([names(), renew()]).then(() => {
   sort();
   parts.draw(news);

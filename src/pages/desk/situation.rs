@@ -77,10 +77,15 @@ impl Situation {
             let parent = area.map(|area| area.parent_name.as_str()).unwrap_or_default();
             places.entry(parent).or_default().push(name.unwrap_or_else(|| id.to_string()));
         }
-        let mut listed = view.logged(order[0], areas);
-        listed["state"] = json!(order[0].change.state);
-        listed["places"] = places.into_iter().map(|(parent, names)| json!([parent, names])).collect();
-        listed
+        let LoggedChange { change, note, .. } = order[0];
+        json!({
+            "at": view.moment(change.at),
+            "state": change.state,
+            "depth": view.state(change.state),
+            "by": change.by.name(),
+            "note": note,
+            "places": places.into_iter().map(|(parent, names)| json!([parent, names])).collect::<Value>(),
+        })
     }
 
     /// Returns the areas by city and larger area.

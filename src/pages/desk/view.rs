@@ -1,4 +1,4 @@
-//! The page of the desk: the form to log in, or the areas that need attention and the newest changes.
+//! The page of the desk: the form to log in, or what the script of the desk needs to start.
 
 use std::sync::Arc;
 
@@ -16,17 +16,12 @@ use crate::country::Texts;
 use crate::error::Problem;
 use crate::guards::{Language, managed};
 use crate::model::alerts::Status;
-use crate::model::{
-    AreaId, AreaSelector, AreaSet, BatchNumber, FloodChange, FloodState, LoggedChange, Reason, Timestamp,
-};
+use crate::model::{AreaSelector, FloodState, Timestamp};
 use crate::rendering::Answer;
 use crate::shell::{Here, PageTemplate, Shell};
-use crate::stores::{AttentionList, FloodLogQuery, Listed, Store};
+use crate::stores::Store;
 
 const PAGE: PageTemplate = PageTemplate::new("desk.html", include_str!("page.html"));
-/// How many areas and changes the page shows at most without its script.
-const MOST_LISTED: usize = 50;
-const MOST_LOGGED: u32 = 30;
 
 /// A page, which no cache keeps.
 #[derive(Responder)]
@@ -41,10 +36,7 @@ pub(super) struct View<'r> {
     language: Language,
     pub(super) config: &'r Config,
     shell: &'r Shell,
-    list: &'r AttentionList,
     pub(super) store: &'r dyn Store,
-    /// Who asks; nobody, if there is no valid login.
-    officer: Option<Officer>,
 }
 
 #[rocket::async_trait]
@@ -62,9 +54,7 @@ impl<'r> View<'r> {
             language: Language::of(request)?,
             config: managed(request)?,
             shell: managed(request)?,
-            list: managed::<Arc<AttentionList>>(request)?,
             store: &**managed::<Arc<dyn Store>>(request)?,
-            officer: Officer::of(request).ok(),
         })
     }
 }
@@ -90,55 +80,25 @@ impl View<'_> {
         }
     }
 
-    pub(super) fn conflict(&self, area: AreaId, newest: Option<&FloodChange>) -> String {
-        let by = newest.map(|newest| newest.by.name());
-        let at = newest.map(|newest| self.moment(newest.at)).unwrap_or_default();
-        self.text("conflict")
-            .replace("{area}", &area.to_string())
-            .replace("{state}", self.state(newest.and_then(|newest| newest.state)))
-            .replace("{at}", &at)
-            .replace("{by}", by.unwrap_or("–"))
-    }
-
     /// Returns the form to log in. `said` is the key of a text.
     pub(super) async fn login(&self, status: Http, said: &str) -> Result<Page, Problem> {
         let said = Some(said).filter(|said| !said.is_empty()).map(|said| self.text(said));
         self.page(status, context! { said, officer => () }).await
     }
 
-    /// Returns the areas that need attention, and the newest changes. `batch` can be undone.
-    pub(super) async fn list(
-        &self,
-        status: Http,
-        said: Option<String>,
-        batch: Option<u64>,
-    ) -> Result<Page, Problem> {
-        let listed = self.list.get().await?;
-        let rows: Vec<_> = listed.iter().take(MOST_LISTED).map(|listed| self.row(listed)).collect();
-        let query = FloodLogQuery { most: MOST_LOGGED, ..FloodLogQuery::default() };
-        let log = self.store.all_flood_changes(&query).await?;
+    /// Returns the desk, which the script of the page draws.
+    pub(super) async fn desk(&self, officer: &Officer) -> Result<Page, Problem> {
         let places = self.store.places().await?.value;
-        let log: Vec<_> =
-            log.iter().take(MOST_LOGGED as usize).map(|entry| self.logged(entry, places.areas())).collect();
-        let areas = places.areas().around(&AreaSelector::default());
-        let officer = self.officer.as_ref().map(|officer| {
-            json!({
-                "settings": self.settings(officer, areas.map(|of| [of.min().x, of.min().y, of.max().x, of.max().y])).to_string(),
-                "name": officer.name(),
-                "subject": officer.credential.subject,
-                "token": officer.token,
-                "may_write": officer.may_write(),
-            })
+        let around = places.areas().around(&AreaSelector::default());
+        let around = around.map(|of| [of.min().x, of.min().y, of.max().x, of.max().y]);
+        let officer = json!({
+            "settings": self.settings(officer, around).to_string(),
+            "name": officer.name(),
+            "subject": officer.credential.subject,
+            "token": officer.token,
+            "may_write": officer.may_write(),
         });
-        let values = context! {
-            said,
-            batch,
-            officer => Serde(officer),
-            rows => Serde(rows),
-            more => listed.len().saturating_sub(MOST_LISTED),
-            log => Serde(log),
-        };
-        self.page(status, values).await
+        self.page(Http::Ok, context! { officer => Serde(officer) }).await
     }
 
     /// Returns what the script of the page needs to begin.
@@ -176,79 +136,6 @@ impl View<'_> {
         words["script"]["exercise"] = word.clone().into();
         words["exercise"] = word.into();
         words
-    }
-
-    fn row(&self, listed: &Listed) -> Value {
-        let suggested = listed.attention.suggested.as_ref().map(|suggested| {
-            let evidence = &suggested.evidence;
-            let told =
-                self.reports(evidence.report_ids.len(), evidence.first, evidence.last, &evidence.depths);
-            let told: Vec<_> = [told].into_iter().chain(evidence.gauges.iter().cloned()).collect();
-            json!({
-                "state": suggested.state.code().to_string(),
-                "depth": self.state(Some(suggested.state)),
-                "evidence": told.join("; "),
-            })
-        });
-        json!({
-            "id": listed.attention.area_id,
-            "name": listed.area_name,
-            "parent": listed.parent_name,
-            "city": listed.city_name,
-            "state": listed.state,
-            "depth": self.state(listed.state),
-            "since": listed.last_updated.map(|at| self.moment(at)),
-            "after": listed.last_updated.map_or_else(|| "dry".to_owned(), |at| at.to_string()),
-            "reasons": listed.attention.reasons.iter().map(|reason| self.reason(reason)).collect::<Vec<_>>(),
-            "suggested": suggested,
-        })
-    }
-
-    fn reason(&self, reason: &Reason) -> String {
-        match reason {
-            Reason::Reports { at, first, report_ids, waiting_ids, depths } => {
-                let told = self.reports(report_ids.len(), *first, *at, depths);
-                let waiting = self.text("reason_waiting").replace("{count}", &waiting_ids.len().to_string());
-                if waiting_ids.is_empty() { told } else { told + " (" + &waiting + ")" }
-            }
-            Reason::Unconfirmed { since, lapses, .. } => self
-                .text("reason_unconfirmed")
-                .replace("{since}", &self.moment(*since))
-                .replace("{lapses}", &self.moment(*lapses)),
-            Reason::Gauge { at, gaugenameid, label, .. } => self
-                .text("reason_gauge")
-                .replace("{since}", &self.moment(*at))
-                .replace("{label}", label)
-                .replace("{gauge}", gaugenameid),
-        }
-    }
-
-    fn reports(&self, count: usize, first: Timestamp, last: Timestamp, depths: &[f64]) -> String {
-        let depths: Vec<_> = depths.iter().map(|depth| format!("{depth:.0}")).collect();
-        let depths = if depths.is_empty() { String::new() } else { format!(": {} cm", depths.join(", ")) };
-        self.text("reason_reports")
-            .replace("{count}", &count.to_string())
-            .replace("{first}", &self.moment(first))
-            .replace("{last}", &self.moment(last))
-            + &depths
-    }
-
-    pub(super) fn logged(
-        &self,
-        LoggedChange { change, batch, note }: &LoggedChange,
-        areas: &AreaSet,
-    ) -> Value {
-        let area = areas.position(change.area).map(|position| &areas[position]);
-        json!({
-            "at": self.moment(change.at),
-            "area": area.map(|area| &area.name),
-            "parent": area.map(|area| &area.parent_name),
-            "id": change.area,
-            "depth": self.state(change.state),
-            "by": change.by.name(),
-            "batch": batch.map(BatchNumber::get),
-            "note": note,
-        })
     }
 
     async fn page(&self, status: Http, values: minijinja::Value) -> Result<Page, Problem> {
