@@ -63,11 +63,6 @@ impl Content {
         content
     }
 
-    /// Returns the uncompressed bytes.
-    pub(crate) fn bytes(&self) -> &Bytes {
-        &self.bytes
-    }
-
     /// Compresses the content at the best level in every coding, and drops the forms at the fast level. This takes about 45 ms
     /// of a core per megabyte, and about as much memory again. A form is dropped if it saves less than a tenth, or if all forms
     /// together would take more than `room` bytes with it.

@@ -95,7 +95,11 @@ impl<'r> FromRequest<'r> for Language {
 impl Part for Language {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let schema = json!({ "type": "string", "enum": codes(interface.config) });
-        operation.takes(Parameter::query("lang", "The language of the page.", schema));
+        operation.takes(Parameter::query(
+            "lang",
+            "The language of the texts; without it the one that `Accept-Language` prefers.",
+            schema,
+        ));
     }
 }
 

@@ -7,7 +7,7 @@ use rocket::request::{FromRequest, Outcome};
 use rocket::tokio::time::{self, Instant, timeout_at};
 
 use super::Answer;
-use super::answer::{HTML, known};
+use super::answer::known;
 use super::cache::{LastKnown, Rendered};
 use super::question::Question;
 use super::renderer::Renderer;
@@ -100,30 +100,6 @@ impl Answers {
         Ok(answer.with_data(self.sources.state(covered)))
     }
 
-    /// Returns a page for people that `write` makes from the body of the response to a question, with the same headers about the data.
-    ///
-    /// # Errors
-    ///
-    /// As [`to`](Self::to), and those of `write`.
-    pub(crate) async fn page(
-        &self,
-        question: Question,
-        write: impl FnOnce(&[u8]) -> Result<String, Problem>,
-    ) -> Result<Answer, Problem> {
-        let covered = question.covered();
-        let deadline = Instant::now() + self.renderer.timeout;
-        // The headers of a page depend on its body.
-        let reading = Self { is_head: false, ..self.clone() };
-        let found = reading.rendered(&question, deadline).await?;
-        let (rendered, stale) = found.ok_or_else(|| Problem::internal("nothing was rendered"))?;
-        let page = Answer::public(HTML, write(rendered.content.bytes())?.into_bytes());
-        let page = page.with_data(self.sources.state(covered));
-        Ok(match stale {
-            None => page,
-            Some((since, age)) => page.stale_since(since, age),
-        })
-    }
-
     /// Returns the states of all areas, and whether they are those of now; the store is not asked while it is known to be away. No
     /// states if none were read, or if the last may not be shown any more.
     pub(crate) async fn floods(&self) -> (Option<Arc<State>>, Floods) {
@@ -171,7 +147,7 @@ impl Answers {
     /// # Errors
     ///
     /// As [`to`](Self::to).
-    pub(crate) async fn rendered(
+    async fn rendered(
         &self,
         question: &Question,
         deadline: Instant,

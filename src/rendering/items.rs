@@ -11,9 +11,7 @@ use super::weight::{self, cost};
 use crate::admission::Account;
 use crate::collections::{After, Collection, Items, Link, Selected, Selection, Tables, Time, find};
 use crate::error::{Problem, Source};
-use crate::model::{
-    AreaSelector, GaugeLayer, Layer, Period, Report, ReportKey, Stop, Timestamp, Validity, with_parameter,
-};
+use crate::model::{AreaSelector, GaugeLayer, Layer, Period, Report, ReportKey, Stop, Timestamp, Validity};
 use crate::stores::{
     AlertQuery, AreaQuery, FloodQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, Resource,
     StoreError, Versioned, Window,
@@ -72,10 +70,8 @@ impl ItemsQuery {
                 page_address(&collection, parameters, cursor, selection.offset)
             }
         };
-        let page = with_parameter(&address, "f", "html");
         let mut links = vec![
             link(&address, "self", crate::collections::GEOJSON, "This document"),
-            link(&page, "alternate", "text/html", "This document as a page"),
             link(&collection, "collection", json, "The collection"),
         ];
         match &self.wanted {

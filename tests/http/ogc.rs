@@ -255,8 +255,6 @@ fn hidden_reports_and_those_of_trainings_are_in_no_page() {
         assert!(!ids(&all(&siaga, "reports", query)).contains(&json!(7)), "{query}");
     }
     assert_eq!(siaga.get("/v1/ogc/collections/reports/items/7").status(), Status::NotFound);
-    let page = siaga.get("/v1/ogc/collections/reports/items?f=html").into_string().unwrap();
-    assert!(!page.contains("/items/7?"), "{page}");
 }
 
 #[test]
@@ -278,7 +276,9 @@ fn a_wrong_parameter_is_named_with_what_it_must_be() {
         ("floods/items?cursor=x", "cursor", "an earlier page"),
         ("floods/items?state=deep", "state", "a whole number"),
         ("reports/items?created_at=yesterday", "created_at", "YYYY-MM-DDTHH:mm:ss"),
-        ("floods/items?f=xml", "f", "one of [json, html]"),
+        ("floods/items?f=xml", "f", "one of [json]"),
+        ("floods/items/1?f=html", "f", "one of [json]"),
+        ("floods?f=html", "f", "one of [json]"),
         ("floods/items?lang=xx", "lang", "one of [id, en]"),
     ] {
         let response = siaga.client.get(format!("{BASE}/{address}")).dispatch();
@@ -320,10 +320,8 @@ fn programs_find_everything_from_the_landing_page() {
     assert_eq!(response.headers().get_one("Content-Type"), media_type.as_str());
     assert_eq!(json_of(response)["openapi"], "3.0.3");
     let classes = document(&siaga, &link(&landing, "conformance").0)["conformsTo"].clone();
-    for class in ["core", "geojson", "html", "oas30"] {
-        let class = format!("http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/{class}");
-        assert!(classes.as_array().unwrap().contains(&json!(class)));
-    }
+    let class = |name: &str| format!("http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/{name}");
+    assert_eq!(classes, json!(["core", "geojson", "oas30"].map(class)));
     let collections = document(&siaga, &link(&landing, "data").0)["collections"].clone();
     let names: Vec<_> = collections.as_array().unwrap().iter().map(|of| of["id"].as_str().unwrap()).collect();
     let kinds = ["infrastructure", "floodgates", "pumps", "waterways"];
@@ -353,26 +351,35 @@ fn programs_find_everything_from_the_landing_page() {
 }
 
 #[test]
-fn browsers_get_pages_in_their_language() {
+fn every_response_is_json_whatever_accept_says_and_its_texts_are_in_the_language_of_the_reader() {
     let siaga = Siaga::start();
-    let page = |address: &str| {
-        let request = siaga.client.get(address.to_owned()).header(Header::new("Accept", "text/html"));
-        let response = request.header(Header::new("Accept-Language", "en")).dispatch();
-        assert_eq!(response.status(), Status::Ok, "{address}");
-        assert_eq!(response.headers().get_one("Content-Type"), Some("text/html; charset=utf-8"));
-        response.into_string().unwrap()
-    };
-    for (address, says) in [
-        ("/v1/ogc", "Data for GIS programs"),
-        ("/v1/ogc/conformance", "ogcapi-features-1"),
-        ("/v1/ogc/collections", "Flood gauges"),
-        ("/v1/ogc/collections/floods", "last_updated"),
-        ("/v1/ogc/collections/floods/items", "<svg"),
-        ("/v1/ogc/collections/floods/items/1", "area_name"),
-        ("/v1/ogc/collections/floods/items?limit=1", "rel=\"next\""),
-        ("/v1/ogc/collections/areas/items?bbox=0,50,1,51", "There are no features."),
+    let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    let (text, features) = ("Accept-Encoding, Accept-Language", "Accept-Encoding");
+    for (address, media_type, vary) in [
+        ("/v1/ogc", "application/json", text),
+        ("/v1/ogc/conformance", "application/json", text),
+        ("/v1/ogc/api", "application/vnd.oai.openapi+json;version=3.0", text),
+        ("/v1/ogc/collections", "application/json", text),
+        ("/v1/ogc/collections/floods", "application/json", text),
+        ("/v1/ogc/collections/floods/schema", "application/schema+json", text),
+        ("/v1/ogc/collections/floods/queryables", "application/schema+json", text),
+        ("/v1/ogc/collections/floods/items", "application/geo+json", features),
+        ("/v1/ogc/collections/floods/items/1", "application/geo+json", features),
     ] {
-        assert!(page(address).contains(says), "{address}");
+        for accept in [browser, "text/html", "application/geo+json", "image/png"] {
+            let response = siaga.client.get(address).header(Header::new("Accept", accept)).dispatch();
+            assert_eq!(response.status(), Status::Ok, "{address}: {accept}");
+            assert_eq!(response.headers().get_one("Content-Type"), Some(media_type), "{address}: {accept}");
+            assert_eq!(response.headers().get("Vary").collect::<Vec<_>>(), [vary], "{address}");
+            assert!(json_of(response).is_object());
+        }
     }
-    assert!(page("/v1/ogc?lang=id").contains("Data untuk program SIG"));
+    let title = |address: &str, language: &str| {
+        let request = siaga.client.get(address.to_owned());
+        let response = request.header(Header::new("Accept-Language", language.to_owned())).dispatch();
+        json_of(response)["title"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(title("/v1/ogc", "en"), "Data for GIS programs");
+    assert_eq!(title("/v1/ogc?lang=id", "en"), "Data untuk program SIG");
+    assert_eq!(title("/v1/ogc/collections/gauges", "en"), "Flood gauges");
 }

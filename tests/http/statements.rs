@@ -260,13 +260,7 @@ fn pages_say_only_what_is_so_in_256_random_situations() {
         let front = page(&siaga, "/?lang=en");
         let lately = set(&["noneLately", "newest"]);
         assert_eq!(&keys(&front) - &lately, &all - &lately, "{situation}: /: {front}");
-        for address in [
-            "/map?lang=en",
-            "/?lang=en",
-            "/v1/alerts?format=html&lang=en",
-            "/docs?lang=en",
-            "/v1/ogc?f=html&lang=en",
-        ] {
+        for address in ["/map?lang=en", "/?lang=en", "/v1/alerts?format=html&lang=en", "/docs?lang=en"] {
             let page = page(&siaga, address);
             assert!(page.contains(word), "{situation}: {address}: {word}: {}", &page[..400]);
             assert_eq!(

@@ -8,25 +8,21 @@ use url::form_urlencoded;
 use crate::collections::{After, Collection, Selection, Sought, Tables, parse_bbox};
 use crate::config::Config;
 use crate::error::{Problem, Source};
-use crate::guards::{Language, QueryParameter, WantsPage, Within, managed};
+use crate::guards::{Language, QueryParameter, Within, managed};
 use crate::model::digits;
 use crate::openapi::{Interface, Operation, Parameter, Part};
 use crate::rendering::{Renderer, Wanted};
-use crate::shell::Shell;
 
-/// How many features a page has if the request does not say so: as data, and for people.
+/// How many features a page has if the request does not say so.
 const LIMIT: usize = 1_000;
-const LIMIT_OF_PAGE: usize = 50;
 /// The most features of a page.
 const MOST: usize = 10_000;
 
-/// The parameters of a request below `/ogc`, and in which form it wants its response.
+/// The parameters of a request below `/ogc`.
 #[derive(Debug)]
 pub(in super::super) struct Asked {
     /// The parameters but for `f` and `lang`, decoded.
     parameters: Vec<(String, String)>,
-    /// Whether the response is a page for people.
-    pub(super) wants_page: bool,
     pub(super) language: Language,
 }
 
@@ -35,23 +31,20 @@ impl<'r> FromRequest<'r> for Asked {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let by_header = WantsPage::from_request(request).await.succeeded().is_some_and(|wants| wants.0);
-        Problem::outcome(request, Self::of(request, by_header))
+        Problem::outcome(request, Self::of(request))
     }
 }
 
 impl Part for Asked {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let says = "The form of the response; without it the one that `Accept` prefers.";
-        let schema = json!({ "type": "string", "enum": ["json", "html"] });
-        operation.takes(Parameter::query("f", says, schema));
+        let schema = json!({ "type": "string", "enum": ["json"] });
+        operation.takes(Parameter::query("f", "The form of the response.", schema));
         Language::describe(operation, interface);
-        operation.gives("text/html", json!({ "type": "string" }));
     }
 }
 
 impl Asked {
-    fn of(request: &Request<'_>, by_header: bool) -> Result<Self, Problem> {
+    fn of(request: &Request<'_>) -> Result<Self, Problem> {
         let query = request.uri().query().map_or("", |query| query.as_str());
         let mut parameters: Vec<(String, String)> = Vec::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -60,16 +53,12 @@ impl Asked {
             }
             parameters.push((name.into_owned(), value.into_owned()));
         }
-        let form = parameters.iter().find(|(name, _)| name == "f").map(|(_, form)| form.as_str());
-        let wants_page = match form {
-            None | Some("") => by_header,
-            Some("html") => true,
-            Some("json") => false,
-            Some(_) => return Err(Problem::invalid(Source::Query, "f", "must be one of [json, html]")),
-        };
+        if parameters.iter().any(|(name, form)| name == "f" && !matches!(form.as_str(), "" | "json")) {
+            return Err(Problem::invalid(Source::Query, "f", "must be one of [json]"));
+        }
         let language = Language::of(request)?;
         parameters.retain(|(name, _)| !matches!(name.as_str(), "f" | "lang"));
-        Ok(Self { parameters, wants_page, language })
+        Ok(Self { parameters, language })
     }
 
     /// Checks that the request has only these parameters, and `f` and `lang`.
@@ -100,9 +89,8 @@ impl Asked {
         let names: Vec<&str> =
             SELECTING.into_iter().chain(columns.iter().map(|column| &*column.name)).collect();
         self.takes(&names)?;
-        let limit = if self.wants_page { LIMIT_OF_PAGE } else { LIMIT };
         let mut selection =
-            Selection { part: None, time: None, values: Vec::new(), limit, after: None, offset: 0 };
+            Selection { part: None, time: None, values: Vec::new(), limit: LIMIT, after: None, offset: 0 };
         let mut kept: Vec<(&str, &str)> = Vec::new();
         // As everywhere, an empty parameter is as if it were absent.
         for (name, value) in self.parameters.iter().filter(|(_, value)| !value.is_empty()) {
@@ -205,7 +193,6 @@ fn time_pattern() -> String {
 #[derive(Debug)]
 pub(in super::super) struct Site<'r> {
     pub(super) config: &'r Config,
-    pub(super) shell: &'r Shell,
     pub(super) renderer: &'r Arc<Renderer>,
 }
 
@@ -214,11 +201,6 @@ impl Site<'_> {
     pub(super) fn address(&self, path: &str) -> String {
         format!("{}/ogc{path}", self.config.base_url.as_str().trim_end_matches('/'))
     }
-
-    /// Returns the same without the host, for links in pages.
-    pub(super) fn path(&self, path: &str) -> String {
-        format!("{}/ogc{path}", self.config.base_url.path().trim_end_matches('/'))
-    }
 }
 
 #[rocket::async_trait]
@@ -226,10 +208,7 @@ impl<'r> FromRequest<'r> for Site<'r> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let found = || {
-            let (config, shell, renderer) = (managed(request)?, managed(request)?, managed(request)?);
-            Ok(Self { config, shell, renderer })
-        };
+        let found = || Ok(Self { config: managed(request)?, renderer: managed(request)? });
         Problem::outcome(request, found())
     }
 }

@@ -16,10 +16,9 @@ const QUERYABLES: &str = "http://www.opengis.net/def/rel/ogc/1.0/queryables";
 const TIME_SYSTEM: &str = "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian";
 
 /// The classes of requirements that the service conforms to (§5).
-const CONFORMS_TO: [&str; 4] = [
+const CONFORMS_TO: [&str; 3] = [
     "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/core",
     "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/geojson",
-    "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/html",
     "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/oas30",
 ];
 
@@ -27,20 +26,17 @@ fn link(href: String, rel: &str, media_type: &str, title: &str) -> Value {
     json!({ "href": href, "rel": rel, "type": media_type, "title": title })
 }
 
-/// Returns the links to a document itself, and to the same as a page.
-fn own_links(site: &Site<'_>, path: &str) -> Vec<Value> {
-    vec![
-        link(site.address(path), "self", "application/json", "This document"),
-        link(site.address(&format!("{path}?f=html")), "alternate", "text/html", "This document as a page"),
-    ]
+/// Returns the link to a document itself.
+fn own_link(site: &Site<'_>, path: &str) -> Value {
+    link(site.address(path), "self", "application/json", "This document")
 }
 
 /// Returns the landing page (§7.2).
 pub(super) fn landing(site: &Site<'_>, asked: &Asked) -> Value {
     let texts = asked.language.texts();
     let docs = format!("{}/docs", site.config.base_url.origin());
-    let mut links = own_links(site, "");
-    links.extend([
+    let links = [
+        own_link(site, ""),
         link(site.address("/api"), "service-desc", OPENAPI, "The description of these addresses"),
         link(docs, "service-doc", "text/html", "The description of the whole interface"),
         link(
@@ -50,7 +46,7 @@ pub(super) fn landing(site: &Site<'_>, asked: &Asked) -> Value {
             texts.text("ogc", "conformance"),
         ),
         link(site.address("/collections"), "data", "application/json", texts.text("ogc", "collections")),
-    ]);
+    ];
     json!({ "title": texts.text("ogc", "title"), "description": texts.text("ogc", "about"), "links": links })
 }
 
@@ -67,7 +63,7 @@ pub(super) fn conformance() -> Value {
 pub(super) async fn collections(site: &Site<'_>, asked: &Asked) -> Result<Value, Problem> {
     let around = around(site).await?;
     let all = Collection::ALL.map(|collection| described(site, asked, collection, around));
-    Ok(json!({ "links": own_links(site, "/collections"), "collections": all }))
+    Ok(json!({ "links": [own_link(site, "/collections")], "collections": all }))
 }
 
 /// Returns one collection (§7.14).
@@ -94,15 +90,14 @@ async fn around(site: &Site<'_>) -> Result<Option<Rect<f64>>, Problem> {
 fn described(site: &Site<'_>, asked: &Asked, collection: Collection, around: Option<Rect<f64>>) -> Value {
     let path = format!("/collections/{collection}");
     let names = &asked.language.texts().group("ogc")["names"][collection.name()];
-    let mut links = own_links(site, &path);
     let (items, columns) = (format!("{path}/items"), format!("{path}/schema"));
     let queryables = format!("{path}/queryables");
-    links.extend([
+    let mut links = vec![
+        own_link(site, &path),
         link(site.address(&items), "items", GEOJSON, "The features"),
-        link(site.address(&format!("{items}?f=html")), "items", "text/html", "The features as a page"),
         link(site.address(&columns), "describedby", SCHEMA, "The columns"),
         link(site.address(&queryables), QUERYABLES, SCHEMA, "The columns that select features"),
-    ]);
+    ];
     if let Some(address) = &site.config.licence.url {
         links.push(link(address.to_string(), "license", "text/html", "The licence of the data"));
     }

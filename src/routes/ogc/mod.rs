@@ -1,23 +1,20 @@
-//! OGC API – Features 1.0, Part 1: the parts Core, GeoJSON, HTML and OpenAPI 3.0 (OGC 17-069r4).
+//! OGC API – Features 1.0, Part 1: the parts Core, GeoJSON and OpenAPI 3.0 (OGC 17-069r4).
 
 mod api;
 mod asked;
 mod documents;
-mod page;
-mod picture;
 
 use rocket::http::Header;
 use rocket::{Responder, get};
 use serde_json::{Value, json};
 
 use self::asked::{Asked, Site};
-use self::page::{features_page, page};
 use crate::collections::{Collection, GEOJSON};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::Caller;
 use crate::openapi::{Described, Interface, Operation, Parameter};
-use crate::rendering::{Answer, Answers, HTML, ItemsQuery, JSON, Question, Wanted};
+use crate::rendering::{Answer, Answers, ItemsQuery, JSON, Question, Wanted};
 use crate::schema::{array, object};
 
 /// Returns the routes of the resource.
@@ -97,9 +94,7 @@ fn takes_selection(operation: &mut Operation, interface: &Interface<'_>) {
     }
 }
 
-const VARY: &str = "Accept, Accept-Encoding, Accept-Language";
-
-/// A response that depends on the language that the client prefers.
+/// A response whose form does not depend on `Accept`.
 #[derive(Responder)]
 pub(super) struct Shown {
     answer: Answer,
@@ -107,16 +102,18 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    fn new(media_type: &'static str, body: Vec<u8>) -> Self {
-        Self { answer: Answer::public(media_type, body), vary: Header::new("Vary", VARY) }
+    /// Makes the response with a document, whose texts are in the language that the client prefers.
+    fn document(media_type: &'static str, document: &Value) -> Self {
+        Self {
+            answer: Answer::public(media_type, document.to_string().into_bytes()),
+            vary: Header::new("Vary", "Accept-Encoding, Accept-Language"),
+        }
     }
 
-    fn page(page: String) -> Self {
-        Self::new(HTML, page.into_bytes())
-    }
-
-    fn json(document: &Value) -> Self {
-        Self::new(JSON, document.to_string().into_bytes())
+    /// Makes the response with features, which are the same in all languages.
+    async fn features(collection: Collection, wanted: Wanted, answers: Answers) -> Result<Self, Problem> {
+        let answer = answers.to(Question::Items(ItemsQuery { collection, wanted })).await?;
+        Ok(Self { answer, vary: Header::new("Vary", "Accept-Encoding") })
     }
 }
 
@@ -124,26 +121,21 @@ impl Shown {
 #[get("/ogc")]
 pub(super) async fn show_landing(_caller: Caller, asked: Asked, site: Site<'_>) -> Result<Shown, Problem> {
     asked.takes(&[])?;
-    let document = documents::landing(&site, &asked);
-    show(&site, &asked, "", &document)
+    Ok(Shown::document(JSON, &documents::landing(&site, &asked)))
 }
 
 /// `GET /ogc/conformance`: responds with the parts of the standard that the service has.
 #[get("/ogc/conformance")]
-pub(super) async fn list_conformance(
-    _caller: Caller,
-    asked: Asked,
-    site: Site<'_>,
-) -> Result<Shown, Problem> {
+pub(super) async fn list_conformance(_caller: Caller, asked: Asked) -> Result<Shown, Problem> {
     asked.takes(&[])?;
-    show(&site, &asked, "/conformance", &documents::conformance())
+    Ok(Shown::document(JSON, &documents::conformance()))
 }
 
 /// `GET /ogc/api`: responds with the description of these addresses.
 #[get("/ogc/api")]
 pub(super) async fn describe_api(_caller: Caller, asked: Asked, site: Site<'_>) -> Result<Shown, Problem> {
     asked.takes(&[])?;
-    Ok(Shown::new(api::OPENAPI, api::document(&site).to_string().into_bytes()))
+    Ok(Shown::document(api::OPENAPI, &api::document(&site)))
 }
 
 /// `GET /ogc/collections`: responds with the collections.
@@ -154,8 +146,7 @@ pub(super) async fn list_collections(
     site: Site<'_>,
 ) -> Result<Shown, Problem> {
     asked.takes(&[])?;
-    let document = documents::collections(&site, &asked).await?;
-    show(&site, &asked, "/collections", &document)
+    Ok(Shown::document(JSON, &documents::collections(&site, &asked).await?))
 }
 
 /// `GET /ogc/collections/:collection`: responds with one collection.
@@ -168,8 +159,7 @@ pub(super) async fn show_collection(
 ) -> Result<Shown, Problem> {
     let collection = named(collection)?;
     asked.takes(&[])?;
-    let document = documents::collection(&site, &asked, collection).await?;
-    show(&site, &asked, &format!("/collections/{collection}"), &document)
+    Ok(Shown::document(JSON, &documents::collection(&site, &asked, collection).await?))
 }
 
 /// `GET /ogc/collections/:collection/schema`: responds with the columns of a collection.
@@ -197,8 +187,7 @@ pub(super) async fn show_queryables(
 fn schema(site: &Site<'_>, asked: &Asked, collection: &str, document: &str) -> Result<Shown, Problem> {
     let collection = named(collection)?;
     asked.takes(&[])?;
-    let document = documents::schema(site, asked, collection, document);
-    Ok(Shown::new(documents::SCHEMA, document.to_string().into_bytes()))
+    Ok(Shown::document(documents::SCHEMA, &documents::schema(site, asked, collection, document)))
 }
 
 /// `GET /ogc/collections/:collection/items`: responds with features of a collection.
@@ -212,7 +201,7 @@ pub(super) async fn list_items(
 ) -> Result<Shown, Problem> {
     let collection = named(collection)?;
     let wanted = asked.selection(collection, &site.renderer.tables)?;
-    show_features(&site, &asked, ItemsQuery { collection, wanted }, answers).await
+    Shown::features(collection, wanted, answers).await
 }
 
 /// `GET /ogc/collections/:collection/items/:id`: responds with one feature.
@@ -222,13 +211,11 @@ pub(super) async fn show_item(
     collection: &str,
     id: &str,
     asked: Asked,
-    site: Site<'_>,
     answers: Answers,
 ) -> Result<Shown, Problem> {
     let collection = named(collection)?;
     asked.takes(&[])?;
-    let wanted = Wanted::One(id.to_owned());
-    show_features(&site, &asked, ItemsQuery { collection, wanted }, answers).await
+    Shown::features(collection, Wanted::One(id.to_owned()), answers).await
 }
 
 fn named(name: &str) -> Result<Collection, Problem> {
@@ -237,23 +224,4 @@ fn named(name: &str) -> Result<Collection, Problem> {
         let names = names.join(", ");
         Problem::not_found(format_args!("the collection {name:?} (there are: {names})"))
     })
-}
-
-fn show(site: &Site<'_>, asked: &Asked, path: &str, document: &Value) -> Result<Shown, Problem> {
-    Ok(if asked.wants_page { Shown::page(page(site, asked, path, document)?) } else { Shown::json(document) })
-}
-
-async fn show_features(
-    site: &Site<'_>,
-    asked: &Asked,
-    query: ItemsQuery,
-    answers: Answers,
-) -> Result<Shown, Problem> {
-    let answer = if asked.wants_page {
-        let write = |features: &[u8]| features_page(site, asked, &query, features);
-        answers.page(Question::Items(query.clone()), write).await?
-    } else {
-        answers.to(Question::Items(query)).await?
-    };
-    Ok(Shown { answer, vary: Header::new("Vary", VARY) })
 }

@@ -46,6 +46,12 @@ def on_the_map(path):
     return {"/cities/bounds": {"admin": "ID-JK"}, "/regions/bounds": {"admin": "ID-JK/jbd/JAKARTA BARAT"}}.get(path, {})
 
 
+def pattern(operation, name):
+    """What a parameter of an operation must match; nothing, if it has no pattern."""
+    parameters = operation.definition.raw.get("parameters", [])
+    return next((of["schema"]["pattern"] for of in parameters if of.get("name") == name), "(?!)")
+
+
 def each_area_once(changes):
     """The changes without those for an area that has one."""
     areas = set()
@@ -87,10 +93,12 @@ def before_call(context, case, **kwargs):
     if query.get("area_id") and query.get("time") and not (query.get("format") or query.get("geoformat")):
         del query["time"]
     if case.operation.path.startswith("/ogc"):
-        # Nobody knows the states of the future, and a cursor is from a page that was read.
-        if moment(query.get("datetime")):
-            query["datetime"] = "2017-01-01T00:00:00Z"
-        if re.fullmatch(r"\d{1,15}\.\S{1,200}", str(query.get("cursor"))):
+        # A schema cannot know the time, how many days a month has, and which end of an interval is earlier.
+        if re.fullmatch(pattern(case.operation, "datetime"), str(query.get("datetime")), re.ASCII):
+            ends = zip(query["datetime"].split("/"), ("2017-01-01T00:00:00Z", "2017-01-02T00:00:00Z"))
+            query["datetime"] = "/".join(end if end in ("", "..") else then for end, then in ends)
+        # A cursor is from a page that was read. Unlike the pattern of the schema, Python counts some control characters as spaces.
+        if re.fullmatch(r"\d{1,15}\.[\S\x1c-\x1f\x85]{1,200}", str(query.get("cursor"))):
             del query["cursor"]
     start, end = moment(query.get("start")), moment(query.get("end"))
     if start and end:
