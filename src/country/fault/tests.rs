@@ -1,0 +1,194 @@
+//! Every wrong, missing and unknown entry of a country's folder is named by file and line.
+
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::country::Country;
+
+/// A folder with the country of the program.
+fn own() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("texts")).unwrap();
+    for file in ["country.toml", "hazards.toml", "regions.csv", "texts/id.json", "texts/en.json"] {
+        fs::copy(format!("{}/country/id/{file}", env!("CARGO_MANIFEST_DIR")), folder.path().join(file))
+            .unwrap();
+    }
+    folder
+}
+
+/// Replaces a part of a file, and returns the line that it is on.
+fn replace(folder: &TempDir, file: &str, part: &str, by: &str) -> usize {
+    let path = folder.path().join(file);
+    let text = fs::read_to_string(&path).unwrap();
+    let at = text.find(part).unwrap_or_else(|| panic!("{file} has no {part}"));
+    fs::write(path, text.replacen(part, by, 1)).unwrap();
+    1 + text[..at].matches('\n').count()
+}
+
+fn faults(folder: &TempDir) -> Vec<String> {
+    let read = Country::read(folder.path());
+    read.err().into_iter().flatten().map(|fault| fault.to_string()).collect()
+}
+
+/// Replaces a part of a file by another, and expects a fault on its line, or the next one, with the reason.
+fn assert_named(file: &str, changes: &[(&str, &str, &str)]) {
+    for (part, by, reason) in changes {
+        let folder = own();
+        let line = replace(&folder, file, part, by);
+        let found = faults(&folder);
+        let named = [line, line + 1].map(|line| format!("{file}, line {line}: "));
+        let is_named =
+            |fault: &String| fault.contains(reason) && named.iter().any(|named| fault.starts_with(named));
+        assert!(found.iter().any(is_named), "{}{reason}: {found:#?}", named[0]);
+    }
+}
+
+/// Removes an entry of the texts of a language, and returns the faults.
+fn without(folder: &TempDir, file: &str, entry: &str) -> Vec<String> {
+    let path = folder.path().join(file);
+    let mut texts: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let (group, name) = entry.rsplit_once('/').unwrap();
+    texts.pointer_mut(group).and_then(Value::as_object_mut).unwrap().remove(name).unwrap();
+    fs::write(&path, texts.to_string()).unwrap();
+    faults(folder)
+}
+
+#[test]
+fn every_wrong_setting_and_region_is_named() {
+    let alias = |alias: &str| format!("aliases = {{ {alias} }}\ntime_zone =");
+    let (foreign, own) = (alias("ind = \"tl\""), alias("en = \"id\""));
+    assert_named(
+        "country.toml",
+        &[
+            ("\"id\", \"en\"", "\"id\", \"ID\"", "\"ID\" must be a language such as"),
+            ("\"id\", \"en\"", "\"id\", \"id\"", "\"id\" occurs twice"),
+            ("languages =", "language =", "unknown field `language`"),
+            ("time_zone =", &foreign, "aliases.ind must be another code of one of the languages"),
+            ("time_zone =", &own, "aliases.en must be another code of one of the languages"),
+        ],
+    );
+    assert_named(
+        "regions.csv",
+        &[
+            ("city,bdg", "town,bdg", "kind must be city or province, not \"town\""),
+            ("ID-AC", "ID AC", "code must be 1 to 16 letters, digits and -"),
+            ("ID-BA", "ID-AC", "the code ID-AC occurs twice"),
+            ("ID-AC,no", "ID-AC,perhaps", "mapped must be yes or no, not \"perhaps\""),
+            ("ID-AC,no,", "ID-AC,", "must have 4 fields"),
+            ("kind,code", "code,kind", "the first line must be kind,code,mapped,name"),
+        ],
+    );
+}
+
+#[test]
+fn every_wrong_text_is_named() {
+    let (event, headline) = (format!("\"event\": \"{}\"", "e".repeat(35)), format!("\"{}", "h".repeat(91)));
+    let unknown = "messages.unknown.headline has the placeholder {time}; allowed are [{area}]";
+    assert_named(
+        "texts/id.json",
+        &[
+            ("\"title\": ", "\"titel\": ", ".titel is unknown"),
+            ("\"title\": \"Peta banjir\"", "\"title\": 5", "must be a text, not 5"),
+            ("\"event\": \"Banjir\"", &event, "messages.event must have at most 34 characters"),
+            ("\"Banjir 10", &headline, "messages.minor.headline must have at most 90 characters"),
+            ("\"headline\": \"Banjir di {area}", "\"headline\": \"{time}", unknown),
+            ("\"2\": \"berat\"", "\"3\": \"berat\"", "hazards.attributes.impact.3 is unknown"),
+            ("\"haze\": \"Kabut asap\"", "\"hase\": \"Kabut asap\"", "hazards.names.hase is unknown"),
+            ("\"ask\": \"Siapa", "\"asks\": \"Siapa", "attributes.accessabilityFailure.asks is unknown"),
+        ],
+    );
+    let title = "\"Flood map\"";
+    assert_named(
+        "texts/en.json",
+        &[
+            ("\"title\": ", "\"titel\": ", ".titel is unknown"),
+            (title, "\" \"", "map.title must be a text that is not empty"),
+            (title, "\"a {b}\"", "map.title has the placeholder {b}; allowed are []"),
+            (title, "[\"x\"]", "map.title must be a text"),
+            ("\"January\", ", "", "time.months must be a list of 12 texts"),
+            ("%-d {month}", "%Q {month}", "time.moment must be a pattern of strftime such as"),
+            ("A flood 10", "{area A flood 10", "a brace that belongs to no placeholder"),
+            ("\"en-US\"", "\"id-ID\"", "messages.language must be en, or en- with a region"),
+            ("\"en-US\"", "\"en-U S\"", "messages.language must be en, or en- with a region"),
+            ("%H:%M %Z, %-d", "%Q", "messages.time must be a pattern of strftime"),
+        ],
+    );
+}
+
+#[test]
+fn every_wrong_hazard_is_named() {
+    let kinds = "kind must be one of [depth, code, codes, measure, place, radius, truth], not \"deep\"";
+    let highest = "kind = \"truth\"\nhighest = 3";
+    let icon = "icon must be the data of an SVG path";
+    assert_named(
+        "hazards.toml",
+        &[
+            ("kind = \"depth\"", "kind = \"deep\"", kinds),
+            ("kind = \"truth\"", highest, "an attribute of the kind truth has no \"highest\""),
+            ("kind = \"radius\"", "kind = \"code\"", "an attribute of the kind code needs \"highest\""),
+            ("kind = \"place\"", "kind = \"place\"\nasked = true", "of the kind place is never asked"),
+            ("name = \"condition\"", "name = \"flood_depth\"", "the attribute flood_depth occurs twice"),
+            ("name = \"structure\"", "name = \"road\"", "the report type road occurs twice in earthquake"),
+            ("name = \"wind\"", "name = \"haze\"", "the hazard haze occurs twice"),
+            ("name = \"haze\"", "name = \"Haze\"", "must be 1 to 24 lower-case letters"),
+            ("name = \"haze\"", "name = \"prep\"", "prep needs no entry"),
+            ("\"impact\"]", "\"force\"]", "there is no attribute \"force\""),
+            ("icon = \"M4 5h", "icon = \"<script>", icon),
+            ("icon = \"M4 5h", "icon = \"url(x)M4", icon),
+            ("#5f6b73", "grey", "colour must be # and six hexadecimal digits"),
+            ("window = \"24h\"", "window = \"8d\"", "window must be a time from 1s to 7d"),
+            ("window = \"24h\"", "windows = \"24h\"", "unknown field `windows`"),
+        ],
+    );
+}
+
+#[test]
+fn the_first_language_has_all_texts_and_each_one_all_words_of_alerts_or_none() {
+    for (first, file, entry, missing) in [
+        ("\"id\", \"en\"", "texts/id.json", "/map/title", Some("map.title is missing")),
+        ("\"id\", \"en\"", "texts/en.json", "/map/title", None),
+        ("\"en\", \"id\"", "texts/en.json", "/map/title", Some("map.title is missing")),
+        ("\"id\", \"en\"", "texts/en.json", "/messages/severe", Some("messages.severe is missing")),
+        (
+            "\"id\", \"en\"",
+            "texts/en.json",
+            "/messages/over/instruction",
+            Some("messages.over.instruction is missing"),
+        ),
+        ("\"id\", \"en\"", "texts/en.json", "/messages", None),
+        (
+            "\"id\", \"en\"",
+            "texts/id.json",
+            "/hazards/attributes/impact/2",
+            Some("hazards.attributes.impact.2 is missing"),
+        ),
+        ("\"id\", \"en\"", "texts/id.json", "/messages", Some("messages is missing")),
+    ] {
+        let folder = own();
+        replace(&folder, "country.toml", "\"id\", \"en\"", first);
+        let found = without(&folder, file, entry);
+        let ends = found.first().map(|fault| missing.is_some_and(|missing| fault.ends_with(missing)));
+        assert_eq!(ends, missing.map(|_| true), "{first}, {file} without {entry}: {found:#?}");
+    }
+}
+
+#[test]
+fn a_missing_file_and_one_too_many_are_faults() {
+    let folder = own();
+    fs::rename(folder.path().join("texts/en.json"), folder.path().join("texts/ms.json")).unwrap();
+    let (missing, stray) =
+        ("texts/en.json, line 1: the file is missing", "texts/ms.json, line 1: is not a language");
+    assert_eq!(faults(&folder), [missing.to_owned(), format!("{stray} of country.toml")]);
+    let folder = own();
+    for stray in ["hazard.toml", ".hidden"] {
+        fs::write(folder.path().join(stray), "").unwrap();
+    }
+    let found = faults(&folder);
+    assert!(
+        found.len() == 1 && found[0].starts_with("hazard.toml, line 1: is not a file that Siaga reads"),
+        "{found:?}"
+    );
+    assert_eq!(faults(&tempfile::tempdir().unwrap()), ["country.toml, line 1: the file is missing"]);
+}
