@@ -1,6 +1,6 @@
 //! What the program is configured by.
 
-use crate::{out, refusal, siaga, siaga_in};
+use crate::{configured, effective, out, refusal, siaga, siaga_in};
 
 /// A file of a data set without rows.
 const CARDS: &str = "card_id,pkey,username,network,language,network_data,report\n";
@@ -32,22 +32,19 @@ fn check_prints_the_effective_configuration_with_secrets_masked() {
 
 #[test]
 fn the_printed_configuration_is_one_the_program_takes() {
-    let folder = tempfile::tempdir().unwrap();
     let printed = out(&siaga(&["check"], &[]));
-    std::fs::write(folder.path().join("Rocket.toml"), &printed).unwrap();
+    let folder = configured(&printed);
     assert_eq!(out(&siaga_in(&folder, &["check"], &[])), printed);
 }
 
 #[test]
 fn the_environment_wins_over_the_profile_and_the_profile_over_the_default() {
-    let folder = tempfile::tempdir().unwrap();
     let toml = "[default.siaga]\ntime_zone = \"Asia/Makassar\"\ndataset = \"empty\"\n[production.siaga]\ndataset = \"demo\"\nstore = \"memory\"\n";
-    std::fs::write(folder.path().join("Rocket.toml"), toml).unwrap();
+    let folder = configured(toml);
     std::fs::create_dir(folder.path().join("elsewhere")).unwrap();
     std::fs::write(folder.path().join("elsewhere/cards.csv"), CARDS).unwrap();
     let dataset = |variables: &[(&str, &str)]| {
-        let config: toml::Table = out(&siaga_in(&folder, &["check"], variables)).parse().unwrap();
-        let siaga = &config["default"]["siaga"];
+        let siaga = effective(&folder, variables);
         assert_eq!(siaga["time_zone"].as_str(), Some("Asia/Makassar"));
         siaga["dataset"].as_str().unwrap().to_owned()
     };
@@ -71,11 +68,8 @@ fn the_file_is_looked_for_where_the_environment_says() {
 
 #[test]
 fn a_plain_number_is_of_seconds_or_bytes_wherever_it_stands() {
-    let folder = tempfile::tempdir().unwrap();
     let limits = |variables: &[(&str, &str)], file: &str| {
-        std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
-        let config: toml::Table = out(&siaga_in(&folder, &["check"], variables)).parse().unwrap();
-        let limits = &config["default"]["siaga"]["limits"];
+        let limits = &effective(&configured(file), variables)["limits"];
         (limits["timeout"].as_str().unwrap().to_owned(), limits["body"].as_integer().unwrap())
     };
     let expected = ("90s".to_owned(), 2048);
@@ -87,10 +81,9 @@ fn a_plain_number_is_of_seconds_or_bytes_wherever_it_stands() {
 
 #[test]
 fn the_address_of_the_database_in_the_environment_wins() {
-    let folder = tempfile::tempdir().unwrap();
     let file = "[default.siaga]\nstore = \"postgres\"\n\
                 [default.databases.siaga]\nurl = \"postgres://siaga@127.0.0.1:1/file\"\n";
-    std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
+    let folder = configured(file);
     let address = ("DATABASE_URL", "postgres://siaga@127.0.0.1:1/environment");
     for (variables, begins) in [
         (&[][..], "siaga: the database 127.0.0.1:1/file: "),
@@ -131,9 +124,7 @@ fn a_table_of_the_service_in_a_wrong_place_is_refused_with_the_table_to_write() 
         ("[siaga]\nstore = \"postgres\"", "[siaga]", "[default.siaga]"),
         ("[siaga.log]\nlevel = \"info\"", "[siaga]", "[default.siaga]"),
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
-        let error = refusal(&siaga_in(&folder, &["check"], &[]));
+        let error = refusal(&siaga_in(&configured(file), &["check"], &[]));
         let expected = format!("siaga: {table}: nothing reads this table: write {instead} instead");
         assert!(error.starts_with(&expected) && error.ends_with("(Rocket.toml)"), "{error}");
     }
@@ -142,21 +133,19 @@ fn a_table_of_the_service_in_a_wrong_place_is_refused_with_the_table_to_write() 
 #[test]
 fn the_table_of_a_replica_is_refused_by_a_start_and_by_check() {
     let url = "url = \"postgres://siaga:hush@127.0.0.1:1/siaga\"";
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("Rocket.toml"), format!("[default.databases.siaga_read]\n{url}"))
-        .unwrap();
+    let in_file = configured(&format!("[default.databases.siaga_read]\n{url}"));
     let (elsewhere, databases) = (tempfile::tempdir().unwrap(), format!("{{siaga_read={{{url}}}}}"));
-    let database = ("DATABASE_URL", "postgres://siaga@127.0.0.1:1/siaga");
+    let variables =
+        [("DATABASE_URL", "postgres://siaga@127.0.0.1:1/siaga"), ("ROCKET_DATABASES", &databases)];
     for command in [&[][..], &["check"]] {
         for store in ["memory", "postgres"] {
-            let store = ("SIAGA_STORE", store);
+            let variables = [("SIAGA_STORE", store), variables[0], variables[1]];
             for (output, place) in [
-                (siaga_in(&folder, command, &[store, database]), "(Rocket.toml)"),
-                (siaga_in(&elsewhere, command, &[store, ("ROCKET_DATABASES", &databases)]), ")"),
+                (siaga_in(&in_file, command, &variables[..2]), "(Rocket.toml)"),
+                (siaga_in(&elsewhere, command, &variables), ")"),
             ] {
                 let error = refusal(&output);
-                let begins =
-                    "siaga: databases.siaga_read is no longer read; remove it: responses come from memory";
+                let begins = "siaga: databases.siaga_read is no longer read; remove it: responses come from";
                 assert!(error.starts_with(begins) && error.ends_with(place), "{command:?}: {error}");
                 assert!(!error.contains("hush"), "{error}");
             }
@@ -166,25 +155,18 @@ fn the_table_of_a_replica_is_refused_by_a_start_and_by_check() {
 
 #[test]
 fn a_table_of_the_service_in_a_selected_profile_and_tables_of_others_are_taken() {
-    let folder = tempfile::tempdir().unwrap();
     let file = "[siaga]\nport = 1\n[siaga.siaga]\ndataset = \"empty\"\n[default.ceiling]\nstate = 2\n[default.post]\n";
-    std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
-    let output =
-        siaga_in(&folder, &["check"], &[("ROCKET_PROFILE", "siaga"), ("ROCKET_CEILING", "{state=2}")]);
+    let variables = [("ROCKET_PROFILE", "siaga"), ("ROCKET_CEILING", "{state=2}")];
+    let output = siaga_in(&configured(file), &["check"], &variables);
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
 }
 
 #[test]
 fn a_key_that_resembles_one_of_rockets_is_warned_of_with_the_key_that_was_meant() {
-    let folder = tempfile::tempdir().unwrap();
     let file =
         "[default]\nprot = 1\n[release]\nadress = \"0.0.0.0\"\n[default.databses.siaga]\n[defualt.siaga]\n";
-    std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
-    let output = siaga_in(
-        &folder,
-        &["check"],
-        &[("ROCKET_PROT", "2"), ("ROCKET_PROFILE", "release"), ("SIAGA_DATASET", "empty")],
-    );
+    let variables = [("ROCKET_PROT", "2"), ("ROCKET_PROFILE", "release"), ("SIAGA_DATASET", "empty")];
+    let output = siaga_in(&configured(file), &["check"], &variables);
     let warnings = String::from_utf8(output.stderr.clone()).unwrap();
     let expected = [
         "[defualt]: nothing reads this profile: did you mean [default]? (Rocket.toml)",
@@ -201,8 +183,7 @@ fn a_key_that_resembles_one_of_rockets_is_warned_of_with_the_key_that_was_meant(
 
 #[test]
 fn a_broken_configuration_file_is_refused_in_one_line() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("Rocket.toml"), "[default.siaga\nstore = 1").unwrap();
+    let folder = configured("[default.siaga\nstore = 1");
     for command in [
         &["check"][..],
         &["serve"],
@@ -217,7 +198,7 @@ fn a_broken_configuration_file_is_refused_in_one_line() {
         assert!(error.starts_with("siaga: TOML parse error at line 1"), "{command:?}: {error}");
         assert!(error.contains("invalid table header") && error.ends_with("(Rocket.toml)"), "{error}");
     }
-    std::fs::write(folder.path().join("Rocket.toml"), "[default.siaga]\nsecret = \"hush\nstore = 1").unwrap();
+    let folder = configured("[default.siaga]\nsecret = \"hush\nstore = 1");
     let error = refusal(&siaga_in(&folder, &["check"], &[]));
     assert!(error.contains("line 2") && !error.contains("hush"), "{error}");
 }
@@ -229,9 +210,9 @@ fn texts_that_look_like_numbers_stay_texts() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("2024")).unwrap();
     std::fs::write(folder.path().join("2024/areas.geojson"), "").unwrap();
-    let config: toml::Table = out(&siaga_in(&folder, &["check"], &variables)).parse().unwrap();
-    assert_eq!(config["default"]["siaga"]["dataset"].as_str(), Some("2024"));
-    assert_eq!(config["default"]["siaga"]["auth"]["jwt"]["issuer"].as_str(), Some("7"));
+    let siaga = effective(&folder, &variables);
+    assert_eq!(siaga["dataset"].as_str(), Some("2024"));
+    assert_eq!(siaga["auth"]["jwt"]["issuer"].as_str(), Some("7"));
 }
 
 #[test]
@@ -255,8 +236,8 @@ fn a_file_that_the_environment_names_must_be_there() {
 #[test]
 fn the_public_address_has_the_configured_port_unless_it_is_configured_itself() {
     let base_url = |variables: &[(&str, &str)]| {
-        let config: toml::Table = out(&siaga(&["check"], variables)).parse().unwrap();
-        config["default"]["siaga"]["base_url"].as_str().unwrap().to_owned()
+        let siaga = effective(&tempfile::tempdir().unwrap(), variables);
+        siaga["base_url"].as_str().unwrap().to_owned()
     };
     assert_eq!(base_url(&[]), "http://127.0.0.1:8000/v1");
     assert_eq!(base_url(&[("ROCKET_PORT", "8141")]), "http://127.0.0.1:8141/v1");

@@ -1,7 +1,5 @@
 //! How the program ends when it cannot go on.
 
-use std::path::Path;
-
 use crate::{refusal, siaga, siaga_in};
 
 #[test]
@@ -55,23 +53,21 @@ fn a_command_that_is_gone_names_what_has_replaced_it() {
 }
 
 #[test]
-fn a_broken_data_file_stops_the_start_with_its_line() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("areas.geojson"), "{\n\"type\":").unwrap();
-    let error = refusal(&siaga_in(&folder, &[], &[("SIAGA_DATASET", ".")]));
-    assert!(error.contains("areas.geojson, line 2: "), "{error}");
-    assert!(!Path::new("areas.geojson").exists());
-}
-
-#[test]
-fn a_data_set_in_which_nothing_is_recognised_stops_the_start_and_the_check() {
+fn a_data_set_that_cannot_be_read_stops_the_start_and_the_check() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("city")).unwrap();
-    std::fs::write(folder.path().join("city/Areas.GeoJSON"), "{}").unwrap();
-    for command in [&[][..], &["check"]] {
-        let error = refusal(&siaga_in(&folder, command, &[("SIAGA_DATASET", "city")]));
-        assert!(error.starts_with("siaga: city holds no data set: looked for areas.geojson, "), "{error}");
-        assert!(error.ends_with("; found Areas.GeoJSON"), "{error}");
+    let run = |command| siaga_in(&folder, command, &[("SIAGA_DATASET", "city")]);
+    for (file, content, begins) in [
+        ("Areas.GeoJSON", "{}", "siaga: city holds no data set: looked for areas.geojson, "),
+        ("areas.geojson", "{\n\"type\":", "siaga: city/areas.geojson, line 2: "),
+    ] {
+        std::fs::write(folder.path().join("city").join(file), content).unwrap();
+        let error = refusal(&run(&[]));
+        assert!(error.starts_with(begins), "{error}");
+        assert!(error.ends_with("; found Areas.GeoJSON") || file == "areas.geojson", "{error}");
+        let output = run(&["check"]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&output.stderr).starts_with(begins), "{output:?}");
     }
 }
 

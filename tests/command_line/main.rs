@@ -36,6 +36,19 @@ fn siaga_in(folder: &TempDir, arguments: &[&str], variables: &[(&str, &str)]) ->
         .unwrap()
 }
 
+/// An empty folder with a configuration file.
+fn configured(file: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
+    folder
+}
+
+/// The configuration that `check` prints.
+fn effective(folder: &TempDir, variables: &[(&str, &str)]) -> toml::Value {
+    let config: toml::Table = out(&siaga_in(folder, &["check"], variables)).parse().unwrap();
+    config["default"]["siaga"].clone()
+}
+
 fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }

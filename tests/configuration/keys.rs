@@ -20,11 +20,3 @@ pub(crate) fn expanded(pattern: &str) -> Vec<String> {
         None => vec![pattern],
     }
 }
-
-#[test]
-fn a_pattern_stands_for_its_keys_in_their_order() {
-    assert_eq!(expanded("a.b"), ["a.b"]);
-    assert_eq!(expanded("a.{b,c}.{d,e}"), ["a.b.d", "a.b.e", "a.c.d", "a.c.e"]);
-    assert_eq!(expanded("a.<n>.{b,c}"), ["a.<>.b", "a.<>.c"]);
-    assert_eq!(expanded("x.<resource>")[..2], ["x.floods", "x.reports"]);
-}

@@ -73,15 +73,3 @@ pub(crate) fn row(line: &str) -> Vec<Documented> {
         .map(|(key, default)| Documented { key, default: default.to_owned() })
         .collect()
 }
-
-#[test]
-fn a_row_gives_its_keys_and_their_defaults() {
-    let read = |line| row(line).into_iter().map(|of| (of.key, of.default)).collect::<Vec<_>>();
-    let pairs = |pairs: &[(&str, &str)]| {
-        pairs.iter().map(|(key, default)| ((*key).to_owned(), (*default).to_owned())).collect::<Vec<_>>()
-    };
-    assert_eq!(read("| `a.b`, `c` | `1`, `2`; none | x |"), pairs(&[("a.b", "`1`, `2`"), ("c", "none")]));
-    assert_eq!(read("| `a.b` | `2` | `1` | x |"), pairs(&[("a.b", "`1`")]));
-    assert_eq!(read("| `a.{b,c}` | `1` | x |"), pairs(&[("a.b", "`1`"), ("a.c", "`1`")]));
-    assert_eq!(read("| `a.<n>.b` | | x |"), pairs(&[("a.<>.b", "")]));
-}

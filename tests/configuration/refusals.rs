@@ -1,6 +1,9 @@
 //! What a key cannot be is refused.
 
+use figment::Figment;
+use figment::value::Value as Figure;
 use serde_json::{Value, json};
+use siaga::Builder;
 
 use crate::minimal::{extracted, tables};
 use crate::page;
@@ -29,5 +32,147 @@ fn a_value_of_another_kind_is_refused_with_the_full_path_of_its_key() {
         let error = extracted(&wrong).map(drop).unwrap_err().to_string();
         assert!(error.starts_with(&format!("siaga.{path}")), "{path}: {error}");
         assert!(error.contains("must be"), "{path}: {error}");
+    }
+}
+
+/// Why a service does not start with a value at a key, which is read as a variable of the environment is.
+fn refused(key: &str, value: &str) -> String {
+    let is_structured = value.starts_with(['[', '{']);
+    let value = if is_structured { value.parse().unwrap() } else { Figure::from(value) };
+    let figment = Figment::from(rocket::Config::default()).merge((format!("siaga.{key}"), value));
+    let error = Builder::default().figment(figment).check().unwrap_err().to_string();
+    assert_eq!(error.lines().count(), 1, "{error}");
+    error
+}
+
+/// Asserts that each value of a key is refused with its path and a part of what is allowed.
+fn assert_refused(cases: &[(&str, &str, &str)]) {
+    for (key, value, allowed) in cases {
+        let error = refused(key, value);
+        assert!(error.starts_with(&format!("siaga.{key}: ")) && error.contains(allowed), "{key}: {error}");
+    }
+}
+
+#[test]
+fn a_wrong_value_is_refused_with_its_path_and_what_is_allowed() {
+    assert_refused(&[
+        ("stroe", "memory", "unknown key; allowed are store"),
+        ("log.file", "log", "unknown key; allowed are format, level, access"),
+        ("postgres.migrate", "perhaps", "bool"),
+        ("postgres.wait", "soon", "such as 10s"),
+        ("shutdown.delay", "-1", "such as 10s"),
+        ("log.level", "loud", "one of [off, error, warn, info, debug, trace]"),
+        ("log.format", "xml", "one of [text, json]"),
+        ("metrics.token", "", "must not be empty"),
+        ("base_url", "example.org", "https://example.org/v1"),
+        ("time_zone", "Asia/Batavia", "such as Asia/Jakarta"),
+        ("licence.url", "licence", "such as https://example.org/licence"),
+        ("licence.url", "ftp://example.org/", "such as https://example.org/licence"),
+        ("limits.body", "big", "byte unit"),
+        ("limits.body", "0", "more than 0"),
+        ("limits.timeout", "0s", "more than 0"),
+        ("limits.max_period", "0s", "more than 0"),
+        ("limits.chunk", "0", "more than 0"),
+        ("limits.chunk", "17MiB", "at most 16MiB"),
+        ("cache.size", "100KiB", "0 or at least 1MiB"),
+        ("quota.per_second", "-1", "from 0, which allows any number, to"),
+        ("quota.per_day", "many", "from 0, which allows any number, to"),
+        ("quota.fuse_per_second", "1.5", "from 0, which"),
+        ("quota.burst", "0", "from 1 to"),
+        ("quota.credential.burst", "0", "from 1 to"),
+        ("quota.per_hour", "1", "unknown key; allowed are "),
+        ("quota.trusted_proxies", "10.0.0.1", "sequence"),
+        ("https.redirect_from", "0", "from 1 to 65535"),
+        ("https.redirect_from", "8080", "begins with https://"),
+    ]);
+}
+
+#[test]
+fn a_wrong_value_of_images_is_refused_with_its_path_and_what_is_allowed() {
+    let schemes = "one of [file:///…, memory:///, s3://bucket/prefix";
+    assert_refused(&[
+        ("images.url", "images", "such as file:///srv/siaga"),
+        ("images.url", "ftp://host/images", schemes),
+        ("images.url", "https://example.org/", schemes),
+        ("images.url", "s3://id:hush@bucket/x", "without credentials"),
+        ("images.public_url", "images", "https://example.org/v1"),
+        ("images.signing_key", "", "must not be empty"),
+        ("images.max_bytes", "0", "more than 0"),
+        ("images.max_uploads", "0", "from 1 to"),
+        ("images.max_side", "0", "from 1 to 65535"),
+        ("images.max_side", "65536", "from 1 to 65535"),
+        ("images.options.aws_region", "x", "no such option"),
+    ]);
+}
+
+#[test]
+fn a_wrong_value_of_areas_or_formats_is_refused_with_its_path_and_what_is_allowed() {
+    let formats = "one of [topojson, geojson, cap, atom, rss, html]";
+    assert_refused(&[
+        ("areas.supported.floods.city", "[\"xyz\"]", "siaga.areas.cities"),
+        ("areas.supported.reports.admin", "[\"xyz\"]", "siaga.areas.provinces"),
+        ("areas.supported.boundaries.city", "[\"jbd\"]", "must be empty"),
+        ("formats.enabled", "[\"kml\"]", formats),
+        ("formats.resources.floods", "[\"kml\"]", "one of [topojson"),
+        ("formats.topojson.quantization", "1", "from 2 to"),
+        ("formats.topojson.quantization", "many", "from 2 to"),
+        ("formats.cap.sender", "a b", "must not be empty or contain blanks"),
+        ("formats.cap.expires_after", "300000y", "1s to 366d"),
+        ("formats.cap.web", "not an address", "https://example.org/"),
+    ]);
+}
+
+#[test]
+fn a_wrong_value_of_credentials_is_refused_with_its_path_and_what_is_allowed() {
+    assert_refused(&[("auth.jwt.secret", "", "must not be empty"), ("auth.jwt.algorithm", "none", "HS256")]);
+    let zeros = "0".repeat(64);
+    for (key, path, allowed) in [
+        (format!("{{name=\"a\",sha256=\"{zeros}\",scopes=[],per_day=0}}"), "per_day", "must be a nonzero"),
+        (format!("{{name=\"a\",sha256=\"{zeros}\",scopes=[\"root\"]}}"), "scopes.0", "floods:write"),
+        ("{name=\"a\",sha256=\"b\",scopes=[]}".to_owned(), "sha256", "64 hexadecimal digits"),
+        ("{name=\"a\",expires=\"soon\"}".to_owned(), "expires", "such as 2027-01-31T00:00:00Z"),
+        ("{name=\"a\",per_second=-1}".to_owned(), "per_second", "nonzero"),
+    ] {
+        let error = refused("auth.api_keys", &format!("[{key}]"));
+        let path = format!("siaga.auth.api_keys.0.{path}: ");
+        assert!(error.starts_with(&path) && error.contains(allowed), "{key}: {error}");
+    }
+}
+
+#[test]
+fn a_value_that_does_not_fit_others_is_refused_with_the_path_of_the_one_to_change() {
+    let keys = |keys: [(&str, &str); 2]| {
+        let entry = |(name, key)| {
+            let sum = siaga::auth::KeyDigest::of(key).to_hex();
+            format!("{{name=\"{name}\",sha256=\"{sum}\",scopes=[\"admin\"]}}")
+        };
+        format!("[{}]", keys.map(entry).join(","))
+    };
+    let [empty, same_name, same_key] =
+        [[("a", "x"), ("b", "")], [("a", "x"), ("a", "y")], [("a", "x"), ("b", "x")]].map(keys);
+    let agency = "{sender=\"a b\",sender_name=\"a\"}";
+    let proxies = "[\"10.0.0.0/8\",\"proxy\"]";
+    for (key, value, path, allowed) in [
+        ("store", "oracle", "siaga.store ", "one of [memory, file, postgres]"),
+        ("store", "postgres", "databases.siaga.url: ", "DATABASE_URL"),
+        ("dataset", "no/such/folder", "siaga.dataset must be ", "demo, empty or a folder"),
+        ("areas.cities", "[\"jbd\"]", "siaga.areas.supported.floods.city: ", "siaga.areas.cities"),
+        ("areas.provinces", "[]", "siaga.areas.supported.floods.admin: ", "siaga.areas.provinces"),
+        ("formats.topojsn.quantization", "5", "siaga.formats.topojsn: unknown key", "topojson"),
+        ("formats.default", "kml", "siaga.formats.default ", "enabled [topojson, geojson, cap, atom,"),
+        ("formats.enabled", "[\"cap\"]", "siaga.formats.", "topojson"),
+        ("formats.cap.agencies.jbd", agency, "siaga.formats.cap.agencies.jbd.sender: ", "must not be empty"),
+        ("feeds.partner.disaster_types", "[\"storm\"]", "siaga.feeds.partner.disaster_types.0: ", "[flood"),
+        ("quota.trusted_proxies", proxies, "siaga.quota.trusted_proxies.1: ", "such as 10.0.0.0/8"),
+        ("auth.api_keys", &empty, "siaga.auth.api_keys.1.sha256: ", "SHA-256 of an empty text"),
+        ("auth.api_keys", &same_name, "siaga.auth.api_keys.1.name: ", "name of api_keys.0, \"a\""),
+        ("auth.api_keys", &same_key, "siaga.auth.api_keys.1.sha256: ", "digest of api_keys.0, \"a\""),
+        ("auth.jwt.leeway", "1m", "siaga.auth.jwt.secret: missing", ""),
+        ("auth.jwt.algorithm", "RS256", "siaga.auth.jwt.public_key: missing", "siaga.auth.jwt.jwks"),
+        ("auth.jwt.public_key", "key.pem", "siaga.auth.jwt.algorithm: ", "[RS256, ES256, EdDSA]"),
+        ("auth.jwt.jwks", "keys.json", "siaga.auth.jwt.algorithm: ", "[RS256, ES256, EdDSA]"),
+    ] {
+        let error = refused(key, value);
+        assert!(error.starts_with(path) && error.contains(allowed), "{key}: {error}");
     }
 }
