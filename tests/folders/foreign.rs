@@ -3,26 +3,16 @@
 use std::fmt::Display;
 
 use geo::Area as _;
-use siaga::folder::{Dataset, DatasetError, Folder, FolderFile, FolderRow};
+use siaga::folder::{Folder, FolderFile};
 use siaga::model::{Area, FloodState, Geometry};
 
-use super::support::{folder_of, load};
+use super::faults::fault;
+use super::support::{self, POINT, SQUARE, areas_of, feature, folder_of, load, loaded};
 
-const SQUARE: &str = r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1],[0,0]]]}"#;
-const POINT: &str = r#"{"type":"Point","coordinates":[0.5,0.5]}"#;
-
+/// A file of these features.
 fn collection(features: &[(&str, impl Display)]) -> String {
-    let features: Vec<_> = features
-        .iter()
-        .map(|(properties, geometry)| {
-            format!(r#"{{"type":"Feature","properties":{{{properties}}},"geometry":{geometry}}}"#)
-        })
-        .collect();
-    format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, features.join(","))
-}
-
-fn loaded(files: &[(FolderFile, &str)]) -> Result<Dataset, String> {
-    load(folder_of(files).path())
+    let features = features.iter().map(|(properties, geometry)| feature(properties, geometry));
+    support::collection(&features.collect::<Vec<_>>())
 }
 
 #[test]
@@ -75,16 +65,8 @@ fn an_identifier_with_a_fraction_or_beyond_what_doubles_hold_is_refused() {
         (r#""area_id":1,"attributes":{"district_id":31.74}"#, "district_id must be a text or a whole number"),
         (r#""area_id":"1.5""#, "area_id must be a whole number"),
     ] {
-        let error =
-            loaded(&[(FolderFile::Areas, &collection(&[(properties, SQUARE)]))]).map(drop).unwrap_err();
+        let error = fault(&[(FolderFile::Areas, &collection(&[(properties, SQUARE)]))]);
         assert!(error.contains(reason), "{properties}: {error}");
-    }
-    let areas = collection(&[(r#""area_id":1"#, SQUARE)]);
-    for id in ["1.5", "1e0", "9007199254740993.0"] {
-        let states = format!("area_id,state,changed_at\n{id},2,2016-12-19T10:00:00Z\n");
-        let files = [(FolderFile::Areas, areas.as_str()), (FolderFile::FloodStates, &states)];
-        let error = loaded(&files).map(drop).unwrap_err();
-        assert!(error.contains("line 2: area_id must be a whole number"), "{id}: {error}");
     }
 }
 
@@ -125,7 +107,7 @@ fn infrastructure_of_several_parts_is_taken_apart() {
         (SQUARE, "geometry must be points or lines, not a Polygon"),
     ] {
         let infrastructure = collection(&[(r#""type":"waterways""#, geometry)]);
-        let error = loaded(&[(FolderFile::Infrastructure, &infrastructure)]).map(drop).unwrap_err();
+        let error = fault(&[(FolderFile::Infrastructure, &infrastructure)]);
         assert!(error.contains(reason), "{error}");
     }
 }
@@ -133,14 +115,13 @@ fn infrastructure_of_several_parts_is_taken_apart() {
 #[test]
 fn infrastructure_has_the_identifier_of_its_file() {
     let feature = |name: &str, property: &str, member: &str, geometry: &str| {
-        format!(
-            r#"{{"type":"Feature"{member},"properties":{{"type":"waterways","name":"{name}"{property}}},"geometry":{geometry}}}"#
-        )
+        let feature = feature(&format!(r#""type":"waterways","name":"{name}"{property}"#), geometry);
+        feature.replacen(r#""Feature""#, &format!(r#""Feature"{member}"#), 1)
     };
     let line = r#"{"type":"LineString","coordinates":[[0,0],[1,1]]}"#;
     let lines = r#"{"type":"MultiLineString","coordinates":[[[0,0],[1,1]],[[2,2],[3,3]],[[0,0],[4,4]]]}"#;
     let ids = |features: &[String]| -> Result<Vec<String>, String> {
-        let file = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, features.join(","));
+        let file = support::collection(features);
         let dataset = loaded(&[(FolderFile::Infrastructure, &file)])?;
         Ok(dataset.places.infrastructure().iter().map(|of| of.id.clone()).collect())
     };
@@ -182,14 +163,12 @@ fn a_gauge_is_at_one_point() {
     }
 }
 
-/// Reads areas with repair; the notes about them.
-fn repaired(folder: &Folder) -> Result<Vec<Area>, String> {
-    let mut areas = Vec::new();
-    let read = folder.areas(|row: FolderRow<Area>| {
-        areas.push(row.value);
-        Ok::<_, DatasetError>(())
-    });
-    read.map(|()| areas).map_err(|error| error.to_string())
+/// Reads areas with repair. Returns them with the notes.
+fn repaired(geometry: &str) -> Result<(Vec<Area>, Vec<String>), String> {
+    let folder = folder_of(&[(FolderFile::Areas, &collection(&[(r#""area_id":1"#, geometry)]))]);
+    let opened = Folder::open(folder.path()).unwrap().repairing();
+    let areas = areas_of(&opened)?.into_iter().map(|row| row.value).collect();
+    Ok((areas, opened.notes()))
 }
 
 #[test]
@@ -199,37 +178,38 @@ fn collapsed_rings_are_dropped_and_open_ones_closed_by_a_repair_that_is_counted(
     let polygons = |polygons: &str| format!(r#"{{"type":"MultiPolygon","coordinates":[{polygons}]}}"#);
     let short = "has a ring of less than 3 different positions";
     let open = "has a ring whose last position is not its first at [0, 0]";
-    for (geometry, fault) in [
-        (polygons(&format!("[{good}],[[[5,5],[5,5],[5,5],[5,5]]]")), format!("{short} at [5, 5]")),
-        (polygons(&format!("[{good}],[[[5,5],[6,5],[5,5]]]")), format!("{short} at [5, 5]")),
-        (polygons(&format!("[{good}],[[]]")), short.to_owned()),
-        (polygons(&format!("[{good}],[]")), "has a polygon without an outer ring".to_owned()),
-        (polygon(&format!("{good},[]")), short.to_owned()),
-        (polygon(&format!("{good},[[0.5,0.5],[0.5,0.6],[0.5,0.5]]")), format!("{short} at [0.5, 0.5]")),
-        (polygon("[[0,0],[1,0],[1,1],[0,1]]"), open.to_owned()),
+    let of_square = |more: &str| polygons(&format!("[{good}],{more}"));
+    for (geometry, reason, area) in [
+        (of_square("[[[5,5],[5,5],[5,5],[5,5]]]"), format!("{short} at [5, 5]"), 1.0),
+        (of_square("[[[5,5],[6,5],[5,5]]]"), format!("{short} at [5, 5]"), 1.0),
         (
-            polygons(&format!("[{good}],[[[5,5],[6,5],[7,5],[5,5]]]")),
+            of_square("[[[5,5],[6,5],[7,5],[5,5]]]"),
             "runs twice along the same line at [5, 5]".to_owned(),
+            1.0,
         ),
+        (of_square("[[]]"), short.to_owned(), 1.0),
+        (of_square("[]"), "has a polygon without an outer ring".to_owned(), 1.0),
+        (polygon(&format!("{good},[]")), short.to_owned(), 1.0),
+        (polygon(&format!("{good},[[0.5,0.5],[0.5,0.6],[0.5,0.5]]")), format!("{short} at [0.5, 0.5]"), 1.0),
+        (polygon("[[0,0],[1,0],[1,1],[0,1]]"), open.to_owned(), 1.0),
+        (polygon("[[0,0],[1,0],[1,1]]"), open.to_owned(), 0.5),
+        (polygon("[[0,0],[1,1],[1,0],[0,1],[0,0]]"), "crosses itself at [0.5, 0.5]".to_owned(), 0.5),
     ] {
-        let folder = folder_of(&[(FolderFile::Areas, &collection(&[(r#""area_id":1"#, &geometry)]))]);
-        let error = load(folder.path()).map(drop).unwrap_err();
-        let expected = format!("feature 1 (area_id 1): geometry {fault}; ");
+        let error = fault(&[(FolderFile::Areas, &collection(&[(r#""area_id":1"#, &geometry)]))]);
+        let expected = format!("feature 1 (area_id 1): geometry {reason}; ");
         assert!(error.contains(&expected) && error.contains("siaga import --repair"), "{geometry}: {error}");
-        let opened = Folder::open(folder.path()).unwrap().repairing();
-        let areas = repaired(&opened).unwrap();
-        assert!((areas[0].outline.unsigned_area() - 1.0).abs() < 1e-9, "{geometry}: {:?}", areas[0].outline);
-        let note = format!("areas.geojson: 1 outline was repaired, the first at line 1, feature 1 {fault}");
-        assert_eq!(opened.notes()[0], note);
+        let (areas, notes) = repaired(&geometry).unwrap();
+        assert!((areas[0].outline.unsigned_area() - area).abs() < 1e-9, "{geometry}: {:?}", areas[0].outline);
+        let note = format!("areas.geojson: 1 outline was repaired, the first at line 2, feature 1 {reason}");
+        assert_eq!(notes[0], note);
     }
-    let triangle = polygon("[[0,0],[1,0],[1,1]]");
-    let folder = folder_of(&[(FolderFile::Areas, &collection(&[(r#""area_id":1"#, &triangle)]))]);
-    let areas = repaired(&Folder::open(folder.path()).unwrap().repairing()).unwrap();
-    assert!((areas[0].outline.unsigned_area() - 0.5).abs() < 1e-9, "three positions are a triangle");
-    let nothing = polygon("[[5,5],[5,5],[5,5],[5,5]]");
-    let folder = folder_of(&[(FolderFile::Areas, &collection(&[(r#""area_id":1"#, &nothing)]))]);
-    let error = repaired(&Folder::open(folder.path()).unwrap().repairing()).map(drop).unwrap_err();
-    assert!(error.contains(&format!("{short} at [5, 5], and cannot be repaired")), "{error}");
+    for (ring, reason) in [
+        ("[5,5],[5,5],[5,5],[5,5]", format!("{short} at [5, 5]")),
+        ("[0,0],[1,0],[2,0],[0,0]", "runs twice along the same line at [0, 0]".to_owned()),
+    ] {
+        let error = repaired(&polygon(&format!("[{ring}]"))).unwrap_err();
+        assert!(error.contains(&format!("{reason}, and cannot be repaired")), "{error}");
+    }
 }
 
 #[test]
@@ -304,24 +284,4 @@ fn a_column_in_its_own_letters_is_preferred_to_one_in_capitals() {
     let states = "AREA_ID,area_id,state,changed_at\n9,1,2,2016-12-19T10:00:00Z\n";
     let dataset = loaded(&[(FolderFile::Areas, &areas), (FolderFile::FloodStates, states)]).unwrap();
     assert_eq!(dataset.flood_log[0].area.number(), 1);
-}
-
-#[test]
-fn a_missing_column_is_named_with_those_that_are_there_and_a_wrong_row_with_its_line() {
-    let areas = collection(&[(r#""area_id":1"#, SQUARE)]);
-    for (states, expected) in [
-        (
-            "id;state;changed_at\n1;2;2016-12-19T10:00:00Z\n",
-            "line 1: the column area_id is missing; the columns are [id, state, changed_at]",
-        ),
-        (
-            "sep=;\n\narea_id;state;changed_at\n1;2;2016-12-19T10:00:00Z\n1;9;2016-12-19T10:00:00Z\n",
-            "line 5: state ",
-        ),
-        ("area_id\tstate\tchanged_at\n1\t2\n", "line 2: has 2 fields where the first line has 3"),
-    ] {
-        let files = [(FolderFile::Areas, areas.as_str()), (FolderFile::FloodStates, states)];
-        let error = loaded(&files).map(drop).unwrap_err();
-        assert!(error.contains(expected), "{error}");
-    }
 }

@@ -3,22 +3,15 @@
 use std::fmt::Write as _;
 
 use siaga::folder::{DatasetError, Folder, FolderFile, FolderRow};
-use siaga::model::{Area, Card};
+use siaga::model::Card;
 
-use super::support::{area, folder_of};
+use super::faults::fault;
+use super::support::{area, areas_of, folder_of};
 
-/// The lines the areas of a file begin on, or why it is wrong.
-fn lines_of(content: &str) -> Result<Vec<u64>, String> {
+/// The lines the areas of a file begin on.
+fn lines_of(content: &str) -> Vec<u64> {
     let folder = folder_of(&[(FolderFile::Areas, content)]);
-    let opened = Folder::open(folder.path()).unwrap();
-    let mut lines = Vec::new();
-    let read = opened.areas(|row: FolderRow<Area>| {
-        lines.push(row.line);
-        Ok::<_, DatasetError>(())
-    });
-    let prefix = format!("{}/areas.geojson, ", folder.path().display());
-    read.map_err(|error| error.to_string().replace(&prefix, ""))?;
-    Ok(lines)
+    areas_of(&Folder::open(folder.path()).unwrap()).unwrap().iter().map(|row| row.line).collect()
 }
 
 #[test]
@@ -28,10 +21,10 @@ fn a_feature_has_the_line_it_begins_on_wherever_it_stands() {
     let lf = format!(
         "{{\n\"features\" :[\n{one}, {spread}\n\n,\n\n{three}],\n\"crs\":{{\"a\":[1]}},\"type\":\"FeatureCollection\"}}\n"
     );
-    assert_eq!(lines_of(&lf).unwrap(), [3, 3, 8]);
-    assert_eq!(lines_of(&lf.replace('\n', "\r\n")).unwrap(), [3, 3, 8]);
-    assert_eq!(lines_of(&format!("\u{feff}{lf}")).unwrap(), [3, 3, 8]);
-    assert_eq!(lines_of(&format!("\n\n{lf}")).unwrap(), [5, 5, 10]);
+    assert_eq!(lines_of(&lf), [3, 3, 8]);
+    assert_eq!(lines_of(&lf.replace('\n', "\r\n")), [3, 3, 8]);
+    assert_eq!(lines_of(&format!("\u{feff}{lf}")), [3, 3, 8]);
+    assert_eq!(lines_of(&format!("\n\n{lf}")), [5, 5, 10]);
 }
 
 #[test]
@@ -63,9 +56,8 @@ fn what_is_no_feature_collection_is_named_wherever_it_shows() {
             "line 4: expected value",
         ),
     ] {
-        let error = lines_of(&content).unwrap_err();
-        assert!(error.starts_with(reason), "{content}: {error}");
-        assert_eq!(error.lines().count(), 1, "{error}");
+        let error = fault(&[(FolderFile::Areas, &content)]);
+        assert!(error.starts_with(&format!("areas.geojson, {reason}")), "{content}: {error}");
     }
 }
 

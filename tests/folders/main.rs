@@ -3,12 +3,13 @@
 #[path = "../../crates/siaga-conformance/src/fixture.rs"]
 mod fixture;
 
-mod contents;
+mod faults;
 mod foreign;
 mod lines;
 mod notes;
-mod outlines;
+mod reading;
 mod round_trip;
+mod samples;
 mod streaming;
 mod support;
 mod writing;

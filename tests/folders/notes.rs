@@ -3,24 +3,21 @@
 use std::sync::Arc;
 
 use siaga::folder::{DatasetError, Folder, FolderFile, FolderRow, ReportRow};
-use siaga::model::{Area, AreaSet, FloodChange, Infrastructure, Locator, Observation, Region};
+use siaga::model::{AreaSet, FloodChange, Infrastructure, Locator, Observation, Region};
 
-use super::support::{area, folder_of, taken};
+use super::support::{POINT, SQUARE, area, areas_of, collection, feature, folder_of, taken};
 use crate::fixture::areas;
 
 #[test]
 fn a_property_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it() {
-    let region = |code: &str, more: &str| {
-        area("1").replace(r#""area_id":"1""#, &format!(r#""code":"{code}","name":"N"{more}"#))
-    };
+    let region = |code: &str, more: &str| feature(&format!(r#""code":"{code}","name":"N"{more}"#), SQUARE);
     let regions = [
         region("ID-1", ""),
         region("ID-2", r#","KODE":3"#),
         region("ID-3", r#","KODE":null"#),
         region("ID-4", r#","KODE":"x""#),
     ];
-    let regions = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, regions.join(","));
-    let folder = folder_of(&[(FolderFile::Regions, &regions)]);
+    let folder = folder_of(&[(FolderFile::Regions, &collection(&regions))]);
     let opened = Folder::open(folder.path()).unwrap();
     assert!(opened.notes().is_empty(), "nothing was read");
     opened.regions(taken::<Region>()).unwrap();
@@ -29,20 +26,14 @@ fn a_property_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it
 
 #[test]
 fn a_column_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it() {
-    let in_a_city = area("7").replace("{\"area_id\"", "{\"city\":\"jbd\",\"area_id\"");
-    let areas = format!("{{\"type\":\"FeatureCollection\",\"features\":[{in_a_city}]}}");
+    let areas = collection(&[feature(r#""city":"jbd","area_id":"7""#, SQUARE)]);
     let states = "area_id,note,state,changed_at,by,subject\n\
                   7,dry,,2016-12-19T10:00:00Z,,a\n\
                   7,,1,2016-12-19T11:00:00Z,,b\n\
                   7,wet,2,2016-12-19T12:00:00Z,,c\n";
     let folder = folder_of(&[(FolderFile::Areas, &areas), (FolderFile::FloodStates, states)]);
     let opened = Folder::open(folder.path()).unwrap();
-    let mut known = Vec::new();
-    let take = |row: FolderRow<Area>| {
-        known.push(row.value);
-        Ok::<_, DatasetError>(())
-    };
-    opened.areas(take).unwrap();
+    let known = areas_of(&opened).unwrap().into_iter().map(|row| row.value).collect();
     let now = crate::fixture::now();
     opened.flood_states(&AreaSet::new(known).unwrap(), now, taken::<FloodChange>()).unwrap();
     assert_eq!(opened.notes(), ["flood_states.csv: note is not kept (2 rows)"]);
@@ -51,17 +42,15 @@ fn a_column_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it()
 #[test]
 fn a_status_or_a_tag_that_is_not_kept_is_said_and_what_an_export_writes_is_not() {
     let report = |properties: &str| {
-        format!(
-            r#"{{"type":"Feature","properties":{{"created_at":"2016-12-19T10:00:00Z","source":"grasp","disaster_type":"flood",{properties}}},"geometry":{{"type":"Point","coordinates":[0.5,0.2]}}}}"#
-        )
+        let required = r#""created_at":"2016-12-19T10:00:00Z","source":"grasp","disaster_type":"flood""#;
+        feature(&format!("{required},{properties}"), POINT)
     };
     let reports = [
         report(r#""status":"confirmed","tags":{"local_area_id":null,"instance_region_code":"ID-JK"}"#),
         report(r#""status":"verified","tags":{"district_id":"x"}"#),
         report(r#""tags":{"local_area_id":"2","district_id":"3174"}"#),
     ];
-    let reports = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, reports.join(","));
-    let folder = folder_of(&[(FolderFile::Reports, &reports)]);
+    let folder = folder_of(&[(FolderFile::Reports, &collection(&reports))]);
     let opened = Folder::open(folder.path()).unwrap();
     opened.reports(&Locator::new(std::sync::Arc::new(areas()), Vec::new(), Vec::new()), taken()).unwrap();
     assert_eq!(
@@ -76,12 +65,11 @@ fn a_status_or_a_tag_that_is_not_kept_is_said_and_what_an_export_writes_is_not()
 #[test]
 fn rows_that_are_dated_in_the_future_are_counted_and_imported() {
     let report = |created_at: &str| {
-        format!(
-            r#"{{"type":"Feature","properties":{{"created_at":"{created_at}","source":"grasp","disaster_type":"flood"}},"geometry":{{"type":"Point","coordinates":[0.5,0.2]}}}}"#
-        )
+        let properties = format!(r#""created_at":"{created_at}","source":"grasp","disaster_type":"flood""#);
+        feature(&properties, POINT)
     };
     let reports = ["2016-12-19T16:08:52Z", "2016-12-19T23:00:00Z", "2016-12-19T17:00:00Z"].map(report);
-    let reports = format!("{{\"type\":\"FeatureCollection\",\"features\":[\n{}]}}", reports.join(",\n"));
+    let reports = collection(&reports);
     let readings = "gaugeid,observed_at,level,alert\n\
                     G,2016-12-19T16:00:00Z,1,4\n\
                     G,2016-12-19T16:09:00Z,1,4\n";
@@ -120,34 +108,22 @@ fn rows_that_are_dated_in_the_future_are_counted_and_imported() {
     );
 }
 
-/// A folder of three areas, of which the second says its city, and these cities.
-fn folder_with(cities: &[String]) -> Vec<(FolderFile, String)> {
-    let moved = |id: &str, text: &str| {
-        let place = "[[[5,5],[6,5],[6,6],[5,5]]]";
-        area(id).replace("[[[0,0],[1,0],[1,1],[0,0]]]", place).replace("{\"area_id\"", text)
-    };
-    let areas = [area("1"), moved("2", "{\"city\":\"own\",\"area_id\""), moved("3", "{\"area_id\"")];
-    let collection =
-        |of: &[String]| format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, of.join(","));
-    let mut files = vec![(FolderFile::Areas, collection(&areas))];
-    if !cities.is_empty() {
-        files.push((FolderFile::Cities, collection(cities)));
-    }
-    files
-}
+const ELSEWHERE: &str = r#"{"type":"Polygon","coordinates":[[[5,5],[6,5],[6,6],[5,5]]]}"#;
 
-/// The cities of the areas of a folder, and its notes about the areas.
-fn cities_of(cities: &[String]) -> (Vec<String>, Vec<String>) {
-    let files = folder_with(cities);
-    let files: Vec<_> = files.iter().map(|(file, text)| (*file, text.as_str())).collect();
-    let folder = folder_of(&files);
+/// The cities of three areas, of which the second says its own, in a folder with these outlines of cities, and the notes.
+fn cities_of(cities: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
+    let areas = [
+        area("1"),
+        feature(r#""city":"own","area_id":"2""#, ELSEWHERE),
+        feature(r#""area_id":"3""#, ELSEWHERE),
+    ];
+    let areas = collection(&areas);
+    let city = |(code, outline): &(&str, &str)| feature(&format!(r#""code":"{code}","name":"N""#), outline);
+    let outlines = collection(&cities.iter().map(city).collect::<Vec<_>>());
+    let files = [(FolderFile::Areas, areas.as_str()), (FolderFile::Cities, &outlines)];
+    let folder = folder_of(&files[..1 + usize::from(!cities.is_empty())]);
     let opened = Folder::open(folder.path()).unwrap();
-    let mut codes = Vec::new();
-    let take = |row: FolderRow<Area>| {
-        codes.push(row.value.city_code);
-        Ok::<_, DatasetError>(())
-    };
-    opened.areas(take).unwrap();
+    let codes = areas_of(&opened).unwrap().into_iter().map(|row| row.value.city_code).collect();
     (codes, opened.notes())
 }
 
@@ -161,36 +137,29 @@ fn an_area_without_a_city_gets_that_in_which_it_lies_or_it_is_said_that_it_has_n
         "{note}"
     );
     assert!(note.ends_with("add the property city, or the outlines of cities as cities.geojson"), "{note}");
-    let city = |code: &str| area("1").replace(r#""area_id":"1""#, &format!(r#""code":"{code}","name":"N""#));
-    let (codes, notes) = cities_of(&[city("first")]);
+    let (codes, notes) = cities_of(&[("first", SQUARE)]);
     assert_eq!(codes, ["first", "own", ""]);
     assert!(notes.len() == 1 && notes[0].contains("1 area has no city"), "{notes:?}");
-    let elsewhere = city("other").replace("[[[0,0],[1,0],[1,1],[0,0]]]", "[[[5,5],[6,5],[6,6],[5,5]]]");
     assert_eq!(
-        cities_of(&[city("first"), elsewhere]),
+        cities_of(&[("first", SQUARE), ("other", ELSEWHERE)]),
         (vec!["first".into(), "own".into(), "other".into()], vec![])
     );
 }
 
 #[test]
 fn infrastructure_of_another_shape_than_its_kind_usually_has_is_counted() {
-    let piece = |kind: &str, geometry: &str| {
-        format!(r#"{{"type":"Feature","properties":{{"type":"{kind}","name":"N"}},"geometry":{geometry}}}"#)
-    };
-    let (point, line) = (
-        r#"{"type":"Point","coordinates":[0.5,0.5]}"#,
-        r#"{"type":"LineString","coordinates":[[0.5,0.5],[0.6,0.6]]}"#,
-    );
+    let piece =
+        |(kind, geometry): &(&str, &str)| feature(&format!(r#""type":"{kind}","name":"N""#), geometry);
+    let line = r#"{"type":"LineString","coordinates":[[0.5,0.5],[0.6,0.6]]}"#;
     let noted = |pieces: &[(&str, &str)]| {
-        let pieces: Vec<_> = pieces.iter().map(|(kind, geometry)| piece(kind, geometry)).collect();
-        let collection = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, pieces.join(",\n"));
+        let collection = collection(&pieces.iter().map(piece).collect::<Vec<_>>());
         let folder = folder_of(&[(FolderFile::Infrastructure, &collection)]);
         let opened = Folder::open(folder.path()).unwrap();
         let locator = Locator::new(Arc::new(AreaSet::default()), Vec::new(), Vec::new());
         opened.infrastructure(&locator, taken::<Infrastructure>()).unwrap();
         opened.notes()
     };
-    assert_eq!(noted(&[("pumps", point), ("floodgates", point), ("waterways", line)]), [""; 0]);
-    let notes = noted(&[("pumps", line), ("floodgates", point), ("waterways", point)]);
+    assert_eq!(noted(&[("pumps", POINT), ("floodgates", POINT), ("waterways", line)]), [""; 0]);
+    let notes = noted(&[("pumps", line), ("floodgates", POINT), ("waterways", POINT)]);
     assert!(notes[0].starts_with("infrastructure.geojson: 2 pieces are"), "{notes:?}");
 }

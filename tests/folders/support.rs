@@ -1,5 +1,6 @@
 //! What the tests share.
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
@@ -7,13 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use geo::orient::{Direction, Orient};
-use siaga::folder::{
-    Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, ReportRow, WriteError,
-};
-use siaga::model::{
-    Area, AreaSet, Card, ErasedReport, FloodChange, Gauge, Infrastructure, Locator, ModerationEntry,
-    Observation, PartnerPost, Places, Region, Report,
-};
+use siaga::folder::{Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules, FolderWriter};
+use siaga::model::{Area, AreaSet, Infrastructure, Places};
 use tempfile::TempDir;
 
 use crate::fixture;
@@ -32,84 +28,26 @@ pub(crate) fn load(path: &Path) -> Result<Dataset, String> {
     loaded.map_err(|error| error.to_string().replace(&format!("{}/", path.display()), ""))
 }
 
+/// Loads a folder of these files.
+pub(crate) fn loaded(files: &[(FolderFile, &str)]) -> Result<Dataset, String> {
+    load(folder_of(files).path())
+}
+
+/// Reads the areas of a folder; an error names its files without the path.
+pub(crate) fn areas_of(folder: &Folder) -> Result<Vec<FolderRow<Area>>, String> {
+    let mut areas = Vec::new();
+    let read = folder.areas(|row| {
+        areas.push(row);
+        Ok::<_, DatasetError>(())
+    });
+    read.map(|()| areas).map_err(|error| error.to_string())
+}
+
 /// Writes a data set into a new folder.
 pub(crate) fn written(dataset: &Dataset) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    write(dataset, folder.path()).unwrap();
+    dataset.save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
     folder
-}
-
-pub(crate) fn write(dataset: &Dataset, path: &Path) -> Result<(), WriteError> {
-    dataset.save(&FolderWriter::create(path)?)
-}
-
-/// Why a folder could not be copied.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CopyError {
-    #[error(transparent)]
-    Read(#[from] DatasetError),
-    #[error(transparent)]
-    Write(#[from] WriteError),
-}
-
-/// Writes the rows of a folder into another one as they are read, without holding any.
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), CopyError> {
-    let (from, to) = (Folder::open(from)?, FolderWriter::create(to)?);
-    let mut out = to.areas()?;
-    from.areas(|row: FolderRow<Area>| out.write(&row.value).map_err(CopyError::from))?;
-    out.finish()?;
-    let mut out = to.regions()?;
-    from.regions(|row: FolderRow<Region>| out.write(&row.value).map_err(CopyError::from))?;
-    out.finish()?;
-    let mut out = to.cities()?;
-    from.cities(|row: FolderRow<Region>| out.write(&row.value).map_err(CopyError::from))?;
-    out.finish()?;
-    let mut areas = Vec::new();
-    from.areas(|row: FolderRow<Area>| {
-        areas.push(row.value);
-        Ok::<_, CopyError>(())
-    })?;
-    let areas = Arc::new(AreaSet::new(areas).unwrap());
-    let locator = Locator::new(Arc::clone(&areas), Vec::new(), Vec::new());
-    let mut out = to.infrastructure()?;
-    from.infrastructure(&locator, |row: FolderRow<Infrastructure>| {
-        out.write(&row.value).map_err(CopyError::from)
-    })?;
-    out.finish()?;
-    let mut out = to.gauges()?;
-    from.gauges(&locator, |row: FolderRow<Gauge>| out.write(&row.value).map_err(CopyError::from))?;
-    out.finish()?;
-    let mut out = to.gauge_readings()?;
-    from.gauge_readings(&|_| true, |row: FolderRow<(String, Observation)>| {
-        out.write(&row.value.0, &row.value.1).map_err(CopyError::from)
-    })?;
-    out.finish()?;
-    let mut out = to.flood_states()?;
-    let end = fixture::now().after(std::time::Duration::from_hours(24 * 365 * 100));
-    from.flood_states(&areas, end, |row: FolderRow<FloodChange>| {
-        out.write(&row.value).map_err(CopyError::from)
-    })?;
-    out.finish()?;
-    let report = |row: ReportRow| Report { key: row.key.unwrap(), content: row.content, tags: row.tags };
-    let mut out = to.reports()?;
-    from.reports(&locator, |row| out.write(&report(row.value)).map_err(CopyError::from))?;
-    out.finish()?;
-    let mut out = to.hidden_reports()?;
-    from.hidden_reports(&locator, |row| out.write(&report(row.value)).map_err(CopyError::from))?;
-    out.finish()?;
-    let mut out = to.erased_reports()?;
-    from.erased_reports(|row: FolderRow<ErasedReport>| out.write(&row.value).map_err(CopyError::from))?;
-    out.finish()?;
-    let mut out = to.moderation_log()?;
-    from.moderation_log(|row: FolderRow<ModerationEntry>| out.write(&row.value).map_err(CopyError::from))?;
-    out.finish()?;
-    let mut out = to.cards()?;
-    from.cards(|row: FolderRow<Card>| out.write(&row.value).map_err(CopyError::from))?;
-    out.finish()?;
-    let mut out = to.partner_posts()?;
-    from.partner_posts(|row: FolderRow<PartnerPost>| out.write(&row.value).map_err(CopyError::from))?;
-    out.finish()?;
-    Ok(())
 }
 
 /// The data set with every ring wound as RFC 7946 asks, as all that is read is.
@@ -125,11 +63,22 @@ pub(crate) fn wound(dataset: Dataset) -> Dataset {
     Dataset { places: places.with_infrastructure(infrastructure), ..dataset }
 }
 
+pub(crate) const SQUARE: &str = r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1],[0,0]]]}"#;
+pub(crate) const POINT: &str = r#"{"type":"Point","coordinates":[0.5,0.5]}"#;
+
+/// A feature of these properties, on one line.
+pub(crate) fn feature(properties: &str, geometry: impl Display) -> String {
+    format!(r#"{{"type":"Feature","properties":{{{properties}}},"geometry":{geometry}}}"#)
+}
+
+/// A file of features, the first of them on line 2.
+pub(crate) fn collection(features: &[String]) -> String {
+    format!("{{\"type\":\"FeatureCollection\",\"features\":[\n{}]}}", features.join(",\n"))
+}
+
 /// An area on one line.
 pub(crate) fn area(id: &str) -> String {
-    format!(
-        r#"{{"type":"Feature","properties":{{"area_id":"{id}"}},"geometry":{{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}}}"#
-    )
+    feature(&format!(r#""area_id":"{id}""#), SQUARE)
 }
 
 /// A folder with one file, written by `rows`, and how many bytes of it were read.
