@@ -7,10 +7,10 @@ use serde_json::json;
 use siaga::folder::{Dataset, FolderFile, FolderRules};
 use siaga::model::{AreaSelector, ManualClock, Timestamp};
 use siaga::stores::memory::MemoryStore;
-use siaga::stores::{Replace, ReportQuery, Store, Window};
+use siaga::stores::{ReportQuery, Store, Window};
 
 use crate::asking::{post, receive};
-use crate::fixture::{self, block_on};
+use crate::fixture;
 use crate::folders::{collection, folder_of, report, reports, saved, square};
 use crate::operator::Operator;
 
@@ -41,70 +41,51 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().copied().map(str::to_owned).collect()
 }
 
-#[test]
-fn reports_stored_before_are_in_the_cities_that_an_import_brings() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        assert_eq!(lies_in(&*store, "jbd").await.0, [1, 4, 6, 7]);
-        assert_eq!(lies_in(&*store, "bdg").await, (vec![2], names(&["Pompa A"])));
-        // jbd is now where only area 2 and one report of the same folder are, bdg moves to area 1.
-        let folder = folder_of(&[
-            cities(&[("jbd", 1.0, 0.0), ("bdg", 0.0, 0.0)]),
-            reports(&[report(Some(20), 1, 1.5, 0.5), report(Some(21), 1, 60.0, 0.5)]),
-        ]);
-        let imported = operator.import_replacing(folder.path(), Replace::Nothing).await.unwrap();
-        assert_eq!(imported.relocated, 4, "reports 1, 3, 4 and 8, which lie in area 1");
-        assert_eq!(lies_in(&*store, "jbd").await, (vec![20], names(&["Pompa B"])));
-        assert_eq!(lies_in(&*store, "bdg").await, (vec![1, 4], names(&["Pintu Air", "Ciliwung"])));
-        assert_eq!(lies_in(&*store, "sby").await.0, [5]);
-        let again = operator.import_replacing(folder.path(), Replace::Nothing).await.unwrap();
-        assert_eq!(again.relocated, 0);
-    });
+#[rocket::async_test]
+async fn reports_stored_before_are_in_the_cities_that_an_import_brings() {
+    let operator = Operator::with_fixture().await;
+    let store = operator.store().await;
+    assert_eq!(lies_in(&*store, "jbd").await.0, [1, 4, 6, 7]);
+    assert_eq!(lies_in(&*store, "bdg").await, (vec![2], names(&["Pompa A"])));
+    // jbd is now where only area 2 and one report of the same folder are, bdg moves to area 1.
+    let folder = folder_of(&[
+        cities(&[("jbd", 1.0, 0.0), ("bdg", 0.0, 0.0)]),
+        reports(&[report(Some(20), 1, 1.5, 0.5), report(Some(21), 1, 60.0, 0.5)]),
+    ]);
+    let imported = operator.import(folder.path()).await.unwrap();
+    assert_eq!(imported.relocated, 4, "reports 1, 3, 4 and 8, which lie in area 1");
+    assert_eq!(lies_in(&*store, "jbd").await, (vec![20], names(&["Pompa B"])));
+    assert_eq!(lies_in(&*store, "bdg").await, (vec![1, 4], names(&["Pintu Air", "Ciliwung"])));
+    assert_eq!(lies_in(&*store, "sby").await.0, [5]);
+    let again = operator.import(folder.path()).await.unwrap();
+    assert_eq!(again.relocated, 0);
 }
 
-#[test]
-fn a_new_report_is_in_the_city_whose_boundary_holds_it() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        operator.import_files(&[cities(&[("jbd", 0.0, 0.0)])]).await.unwrap();
-        let before = lies_in(&*store, "jbd").await.0;
-        let key = receive(&*store, "fresh-card").await.unwrap().key.number();
-        store.receive_partner_report(post(99, 0.5, 0.5)).await.unwrap();
-        assert_eq!(lies_in(&*store, "jbd").await.0, [before, vec![key, key + 1]].concat());
-    });
+#[rocket::async_test]
+async fn a_new_report_is_in_the_city_whose_boundary_holds_it() {
+    let operator = Operator::with_fixture().await;
+    let store = operator.store().await;
+    operator.import_files(&[cities(&[("jbd", 0.0, 0.0)])]).await.unwrap();
+    let before = lies_in(&*store, "jbd").await.0;
+    let key = receive(&*store, "fresh-card").await.unwrap().key.number();
+    store.receive_partner_report(post(99, 0.5, 0.5)).await.unwrap();
+    assert_eq!(lies_in(&*store, "jbd").await.0, [before, vec![key, key + 1]].concat());
 }
 
-#[test]
-fn both_stores_find_the_same_in_each_city() {
-    block_on(async {
-        let operator = Operator::of(crate::database::Database::empty().await);
-        let outlines = [("jbd", 0.0, 0.0), ("sby", 1.0, 0.0)];
-        let folder = saved(fixture::dataset());
-        let (file, content) = cities(&outlines);
-        std::fs::write(folder.path().join(file.name()), content).unwrap();
-        let dataset =
-            Dataset::load(folder.path().to_str().unwrap(), &FolderRules::default(), Timestamp::LAST);
-        let memory = MemoryStore::new(dataset.unwrap(), Arc::new(ManualClock::new(fixture::now())));
+#[rocket::async_test]
+async fn all_stores_find_the_same_in_each_city() {
+    let folder = saved(fixture::dataset());
+    let (file, content) = cities(&[("jbd", 0.0, 0.0), ("sby", 1.0, 0.0)]);
+    std::fs::write(folder.path().join(file.name()), content).unwrap();
+    let path = folder.path().to_str().unwrap();
+    let dataset = Dataset::load(path, &FolderRules::default(), Timestamp::LAST).unwrap();
+    let memory = MemoryStore::new(dataset, Arc::new(ManualClock::new(fixture::now())));
+    assert!(!lies_in(&memory, "jbd").await.0.is_empty());
+    for operator in Operator::each_empty().await {
         operator.import(folder.path()).await.unwrap();
-        let postgres = operator.store().await;
+        let store = operator.store().await;
         for city in ["jbd", "bdg", "sby", "ID-JK", "ID-JB"] {
-            assert_eq!(lies_in(&*postgres, city).await, lies_in(&memory, city).await, "{city}");
+            assert_eq!(lies_in(&*store, city).await, lies_in(&memory, city).await, "{city}");
         }
-        assert!(!lies_in(&memory, "jbd").await.0.is_empty());
-    });
-}
-
-#[test]
-fn cities_come_back_as_they_were_imported() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        operator.import_files(&[cities(&[("jbd", 1.0, 0.0), ("bdg", 0.0, 0.0)])]).await.unwrap();
-        let exported = operator.export().await;
-        let path = exported.path().to_str().unwrap();
-        let dataset = Dataset::load(path, &FolderRules::default(), Timestamp::LAST).unwrap();
-        let codes: Vec<_> = dataset.places.cities().iter().map(|city| city.code.as_str()).collect();
-        assert_eq!(codes, ["bdg", "jbd", "sby"]);
-    });
+    }
 }

@@ -1,11 +1,11 @@
-//! Rows that are wrong.
+//! Rows that are wrong change nothing. How each is named is tested in `tests/folders/faults.rs`.
 
 use serde_json::{Value, json};
 use siaga::folder::FolderFile;
 
 use crate::asking::before;
-use crate::fixture::{block_on, now};
-use crate::folders::{area, cards, point, posts, report, square, states};
+use crate::fixture;
+use crate::folders::{area, cards, point, posts, report, reports, square, states};
 use crate::operator::Operator;
 
 /// How many rows of a kind there are in a large folder: more than go to the database at once.
@@ -66,78 +66,19 @@ fn file_of(file: FolderFile, rows: &[String]) -> (FolderFile, String) {
     (file, format!("{header}{}", rows.concat()))
 }
 
-#[test]
-fn a_broken_row_late_in_any_file_leaves_everything_as_it_was() {
-    let mut wrong_area = area(9_999, 50.0, 50.0);
-    wrong_area["geometry"] = json!({ "type": "Point", "coordinates": [106.8, -6.2] });
-    let faults = [
-        (
-            FolderFile::Areas,
-            wrong_area.to_string(),
-            "geometry must be a Polygon or MultiPolygon, not a Point",
-        ),
-        (
-            FolderFile::Regions,
-            square(json!({ "code": "ID-0", "name": "Again" }), 0.0, 0.0).to_string(),
-            "code ID-0 occurs already",
-        ),
-        (FolderFile::Cities, square(json!({ "code": "jbd" }), 0.0, 0.0).to_string(), "name is missing"),
-        (
-            FolderFile::Infrastructure,
-            point(json!({ "type": "dams" }), 0.0, 0.0).to_string(),
-            "type must be one of [floodgates, pumps, waterways], not \"dams\"",
-        ),
-        (
-            FolderFile::Gauges,
-            point(json!({ "gaugeid": "TMA9" }), 0.0, 0.0).to_string(),
-            "gaugenameid is missing",
-        ),
-        (FolderFile::GaugeReadings, format!("TMA9,{},1,1,\n", now()), "gaugeid \"TMA9\" is no known gauge"),
-        (
-            FolderFile::FloodStates,
-            format!("5,6,{},,\n", now()),
-            "state must be one of [1, 2, 3, 4] or empty, not \"6\"",
-        ),
-        (
-            FolderFile::ErasedReports,
-            format!("900000,{},grasp,flood,false,,,false,12\n", now()),
-            "digest must be a digest of 64 hexadecimal digits",
-        ),
-        (
-            FolderFile::HiddenReports,
-            report(None, 1, 0.5, 0.5).to_string(),
-            "pkey is missing: a hidden report needs one",
-        ),
-        (
-            FolderFile::Reports,
-            report(Some(1), 1, 0.5, 0.5).to_string(),
-            "pkey 1 is that of another report in the store",
-        ),
-        (
-            FolderFile::Cards,
-            "my-card,5000,,,,,9999\n".to_owned(),
-            "report 9999 is not the report of the card",
-        ),
-        (FolderFile::PartnerPosts, "9999,1\n".to_owned(), "pkey 1 is not the report of the post"),
-        (
-            FolderFile::ModerationLog,
-            format!("{},remove,1,{},import,,spam\n", now(), now()),
-            "action must be one of [hide, show, erase]",
-        ),
-    ];
-    assert_eq!(faults.each_ref().map(|(file, ..)| *file), FolderFile::ALL);
-    block_on(async {
-        let operator = Operator::with_fixture().await;
+#[rocket::async_test]
+async fn a_broken_row_late_in_any_file_leaves_everything_as_it_was() {
+    let sound = FolderFile::ALL.map(|file| file_of(file, &many(file)));
+    for operator in Operator::each_with_fixture().await {
         let before = operator.everything().await;
-        let sound = FolderFile::ALL.map(|file| file_of(file, &many(file)));
-        for (broken, row, reason) in faults {
-            let rows = [many(broken), vec![row]].concat();
+        for broken in FolderFile::ALL {
+            let wrong = if broken.name().ends_with(".csv") { "x\n" } else { r#"{"type":"Feature"}"# };
+            let rows = [many(broken), vec![wrong.to_owned()]].concat();
             let files = sound.iter().map(|(file, content)| {
                 if *file == broken { file_of(broken, &rows) } else { (*file, content.clone()) }
             });
             let error = operator.import_files(&files.collect::<Vec<_>>()).await.unwrap_err();
             assert!(error.starts_with(&format!("{broken}, line {}: ", rows.len() + 1)), "{error}");
-            assert!(error.contains(reason), "{error}");
             assert!(operator.everything().await == before, "{broken}");
         }
         operator.import_files(&sound).await.unwrap();
@@ -145,5 +86,60 @@ fn a_broken_row_late_in_any_file_leaves_everything_as_it_was() {
         for (file, content) in &before.files {
             assert!(after.files[file] != *content, "{file} would have changed");
         }
-    });
+    }
+}
+
+#[rocket::async_test]
+async fn a_row_that_contradicts_the_store_or_another_is_named_and_leaves_everything_as_it_was() {
+    let new = || report(Some(20), 1, 0.5, 0.5);
+    let known = &fixture::reports()[0].content;
+    let mut moved = report(Some(1), 0, 0.6, 0.5);
+    moved["properties"]["created_at"] = json!(known.created_at.to_string());
+    for operator in Operator::each_with_fixture().await {
+        let before = operator.everything().await;
+        for (file, fault) in [
+            (
+                states("2,3,2016-12-19T16:00:00Z,,\n99,1,2016-12-19T16:00:00Z,,\n"),
+                "3: area_id 99 is no known area",
+            ),
+            (
+                states("2,3,2016-12-19T16:08:53Z,,\n"),
+                "2: changed_at must not be after now, 2016-12-19T16:08:52.000Z",
+            ),
+            (
+                reports(&[new(), report(Some(1), 1, 0.5, 0.5)]),
+                "3: pkey 1 is that of another report in the store",
+            ),
+            (reports(&[new(), moved.clone()]), "3: pkey 1 is that of another report in the store"),
+            (
+                cards("new-card-1,10,,,,,20\nnew-card-2,11,,,,,99\n"),
+                "3: report 99 is not the report of the card",
+            ),
+            (cards("new-card-1,10,,,,,1\n"), "2: report 1 is not the report of the card"),
+            (cards("new-card-1,10,,,,,4\n"), "2: report 4 is not the report of the card"),
+            (cards("used-card,2,,,,,20\n"), "2: report 20 is not the report of the card"),
+            (
+                cards("new-card-1,10,,,,,20\nused-card,2,,,,,\nother-card,2,,,,,\n"),
+                "4: pkey is that of line 3 already",
+            ),
+            (cards("other-card,2,,,,,\n"), "2: pkey 2 is that of another card in the store"),
+            (posts("1,20\n2,99\n"), "3: pkey 99 is not the report of the post"),
+            (posts("1,1\n"), "2: pkey 1 is not the report of the post"),
+            (posts("1,4\n"), "2: pkey 4 is not the report of the post"),
+            (posts("4711,20\n"), "2: pkey 20 is not the report of the post"),
+        ] {
+            let expected = format!("{}, line {fault}", file.0);
+            let files =
+                if file.0 == FolderFile::Reports { vec![file] } else { vec![reports(&[new()]), file] };
+            assert_eq!(operator.import_files(&files).await.unwrap_err(), expected);
+            assert_eq!(operator.everything().await, before, "{expected}");
+        }
+        let two = cards("new-card-1,10,,,,,20\nnew-card-2,11,,,,,20\n");
+        let error = operator.import_files(&[reports(&[new()]), two]).await.unwrap_err();
+        assert!(
+            error.ends_with("report 20 is not the report of the card"),
+            "one report of two cards: {error}"
+        );
+        assert_eq!(operator.everything().await, before);
+    }
 }

@@ -1,171 +1,117 @@
 //! Areas and the log of their states.
 
 use serde_json::{Value, json};
-use siaga::folder::{Dataset, FolderFile, FolderRules};
+use siaga::folder::FolderFile;
 use siaga::model::{AreaSelector, FloodState, Timestamp};
-use siaga::stores::{EntryQuery, Replace};
+use siaga::stores::EntryQuery;
 
 use crate::asking::{highest, order, standing};
-use crate::database::Database;
-use crate::fixture::{self, block_on, id, now, state};
-use crate::folders::{area, collection, contents, folder_of, saved, states};
+use crate::fixture::{id, state};
+use crate::folders::{area, collection, states};
 use crate::operator::Operator;
 
-#[test]
-fn what_is_imported_is_exported_as_the_same_bytes_and_imported_again_changes_nothing() {
-    block_on(async {
-        for dataset in [fixture::dataset(), Dataset::load("demo", &FolderRules::default(), now()).unwrap()] {
-            let folder = saved(dataset);
-            let operator = Operator::of(Database::empty().await);
-            operator.import(folder.path()).await.unwrap();
-            let first = operator.everything().await;
-            for (file, content) in contents(folder.path()) {
-                assert!(first.files[file] == content, "{file} differs");
-            }
-            operator.import(folder.path()).await.unwrap();
-            assert!(operator.everything().await == first, "an import of the same");
-            operator.import(operator.export().await.path()).await.unwrap();
-            assert!(operator.everything().await == first, "an import of what was exported");
-        }
-    });
+#[rocket::async_test]
+async fn other_attributes_of_an_area_are_a_change_and_the_same_are_none() {
+    let operator = Operator::with_fixture().await;
+    let import = async |attributes: Value| {
+        let mut area = area(40, 20.0, 20.0);
+        area["properties"]["attributes"] = attributes;
+        operator.import_files(&[(FolderFile::Areas, collection(&[area]))]).await.unwrap();
+        operator.everything().await.revisions
+    };
+    let first = import(json!({ "b": 1.0, "a": null })).await;
+    assert_eq!(import(json!({ "b": 1.0, "a": null })).await, first);
+    let other = import(json!({ "a": null, "b": 1.0 })).await;
+    assert_ne!(other, first, "another order is written");
+    assert_ne!(import(Value::Null).await, other);
 }
 
-#[test]
-fn other_attributes_of_an_area_are_a_change_and_the_same_are_none() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let import = async |attributes: Value| {
-            let mut area = area(40, 20.0, 20.0);
-            area["properties"]["attributes"] = attributes;
-            operator.import_files(&[(FolderFile::Areas, collection(&[area]))]).await.unwrap();
-            operator.revisions().await
+#[rocket::async_test]
+async fn an_imported_log_is_merged_with_what_is_live() {
+    let operator = Operator::with_fixture().await;
+    let store = operator.store().await;
+    store.set_flood_state(order(1, Some(4))).await.unwrap();
+    store.set_flood_state(order(30, None)).await.unwrap();
+    let log = states("1,3,2016-12-16T00:00:00Z,,\n30,4,2016-12-16T01:00:00Z,,\n2,1,2016-12-17T00:00:00Z,,\n");
+    operator.import_files(&[log]).await.unwrap();
+    assert_eq!(standing(&*store).await, [(1, 4), (2, 1), (5, 2)], "the newest stands");
+    let past = highest(&*store, "2016-12-16T02:00:00Z", "2016-12-16T03:00:00Z").await;
+    assert_eq!(past, [(1, 3), (5, 4), (30, 4)]);
+    let log = store.flood_log(id(1)).await.unwrap();
+    let codes: Vec<_> = log.iter().map(|change| change.state.map(FloodState::code)).collect();
+    assert_eq!(codes, [Some(2), None, Some(3), Some(4)]);
+    assert!(log.is_sorted_by_key(|change| change.at));
+}
+
+#[rocket::async_test]
+async fn a_corrected_entry_replaces_the_one_of_its_moment() {
+    let operator = Operator::with_fixture().await;
+    let store = operator.store().await;
+    let older = states("5,,2016-12-14T09:00:35Z,bpbd,import\n");
+    operator.import_files(&[older]).await.unwrap();
+    assert_eq!(standing(&*store).await, [(5, 2), (30, 3)], "a newer one stands");
+    let then = highest(&*store, "2016-12-14T10:00:00Z", "2016-12-14T11:00:00Z").await;
+    assert_eq!(then, [(1, 2), (30, 3)]);
+    // Of two rows of one moment the last counts.
+    let newest = states("5,1,2016-12-19T13:41:35Z,,\n5,4,2016-12-19T13:41:35Z,bpbd,corrected\n");
+    operator.import_files(&[newest]).await.unwrap();
+    assert_eq!(standing(&*store).await, [(5, 4), (30, 3)]);
+    let last = store.flood_log(id(5)).await.unwrap().pop().unwrap();
+    assert_eq!((last.state, last.by.subject.as_str()), (Some(state(4)), "corrected"));
+    operator.import_files(&[states("5,,2016-12-19T13:41:35Z,,\n")]).await.unwrap();
+    assert_eq!(standing(&*store).await, [(30, 3)], "a clearing");
+    assert_eq!(operator.count("SELECT count(*) FROM flood_changes").await, 6);
+}
+
+#[rocket::async_test]
+async fn entries_that_are_imported_between_others_change_the_beginnings_of_their_runs() {
+    let operator = Operator::with_fixture().await;
+    let store = operator.store().await;
+    let moment = |day: &str| Timestamp::parse(&format!("{day}T00:00:00Z")).unwrap();
+    let runs = async || {
+        let everything = EntryQuery {
+            selector: AreaSelector::default(),
+            area: Some(id(5)),
+            from: moment("2016-01-01"),
+            until: moment("2017-01-01"),
         };
-        let first = import(json!({ "b": 1.0, "a": null })).await;
-        assert_eq!(import(json!({ "b": 1.0, "a": null })).await, first);
-        let other = import(json!({ "a": null, "b": 1.0 })).await;
-        assert_ne!(other, first, "another order is written");
-        assert_ne!(import(Value::Null).await, other);
-    });
+        let found = store.flood_entries(&everything).await.unwrap().value;
+        let shown = found[0].1.iter().map(|entry| (entry.at.to_string(), entry.run.to_string()));
+        shown.map(|(at, run)| format!("{} {}", &at[5..16], &run[5..16])).collect::<Vec<_>>()
+    };
+    operator
+        .import_files(&[states(
+            "5,2,2016-12-01T00:00:00Z,,\n5,2,2016-12-03T00:00:00Z,,\n5,3,2016-12-03T01:00:00Z,,\n",
+        )])
+        .await
+        .unwrap();
+    assert_eq!(
+        runs().await[..3],
+        ["12-01T00:00 12-01T00:00", "12-03T00:00 12-03T00:00", "12-03T01:00 12-03T01:00"]
+    );
+    operator.import_files(&[states("5,2,2016-12-02T00:00:00Z,,\n")]).await.unwrap();
+    assert_eq!(
+        runs().await[..4],
+        [
+            "12-01T00:00 12-01T00:00",
+            "12-02T00:00 12-01T00:00",
+            "12-03T00:00 12-01T00:00",
+            "12-03T01:00 12-03T01:00"
+        ]
+    );
+    let wrong = "SELECT count(*) FROM flood_changes JOIN flood_times USING (area_id, changed_at)
+                 WHERE flood_changes.run_began_at <> flood_times.run_began_at";
+    assert_eq!(operator.count(wrong).await, 0);
 }
 
-#[test]
-fn a_log_alone_names_the_areas_of_the_store() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        let unknown = states("2,3,2016-12-19T16:00:00Z,,\n99,1,2016-12-19T16:00:00Z,,\n");
-        let error = operator.import_files(&[unknown]).await.unwrap_err();
-        assert_eq!(error, "flood_states.csv, line 3: area_id 99 is no known area");
-        assert_eq!(standing(&*store).await, [(5, 2), (30, 3)], "nothing changed");
-        let known = states("2,3,2016-12-19T16:00:00Z,,\n30,,2016-12-19T16:00:01Z,,\n");
-        operator.import_files(&[known]).await.unwrap();
-        assert_eq!(standing(&*store).await, [(2, 3), (5, 2)]);
-        let after_now = operator.import_files(&[states("2,3,2016-12-19T16:08:53Z,,\n")]).await.unwrap_err();
-        assert!(
-            after_now.starts_with("flood_states.csv, line 2: changed_at must not be after now"),
-            "{after_now}"
-        );
-    });
-}
-
-#[test]
-fn an_imported_log_is_merged_with_what_is_live() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        store.set_flood_state(order(1, Some(4))).await.unwrap();
-        store.set_flood_state(order(30, None)).await.unwrap();
-        let log =
-            states("1,3,2016-12-16T00:00:00Z,,\n30,4,2016-12-16T01:00:00Z,,\n2,1,2016-12-17T00:00:00Z,,\n");
-        operator.import_files(&[log]).await.unwrap();
-        assert_eq!(standing(&*store).await, [(1, 4), (2, 1), (5, 2)], "the newest stands");
-        let past = highest(&*store, "2016-12-16T02:00:00Z", "2016-12-16T03:00:00Z").await;
-        assert_eq!(past, [(1, 3), (5, 4), (30, 4)]);
-        let log = store.flood_log(id(1)).await.unwrap();
-        let codes: Vec<_> = log.iter().map(|change| change.state.map(FloodState::code)).collect();
-        assert_eq!(codes, [Some(2), None, Some(3), Some(4)]);
-        assert!(log.is_sorted_by_key(|change| change.at));
-    });
-}
-
-#[test]
-fn a_corrected_entry_replaces_the_one_of_its_moment() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        let older = states("5,,2016-12-14T09:00:35Z,bpbd,import\n");
-        operator.import_files(&[older]).await.unwrap();
-        assert_eq!(standing(&*store).await, [(5, 2), (30, 3)], "a newer one stands");
-        let then = highest(&*store, "2016-12-14T10:00:00Z", "2016-12-14T11:00:00Z").await;
-        assert_eq!(then, [(1, 2), (30, 3)]);
-        // Of two rows of one moment the last counts.
-        let newest = states("5,1,2016-12-19T13:41:35Z,,\n5,4,2016-12-19T13:41:35Z,bpbd,corrected\n");
-        operator.import_files(&[newest]).await.unwrap();
-        assert_eq!(standing(&*store).await, [(5, 4), (30, 3)]);
-        let last = store.flood_log(id(5)).await.unwrap().pop().unwrap();
-        assert_eq!((last.state, last.by.subject.as_str()), (Some(state(4)), "corrected"));
-        operator.import_files(&[states("5,,2016-12-19T13:41:35Z,,\n")]).await.unwrap();
-        assert_eq!(standing(&*store).await, [(30, 3)], "a clearing");
-        assert_eq!(operator.count("SELECT count(*) FROM flood_changes").await, 6);
-    });
-}
-
-#[test]
-fn entries_that_are_imported_between_others_change_the_beginnings_of_their_runs() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        let moment = |day: &str| Timestamp::parse(&format!("{day}T00:00:00Z")).unwrap();
-        let runs = async || {
-            let everything = EntryQuery {
-                selector: AreaSelector::default(),
-                area: Some(id(5)),
-                from: moment("2016-01-01"),
-                until: moment("2017-01-01"),
-            };
-            let found = store.flood_entries(&everything).await.unwrap().value;
-            let shown = found[0].1.iter().map(|entry| (entry.at.to_string(), entry.run.to_string()));
-            shown.map(|(at, run)| format!("{} {}", &at[5..16], &run[5..16])).collect::<Vec<_>>()
-        };
-        operator
-            .import_files(&[states(
-                "5,2,2016-12-01T00:00:00Z,,\n5,2,2016-12-03T00:00:00Z,,\n5,3,2016-12-03T01:00:00Z,,\n",
-            )])
-            .await
-            .unwrap();
-        assert_eq!(
-            runs().await[..3],
-            ["12-01T00:00 12-01T00:00", "12-03T00:00 12-03T00:00", "12-03T01:00 12-03T01:00"]
-        );
-        operator.import_files(&[states("5,2,2016-12-02T00:00:00Z,,\n")]).await.unwrap();
-        assert_eq!(
-            runs().await[..4],
-            [
-                "12-01T00:00 12-01T00:00",
-                "12-02T00:00 12-01T00:00",
-                "12-03T00:00 12-01T00:00",
-                "12-03T01:00 12-03T01:00"
-            ]
-        );
-        let wrong = "SELECT count(*) FROM flood_changes JOIN flood_times USING (area_id, changed_at)
-                     WHERE flood_changes.run_began_at <> flood_times.run_began_at";
-        assert_eq!(operator.count(wrong).await, 0);
-    });
-}
-
-#[test]
-fn an_import_tells_for_how_many_areas_it_changes_the_past() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let rewritten = async |rows: &str| {
-            let folder = folder_of(&[states(rows)]);
-            operator.import_replacing(folder.path(), Replace::Nothing).await.unwrap().rewritten
-        };
-        // Area 2 has no log yet; area 5 has one until 13:41 of the 19th, and area 30 one entry of the 13th.
-        let newer = "2,3,2016-12-19T10:00:00Z,,\n2,2,2016-12-19T09:00:00Z,,\n5,4,2016-12-19T16:00:00Z,,\n";
-        assert_eq!(rewritten(newer).await, 0);
-        assert_eq!(rewritten(newer).await, 0, "the same again");
-        let older = "2,4,2016-12-19T09:30:00Z,,\n5,1,2016-12-19T16:00:00Z,,\n30,2,2016-12-14T00:00:00Z,,\n";
-        assert_eq!(rewritten(older).await, 2);
-    });
+#[rocket::async_test]
+async fn an_import_tells_for_how_many_areas_it_changes_the_past() {
+    let operator = Operator::with_fixture().await;
+    let rewritten = async |rows: &str| operator.import_files(&[states(rows)]).await.unwrap().rewritten;
+    // Area 2 has no log yet; area 5 has one until 13:41 of the 19th, and area 30 one entry of the 13th.
+    let newer = "2,3,2016-12-19T10:00:00Z,,\n2,2,2016-12-19T09:00:00Z,,\n5,4,2016-12-19T16:00:00Z,,\n";
+    assert_eq!(rewritten(newer).await, 0);
+    assert_eq!(rewritten(newer).await, 0, "the same again");
+    let older = "2,4,2016-12-19T09:30:00Z,,\n5,1,2016-12-19T16:00:00Z,,\n30,2,2016-12-14T00:00:00Z,,\n";
+    assert_eq!(rewritten(older).await, 2);
 }

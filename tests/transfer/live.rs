@@ -16,159 +16,151 @@ use sqlx::{Connection, PgConnection};
 
 use crate::asking::{before, keys, order, post, standing};
 use crate::eventually::{LONG, eventually};
-use crate::fixture::{self, block_on};
+use crate::fixture;
 use crate::folders::{area, collection, long_folder, states};
 use crate::operator::Operator;
 
-#[test]
-fn an_open_store_shows_what_is_imported_within_a_second() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        let map = async |store: &dyn Store| {
-            let layer = store.floods(&FloodQuery::default()).await.unwrap();
-            Layer::Floods(layer.value)
-                .features()
-                .map(|feature| format!("{:?}", feature.geometry))
-                .collect::<Vec<_>>()
-        };
-        let outlines = map(&*store).await;
-        assert_eq!(outlines.len(), 5);
-        // It has the places at hand when they change.
-        store.receive_partner_report(post(1, 7.5, 0.5)).await.unwrap();
-        let mut revisions: Vec<Revision> = Vec::new();
-        let resources = [Resource::Floods, Resource::Reports, Resource::Places];
-        for resource in resources {
-            revisions.push(store.revision(resource).await.unwrap());
-        }
+#[rocket::async_test]
+async fn an_open_store_shows_what_is_imported_within_a_second() {
+    let operator = Operator::with_fixture().await;
+    let store = operator.store().await;
+    let map = async |store: &dyn Store| {
+        let layer = store.floods(&FloodQuery::default()).await.unwrap();
+        Layer::Floods(layer.value)
+            .features()
+            .map(|feature| format!("{:?}", feature.geometry))
+            .collect::<Vec<_>>()
+    };
+    let outlines = map(&*store).await;
+    assert_eq!(outlines.len(), 5);
+    // It has the places at hand when they change.
+    store.receive_partner_report(post(1, 7.5, 0.5)).await.unwrap();
+    let mut revisions: Vec<Revision> = Vec::new();
+    let resources = [Resource::Floods, Resource::Reports, Resource::Places];
+    for resource in resources {
+        revisions.push(store.revision(resource).await.unwrap());
+    }
 
-        let areas = (FolderFile::Areas, collection(&[area(6, 7.0, 0.0), area(30, 3.0, 5.0)]));
-        operator.import_files(&[areas]).await.unwrap();
-        let imported = Instant::now();
-        let shown = map(&*store).await;
-        assert_eq!(shown.len(), 6);
-        assert!(outlines[4] != shown[5] && outlines[..3] == shown[..3], "30 has moved, others have not");
-        store.receive_partner_report(post(2, 7.5, 0.5)).await.unwrap();
-        let tags: Vec<(Option<i64>,)> =
-            operator.rows("SELECT local_area_id FROM reports WHERE post_id IN (1, 2) ORDER BY post_id").await;
-        assert_eq!(tags, [(None,), (Some(6),)]);
-        for (resource, before) in resources.into_iter().zip(revisions) {
-            let what = format!("the revision of {resource:?} has grown");
-            let left = Duration::from_secs(1).saturating_sub(imported.elapsed());
-            let revision = async || store.revision(resource).await.unwrap();
-            eventually(&what, left, revision, |revision| *revision > before).await;
-        }
-    });
+    let areas = (FolderFile::Areas, collection(&[area(6, 7.0, 0.0), area(30, 3.0, 5.0)]));
+    operator.import_files(&[areas]).await.unwrap();
+    let imported = Instant::now();
+    let shown = map(&*store).await;
+    assert_eq!(shown.len(), 6);
+    assert!(outlines[4] != shown[5] && outlines[..3] == shown[..3], "30 has moved, others have not");
+    store.receive_partner_report(post(2, 7.5, 0.5)).await.unwrap();
+    let tags: Vec<(Option<i64>,)> =
+        operator.rows("SELECT local_area_id FROM reports WHERE post_id IN (1, 2) ORDER BY post_id").await;
+    assert_eq!(tags, [(None,), (Some(6),)]);
+    for (resource, before) in resources.into_iter().zip(revisions) {
+        let what = format!("the revision of {resource:?} has grown");
+        let left = Duration::from_secs(1).saturating_sub(imported.elapsed());
+        let revision = async || store.revision(resource).await.unwrap();
+        eventually(&what, left, revision, |revision| *revision > before).await;
+    }
 }
 
-#[test]
-fn nothing_that_is_written_during_an_import_fails_or_is_lost() {
-    block_on(async {
-        let operator = Arc::new(Operator::with_fixture().await);
-        let store = operator.store().await;
-        let folder = long_folder();
-        let done = Arc::new(AtomicBool::new(false));
-        let writers = (0..4i64).map(|writer| {
-            let (store, done) = (Arc::clone(&store), Arc::clone(&done));
-            tokio::spawn(async move {
-                let (mut written, mut at) = (0, Vec::new());
-                while !done.load(Ordering::SeqCst) || written < 10 {
-                    let areas = [1, 2, 5, 10, 30];
-                    let area = areas[usize::try_from(written + writer).unwrap() % areas.len()];
-                    let code = u64::try_from(written % 5).unwrap();
-                    let change =
-                        store.set_flood_state(order(area, (code > 0).then_some(code))).await.unwrap();
-                    at.push((change.area.number().cast_signed(), change.at.to_utc()));
-                    let received = store.receive_partner_report(post(written * 4 + writer, 0.5, 0.5)).await;
-                    assert_eq!(received.unwrap(), Received::Created);
-                    written += 1;
-                }
-                (written, at)
-            })
-        });
-        let writers: Vec<_> = writers.collect();
-        let posts = async || operator.count("SELECT count(*) FROM reports WHERE post_id IS NOT NULL").await;
-        let before = posts().await;
-        eventually("posts are written", LONG, posts, |posts| *posts > before + 8).await;
-        let imported = operator.import(folder.path()).await;
-        done.store(true, Ordering::SeqCst);
-        imported.unwrap();
-        let (mut posts, mut changes) = (0, Vec::new());
-        for written in join_all(writers).await {
-            let (count, at) = written.unwrap();
-            posts += count;
-            changes.extend(at);
-        }
-
-        let logged: Vec<(i64, chrono::DateTime<chrono::Utc>)> =
-            operator.rows("SELECT area_id, changed_at FROM flood_changes WHERE subject = 'test'").await;
-        changes.sort_unstable();
-        let mut logged = logged;
-        logged.sort_unstable();
-        assert_eq!(logged, changes, "each change that was answered, and no other");
-        let stale = "
-            SELECT count(*) FROM flood_states FULL JOIN (
-                SELECT DISTINCT ON (area_id) area_id, state, changed_at FROM flood_changes
-                ORDER BY area_id, changed_at DESC
-            ) newest USING (area_id)
-            WHERE (flood_states.state, flood_states.changed_at) IS DISTINCT FROM (newest.state, newest.changed_at)";
-        assert_eq!(operator.count(stale).await, 0, "states that are not the newest of the log");
-        let wrong = "SELECT count(*) FROM flood_changes JOIN flood_times USING (area_id, changed_at)
-                     WHERE flood_changes.run_began_at <> flood_times.run_began_at";
-        assert_eq!(operator.count(wrong).await, 0, "runs that do not follow from the log");
-        assert_eq!(operator.count("SELECT count(*) FROM reports WHERE post_id <> 4711").await, posts);
-        let imported =
-            operator.count("SELECT count(*) FROM reports WHERE post_id IS NULL AND pkey > 8").await;
-        assert_eq!(imported, 12_000);
-        let keys = keys(&operator).await;
-        assert!(keys.is_sorted_by(|a, b| a < b), "each key once");
-    });
-}
-
-#[test]
-fn an_import_that_takes_long_holds_nobody_up_before_it_comes_to_the_reports() {
-    block_on(async {
-        let operator = Arc::new(Operator::with_fixture().await);
-        let store = operator.store().await;
-        let mut holder = PgConnection::connect(&operator.database.url()).await.unwrap();
-        let mut held = holder.begin().await.unwrap();
-        sqlx::query("LOCK TABLE cards IN ROW EXCLUSIVE MODE").execute(&mut *held).await.unwrap();
-        let importing = tokio::spawn({
-            let operator = Arc::clone(&operator);
-            async move {
-                let folder = operator.export().await;
-                fs::write(folder.path().join("flood_states.csv"), states("5,3,2016-12-19T16:00:00Z,,\n").1)
-                    .unwrap();
-                operator.import(folder.path()).await
+#[rocket::async_test]
+async fn nothing_that_is_written_during_an_import_fails_or_is_lost() {
+    let operator = Arc::new(Operator::with_fixture().await);
+    let store = operator.store().await;
+    let folder = long_folder();
+    let done = Arc::new(AtomicBool::new(false));
+    let writers = (0..4i64).map(|writer| {
+        let (store, done) = (Arc::clone(&store), Arc::clone(&done));
+        tokio::spawn(async move {
+            let (mut written, mut at) = (0, Vec::new());
+            while !done.load(Ordering::SeqCst) || written < 10 {
+                let areas = [1, 2, 5, 10, 30];
+                let area = areas[usize::try_from(written + writer).unwrap() % areas.len()];
+                let code = u64::try_from(written % 5).unwrap();
+                let change = store.set_flood_state(order(area, (code > 0).then_some(code))).await.unwrap();
+                at.push((change.area.number().cast_signed(), change.at.to_utc()));
+                let received = store.receive_partner_report(post(written * 4 + writer, 0.5, 0.5)).await;
+                assert_eq!(received.unwrap(), Received::Created);
+                written += 1;
             }
-        });
-        let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'cards'::regclass";
-        let waiting = async || {
-            assert!(!importing.is_finished(), "it waits for nobody");
-            operator.count(waiting).await
-        };
-        eventually("the import waits", LONG, waiting, |waiting| *waiting > 0).await;
-        let writing = async {
-            store.set_flood_state(order(5, Some(4))).await.unwrap();
-            let gauge = fixture::gauges()[0].gauge.clone();
-            let observations = vec![fixture::reading(1, 50.0)];
-            let readings = GaugeReadings {
-                id: gauge.id.clone(),
-                name: gauge.name.clone(),
-                location: gauge.location,
-                observations,
-            };
-            store.store_gauge(readings).await.unwrap();
-        };
-        tokio::time::timeout(Duration::from_secs(2), writing).await.unwrap();
-        held.rollback().await.unwrap();
-        importing.await.unwrap().unwrap();
-        assert_eq!(standing(&*store).await, [(5, 4), (30, 3)], "the live one is newer");
+            (written, at)
+        })
     });
+    let writers: Vec<_> = writers.collect();
+    let posts = async || operator.count("SELECT count(*) FROM reports WHERE post_id IS NOT NULL").await;
+    let before = posts().await;
+    eventually("posts are written", LONG, posts, |posts| *posts > before + 8).await;
+    let imported = operator.import(folder.path()).await;
+    done.store(true, Ordering::SeqCst);
+    imported.unwrap();
+    let (mut posts, mut changes) = (0, Vec::new());
+    for written in join_all(writers).await {
+        let (count, at) = written.unwrap();
+        posts += count;
+        changes.extend(at);
+    }
+
+    let logged: Vec<(i64, chrono::DateTime<chrono::Utc>)> =
+        operator.rows("SELECT area_id, changed_at FROM flood_changes WHERE subject = 'test'").await;
+    changes.sort_unstable();
+    let mut logged = logged;
+    logged.sort_unstable();
+    assert_eq!(logged, changes, "each change that was answered, and no other");
+    let stale = "
+        SELECT count(*) FROM flood_states FULL JOIN (
+            SELECT DISTINCT ON (area_id) area_id, state, changed_at FROM flood_changes
+            ORDER BY area_id, changed_at DESC
+        ) newest USING (area_id)
+        WHERE (flood_states.state, flood_states.changed_at) IS DISTINCT FROM (newest.state, newest.changed_at)";
+    assert_eq!(operator.count(stale).await, 0, "states that are not the newest of the log");
+    let wrong = "SELECT count(*) FROM flood_changes JOIN flood_times USING (area_id, changed_at)
+                 WHERE flood_changes.run_began_at <> flood_times.run_began_at";
+    assert_eq!(operator.count(wrong).await, 0, "runs that do not follow from the log");
+    assert_eq!(operator.count("SELECT count(*) FROM reports WHERE post_id <> 4711").await, posts);
+    let imported = operator.count("SELECT count(*) FROM reports WHERE post_id IS NULL AND pkey > 8").await;
+    assert_eq!(imported, 12_000);
+    let keys = keys(&operator).await;
+    assert!(keys.is_sorted_by(|a, b| a < b), "each key once");
 }
 
-#[test]
-fn a_long_log_is_imported_or_its_last_line_undoes_it() {
+#[rocket::async_test]
+async fn an_import_that_takes_long_holds_nobody_up_before_it_comes_to_the_reports() {
+    let operator = Arc::new(Operator::with_fixture().await);
+    let store = operator.store().await;
+    let mut holder = PgConnection::connect(&operator.database().url()).await.unwrap();
+    let mut held = holder.begin().await.unwrap();
+    sqlx::query("LOCK TABLE cards IN ROW EXCLUSIVE MODE").execute(&mut *held).await.unwrap();
+    let importing = tokio::spawn({
+        let operator = Arc::clone(&operator);
+        async move {
+            let folder = operator.export().await;
+            fs::write(folder.path().join("flood_states.csv"), states("5,3,2016-12-19T16:00:00Z,,\n").1)
+                .unwrap();
+            operator.import(folder.path()).await
+        }
+    });
+    let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'cards'::regclass";
+    let waiting = async || {
+        assert!(!importing.is_finished(), "it waits for nobody");
+        operator.count(waiting).await
+    };
+    eventually("the import waits", LONG, waiting, |waiting| *waiting > 0).await;
+    let writing = async {
+        store.set_flood_state(order(5, Some(4))).await.unwrap();
+        let gauge = fixture::gauges()[0].gauge.clone();
+        let observations = vec![fixture::reading(1, 50.0)];
+        let readings = GaugeReadings {
+            id: gauge.id.clone(),
+            name: gauge.name.clone(),
+            location: gauge.location,
+            observations,
+        };
+        store.store_gauge(readings).await.unwrap();
+    };
+    tokio::time::timeout(Duration::from_secs(2), writing).await.unwrap();
+    held.rollback().await.unwrap();
+    importing.await.unwrap().unwrap();
+    assert_eq!(standing(&*store).await, [(5, 4), (30, 3)], "the live one is newer");
+}
+
+#[rocket::async_test]
+async fn a_long_log_is_imported_or_its_last_line_undoes_it() {
     const ROWS: u64 = 300_000;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FolderFile::FloodStates.name());
@@ -181,16 +173,14 @@ fn a_long_log_is_imported_or_its_last_line_undoes_it() {
     }
     out.write_all(b"5,2,tomorrow\n").unwrap();
     out.flush().unwrap();
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let before = operator.everything().await;
-        let error = operator.import(folder.path()).await.unwrap_err();
-        assert!(error.starts_with("flood_states.csv, line 300002: changed_at must be a time"), "{error}");
-        assert!(operator.everything().await == before);
-        let file = fs::File::options().write(true).open(&path).unwrap();
-        file.set_len(file.metadata().unwrap().len() - b"5,2,tomorrow\n".len() as u64).unwrap();
-        operator.import(folder.path()).await.unwrap();
-        assert_eq!(operator.count("SELECT count(*) FROM flood_changes").await, 300_006);
-        assert_eq!(standing(&*operator.store().await).await.len(), 5);
-    });
+    let operator = Operator::with_fixture().await;
+    let before = operator.everything().await;
+    let error = operator.import(folder.path()).await.unwrap_err();
+    assert!(error.starts_with("flood_states.csv, line 300002: changed_at must be a time"), "{error}");
+    assert!(operator.everything().await == before);
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(file.metadata().unwrap().len() - b"5,2,tomorrow\n".len() as u64).unwrap();
+    operator.import(folder.path()).await.unwrap();
+    assert_eq!(operator.count("SELECT count(*) FROM flood_changes").await, 300_006);
+    assert_eq!(standing(&*operator.store().await).await.len(), 5);
 }

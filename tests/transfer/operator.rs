@@ -1,30 +1,39 @@
-//! A database as its operator sees it.
+//! A store that keeps its data, as its operator sees it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use siaga::folder::{Folder, FolderFile, FolderWriter};
+use siaga::stores::file::OpenFile;
 use siaga::stores::postgres::OpenPostgres;
-use siaga::stores::{Imported, OpenStore, Replace, Store, StoreSettings};
+use siaga::stores::{Imported, OpenStore, Replace, Resource, Revision, Store, StoreSettings};
 use sqlx::postgres::PgRow;
 use sqlx::{Connection, FromRow, PgConnection};
 use tempfile::TempDir;
 
 use crate::database::Database;
 use crate::folders::{contents, folder_of};
+use crate::store_file::StoreFile;
 
-/// A database as its operator sees it.
+/// A store that keeps its data, as its operator sees it.
 pub(crate) struct Operator {
     pub(crate) settings: StoreSettings,
-    pub(crate) database: Database,
+    pub(crate) place: Place,
 }
 
-/// Everything there is, and how often it has changed.
+/// Where a store keeps its data.
+#[derive(Debug)]
+pub(crate) enum Place {
+    Database(Database),
+    File(StoreFile),
+}
+
+/// Everything there is, and the revision of each resource.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Everything {
     pub(crate) files: BTreeMap<&'static str, String>,
-    pub(crate) revisions: Vec<(String, i64)>,
+    pub(crate) revisions: Vec<Revision>,
 }
 
 impl Operator {
@@ -33,30 +42,58 @@ impl Operator {
         Self::of(Database::with_fixture().await)
     }
 
+    /// Of a store of each kind that holds the fixture.
+    pub(crate) async fn each_with_fixture() -> [Self; 2] {
+        [Self::with_fixture().await, Self::in_file(StoreFile::with_fixture().await)]
+    }
+
+    /// Of a store of each kind that holds nothing.
+    pub(crate) async fn each_empty() -> [Self; 2] {
+        [Self::of(Database::empty().await), Self::in_file(StoreFile::none())]
+    }
+
     pub(crate) fn of(database: Database) -> Self {
-        Self { settings: database.settings(), database }
+        Self { settings: database.settings(), place: Place::Database(database) }
+    }
+
+    fn in_file(file: StoreFile) -> Self {
+        Self { settings: file.settings(), place: Place::File(file) }
+    }
+
+    /// The database, of an operator of one.
+    pub(crate) fn database(&self) -> &Database {
+        match &self.place {
+            Place::Database(database) => database,
+            Place::File(file) => panic!("{file:?} is no database"),
+        }
+    }
+
+    fn opener(&self) -> &dyn OpenStore {
+        match self.place {
+            Place::Database(_) => &OpenPostgres,
+            Place::File(_) => &OpenFile,
+        }
     }
 
     /// Imports a folder; an error names its files without the path.
-    pub(crate) async fn import(&self, folder: &Path) -> Result<(), String> {
-        self.import_replacing(folder, Replace::Nothing).await.map(drop)
+    pub(crate) async fn import(&self, folder: &Path) -> Result<Imported, String> {
+        self.import_replacing(folder, Replace::Nothing).await
     }
 
     pub(crate) async fn import_replacing(&self, folder: &Path, replace: Replace) -> Result<Imported, String> {
-        let upkeep = OpenPostgres.upkeep().unwrap();
         let opened = Folder::open(folder).unwrap().by(self.settings.rules.clone());
-        let imported = upkeep.import(&self.settings, &opened, replace).await;
+        let imported = self.opener().upkeep().unwrap().import(&self.settings, &opened, replace).await;
         imported.map_err(|error| error.to_string().replace(&format!("{}/", folder.display()), ""))
     }
 
-    pub(crate) async fn import_files(&self, files: &[(FolderFile, String)]) -> Result<(), String> {
+    pub(crate) async fn import_files(&self, files: &[(FolderFile, String)]) -> Result<Imported, String> {
         self.import(folder_of(files).path()).await
     }
 
     pub(crate) async fn export(&self) -> TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let upkeep = OpenPostgres.upkeep().unwrap();
-        upkeep.export(&self.settings, FolderWriter::create(folder.path()).unwrap()).await.unwrap();
+        let writer = FolderWriter::create(folder.path()).unwrap();
+        self.opener().upkeep().unwrap().export(&self.settings, writer).await.unwrap();
         folder
     }
 
@@ -64,7 +101,7 @@ impl Operator {
     where
         T: for<'r> FromRow<'r, PgRow> + Send + Unpin,
     {
-        let mut connection = PgConnection::connect(&self.database.url()).await.unwrap();
+        let mut connection = PgConnection::connect(&self.database().url()).await.unwrap();
         sqlx::query_as(sql).fetch_all(&mut connection).await.unwrap()
     }
 
@@ -72,15 +109,17 @@ impl Operator {
         self.rows::<(i64,)>(sql).await[0].0
     }
 
-    pub(crate) async fn revisions(&self) -> Vec<(String, i64)> {
-        self.rows("SELECT resource, revision FROM current_revisions ORDER BY resource").await
-    }
-
     pub(crate) async fn everything(&self) -> Everything {
-        Everything { files: contents(self.export().await.path()), revisions: self.revisions().await }
+        let (files, store) = (contents(self.export().await.path()), self.store().await);
+        let mut revisions = Vec::new();
+        for resource in [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places] {
+            revisions.push(store.revision(resource).await.unwrap());
+        }
+        store.close().await;
+        Everything { files, revisions }
     }
 
     pub(crate) async fn store(&self) -> Arc<dyn Store> {
-        OpenPostgres.open(&self.settings).await.unwrap().store
+        self.opener().open(&self.settings).await.unwrap().store
     }
 }

@@ -54,6 +54,11 @@ fn the_program_imports_and_exports_folders() {
     assert_eq!(error, format!("siaga: {}, line 2: report 99 is not the report of the card", path.display()));
     let error = refusal(&siaga(&database, &["import", "nowhere"]));
     assert_eq!(error, "siaga: nowhere is no folder");
+    let stray = tempfile::tempdir().unwrap();
+    std::fs::write(stray.path().join("areas.json"), "{}").unwrap();
+    let error = refusal(&siaga(&database, &["import", stray.path().to_str().unwrap()]));
+    assert!(error.contains(" holds no data set: looked for areas.geojson, "), "{error}");
+    assert!(error.ends_with("; found areas.json"), "{error}");
 }
 
 fn said(database: &Database, arguments: &[&str]) -> String {
@@ -72,47 +77,45 @@ fn migrate_says_what_it_did() {
     assert_eq!(said(&database, &["migrate"]), again);
 }
 
-#[test]
-fn status_tells_what_is_stored_and_how_fresh_it_is_while_a_server_runs() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        let lines = || -> std::collections::HashMap<String, String> {
-            let said = said(&operator.database, &["status"]);
-            let line = |line: &str| {
-                let (name, value) = line.split_at(16);
-                (name.trim_end().to_owned(), value.to_owned())
-            };
-            said.lines().map(line).collect()
+#[rocket::async_test]
+async fn status_tells_what_is_stored_and_how_fresh_it_is_while_a_server_runs() {
+    let operator = Operator::with_fixture().await;
+    let store = operator.store().await;
+    let lines = || -> std::collections::HashMap<String, String> {
+        let said = said(operator.database(), &["status"]);
+        let line = |line: &str| {
+            let (name, value) = line.split_at(16);
+            (name.trim_end().to_owned(), value.to_owned())
         };
-        let before = lines();
-        for (name, sql) in [
-            ("areas", "SELECT count(*) FROM areas"),
-            ("log entries", "SELECT count(*) FROM flood_changes"),
-            ("reports", "SELECT count(*) FROM reports"),
-            ("cards", "SELECT count(*) FROM cards"),
-            ("readings", "SELECT count(*) FROM gauge_readings"),
-        ] {
-            assert_eq!(before[name], operator.count(sql).await.to_string(), "{name}");
-        }
-        assert_eq!((&*before["provinces"], &*before["flooded areas"], &*before["keys"]), ("2", "2", "0"));
-        assert!(
-            before["schema"].ends_with(&format!(" of {}", before["schema"].split(' ').next().unwrap())),
-            "{before:?}"
-        );
-        assert!(before["newest state"].ends_with(" ago, 2016-12-19T13:41:35.000Z"), "{before:?}");
-        assert!(!before["newest report"].contains("2099"), "{before:?}");
-        store.set_flood_state(order(2, Some(1))).await.unwrap();
-        let after = lines();
-        assert_eq!(after["flooded areas"], "3");
-        assert_ne!(after["newest state"], before["newest state"]);
-    });
+        said.lines().map(line).collect()
+    };
+    let before = lines();
+    for (name, sql) in [
+        ("areas", "SELECT count(*) FROM areas"),
+        ("log entries", "SELECT count(*) FROM flood_changes"),
+        ("reports", "SELECT count(*) FROM reports"),
+        ("cards", "SELECT count(*) FROM cards"),
+        ("readings", "SELECT count(*) FROM gauge_readings"),
+    ] {
+        assert_eq!(before[name], operator.count(sql).await.to_string(), "{name}");
+    }
+    assert_eq!((&*before["provinces"], &*before["flooded areas"], &*before["keys"]), ("2", "2", "0"));
+    assert!(
+        before["schema"].ends_with(&format!(" of {}", before["schema"].split(' ').next().unwrap())),
+        "{before:?}"
+    );
+    assert!(before["newest state"].ends_with(" ago, 2016-12-19T13:41:35.000Z"), "{before:?}");
+    assert!(!before["newest report"].contains("2099"), "{before:?}");
+    store.set_flood_state(order(2, Some(1))).await.unwrap();
+    let after = lines();
+    assert_eq!(after["flooded areas"], "3");
+    assert_ne!(after["newest state"], before["newest state"]);
 }
 
 #[test]
 fn status_of_a_database_without_a_schema_says_what_to_do_and_makes_none() {
     let operator = Operator::of(block_on(Database::empty()));
-    let said = said(&operator.database, &["status"]);
+    let said = said(operator.database(), &["status"]);
     assert!(said.starts_with("schema          0 of ") && said.ends_with("; run siaga migrate\n"), "{said}");
     assert_eq!(block_on(operator.count("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")), 0);
 }
@@ -151,19 +154,6 @@ fn import_says_what_it_leaves_out_repairs_and_removes() {
     assert_eq!(provinces, "regions.geojson               1 rows: 1 added, 0 replaced, 0 skipped");
     assert_eq!(unkept, "regions.geojson: KODE is not kept (1 row)");
     assert_eq!(ignored, "ignored, no part of a data set: rw.shp");
-}
-
-#[test]
-fn an_import_of_nothing_ends_with_1_and_says_what_lies_there() {
-    let database = block_on(Database::empty());
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("areas.json"), "{}").unwrap();
-    let error = refusal(&siaga(&database, &["import", folder.path().to_str().unwrap()]));
-    assert!(
-        error.contains(" holds no data set: looked for areas.geojson, ")
-            && error.ends_with("; found areas.json"),
-        "{error}"
-    );
 }
 
 /// Runs a program of the database's.

@@ -2,11 +2,10 @@
 
 use serde_json::json;
 use siaga::folder::FolderFile;
-use siaga::stores::{Removed, Replace, Rows};
+use siaga::stores::{Removed, Replace};
 
 use crate::asking::{order, standing};
-use crate::fixture::block_on;
-use crate::folders::{area, collection, folder_of, point, report, reports};
+use crate::folders::{area, collection, folder_of, reports};
 use crate::operator::Operator;
 
 /// A folder of areas 1 and 5, and one that covers area 2; the others of the fixture are not in it.
@@ -22,90 +21,56 @@ async fn areas(operator: &Operator) -> Vec<i64> {
     ids.into_iter().map(|(id,)| id).collect()
 }
 
-#[test]
-fn an_import_tells_what_it_added_replaced_and_skipped() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let folder = folder_of(&[
-            (FolderFile::Areas, collection(&[area(1, 0.0, 0.0), area(77, 9.0, 0.0)])),
-            reports(&[report(Some(900), 1, 0.5, 0.5), report(None, 2, 0.5, 0.5)]),
-            (
-                FolderFile::Gauges,
-                collection(&[point(json!({ "gaugeid": "NEW", "gaugenameid": "N" }), 0.5, 0.5)]),
-            ),
-        ]);
-        let imported = operator.import_replacing(folder.path(), Replace::Nothing).await.unwrap();
-        let files: Vec<_> = imported.files.into_iter().collect();
-        assert_eq!(
-            files,
-            [
-                (FolderFile::Areas, Rows { read: 2, added: 1, replaced: 1 }),
-                (FolderFile::Gauges, Rows { read: 1, added: 1, replaced: 0 }),
-                (FolderFile::Reports, Rows { read: 2, added: 2, replaced: 0 }),
-            ]
-        );
-        let again = operator.import_replacing(folder.path(), Replace::Nothing).await.unwrap();
-        assert!(again.files.values().all(|rows| rows.skipped() == rows.read), "{again:?}");
-        assert_eq!(again.removed, Removed::default());
-    });
+#[rocket::async_test]
+async fn areas_in_the_log_are_removed_only_with_it() {
+    let operator = Operator::with_fixture().await;
+    let before = operator.everything().await;
+    let folder = folder();
+    let error = operator.import_replacing(folder.path(), Replace::Areas).await.unwrap_err();
+    assert!(error.contains("are in the log of flood states: ") && error.contains("30 ("), "{error}");
+    assert!(error.contains("--replace areas-and-log") && error.lines().count() == 1, "{error}");
+    assert!(operator.everything().await == before, "nothing was imported");
+    let store = operator.store().await;
+    let imported = operator.import_replacing(folder.path(), Replace::AreasAndLog).await.unwrap();
+    assert_eq!(areas(&operator).await, [1, 5, 77]);
+    assert_eq!(imported.removed.areas, 3);
+    let left = operator.count("SELECT count(*) FROM flood_changes WHERE area_id NOT IN (1, 5, 77)").await;
+    assert_eq!((left, imported.removed.changes > 0), (0, true));
+    // A server that runs meanwhile shows it at once.
+    assert_eq!(standing(&*store).await, [(5, 2)]);
+    assert!(store.set_flood_state(order(30, Some(1))).await.is_err());
 }
 
-#[test]
-fn areas_in_the_log_are_removed_only_with_it() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let before = operator.everything().await;
-        let folder = folder();
-        let error = operator.import_replacing(folder.path(), Replace::Areas).await.unwrap_err();
-        assert!(error.contains("are in the log of flood states: ") && error.contains("30 ("), "{error}");
-        assert!(error.contains("--replace areas-and-log") && error.lines().count() == 1, "{error}");
-        assert!(operator.everything().await == before, "nothing was imported");
-        let store = operator.store().await;
-        let imported = operator.import_replacing(folder.path(), Replace::AreasAndLog).await.unwrap();
-        assert_eq!(areas(&operator).await, [1, 5, 77]);
-        assert_eq!(imported.removed.areas, 3);
-        let left = operator.count("SELECT count(*) FROM flood_changes WHERE area_id NOT IN (1, 5, 77)").await;
-        assert_eq!((left, imported.removed.changes > 0), (0, true));
-        // A server that runs meanwhile shows it at once.
-        assert_eq!(standing(&*store).await, [(5, 2)]);
-        assert!(store.set_flood_state(order(30, Some(1))).await.is_err());
-    });
+#[rocket::async_test]
+async fn areas_without_a_log_are_removed_and_what_lay_in_them_is_located_anew() {
+    let operator = Operator::with_fixture().await;
+    let log = "WITH states AS (DELETE FROM flood_states) DELETE FROM flood_changes RETURNING area_id";
+    operator.rows::<(i64,)>(log).await;
+    // In place of area 1.
+    let folder = folder_of(&[(FolderFile::Areas, collection(&[area(77, 0.0, 0.0)]))]);
+    let tagged = "SELECT (SELECT count(*) FROM reports WHERE local_area_id IS NOT NULL)
+                       + (SELECT count(*) FROM infrastructure WHERE local_area_id IS NOT NULL)";
+    let before = operator.count(tagged).await;
+    let of_one = operator.count("SELECT count(*) FROM reports WHERE local_area_id = 1").await;
+    let gone = "SELECT (SELECT count(*) FROM reports WHERE local_area_id NOT IN (SELECT area_id FROM areas))
+                     + (SELECT count(*) FROM infrastructure WHERE local_area_id NOT IN (SELECT area_id FROM areas))";
+    let imported = operator.import_replacing(folder.path(), Replace::Areas).await.unwrap();
+    assert_eq!(imported.removed, Removed { areas: 5, changes: 0 });
+    assert_eq!(imported.relocated, before.cast_unsigned());
+    let of_new = operator.count("SELECT count(*) FROM reports WHERE local_area_id = 77").await;
+    assert_eq!((operator.count(gone).await, of_new), (0, of_one));
+    assert!(of_one > 0 && before > of_one);
+    let again = operator.import_replacing(folder.path(), Replace::Areas).await.unwrap();
+    assert_eq!(again.removed, Removed::default());
 }
 
-#[test]
-fn areas_without_a_log_are_removed_and_what_lay_in_them_is_located_anew() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let log = "WITH states AS (DELETE FROM flood_states) DELETE FROM flood_changes RETURNING area_id";
-        operator.rows::<(i64,)>(log).await;
-        // In place of area 1.
-        let folder = folder_of(&[(FolderFile::Areas, collection(&[area(77, 0.0, 0.0)]))]);
-        let tagged = "SELECT (SELECT count(*) FROM reports WHERE local_area_id IS NOT NULL)
-                           + (SELECT count(*) FROM infrastructure WHERE local_area_id IS NOT NULL)";
-        let before = operator.count(tagged).await;
-        let of_one = operator.count("SELECT count(*) FROM reports WHERE local_area_id = 1").await;
-        let gone = "SELECT (SELECT count(*) FROM reports WHERE local_area_id NOT IN (SELECT area_id FROM areas))
-                         + (SELECT count(*) FROM infrastructure WHERE local_area_id NOT IN (SELECT area_id FROM areas))";
-        let imported = operator.import_replacing(folder.path(), Replace::Areas).await.unwrap();
-        assert_eq!(imported.removed, Removed { areas: 5, changes: 0 });
-        assert_eq!(imported.relocated, before.cast_unsigned());
-        let of_new = operator.count("SELECT count(*) FROM reports WHERE local_area_id = 77").await;
-        assert_eq!((operator.count(gone).await, of_new), (0, of_one));
-        assert!(of_one > 0 && before > of_one);
-        let again = operator.import_replacing(folder.path(), Replace::Areas).await.unwrap();
-        assert_eq!(again.removed, Removed::default());
-    });
-}
-
-#[test]
-fn a_folder_without_areas_removes_none() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        for files in [vec![reports(&[])], vec![(FolderFile::Areas, collection(&[]))]] {
-            let folder = folder_of(&files);
-            let error = operator.import_replacing(folder.path(), Replace::AreasAndLog).await.unwrap_err();
-            assert!(error.starts_with("areas.geojson is missing or has no area"), "{error}");
-        }
-        assert_eq!(areas(&operator).await.len(), 5);
-    });
+#[rocket::async_test]
+async fn a_folder_without_areas_removes_none() {
+    let operator = Operator::with_fixture().await;
+    for files in [vec![reports(&[])], vec![(FolderFile::Areas, collection(&[]))]] {
+        let folder = folder_of(&files);
+        let error = operator.import_replacing(folder.path(), Replace::AreasAndLog).await.unwrap_err();
+        assert!(error.starts_with("areas.geojson is missing or has no area"), "{error}");
+    }
+    assert_eq!(areas(&operator).await.len(), 5);
 }

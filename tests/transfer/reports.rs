@@ -8,215 +8,136 @@ use siaga::model::{AreaId, Disasters, ReportKey};
 use siaga::stores::{Received, StoreError};
 
 use crate::asking::{card_id, keys, post, receive};
-use crate::fixture::{self, block_on};
+use crate::fixture;
 use crate::folders::{cards, posts, report, reports};
 use crate::operator::Operator;
 
-#[test]
-fn reports_alone_are_tagged_with_the_areas_of_the_store() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        let mut elsewhere = report(Some(22), 1, 0.5, 0.5);
-        elsewhere["properties"]["tags"] = json!({ "instance_region_code": "ID-JB", "local_area_id": null });
-        let features = [report(Some(20), 1, 3.5, 0.5), report(Some(21), 1, 6.5, 0.5), elsewhere];
-        operator.import_files(&[reports(&features)]).await.unwrap();
-        for (key, region, area) in [(20, "ID-JB", Some(30)), (21, "ID-JB", None), (22, "ID-JB", None)] {
-            let found = store.report(key.try_into().unwrap()).await.unwrap().value;
-            assert_eq!(found.tags.instance_region_code.as_deref(), Some(region), "{key}");
-            assert_eq!(found.tags.local_area_id.map(AreaId::number), area, "{key}");
-        }
-    });
+#[rocket::async_test]
+async fn reports_alone_are_tagged_with_the_areas_of_the_store() {
+    let operator = Operator::with_fixture().await;
+    let store = operator.store().await;
+    let mut elsewhere = report(Some(22), 1, 0.5, 0.5);
+    elsewhere["properties"]["tags"] = json!({ "instance_region_code": "ID-JB", "local_area_id": null });
+    let features = [report(Some(20), 1, 3.5, 0.5), report(Some(21), 1, 6.5, 0.5), elsewhere];
+    operator.import_files(&[reports(&features)]).await.unwrap();
+    for (key, region, area) in [(20, "ID-JB", Some(30)), (21, "ID-JB", None), (22, "ID-JB", None)] {
+        let found = store.report(key.try_into().unwrap()).await.unwrap().value;
+        assert_eq!(found.tags.instance_region_code.as_deref(), Some(region), "{key}");
+        assert_eq!(found.tags.local_area_id.map(AreaId::number), area, "{key}");
+    }
 }
 
-#[test]
-fn reports_without_a_key_are_counted_on_once() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let twice = [report(None, 1, 0.5, 0.5), report(Some(20), 2, 0.5, 0.5), report(None, 1, 0.5, 0.5)];
-        operator.import_files(&[reports(&twice)]).await.unwrap();
-        assert_eq!(
-            keys(&operator).await,
-            [1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22],
-            "after the highest of the file"
-        );
-        let before = operator.revisions().await;
-        operator.import_files(&[reports(&twice)]).await.unwrap();
-        assert_eq!(operator.revisions().await, before, "nothing is added");
-        let mut pictured = report(None, 1, 0.5, 0.5);
-        pictured["properties"]["image_url"] = json!("http://example.org/2.jpg");
-        let mut without_data = report(None, 1, 0.5, 0.5);
-        without_data["properties"]["report_data"] = Value::Null;
-        let mut training = report(None, 1, 0.5, 0.5);
-        training["properties"]["is_training"] = json!(true);
-        for more in
-            [&[pictured, without_data, training][..], &[twice[0].clone(), twice[0].clone(), twice[0].clone()]]
-        {
-            operator.import_files(&[reports(more)]).await.unwrap();
-            let added = keys(&operator).await;
-            operator.import_files(&[reports(more)]).await.unwrap();
-            assert_eq!(keys(&operator).await, added);
-        }
-        assert_eq!(
-            keys(&operator).await[11..],
-            [23, 24, 25, 26],
-            "three that say something else, and a third one"
-        );
-        let store = operator.store().await;
-        assert_eq!(receive(&*store, "fresh-card").await.unwrap().key.number(), 27);
-        operator.import_files(&[reports(&[report(None, 3, 0.5, 0.5)])]).await.unwrap();
-        assert_eq!(keys(&operator).await.last(), Some(&28), "after the highest of the store");
-    });
+#[rocket::async_test]
+async fn reports_without_a_key_are_counted_on_once() {
+    let operator = Operator::with_fixture().await;
+    let twice = [report(None, 1, 0.5, 0.5), report(Some(20), 2, 0.5, 0.5), report(None, 1, 0.5, 0.5)];
+    operator.import_files(&[reports(&twice)]).await.unwrap();
+    assert_eq!(keys(&operator).await, [1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22], "after the highest of the file");
+    let before = operator.everything().await;
+    operator.import_files(&[reports(&twice)]).await.unwrap();
+    assert_eq!(operator.everything().await, before, "nothing is added");
+    let mut pictured = report(None, 1, 0.5, 0.5);
+    pictured["properties"]["image_url"] = json!("http://example.org/2.jpg");
+    let mut without_data = report(None, 1, 0.5, 0.5);
+    without_data["properties"]["report_data"] = Value::Null;
+    let mut training = report(None, 1, 0.5, 0.5);
+    training["properties"]["is_training"] = json!(true);
+    for more in
+        [&[pictured, without_data, training][..], &[twice[0].clone(), twice[0].clone(), twice[0].clone()]]
+    {
+        operator.import_files(&[reports(more)]).await.unwrap();
+        let added = keys(&operator).await;
+        operator.import_files(&[reports(more)]).await.unwrap();
+        assert_eq!(keys(&operator).await, added);
+    }
+    assert_eq!(
+        keys(&operator).await[11..],
+        [23, 24, 25, 26],
+        "three that say something else, and a third one"
+    );
+    let store = operator.store().await;
+    assert_eq!(receive(&*store, "fresh-card").await.unwrap().key.number(), 27);
+    operator.import_files(&[reports(&[report(None, 3, 0.5, 0.5)])]).await.unwrap();
+    assert_eq!(keys(&operator).await.last(), Some(&28), "after the highest of the store");
 }
 
-#[test]
-fn a_key_is_not_given_to_another_report() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let before = operator.everything().await;
-        let moved = |key: u64| {
-            let known = &fixture::reports()[usize::try_from(key).unwrap() - 1].content;
-            let mut moved = report(Some(key), 0, 0.6, 0.5);
-            moved["properties"]["created_at"] = json!(known.created_at.to_string());
-            moved
-        };
-        for other in [report(Some(1), 1, 0.5, 0.5), moved(1)] {
-            let features = [report(Some(20), 1, 0.5, 0.5), report(None, 1, 0.5, 0.5), other];
-            let error = operator.import_files(&[reports(&features)]).await.unwrap_err();
-            assert_eq!(error, "reports.geojson, line 4: pkey 1 is that of another report in the store");
-            assert_eq!(operator.everything().await, before);
-        }
-    });
+#[rocket::async_test]
+async fn the_next_report_follows_the_highest_imported_key() {
+    let operator = Operator::with_fixture().await;
+    let store = operator.store().await;
+    operator
+        .import_files(&[reports(&[report(Some(1000), 1, 0.5, 0.5)]), cards("new-card,70,,,,,\n")])
+        .await
+        .unwrap();
+    assert_eq!(receive(&*store, "fresh-card").await.unwrap().key.number(), 1001);
+    assert_eq!(receive(&*store, "new-card").await.unwrap().key.number(), 1002);
+    let holder = fixture::cards()[0].holder.clone();
+    assert_eq!(store.create_card(holder).await.unwrap().pkey, 71);
+    operator
+        .import_files(&[reports(&[report(Some(500), 1, 0.5, 0.5)]), cards("low-card,60,,,,,\n")])
+        .await
+        .unwrap();
+    assert_eq!(receive(&*store, "low-card").await.unwrap().key.number(), 1003, "a lower one changes nothing");
 }
 
-#[test]
-fn the_next_report_follows_the_highest_imported_key() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        operator
-            .import_files(&[reports(&[report(Some(1000), 1, 0.5, 0.5)]), cards("new-card,70,,,,,\n")])
-            .await
-            .unwrap();
-        assert_eq!(receive(&*store, "fresh-card").await.unwrap().key.number(), 1001);
-        assert_eq!(receive(&*store, "new-card").await.unwrap().key.number(), 1002);
-        let holder = fixture::cards()[0].holder.clone();
-        assert_eq!(store.create_card(holder).await.unwrap().pkey, 71);
-        operator
-            .import_files(&[reports(&[report(Some(500), 1, 0.5, 0.5)]), cards("low-card,60,,,,,\n")])
-            .await
-            .unwrap();
-        assert_eq!(
-            receive(&*store, "low-card").await.unwrap().key.number(),
-            1003,
-            "a lower one changes nothing"
-        );
-    });
+#[rocket::async_test]
+async fn an_import_that_fails_takes_no_keys() {
+    let operator = Operator::with_fixture().await;
+    let store = operator.store().await;
+    let highest = [report(Some(ReportKey::MAX), 1, 0.5, 0.5)];
+    let files = [reports(&highest), cards(&format!("new-card,{},,,,,\nmy-card,5,,,,,99\n", ReportKey::MAX))];
+    assert!(operator.import_files(&files).await.is_err());
+    let files = [reports(&highest), posts("1,99\n")];
+    assert!(operator.import_files(&files).await.is_err());
+    assert_eq!(receive(&*store, "fresh-card").await.unwrap().key.number(), 9);
+    assert_eq!(store.create_card(fixture::cards()[0].holder.clone()).await.unwrap().pkey, 3);
 }
 
-#[test]
-fn an_import_that_fails_takes_no_keys() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        let highest = [report(Some(ReportKey::MAX), 1, 0.5, 0.5)];
-        let files =
-            [reports(&highest), cards(&format!("new-card,{},,,,,\nmy-card,5,,,,,99\n", ReportKey::MAX))];
-        assert!(operator.import_files(&files).await.is_err());
-        let files = [reports(&highest), posts("1,99\n")];
-        assert!(operator.import_files(&files).await.is_err());
-        assert_eq!(receive(&*store, "fresh-card").await.unwrap().key.number(), 9);
-        assert_eq!(store.create_card(fixture::cards()[0].holder.clone()).await.unwrap().pkey, 3);
-    });
+#[rocket::async_test]
+async fn imported_cards_and_posts_are_used_as_if_they_had_come_by_themselves() {
+    let operator = Operator::with_fixture().await;
+    let store = operator.store().await;
+    let files = [
+        reports(&[report(Some(20), 1, 0.5, 0.5), report(Some(21), 1, 0.5, 0.5)]),
+        cards("new-card-1,10,\"Ibu, O\",telegram,id,\"{\"\"a\"\": 1.0}\",20\nnew-card-2,11,,,,,\n"),
+        posts("-5,21\n"),
+    ];
+    operator.import_files(&files).await.unwrap();
+    let card = store.card(&card_id("new-card-1")).await.unwrap();
+    assert_eq!((card.pkey, card.report.map(ReportKey::number)), (10, Some(20)));
+    assert_eq!(card.holder.network_data.as_deref().map(RawValue::get), Some("{\"a\": 1.0}"));
+    assert!(matches!(receive(&*store, "new-card-1").await, Err(StoreError::Conflict { .. })));
+    let received = receive(&*store, "new-card-2").await.unwrap();
+    assert!(matches!(receive(&*store, "new-card-2").await, Err(StoreError::Conflict { .. })));
+    assert_eq!(store.receive_partner_report(post(-5, 0.5, 0.5)).await.unwrap(), Received::Existing);
+    assert_eq!(store.receive_partner_report(post(-6, 0.5, 0.5)).await.unwrap(), Received::Created);
+
+    // What has been used meanwhile stays used.
+    let before = operator.everything().await;
+    operator.import_files(&files).await.unwrap();
+    assert_eq!(operator.everything().await, before);
+    assert_eq!(store.card(&card_id("new-card-2")).await.unwrap().report, Some(received.key));
 }
 
-#[test]
-fn imported_cards_and_posts_are_used_as_if_they_had_come_by_themselves() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let store = operator.store().await;
-        let files = [
-            reports(&[report(Some(20), 1, 0.5, 0.5), report(Some(21), 1, 0.5, 0.5)]),
-            cards("new-card-1,10,\"Ibu, O\",telegram,id,\"{\"\"a\"\": 1.0}\",20\nnew-card-2,11,,,,,\n"),
-            posts("-5,21\n"),
-        ];
-        operator.import_files(&files).await.unwrap();
-        let card = store.card(&card_id("new-card-1")).await.unwrap();
-        assert_eq!((card.pkey, card.report.map(ReportKey::number)), (10, Some(20)));
-        assert_eq!(card.holder.network_data.as_deref().map(RawValue::get), Some("{\"a\": 1.0}"));
-        assert!(matches!(receive(&*store, "new-card-1").await, Err(StoreError::Conflict { .. })));
-        let received = receive(&*store, "new-card-2").await.unwrap();
-        assert!(matches!(receive(&*store, "new-card-2").await, Err(StoreError::Conflict { .. })));
-        assert_eq!(store.receive_partner_report(post(-5, 0.5, 0.5)).await.unwrap(), Received::Existing);
-        assert_eq!(store.receive_partner_report(post(-6, 0.5, 0.5)).await.unwrap(), Received::Created);
-
-        // What has been used meanwhile stays used.
-        let before = operator.everything().await;
-        operator.import_files(&files).await.unwrap();
-        assert_eq!(operator.everything().await, before);
-        assert_eq!(store.card(&card_id("new-card-2")).await.unwrap().report, Some(received.key));
-    });
-}
-
-#[test]
-fn cards_and_posts_name_reports_of_their_own() {
-    block_on(async {
-        let operator = Operator::with_fixture().await;
-        let before = operator.everything().await;
-        let new = || reports(&[report(Some(20), 1, 0.5, 0.5)]);
-        for (file, fault) in [
-            (
-                cards("new-card-1,10,,,,,20\nnew-card-2,11,,,,,99\n"),
-                "cards.csv, line 3: report 99 is not the report of the card",
-            ),
-            (cards("new-card-1,10,,,,,1\n"), "cards.csv, line 2: report 1 is not the report of the card"),
-            (cards("new-card-1,10,,,,,4\n"), "cards.csv, line 2: report 4 is not the report of the card"),
-            (cards("used-card,2,,,,,20\n"), "cards.csv, line 2: report 20 is not the report of the card"),
-            (
-                cards("new-card-1,10,,,,,20\nused-card,2,,,,,\nother-card,2,,,,,\n"),
-                "cards.csv, line 4: pkey is that of line 3 already",
-            ),
-            (cards("other-card,2,,,,,\n"), "cards.csv, line 2: pkey 2 is that of another card in the store"),
-            (posts("1,20\n2,99\n"), "partner_posts.csv, line 3: pkey 99 is not the report of the post"),
-            (posts("1,1\n"), "partner_posts.csv, line 2: pkey 1 is not the report of the post"),
-            (posts("1,4\n"), "partner_posts.csv, line 2: pkey 4 is not the report of the post"),
-            (posts("4711,20\n"), "partner_posts.csv, line 2: pkey 20 is not the report of the post"),
-        ] {
-            assert_eq!(operator.import_files(&[new(), file]).await.unwrap_err(), fault);
-            assert_eq!(operator.everything().await, before, "{fault}");
-        }
-        let two = cards("new-card-1,10,,,,,20\nnew-card-2,11,,,,,20\n");
-        let error = operator.import_files(&[new(), two]).await.unwrap_err();
-        assert!(
-            error.starts_with("cards.csv, line ")
-                && error.ends_with("report 20 is not the report of the card"),
-            "{error}"
-        );
-        assert_eq!(operator.everything().await, before, "one report of two cards");
-    });
-}
-
-#[test]
-fn cards_and_disasters_of_another_installation_are_imported_when_the_configuration_allows_them() {
-    block_on(async {
-        let mut typhoon = report(Some(30), 1, 0.5, 0.5);
-        typhoon["properties"]["disaster_type"] = json!("typhoon");
-        let uuid = "0f6a1c1e-3f0d-4c5e-9a61-5b8f2f0c7d11";
-        let files = [reports(&[typhoon]), cards(&format!("{uuid},50,a,b,id,,30\n"))];
-        let mut operator = Operator::with_fixture().await;
-        let refused = operator.import_files(&files).await.unwrap_err();
-        assert!(refused.contains("not \"typhoon\"; siaga.disasters.also adds types"), "{refused}");
-        let disasters = Disasters { also: vec!["typhoon".parse().unwrap()] };
-        let mut rules = CardRules::default();
-        operator.settings.rules = FolderRules::new(&disasters, &rules);
-        let refused = operator.import_files(&files).await.unwrap_err();
-        assert!(refused.contains("7 to 14 characters"), "{refused}");
-        rules.max_id_length = serde_json::from_value(json!(36)).unwrap();
-        operator.settings.rules = FolderRules::new(&disasters, &rules);
-        operator.import_files(&files).await.unwrap();
-        let store = operator.store().await;
-        assert_eq!(store.card(&card_id(uuid)).await.unwrap().report.map(ReportKey::number), Some(30));
-        let found = store.report(30.try_into().unwrap()).await.unwrap().value;
-        assert_eq!(found.content.disaster_type.name(), "typhoon");
-    });
+#[rocket::async_test]
+async fn cards_and_disasters_of_another_installation_are_imported_when_the_configuration_allows_them() {
+    let mut typhoon = report(Some(30), 1, 0.5, 0.5);
+    typhoon["properties"]["disaster_type"] = json!("typhoon");
+    let uuid = "0f6a1c1e-3f0d-4c5e-9a61-5b8f2f0c7d11";
+    let files = [reports(&[typhoon]), cards(&format!("{uuid},50,a,b,id,,30\n"))];
+    let mut operator = Operator::with_fixture().await;
+    let refused = operator.import_files(&files).await.unwrap_err();
+    assert!(refused.contains("not \"typhoon\"; siaga.disasters.also adds types"), "{refused}");
+    let disasters = Disasters { also: vec!["typhoon".parse().unwrap()] };
+    let mut rules = CardRules::default();
+    operator.settings.rules = FolderRules::new(&disasters, &rules);
+    let refused = operator.import_files(&files).await.unwrap_err();
+    assert!(refused.contains("7 to 14 characters"), "{refused}");
+    rules.max_id_length = serde_json::from_value(json!(36)).unwrap();
+    operator.settings.rules = FolderRules::new(&disasters, &rules);
+    operator.import_files(&files).await.unwrap();
+    let store = operator.store().await;
+    assert_eq!(store.card(&card_id(uuid)).await.unwrap().report.map(ReportKey::number), Some(30));
+    let found = store.report(30.try_into().unwrap()).await.unwrap().value;
+    assert_eq!(found.content.disaster_type.name(), "typhoon");
 }

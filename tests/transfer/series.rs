@@ -1,0 +1,159 @@
+//! Both stores that keep their data import and export the same.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use siaga::folder::{Dataset, FolderFile, FolderRules};
+use siaga::model::Geometry;
+use siaga::stores::{Replace, Rows};
+
+use crate::asking::before;
+use crate::fixture::{self, now};
+use crate::folders::{
+    area, cards, collection, contents, folder_of, point, posts, report, reports, saved, square, states,
+};
+use crate::operator::Operator;
+
+fn infrastructure(pieces: &[Value]) -> (FolderFile, String) {
+    (FolderFile::Infrastructure, collection(pieces))
+}
+
+fn areas(areas: &[Value]) -> (FolderFile, String) {
+    (FolderFile::Areas, collection(areas))
+}
+
+/// Files that change the fixture in every way, one after the other.
+fn changes() -> Vec<(&'static str, Vec<(FolderFile, String)>, Replace)> {
+    let city = |x| collection(&[square(json!({ "code": "jbd", "name": "West" }), x, 0.0)]);
+    let gauges = |name| collection(&[point(json!({ "gaugeid": "NEW", "gaugenameid": name }), 0.5, 0.5)]);
+    let readings = "gaugeid,observed_at,level,alert,label\nNEW,2016-12-01T00:00:00Z,1.5,2,\n\
+                    NEW,2016-12-01T00:00:00Z,2.5,2,last\nNEW,2016-12-02T00:00:00Z,3.25,4,\n";
+    let readings = (FolderFile::GaugeReadings, readings.to_owned());
+    let mut log = String::new();
+    for n in 0..20 {
+        writeln!(log, "{},{},{},,", [1, 2, 5][n % 3], n % 5, before(1_000 * n as u64)).unwrap();
+    }
+    let log = states(&log.replace(",0,", ",,"));
+    let pump = |id: Option<&str>, x| {
+        let mut pump = point(json!({ "type": "pumps", "name": "Pump" }), x, 0.5);
+        pump["id"] = json!(id);
+        pump
+    };
+    let keyless = report(None, 1, 0.5, 0.5);
+    let mut elsewhere = report(Some(22), 1, 0.5, 0.5);
+    elsewhere["properties"]["tags"] = json!({ "instance_region_code": "ID-JB", "local_area_id": null });
+    let some = [keyless.clone(), report(Some(20), 2, 0.5, 0.5), keyless.clone(), elsewhere];
+    let used = "new-card-1,10,\"Ibu, O\",telegram,id,\"{\"\"a\"\": 1.0}\",20\nnew-card-2,11,,,,,\n";
+    let mut wide = area(77, 1.0, 0.0);
+    wide["properties"]["height"] = json!(1.5);
+    let replaced = [wide.clone(), area(5, 2.0, 0.0)];
+    let added = [
+        ("areas", vec![areas(&[area(6, 7.0, 0.0), area(1, 0.0, 0.0)])]),
+        ("a log", vec![log.clone()]),
+        ("a log again", vec![log]),
+        ("an unknown area", vec![states("99,1,2016-12-01T00:00:00Z,,\n")]),
+        ("gauges", vec![(FolderFile::Gauges, gauges("N")), readings]),
+        ("a renamed gauge", vec![(FolderFile::Gauges, gauges("M"))]),
+        ("pumps", vec![infrastructure(&[pump(None, 0.5), pump(None, 0.5)])]),
+        ("more pumps", vec![infrastructure(&[(); 3].map(|()| pump(None, 0.5)))]),
+        ("pumps with identifiers", vec![infrastructure(&[pump(Some("A"), 0.5), pump(Some("B"), 0.5)])]),
+        ("pumps without identifiers again", vec![infrastructure(&[(); 3].map(|()| pump(None, 0.5)))]),
+        ("a moved pump", vec![infrastructure(&[pump(Some("B"), 1.5), pump(Some("C"), 1.5)])]),
+        ("reports", vec![reports(&some)]),
+        ("reports again", vec![reports(&[keyless.clone(), keyless.clone(), keyless])]),
+        ("another report", vec![reports(&[report(Some(1), 1, 0.5, 0.5)])]),
+        ("cards", vec![cards(used)]),
+        ("a received card", vec![cards("new-card-2,11,,,,,22\n")]),
+        ("another card", vec![cards("new-card-3,10,,,,,\n")]),
+        ("a report that is taken", vec![cards("new-card-3,30,,,,,20\n")]),
+        ("posts", vec![posts("-5,21\n")]),
+        ("a post that is taken", vec![posts("-5,23\n")]),
+        ("a card's report", vec![posts("-6,20\n")]),
+        ("a city", vec![(FolderFile::Cities, city(0.0))]),
+        ("a moved city", vec![(FolderFile::Cities, city(3.0))]),
+    ];
+    let added = added.map(|(name, files)| (name, files, Replace::Nothing));
+    let replacing = [
+        ("no areas", vec![reports(&[])], Replace::AreasAndLog),
+        ("areas in the log", vec![areas(&[wide])], Replace::Areas),
+        ("other areas", vec![areas(&replaced)], Replace::AreasAndLog),
+        ("other areas again", vec![areas(&replaced)], Replace::AreasAndLog),
+    ];
+    added.into_iter().chain(replacing).collect()
+}
+
+#[rocket::async_test]
+async fn each_folder_is_imported_and_exported_alike_by_each_store() {
+    let [postgres, file] = Operator::each_with_fixture().await;
+    for (name, files, replace) in changes() {
+        let folder = folder_of(&files);
+        let expected = postgres.import_replacing(folder.path(), replace).await;
+        assert_eq!(file.import_replacing(folder.path(), replace).await, expected, "{name}");
+        let (of_file, of_postgres) = (file.everything().await.files, postgres.everything().await.files);
+        for (name_of_file, content) in of_postgres {
+            assert_eq!(of_file[name_of_file], content, "{name}: {name_of_file}");
+        }
+    }
+}
+
+#[rocket::async_test]
+async fn what_is_imported_is_exported_as_the_same_bytes_and_imported_again_changes_nothing() {
+    for dataset in [fixture::dataset(), Dataset::load("demo", &FolderRules::default(), now()).unwrap()] {
+        let folder = saved(dataset);
+        for operator in Operator::each_empty().await {
+            operator.import(folder.path()).await.unwrap();
+            let first = operator.everything().await;
+            for (file, content) in contents(folder.path()) {
+                assert!(first.files[file] == content, "{file} differs");
+            }
+            let exported = operator.export().await;
+            for again in [&folder, &exported] {
+                let imported = operator.import(again.path()).await.unwrap();
+                assert!(imported.files.values().all(|rows| rows.skipped() == rows.read), "{imported:?}");
+                assert!(operator.everything().await == first);
+            }
+        }
+    }
+}
+
+#[rocket::async_test]
+async fn infrastructure_is_replaced_by_its_identifier_else_by_what_it_is() {
+    let pump = |id: Option<&str>, x| {
+        let mut pump = point(json!({ "type": "pumps", "name": "Pump" }), x, 0.5);
+        pump["id"] = json!(id);
+        pump
+    };
+    let rows = |read, added, replaced| Rows { read, added, replaced };
+    let place = |x| fixture::place(x, 0.5).coord().x;
+    let [_, operator] = Operator::each_with_fixture().await;
+    let mut hash = None;
+    for (name, pieces, counted, expected) in [
+        ("two without", vec![pump(None, 0.5); 2], rows(2, 2, 0), &[("HASH", 0.5), ("HASH-2", 0.5)][..]),
+        ("one gets an identifier", vec![pump(Some("A"), 0.5)], rows(1, 0, 1), &[("A", 0.5), ("HASH-2", 0.5)]),
+        ("it has none again", vec![pump(None, 0.5); 2], rows(2, 0, 0), &[("A", 0.5), ("HASH-2", 0.5)]),
+        ("it moves", vec![pump(Some("A"), 1.5)], rows(1, 0, 1), &[("A", 1.5), ("HASH-2", 0.5)]),
+        (
+            "another comes where it was",
+            vec![pump(Some("B"), 0.5), pump(Some("C"), 0.5)],
+            rows(2, 1, 1),
+            &[("A", 1.5), ("B", 0.5), ("C", 0.5)],
+        ),
+    ] {
+        let imported = operator.import_files(&[infrastructure(&pieces)]).await.unwrap();
+        assert_eq!(imported.files[&FolderFile::Infrastructure], counted, "{name}");
+        let store = operator.store().await;
+        let places = store.places().await.unwrap().value;
+        let pumps = places.infrastructure().iter().filter(|piece| piece.name == "Pump");
+        let pumps: Vec<_> = pumps
+            .map(|piece| match piece.geometry() {
+                Geometry::Point(at) => (piece.id.clone(), at.x),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        store.close().await;
+        let own = hash.get_or_insert_with(|| pumps[0].0.clone());
+        assert_eq!(own.len(), 16);
+        let expected: Vec<_> = expected.iter().map(|(id, x)| (id.replace("HASH", own), place(*x))).collect();
+        assert_eq!(pumps, expected, "{name}");
+    }
+}
