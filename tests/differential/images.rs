@@ -8,7 +8,7 @@ use siaga::model::{CardId, DisasterType, Upload};
 use siaga::stores::TakenUpload;
 
 use crate::fixture::now;
-use crate::operations::{CardChoice, Content, Holder, Operation, card, content, moved, operation, tick};
+use crate::operations::{CardChoice, Content, Operation, card, content, moved, operation, tick};
 use crate::{Shown, Side, debug, shown};
 
 /// Something that is done for an image.
@@ -116,8 +116,7 @@ pub(crate) fn operations_around_images() -> impl Strategy<Value = Vec<Operation>
     let (disaster, place) = (DisasterType::Flood, (0.5, 0.5));
     let report = Content { after: 0, disaster, text: "", data: true, training: false, place };
     let cards = (0..4).flat_map(move |number| {
-        let create = Operation::CreateCard(Holder { username: "", data: None });
-        [create, Operation::ReceiveCard(CardChoice::Made(number), report.clone())]
+        [Operation::CreateCard, Operation::ReceiveCard(CardChoice::Made(number), report.clone())]
     });
     let cards: Vec<_> = cards.collect();
     prop::collection::vec(operation_around_images(), 100)

@@ -1,4 +1,5 @@
-//! The stores in Postgres and in a file against the one in memory: all give the same answers to the same operations.
+//! The stores in Postgres and in a file against the one in memory: all give the same answers to the same changes of states,
+//! moderation, images and history. Each other behaviour of a store is decided by the suite of `siaga-conformance`.
 
 #[path = "../../crates/siaga-conformance/src/fixture.rs"]
 mod fixture;
@@ -10,20 +11,18 @@ use std::time::Duration;
 
 use futures::future::OptionFuture;
 use proptest::prelude::*;
-use serde_json::value::RawValue;
 use siaga::folder::{Dataset, FolderRules, FolderWriter};
-use siaga::model::bodies::{GaugeReadings, PartnerReport};
+use siaga::model::bodies::PartnerReport;
 use siaga::model::{
-    Actor, AlertLevel, AreaId, AreaOrder, AreaSelector, CARD_SOURCE, Card, CardHolder, CardId, Clock,
-    Condition, FloodOrder, Layer, ManualClock, Moderation, Observation, Ordered, Period, Places, Report,
-    ReportKey, RequestKey, Timestamp,
+    Actor, AreaId, AreaOrder, AreaSelector, CARD_SOURCE, Card, CardId, Clock, Condition, FloodOrder, Layer,
+    ManualClock, Moderation, Ordered, Report, ReportKey, RequestKey, Timestamp,
 };
 use siaga::stores::file::OpenFile;
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
-    EntryQuery, FloodLogQuery, GaugeQuery, HistoryQuery, LogQuery, ModerationQuery, OpenStore, Resource,
-    Revision, SetFloodState, Store, StoreError, Versioned,
+    EntryQuery, FloodLogQuery, LogQuery, ModerationQuery, OpenStore, Resource, Revision, SetFloodState,
+    Store, StoreError, Versioned,
 };
 
 #[path = "../common/postgres.rs"]
@@ -33,15 +32,14 @@ mod store_file;
 
 mod images;
 mod operations;
-mod validity;
 
 use database::Database;
 use fixture::{block_on, now};
 use images::operations_around_images;
-use operations::{CardChoice, Holder, OfOrder, Operation, Sent, moved, operation, position};
+use operations::{CardChoice, OfOrder, Operation, moved, operation};
 use store_file::StoreFile;
 
-const RESOURCES: [Resource; 4] = [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places];
+const RESOURCES: [Resource; 2] = [Resource::Floods, Resource::Reports];
 
 /// What one of the stores knows by other names than the other: the cards it has made.
 struct Side {
@@ -109,11 +107,8 @@ impl Side {
             Operation::Tick(_) => Ok(String::new()),
             Operation::Set(order) => shown(store.set_flood_state(order).await, debug),
             Operation::OfOrder(operation) => self.answer_of_order(operation, now).await,
-            Operation::CreateCard(Holder { username, data }) => {
-                let network_data = data.map(|data| RawValue::from_string(data.to_owned()).unwrap());
-                let (username, network, language) =
-                    (username.to_owned(), "telegram".to_owned(), "id".to_owned());
-                let made = store.create_card(CardHolder { username, network, language, network_data }).await;
+            Operation::CreateCard => {
+                let made = store.create_card(fixture::cards()[0].holder.clone()).await;
                 let made = made.inspect(|card| self.cards.push(card.id.clone()));
                 shown(made, |card| of_card(&card))
             }
@@ -127,7 +122,6 @@ impl Side {
                 let content = content.at(now, PartnerReport::FEED);
                 shown(store.receive_partner_report(PartnerReport { post_id, content }).await, debug)
             }
-            Operation::StoreGauge(sent) => shown(store.store_gauge(readings(sent)).await, debug),
             Operation::Moderate(report, action) => {
                 let by = Actor { subject: "test".to_owned(), username: None };
                 let (report, reason) = (report.try_into().unwrap(), "spam".to_owned());
@@ -141,60 +135,27 @@ impl Side {
                 let query = ModerationQuery { after: 0, before: None, most: 100 };
                 shown(store.moderation_log(query).await, |found| debug(found.value))
             }
-            Operation::Floods(query) => {
-                shown(store.floods(&query).await, |found| of_layer(Layer::Floods(found.value)))
-            }
             Operation::FloodStates(query) => shown(store.flood_states(&query).await, value),
-            Operation::FloodArchive(selector, span) => {
-                shown(store.flood_archive(&HistoryQuery { selector, period: span.period() }).await, value)
-            }
-            Operation::FloodSeries(selector, span) => {
-                shown(store.flood_series(&HistoryQuery { selector, period: span.period() }).await, value)
-            }
+            Operation::FloodArchive(query) => shown(store.flood_archive(&query).await, value),
+            Operation::FloodSeries(query) => shown(store.flood_series(&query).await, value),
             Operation::FloodLog(area) => shown(store.flood_log(fixture::id(area)).await, debug),
             Operation::LatestChanges(area, back, most) => {
                 let area = fixture::id(area);
                 let before = OptionFuture::from(back.map(|back| self.entry(area, back))).await.flatten();
                 shown(store.latest_flood_changes(&LogQuery { area, before, most }).await, debug)
             }
-            Operation::FloodEntries(area, span) => {
-                let (area, period) = (area.map(fixture::id), span.period());
-                let query = entries(area, &period);
+            Operation::FloodEntries(area, period) => {
+                let (area, selector) = (area.map(fixture::id), AreaSelector::default());
+                let query = EntryQuery { selector, area, from: period.start(), until: period.end() };
                 shown(store.flood_entries(&query).await, |found| debug(found.value))
             }
-            Operation::Reports(asked, time) => {
-                let found = store.reports(&asked.at(time)).await;
-                shown(found, |found| validity(found, |layer| of_layer(Layer::Reports(layer))))
-            }
-            Operation::CountReports(asked, time, most) => {
-                shown(store.count_reports(&asked.at(time), most).await, debug)
-            }
-            Operation::ReportSummary(asked, time) => {
-                shown(store.report_summary(&asked.at(time)).await, value)
-            }
-            Operation::ReportSeries(asked, span) => {
-                shown(store.report_series(&asked.hourly(span)).await, value)
-            }
+            Operation::Reports(query) => shown(store.reports(&query).await, |found| {
+                validity(found, |layer| of_layer(Layer::Reports(layer)))
+            }),
+            Operation::ReportSummary(query) => shown(store.report_summary(&query).await, value),
             Operation::Report(key) => {
                 let key: ReportKey = key.try_into().unwrap();
                 shown(store.report(key).await, |found| of_report(&found.value))
-            }
-            Operation::Gauges(selector, time) => {
-                let query = GaugeQuery { selector, window: time.window() };
-                // The province is not among the properties.
-                shown(store.gauges(&query).await, |found| validity(found, debug))
-            }
-            Operation::CountReadings(selector, time, most) => {
-                let query = GaugeQuery { selector, window: time.window() };
-                shown(store.count_readings(&query, most).await, debug)
-            }
-            Operation::Infrastructure(selector, kind) => {
-                let layer = |places: Arc<Places>| places.infrastructure_layer(&selector, kind);
-                shown(store.places().await, |found| of_layer(Layer::Infrastructure(layer(found.value))))
-            }
-            Operation::Boundaries(code) => {
-                let layer = |places: Arc<Places>| places.boundary_layer(code);
-                shown(store.places().await, |found| of_layer(Layer::Boundaries(layer(found.value))))
             }
             Operation::OfImage(operation) => self.answer_of_image(operation).await,
         }
@@ -227,8 +188,8 @@ impl Side {
         }
     }
 
-    async fn revisions(&self) -> [Revision; 5] {
-        let mut revisions = [Revision(0); 5];
+    async fn revisions(&self) -> [Revision; 2] {
+        let mut revisions = [Revision(0); 2];
         for (resource, revision) in RESOURCES.into_iter().zip(&mut revisions) {
             *revision = self.store.revision(resource).await.unwrap();
         }
@@ -254,20 +215,6 @@ fn value<T: Debug>(found: Versioned<T>) -> String {
 /// What was found, and how long that lasts.
 fn validity<T>(found: Versioned<T>, show: impl FnOnce(T) -> String) -> String {
     format!("{:?}\n{}", found.validity, show(found.value))
-}
-
-fn readings(Sent { gauge, name, place, readings }: Sent) -> GaugeReadings {
-    let observations = readings.into_iter().map(|(seconds, level, alert)| {
-        let alert = AlertLevel::try_from(alert).unwrap();
-        let observed_at = moved(now(), seconds * 1_000);
-        Observation { observed_at, level, alert, label: alert.label().into() }
-    });
-    GaugeReadings {
-        id: gauge.to_owned(),
-        name: name.to_owned(),
-        location: position(place),
-        observations: observations.collect(),
-    }
 }
 
 /// The fixture as it is read from a folder, with its rings wound as the database has them.
@@ -358,28 +305,4 @@ proptest! {
     ) {
         block_on(compare(operations))?;
     }
-}
-
-/// Every kind of operation is among those tried, so that none is left out unseen.
-#[test]
-fn each_operation_is_tried_often() {
-    use proptest::strategy::ValueTree;
-    use proptest::test_runner::TestRunner;
-
-    let mut runner = TestRunner::new(config());
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    // Ten times as many as a run tries, so that chance does not decide.
-    for _ in 0..10 * 24 * 80 {
-        let operation = debug(operation().new_tree(&mut runner).unwrap().current());
-        let name = operation.trim_start_matches("OfImage(").trim_start_matches("OfOrder(").trim_start();
-        let name = name.split(['(', ',', ' ']).next().unwrap().to_owned();
-        *counts.entry(name).or_default() += 1;
-    }
-    assert_eq!(counts.len(), 37, "{counts:?}");
-    assert!(counts.values().all(|count| *count > 10 * 10), "{counts:?}");
-}
-
-/// Asks for the entries of the log of an area, or of all, in a period.
-fn entries(area: Option<AreaId>, period: &Period) -> EntryQuery {
-    EntryQuery { selector: AreaSelector::default(), area, from: period.start(), until: period.end() }
 }
