@@ -1,236 +1,157 @@
 //! The store suite on every store.
 
-use siaga_conformance::fixture;
+#[path = "../../../tests/common/postgres.rs"]
+mod database;
+#[path = "../../../tests/common/file.rs"]
+mod store_file;
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use siaga::model::{Clock, FloodChange, FloodOrder, OrderOutcome};
+use siaga::stores::file::OpenFile;
+use siaga::stores::memory::MemoryStore;
+use siaga::stores::postgres::OpenPostgres;
+use siaga::stores::{Decorator, FloodQuery, OpenStore, SetFloodState, Store, StoreError};
+use siaga_conformance::stores::FreshStore;
+use siaga_conformance::{fixture, store_suite};
+
+use self::database::Database;
+use self::store_file::StoreFile;
+
+struct Memory;
+
+#[async_trait]
+impl FreshStore for Memory {
+    async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+        Arc::new(MemoryStore::new(fixture::dataset(), clock))
+    }
+}
 
 mod memory {
-    use std::sync::Arc;
-
-    use async_trait::async_trait;
-    use siaga::model::Clock;
-    use siaga::stores::Store;
-    use siaga::stores::memory::MemoryStore;
-    use siaga_conformance::fixture;
-    use siaga_conformance::store_suite;
-    use siaga_conformance::stores::FreshStore;
-
-    struct Memory;
-
-    #[async_trait]
-    impl FreshStore for Memory {
-        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
-            Arc::new(MemoryStore::new(fixture::dataset(), clock))
-        }
-    }
+    use super::*;
 
     store_suite!(Memory);
 }
 
-/// A decorator that does nothing differently.
-mod decorated {
-    use std::fmt;
-    use std::sync::Arc;
+struct Postgres;
 
-    use async_trait::async_trait;
-    use siaga::model::Clock;
-    use siaga::stores::memory::MemoryStore;
-    use siaga::stores::{Decorator, Store};
-    use siaga_conformance::fixture;
-    use siaga_conformance::store_suite;
-    use siaga_conformance::stores::FreshStore;
-
-    #[derive(Debug)]
-    struct Plain(MemoryStore);
-
-    impl fmt::Display for Plain {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.0.fmt(f)
-        }
+#[async_trait]
+impl FreshStore for Postgres {
+    async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+        let database = Database::with_fixture().await;
+        let mut settings = database.settings();
+        settings.clock = clock;
+        // The store outlives this function, and so must its database; it goes with the cluster.
+        std::mem::forget(database);
+        OpenPostgres.open(&settings).await.unwrap().store
     }
-
-    impl Decorator for Plain {
-        fn inner(&self) -> &dyn Store {
-            &self.0
-        }
-    }
-
-    struct Decorated;
-
-    #[async_trait]
-    impl FreshStore for Decorated {
-        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
-            Arc::new(Plain(MemoryStore::new(fixture::dataset(), clock)))
-        }
-    }
-
-    store_suite!(Decorated);
 }
-
-/// A decorator that refuses every change of a state, as the page `docs/adding-a-store.md` has it.
-mod guarded {
-    use std::fmt;
-    use std::sync::Arc;
-
-    use async_trait::async_trait;
-    use siaga::model::{Clock, FloodChange, FloodOrder, OrderOutcome};
-    use siaga::stores::memory::MemoryStore;
-    use siaga::stores::{Decorator, FloodQuery, SetFloodState, Store, StoreError};
-    use siaga_conformance::fixture;
-    use siaga_conformance::store_suite;
-    use siaga_conformance::stores::FreshStore;
-
-    #[derive(Debug)]
-    struct Guarded(Arc<dyn Store>);
-
-    impl fmt::Display for Guarded {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "{}, guarded", self.0)
-        }
-    }
-
-    #[async_trait]
-    impl Decorator for Guarded {
-        fn inner(&self) -> &dyn Store {
-            &*self.0
-        }
-
-        async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
-            let map = self.0.floods(&FloodQuery::default()).await?.value;
-            if !map.features().any(|flood| flood.area.id == order.area) {
-                return Err(StoreError::NotFound { what: format!("local area {}", order.area) });
-            }
-            Err(StoreError::Refused { what: "states are changed at the other site".to_owned() })
-        }
-
-        async fn change_floods(&self, _: FloodOrder) -> Result<OrderOutcome, StoreError> {
-            Err(StoreError::Refused { what: "states are changed at the other site".to_owned() })
-        }
-    }
-
-    struct Fresh;
-
-    #[async_trait]
-    impl FreshStore for Fresh {
-        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
-            Arc::new(Guarded(Arc::new(MemoryStore::new(fixture::dataset(), clock))))
-        }
-    }
-
-    store_suite!(
-        Fresh,
-        except
-            floods::a_set_state_is_current_and_logged_with_who_set_it,
-            floods::setting_the_state_an_area_has_is_a_change_too,
-            floods::the_newest_changes_of_an_area_come_first_in_pages,
-            floods::each_entry_of_the_log_has_the_beginning_of_its_run,
-            floods::a_cleared_area_stays_on_the_map_without_a_state,
-            floods::clearing_an_area_without_a_state_is_logged,
-            floods::a_revision_grows_with_every_change_and_nothing_else,
-            floods::the_log_of_an_area_ascends_though_the_clock_steps_back,
-            floods::changes_of_an_area_at_one_time_have_a_moment_each,
-            floods::the_newest_of_concurrent_changes_is_the_current_state,
-            floods::a_state_that_is_seen_is_in_the_log,
-            floods::the_archive_counts_a_change_just_made,
-            orders::an_order_changes_all_its_areas_at_one_time,
-            orders::batches_and_changes_of_other_areas_at_one_time_are_told_apart,
-            orders::a_clock_that_was_ahead_delays_no_other_area,
-            orders::a_flood_begins_once_and_is_confirmed_by_each_setting,
-            orders::an_undo_restores_since_when_an_area_was_flooded_and_confirmed,
-            orders::an_order_is_one_change_of_the_revision,
-            orders::an_order_with_unknown_areas_names_all_of_them_and_changes_nothing,
-            orders::an_order_whose_conditions_do_not_hold_names_the_conflicts_and_changes_nothing,
-            orders::a_cleared_area_is_dry_whenever_it_was_cleared,
-            orders::a_repeated_request_changes_nothing_for_a_day,
-            orders::of_concurrent_requests_with_one_number_one_is_carried_out,
-            orders::of_concurrent_orders_after_one_state_one_is_carried_out,
-            orders::an_undo_sets_the_states_before,
-            orders::an_undo_leaves_alone_what_has_changed_since,
-            orders::an_unknown_or_old_batch_is_not_undone,
-            orders::a_preview_changes_nothing,
-            orders::the_log_of_all_areas_is_read_newest_first_in_pages,
-    );
-}
-
-#[path = "../../../tests/common/postgres.rs"]
-mod database;
 
 mod postgres {
-    use std::sync::Arc;
-
-    use async_trait::async_trait;
-    use siaga::model::Clock;
-    use siaga::stores::postgres::OpenPostgres;
-    use siaga::stores::{OpenStore, Store};
-    use siaga_conformance::store_suite;
-    use siaga_conformance::stores::FreshStore;
-
-    use super::database::Database;
-
-    struct Postgres;
-
-    #[async_trait]
-    impl FreshStore for Postgres {
-        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
-            let database = Database::with_fixture().await;
-            let mut settings = database.settings();
-            settings.clock = clock;
-            // The store outlives this function, and so must its database; it goes with the cluster.
-            std::mem::forget(database);
-            OpenPostgres.open(&settings).await.unwrap().store
-        }
-    }
+    use super::*;
 
     store_suite!(Postgres);
 }
 
-#[path = "../../../tests/common/file.rs"]
-mod store_file;
+struct File;
+
+#[async_trait]
+impl FreshStore for File {
+    async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+        let file = StoreFile::with_fixture().await;
+        let mut settings = file.settings();
+        settings.clock = clock;
+        let store = OpenFile.open(&settings).await.unwrap().store;
+        Arc::new(WithFile { store, _file: file })
+    }
+}
+
+/// Keeps the file as long as its store: a decorator that does nothing differently, so the suite also shows that it passes each
+/// method on.
+#[derive(Debug)]
+struct WithFile {
+    store: Arc<dyn Store>,
+    _file: StoreFile,
+}
+
+impl fmt::Display for WithFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Decorator for WithFile {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
+    }
+}
 
 mod file {
-    use std::fmt;
-    use std::sync::Arc;
-
-    use async_trait::async_trait;
-    use siaga::model::Clock;
-    use siaga::stores::file::OpenFile;
-    use siaga::stores::{Decorator, OpenStore, Store};
-    use siaga_conformance::store_suite;
-    use siaga_conformance::stores::FreshStore;
-
-    use super::store_file::StoreFile;
-
-    struct File;
-
-    #[async_trait]
-    impl FreshStore for File {
-        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
-            let file = StoreFile::with_fixture().await;
-            let mut settings = file.settings();
-            settings.clock = clock;
-            let store = OpenFile.open(&settings).await.unwrap().store;
-            Arc::new(WithFile { store, _file: file })
-        }
-    }
-
-    /// Keeps the file as long as its store.
-    #[derive(Debug)]
-    struct WithFile {
-        store: Arc<dyn Store>,
-        _file: StoreFile,
-    }
-
-    impl fmt::Display for WithFile {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            self.store.fmt(f)
-        }
-    }
-
-    impl Decorator for WithFile {
-        fn inner(&self) -> &dyn Store {
-            &*self.store
-        }
-    }
+    use super::*;
 
     store_suite!(File);
+}
+
+/// A store that refuses every change of a state, as the page `docs/adding-a-store.md` has it.
+#[derive(Debug)]
+struct Guarded(Arc<dyn Store>);
+
+impl fmt::Display for Guarded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, guarded", self.0)
+    }
+}
+
+#[async_trait]
+impl Decorator for Guarded {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
+        let map = self.0.floods(&FloodQuery::default()).await?.value;
+        if !map.features().any(|flood| flood.area.id == order.area) {
+            return Err(StoreError::NotFound { what: format!("local area {}", order.area) });
+        }
+        Err(StoreError::Refused { what: "states are changed at the other site".to_owned() })
+    }
+
+    async fn change_floods(&self, _: FloodOrder) -> Result<OrderOutcome, StoreError> {
+        Err(StoreError::Refused { what: "states are changed at the other site".to_owned() })
+    }
+}
+
+struct FreshGuarded;
+
+#[async_trait]
+impl FreshStore for FreshGuarded {
+    async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+        Arc::new(Guarded(Memory.open(clock).await))
+    }
+}
+
+mod guarded {
+    use super::*;
+
+    store_suite!(
+    FreshGuarded,
+    without orders;
+    except
+    floods::a_set_state_is_current_and_logged_with_who_set_it,
+        floods::setting_the_state_an_area_has_is_a_change_too,
+        floods::the_newest_changes_of_an_area_come_first_in_pages,
+        floods::each_entry_of_the_log_has_the_beginning_of_its_run,
+        floods::a_cleared_area_stays_on_the_map_without_a_state,
+        floods::clearing_an_area_without_a_state_is_logged,
+        floods::a_revision_grows_with_every_change_and_nothing_else,
+        floods::the_log_of_an_area_ascends_though_the_clock_steps_back,
+        floods::changes_of_an_area_at_one_time_have_a_moment_each,
+        floods::the_newest_of_concurrent_changes_is_the_current_state,
+        floods::a_state_that_is_seen_is_in_the_log,
+        floods::the_archive_counts_a_change_just_made,
+                                                                    );
 }
 
 /// How long changes take in a large store.

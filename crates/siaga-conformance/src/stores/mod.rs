@@ -56,19 +56,27 @@ pub(super) async fn open(fresh: &dyn FreshStore) -> (Arc<dyn Store>, Arc<ManualC
 /// Makes a test for each behaviour of the suite, for the stores that a [`FreshStore`] expression opens.
 ///
 /// Name behaviours that a decorator removes:
-/// `store_suite!(Fresh, except floods::a_cleared_area_stays_on_the_map_without_a_state)`. The suite sets states with
-/// the subject `agency` and the user name `duty officer`: each from 1 to 4, and none.
+/// `store_suite!(Fresh, except floods::a_cleared_area_stays_on_the_map_without_a_state)`, or whole parts before them:
+/// `store_suite!(Fresh, without orders, moderation)`. The suite sets states with the subject `agency` and the user name
+/// `duty officer`: each from 1 to 4, and none.
 #[macro_export]
 macro_rules! store_suite {
     ($fresh:expr) => {
         $crate::store_suite!($fresh, except);
     };
-    ($fresh:expr, except $($of:ident::$excepted:ident),* $(,)?) => {
-        // A name that is not a behaviour does not compile.
-        const _: () = { $(let _ = $crate::stores::$of::$excepted;)* };
+    ($fresh:expr, without $($whole:ident),+ $(; except $($of:ident::$excepted:ident),* $(,)?)?) => {
+        $crate::store_suite!($fresh, except $($($of::$excepted),*)?; without $($whole),+);
+    };
+    ($fresh:expr, except $($of:ident::$excepted:ident),* $(,)? $(; without $($whole:ident),+)?) => {
+        // A name that is not a behaviour or a part does not compile.
+        const _: () = {
+            $(let _ = $crate::stores::$of::$excepted;)*
+            $($(#[allow(unused_imports)] use $crate::stores::$whole;)+)?
+        };
 
         macro_rules! unless_excepted {
             $(($of $excepted $test:item) => {};)*
+            $($(($whole $behaviour:ident $test:item) => {};)+)?
             ($part:ident $behaviour:ident $test:item) => { $test };
         }
 
