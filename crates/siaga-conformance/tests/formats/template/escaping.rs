@@ -1,20 +1,18 @@
 use std::sync::Arc;
 
-use quick_xml::Reader;
 use quick_xml::escape::unescape;
-use quick_xml::events::Event;
 use serde_json::{Value, json};
 use siaga::model::{DisasterType, Layer, Report, ReportContent, Tags};
 use siaga_conformance::fixture;
 
 use super::{example, made, text};
+use crate::xml::texts;
 
-/// A layer of one report with this title.
-fn report(title: &str) -> Layer {
+/// A layer of one report with this title and text.
+fn report(title: &str, text: &str) -> Layer {
     let content = fixture::content(DisasterType::Flood, 1, fixture::place(0.5, 0.5));
-    let content = ReportContent { title: title.into(), ..content };
-    let tags = Tags::default();
-    let key = 1.try_into().unwrap();
+    let content = ReportContent { title: title.into(), text: text.into(), ..content };
+    let (key, tags) = (1.try_into().unwrap(), Tags::default());
     Layer::Reports(vec![Arc::new(Report { key, content, tags })].into())
 }
 
@@ -22,7 +20,7 @@ fn report(title: &str) -> Layer {
 fn printed(source: &str, media_type: &str, title: &str) -> String {
     let source =
         format!("{{% for feature in features %}}{{% set of = feature.properties %}}{source}{{% endfor %}}");
-    made(&source, media_type, &report(title))
+    made(&source, media_type, &report(title, ""))
 }
 
 const TITLE: &str = "{{ of.title }}";
@@ -143,40 +141,15 @@ fn what_readers_take_for_html_is_escaped_for_it_as_well() {
 #[test]
 fn no_report_becomes_markup_in_a_reader_of_the_examples() {
     let hostile = "<img src=x onerror=alert(1)> & 1 < 2";
-    let content = fixture::content(DisasterType::Flood, 1, fixture::place(0.5, 0.5));
-    let content = ReportContent { text: hostile.into(), ..content };
-    let tags = Tags::default();
-    let key = 1.try_into().unwrap();
-    let layer = Layer::Reports(vec![Arc::new(Report { key, content, tags })].into());
+    let layer = report("", hostile);
     for name in ["georss", "kml"] {
         let document = text(&example(name), &layer);
-        let descriptions = texts_of(&document, "description");
+        let descriptions = texts(&document, "description");
         let html = descriptions.last().unwrap();
         assert_eq!(html, "&lt;img src=x onerror=alert(1)&gt; &amp; 1 &lt; 2", "{name}");
         assert_eq!(unescape(html).unwrap(), hostile, "{name}");
     }
     let kml = text(&example("kml"), &layer);
     assert!(kml.contains("<styleUrl>#Point</styleUrl>"), "{kml}");
-    assert_eq!(texts_of(&kml, "text"), ["$[description]"]);
-}
-
-/// What stands in the elements of a name, as a reader of XML gets it.
-fn texts_of(document: &str, name: &str) -> Vec<String> {
-    let mut reader = Reader::from_str(document);
-    let (mut texts, mut within) = (Vec::new(), false);
-    loop {
-        match reader.read_event().unwrap() {
-            Event::Start(element) if element.name().as_ref() == name => {
-                texts.push(String::new());
-                within = true;
-            }
-            Event::End(_) => within = false,
-            Event::Text(text) if within => texts.last_mut().unwrap().push_str(&text),
-            Event::GeneralRef(entity) if within => {
-                texts.last_mut().unwrap().push_str(&unescape(&format!("&{};", &*entity)).unwrap());
-            }
-            Event::Eof => return texts,
-            _ => {}
-        }
-    }
+    assert_eq!(texts(&kml, "text"), ["$[description]"]);
 }

@@ -1,9 +1,8 @@
-use quick_xml::Reader;
-use quick_xml::events::Event;
 use siaga_conformance::fixture;
 use siaga_conformance::format_suite;
 
 use super::{example, text};
+use crate::xml::texts;
 
 format_suite!(example("kml"));
 
@@ -45,21 +44,6 @@ fn reports_and_gauges_are_points_with_all_their_properties() {
 #[test]
 fn names_read_back_as_they_are() {
     let kml = text(&example("kml"), &fixture::layer(&[]));
-    let mut reader = Reader::from_str(&kml);
-    let mut texts = String::new();
-    loop {
-        match reader.read_event().unwrap() {
-            Event::Text(text) => texts.push_str(&text),
-            Event::GeneralRef(name) => texts.push_str(match &*name {
-                "amp" => "&",
-                "lt" => "<",
-                "gt" => ">",
-                "quot" => "\"",
-                other => panic!("{other}"),
-            }),
-            Event::Eof => break,
-            _ => {}
-        }
-    }
-    assert!(texts.contains("KÖLN, ÉTÉ, RW 02 & <Söhne>, \"X\""), "{texts}");
+    let names = texts(&kml, "name");
+    assert!(names.contains(&"KÖLN, ÉTÉ, RW 02 & <Söhne>, \"X\"".to_owned()), "{names:?}");
 }
