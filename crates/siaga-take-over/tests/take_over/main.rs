@@ -191,7 +191,7 @@ fn a_user_who_may_only_read_is_enough_and_columns_and_tables_may_be_missing() {
     }
     let store = in_memory(&folder.path().join("copy"));
     block_on(async {
-        assert_eq!(reports(&*store, None, true, everywhere()).await.len(), 5);
+        assert_eq!(reports(&*store, everywhere()).await.len(), 5);
         let states = store.flood_states(&FloodQuery::default()).await.unwrap().value;
         let states: Vec<_> = states.iter().map(|area| (area.area_id.number(), area.state.code())).collect();
         assert_eq!(states, [(1, 3), (3, 2), (5, 2)], "what the log says");
