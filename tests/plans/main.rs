@@ -9,7 +9,7 @@ use std::time::Duration;
 use rocket::futures::FutureExt;
 use rocket::futures::future::BoxFuture;
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
-use siaga::model::{Actor, AreaSelector, DisasterType, Period};
+use siaga::model::{Actor, AreaSelector, DisasterType, Period, ReportContent};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
     EntryQuery, FloodQuery, GaugeQuery, HistoryQuery, LogQuery, OpenStore, Received, ReportQuery,
@@ -27,7 +27,7 @@ mod revisions;
 
 use database::Database;
 use eventually::{LONG, eventually};
-use fixture::{block_on, cards, content, id, now, place, reading, state};
+use fixture::{cards, content, id, now, place, reading, state};
 
 /// The tables that grow for as long as the service runs.
 const LARGE: &str = "('flood_changes', 'reports', 'cards', 'images', 'gauge_readings')";
@@ -76,271 +76,112 @@ const YEAR: &str = "
     SET session_replication_role = origin;
     VACUUM ANALYZE";
 
-/// A question to a store, and what it may cost.
-struct Question {
-    name: &'static str,
-    /// Asks it; answers how much was found.
-    ask: for<'s> fn(&'s dyn Store) -> BoxFuture<'s, usize>,
-    /// The index by which it is answered; `None` when nothing that grows is read.
-    index: Option<&'static str>,
-    /// How many rows of the large tables are read for it at most.
-    rows: i64,
-}
+/// Asks a store something, and answers how much was found.
+type Ask = for<'s> fn(&'s dyn Store) -> BoxFuture<'s, usize>;
+
+/// A question to a store, and what it may cost: the index by which it is answered, which is `None` when nothing that grows is
+/// read, and how many rows of the large tables are read for it at most.
+struct Question(&'static str, Option<&'static str>, i64, Ask);
 
 /// A day has 550 changes and as many reports.
 const QUESTIONS: &[Question] = &[
-    Question {
-        name: "the reports of the last hour",
-        ask: |store| reports(store, AreaSelector::default(), None).boxed(),
-        index: Some("reports_created_at"),
-        rows: 50,
-    },
-    Question {
-        name: "the floods reported in a city in the last hour",
-        ask: |store| reports(store, city("jbd"), Some(DisasterType::Flood)).boxed(),
-        index: Some("reports_created_at"),
-        rows: 50,
-    },
-    Question {
-        name: "how many reports a year has, up to a bound",
-        ask: |store| {
-            let query = ReportQuery {
-                selector: AreaSelector::default(),
-                disaster: None,
-                training: false,
-                window: Window::Within(period(365, 365)),
-            };
-            async move { count(store.count_reports(&query, 100).await) }.boxed()
-        },
-        index: Some("reports_created_at"),
-        rows: 300,
-    },
-    Question {
-        name: "the reports of each hour of a day",
-        ask: |store| {
-            let series = async {
-                let query = ReportSeriesQuery {
-                    selector: city("bdg"),
-                    disaster: DisasterType::Flood,
-                    training: false,
-                    period: period(30, 1),
-                };
-                store
-                    .report_series(&query)
-                    .await
-                    .unwrap()
-                    .value
-                    .iter()
-                    .filter(|point| point.count > 0)
-                    .count()
-            };
-            series.boxed()
-        },
-        index: Some("reports_created_at"),
-        rows: 700,
-    },
-    Question {
-        name: "the sums of a day's reports",
-        ask: |store| {
-            let summary = async {
-                let window = Window::Within(period(30, 1));
-                let query = ReportQuery {
-                    selector: AreaSelector::default(),
-                    disaster: None,
-                    training: false,
-                    window,
-                };
-                store.report_summary(&query).await.unwrap().value.by_source.len()
-            };
-            summary.boxed()
-        },
-        index: Some("reports_created_at"),
-        rows: 700,
-    },
-    Question {
-        name: "a report",
-        ask: |store| async { found(store.report(100_000.try_into().unwrap()).await) }.boxed(),
-        index: Some("reports_pkey"),
-        rows: 1,
-    },
-    Question {
-        name: "a card that has its report",
-        ask: |store| async { found(store.card(&"card-12345".parse().unwrap()).await) }.boxed(),
-        index: Some("reports_card_id"),
-        rows: 2,
-    },
-    Question {
-        name: "a card",
-        ask: |store| async { found(store.card(&"card-59998".parse().unwrap()).await) }.boxed(),
-        index: Some("cards_pkey"),
-        rows: 1,
-    },
-    Question {
-        name: "the cards of an old hour without a report",
-        ask: |store| {
-            let hours = |ago| now().before(Duration::from_hours(ago));
-            async move { count(store.erase_unused_cards(hours(2_620)..hours(2_619), 100).await) }.boxed()
-        },
-        index: Some("cards_created_at"),
-        rows: 100,
-    },
-    Question {
-        name: "a new card",
-        ask: |store| async { found(store.create_card(cards()[0].holder.clone()).await) }.boxed(),
-        index: Some("cards_pkey"),
-        rows: 0,
-    },
-    Question {
-        name: "the report of a card",
-        ask: |store| {
-            let receive = async {
-                let content = content(DisasterType::Flood, 0, place(0.5, 0.5));
-                store.receive_card_report(&"card-59999".parse().unwrap(), content).await
-            };
-            receive.map(found).boxed()
-        },
-        index: Some("cards_pkey"),
-        rows: 4,
-    },
-    Question {
-        name: "a second report of a card",
-        ask: |store| {
-            let receive = async {
-                let content = content(DisasterType::Flood, 0, place(0.5, 0.5));
-                store.receive_card_report(&"card-12345".parse().unwrap(), content).await
-            };
-            receive.map(|received| usize::from(received.is_err())).boxed()
-        },
-        index: Some("reports_card_id"),
-        rows: 2,
-    },
-    Question {
-        name: "a post that has come",
-        ask: |store| async { usize::from(receive(store, 100_001).await == Received::Existing) }.boxed(),
-        index: Some("reports_post_id"),
-        rows: 1,
-    },
-    Question {
-        name: "a new post",
-        ask: |store| async { usize::from(receive(store, 1).await == Received::Created) }.boxed(),
-        index: Some("reports_post_id"),
-        rows: 1,
-    },
-    Question {
-        name: "the gauges of the last hour",
-        ask: |store| gauges(store, AreaSelector::default()).boxed(),
-        index: Some("gauge_readings_observed_at"),
-        rows: 50,
-    },
-    Question {
-        name: "the gauges of a province",
-        ask: |store| {
-            let province = AreaSelector { city: None, region: Some("ID-JK".to_owned()) };
-            gauges(store, province).boxed()
-        },
-        index: Some("gauge_readings_observed_at"),
-        rows: 50,
-    },
-    Question {
-        name: "how many readings the last hour has",
-        ask: |store| {
-            let query = GaugeQuery { selector: AreaSelector::default(), window: HOUR };
-            async move { count(store.count_readings(&query, 1_000).await) }.boxed()
-        },
-        index: Some("gauge_readings_observed_at"),
-        rows: 50,
-    },
-    Question {
-        name: "a reading of a gauge",
-        ask: |store| {
-            let (id, name, location) = ("GAUGE7".to_owned(), "Pos".to_owned(), place(0.0, 0.0));
-            let readings = GaugeReadings { id, name, location, observations: vec![reading(0, 1.0)] };
-            async { store.store_gauge(readings).await.unwrap() }.boxed()
-        },
-        index: Some("gauge_readings_pkey"),
-        rows: 1,
-    },
-    Question {
-        name: "the overview",
-        ask: |store| async { store.overview().await.unwrap().into_iter().count() }.boxed(),
-        index: Some("flood_changes_changed_at"),
-        rows: 10,
-    },
-    Question {
-        name: "the map",
-        ask: |store| async { found(store.floods(&FloodQuery::default()).await) }.boxed(),
-        index: None,
-        rows: 3_000,
-    },
-    Question {
-        name: "the highest states of a week",
-        ask: |store| {
-            let query = HistoryQuery { selector: AreaSelector::default(), period: period(30, 7) };
-            async move { store.flood_archive(&query).await.unwrap().value.len() }.boxed()
-        },
-        index: Some("flood_changes_changed_at"),
-        rows: 2_705 + 4_000,
-    },
-    Question {
-        name: "the flooded areas of each hour of a week",
-        ask: |store| {
-            let query = HistoryQuery { selector: AreaSelector::default(), period: period(30, 7) };
-            async move { store.flood_series(&query).await.unwrap().value.len() }.boxed()
-        },
-        index: Some("flood_changes_changed_at"),
-        rows: 2_705 + 4_000,
-    },
-    Question {
-        name: "the entries of two days",
-        ask: |store| {
-            let query = EntryQuery {
-                selector: AreaSelector::default(),
-                area: None,
-                from: now().before(Duration::from_hours(48)),
-                until: now(),
-            };
-            async move { store.flood_entries(&query).await.unwrap().value.len() }.boxed()
-        },
-        index: Some("flood_changes_changed_at"),
-        rows: 1_200,
-    },
-    Question {
-        name: "the entries of an area in 30 days",
-        ask: |store| {
-            let (from, until) = (now().before(Duration::from_hours(30 * 24)), now());
-            let query = EntryQuery { selector: AreaSelector::default(), area: Some(id(1_234)), from, until };
-            async move { store.flood_entries(&query).await.unwrap().value.len() }.boxed()
-        },
-        index: Some("flood_changes_pkey"),
-        rows: 10,
-    },
-    Question {
-        name: "the changes of an area",
-        ask: |store| async { store.flood_log(id(1_234)).await.unwrap().len() }.boxed(),
-        index: Some("flood_changes_pkey"),
-        rows: 100,
-    },
-    Question {
-        name: "the newest changes of an area before some time",
-        ask: |store| {
-            let before = Some(now().before(Duration::from_hours(30 * 24)));
-            let query = LogQuery { area: id(1_234), before, most: 5 };
-            async move { store.latest_flood_changes(&query).await.unwrap().len() }.boxed()
-        },
-        index: Some("flood_changes_pkey"),
-        rows: 10,
-    },
-    Question {
-        name: "a change of an area",
-        ask: |store| {
-            let by = Actor { subject: "test".to_owned(), username: None };
-            let order = SetFloodState { area: id(1_234), state: Some(state(2)), by };
-            async { found(store.set_flood_state(order).await) }.boxed()
-        },
-        index: Some("flood_changes_changed_at"),
-        // The newest entry of all, and the one before of the area, for its run.
-        rows: 5,
-    },
+    Question("the reports of the last hour", Some("reports_created_at"), 50, |store| {
+        async { store.reports(&of_reports(HOUR)).await.unwrap().value.reports.len() }.boxed()
+    }),
+    Question("the floods reported in a city in the last hour", Some("reports_created_at"), 50, |store| {
+        let disaster = Some(DisasterType::Flood);
+        let query = ReportQuery { selector: city("jbd"), disaster, ..of_reports(HOUR) };
+        async move { store.reports(&query).await.unwrap().value.reports.len() }.boxed()
+    }),
+    Question("how many reports a year has, up to a bound", Some("reports_created_at"), 300, |store| {
+        let query = of_reports(Window::Within(period(365, 365)));
+        async move { count(store.count_reports(&query, 100).await) }.boxed()
+    }),
+    Question("the reports of each hour of a day", Some("reports_created_at"), 700, |store| {
+        let (disaster, period) = (DisasterType::Flood, period(30, 1));
+        let query = ReportSeriesQuery { selector: city("bdg"), disaster, training: false, period };
+        let series = async move { store.report_series(&query).await.unwrap().value };
+        series.map(|series| series.iter().filter(|point| point.count > 0).count()).boxed()
+    }),
+    Question("the sums of a day's reports", Some("reports_created_at"), 700, |store| {
+        let query = of_reports(Window::Within(period(30, 1)));
+        async move { store.report_summary(&query).await.unwrap().value.by_source.len() }.boxed()
+    }),
+    Question("a report", Some("reports_pkey"), 1, |store| {
+        async { found(store.report(100_000.try_into().unwrap()).await) }.boxed()
+    }),
+    Question("a card that has its report", Some("reports_card_id"), 2, |store| {
+        async { found(store.card(&"card-12345".parse().unwrap()).await) }.boxed()
+    }),
+    Question("a card", Some("cards_pkey"), 1, |store| {
+        async { found(store.card(&"card-59998".parse().unwrap()).await) }.boxed()
+    }),
+    Question("the cards of an old hour without a report", Some("cards_created_at"), 100, |store| {
+        let hours = |ago| now().before(Duration::from_hours(ago));
+        async move { count(store.erase_unused_cards(hours(2_620)..hours(2_619), 100).await) }.boxed()
+    }),
+    Question("a new card", Some("cards_pkey"), 0, |store| {
+        async { found(store.create_card(cards()[0].holder.clone()).await) }.boxed()
+    }),
+    Question("the report of a card", Some("cards_pkey"), 4, |store| {
+        async { found(store.receive_card_report(&"card-59999".parse().unwrap(), flood()).await) }.boxed()
+    }),
+    Question("a second report of a card", Some("reports_card_id"), 2, |store| {
+        let received = async { store.receive_card_report(&"card-12345".parse().unwrap(), flood()).await };
+        received.map(|received| usize::from(received.is_err())).boxed()
+    }),
+    Question("a post that has come", Some("reports_post_id"), 1, |store| {
+        async { usize::from(receive(store, 100_001).await == Received::Existing) }.boxed()
+    }),
+    Question("a new post", Some("reports_post_id"), 1, |store| {
+        async { usize::from(receive(store, 1).await == Received::Created) }.boxed()
+    }),
+    Question("the gauges of the last hour", Some("gauge_readings_observed_at"), 50, |store| {
+        async { store.gauges(&of_gauges(None)).await.unwrap().value.0.len() }.boxed()
+    }),
+    Question("the gauges of a province", Some("gauge_readings_observed_at"), 50, |store| {
+        async { store.gauges(&of_gauges(Some("ID-JK"))).await.unwrap().value.0.len() }.boxed()
+    }),
+    Question("how many readings the last hour has", Some("gauge_readings_observed_at"), 50, |store| {
+        async { count(store.count_readings(&of_gauges(None), 1_000).await) }.boxed()
+    }),
+    Question("a reading of a gauge", Some("gauge_readings_pkey"), 1, |store| {
+        let (id, name, location) = ("GAUGE7".to_owned(), "Pos".to_owned(), place(0.0, 0.0));
+        let readings = GaugeReadings { id, name, location, observations: vec![reading(0, 1.0)] };
+        async { store.store_gauge(readings).await.unwrap() }.boxed()
+    }),
+    Question("the overview", Some("flood_changes_changed_at"), 10, |store| {
+        async { store.overview().await.unwrap().into_iter().count() }.boxed()
+    }),
+    Question("the map", None, 3_000, |store| {
+        async { found(store.floods(&FloodQuery::default()).await) }.boxed()
+    }),
+    Question("the highest states of a week", Some("flood_changes_changed_at"), 2_705 + 4_000, |store| {
+        async { store.flood_archive(&week()).await.unwrap().value.len() }.boxed()
+    }),
+    Question("the flooded areas of each hour of a week", Some("flood_changes_changed_at"), 6_705, |store| {
+        async { store.flood_series(&week()).await.unwrap().value.len() }.boxed()
+    }),
+    Question("the entries of two days", Some("flood_changes_changed_at"), 1_200, |store| {
+        async { store.flood_entries(&entries(None, 2)).await.unwrap().value.len() }.boxed()
+    }),
+    Question("the entries of an area in 30 days", Some("flood_changes_pkey"), 10, |store| {
+        async { store.flood_entries(&entries(Some(1_234), 30)).await.unwrap().value.len() }.boxed()
+    }),
+    Question("the changes of an area", Some("flood_changes_pkey"), 100, |store| {
+        async { store.flood_log(id(1_234)).await.unwrap().len() }.boxed()
+    }),
+    Question("the newest changes of an area before some time", Some("flood_changes_pkey"), 10, |store| {
+        let before = Some(now().before(Duration::from_hours(30 * 24)));
+        let query = LogQuery { area: id(1_234), before, most: 5 };
+        async move { store.latest_flood_changes(&query).await.unwrap().len() }.boxed()
+    }),
+    // The newest entry of all, and the one before of the area, for its run.
+    Question("a change of an area", Some("flood_changes_changed_at"), 5, |store| {
+        let by = Actor { subject: "test".to_owned(), username: None };
+        let order = SetFloodState { area: id(1_234), state: Some(state(2)), by };
+        async { found(store.set_flood_state(order).await) }.boxed()
+    }),
 ];
 
 fn city(code: &str) -> AreaSelector {
@@ -364,18 +205,32 @@ fn count<E: std::fmt::Debug>(counted: Result<u64, E>) -> usize {
     counted.unwrap().try_into().unwrap()
 }
 
-async fn reports(store: &dyn Store, selector: AreaSelector, disaster: Option<DisasterType>) -> usize {
-    let query = ReportQuery { selector, disaster, training: false, window: HOUR };
-    store.reports(&query).await.unwrap().value.reports.len()
+fn of_reports(window: Window) -> ReportQuery {
+    ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window }
 }
 
-async fn gauges(store: &dyn Store, selector: AreaSelector) -> usize {
-    store.gauges(&GaugeQuery { selector, window: HOUR }).await.unwrap().value.0.len()
+/// The gauges of a province, or of all, in the last hour.
+fn of_gauges(province: Option<&str>) -> GaugeQuery {
+    GaugeQuery { selector: AreaSelector { city: None, region: province.map(str::to_owned) }, window: HOUR }
+}
+
+/// A week of the past.
+fn week() -> HistoryQuery {
+    HistoryQuery { selector: AreaSelector::default(), period: period(30, 7) }
+}
+
+/// The entries of an area, or of all, in the last days.
+fn entries(area: Option<u64>, days: u64) -> EntryQuery {
+    let (from, until) = (now().before(Duration::from_hours(24 * days)), now());
+    EntryQuery { selector: AreaSelector::default(), area: area.map(id), from, until }
+}
+
+fn flood() -> ReportContent {
+    content(DisasterType::Flood, 0, place(0.5, 0.5))
 }
 
 async fn receive(store: &dyn Store, post_id: i64) -> Received {
-    let content = content(DisasterType::Flood, 0, place(0.5, 0.5));
-    store.receive_partner_report(PartnerReport { post_id, content }).await.unwrap()
+    store.receive_partner_report(PartnerReport { post_id, content: flood() }).await.unwrap()
 }
 
 /// What has been read in a database, as `PostgreSQL` counts it.
@@ -430,28 +285,26 @@ async fn large_database(plans: &str) -> (Database, PgConnection) {
     (database, connection)
 }
 
-#[test]
-fn every_question_is_answered_by_its_index_in_a_large_database() {
-    block_on(async {
-        let mut faults = Vec::new();
-        for plans in ["force_custom_plan", "force_generic_plan"] {
-            let (database, mut connection) = large_database(plans).await;
-            for Question { name, ask, index, rows: most } in QUESTIONS.iter().chain(&images::QUESTIONS) {
-                let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
-                let before = Counts::of(&mut connection).await;
-                let found = ask(&*store).await;
-                drop(store);
-                end_sessions(&mut connection).await;
-                let after = Counts::of(&mut connection).await;
+#[rocket::async_test]
+async fn every_question_is_answered_by_its_index_in_a_large_database() {
+    let mut faults = Vec::new();
+    for plans in ["force_custom_plan", "force_generic_plan"] {
+        let (database, mut connection) = large_database(plans).await;
+        for Question(name, index, most, ask) in QUESTIONS.iter().chain(&images::QUESTIONS) {
+            let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
+            let before = Counts::of(&mut connection).await;
+            let found = ask(&*store).await;
+            drop(store);
+            end_sessions(&mut connection).await;
+            let after = Counts::of(&mut connection).await;
 
-                assert!(found > 0, "{name}: nothing is found");
-                let (scans, rows) = (after.scans - before.scans, after.rows - before.rows);
-                let unused = index.filter(|index| after.searches[*index] == before.searches[*index]);
-                if scans > 0 || rows > *most || unused.is_some() {
-                    faults.push(format!("{name}, {plans}: {scans} scans, {rows} rows, unused: {unused:?}"));
-                }
+            assert!(found > 0, "{name}: nothing is found");
+            let (scans, rows) = (after.scans - before.scans, after.rows - before.rows);
+            let unused = index.filter(|index| after.searches[*index] == before.searches[*index]);
+            if scans > 0 || rows > *most || unused.is_some() {
+                faults.push(format!("{name}, {plans}: {scans} scans, {rows} rows, unused: {unused:?}"));
             }
         }
-        assert!(faults.is_empty(), "{faults:#?}");
-    });
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
 }

@@ -11,7 +11,7 @@ use sqlx::{Connection, PgConnection};
 
 use crate::database::Database;
 use crate::end_sessions;
-use crate::fixture::{block_on, id, state};
+use crate::fixture::{id, state};
 
 const ROUNDS: i64 = 5;
 const CALLERS: usize = 1_000;
@@ -24,28 +24,29 @@ async fn statements(connection: &mut PgConnection) -> i64 {
     sqlx::query_scalar(READS).fetch_one(connection).await.unwrap()
 }
 
-#[test]
-fn a_thousand_who_ask_after_a_write_cost_few_statements_and_see_it() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let mut connection = PgConnection::connect(&database.url()).await.unwrap();
-        let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
-        let before = statements(&mut connection).await;
-        for _ in 0..ROUNDS {
-            let known = store.revision(Resource::Floods).await.unwrap();
-            let by = Actor { subject: "test".to_owned(), username: None };
-            store.set_flood_state(SetFloodState { area: id(1), state: Some(state(2)), by }).await.unwrap();
-            let callers = (0..CALLERS).map(|_| {
-                let store = Arc::clone(&store);
-                tokio::spawn(async move { store.revision(Resource::Floods).await })
-            });
-            for revision in join_all(callers).await {
-                assert!(revision.unwrap().unwrap() > known, "the write is not seen");
-            }
+#[rocket::async_test]
+async fn a_thousand_who_ask_after_a_write_cost_few_statements_and_see_it() {
+    let database = Database::with_fixture().await;
+    let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+    let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
+    let before = statements(&mut connection).await;
+    for _ in 0..ROUNDS {
+        let known = store.revision(Resource::Floods).await.unwrap();
+        let by = Actor { subject: "test".to_owned(), username: None };
+        store
+            .set_flood_state(SetFloodState { area: id(1), state: Some(state(2)), by })
+            .await
+            .unwrap();
+        let callers = (0..CALLERS).map(|_| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.revision(Resource::Floods).await })
+        });
+        for revision in join_all(callers).await {
+            assert!(revision.unwrap().unwrap() > known, "the write is not seen");
         }
-        drop(store);
-        end_sessions(&mut connection).await;
-        let asked = statements(&mut connection).await - before;
-        assert!(asked < STATEMENTS, "{asked} statements");
-    });
+    }
+    drop(store);
+    end_sessions(&mut connection).await;
+    let asked = statements(&mut connection).await - before;
+    assert!(asked < STATEMENTS, "{asked} statements");
 }
