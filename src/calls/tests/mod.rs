@@ -16,7 +16,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use figment::Figment;
 use figment::providers::{Format as _, Serialized, Toml};
-use geo::{Coord, LineString, MultiPolygon, Polygon};
+use geo::{MultiPolygon, Rect};
 use reqwest::header::HeaderMap;
 use rocket::futures::FutureExt;
 use rocket::futures::future::pending;
@@ -33,8 +33,8 @@ use crate::config::{CallSettings, Config, EventKind, Method};
 use crate::fixture;
 use crate::folder::Dataset;
 use crate::model::{
-    Actor, Area, AreaOrder, AreaSet, CardHolder, CardId, Clock, Condition, DisasterType, FloodOrder,
-    FloodState, ManualClock, Moderation, ModerationAction, Ordered, Places, ReportKey, Timestamp,
+    Actor, Area, AreaOrder, AreaSet, CardHolder, Clock, Condition, DisasterType, FloodOrder, FloodState,
+    ManualClock, Moderation, ModerationAction, Ordered, Places, Timestamp,
 };
 use crate::resources::Sample;
 use crate::sources::Sources;
@@ -53,17 +53,15 @@ struct Got {
     signature: Option<String>,
 }
 
-/// A receiver that answers as it is told.
-#[derive(Clone)]
-struct Receiver(Arc<ReceiverState>);
-
-/// What it answers to a request; `None` is never.
+/// What a receiver answers to a request; `None` is never.
 type Answer = Box<dyn Fn(&Got) -> Option<Outcome> + Send + Sync>;
 
-struct ReceiverState {
+/// A receiver that answers as it is told.
+#[derive(Clone)]
+struct Receiver {
     clock: Arc<ManualClock>,
-    got: Mutex<Vec<Got>>,
-    answer: Mutex<Answer>,
+    got: Arc<Mutex<Vec<Got>>>,
+    answer: Arc<Mutex<Answer>>,
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "an answer")]
@@ -76,15 +74,15 @@ impl Post for Receiver {
     async fn post(&self, request: Request) -> Outcome {
         let header = |name| request.headers.get(name).map(|value| value.to_str().unwrap().to_owned());
         let got = Got {
-            at: self.0.clock.now(),
+            at: self.clock.now(),
             id: header("webhook-id").unwrap(),
             url: request.url.to_string(),
             size: request.body.len(),
             body: serde_json::from_slice(&request.body).unwrap_or_default(),
             signature: header("webhook-signature"),
         };
-        self.0.got.lock().unwrap().push(got.clone());
-        let answer = (self.0.answer.lock().unwrap())(&got);
+        self.got.lock().unwrap().push(got.clone());
+        let answer = (self.answer.lock().unwrap())(&got);
         match answer {
             Some(outcome) => outcome,
             None => pending().await,
@@ -95,21 +93,20 @@ impl Post for Receiver {
 impl Receiver {
     fn new(clock: &Arc<ManualClock>) -> Self {
         let answer: Answer = Box::new(|_| status(204));
-        let (got, answer) = (Mutex::default(), Mutex::new(answer));
-        Self(Arc::new(ReceiverState { clock: Arc::clone(clock), got, answer }))
+        Self { clock: Arc::clone(clock), got: Arc::default(), answer: Arc::new(Mutex::new(answer)) }
     }
 
     /// Answers otherwise from now on; with `None`, it never answers.
     fn answers(&self, answer: impl Fn(&Got) -> Option<Outcome> + Send + Sync + 'static) {
-        *self.0.answer.lock().unwrap() = Box::new(answer);
+        *self.answer.lock().unwrap() = Box::new(answer);
     }
 
     fn got(&self) -> Vec<Got> {
-        self.0.got.lock().unwrap().clone()
+        self.got.lock().unwrap().clone()
     }
 
     fn forget(&self) {
-        self.0.got.lock().unwrap().clear();
+        self.got.lock().unwrap().clear();
     }
 
     /// The keys of the reports it got, in the order they came.
@@ -117,11 +114,16 @@ impl Receiver {
         self.got().iter().map(|got| got.body["data"]["pkey"].as_str().unwrap().parse().unwrap()).collect()
     }
 
-    /// The area and state of each change it got, in the order they came.
-    fn states(&self) -> Vec<(String, Value)> {
-        let areas = |got: &Got| got.body["data"]["areas"].as_array().cloned().unwrap_or_default();
-        let all = self.got().iter().flat_map(areas).collect::<Vec<_>>();
-        all.iter().map(|area| (area["area_id"].as_str().unwrap().to_owned(), area["state"].clone())).collect()
+    /// The entries of a list, `areas` or `alerts`, in the order they came.
+    fn entries(&self, list: &str) -> Vec<Value> {
+        let entries = |got: &Got| got.body["data"][list].as_array().cloned().unwrap_or_default();
+        self.got().iter().flat_map(entries).collect()
+    }
+
+    /// The area and state of each entry of a list, in the order they came.
+    fn states(&self, list: &str) -> Vec<(String, Value)> {
+        let entries = self.entries(list).into_iter();
+        entries.map(|entry| (entry["area_id"].as_str().unwrap().to_owned(), entry["state"].clone())).collect()
     }
 }
 
@@ -149,11 +151,7 @@ struct Server {
 }
 
 impl Server {
-    fn new(calls: &Value, store: &Arc<dyn Store>, clock: &Arc<ManualClock>, receiver: &Receiver) -> Self {
-        Self::of(calls, store, clock, receiver, false)
-    }
-
-    fn of(
+    fn new(
         calls: &Value,
         store: &Arc<dyn Store>,
         clock: &Arc<ManualClock>,
@@ -216,13 +214,27 @@ impl Bench {
         let clock = Arc::new(ManualClock::new(fixture::now()));
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(dataset, Arc::clone(&clock) as _));
         let receiver = Receiver::new(&clock);
-        let mut server = Server::new(&calls, &store, &clock, &receiver);
+        let mut server = Server::new(&calls, &store, &clock, &receiver, false);
         server.run(Duration::from_secs(1)).await;
         Self { store, clock, receiver, server }
     }
 
+    /// Another server, with the same store and receiver.
+    fn another(&self, calls: &Value) -> Server {
+        Server::new(calls, &self.store, &self.clock, &self.receiver, false)
+    }
+
+    /// Lets seconds pass, and does all that is due meanwhile.
+    async fn run(&mut self, seconds: u64) {
+        self.server.run(Duration::from_secs(seconds)).await;
+    }
+
     /// A resident reports a flood.
-    async fn report(&self) -> ReportKey {
+    async fn report(&self) -> u64 {
+        self.report_text("").await
+    }
+
+    async fn report_text(&self, text: &str) -> u64 {
         let holder = CardHolder {
             username: "100200300".to_owned(),
             network: "telegram".to_owned(),
@@ -231,15 +243,15 @@ impl Bench {
         };
         let card = self.store.create_card(holder).await.unwrap();
         let mut content = fixture::content(DisasterType::Flood, 0, fixture::place(0.5, 0.5));
-        content.created_at = self.clock.now();
+        (content.created_at, content.text) = (self.clock.now(), text.into());
         content.url = Some(card.id.as_str().into());
-        self.store.receive_card_report(&card.id, content).await.unwrap().key
+        self.store.receive_card_report(&card.id, content).await.unwrap().key.number()
     }
 
     async fn reports(&self, count: usize) -> Vec<u64> {
         let mut keys = Vec::new();
         for _ in 0..count {
-            keys.push(self.report().await.number());
+            keys.push(self.report().await);
         }
         keys
     }

@@ -2,12 +2,20 @@
 
 use super::*;
 
+fn reports_and_states() -> Value {
+    json!({ "thanks": call("report", json!({})), "states": call("state", json!({})) })
+}
+
+/// The report of a request.
+fn key(got: &Got) -> u64 {
+    got.body["data"]["pkey"].as_str().unwrap().parse().unwrap()
+}
+
 #[rocket::async_test]
 async fn of_two_servers_one_sends_and_the_other_goes_on_when_it_ends_or_is_killed() {
-    let calls = json!({ "thanks": call("report", json!({})), "states": call("state", json!({})) });
+    let calls = reports_and_states();
     let mut bench = Bench::new(calls.clone()).await;
-    let (store, clock, receiver) = (&bench.store, &bench.clock, &bench.receiver);
-    let mut second = Server::new(&calls, store, clock, receiver);
+    let mut second = bench.another(&calls);
     let mut sent = Vec::new();
     for area in [1, 2, 5] {
         sent.extend(bench.reports(5).await);
@@ -24,13 +32,12 @@ async fn of_two_servers_one_sends_and_the_other_goes_on_when_it_ends_or_is_kille
     assert_eq!((got.len(), ids(&got).len()), (24, 24));
     // The second gives its lease back.
     second.sender.release().await;
-    let mut third = Server::new(&calls, &bench.store, &bench.clock, &bench.receiver);
+    let mut third = bench.another(&calls);
     sent.extend(bench.reports(5).await);
     third.run(Duration::from_secs(2)).await;
-    let reports: Vec<_> =
-        bench.receiver.got().into_iter().filter(|got| got.body["type"] == "report").collect();
-    let keys = reports.iter().map(|got| got.body["data"]["pkey"].as_str().unwrap().parse().unwrap());
-    assert_eq!(keys.collect::<Vec<u64>>(), sent);
+    let got = bench.receiver.got();
+    let keys: Vec<_> = got.iter().filter(|got| got.body["type"] == "report").map(key).collect();
+    assert_eq!(keys, sent);
 }
 
 #[rocket::async_test]
@@ -38,7 +45,7 @@ async fn the_only_server_of_a_store_goes_on_at_once_after_it_was_killed() {
     let calls = json!({ "thanks": call("report", json!({})) });
     let bench = Bench::new(json!({})).await;
     bench.server.sender.release().await;
-    let server = || Server::of(&calls, &bench.store, &bench.clock, &bench.receiver, true);
+    let server = || Server::new(&calls, &bench.store, &bench.clock, &bench.receiver, true);
     let mut killed = server();
     killed.run(Duration::from_secs(1)).await;
     let first = bench.report().await;
@@ -46,12 +53,12 @@ async fn the_only_server_of_a_store_goes_on_at_once_after_it_was_killed() {
     drop(killed);
     let second = bench.report().await;
     server().run(Duration::from_secs(1)).await;
-    assert_eq!(bench.receiver.keys(), [first.number(), second.number()]);
+    assert_eq!(bench.receiver.keys(), [first, second]);
 }
 
 #[rocket::async_test]
 async fn a_server_that_is_killed_while_it_sends_loses_nothing_and_repeats_by_the_same_identifier() {
-    let calls = json!({ "thanks": call("report", json!({})), "states": call("state", json!({})) });
+    let calls = reports_and_states();
     let mut bench = Bench::new(calls.clone()).await;
     let mut sent = Vec::new();
     for kill in 0..20 {
@@ -64,21 +71,17 @@ async fn a_server_that_is_killed_while_it_sends_loses_nothing_and_repeats_by_the
             *left = left.checked_sub(1)?;
             status(200)
         });
-        assert!(bench.server.run(Duration::from_mins(2)).now_or_never().is_none(), "it waits for a response");
+        assert!(bench.run(120).now_or_never().is_none(), "it waits for a response");
         bench.receiver.answers(|_| status(200));
-        bench.server = Server::new(&calls, &bench.store, &bench.clock, &bench.receiver);
+        bench.server = bench.another(&calls);
     }
-    bench.server.run(Duration::from_mins(2)).await;
+    bench.run(120).await;
     let got = bench.receiver.got();
-    let reports: Vec<_> = got.iter().filter(|got| got.body["type"] == "report").collect();
-    let mut by_id: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for got in &reports {
-        by_id.entry(&got.id).or_default().insert(got.body["data"]["pkey"].as_str().unwrap());
-    }
-    assert!(by_id.values().all(|keys| keys.len() == 1), "an identifier is of one report");
-    let keys: BTreeSet<u64> = by_id.values().flatten().map(|key| key.parse().unwrap()).collect();
-    assert_eq!(keys, sent.iter().copied().collect());
-    assert_eq!(by_id.len(), sent.len(), "a repeated report has the identifier it had");
+    let reports = got.iter().filter(|got| got.body["type"] == "report");
+    let pairs: BTreeSet<_> = reports.map(|got| (key(got), &got.id)).collect();
+    let keys: Vec<_> = pairs.iter().map(|(key, _)| *key).collect();
+    assert_eq!(keys, sent, "a repeated report has the identifier it had");
+    assert_eq!(pairs.iter().map(|(_, id)| id).collect::<BTreeSet<_>>().len(), sent.len(), "of its own");
     assert!(got.len() > ids(&got).len(), "something was repeated");
 }
 
@@ -88,11 +91,11 @@ async fn a_receiver_that_is_gone_switches_its_call_off_for_good() {
     let mut bench = Bench::new(calls.clone()).await;
     bench.receiver.answers(|_| status(410));
     bench.reports(2).await;
-    bench.server.run(HOUR).await;
+    bench.run(3_600).await;
     assert_eq!(bench.receiver.got().len(), 1);
     bench.receiver.answers(|_| status(200));
-    bench.server = Server::new(&calls, &bench.store, &bench.clock, &bench.receiver);
-    bench.server.run(HOUR).await;
+    bench.server = bench.another(&calls);
+    bench.run(3_600).await;
     assert_eq!(bench.receiver.got().len(), 1, "also after a restart");
     assert_eq!(bench.server.sender.shared.statuses.long_behind(bench.clock.now()).len(), 1);
 }
@@ -109,7 +112,7 @@ async fn an_event_is_dropped_after_the_time_of_its_call() {
     bench.receiver.answers(|_| status(200));
     let late = bench.report().await;
     bench.set(2, 3).await;
-    bench.server.run(Duration::from_mins(1)).await;
+    bench.run(60).await;
     let got = bench.receiver.got();
     assert_eq!(got.len(), 2, "{got:?}");
     let report = got.iter().find(|got| got.body["type"] == "report").unwrap();
@@ -120,47 +123,47 @@ async fn an_event_is_dropped_after_the_time_of_its_call() {
 
 #[rocket::async_test]
 async fn commands_resume_and_repeat_calls_beside_a_running_server() {
-    let calls = json!({ "thanks": call("report", json!({})), "states": call("state", json!({})) });
+    let calls = reports_and_states();
     let mut bench = Bench::new(calls).await;
     let keys = bench.reports(3).await;
     bench.set(1, 2).await;
-    bench.server.run(Duration::from_secs(5)).await;
+    bench.run(5).await;
     let before = bench.receiver.got();
     assert_eq!(before.len(), 4);
     for (name, kind) in [("thanks", EventKind::Report), ("states", EventKind::State)] {
         assert!(replay(&*bench.store, name, kind, Duration::from_mins(1), bench.clock.now()).await.unwrap());
     }
-    bench.server.run(Duration::from_secs(10)).await;
+    bench.run(10).await;
     let all = bench.receiver.got();
     assert_eq!((all.len(), ids(&all)), (8, ids(&before)), "the same events again");
 
     bench.receiver.answers(|_| status(410));
     let late = bench.report().await;
-    bench.server.run(Duration::from_secs(5)).await;
+    bench.run(5).await;
     assert!(progress(&*bench.store).await.unwrap()["thanks"].is_off());
     bench.receiver.forget();
     bench.receiver.answers(|_| status(200));
     change(&*bench.store, "thanks", Progress::resume).await.unwrap();
-    bench.server.run(Duration::from_secs(10)).await;
-    assert_eq!(bench.receiver.keys(), [late.number()]);
-    assert!(keys.iter().all(|key| *key < late.number()));
+    bench.run(10).await;
+    assert_eq!(bench.receiver.keys(), [late]);
+    assert!(keys.iter().all(|key| *key < late));
 }
 
 #[rocket::async_test]
 async fn an_import_is_not_told() {
-    let calls = json!({ "thanks": call("report", json!({})), "states": call("state", json!({})) });
+    let calls = reports_and_states();
     let mut bench = Bench::new(calls).await;
     // What an import has added is there at once.
     bench.reports(3).await;
     bench.set(1, 2).await;
     bench.clock.set(bench.clock.now().after(Duration::from_millis(1)));
     pass_import(&*bench.store, &[EventKind::Report, EventKind::State], bench.clock.now()).await.unwrap();
-    bench.server.run(Duration::from_secs(10)).await;
+    bench.run(10).await;
     assert!(bench.receiver.got().len() <= 1, "{:?}", bench.receiver.got());
     bench.receiver.forget();
     let next = bench.report().await;
-    bench.server.run(Duration::from_secs(10)).await;
-    assert_eq!(bench.receiver.keys(), [next.number()]);
+    bench.run(10).await;
+    assert_eq!(bench.receiver.keys(), [next]);
 }
 
 #[rocket::async_test]
@@ -169,17 +172,16 @@ async fn a_source_that_falls_silent_is_told_once_and_again_when_it_is_back() {
     let mut bench = Bench::new(calls).await;
     let told = |bench: &Bench| {
         let all = bench.receiver.got().into_iter().map(|got| got.body["data"].clone());
-        all.map(|data| (data["name"].clone(), data["status"].clone())).collect::<Vec<_>>()
+        all.map(|data| json!([data["name"], data["status"]])).collect::<Vec<_>>()
     };
-    bench.server.run(Duration::from_mins(1)).await;
-    let silent = (json!("desk"), json!("silent"));
-    assert_eq!(told(&bench), [(json!("desk"), json!("silent"))], "it was never heard");
+    bench.run(60).await;
+    let (silent, back) = (json!(["desk", "silent"]), json!(["desk", "ok"]));
+    assert_eq!(told(&bench), [silent.clone()], "it was never heard");
     bench.server.sources.hear_subject("bpbd");
     bench.server.sources.hear_subject("gauges");
-    bench.server.run(Duration::from_mins(20)).await;
-    let back = (json!("desk"), json!("ok"));
+    bench.run(1200).await;
     assert_eq!(told(&bench), [silent.clone(), back.clone()]);
-    bench.server.run(HOUR).await;
+    bench.run(3_600).await;
     assert_eq!(told(&bench), [silent.clone(), back, silent], "the other source is left out");
     assert_eq!(ids(&bench.receiver.got()).len(), 3);
 }

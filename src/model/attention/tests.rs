@@ -4,6 +4,7 @@ use geo::{MultiPolygon, Rect};
 use serde_json::{json, value::to_raw_value};
 
 use super::*;
+use crate::fixture;
 use crate::model::{DisasterType, Gauge, Observation, ReportContent, Tags};
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -24,39 +25,19 @@ fn id(number: u64) -> AreaId {
 fn areas(count: u64) -> AreaSet {
     let area = |number: u64| {
         let west = 106.0 + 0.01 * number as f64;
-        Area {
-            id: id(number),
-            geom_id: String::new(),
-            name: format!("RW {number}"),
-            parent_name: String::new(),
-            city_name: String::new(),
-            city_code: String::new(),
-            region_code: String::new(),
-            attributes: None,
-            outline: MultiPolygon::new(vec![Rect::new((west, 0.0), (west + 0.01, 0.01)).to_polygon()]),
-        }
+        let outline = MultiPolygon::new(vec![Rect::new((west, 0.0), (west + 0.01, 0.01)).to_polygon()]);
+        Area { id: id(number), outline, ..fixture::areas()[0].clone() }
     };
     AreaSet::new((0..count).map(area).collect()).unwrap()
 }
 
 fn report(key: u64, area: u64, at: Timestamp, depth: Option<u32>) -> Arc<Report> {
-    let data = depth.map(|depth| to_raw_value(&json!({ "flood_depth": depth })).unwrap());
+    let report_data = depth.map(|depth| to_raw_value(&json!({ "flood_depth": depth })).unwrap());
+    let content = fixture::content(DisasterType::Flood, 0, Position::new(106.0, 0.0).unwrap());
+    let url = Some(format!("card{key}").into());
     Arc::new(Report {
         key: key.try_into().unwrap(),
-        content: ReportContent {
-            created_at: at,
-            source: CARD_SOURCE.into(),
-            url: Some(format!("card{key}").into()),
-            image_url: None,
-            disaster_type: DisasterType::Flood,
-            report_data: data,
-            title: "".into(),
-            text: "".into(),
-            location: Position::new(106.0, 0.0).unwrap(),
-            is_training: false,
-            partner_code: None,
-            partner_icon: None,
-        },
+        content: ReportContent { created_at: at, url, report_data, ..content },
         tags: Tags { local_area_id: Some(id(area)), ..Tags::default() },
     })
 }

@@ -19,7 +19,7 @@ use rocket::tokio::sync::Semaphore;
 use rocket::tokio::time;
 
 use crate::eventually::{LONG, eventually};
-use crate::fixture::{self, block_on};
+use crate::fixture;
 
 /// A service that has responses rendered, which it numbers.
 struct Desk {
@@ -160,227 +160,197 @@ async fn waits<F: Future + Unpin>(request: &mut F) {
     assert!(!ended, "it has what it waits for");
 }
 
-#[test]
-fn an_answer_is_made_once_and_again_when_its_resource_has_changed() {
+#[rocket::async_test]
+async fn an_answer_is_made_once_and_again_when_its_resource_has_changed() {
     let desk = Desk::new(LARGE);
-    block_on(async {
-        for _ in 0..3 {
-            assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 1");
-        }
-        assert_eq!(desk.ask("list").await.unwrap(), "revision 1, made 2");
-        desk.change();
-        assert_eq!(desk.ask("map").await.unwrap(), "revision 2, made 3");
-        assert_eq!(desk.ask("list").await.unwrap(), "revision 2, made 4");
-        assert_eq!(desk.ask("map").await.unwrap(), "revision 2, made 3");
-    });
+    for _ in 0..3 {
+        assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 1");
+    }
+    assert_eq!(desk.ask("list").await.unwrap(), "revision 1, made 2");
+    desk.change();
+    assert_eq!(desk.ask("map").await.unwrap(), "revision 2, made 3");
+    assert_eq!(desk.ask("list").await.unwrap(), "revision 2, made 4");
+    assert_eq!(desk.ask("map").await.unwrap(), "revision 2, made 3");
 }
 
-#[test]
-fn an_answer_counts_within_its_time_only() {
+#[rocket::async_test]
+async fn an_answer_counts_within_its_time_only() {
     let (from, until) = (fixture::now(), fixture::now().after(Duration::from_secs(1)));
     let desk = Desk { validity: Validity::Between { from, until }, ..Desk::new(LARGE) };
-    block_on(async {
-        desk.ask("map").await.unwrap();
-        desk.clock.set(until.before(Duration::from_millis(1)));
-        assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 1");
-        desk.clock.set(until);
-        assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 2");
-        desk.clock.set(from.before(Duration::from_millis(1)));
-        assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 3");
-    });
+    desk.ask("map").await.unwrap();
+    desk.clock.set(until.before(Duration::from_millis(1)));
+    assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 1");
+    desk.clock.set(until);
+    assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 2");
+    desk.clock.set(from.before(Duration::from_millis(1)));
+    assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 3");
 }
 
-#[test]
-fn a_thousand_who_ask_at_once_wait_for_one_rendering() {
+#[rocket::async_test]
+async fn a_thousand_who_ask_at_once_wait_for_one_rendering() {
     let desk = Desk::closed();
-    block_on(async {
-        let mut asked: Vec<_> = (0..1000).map(|_| Box::pin(desk.ask("map"))).collect();
-        for request in &mut asked {
-            waits(request).await;
-        }
-        desk.has_begun(1).await;
-        desk.open(1);
-        let answers = join_all(asked).await;
-        assert!(answers.iter().all(|answer| answer.as_deref() == Ok("revision 1, made 1")));
-        assert_eq!(desk.made(), 1);
-    });
+    let mut asked: Vec<_> = (0..1000).map(|_| Box::pin(desk.ask("map"))).collect();
+    for request in &mut asked {
+        waits(request).await;
+    }
+    desk.has_begun(1).await;
+    desk.open(1);
+    let answers = join_all(asked).await;
+    assert!(answers.iter().all(|answer| answer.as_deref() == Ok("revision 1, made 1")));
+    assert_eq!(desk.made(), 1);
 }
 
-#[test]
-fn who_comes_after_a_change_gets_no_response_whose_rendering_began_before() {
+#[rocket::async_test]
+async fn who_comes_after_a_change_gets_no_response_whose_rendering_began_before() {
     let desk = Desk::closed();
-    block_on(async {
-        let mut early = Box::pin(desk.ask("map"));
-        waits(&mut early).await;
-        desk.has_begun(1).await;
-        desk.change();
-        let mut late = Box::pin(desk.ask("map"));
-        waits(&mut late).await;
-        desk.open(1);
-        assert_eq!(early.await.unwrap(), "revision 1, made 1");
-        desk.open(1);
-        assert_eq!(late.await.unwrap(), "revision 2, made 2");
-    });
+    let mut early = Box::pin(desk.ask("map"));
+    waits(&mut early).await;
+    desk.has_begun(1).await;
+    desk.change();
+    let mut late = Box::pin(desk.ask("map"));
+    waits(&mut late).await;
+    desk.open(1);
+    assert_eq!(early.await.unwrap(), "revision 1, made 1");
+    desk.open(1);
+    assert_eq!(late.await.unwrap(), "revision 2, made 2");
 }
 
-#[test]
-fn what_was_read_newer_than_expected_is_at_hand_for_both() {
+#[rocket::async_test]
+async fn what_was_read_newer_than_expected_is_at_hand_for_both() {
     let desk = Desk::new(LARGE);
-    block_on(async {
-        // The store said revision 1; another was written before the answer was read.
-        desk.change();
-        assert_eq!(desk.ask_at("map", 1).await.unwrap(), "revision 2, made 1");
-        assert_eq!(desk.ask_at("map", 1).await.unwrap(), "revision 2, made 1");
-        assert_eq!(desk.ask_at("map", 2).await.unwrap(), "revision 2, made 1");
-    });
+    // The store said revision 1; another was written before the answer was read.
+    desk.change();
+    assert_eq!(desk.ask_at("map", 1).await.unwrap(), "revision 2, made 1");
+    assert_eq!(desk.ask_at("map", 1).await.unwrap(), "revision 2, made 1");
+    assert_eq!(desk.ask_at("map", 2).await.unwrap(), "revision 2, made 1");
 }
 
-#[test]
-fn a_store_that_is_behind_what_it_says_or_was_set_back_gives_answers_for_nobody_else() {
+#[rocket::async_test]
+async fn a_store_that_is_behind_what_it_says_or_was_set_back_gives_answers_for_nobody_else() {
     let desk = Desk::new(LARGE);
-    block_on(async {
-        for number in 1..=3 {
-            assert_eq!(desk.ask_at("map", 2).await.unwrap(), format!("revision 1, made {number}"));
-        }
-        desk.set(9);
-        assert_eq!(desk.ask("map").await.unwrap(), "revision 9, made 4");
-        desk.set(5);
-        assert_eq!(desk.ask("map").await.unwrap(), "revision 5, made 5");
-    });
+    for number in 1..=3 {
+        assert_eq!(desk.ask_at("map", 2).await.unwrap(), format!("revision 1, made {number}"));
+    }
+    desk.set(9);
+    assert_eq!(desk.ask("map").await.unwrap(), "revision 9, made 4");
+    desk.set(5);
+    assert_eq!(desk.ask("map").await.unwrap(), "revision 5, made 5");
 }
 
-#[test]
-fn a_failure_is_told_to_those_who_waited_for_it_and_tried_again_by_who_comes_later() {
+#[rocket::async_test]
+async fn a_failure_is_told_to_those_who_waited_for_it_and_tried_again_by_who_comes_later() {
     let desk = Desk::closed();
-    block_on(async {
-        let mut asked: Vec<_> = (0..100).map(|_| Box::pin(desk.ask("wrong"))).collect();
-        for request in &mut asked {
-            waits(request).await;
-        }
-        desk.open(2);
-        assert!(join_all(asked).await.iter().all(Result::is_err));
-        // The one it was started for, and once for those who came while that was under way.
-        assert_eq!(desk.made(), 2);
-        desk.open(1);
-        assert_eq!(desk.ask("wrong").await, Err(Failure("failure 3".to_owned())));
-    });
+    let mut asked: Vec<_> = (0..100).map(|_| Box::pin(desk.ask("wrong"))).collect();
+    for request in &mut asked {
+        waits(request).await;
+    }
+    desk.open(2);
+    assert!(join_all(asked).await.iter().all(Result::is_err));
+    // The one it was started for, and once for those who came while that was under way.
+    assert_eq!(desk.made(), 2);
+    desk.open(1);
+    assert_eq!(desk.ask("wrong").await, Err(Failure("failure 3".to_owned())));
 }
 
-#[test]
-fn a_failure_that_concerns_the_request_that_started_the_rendering_has_others_start_another() {
+#[rocket::async_test]
+async fn a_failure_that_concerns_the_request_that_started_the_rendering_has_others_start_another() {
     let desk = Desk::closed();
-    block_on(async {
-        let mut first = Box::pin(desk.ask("dear"));
-        waits(&mut first).await;
-        desk.has_begun(1).await;
-        let mut second = Box::pin(desk.ask("dear"));
-        waits(&mut second).await;
-        desk.open(2);
-        assert_eq!(first.await, Err(Failure("too dear".to_owned())));
-        assert_eq!(second.await.unwrap(), "revision 1, made 2");
-    });
+    let mut first = Box::pin(desk.ask("dear"));
+    waits(&mut first).await;
+    desk.has_begun(1).await;
+    let mut second = Box::pin(desk.ask("dear"));
+    waits(&mut second).await;
+    desk.open(2);
+    assert_eq!(first.await, Err(Failure("too dear".to_owned())));
+    assert_eq!(second.await.unwrap(), "revision 1, made 2");
 }
 
-#[test]
-fn the_last_response_stays_when_another_rendering_fails_and_tells_when_it_was_current() {
+#[rocket::async_test]
+async fn the_last_response_stays_when_another_rendering_fails_and_tells_when_it_was_current() {
     let desk = Desk::new(LARGE);
     let later = |seconds| fixture::now().after(Duration::from_secs(seconds));
-    block_on(async {
-        desk.ask("map").await.unwrap();
-        desk.clock.set(later(5));
-        desk.ask("map").await.unwrap();
-        desk.change();
-        desk.clock.set(later(9));
-        let failing = || async { Err(Failure("it is away".to_owned()).into()) };
-        desk.cache.find(&"map", Revision(2), &desk.clock, failing).await.unwrap_err();
-        let last = desk.cache.last(&"map").unwrap();
-        assert_eq!((last.begun, last.current_at), (fixture::now(), later(5)));
-        assert!(desk.cache.cached(&"map", Revision(2), &desk.clock).is_none());
-        assert!(desk.cache.cached(&"map", Revision(1), &desk.clock).is_some());
-        assert!(desk.cache.last(&"list").is_none());
-    });
+    desk.ask("map").await.unwrap();
+    desk.clock.set(later(5));
+    desk.ask("map").await.unwrap();
+    desk.change();
+    desk.clock.set(later(9));
+    let failing = || async { Err(Failure("it is away".to_owned()).into()) };
+    desk.cache.find(&"map", Revision(2), &desk.clock, failing).await.unwrap_err();
+    let last = desk.cache.last(&"map").unwrap();
+    assert_eq!((last.begun, last.current_at), (fixture::now(), later(5)));
+    assert!(desk.cache.cached(&"map", Revision(2), &desk.clock).is_none());
+    assert!(desk.cache.cached(&"map", Revision(1), &desk.clock).is_some());
+    assert!(desk.cache.last(&"list").is_none());
 }
 
-#[test]
-fn a_rendering_goes_on_when_its_request_goes_away_and_the_next_gets_what_it_made() {
+#[rocket::async_test]
+async fn a_rendering_goes_on_when_its_request_goes_away_and_the_next_gets_what_it_made() {
     let desk = Desk::closed();
-    block_on(async {
-        let mut first = Box::pin(desk.ask("map"));
-        waits(&mut first).await;
-        desk.has_begun(1).await;
-        assert_eq!(desk.counted("siaga_cache_misses"), 1, "it is counted when it starts");
-        drop(first);
-        let mut second = Box::pin(desk.ask("map"));
-        waits(&mut second).await;
-        desk.open(1);
-        assert_eq!(second.await.unwrap(), "revision 1, made 1");
-        assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 1");
-        assert_eq!(desk.counted("siaga_renderings_cancelled"), 0);
-    });
+    let mut first = Box::pin(desk.ask("map"));
+    waits(&mut first).await;
+    desk.has_begun(1).await;
+    assert_eq!(desk.counted("siaga_cache_misses"), 1, "it is counted when it starts");
+    drop(first);
+    let mut second = Box::pin(desk.ask("map"));
+    waits(&mut second).await;
+    desk.open(1);
+    assert_eq!(second.await.unwrap(), "revision 1, made 1");
+    assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 1");
+    assert_eq!(desk.counted("siaga_renderings_cancelled"), 0);
 }
 
-#[test]
-fn a_rendering_nobody_waits_for_is_stopped_after_a_while_and_the_next_request_starts_another() {
+#[rocket::async_test]
+async fn a_rendering_nobody_waits_for_is_stopped_after_a_while_and_the_next_request_starts_another() {
     for size in [LARGE, 0] {
         let patience = Patience { unwaited: Duration::from_millis(30), ..PATIENT };
         let desk = Desk::with(size, patience, 0);
-        block_on(async {
-            let mut first = Box::pin(desk.ask("map"));
-            waits(&mut first).await;
-            desk.has_begun(1).await;
-            let waited = time::timeout(Duration::from_millis(200), &mut first).await;
-            assert!(waited.is_err() && desk.renderer.stopped.load(Ordering::SeqCst) == 0, "it is waited for");
-            drop(first);
-            let stopped = async || desk.renderer.stopped.load(Ordering::SeqCst);
-            eventually("it is stopped", LONG, stopped, |stopped| *stopped == 1).await;
-            assert_eq!(desk.counted("siaga_renderings_cancelled"), 1);
-            desk.open(1);
-            assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 2");
-        });
+        let mut first = Box::pin(desk.ask("map"));
+        waits(&mut first).await;
+        desk.has_begun(1).await;
+        let waited = time::timeout(Duration::from_millis(200), &mut first).await;
+        assert!(waited.is_err() && desk.renderer.stopped.load(Ordering::SeqCst) == 0, "it is waited for");
+        drop(first);
+        let stopped = async || desk.renderer.stopped.load(Ordering::SeqCst);
+        eventually("it is stopped", LONG, stopped, |stopped| *stopped == 1).await;
+        assert_eq!(desk.counted("siaga_renderings_cancelled"), 1);
+        desk.open(1);
+        assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 2");
     }
 }
 
-#[test]
-fn a_rendering_that_takes_too_long_fails_for_those_who_wait() {
+#[rocket::async_test]
+async fn a_rendering_that_takes_too_long_fails_for_those_who_wait() {
     let desk = Desk::with(LARGE, Patience { deadline: Duration::from_millis(30), ..PATIENT }, 0);
-    block_on(async {
-        assert_eq!(desk.ask("map").await, Err(Unfinished::Late.into()));
-        assert_eq!(desk.renderer.stopped.load(Ordering::SeqCst), 1);
-        desk.open(1);
-        assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 2");
-    });
+    assert_eq!(desk.ask("map").await, Err(Unfinished::Late.into()));
+    assert_eq!(desk.renderer.stopped.load(Ordering::SeqCst), 1);
+    desk.open(1);
+    assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 2");
 }
 
-#[test]
-fn a_cache_without_size_has_every_answer_made() {
+#[rocket::async_test]
+async fn a_cache_without_size_has_every_answer_made() {
     let desk = Desk::new(0);
-    block_on(async {
-        assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 1");
-        assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 2");
-    });
+    assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 1");
+    assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 2");
 }
 
-#[test]
-fn what_was_not_asked_for_the_longest_makes_room() {
+#[rocket::async_test]
+async fn what_was_not_asked_for_the_longest_makes_room() {
     // Each takes its bytes and some more.
     let desk = Desk::new(1_600);
-    block_on(async {
-        for (question, made) in [("a", 1), ("b", 2), ("a", 1), ("c", 3), ("a", 1), ("d", 4), ("b", 5)] {
-            assert!(desk.ask(question).await.unwrap().ends_with(&format!("made {made}")), "{question}");
-        }
-    });
+    for (question, made) in [("a", 1), ("b", 2), ("a", 1), ("c", 3), ("a", 1), ("d", 4), ("b", 5)] {
+        assert!(desk.ask(question).await.unwrap().ends_with(&format!("made {made}")), "{question}");
+    }
 }
 
-#[test]
-fn a_rendering_that_panics_fails_and_the_next_does_not() {
-    block_on(async {
-        let cache: Cache<u8, Failure> = Cache::new(LARGE, PATIENT, Metrics::default());
-        let clock = ManualClock::new(fixture::now());
-        let panicking = cache.find(&0, Revision(1), &clock, || async { panic!("as a bug would") });
-        assert_eq!(panicking.await.unwrap_err(), Unfinished::Panicked.into());
-        let right = || async { Ok(Versioned::at(Revision(1), rendered("right"))) };
-        assert!(cache.find(&0, Revision(1), &clock, right).await.is_ok());
-        let never = || pending::<Result<Versioned<Rendered>, Failed<Failure>>>();
-        assert!(cache.find(&0, Revision(1), &clock, never).await.is_ok(), "it is cached");
-    });
+#[rocket::async_test]
+async fn a_rendering_that_panics_fails_and_the_next_does_not() {
+    let cache: Cache<u8, Failure> = Cache::new(LARGE, PATIENT, Metrics::default());
+    let clock = ManualClock::new(fixture::now());
+    let panicking = cache.find(&0, Revision(1), &clock, || async { panic!("as a bug would") });
+    assert_eq!(panicking.await.unwrap_err(), Unfinished::Panicked.into());
+    let right = || async { Ok(Versioned::at(Revision(1), rendered("right"))) };
+    assert!(cache.find(&0, Revision(1), &clock, right).await.is_ok());
+    let never = || pending::<Result<Versioned<Rendered>, Failed<Failure>>>();
+    assert!(cache.find(&0, Revision(1), &clock, never).await.is_ok(), "it is cached");
 }
