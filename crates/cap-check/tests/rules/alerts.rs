@@ -49,6 +49,7 @@ fn updates_and_cancels_refer_to_earlier_messages() {
 
 #[test]
 fn an_alert_has_info_blocks_with_all_that_readers_need() {
+    let instruction = "<instruction>Avoid this area.</instruction>\n";
     let (start, end) = (ALERT.find("<info>").unwrap(), ALERT.find("</alert>").unwrap());
     assert_found(&ALERT.replace(&ALERT[start..end], ""), &["error the alert has no <info>"]);
     for (line, expected) in [
@@ -65,11 +66,7 @@ fn an_alert_has_info_blocks_with_all_that_readers_need() {
         &[
             ("<headline>Flood in RW 1</headline>\n", "", &["error <info> has no <headline>"]),
             ("The water is 80 cm deep.", " ", &["error <info> has no <description>"]),
-            (
-                "<instruction>Avoid this area.</instruction>\n",
-                "",
-                &["recommendation <info> has no <instruction>"],
-            ),
+            (instruction, "", &["recommendation <info> has no <instruction>"]),
             ("https://example.org/rw1", "/rw1", &["error <web> is \"/rw1\""; 2]),
         ],
     );
@@ -80,26 +77,20 @@ fn an_alert_has_info_blocks_with_all_that_readers_need() {
 
 #[test]
 fn texts_are_short_and_say_different_things() {
+    let (headline, instruction, description) =
+        ("Flood in RW 1", "Avoid this area.", "The water is 80 cm deep.");
     let long = |length| "x".repeat(length);
     let within = changed(ALERT, "Flood<", &format!("{}<", long(34)));
-    let within = changed(&within, "Flood in RW 1", &long(140));
+    let within = changed(&within, headline, &long(140));
     assert_found(&changed(&within, "RW 1, Jakarta", &long(49)), &[]);
     assert_each_found(
         ALERT,
         &[
             ("Flood<", &format!("{}<", long(35)), &["recommendation <event> has 35 characters"]),
-            ("Flood in RW 1", &long(141), &["recommendation <headline> has 141 characters"]),
+            (headline, &long(141), &["recommendation <headline> has 141 characters"]),
             ("RW 1, Jakarta", &long(50), &["recommendation <areaDesc> has 50 characters"]),
-            (
-                "Flood in RW 1",
-                "The water is 80 cm deep.",
-                &["recommendation <headline> is equal to <description>"],
-            ),
-            (
-                "Avoid this area.",
-                "The water is 80 cm deep.",
-                &["recommendation <instruction> is equal to <description>"],
-            ),
+            (headline, description, &["recommendation <headline> is equal to <description>"]),
+            (instruction, description, &["recommendation <instruction> is equal to <description>"]),
         ],
     );
 }
@@ -114,6 +105,7 @@ fn unknown_urgency_severity_and_certainty_are_pointed_out() {
 
 #[test]
 fn an_alert_expires_after_it_was_sent_and_within_a_day() {
+    let late = "recommendation <expires> is more than 24 h";
     let sent = "<sent>2026-11-22T12:00:00+07:00<";
     let effective = |time: &str| format!("<effective>2026-11-22T{time}+07:00</effective>\n<expires>");
     assert_each_found(
@@ -124,11 +116,7 @@ fn an_alert_expires_after_it_was_sent_and_within_a_day() {
             ("<expires>", &effective("13:00:00"), &[]),
             ("<expires>", &effective("18:00:00"), &["error <expires> is not after <effective>"; 2]),
             ("2026-11-22T18:00", "2026-11-23T12:00", &[]),
-            (
-                "2026-11-22T18:00:00",
-                "2026-11-23T12:00:01",
-                &["recommendation <expires> is more than 24 h"; 2],
-            ),
+            ("2026-11-22T18:00:00", "2026-11-23T12:00:01", &[late; 2]),
         ],
     );
 }
@@ -180,12 +168,11 @@ fn areas_have_shapes_that_readers_understand() {
     let twice = |found| [found; 2];
     assert_found(
         &changed(ALERT, polygon, ""),
-        &[
+        &[[
             "recommendation no <area> has a <polygon> or <circle>",
-            "error <area> has no <polygon>, <circle> or <geocode>",
-            "recommendation no <area> has a <polygon> or <circle>",
-            "error <area> has no <polygon>, <circle> or <geocode>",
-        ],
+            "error <area> has no <polygon>, <circle> or",
+        ]; 2]
+            .concat(),
     );
     let of = |shape: &str| changed(ALERT, polygon, shape);
     assert_found(&of(geocode), &twice("recommendation few readers know the places"));

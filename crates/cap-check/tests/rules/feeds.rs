@@ -10,6 +10,9 @@ fn with_second(feed: &str, tag: &str, change: impl Fn(String) -> String) -> Stri
 
 #[test]
 fn an_atom_feed_and_its_entries_have_what_rfc_4287_requires() {
+    let (id, title) = ("<id>https://example.org/alerts</id>", "<title>Floods</title>");
+    let updated = "2026-11-22T05:00:00.5Z";
+    let no_link = "recommendation the feed has no link to itself";
     let author = "<author><name>BPBD</name></author>\n";
     for feed in [full_feed(), thin_feed()] {
         assert_each_found(
@@ -17,30 +20,18 @@ fn an_atom_feed_and_its_entries_have_what_rfc_4287_requires() {
             &[
                 ("<id>https://example.org/alerts</id>\n", "", &["error <feed> has no <id>"]),
                 ("<title>Floods</title>\n", "", &["error <feed> has no <title>"]),
-                ("<title>Floods</title>", "<title/>", &["error <feed> has an empty <title>"]),
-                (
-                    "<title>Floods</title>",
-                    "<title>a</title><title>b</title>",
-                    &["error <feed> has 2 <title>"],
-                ),
+                (title, "<title/>", &["error <feed> has an empty <title>"]),
+                (title, "<title>a</title><title>b</title>", &["error <feed> has 2 <title>"]),
                 ("<updated>2026-11-22T05:00:00.5Z</updated>\n", "", &["error <feed> has no <updated>"]),
-                (
-                    "2026-11-22T05:00:00.5Z",
-                    "2026-11-22T05:00:00",
-                    &["error <updated> is \"2026-11-22T05:00:00\""],
-                ),
-                ("2026-11-22T05:00:00.5Z", "Sunday", &["error <updated> is \"Sunday\""]),
-                ("<id>https://example.org/alerts</id>", "<id>alerts</id>", &["error <id> is \"alerts\""]),
-                ("<id>https://example.org/alerts</id>", "<id>urn:x:alerts</id>", &[]),
+                (updated, "2026-11-22T05:00:00", &["error <updated> is \"2026-11-22T05:00:00\""]),
+                (updated, "Sunday", &["error <updated> is \"Sunday\""]),
+                (id, "<id>alerts</id>", &["error <id> is \"alerts\""]),
+                (id, "<id>urn:x:alerts</id>", &[]),
                 ("<id>https://example.org/alerts/a-1</id>\n", "", &["error <entry> has no <id>"]),
                 ("<title>Flood in RW 1</title>\n", "", &["error <entry> has no <title>"]),
                 (author, "", &["error neither the feed nor the entry has an <author>"]),
                 ("<name>BPBD</name>", "", &["error <author> has no <name>"]),
-                (
-                    "<link rel=\"self\"",
-                    "<link rel=\"up\"",
-                    &["recommendation the feed has no link to itself"],
-                ),
+                ("rel=\"self\"", "rel=\"up\"", &[no_link]),
                 (" href=\"https://example.org/alerts/a-1\"", "", &["error <link> has no href"]),
             ],
         );
@@ -100,25 +91,19 @@ fn an_entry_links_to_its_alert() {
 
 #[test]
 fn an_alert_in_an_entry_is_checked_and_has_a_media_type_of_xml() {
+    let (content, cap) = ("type=\"application/cap+xml\">", "oasis:names:tc:emergency:cap:");
+    let old = ["recommendation an entry without its alert", "error <alert> is not of CAP 1.2"];
     assert_each_found(
         &full_feed(),
         &[
-            ("type=\"application/cap+xml\">", "type=\"text/xml\">", &[]),
-            (
-                "type=\"application/cap+xml\">",
-                "type=\"html\">",
-                &["error with an alert has the type \"html\""],
-            ),
+            (content, "type=\"text/xml\">", &[]),
+            (content, "type=\"html\">", &["error with an alert has the type \"html\""]),
             (
                 "<content type=\"application/cap+xml\">",
                 "<content>",
                 &["error with an alert has the type \"text\""],
             ),
-            (
-                "<alert xmlns=\"urn:oasis:names:tc:emergency:cap:1.2\">",
-                "<alert xmlns=\"urn:oasis:names:tc:emergency:cap:1.1\">",
-                &["recommendation an entry without its alert", "error <alert> is not of CAP 1.2"],
-            ),
+            (&format!("<alert xmlns=\"urn:{cap}1.2\">"), &format!("<alert xmlns=\"urn:{cap}1.1\">"), &old),
             ("Actual", "Test", &["recommendation entry 1, alert \"a-1\": <status> is \"Test\""]),
         ],
     );
@@ -126,6 +111,10 @@ fn an_alert_in_an_entry_is_checked_and_has_a_media_type_of_xml() {
 
 #[test]
 fn elements_beside_the_link_have_the_prefix_cap_and_the_forms_of_an_alert() {
+    let status = "<cap:status>Test</cap:status><cap:severity>";
+    let expired = ["recommendation the alert has expired", "error <expires> is not after <sent>"];
+    let missing =
+        "recommendation an entry without its alert has no <cap:identifier>, <cap:sent>, <cap:expires>";
     let identity = "<cap:identifier>a-1</cap:identifier>\n";
     for feed in [thin_feed(), rss()] {
         assert_each_found(
@@ -134,26 +123,15 @@ fn elements_beside_the_link_have_the_prefix_cap_and_the_forms_of_an_alert() {
                 (identity, "", &["recommendation an entry without its alert has no <cap:identifier>;"]),
                 ("a-1</cap:", "a 1</cap:", &["error <cap:identifier> is \"a 1\""]),
                 ("18:00:00+07:00", "18:00:00Z", &["error <cap:expires> is \"2026-11-22T18:00:00Z\""]),
-                (
-                    "18:00:00+07:00",
-                    "11:00:00+07:00",
-                    &["recommendation the alert has expired", "error <expires> is not after <sent>"],
-                ),
+                ("18:00:00+07:00", "11:00:00+07:00", &expired),
                 (">Severe<", ">Bad<", &["error <cap:severity> is \"Bad\""]),
                 ("cap:severity", "cap:severeness", &["error CAP 1.2 does not allow <cap:severeness> here"]),
                 ("-6.2,106.9 ", "-6.2,106.9  ", &["error where a pair should be"]),
-                (
-                    "<cap:severity>",
-                    "<cap:status>Test</cap:status><cap:severity>",
-                    &["recommendation is \"Test\""],
-                ),
+                ("<cap:severity>", status, &["recommendation is \"Test\""]),
                 (
                     "cap:1.2\"",
                     "cap:1.1\"",
-                    &[
-                        "recommendation an entry without its alert has no <cap:identifier>, <cap:sent>, <cap:expires>",
-                        "error the prefix of <cap:identifier> is not that of CAP 1.2",
-                    ],
+                    &[missing, "error the prefix of <cap:identifier> is not that of CAP 1.2"],
                 ),
             ],
         );
@@ -164,17 +142,14 @@ fn elements_beside_the_link_have_the_prefix_cap_and_the_forms_of_an_alert() {
 
 #[test]
 fn an_rss_feed_and_its_items_have_what_rss_2_requires() {
+    let description = "<description>Flooded areas</description>";
     assert_each_found(
         &rss(),
         &[
             ("version=\"2.0\"", "version=\"0.91\"", &["error <rss> is not of version 2.0"]),
             ("<title>Floods</title>\n", "", &["error <channel> has no <title>"]),
             ("<link>https://example.org/</link>\n", "", &["error <channel> has no <link>"]),
-            (
-                "<description>Flooded areas</description>",
-                "<description/>",
-                &["error <channel> has an empty <description>"],
-            ),
+            (description, "<description/>", &["error <channel> has an empty <description>"]),
             ("<lastBuildDate>Sun, 22", "<lastBuildDate>22/", &["error <lastBuildDate> is"]),
             ("<pubDate>Sun, 22 Nov 2026 12:00:00 +0700", "<pubDate>today", &["error <pubDate> is \"today\""]),
             ("rel=\"self\"", "rel=\"up\"", &["recommendation the feed has no link to itself"]),

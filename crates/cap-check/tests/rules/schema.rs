@@ -2,17 +2,17 @@ use crate::documents::{ALERT, assert_each_found, assert_found, changed, checked}
 
 #[test]
 fn elements_stand_in_the_order_of_the_schema_and_as_often_as_it_says() {
+    let (sources, once) =
+        ("<source>x</source><source>y</source><scope>", "error <source> occurs more than once");
+    let resource = "<resource><uri>x</uri></resource>\n<area>\n<areaDesc>RW 1<";
+    let lacks = ["error <resource> has no <resourceDesc>", "error <resource> has no <mimeType>"];
     assert_each_found(
         ALERT,
         &[
             ("<scope>Public</scope>\n", "", &["error <alert> has no <scope>"]),
             ("<sender>flood@example.org</sender>\n", "", &["error <alert> has no <sender>"]),
             ("<scope>", "<note>x</note><scope>", &["error <scope> stands too late"]),
-            (
-                "<scope>",
-                "<source>x</source><source>y</source><scope>",
-                &["error <source> occurs more than once"],
-            ),
+            ("<scope>", sources, &[once]),
             ("<scope>", "<urgent>x</urgent><scope>", &["error CAP 1.2 does not allow <urgent> here"]),
             ("<scope>", "<x xmlns=\"urn:x\"/><scope>", &["error CAP 1.2 does not allow <x> here"]),
             ("<scope>", "Public<scope>", &["error <alert> holds the text \"Public\""]),
@@ -20,11 +20,7 @@ fn elements_stand_in_the_order_of_the_schema_and_as_often_as_it_says() {
             ("<info>\n<language>", "<info id=\"1\">\n<language>", &["error <info> has the attribute \"id\""]),
             ("<value>OET-081</value>", "", &["error <eventCode> has no <value>"; 2]),
             ("<areaDesc>RW 1</areaDesc>\n", "", &["error <area> has no <areaDesc>"]),
-            (
-                "<area>\n<areaDesc>RW 1<",
-                "<resource><uri>x</uri></resource>\n<area>\n<areaDesc>RW 1<",
-                &["error <resource> has no <resourceDesc>", "error <resource> has no <mimeType>"],
-            ),
+            ("<area>\n<areaDesc>RW 1<", resource, &lacks),
         ],
     );
 }
@@ -44,12 +40,7 @@ fn values_have_the_forms_of_the_schema() {
             (
                 "</areaDesc>\n<poly",
                 "</areaDesc>\n<altitude>high</altitude>\n<poly",
-                &[
-                    "error <altitude> is \"high\"",
-                    "error <polygon> stands too late",
-                    "error <altitude> is \"high\"",
-                    "error <polygon> stands too late",
-                ],
+                &[["error <altitude> is \"high\"", "error <polygon> stands too late"]; 2].concat(),
             ),
         ],
     );
