@@ -43,8 +43,7 @@ fn names(names: &[&str]) -> Vec<String> {
 
 #[rocket::async_test]
 async fn reports_stored_before_are_in_the_cities_that_an_import_brings() {
-    let operator = Operator::with_fixture().await;
-    let store = operator.store().await;
+    let (operator, store) = Operator::live().await;
     assert_eq!(lies_in(&*store, "jbd").await.0, [1, 4, 6, 7]);
     assert_eq!(lies_in(&*store, "bdg").await, (vec![2], names(&["Pompa A"])));
     // jbd is now where only area 2 and one report of the same folder are, bdg moves to area 1.
@@ -63,9 +62,8 @@ async fn reports_stored_before_are_in_the_cities_that_an_import_brings() {
 
 #[rocket::async_test]
 async fn a_new_report_is_in_the_city_whose_boundary_holds_it() {
-    let operator = Operator::with_fixture().await;
-    let store = operator.store().await;
-    operator.import_files(&[cities(&[("jbd", 0.0, 0.0)])]).await.unwrap();
+    let (operator, store) = Operator::live().await;
+    operator.add(&[cities(&[("jbd", 0.0, 0.0)])]).await;
     let before = lies_in(&*store, "jbd").await.0;
     let key = receive(&*store, "fresh-card").await.unwrap().key.number();
     store.receive_partner_report(post(99, 0.5, 0.5)).await.unwrap();

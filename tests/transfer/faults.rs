@@ -81,7 +81,7 @@ async fn a_broken_row_late_in_any_file_leaves_everything_as_it_was() {
             assert!(error.starts_with(&format!("{broken}, line {}: ", rows.len() + 1)), "{error}");
             assert!(operator.everything().await == before, "{broken}");
         }
-        operator.import_files(&sound).await.unwrap();
+        operator.add(&sound).await;
         let after = operator.everything().await;
         for (file, content) in &before.files {
             assert!(after.files[file] != *content, "{file} would have changed");

@@ -16,7 +16,7 @@ async fn other_attributes_of_an_area_are_a_change_and_the_same_are_none() {
     let import = async |attributes: Value| {
         let mut area = area(40, 20.0, 20.0);
         area["properties"]["attributes"] = attributes;
-        operator.import_files(&[(FolderFile::Areas, collection(&[area]))]).await.unwrap();
+        operator.add(&[(FolderFile::Areas, collection(&[area]))]).await;
         operator.everything().await.revisions
     };
     let first = import(json!({ "b": 1.0, "a": null })).await;
@@ -28,12 +28,11 @@ async fn other_attributes_of_an_area_are_a_change_and_the_same_are_none() {
 
 #[rocket::async_test]
 async fn an_imported_log_is_merged_with_what_is_live() {
-    let operator = Operator::with_fixture().await;
-    let store = operator.store().await;
+    let (operator, store) = Operator::live().await;
     store.set_flood_state(order(1, Some(4))).await.unwrap();
     store.set_flood_state(order(30, None)).await.unwrap();
     let log = states("1,3,2016-12-16T00:00:00Z,,\n30,4,2016-12-16T01:00:00Z,,\n2,1,2016-12-17T00:00:00Z,,\n");
-    operator.import_files(&[log]).await.unwrap();
+    operator.add(&[log]).await;
     assert_eq!(standing(&*store).await, [(1, 4), (2, 1), (5, 2)], "the newest stands");
     let past = highest(&*store, "2016-12-16T02:00:00Z", "2016-12-16T03:00:00Z").await;
     assert_eq!(past, [(1, 3), (5, 4), (30, 4)]);
@@ -45,28 +44,26 @@ async fn an_imported_log_is_merged_with_what_is_live() {
 
 #[rocket::async_test]
 async fn a_corrected_entry_replaces_the_one_of_its_moment() {
-    let operator = Operator::with_fixture().await;
-    let store = operator.store().await;
+    let (operator, store) = Operator::live().await;
     let older = states("5,,2016-12-14T09:00:35Z,bpbd,import\n");
-    operator.import_files(&[older]).await.unwrap();
+    operator.add(&[older]).await;
     assert_eq!(standing(&*store).await, [(5, 2), (30, 3)], "a newer one stands");
     let then = highest(&*store, "2016-12-14T10:00:00Z", "2016-12-14T11:00:00Z").await;
     assert_eq!(then, [(1, 2), (30, 3)]);
     // Of two rows of one moment the last counts.
     let newest = states("5,1,2016-12-19T13:41:35Z,,\n5,4,2016-12-19T13:41:35Z,bpbd,corrected\n");
-    operator.import_files(&[newest]).await.unwrap();
+    operator.add(&[newest]).await;
     assert_eq!(standing(&*store).await, [(5, 4), (30, 3)]);
     let last = store.flood_log(id(5)).await.unwrap().pop().unwrap();
     assert_eq!((last.state, last.by.subject.as_str()), (Some(state(4)), "corrected"));
-    operator.import_files(&[states("5,,2016-12-19T13:41:35Z,,\n")]).await.unwrap();
+    operator.add(&[states("5,,2016-12-19T13:41:35Z,,\n")]).await;
     assert_eq!(standing(&*store).await, [(30, 3)], "a clearing");
     assert_eq!(operator.count("SELECT count(*) FROM flood_changes").await, 6);
 }
 
 #[rocket::async_test]
 async fn entries_that_are_imported_between_others_change_the_beginnings_of_their_runs() {
-    let operator = Operator::with_fixture().await;
-    let store = operator.store().await;
+    let (operator, store) = Operator::live().await;
     let moment = |day: &str| Timestamp::parse(&format!("{day}T00:00:00Z")).unwrap();
     let runs = async || {
         let everything = EntryQuery {
@@ -80,16 +77,15 @@ async fn entries_that_are_imported_between_others_change_the_beginnings_of_their
         shown.map(|(at, run)| format!("{} {}", &at[5..16], &run[5..16])).collect::<Vec<_>>()
     };
     operator
-        .import_files(&[states(
+        .add(&[states(
             "5,2,2016-12-01T00:00:00Z,,\n5,2,2016-12-03T00:00:00Z,,\n5,3,2016-12-03T01:00:00Z,,\n",
         )])
-        .await
-        .unwrap();
+        .await;
     assert_eq!(
         runs().await[..3],
         ["12-01T00:00 12-01T00:00", "12-03T00:00 12-03T00:00", "12-03T01:00 12-03T01:00"]
     );
-    operator.import_files(&[states("5,2,2016-12-02T00:00:00Z,,\n")]).await.unwrap();
+    operator.add(&[states("5,2,2016-12-02T00:00:00Z,,\n")]).await;
     assert_eq!(
         runs().await[..4],
         [

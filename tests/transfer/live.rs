@@ -22,8 +22,7 @@ use crate::operator::Operator;
 
 #[rocket::async_test]
 async fn an_open_store_shows_what_is_imported_within_a_second() {
-    let operator = Operator::with_fixture().await;
-    let store = operator.store().await;
+    let (operator, store) = Operator::live().await;
     let map = async |store: &dyn Store| {
         let layer = store.floods(&FloodQuery::default()).await.unwrap();
         Layer::Floods(layer.value)
@@ -42,7 +41,7 @@ async fn an_open_store_shows_what_is_imported_within_a_second() {
     }
 
     let areas = (FolderFile::Areas, collection(&[area(6, 7.0, 0.0), area(30, 3.0, 5.0)]));
-    operator.import_files(&[areas]).await.unwrap();
+    operator.add(&[areas]).await;
     let imported = Instant::now();
     let shown = map(&*store).await;
     assert_eq!(shown.len(), 6);
@@ -61,8 +60,8 @@ async fn an_open_store_shows_what_is_imported_within_a_second() {
 
 #[rocket::async_test]
 async fn nothing_that_is_written_during_an_import_fails_or_is_lost() {
-    let operator = Arc::new(Operator::with_fixture().await);
-    let store = operator.store().await;
+    let (operator, store) = Operator::live().await;
+    let operator = Arc::new(operator);
     let folder = long_folder();
     let done = Arc::new(AtomicBool::new(false));
     let writers = (0..4i64).map(|writer| {
@@ -121,8 +120,8 @@ async fn nothing_that_is_written_during_an_import_fails_or_is_lost() {
 
 #[rocket::async_test]
 async fn an_import_that_takes_long_holds_nobody_up_before_it_comes_to_the_reports() {
-    let operator = Arc::new(Operator::with_fixture().await);
-    let store = operator.store().await;
+    let (operator, store) = Operator::live().await;
+    let operator = Arc::new(operator);
     let mut holder = PgConnection::connect(&operator.database().url()).await.unwrap();
     let mut held = holder.begin().await.unwrap();
     sqlx::query("LOCK TABLE cards IN ROW EXCLUSIVE MODE").execute(&mut *held).await.unwrap();

@@ -42,6 +42,13 @@ impl Operator {
         Self::of(Database::with_fixture().await)
     }
 
+    /// Of a database that holds the fixture, and a server's store on it.
+    pub(crate) async fn live() -> (Self, Arc<dyn Store>) {
+        let operator = Self::with_fixture().await;
+        let store = operator.store().await;
+        (operator, store)
+    }
+
     /// Of a store of each kind that holds the fixture.
     pub(crate) async fn each_with_fixture() -> [Self; 2] {
         [Self::with_fixture().await, Self::in_file(StoreFile::with_fixture().await)]
@@ -88,6 +95,11 @@ impl Operator {
 
     pub(crate) async fn import_files(&self, files: &[(FolderFile, String)]) -> Result<Imported, String> {
         self.import(folder_of(files).path()).await
+    }
+
+    /// Imports files that are right.
+    pub(crate) async fn add(&self, files: &[(FolderFile, String)]) {
+        self.import_files(files).await.unwrap();
     }
 
     pub(crate) async fn export(&self) -> TempDir {

@@ -14,12 +14,11 @@ use crate::operator::Operator;
 
 #[rocket::async_test]
 async fn reports_alone_are_tagged_with_the_areas_of_the_store() {
-    let operator = Operator::with_fixture().await;
-    let store = operator.store().await;
+    let (operator, store) = Operator::live().await;
     let mut elsewhere = report(Some(22), 1, 0.5, 0.5);
     elsewhere["properties"]["tags"] = json!({ "instance_region_code": "ID-JB", "local_area_id": null });
     let features = [report(Some(20), 1, 3.5, 0.5), report(Some(21), 1, 6.5, 0.5), elsewhere];
-    operator.import_files(&[reports(&features)]).await.unwrap();
+    operator.add(&[reports(&features)]).await;
     for (key, region, area) in [(20, "ID-JB", Some(30)), (21, "ID-JB", None), (22, "ID-JB", None)] {
         let found = store.report(key.try_into().unwrap()).await.unwrap().value;
         assert_eq!(found.tags.instance_region_code.as_deref(), Some(region), "{key}");
@@ -31,10 +30,10 @@ async fn reports_alone_are_tagged_with_the_areas_of_the_store() {
 async fn reports_without_a_key_are_counted_on_once() {
     let operator = Operator::with_fixture().await;
     let twice = [report(None, 1, 0.5, 0.5), report(Some(20), 2, 0.5, 0.5), report(None, 1, 0.5, 0.5)];
-    operator.import_files(&[reports(&twice)]).await.unwrap();
+    operator.add(&[reports(&twice)]).await;
     assert_eq!(keys(&operator).await, [1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22], "after the highest of the file");
     let before = operator.everything().await;
-    operator.import_files(&[reports(&twice)]).await.unwrap();
+    operator.add(&[reports(&twice)]).await;
     assert_eq!(operator.everything().await, before, "nothing is added");
     let mut pictured = report(None, 1, 0.5, 0.5);
     pictured["properties"]["image_url"] = json!("http://example.org/2.jpg");
@@ -45,9 +44,9 @@ async fn reports_without_a_key_are_counted_on_once() {
     for more in
         [&[pictured, without_data, training][..], &[twice[0].clone(), twice[0].clone(), twice[0].clone()]]
     {
-        operator.import_files(&[reports(more)]).await.unwrap();
+        operator.add(&[reports(more)]).await;
         let added = keys(&operator).await;
-        operator.import_files(&[reports(more)]).await.unwrap();
+        operator.add(&[reports(more)]).await;
         assert_eq!(keys(&operator).await, added);
     }
     assert_eq!(
@@ -57,33 +56,25 @@ async fn reports_without_a_key_are_counted_on_once() {
     );
     let store = operator.store().await;
     assert_eq!(receive(&*store, "fresh-card").await.unwrap().key.number(), 27);
-    operator.import_files(&[reports(&[report(None, 3, 0.5, 0.5)])]).await.unwrap();
+    operator.add(&[reports(&[report(None, 3, 0.5, 0.5)])]).await;
     assert_eq!(keys(&operator).await.last(), Some(&28), "after the highest of the store");
 }
 
 #[rocket::async_test]
 async fn the_next_report_follows_the_highest_imported_key() {
-    let operator = Operator::with_fixture().await;
-    let store = operator.store().await;
-    operator
-        .import_files(&[reports(&[report(Some(1000), 1, 0.5, 0.5)]), cards("new-card,70,,,,,\n")])
-        .await
-        .unwrap();
+    let (operator, store) = Operator::live().await;
+    operator.add(&[reports(&[report(Some(1000), 1, 0.5, 0.5)]), cards("new-card,70,,,,,\n")]).await;
     assert_eq!(receive(&*store, "fresh-card").await.unwrap().key.number(), 1001);
     assert_eq!(receive(&*store, "new-card").await.unwrap().key.number(), 1002);
     let holder = fixture::cards()[0].holder.clone();
     assert_eq!(store.create_card(holder).await.unwrap().pkey, 71);
-    operator
-        .import_files(&[reports(&[report(Some(500), 1, 0.5, 0.5)]), cards("low-card,60,,,,,\n")])
-        .await
-        .unwrap();
+    operator.add(&[reports(&[report(Some(500), 1, 0.5, 0.5)]), cards("low-card,60,,,,,\n")]).await;
     assert_eq!(receive(&*store, "low-card").await.unwrap().key.number(), 1003, "a lower one changes nothing");
 }
 
 #[rocket::async_test]
 async fn an_import_that_fails_takes_no_keys() {
-    let operator = Operator::with_fixture().await;
-    let store = operator.store().await;
+    let (operator, store) = Operator::live().await;
     let highest = [report(Some(ReportKey::MAX), 1, 0.5, 0.5)];
     let files = [reports(&highest), cards(&format!("new-card,{},,,,,\nmy-card,5,,,,,99\n", ReportKey::MAX))];
     assert!(operator.import_files(&files).await.is_err());
@@ -95,14 +86,13 @@ async fn an_import_that_fails_takes_no_keys() {
 
 #[rocket::async_test]
 async fn imported_cards_and_posts_are_used_as_if_they_had_come_by_themselves() {
-    let operator = Operator::with_fixture().await;
-    let store = operator.store().await;
+    let (operator, store) = Operator::live().await;
     let files = [
         reports(&[report(Some(20), 1, 0.5, 0.5), report(Some(21), 1, 0.5, 0.5)]),
         cards("new-card-1,10,\"Ibu, O\",telegram,id,\"{\"\"a\"\": 1.0}\",20\nnew-card-2,11,,,,,\n"),
         posts("-5,21\n"),
     ];
-    operator.import_files(&files).await.unwrap();
+    operator.add(&files).await;
     let card = store.card(&card_id("new-card-1")).await.unwrap();
     assert_eq!((card.pkey, card.report.map(ReportKey::number)), (10, Some(20)));
     assert_eq!(card.holder.network_data.as_deref().map(RawValue::get), Some("{\"a\": 1.0}"));
@@ -114,7 +104,7 @@ async fn imported_cards_and_posts_are_used_as_if_they_had_come_by_themselves() {
 
     // What has been used meanwhile stays used.
     let before = operator.everything().await;
-    operator.import_files(&files).await.unwrap();
+    operator.add(&files).await;
     assert_eq!(operator.everything().await, before);
     assert_eq!(store.card(&card_id("new-card-2")).await.unwrap().report, Some(received.key));
 }
@@ -135,7 +125,7 @@ async fn cards_and_disasters_of_another_installation_are_imported_when_the_confi
     assert!(refused.contains("7 to 14 characters"), "{refused}");
     rules.max_id_length = serde_json::from_value(json!(36)).unwrap();
     operator.settings.rules = FolderRules::new(&disasters, &rules);
-    operator.import_files(&files).await.unwrap();
+    operator.add(&files).await;
     let store = operator.store().await;
     assert_eq!(store.card(&card_id(uuid)).await.unwrap().report.map(ReportKey::number), Some(30));
     let found = store.report(30.try_into().unwrap()).await.unwrap().value;

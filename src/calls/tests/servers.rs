@@ -176,7 +176,7 @@ async fn a_source_that_falls_silent_is_told_once_and_again_when_it_is_back() {
     };
     bench.run(60).await;
     let (silent, back) = (json!(["desk", "silent"]), json!(["desk", "ok"]));
-    assert_eq!(told(&bench), [silent.clone()], "it was never heard");
+    assert_eq!(told(&bench), std::slice::from_ref(&silent), "it was never heard");
     bench.server.sources.hear_subject("bpbd");
     bench.server.sources.hear_subject("gauges");
     bench.run(1200).await;

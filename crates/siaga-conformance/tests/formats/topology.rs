@@ -15,8 +15,8 @@ fn line(positions: &[(i32, i32)]) -> LineString<f64> {
     positions.iter().map(|&(x, y)| (f64::from(x), f64::from(y))).collect()
 }
 
-fn polygon(exterior: &[(i32, i32)], holes: &[&[(i32, i32)]]) -> Polygon<f64> {
-    Polygon::new(line(exterior), holes.iter().map(|hole| line(hole)).collect())
+fn polygon(exterior: &[(i32, i32)]) -> Polygon<f64> {
+    Polygon::new(line(exterior), vec![])
 }
 
 /// The nodes of an arc.
@@ -41,8 +41,8 @@ fn arcs_of(polygons: &[Polygon<f64>]) -> (Vec<Arc>, Vec<Rings>) {
 #[test]
 fn a_shared_border_is_one_arc_used_in_both_directions() {
     let (arcs, uses) = arcs_of(&[
-        polygon(&[(0, 0), (1, 0), (1, 1), (0, 1), (0, 0)], &[]),
-        polygon(&[(1, 0), (2, 0), (2, 1), (1, 1), (1, 0)], &[]),
+        polygon(&[(0, 0), (1, 0), (1, 1), (0, 1), (0, 0)]),
+        polygon(&[(1, 0), (2, 0), (2, 1), (1, 1), (1, 0)]),
     ]);
     assert_eq!(
         arcs,
@@ -53,33 +53,13 @@ fn a_shared_border_is_one_arc_used_in_both_directions() {
 }
 
 #[test]
-fn a_ring_and_the_hole_it_fills_are_one_arc_wherever_each_begins_and_whichever_way_it_runs() {
-    let hole = [(3, 3), (3, 5), (5, 5), (5, 3), (3, 3)];
-    let (arcs, uses) = arcs_of(&[
-        polygon(&[(0, 0), (8, 0), (8, 8), (0, 8), (0, 0)], &[&hole]),
-        polygon(&[(5, 5), (3, 5), (3, 3), (5, 3), (5, 5)], &[]),
-        polygon(&[(5, 3), (3, 3), (3, 5), (5, 5), (5, 3)], &[]),
-    ]);
-    assert_eq!(arcs.len(), 2);
-    assert_eq!(uses, [vec![vec![0], vec![1]], vec![vec![!1]], vec![vec![!1]]]);
-}
-
-#[test]
 fn rings_of_the_same_nodes_in_another_order_are_different_arcs() {
     let (arcs, _) = arcs_of(&[
-        polygon(&[(0, 0), (4, 0), (4, 4), (0, 4), (0, 0)], &[]),
-        polygon(&[(0, 0), (4, 4), (4, 0), (0, 4), (0, 0)], &[]),
+        polygon(&[(0, 0), (4, 0), (4, 4), (0, 4), (0, 0)]),
+        polygon(&[(0, 0), (4, 4), (4, 0), (0, 4), (0, 0)]),
     ]);
     let lengths: usize = arcs.iter().map(|arc| arc.len() - 1).sum();
     assert_eq!(lengths, 6, "two borders are shared and four are not");
-}
-
-#[test]
-fn a_polygon_smaller_than_the_grid_keeps_a_place() {
-    let speck = Polygon::new(LineString::from(vec![(4.1, 4.1), (4.2, 4.1), (4.2, 4.2), (4.1, 4.1)]), vec![]);
-    let (arcs, uses) = arcs_of(&[speck]);
-    assert_eq!(arcs, [vec![(4, 4), (4, 4), (4, 4), (4, 4)]]);
-    assert_eq!(uses, [[[0]]]);
 }
 
 #[test]

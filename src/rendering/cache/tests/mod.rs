@@ -335,15 +335,6 @@ async fn a_cache_without_size_has_every_answer_made() {
 }
 
 #[rocket::async_test]
-async fn what_was_not_asked_for_the_longest_makes_room() {
-    // Each takes its bytes and some more.
-    let desk = Desk::new(1_600);
-    for (question, made) in [("a", 1), ("b", 2), ("a", 1), ("c", 3), ("a", 1), ("d", 4), ("b", 5)] {
-        assert!(desk.ask(question).await.unwrap().ends_with(&format!("made {made}")), "{question}");
-    }
-}
-
-#[rocket::async_test]
 async fn a_rendering_that_panics_fails_and_the_next_does_not() {
     let cache: Cache<u8, Failure> = Cache::new(LARGE, PATIENT, Metrics::default());
     let clock = ManualClock::new(fixture::now());
