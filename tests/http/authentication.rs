@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 
 use crate::fixture;
-use crate::suite::signing::{base64, claims, now};
+use crate::independent::signing::{base64, claims, now};
 use crate::suite::support::{ADMIN_KEY, KEY, OTHER_KEY, SECRET, Siaga, figment, json_of};
 
 fn signed(secret: &str, claims: &Value) -> String {

@@ -5,32 +5,15 @@ use std::time::{Duration, Instant};
 
 use rocket::http::{Header, Method, Status};
 use rocket::local::asynchronous;
-use rocket::local::blocking::Client;
 use rocket::tokio::io::AsyncReadExt;
 use rocket::tokio::time::{sleep, timeout};
 use rocket::tokio::{join, select};
 use serde_json::{Value, json};
 use siaga::model::{Clock, ManualClock};
 
-use crate::fixture::{self, block_on};
-use crate::suite::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, json_of, key, service};
-
-/// The delta at an address.
-fn delta(client: &Client, query: &str) -> Value {
-    let response = client.get(format!("/v1/changes{query}")).dispatch();
-    assert_eq!(response.status(), Status::Ok, "{query}");
-    assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
-    json_of(response)["result"].clone()
-}
-
-fn cursor(delta: &Value) -> String {
-    delta["cursor"].as_str().unwrap().to_owned()
-}
-
-fn states(delta: &Value) -> Vec<(String, Value)> {
-    let areas = delta["areas"].as_array().unwrap();
-    areas.iter().map(|area| (area["area_id"].as_str().unwrap().to_owned(), area["state"].clone())).collect()
-}
+use crate::fixture::block_on;
+use crate::suite::servers::{apply, cursor, delta, states};
+use crate::suite::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, key, service};
 
 fn pass(siaga: &Siaga) {
     siaga.clock.set(siaga.clock.now().after(Duration::from_secs(1)));
@@ -163,73 +146,11 @@ fn a_cursor_that_is_ahead_for_a_moment_gets_what_changed_when_the_server_has_rea
 }
 
 #[test]
-fn a_request_that_waits_is_answered_by_the_change_of_another_server() {
-    let siaga = Siaga::start();
-    let other = siaga.beside(figment());
-    let first = cursor(&delta(&siaga.client, ""));
-    // A server that reads the states for the first time after the change sends all of them.
-    delta(&other, "");
-    let address = format!("?since={first}&wait=30");
-    let waiting = std::thread::spawn(move || {
-        let begun = Instant::now();
-        (delta(&other, &address), begun.elapsed())
-    });
-    assert_eq!(siaga.put("/v1/floods/2", r#"{"state":1}"#).status(), Status::Ok);
-    let (found, took) = waiting.join().unwrap();
-    assert_eq!(states(&found), [("2".to_owned(), json!(1))]);
-    assert!(took < Duration::from_secs(20), "{took:?}");
-}
-
-#[test]
 fn a_wait_without_a_change_ends_with_an_empty_delta() {
     let siaga = Siaga::start();
     let first = cursor(&delta(&siaga.client, ""));
     let found = delta(&siaga.client, &format!("?since={first}&wait=1"));
     assert_eq!((cursor(&found), states(&found), &found["full"]), (first, vec![], &json!(false)));
-}
-
-#[test]
-fn a_client_that_applies_all_deltas_of_two_servers_has_the_current_states() {
-    let siaga = Siaga::start();
-    let servers = [siaga.beside(figment()), siaga.beside(figment())];
-    let mut known: BTreeMap<String, Value> = BTreeMap::new();
-    let mut since: Option<String> = None;
-    for number in 0..120_u64 {
-        // The clock of the servers steps back now and then.
-        let now = fixture::now().after(Duration::from_secs(60 * (number % 17)));
-        siaga.clock.set(now);
-        let area = [1, 2, 5, 10, 30][(number * 7 % 5) as usize];
-        let server = &servers[(number % 2) as usize];
-        let (address, code) = (format!("/v1/floods/{area}"), number * 3 % 5);
-        let request = if code == 0 { server.delete(address) } else { server.put(address) };
-        let body = format!("{{\"state\":{code}}}");
-        assert_eq!(request.header(key(KEY)).body(body).dispatch().status(), Status::Ok);
-        if number % 3 == 0 {
-            continue;
-        }
-        // The other server is read, whose listener may not have heard of the change.
-        let reader = &servers[(number / 3 % 2) as usize];
-        let found = delta(reader, &since.map_or(String::new(), |since| format!("?since={since}")));
-        if found["full"] == true {
-            known.clear();
-        }
-        for (area, state) in states(&found) {
-            if state.is_null() {
-                known.remove(&area)
-            } else {
-                known.insert(area, state)
-            };
-        }
-        since = Some(cursor(&found));
-        let current = json_of(reader.get("/v1/floods/states").dispatch());
-        let current: BTreeMap<String, Value> = current["result"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|record| (record["area_id"].as_str().unwrap().to_owned(), record["state"].clone()))
-            .collect();
-        assert_eq!(known, current, "after change {number}");
-    }
 }
 
 /// Reads a stream until its text holds something.
@@ -395,19 +316,6 @@ fn known_after(bytes: &[u8]) -> (BTreeMap<String, Value>, Option<String>) {
         }
     }
     (known, last)
-}
-
-fn apply(known: &mut BTreeMap<String, Value>, delta: &Value) {
-    if delta["full"] == true {
-        known.clear();
-    }
-    for (area, state) in states(delta) {
-        if state.is_null() {
-            known.remove(&area)
-        } else {
-            known.insert(area, state)
-        };
-    }
 }
 
 #[test]

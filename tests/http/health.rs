@@ -3,37 +3,10 @@
 use std::sync::Arc;
 
 use rocket::http::{Method, Status};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::suite::away::Away;
+use crate::independent::away::Away;
 use crate::suite::support::{Siaga, figment, json_of, key};
-
-fn names(body: &Value) -> Vec<&str> {
-    let checks = body["result"]["checks"].as_array().unwrap();
-    checks.iter().map(|check| check["name"].as_str().unwrap()).collect()
-}
-
-#[test]
-fn a_service_that_has_what_it_needs_is_live_and_ready() {
-    let siaga = Siaga::start();
-    let live = siaga.get("/health/live");
-    assert_eq!(live.headers().get_one("Cache-Control"), Some("no-store"));
-    assert_eq!(json_of(live), json!({ "statusCode": 200, "result": { "status": "live" } }));
-    let ready = siaga.get("/health/ready");
-    assert_eq!((ready.status(), ready.headers().get_one("Cache-Control")), (Status::Ok, Some("no-store")));
-    let body = json_of(ready);
-    assert_eq!((&body["statusCode"], &body["result"]["status"]), (&json!(200), &json!("ready")), "{body}");
-    let found = names(&body);
-    let expected: [&[&str]; 3] = [
-        &["store", "images", "changes"],
-        &["store", "file", "images", "changes"],
-        &["store", "migrations", "clock", "listener", "images", "changes"],
-    ];
-    assert!(expected.contains(&&*found), "{body}");
-    for check in body["result"]["checks"].as_array().unwrap() {
-        assert!(check["ok"] == json!(true) && check["ms"].is_u64() && check["reason"].is_null(), "{body}");
-    }
-}
 
 #[test]
 fn health_answers_head_and_whoever_asks_and_no_other_method() {

@@ -10,9 +10,9 @@ use rocket::http::Status;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::independent::signing::{claims, jwk, token};
 use crate::independent::tokens::change;
 use crate::suite::eventually::{LONG, eventually_blocking};
-use crate::suite::signing::{claims, jwk, token};
 use crate::suite::support::{Siaga, figment_without_tokens};
 
 /// A service and the file of its keys.

@@ -3,101 +3,16 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use figment::Figment;
 use rocket::http::{Accept, ContentType, Header, Method, Status};
-use rocket::local::blocking::LocalResponse;
 use serde_json::{Value, json};
 use siaga::model::Clock;
 
 use crate::suite::eventually::{LONG, eventually_blocking};
+use crate::suite::form::{
+    BOUNDARY, FLOOD, TOKEN, card, count, flood, form, location, newest, open, send, send_by_script, started,
+};
 use crate::suite::photos::photo;
-use crate::suite::support::{KEY, Siaga, figment, json_of, key, properties};
-
-pub(super) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
-pub(super) const BOUNDARY: &str = "a-boundary";
-/// A flood in area 1.
-const FLOOD: [(&str, &str); 5] = [
-    ("disaster", "flood"),
-    ("flood.flood_depth", "40"),
-    ("lat", "-6.195"),
-    ("lng", "106.805"),
-    ("text", "Air setinggi lutut <b>"),
-];
-
-pub(super) fn open() -> Figment {
-    figment().merge(("siaga.cards.open", true))
-}
-
-pub(super) fn started(figment: Figment) -> Siaga {
-    Siaga::with(figment, |builder| builder)
-}
-
-/// The body of a form.
-pub(super) fn form(fields: &[(&str, &str)], file: Option<&[u8]>) -> Vec<u8> {
-    let mut body = Vec::new();
-    for (name, text) in fields {
-        let part =
-            format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
-        body.extend(part.as_bytes());
-    }
-    let (name, file) = file.map_or(("", &[][..]), |file| ("photo.jpg", file));
-    let head = format!(
-        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"{name}\"\r\n\
-         Content-Type: image/jpeg\r\n\r\n"
-    );
-    body.extend(head.as_bytes());
-    body.extend(file);
-    body.extend(format!("\r\n--{BOUNDARY}--\r\n").as_bytes());
-    body
-}
-
-pub(super) fn send<'c>(
-    siaga: &'c Siaga,
-    address: &'c str,
-    fields: &[(&str, &str)],
-    file: Option<&[u8]>,
-) -> LocalResponse<'c> {
-    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
-    siaga.client.post(address).header(kind).body(form(fields, file)).dispatch()
-}
-
-/// Sends a form as the script of the page does; returns the status and the body of the response.
-pub(super) fn send_by_script(
-    siaga: &Siaga,
-    address: &str,
-    fields: &[(&str, &str)],
-    file: Option<&[u8]>,
-) -> (u16, Value) {
-    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
-    let request = siaga.client.post(address.to_owned()).header(kind).header(Accept::JSON);
-    let response = request.body(form(fields, file)).dispatch();
-    (response.status().code, json_of(response))
-}
-
-/// Returns the fields of a flood with further ones, of which the last of a name counts.
-pub(super) fn flood<'a>(others: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    let kept = FLOOD.into_iter().filter(|(name, _)| others.iter().all(|(other, _)| other != name));
-    kept.chain(others.iter().copied()).collect()
-}
-
-pub(super) fn card(siaga: &Siaga, language: &str) -> String {
-    let holder = json!({ "username": "Ani", "network": "telegram", "language": language });
-    let made = json_of(siaga.ask(Method::Post, "/v1/cards", holder.to_string()));
-    made["cardId"].as_str().unwrap().to_owned()
-}
-
-pub(super) fn newest(siaga: &Siaga) -> Value {
-    properties(&siaga.result("/v1/reports"))[0].clone()
-}
-
-pub(super) fn count(siaga: &Siaga) -> usize {
-    properties(&siaga.result("/v1/reports")).len()
-}
-
-pub(super) fn location(response: &LocalResponse<'_>) -> String {
-    assert_eq!(response.status(), Status::SeeOther);
-    response.headers().get_one("Location").unwrap().to_owned()
-}
+use crate::suite::support::{KEY, Siaga, json_of, key};
 
 #[test]
 fn a_report_without_a_card_and_without_a_script_stands_on_the_map_with_its_photo() {
@@ -424,7 +339,7 @@ fn those_who_have_sent_a_report_can_add_a_photo_while_the_card_is_open() {
     let shown = || newest(&siaga)["image_url"].clone();
     eventually_blocking("the photo is shown", LONG, shown, |url| !url.is_null());
 
-    let late = self::card(&siaga, "en");
+    let late = crate::suite::form::card(&siaga, "en");
     let thanks = location(&send(&siaga, &format!("/report/{late}"), &flood(&[]), None));
     siaga.clock.set(siaga.clock.now().after(Duration::from_hours(24)));
     assert!(!offers(&page(&thanks)), "the card is closed");
@@ -433,6 +348,6 @@ fn those_who_have_sent_a_report_can_add_a_photo_while_the_card_is_open() {
     let refused = send(&siaga, &expired, &[], Some(&photo(80, 60, 1)));
     assert_eq!(refused.status(), Status::Forbidden);
     assert!(refused.into_string().unwrap().contains("The photo was not accepted"));
-    let unused = format!("/report/{}/photo", self::card(&siaga, "en"));
+    let unused = format!("/report/{}/photo", crate::suite::form::card(&siaga, "en"));
     assert_eq!(send(&siaga, &unused, &[], Some(&photo(8, 6, 1))).status(), Status::NotFound);
 }

@@ -14,10 +14,8 @@ use siaga::stores::{
 };
 
 use crate::suite::eventually::{LONG, eventually_blocking};
+use crate::suite::form::{TOKEN, card, count, flood, location, newest, open, send, send_by_script, started};
 use crate::suite::photos::photo;
-use crate::suite::report_page::{
-    TOKEN, card, count, flood, location, newest, open, send, send_by_script, started,
-};
 use crate::suite::support::{Siaga, json_of, properties};
 
 /// Opens a store whose places cannot be read.

@@ -11,8 +11,8 @@ use siaga::model::{Clock, Timestamp};
 use siaga::stores::Store;
 
 use crate::fixture::now;
+use crate::independent::signing::{claims, token_by_secret};
 use crate::suite::eventually::{LONG, eventually, eventually_blocking};
-use crate::suite::signing::{claims, token_by_secret};
 use crate::suite::support::{ADMIN_KEY, KEY, OTHER_KEY, SECRET, Siaga, figment, json_of, key};
 
 const PERIOD: &str = "start=2016-12-19T00:00:00Z&end=2016-12-19T12:00:00Z";

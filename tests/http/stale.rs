@@ -20,7 +20,7 @@ use siaga::stores::{
 
 use crate::backend::OpenFixture;
 use crate::fixture::block_on;
-use crate::suite::changes::{read_until, result};
+use crate::independent::changes::{read_until, result};
 use crate::suite::eventually::{LONG, eventually_blocking, patiently};
 use crate::suite::support::{ADMIN_KEY, Siaga, figment, json_of, key, service};
 

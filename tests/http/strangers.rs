@@ -2,13 +2,27 @@
 
 use std::net::SocketAddr;
 
+use figment::Figment;
 use rocket::http::{Accept, ContentType, Header, Status};
 use rocket::local::blocking::Client;
 use serde_json::{Value, json};
 
-use crate::suite::desk::{browser, log_in};
-use crate::suite::report_page::{BOUNDARY, count, flood, form, open, started};
-use crate::suite::support::{ADMIN_KEY, KEY, json_of};
+use crate::suite::form::{BOUNDARY, card, count, flood, form, open, started};
+use crate::suite::support::{ADMIN_KEY, KEY, Siaga, json_of};
+
+/// A service and a browser in which an officer has logged in.
+fn officer(figment: Figment, key: &str) -> (Siaga, Client) {
+    let siaga = started(figment.clone());
+    let client = siaga.tracked(figment);
+    assert_eq!(log_in(&client, key, "http://localhost:8000"), Status::SeeOther);
+    (siaga, client)
+}
+
+fn log_in(client: &Client, key: &str, origin: &str) -> Status {
+    let body = format!("name=Sri&key={}", key.replace(' ', "+"));
+    let request = client.post("/desk/login").header(ContentType::Form).body(body);
+    request.header(Header::new("Origin", origin.to_owned())).dispatch().status()
+}
 
 /// Sends a report without a link from an address, with a token made from a number; returns the status and the body.
 fn send_from(
@@ -61,12 +75,9 @@ fn a_form_of_another_site_waits_for_review_and_no_site_reads_the_response() {
 
 #[test]
 fn nobody_logs_in_from_another_site() {
-    let (_siaga, client) = browser(open());
-    let log_in_from = |origin: &str| {
-        let body = format!("name=Sri&key={}", KEY.replace(' ', "+"));
-        let request = client.post("/desk/login").header(ContentType::Form).body(body);
-        request.header(Header::new("Origin", origin.to_owned())).dispatch().status()
-    };
+    let siaga = started(open());
+    let client = siaga.tracked(open());
+    let log_in_from = |origin: &str| log_in(&client, KEY, origin);
     assert_eq!(log_in_from("https://evil.example"), Status::Forbidden);
     assert_eq!(log_in_from("null"), Status::SeeOther);
     assert_eq!(log_in_from("http://localhost:8000"), Status::SeeOther);
@@ -75,8 +86,7 @@ fn nobody_logs_in_from_another_site() {
 #[test]
 fn beyond_the_total_each_network_still_publishes_a_few_and_the_desk_is_told() {
     let figment = open().merge(("siaga.report.reviewed_total", 5));
-    let (_siaga, client) = browser(figment);
-    log_in(&client, "Sri", KEY);
+    let (_siaga, client) = officer(figment, KEY);
     let crowded = || json_of(client.get("/desk/news").dispatch())["result"]["crowded"].clone();
     let waits = |address: &str, number| send_from(&client, address, number, &[], &[]).1["waits"].clone();
     let first: Vec<_> = (0..5).map(|number| waits("192.0.2.1", number)).collect();
@@ -92,7 +102,7 @@ fn a_report_by_a_link_does_not_count_for_its_address() {
     let siaga = started(open().merge(("siaga.report.reviewed_after", 1)));
     let waits = |number| send_from(&siaga.client, "192.0.2.1", number, &[], &[]).1["waits"].clone();
     assert_eq!((waits(0), waits(1)), (json!(false), json!(true)));
-    let card = crate::suite::report_page::card(&siaga, "id");
+    let card = card(&siaga, "id");
     let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
     let request = siaga.client.post(format!("/report/{card}")).header(kind).header(Accept::JSON);
     let sent = request.remote(SocketAddr::new("192.0.2.1".parse().unwrap(), 1)).body(form(&flood(&[]), None));
@@ -102,8 +112,7 @@ fn a_report_by_a_link_does_not_count_for_its_address() {
 #[test]
 fn one_address_keeps_no_real_report_off_the_list_of_the_moderators() {
     let figment = open().merge(("siaga.report.reviewed_after", 1)).merge(("siaga.report.refused_after", 0));
-    let (siaga, client) = browser(figment);
-    log_in(&client, "Sri", ADMIN_KEY);
+    let (siaga, client) = officer(figment, ADMIN_KEY);
     for number in 0..300 {
         send_from(&siaga.client, "192.0.2.1", number, &[], &[("website", "https://spam.example")]);
     }

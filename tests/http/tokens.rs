@@ -3,7 +3,7 @@
 use rocket::http::{Header, Status};
 use serde_json::{Value, json};
 
-use crate::suite::signing::{
+use crate::independent::signing::{
     ED25519_PEM, P256_PEM, PUBLIC, RSA_PEM, base64, claims, jwk, now, token, token_by_secret,
 };
 use crate::suite::support::{SECRET, Siaga, figment_without_tokens, json_of};
