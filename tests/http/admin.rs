@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::suite::support::{Siaga, assert_invalid, each, properties};
+use crate::suite::support::{Siaga, each, properties};
 
 #[test]
 fn all_boundaries_are_listed_by_code() {
@@ -19,7 +19,6 @@ fn admin_picks_one_and_geoformat_the_format() {
     assert_eq!(siaga.result("/v1/admin?admin=ID-AC")["objects"]["output"]["geometries"], json!([]));
     let features = siaga.result("/v1/admin?admin=ID-JB&geoformat=geojson");
     assert_eq!(features["features"][0]["properties"]["name"], "Jawa Barat");
-    assert_invalid(siaga.get("/v1/admin?admin=JK"), "query", &["admin"], "ID-JK");
 }
 
 #[test]

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use rocket::http::{Header, Status};
-use siaga::model::Timestamp;
 
-use crate::fixture;
 use crate::independent::xml::texts;
 use crate::suite::support::{Siaga, assert_invalid};
 
@@ -147,62 +145,5 @@ fn an_entry_says_what_was_observed_and_where() {
             assert_eq!(expected.len(), 2 * places.len());
             assert_eq!(places, expected[..places.len()], "{feed}");
         }
-    }
-}
-
-/// The link of an entry as the library feedparser finds it: in Atom the one without a type, or of HTML, else the identifier.
-fn parsed_link(id: &str, text: &str) -> String {
-    let links = text.split("<link ").skip(1).map(|rest| rest.split_once("/>").unwrap().0);
-    let is_of_html = |link: &&str| !link.contains("type=") || link.contains("type=\"text/html\"");
-    let found = links.filter(is_of_html).find_map(|attributes| link(attributes, "alternate"));
-    found.or_else(|| texts(text, "link").into_iter().next()).unwrap_or_else(|| id.to_owned())
-}
-
-/// What the importer of the World Meteorological Organization's CAP Composer does with a feed: it skips an entry without identifier,
-/// or whose link does not end in `.xml`, and refuses a message that lacks one of its fields.
-fn import(siaga: &Siaga, feed: &str) -> Vec<String> {
-    let mut imported = Vec::new();
-    for (id, _, text) in entries(feed) {
-        let link = parsed_link(&id, &text);
-        if id.is_empty() || link.strip_suffix(".xml").is_none() {
-            continue;
-        }
-        let message = body(siaga, &path(&link));
-        let infos: Vec<_> = message.split("<info>").skip(1).collect();
-        assert!(!infos.is_empty());
-        for name in ["identifier", "sender", "sent", "status", "msgType", "scope"] {
-            assert!(texts(&message, name).iter().all(|text| !text.is_empty()), "{name}: {message}");
-        }
-        for name in
-            ["category", "event", "urgency", "severity", "certainty", "headline", "description", "areaDesc"]
-        {
-            let found = texts(&message, name);
-            assert!(found.len() == infos.len() && found.iter().all(|text| !text.is_empty()), "{name}");
-        }
-        for moment in [texts(&message, "sent"), texts(&message, "expires")].concat() {
-            Timestamp::parse(&moment).unwrap();
-        }
-        for polygon in texts(&message, "polygon") {
-            let pairs: Vec<_> = polygon.split(' ').map(|pair| pair.split_once(',').unwrap()).collect();
-            assert!(pairs.len() >= 4 && pairs.first() == pairs.last());
-            assert!(pairs.iter().all(|(lat, lng)| lat.parse::<f64>().is_ok() && lng.parse::<f64>().is_ok()));
-        }
-        let report = cap_check::check(&message, fixture::now().to_utc()).unwrap();
-        assert_eq!(report.errors(), 0, "{report}");
-        imported.extend(texts(&message, "identifier"));
-    }
-    imported.sort_unstable();
-    imported.dedup();
-    imported
-}
-
-#[test]
-fn an_importer_that_fetches_only_xml_files_reads_every_alert_of_either_feed() {
-    let siaga = service();
-    let mut all = texts(&body(&siaga, "/v1/alerts"), "cap:identifier");
-    all.sort_unstable();
-    assert_eq!(all.len(), 5);
-    for feed in FEEDS {
-        assert_eq!(import(&siaga, &body(&siaga, feed)), all, "{feed}");
     }
 }

@@ -1,41 +1,20 @@
 //! What alerts say by the configuration.
 
 use rocket::http::Status;
-use serde_json::json;
 
-use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
+use crate::suite::support::{Siaga, figment, json_of};
 
 #[test]
 fn alerts_and_their_feed_say_what_is_configured() {
-    let cap = json!({
-        "sender": "bpbd.example.org", "sender_name": "THE AGENCY", "web": "https://example.org/floods",
-        "author": "somebody", "title": "Floods", "headline": "LOOK OUT", "status": "Exercise",
-        "expires_after": "90m",
-        "agencies": { "bdg": { "sender": "bandung.example.org", "sender_name": "BANDUNG AGENCY" } },
-    });
-    let figment = figment().merge(("siaga.formats.cap", cap)).merge(("siaga.time_zone", "Asia/Jayapura"));
+    let figment = figment()
+        .merge(("siaga.formats.cap.sender", "bpbd.example.org"))
+        .merge(("siaga.formats.cap.expires_after", "90m"))
+        .merge(("siaga.time_zone", "Asia/Jayapura"));
     let siaga = Siaga::with(figment, |builder| builder);
-    let feed = |city: &str| {
-        siaga.client.get(format!("/v1/floods?geoformat=cap&city={city}")).dispatch().into_string().unwrap()
-    };
-    let feed_of_jakarta = feed("jbd");
-    for expected in [
-        "<sender>bpbd.example.org</sender>",
-        "<senderName>THE AGENCY</senderName>",
-        "<web>https://example.org/floods</web>",
-        "<name>somebody</name>",
-        "<uri>https://example.org/floods</uri>",
-        "<title>Floods</title>",
-        "<headline>LOOK OUT</headline>",
-        "<status>Exercise</status>",
-        // 90 minutes after the request, which comes at 16:08:52 in UTC.
-        "<expires>2016-12-20T02:38:52+09:00</expires>",
-    ] {
-        assert!(feed_of_jakarta.contains(expected), "{expected}: {feed_of_jakarta}");
-    }
-    let feed_of_bandung = feed("bdg");
-    for expected in ["<sender>bandung.example.org</sender>", "<senderName>BANDUNG AGENCY</senderName>"] {
-        assert!(feed_of_bandung.contains(expected), "{expected}: {feed_of_bandung}");
+    let feed = siaga.get("/v1/floods?geoformat=cap&city=jbd").into_string().unwrap();
+    // 90 minutes after the request, which comes at 16:08:52 in UTC.
+    for expected in ["<sender>bpbd.example.org</sender>", "<expires>2016-12-20T02:38:52+09:00</expires>"] {
+        assert!(feed.contains(expected), "{expected}: {feed}");
     }
 }
 
@@ -92,14 +71,6 @@ fn only_both_parameters_of_an_entry_without_a_format_name_it() {
         let [named, plain] = [format!("{address}&{format}"), format!("/v1/floods?{format}")]
             .map(|address| siaga.client.get(address).dispatch().into_string().unwrap());
         assert_eq!(named, plain);
-    }
-    for (query, key, says) in [
-        (format!("area_id=x&{time}"), "area_id", "whole number"),
-        ("area_id=5&time=2016-12-19T20:41:35+07:00".to_owned(), "time", "%2B"),
-        ("area_id=5&time=now".to_owned(), "time", "YYYY-MM-DD"),
-    ] {
-        let response = siaga.client.get(format!("/v1/floods?{query}")).dispatch();
-        assert_invalid(response, "query", &[key], says);
     }
     for query in [format!("area_id=7&{time}"), "area_id=5&time=2016-12-19T13:41:36Z".to_owned()] {
         let response = siaga.client.get(format!("/v1/floods?{query}")).dispatch();

@@ -42,12 +42,6 @@ fn larger_areas_and_cities_are_dissolved() {
 }
 
 #[test]
-fn an_unknown_level_is_400_naming_what_is_allowed() {
-    let says = "\"level\" must be one of [area, parent, city]";
-    assert_invalid(Siaga::start().get("/v1/areas?level=street"), "query", &["level"], says);
-}
-
-#[test]
 fn caches_may_keep_a_known_version_of_the_areas_for_a_day() {
     let siaga = Siaga::start();
     let first = siaga.get("/v1/areas?level=parent&bbox=106.7,-6.3,106.9,-6.1");
@@ -86,8 +80,6 @@ fn one_area_is_shown_with_its_state() {
     siaga.put("/v1/floods/1", r#"{"state":4}"#);
     assert_eq!(each(&siaga.result("/v1/areas/1"), "state"), [4]);
     assert_eq!(siaga.get("/v1/areas/999").status(), Status::NotFound);
-    let says = "must be a whole number";
-    assert_invalid(siaga.get("/v1/areas/five"), "params", &["localAreaId"], says);
 }
 
 #[test]
@@ -98,10 +90,6 @@ fn the_area_at_a_place_is_found() {
     let inside_the_hole = siaga.result("/v1/areas/at?lat=-6.175&lng=106.815");
     assert_eq!(each(&inside_the_hole, "area_id"), ["10"]);
     assert_eq!(siaga.get("/v1/areas/at?lat=0&lng=0").status(), Status::NotFound);
-    let says = "\"lat\" must be a number of degrees from -90 to 90";
-    assert_invalid(siaga.get("/v1/areas/at?lat=106.8&lng=-6.2"), "query", &["lat"], says);
-    assert_invalid(siaga.get("/v1/areas/at?lat=nan&lng=106"), "query", &["lat"], says);
-    assert_invalid(siaga.get("/v1/areas/at?lat=-6.2"), "query", &["lng"], "\"lng\" is required");
 }
 
 #[test]
@@ -139,11 +127,7 @@ fn slightly_different_parts_have_one_response() {
 fn a_part_with_all_areas_is_the_whole_map_and_is_not_rendered_again() {
     let siaga = Siaga::with(figment().merge(("siaga.metrics.enabled", true)), |builder| builder);
     let tag = |address: &str| siaga.get(address).headers().get_one("ETag").unwrap().to_owned();
-    let misses = || {
-        let page = siaga.get("/metrics").into_string().unwrap();
-        let line = page.lines().find_map(|line| line.strip_prefix("siaga_cache_misses_total "));
-        line.unwrap().parse::<u64>().unwrap()
-    };
+    let misses = || siaga.metric("siaga_cache_misses_total");
     for address in [
         "/v1/floods?",
         "/v1/areas?level=parent&",
@@ -164,40 +148,8 @@ fn a_part_with_all_areas_is_the_whole_map_and_is_not_rendered_again() {
     let before = misses();
     let part = tag("/v1/floods?bbox=106.7,-6.5,106.81,-5");
     assert_eq!(tag("/v1/floods?bbox=-10,-6.3,106.81,80"), part);
-    assert_eq!(misses(), before + 1);
+    assert_eq!(misses(), before + 1.0);
     assert_eq!(each(&siaga.result("/v1/floods?bbox=0,0,1,1"), "area_id"), Vec::<Value>::new());
-}
-
-#[test]
-fn a_part_with_all_areas_changes_with_the_map() {
-    let siaga = Siaga::start();
-    let all = "/v1/floods?bbox=106.7,-6.3,106.9,-6.1";
-    assert_eq!(each(&siaga.result(all), "area_id").len(), 5);
-    siaga.put("/v1/floods/1", r#"{"state":4}"#);
-    let states = each(&siaga.result(all), "state");
-    assert_eq!(states[0], 4, "{states:?}");
-}
-
-#[test]
-fn a_part_that_is_none_is_400() {
-    let siaga = Siaga::start();
-    let says = "\"bbox\" must be four numbers with commas between them: west, south, east and north in degrees, longitudes \
-                from -180 to 180, latitudes from -90 to 90";
-    for wrong in [
-        "1,2,3",
-        "1,2,3,4,5",
-        "a,b,c,d",
-        "1,2,3,",
-        "-6.3,106.7,-6.1,106.9",
-        "nan,0,1,1",
-        "inf,0,1,1",
-        "1;2;3;4",
-        "-241.9,-89.9,1108.1,89.9",
-    ] {
-        for path in ["floods", "reports", "areas", "infrastructure", "infrastructure/pumps"] {
-            assert_invalid(siaga.get(&format!("/v1/{path}?bbox={wrong}")), "query", &["bbox"], says);
-        }
-    }
 }
 
 #[test]
@@ -207,8 +159,5 @@ fn outlines_of_up_to_a_hundred_areas_are_requested_together() {
     assert_eq!(each(&siaga.result("/v1/areas?ids=30,5&city=bdg"), "area_id"), ["30"]);
     let many = |count: u32| (0..count).map(|id| id.to_string()).collect::<Vec<_>>().join(",");
     assert_eq!(siaga.get(&format!("/v1/areas?ids={}", many(100))).status(), Status::Ok);
-    let must = "must be 1 to 100 area_id with commas between them";
-    for wrong in [many(101).as_str(), "5,", "five", "-1"] {
-        assert_invalid(siaga.get(&format!("/v1/areas?ids={wrong}")), "query", &["ids"], must);
-    }
+    assert_invalid(siaga.get(&format!("/v1/areas?ids={}", many(101))), "query", &["ids"], "must be 1 to 100");
 }

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use rocket::http::Status;
 use serde_json::json;
 
-use crate::fixture::{block_on, now};
+use crate::fixture::block_on;
 use crate::suite::eventually::patiently;
-use crate::suite::support::{KEY, key};
+use crate::suite::support::{KEY, key, partner_report};
 
 use super::large_map::{OpenLarge, service};
 
@@ -32,8 +32,7 @@ fn the_list_of_a_large_city_is_kept_until_something_changes() {
         for number in 0..REPORTS {
             let (x, y) = (number % 52, number / 52);
             let location = json!({ "lat": 0.005 + 0.01 * y as f64, "lng": 100.005 + 0.01 * x as f64 });
-            let post = json!({ "post_id": number, "created_at": now(), "partner_city": "jabodetabek",
-                               "disaster_type": "flood", "text": "", "location": location });
+            let post = partner_report(json!({ "post_id": number, "location": location }));
             let sent =
                 client.post("/v1/feeds/partner").header(key(KEY)).body(post.to_string()).dispatch().await;
             assert_eq!(sent.status(), Status::Ok, "{:?}", sent.into_string().await);

@@ -1,6 +1,5 @@
 //! A store whose backend is away, or fails otherwise.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,45 +13,33 @@ use siaga::model::{
 };
 use siaga::stores::memory::OpenMemory;
 use siaga::stores::{
-    Check, Decorator, EntryQuery, FloodQuery, GaugeQuery, HistoryQuery, OpenError, OpenStore, OpenedStore,
-    Received, ReportQuery, ReportSeriesQuery, ReportSummary, Resource, Revision, SetFloodState, Store,
-    StoreError, StoreSettings, Versioned,
+    Check, Decorator, EntryQuery, FloodQuery, GaugeQuery, HistoryQuery, Received, ReportQuery,
+    ReportSeriesQuery, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError, Versioned,
 };
 
 use crate::suite::support::{ADMIN_KEY, Siaga, figment, key};
+use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
-/// Opens a store that is away.
-#[derive(Debug)]
+/// What a store does of whose data only revisions can be read.
+#[derive(Clone, Debug)]
 pub(crate) struct Away;
-
-/// A store of whose data only revisions can be read.
-#[derive(Debug)]
-struct Failing(Arc<dyn Store>);
 
 type Answer<T> = Result<T, StoreError>;
 
 fn away<T>() -> Answer<T> {
-    Err(StoreError::Unavailable {
-        retry_after: Duration::from_millis(2_500),
-        source: "10.0.0.7 refused".into(),
-    })
-}
-
-impl fmt::Display for Failing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("away")
-    }
+    let retry_after = Duration::from_millis(2_500);
+    Err(StoreError::Unavailable { retry_after, source: "10.0.0.7 refused".into() })
 }
 
 #[async_trait]
-impl Decorator for Failing {
+impl Decorator for Wrapped<Away> {
     fn inner(&self) -> &dyn Store {
-        &*self.0
+        &*self.inner
     }
 
     /// Even the revision of places cannot be read.
     async fn revision(&self, resource: Resource) -> Answer<Revision> {
-        if resource == Resource::Places { away() } else { self.0.revision(resource).await }
+        if resource == Resource::Places { away() } else { self.inner.revision(resource).await }
     }
 
     async fn readiness(&self) -> Vec<Check> {
@@ -129,25 +116,8 @@ impl Decorator for Failing {
     }
 }
 
-#[async_trait]
-impl OpenStore for Away {
-    fn name(&self) -> &'static str {
-        "away"
-    }
-
-    fn keeps_data(&self) -> bool {
-        true
-    }
-
-    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-        let mut opened = OpenMemory.open(settings).await?;
-        opened.store = Arc::new(Failing(opened.store));
-        Ok(opened)
-    }
-}
-
-fn with_away() -> Siaga {
-    Siaga::with(figment().merge(("siaga.store", "away")), |builder| builder.store(Arc::new(Away)))
+pub(crate) fn with_away() -> Siaga {
+    Siaga::with(figment(), |builder| builder.store(OpenWrapped::new(OpenMemory, Away)))
 }
 
 #[test]

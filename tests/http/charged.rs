@@ -1,6 +1,5 @@
 //! What a client pays for a response: what the service reads for it, not what it returns. On a large map.
 
-use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,12 +9,10 @@ use rocket::local::asynchronous::Client;
 use siaga::Siaga;
 use siaga::model::alerts::LogEntry;
 use siaga::model::{AreaId, AreaSelector, Clock, FloodLayer, ManualClock};
-use siaga::stores::{
-    Decorator, EntryQuery, FloodQuery, OpenError, OpenStore, OpenedStore, Store, StoreError, StoreSettings,
-    Versioned,
-};
+use siaga::stores::{Decorator, EntryQuery, FloodQuery, Store, StoreError, Versioned};
 
 use crate::fixture::{block_on, now};
+use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
 use super::large_map::OpenLarge;
 
@@ -31,28 +28,15 @@ struct Reads {
     counts: AtomicUsize,
 }
 
-/// A store that counts what is read.
-#[derive(Debug)]
-struct Counting(Arc<dyn Store>, Arc<Reads>);
-
-#[derive(Debug, Default)]
-struct OpenCounting(Arc<Reads>);
-
-impl fmt::Display for Counting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, counted", self.0)
-    }
-}
-
 #[async_trait]
-impl Decorator for Counting {
+impl Decorator for Wrapped<Arc<Reads>> {
     fn inner(&self) -> &dyn Store {
-        &*self.0
+        &*self.inner
     }
 
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
-        self.1.whole.fetch_add(1, Ordering::SeqCst);
-        self.0.floods(query).await
+        self.by.whole.fetch_add(1, Ordering::SeqCst);
+        self.inner.floods(query).await
     }
 
     async fn flood_entries(
@@ -60,44 +44,26 @@ impl Decorator for Counting {
         query: &EntryQuery,
     ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
         if query.selector == AreaSelector::default() {
-            self.1.whole.fetch_add(1, Ordering::SeqCst);
+            self.by.whole.fetch_add(1, Ordering::SeqCst);
         }
-        self.0.flood_entries(query).await
+        self.inner.flood_entries(query).await
     }
 
     async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
-        self.1.counts.fetch_add(1, Ordering::SeqCst);
-        self.0.count_flood_entries(query, most).await
-    }
-}
-
-#[async_trait]
-impl OpenStore for OpenCounting {
-    fn name(&self) -> &'static str {
-        "counting"
-    }
-
-    fn keeps_data(&self) -> bool {
-        true
-    }
-
-    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-        let mut opened = MAP.open(settings).await?;
-        opened.store = Arc::new(Counting(opened.store, Arc::clone(&self.0)));
-        Ok(opened)
+        self.by.counts.fetch_add(1, Ordering::SeqCst);
+        self.inner.count_flood_entries(query, most).await
     }
 }
 
 /// A public service with the usual quota, of which little comes back while a test runs, and how often its store was read.
 async fn service() -> (Client, Arc<Reads>) {
-    let opener = OpenCounting::default();
-    let reads = Arc::clone(&opener.0);
+    let reads = Arc::new(Reads::default());
+    let opener = OpenWrapped::new(MAP, Arc::clone(&reads));
     let figment = crate::suite::support::figment()
-        .merge(("siaga.store", "counting"))
         .merge(("siaga.base_url", "https://flood.example/v1"))
         .merge(("siaga.quota.per_second", 1))
         .merge(("siaga.quota.burst", BURST));
-    let builder = Siaga::builder().figment(figment).store(Arc::new(opener));
+    let builder = Siaga::builder().figment(figment).store(opener);
     let clock = Arc::new(ManualClock::new(now()));
     let built = builder.clock(clock as Arc<dyn Clock>).build().await.unwrap();
     (Client::untracked(built.rocket).await.unwrap(), reads)

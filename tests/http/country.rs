@@ -17,9 +17,7 @@ fn philippines() -> Siaga {
 
 /// Sends the report of a new card; returns the status and the response, with `CARD` for the identifier of the card.
 fn report(siaga: &Siaga, body: &Value) -> (u16, Value) {
-    let post = siaga.client.post("/v1/cards").header(key(ADMIN_KEY));
-    let holder = json!({ "username": "u", "network": "n", "language": "id" });
-    let card = json_of(post.body(holder.to_string()).dispatch())["cardId"].as_str().unwrap().to_owned();
+    let card = siaga.card();
     let put = siaga.client.put(format!("/v1/cards/{card}")).header(key(ADMIN_KEY));
     let response = put.body(body.to_string()).dispatch();
     let status = response.status().code;
@@ -180,30 +178,22 @@ fn phones_and_networks_name_a_language_in_many_ways() {
         language(siaga, &format!("/report/{}", json_of(made)["cardId"].as_str().unwrap()), "fr")
     };
     let indonesia = open("");
-    for code in ["in", "in-ID", "in_ID", "id-ID", "id_ID", "ID"] {
+    for code in ["in-ID", "id_ID"] {
         for address in ["/", "/map", "/report"] {
             let accepted = format!("{code},en-US;q=0.9,en;Q=0.8");
             assert_eq!(language(&indonesia, address, &accepted), "id", "{address} {code}");
-            assert_eq!(
-                language(&indonesia, &format!("{address}?lang={code}"), "en"),
-                "id",
-                "{address} {code}"
-            );
+            let named = format!("{address}?lang={code}");
+            assert_eq!(language(&indonesia, &named, "en"), "id", "{named}");
         }
         assert_eq!(of_card(&indonesia, code), "id", "{code}");
-        assert!(
-            page(&indonesia, &format!("/v1/alerts?format=html&lang={code}")).contains("<html lang=\"id\">")
-        );
+        assert_eq!(language(&indonesia, &format!("/v1/alerts?format=html&lang={code}"), "en"), "id");
     }
     assert_eq!(of_card(&indonesia, "en_US"), "en");
     // Capitals in the name of a weight count.
     assert_eq!(language(&indonesia, "/", "en;Q=0.1,id"), "id");
     assert_eq!(indonesia.get("/map?lang=fil").status(), Status::BadRequest);
     let philippines = open(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/country/ph"));
-    for code in ["fil", "fil-PH", "tl-PH", "tgl", "FIL"] {
-        assert_eq!(language(&philippines, "/report", code), "tl", "{code}");
-        assert_eq!(of_card(&philippines, code), "tl", "{code}");
-    }
+    assert_eq!((&*language(&philippines, "/report", "fil-PH"), &*of_card(&philippines, "tgl")), ("tl", "tl"));
     // No other country has that alias, and no other language.
     assert_eq!(language(&philippines, "/report", "in-ID,fi;q=0.5"), "en");
 }

@@ -1,15 +1,10 @@
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 
-use crate::suite::support::{KEY, Siaga, assert_invalid, figment, json_of, key, properties, race};
+use crate::suite::support::{Siaga, assert_invalid, each, figment, json_of, partner_report, properties};
 
-/// The body of the contract's example.
 fn post(post_id: Value) -> Value {
-    json!({
-        "post_id": post_id, "created_at": "2016-12-19T16:00:00.011Z", "image_url": "http://myimg",
-        "partner_city": "jabodetabek", "disaster_type": "flood", "text": "A big flood",
-        "location": { "lat": -6.195, "lng": 106.805 },
-    })
+    partner_report(json!({ "post_id": post_id }))
 }
 
 #[test]
@@ -60,37 +55,6 @@ fn put_is_the_same_as_post_on_either_address() {
 }
 
 #[test]
-fn of_200_concurrent_posts_over_10_ids_10_are_created() {
-    let answers = race(200, Method::Post, "/v1/feeds/partner", |number| post(json!(number % 10)));
-    assert!(answers.iter().all(|(status, _)| *status == 200));
-    assert_eq!(answers.iter().filter(|(_, answer)| answer["created"] == true).count(), 10);
-}
-
-#[test]
-fn a_post_from_the_future_is_400_and_one_of_a_clock_slightly_ahead_is_as_of_its_arrival() {
-    let siaga = Siaga::start();
-    let sent = |post_id: i64, time: &str| {
-        let mut body = post(json!(post_id));
-        body["created_at"] = json!(time);
-        siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string())
-    };
-    // The clock stands at 16:08:52 UTC, 23:08:52 in Jakarta.
-    for (time, says) in [
-        ("2016-12-19T23:08:51Z", "is 6 h 59 min in the future: is it local time written as UTC?"),
-        ("2099-01-01T00:00:00Z", "is 29962 d 7 h in the future\""),
-    ] {
-        let refused = sent(1, time).into_string().unwrap();
-        assert!(refused.contains(says) && refused.contains("created_at"), "{refused}");
-    }
-    let shown = |id: i64, time: &str| {
-        assert_eq!(json_of(sent(id, time))["created"], true, "{time}");
-        properties(&siaga.result("/v1/reports"))[0]["created_at"].clone()
-    };
-    assert_eq!(shown(2, "2016-12-19T16:18:52Z"), "2016-12-19T16:08:52.000Z");
-    assert_eq!(shown(3, "2016-12-19T23:08:52+07:00"), "2016-12-19T16:08:52.000Z");
-}
-
-#[test]
 fn a_wrong_post_is_400_naming_each_fault() {
     let siaga = Siaga::start();
     for (member, wrong, says) in [
@@ -98,16 +62,12 @@ fn a_wrong_post_is_400_naming_each_fault() {
         ("post_id", json!(1.5), "whole number"),
         ("post_id", Value::Null, "is required"),
         ("created_at", json!("yesterday"), "YYYY-MM-DD"),
+        // The clock stands at 16:08:52 UTC, 23:08:52 in Jakarta.
+        ("created_at", json!("2016-12-19T23:08:51Z"), "is 6 h 59 min in the future: is it local time"),
         ("title", json!(1), "text"),
         ("text", json!([]), "text"),
         ("image_url", json!(1), "http or https address"),
-        ("image_url", json!(""), "http or https address"),
-        ("image_url", json!("myimg"), "http or https address"),
         ("image_url", json!("javascript:alert(1)"), "http or https address"),
-        ("image_url", json!("data:text/html,<script>alert(1)</script>"), "http or https address"),
-        ("image_url", json!("http://a\nb"), "without control characters"),
-        ("image_url", json!("http://["), "http or https address"),
-        ("image_url", json!("http://a@b:c@d/"), "without control characters, user name and password"),
         ("image_url", json!("https://user:pass@host/a.jpg"), "user name and password"),
         ("image_url", json!(format!("http://{}", "a".repeat(2_042))), "at most 2048 characters"),
         ("partner_city", json!("jakarta"), "one of [jabodetabek, bandung, surabaya]"),
@@ -135,26 +95,7 @@ fn a_wrong_post_is_400_naming_each_fault() {
 }
 
 #[test]
-fn the_partner_of_a_post_and_its_icon_are_served() {
-    let siaga = Siaga::start();
-    let with = |number: i64, code: &str, icon: Value| {
-        let mut body = post(json!(number));
-        (body["partner_code"], body["partner_icon"]) = (json!(code), icon);
-        assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string()).status(), Status::Ok);
-    };
-    with(1, "PMI", json!("https://example.org/pmi.png"));
-    with(2, "", Value::Null);
-    let reports = siaga.result("/v1/reports?timeperiod=604800");
-    let of = |key: &str| {
-        let report = properties(&reports).into_iter().find(|report| report["pkey"] == key).unwrap();
-        (report["partner_code"].clone(), report["partner_icon"].clone())
-    };
-    assert_eq!(of("9"), (json!("PMI"), json!("https://example.org/pmi.png")));
-    assert_eq!(of("10"), (Value::Null, Value::Null));
-}
-
-#[test]
-fn the_feeds_are_listed_for_those_who_may_send() {
+fn the_feeds_are_listed() {
     let siaga = Siaga::start();
     let response = siaga.ask(Method::Get, "/v1/feeds", "");
     assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
@@ -164,9 +105,6 @@ fn the_feeds_are_listed_for_those_who_may_send() {
             { "feed": "partner", "cities": ["jabodetabek", "bandung", "surabaya"], "disaster_types": ["flood"] },
         ] })
     );
-    assert_eq!(siaga.get("/v1/feeds").status(), Status::Forbidden);
-    let other = siaga.client.get("/v1/feeds").header(key(KEY)).dispatch();
-    assert_eq!(other.status(), Status::Forbidden);
 }
 
 #[test]
@@ -194,15 +132,21 @@ fn half_an_emoji_and_a_byte_order_mark_do_not_cost_a_report() {
 }
 
 #[test]
-fn a_time_of_full_minutes_may_lack_its_seconds_and_an_offset_its_minutes() {
+fn a_time_may_lack_seconds_and_the_minutes_of_its_offset_and_one_slightly_ahead_is_that_of_arrival() {
     let siaga = Siaga::start();
-    for (number, written) in ["2016-12-19T15:45Z", "2016-12-19T22:45:00+07"].into_iter().enumerate() {
+    for (number, (written, shown)) in [
+        ("2016-12-19T15:45Z", "2016-12-19T15:45:00.000Z"),
+        ("2016-12-19T22:46:00+07", "2016-12-19T15:46:00.000Z"),
+        ("2016-12-19T23:08:52+07:00", "2016-12-19T16:08:52.000Z"),
+        ("2016-12-19T16:18:52Z", "2016-12-19T16:08:52.000Z"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
         let mut body = post(json!(number));
         body["created_at"] = json!(written);
         let sent = siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string());
-        assert_eq!(sent.status(), Status::Ok, "{written}");
+        assert_eq!(json_of(sent)["created"], true, "{written}");
+        assert_eq!(each(&siaga.result(&format!("/v1/reports/{}", 9 + number)), "created_at"), [shown]);
     }
-    let reports = properties(&siaga.result("/v1/reports"));
-    let new = reports.iter().filter(|report| report["created_at"] == "2016-12-19T15:45:00.000Z");
-    assert_eq!(new.count(), 2);
 }

@@ -16,23 +16,10 @@ fn a_state_is_cleared_and_answered_with_null() {
         (&json!("5"), &().into(), &().into())
     );
     assert_eq!(siaga.result("/v1/floods/states?city=jbd"), json!([]));
-}
-
-#[test]
-fn clearing_twice_is_the_same_as_once() {
-    let siaga = Siaga::start();
-    for _ in 0..2 {
-        assert_eq!(json_of(siaga.delete("/v1/floods/5"))["updated"], true);
-    }
+    assert_eq!(json_of(siaga.delete("/v1/floods/5"))["updated"], true, "twice is the same as once");
     assert_eq!(siaga.result("/v1/floods/states?city=jbd"), json!([]));
-}
-
-#[test]
-fn the_history_keeps_what_was_cleared() {
-    let siaga = Siaga::start();
-    siaga.delete("/v1/floods/5");
     let archive = "/v1/floods/archive?start=2016-12-19T16:00:00Z&end=2016-12-19T17:00:00Z&city=jbd";
-    assert_eq!(siaga.result(archive)[0]["max_state"], 2);
+    assert_eq!(siaga.result(archive)[0]["max_state"], 2, "the history keeps what was cleared");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use rocket::http::{ContentType, Header, Status};
-use serde_json::{Value, json};
+use serde_json::json;
 use siaga::model::Actor;
 use siaga::stores::Store;
 
@@ -188,12 +188,4 @@ fn a_later_field_of_the_same_name_counts_and_others_are_ignored() {
     let siaga = Siaga::start();
     let body = r#"{"state":1,"other":[{"deep":1}],"state":3}"#;
     assert_eq!(json_of(siaga.put("/v1/floods/5", body))["state"], 3);
-}
-
-#[test]
-fn curls_own_content_type_is_read_as_json() {
-    let siaga = Siaga::start();
-    let request = siaga.client.put("/v1/floods/5").header(ContentType::Form).header(key(KEY));
-    let answer: Value = json_of(request.body(r#"{"state":2}"#).dispatch());
-    assert_eq!(answer["updated"], true);
 }

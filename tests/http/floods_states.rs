@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::suite::support::{Siaga, assert_invalid};
+use crate::suite::support::Siaga;
 
 #[test]
 fn only_areas_with_a_state_are_listed_by_number() {
@@ -35,21 +35,4 @@ fn the_list_is_filtered_as_floods_is() {
             result.as_array().unwrap().iter().map(|record| record["area_id"].as_str().unwrap()).collect();
         assert_eq!(found, areas, "{query}");
     }
-    assert_invalid(
-        siaga.get("/v1/floods/states?minimum_state=x"),
-        "query",
-        &["minimum_state"],
-        "must be one of",
-    );
-    assert_invalid(siaga.get("/v1/floods/states?city=x"), "query", &["city"], "must be one of");
-}
-
-#[test]
-fn the_order_stays_when_states_change() {
-    let siaga = Siaga::start();
-    siaga.put("/v1/floods/10", r#"{"state":1}"#);
-    siaga.put("/v1/floods/5", r#"{"state":4}"#);
-    let result = siaga.result("/v1/floods/states");
-    let found: Vec<_> = result.as_array().unwrap().iter().map(|record| &record["area_id"]).collect();
-    assert_eq!(found, ["5", "10", "30"]);
 }

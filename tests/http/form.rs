@@ -1,8 +1,10 @@
 //! The form on which residents report, as a browser and the script of the page send it.
 
+use std::net::SocketAddr;
+
 use figment::Figment;
-use rocket::http::{Accept, ContentType, Method, Status};
-use rocket::local::blocking::LocalResponse;
+use rocket::http::{Accept, ContentType, Header, Method, Status};
+use rocket::local::blocking::{Client, LocalResponse};
 use serde_json::{Value, json};
 
 use crate::suite::support::{Siaga, figment, json_of, properties};
@@ -91,4 +93,24 @@ pub(crate) fn count(siaga: &Siaga) -> usize {
 pub(crate) fn location(response: &LocalResponse<'_>) -> String {
     assert_eq!(response.status(), Status::SeeOther);
     response.headers().get_one("Location").unwrap().to_owned()
+}
+
+/// Sends a report without a link from an address, with a token made from a number; returns the status and the body.
+pub(crate) fn send_from(
+    client: &Client,
+    address: &str,
+    number: usize,
+    headers: &[(&'static str, &str)],
+    fields: &[(&str, &str)],
+) -> (u16, Value) {
+    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
+    let token = format!("{number:032x}");
+    let fields: Vec<_> = flood(fields).into_iter().chain([("token", &*token)]).collect();
+    let mut request = client.post("/report").header(kind).header(Accept::JSON);
+    for (name, value) in headers {
+        request = request.header(Header::new(*name, (*value).to_owned()));
+    }
+    let peer = SocketAddr::new(address.parse().unwrap(), 4711);
+    let response = request.remote(peer).body(form(&fields, None)).dispatch();
+    (response.status().code, json_of(response))
 }

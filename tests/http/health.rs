@@ -1,11 +1,9 @@
 //! Whether the service lives and can answer.
 
-use std::sync::Arc;
-
 use rocket::http::{Method, Status};
 use serde_json::json;
 
-use crate::independent::away::Away;
+use crate::independent::away::with_away;
 use crate::suite::support::{Siaga, figment, json_of, key};
 
 #[test]
@@ -25,8 +23,7 @@ fn health_answers_head_and_whoever_asks_and_no_other_method() {
 
 #[test]
 fn a_store_that_is_away_is_unready_and_tells_nothing_of_itself() {
-    let away = figment().merge(("siaga.store", "away"));
-    let siaga = Siaga::with(away, |builder| builder.store(Arc::new(Away)));
+    let siaga = with_away();
     assert_eq!(siaga.get("/health/live").status(), Status::Ok);
     let response = siaga.get("/health/ready");
     assert_eq!(response.status(), Status::ServiceUnavailable);

@@ -1,7 +1,7 @@
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 
-use crate::suite::support::{Siaga, json_of, properties};
+use crate::suite::support::{Siaga, json_of, partner_report, properties};
 
 /// What means something to a database, a page, a document or a template, and nothing here.
 const TEXTS: [&str; 8] = [
@@ -28,10 +28,8 @@ fn names_and_texts_are_data_whatever_they_hold() {
     let place = json!({ "lat": -6.195, "lng": 106.805 });
     for (number, text) in (1_i64..).zip(TEXTS) {
         let image = format!("https://example.org/{}", text.replace(char::is_control, ""));
-        let report = json!({
-            "post_id": number, "created_at": "2016-12-19T16:00:00Z", "title": text, "text": text,
-            "image_url": image, "partner_city": "jabodetabek", "disaster_type": "flood", "location": place,
-        });
+        let report = json!({ "post_id": number, "title": text, "text": text, "image_url": image });
+        let report = partner_report(report);
         assert_eq!(accepted(&siaga, Method::Post, "/v1/feeds/partner", &report)["created"], true);
         let result = siaga.result("/v1/reports?geoformat=geojson");
         let newest = &result["features"][0]["properties"];

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::suite::support::{Siaga, assert_invalid, each, properties};
+use crate::suite::support::{Siaga, each, properties};
 
 #[test]
 fn all_kinds_are_listed_by_kind_then_name() {
@@ -29,16 +29,6 @@ fn a_type_is_picked_by_path_or_by_parameter() {
     }
     assert_eq!(each(&siaga.result("/v1/infrastructure/pumps?admin=ID-JK"), "name"), ["Pompa B"]);
     assert_eq!(each(&siaga.result("/v1/infrastructure/pumps?city=ID-JK"), "name"), ["Pompa B"]);
-}
-
-#[test]
-fn an_unknown_type_is_400_naming_what_is_allowed() {
-    let siaga = Siaga::start();
-    let says = "\"type\" must be one of [floodgates, pumps, waterways]";
-    assert_invalid(siaga.get("/v1/infrastructure?type=dams"), "query", &["type"], says);
-    assert_invalid(siaga.get("/v1/infrastructure/dams"), "params", &["type"], says);
-    assert_invalid(siaga.get("/v1/infrastructure?city=sby"), "query", &["city"], "one of [ID-JK, bdg, jbd]");
-    assert_invalid(siaga.get("/v1/infrastructure?format=xml"), "query", &["format"], "one of [json]");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::fixture;
 use crate::suite::eventually::{LONG, eventually_blocking};
-use crate::suite::support::{Siaga, each, figment, json_of};
+use crate::suite::support::{Siaga, each, figment};
 
 const ARCHIVE: &str = "/v1/reports/archive?start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z";
 const SERIES: &str = "/v1/reports/timeseries?start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z";
@@ -31,11 +31,7 @@ fn a_card_without_a_report_is_erased_a_week_after_it_was_made() {
     let siaga = Siaga::start();
     let made_at = fixture::now().after(Duration::from_hours(25));
     siaga.clock.set(made_at);
-    let make = || {
-        let holder = json!({ "username": "Ani", "network": "telegram", "language": "id" });
-        let made = json_of(siaga.ask(Method::Post, "/v1/cards", holder.to_string()));
-        format!("/v1/cards/{}", made["cardId"].as_str().unwrap())
-    };
+    let make = || format!("/v1/cards/{}", siaga.card());
     let (used, unused) = (make(), make());
     let report = json!({ "card_data": { "report_type": "wind" }, "created_at": made_at.to_string(),
                          "location": { "lat": 0.5, "lng": 0.5 } });

@@ -1,6 +1,5 @@
 //! Photos of hidden and erased reports on their way, while many others are to be moved as well.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,74 +8,42 @@ use async_trait::async_trait;
 use rocket::http::{Header, Method, Status};
 use rocket::tokio::time;
 use siaga::model::{PhotoMove, PhotoPlace};
-use siaga::stores::{Decorator, OpenError, OpenStore, OpenedStore, Store, StoreError, StoreSettings};
+use siaga::stores::{Decorator, Store, StoreError};
 
 use crate::backend::OpenFixture;
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::photos::photo;
 use crate::suite::support::{Siaga, figment, json_of, properties};
+use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
-/// A store with many photos to be deleted before all that it has itself, each of which takes a while.
-#[derive(Debug)]
+/// What a store has to move before all that it has itself: so many photos, each of which takes a while.
+#[derive(Clone, Debug, Default)]
 struct Busy {
-    inner: Arc<dyn Store>,
     left: Arc<AtomicU64>,
     pause: Duration,
-    /// Keeps the data for as long as there is the store.
-    _fixture: Arc<OpenFixture>,
-}
-
-#[derive(Debug, Default)]
-struct OpenBusy {
-    fixture: Arc<OpenFixture>,
-    left: Arc<AtomicU64>,
-    pause: Duration,
-}
-
-impl fmt::Display for Busy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, with many photos to be moved", self.inner)
-    }
 }
 
 #[async_trait]
-impl Decorator for Busy {
+impl Decorator for Wrapped<Busy> {
     fn inner(&self) -> &dyn Store {
         &*self.inner
     }
 
     async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
-        let taken = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        let taken = self.by.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         if taken.is_err() {
             return self.inner.take_photo_move(lease).await;
         }
-        time::sleep(self.pause).await;
+        time::sleep(self.by.pause).await;
         Ok(Some(PhotoMove { photo: "other-card.jpg".into(), to: PhotoPlace::Gone }))
     }
 }
 
-#[async_trait]
-impl OpenStore for OpenBusy {
-    fn name(&self) -> &'static str {
-        "busy"
-    }
-
-    fn keeps_data(&self) -> bool {
-        true
-    }
-
-    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-        let mut opened = self.fixture.open(settings).await?;
-        let (inner, fixture, left) = (opened.store, Arc::clone(&self.fixture), Arc::clone(&self.left));
-        opened.store = Arc::new(Busy { inner, left, pause: self.pause, _fixture: fixture });
-        Ok(opened)
-    }
-}
-
 fn with_busy(pause: Duration, timeout: &str) -> (Siaga, Arc<AtomicU64>) {
-    let figment = figment().merge(("siaga.store", "busy")).merge(("siaga.limits.timeout", timeout));
-    let opener = Arc::new(OpenBusy { pause, ..OpenBusy::default() });
-    let left = Arc::clone(&opener.left);
+    let busy = Busy { pause, ..Busy::default() };
+    let left = Arc::clone(&busy.left);
+    let opener = OpenWrapped::new(OpenFixture::default(), busy);
+    let figment = figment().merge(("siaga.limits.timeout", timeout));
     (Siaga::with(figment, |builder| builder.store(opener)), left)
 }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use figment::Figment;
 use figment::providers::Serialized;
-use rocket::http::{Header, Method, Status};
+use rocket::http::{Method, Status};
 use rocket::local::blocking::LocalResponse;
 use serde_json::json;
 use siaga::auth::KeyDigest;
@@ -33,20 +33,16 @@ fn from(address: &str) -> SocketAddr {
     SocketAddr::new(address.parse().unwrap(), 4711)
 }
 
-fn get<'c>(siaga: &'c Siaga, peer: &str, target: &'c str) -> LocalResponse<'c> {
-    siaga.client.get(target).remote(from(peer)).dispatch()
-}
-
 /// The statuses of several requests, one after the other.
 fn statuses(siaga: &Siaga, peer: &str, count: usize) -> Vec<u16> {
-    (0..count).map(|_| get(siaga, peer, COUNTED).status().code).collect()
+    (0..count).map(|_| siaga.get_from(peer, COUNTED).status().code).collect()
 }
 
 #[test]
 fn a_request_too_many_is_429_with_the_time_to_wait() {
     let siaga = started(three());
     assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
-    let response = get(&siaga, "192.0.2.1", COUNTED);
+    let response = siaga.get_from("192.0.2.1", COUNTED);
     assert_eq!(response.status(), Status::TooManyRequests);
     let header = |name| response.headers().get_one(name).unwrap().to_owned();
     let wait: u64 = header("Retry-After").parse().unwrap();
@@ -74,14 +70,14 @@ fn every_counted_answer_says_where_its_client_stands_in_the_tighter_window() {
     let remaining: Vec<String> = ["/v1/floods", "/v1/nothing", "/v1/floods?city=x"]
         .iter()
         .map(|target| {
-            let response = get(&siaga, "192.0.2.1", target);
+            let response = siaga.get_from("192.0.2.1", target);
             assert_eq!(response.headers().get_one("RateLimit-Limit"), Some("5"), "{target}");
             response.headers().get_one("RateLimit-Remaining").unwrap().to_owned()
         })
         .collect();
     assert_eq!(remaining, ["4", "3", "2"]);
     let siaga = started(with(&[("per_second", 1), ("burst", 4), ("per_day", 100)]));
-    let response = get(&siaga, "192.0.2.1", "/v1/floods");
+    let response = siaga.get_from("192.0.2.1", "/v1/floods");
     assert_eq!(response.headers().get_one("RateLimit-Limit"), Some("4"));
     assert_eq!(response.headers().get_one("RateLimit-Reset"), Some("1"));
 }
@@ -123,20 +119,8 @@ fn a_key_can_have_quotas_of_its_own() {
         response.headers().get_one("RateLimit-Limit").unwrap().parse::<u32>().unwrap()
     };
     assert_eq!((limit("a second's"), limit("a day's")), (9, 2), "three times a second's at once");
-    let response = get(&siaga, "192.0.2.1", COUNTED);
+    let response = siaga.get_from("192.0.2.1", COUNTED);
     assert_eq!(response.headers().get_one("RateLimit-Limit"), Some("40"));
-}
-
-#[test]
-fn a_key_writes_300_states_at_once_behind_a_public_address() {
-    let siaga =
-        started(figment().merge(Serialized::default("siaga.base_url", "https://data.example.org/v1")));
-    let set = || {
-        let request = siaga.client.put("/v1/floods/5").remote(from("192.0.2.1")).header(key(KEY));
-        request.body(r#"{"state":2}"#).dispatch().status().code
-    };
-    let statuses: Vec<u16> = (0..300).map(|_| set()).collect();
-    assert_eq!(statuses, [200; 300]);
 }
 
 #[test]
@@ -168,7 +152,7 @@ fn the_fuse_comes_before_any_credential() {
 fn quotas_of_0_count_nothing() {
     let siaga = started(with(&[("per_second", 0), ("per_day", 0), ("fuse_per_second", 0)]));
     assert_eq!(statuses(&siaga, "192.0.2.1", 300), [200; 300]);
-    assert_eq!(get(&siaga, "192.0.2.1", "/v1/floods").headers().get_one("RateLimit-Limit"), None);
+    assert_eq!(siaga.get_from("192.0.2.1", "/v1/floods").headers().get_one("RateLimit-Limit"), None);
 }
 
 #[test]
@@ -186,7 +170,7 @@ fn health_checks_and_metrics_with_a_token_are_not_counted() {
     let siaga = started(three().merge(Serialized::default("siaga.metrics.token", "a token")));
     assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
     for target in ["/health", "/health/ready", "/metrics"] {
-        let response = get(&siaga, "192.0.2.1", target);
+        let response = siaga.get_from("192.0.2.1", target);
         assert_ne!(response.status(), Status::TooManyRequests, "{target}");
         assert_eq!(response.headers().get_one("RateLimit-Limit"), None);
     }
@@ -196,7 +180,7 @@ fn health_checks_and_metrics_with_a_token_are_not_counted() {
 fn metrics_without_a_token_are_counted_as_anything_else() {
     let siaga = started(three().merge(Serialized::default("siaga.metrics.enabled", true)));
     let statuses = [200, 200, 200, 429];
-    assert_eq!(statuses.map(|_| get(&siaga, "192.0.2.1", "/metrics").status().code), statuses);
+    assert_eq!(statuses.map(|_| siaga.get_from("192.0.2.1", "/metrics").status().code), statuses);
 }
 
 #[test]
@@ -242,32 +226,18 @@ fn no_method_of_any_path_escapes() {
 #[test]
 fn the_path_of_refused_requests_is_nothing_by_itself() {
     let siaga = started(three());
-    assert_eq!(get(&siaga, "192.0.2.1", "/:diverted:").status(), Status::NotFound);
+    assert_eq!(siaga.get_from("192.0.2.1", "/:diverted:").status(), Status::NotFound);
     assert_eq!(siaga.get("/:diverted:").status(), Status::NotFound);
-}
-
-#[test]
-fn a_counted_request_is_still_judged_by_its_route() {
-    let siaga = started(three());
-    let put = |of: &str| {
-        let request = siaga.client.put("/v1/floods/5").remote(from("192.0.2.1")).body(r#"{"state":2}"#);
-        request.header(key(of)).dispatch().status().code
-    };
-    assert_eq!(put(KEY), 200);
-    assert_eq!(put("wrong"), 403);
-    let both = siaga.client.get("/v1/floods").remote(from("192.0.2.1")).header(key(KEY));
-    let both = both.header(Header::new("Authorization", "Bearer x"));
-    assert_eq!(both.dispatch().status(), Status::Forbidden);
 }
 
 #[test]
 fn a_trial_on_the_machine_itself_is_not_counted_and_a_public_address_is() {
     let trial = started(figment());
     assert_eq!(statuses(&trial, "192.0.2.1", 60), [200; 60]);
-    assert!(get(&trial, "192.0.2.1", COUNTED).headers().get_one("RateLimit-Limit").is_none());
+    assert!(trial.get_from("192.0.2.1", COUNTED).headers().get_one("RateLimit-Limit").is_none());
     let public =
         started(figment().merge(Serialized::default("siaga.base_url", "https://data.example.org/v1")));
-    let counted = get(&public, "192.0.2.1", COUNTED);
+    let counted = public.get_from("192.0.2.1", COUNTED);
     let header = |name| counted.headers().get_one(name);
     assert_eq!([header("RateLimit-Limit"), header("RateLimit-Remaining")], [Some("40"), Some("39")]);
 }
@@ -281,7 +251,7 @@ fn remaining(response: &LocalResponse<'_>) -> u32 {
 fn a_period_that_is_rendered_costs_as_many_requests_as_it_is_large() {
     let siaga = started(with(&[("per_second", 0), ("per_day", 100)]));
     let asked = |target: &str| {
-        let response = get(&siaga, "192.0.2.1", target);
+        let response = siaga.get_from("192.0.2.1", target);
         assert_eq!(response.status(), Status::Ok, "{target}");
         remaining(&response)
     };
@@ -304,7 +274,7 @@ fn a_period_too_many_is_429_for_the_client_that_starts_it_alone() {
         format!("/v1/floods/timeseries?start=2016-01-01T00:00:{number:02}Z&end=2016-12-31T23:00:00Z")
     };
     let first = year(1);
-    let response = get(&siaga, "192.0.2.1", &first);
+    let response = siaga.get_from("192.0.2.1", &first);
     assert_eq!(
         (response.status(), remaining(&response)),
         (Status::Ok, 5),
@@ -312,7 +282,7 @@ fn a_period_too_many_is_429_for_the_client_that_starts_it_alone() {
     );
     drop(response);
     let address = year(2);
-    let refused = get(&siaga, "192.0.2.1", &address);
+    let refused = siaga.get_from("192.0.2.1", &address);
     assert_eq!((refused.status(), remaining(&refused)), (Status::TooManyRequests, 4));
     let wait: u64 = refused.headers().get_one("Retry-After").unwrap().parse().unwrap();
     assert!((14_000..=14_400).contains(&wait), "two of twelve a day are missing: {wait}");
@@ -320,7 +290,7 @@ fn a_period_too_many_is_429_for_the_client_that_starts_it_alone() {
         json_of(refused)["message"],
         "too many requests; try again after the seconds Retry-After says"
     );
-    assert_eq!(get(&siaga, "192.0.2.1", &first).status(), Status::Ok, "it is cached");
-    assert_eq!(get(&siaga, "192.0.2.1", "/v1/floods").status(), Status::Ok);
-    assert_eq!(get(&siaga, "198.51.100.1", &address).status(), Status::Ok, "another client");
+    assert_eq!(siaga.get_from("192.0.2.1", &first).status(), Status::Ok, "it is cached");
+    assert_eq!(siaga.get_from("192.0.2.1", "/v1/floods").status(), Status::Ok);
+    assert_eq!(siaga.get_from("198.51.100.1", &address).status(), Status::Ok, "another client");
 }

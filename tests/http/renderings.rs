@@ -9,45 +9,25 @@ use figment::Figment;
 use rocket::http::Status;
 use rocket::local::asynchronous::Client;
 use rocket::tokio::time;
-use siaga::Builder;
-use siaga::formats::{Container, EncodeContext, EncodeError, Format};
+use siaga::formats::{EncodeContext, EncodeError, Format};
 use siaga::model::{Layer, LayerKind};
 
 use crate::fixture::block_on;
+use crate::independent::text_format::TextFormat;
 use crate::suite::eventually::eventually;
 use crate::suite::support::{Siaga, figment, service};
 
-/// A format that writes nothing until it is let, or stopped.
+/// What a format does that writes nothing until it is let, or stopped.
 #[derive(Debug, Default)]
-struct Gated {
+struct Gate {
     /// How many documents it may still write.
     let_through: AtomicU64,
     begun: AtomicU64,
     stopped: AtomicU64,
 }
 
-impl Format for Gated {
-    fn name(&self) -> &'static str {
-        "gated"
-    }
-
-    fn container(&self) -> Container {
-        Container("text")
-    }
-
-    fn media_type(&self) -> &'static str {
-        "text/plain"
-    }
-
-    fn carries(&self, kind: LayerKind) -> bool {
-        kind == LayerKind::Infrastructure
-    }
-
-    fn time_step(&self) -> Option<Duration> {
-        None
-    }
-
-    fn encode(&self, _: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+impl Gate {
+    fn pass(&self, context: &EncodeContext) -> Result<String, EncodeError> {
         self.begun.fetch_add(1, Ordering::SeqCst);
         let take = |count: u64| count.checked_sub(1);
         while self.let_through.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_err() {
@@ -58,9 +38,16 @@ impl Format for Gated {
             // How long a step of a slow format takes.
             thread::sleep(Duration::from_millis(1));
         }
-        out.extend(b"let through");
-        Ok(())
+        Ok("let through".to_owned())
     }
+}
+
+/// A format behind a gate, through which only the example passes that the description of the interface has.
+fn gated() -> (Arc<Gate>, Arc<dyn Format>) {
+    let gate = Arc::new(Gate { let_through: AtomicU64::new(100), ..Gate::default() });
+    let of_format = Arc::clone(&gate);
+    let write = move |_: &Layer, context: &EncodeContext| of_format.pass(context);
+    (gate, Arc::new(TextFormat { name: "gated", kind: LayerKind::Infrastructure, write }))
 }
 
 const ADDRESS: &str = "/v1/infrastructure?geoformat=gated";
@@ -73,57 +60,43 @@ fn configured(timeout: &str) -> Figment {
 }
 
 /// Lets the example be written that the description of the interface has, and nothing after.
-fn begin(format: &Gated) {
+fn begin(format: &Gate) {
     format.let_through.store(0, Ordering::SeqCst);
     format.begun.store(0, Ordering::SeqCst);
 }
 
-impl Gated {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { let_through: AtomicU64::new(100), ..Self::default() })
-    }
-}
-
-fn counted(page: &str, name: &str) -> u64 {
-    let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("_total "));
-    line.unwrap().parse().unwrap()
-}
-
 #[test]
 fn a_response_slower_than_its_requests_wait_is_rendered_once_for_all_who_ask_again() {
-    let format = Gated::new();
-    let siaga =
-        Siaga::with(configured("1s"), |builder| builder.format(Arc::clone(&format) as Arc<dyn Format>));
-    begin(&format);
+    let (gate, format) = gated();
+    let siaga = Siaga::with(configured("1s"), |builder| builder.format(format));
+    begin(&gate);
     let late = siaga.get(ADDRESS);
     assert_eq!(late.status(), Status::ServiceUnavailable);
     assert_eq!(late.headers().get_one("Retry-After"), Some("1"));
-    format.let_through.store(1, Ordering::SeqCst);
+    gate.let_through.store(1, Ordering::SeqCst);
     assert_eq!(siaga.get(ADDRESS).into_string().unwrap(), "let through");
     assert_eq!(siaga.get(ADDRESS).into_string().unwrap(), "let through");
-    assert_eq!(format.begun.load(Ordering::SeqCst), 1);
-    let page = siaga.get("/metrics").into_string().unwrap();
-    assert_eq!(counted(&page, "siaga_cache_misses"), 1);
-    assert_eq!(counted(&page, "siaga_renderings_cancelled"), 0);
+    assert_eq!(gate.begun.load(Ordering::SeqCst), 1);
+    assert_eq!(siaga.metric("siaga_cache_misses_total"), 1.0);
+    assert_eq!(siaga.metric("siaga_renderings_cancelled_total"), 0.0);
 }
 
 #[test]
 fn a_response_whose_request_has_gone_is_written_no_further() {
-    let format = Gated::new();
+    let (gate, format) = gated();
     block_on(async {
-        let formats = |builder: Builder| builder.format(Arc::clone(&format) as Arc<dyn Format>);
-        let (rocket, _, _opener) = service(configured("10s"), formats).await;
+        let (rocket, _, _opener) = service(configured("10s"), |builder| builder.format(format)).await;
         let client = Client::untracked(rocket).await.unwrap();
-        begin(&format);
+        begin(&gate);
         let request = client.get(ADDRESS);
         let gone = time::timeout(Duration::from_millis(200), request.dispatch()).await;
         assert!(gone.is_err(), "it waits");
-        let stopped = async || format.stopped.load(Ordering::SeqCst);
+        let stopped = async || gate.stopped.load(Ordering::SeqCst);
         eventually("it is written no further", Duration::from_secs(8), stopped, |stopped| *stopped > 0).await;
         let page = client.get("/metrics").dispatch().await.into_string().await.unwrap();
-        assert_eq!(counted(&page, "siaga_renderings_cancelled"), 1);
-        begin(&format);
-        format.let_through.store(1, Ordering::SeqCst);
+        assert!(page.contains("siaga_renderings_cancelled_total 1\n"), "{page}");
+        begin(&gate);
+        gate.let_through.store(1, Ordering::SeqCst);
         assert_eq!(client.get(ADDRESS).dispatch().await.status(), Status::Ok);
     });
 }

@@ -1,15 +1,14 @@
 //! The page on which residents report, as a browser without a script uses it, and as its script does.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
-use rocket::http::{Accept, ContentType, Header, Method, Status};
+use rocket::http::{ContentType, Method, Status};
 use serde_json::{Value, json};
 use siaga::model::Clock;
 
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::form::{
-    BOUNDARY, FLOOD, TOKEN, card, count, flood, form, location, newest, open, send, send_by_script, started,
+    FLOOD, TOKEN, card, count, flood, location, newest, open, send, send_by_script, send_from, started,
 };
 use crate::suite::photos::photo;
 use crate::suite::support::{KEY, Siaga, json_of, key};
@@ -37,25 +36,6 @@ fn a_report_without_a_card_and_without_a_script_stands_on_the_map_with_its_photo
     assert!(thanks.contains("Thank you") && thanks.contains("&#x2f;map?area=1&amp;lang=en"), "{thanks}");
     let made = json_of(siaga.ask(Method::Get, &format!("/v1/cards/{id}"), ""));
     assert_eq!((&made["result"]["network"], &made["result"]["username"]), (&json!("website"), &json!("")));
-}
-
-#[test]
-fn a_form_that_is_sent_again_is_one_report() {
-    let siaga = started(open());
-    let before = count(&siaga);
-    let card = card(&siaga, "id");
-    for address in ["/report".to_owned(), format!("/report/{card}")] {
-        let fields = flood(&[("token", TOKEN)]);
-        let first = location(&send(&siaga, &address, &fields, Some(&photo(8, 6, 1))));
-        for file in [None, Some(&*photo(8, 6, 1))] {
-            let again = location(&send(&siaga, &address, &fields, file));
-            // Everybody knows the link now, and nobody the token of a form.
-            let expected =
-                if address == "/report" { &*first } else { first.split_once("&token=").unwrap().0 };
-            assert_eq!(again, expected);
-        }
-    }
-    assert_eq!(count(&siaga), before + 2);
 }
 
 #[test]
@@ -157,14 +137,9 @@ fn without_open_cards_there_is_no_page() {
 
 #[test]
 fn reports_wait_for_review_if_the_operator_wants_it_or_a_program_or_many_from_one_address_send_them() {
-    let peer = |host: &str| SocketAddr::new(host.parse().unwrap(), 4711);
-    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
     let from = |siaga: &Siaga, host: &str, number: usize, others: &[(&str, &str)]| {
-        let token = format!("{number:032x}");
-        let fields: Vec<_> = flood(others).into_iter().chain([("token", &*token)]).collect();
-        let request = siaga.client.post("/report").header(kind.clone()).header(Accept::JSON);
-        let response = request.remote(peer(host)).body(form(&fields, None)).dispatch();
-        (response.status().code, json_of(response)["waits"].clone())
+        let (status, sent) = send_from(&siaga.client, host, number, &[], others);
+        (status, sent["waits"].clone())
     };
     let siaga = started(open().merge(("siaga.report.review", true)));
     let before = count(&siaga);
@@ -232,18 +207,6 @@ fn areas_are_chosen_from_lists_without_a_script_and_found_by_words_with_one() {
     let fields = [("token", TOKEN), ("disaster", "wind"), ("wind.impact", "0"), ("area", "1")];
     location(&send(&siaga, "/report", &fields, None));
     assert_eq!(newest(&siaga)["tags"]["local_area_id"], "1");
-}
-
-#[test]
-fn the_files_of_the_page_are_there() {
-    let siaga = Siaga::start();
-    for file in ["report.js", "later.js", "report.css"] {
-        let address = format!("/reporting/{file}");
-        let response =
-            siaga.client.get(address).header(Header::new("Accept-Encoding", "identity")).dispatch();
-        assert_eq!(response.status(), Status::Ok, "{file}");
-    }
-    assert_eq!(siaga.get("/reporting/other.js").status(), Status::NotFound);
 }
 
 #[test]

@@ -1,61 +1,33 @@
 //! What becomes of a form that is sent: when and where its report is, its text and its photo, and what the person is told.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use rocket::http::{ContentType, Method, Status};
+use rocket::http::{ContentType, Status};
 use serde_json::{Value, json};
 use siaga::model::{Clock, Places};
 use siaga::stores::memory::OpenMemory;
-use siaga::stores::{
-    Decorator, OpenError, OpenStore, OpenedStore, Store, StoreError, StoreSettings, Versioned,
-};
+use siaga::stores::{Decorator, Store, StoreError, Versioned};
 
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::form::{TOKEN, card, count, flood, location, newest, open, send, send_by_script, started};
 use crate::suite::photos::photo;
-use crate::suite::support::{Siaga, json_of, properties};
+use crate::suite::support::{Siaga, properties};
+use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
-/// Opens a store whose places cannot be read.
-#[derive(Debug)]
+/// What a store does whose places cannot be read.
+#[derive(Clone, Debug)]
 struct Placeless;
 
-#[derive(Debug)]
-struct WithoutPlaces(Arc<dyn Store>);
-
-impl fmt::Display for WithoutPlaces {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("without places")
-    }
-}
-
 #[async_trait]
-impl Decorator for WithoutPlaces {
+impl Decorator for Wrapped<Placeless> {
     fn inner(&self) -> &dyn Store {
-        &*self.0
+        &*self.inner
     }
 
     async fn places(&self) -> Result<Versioned<Arc<Places>>, StoreError> {
         Err(StoreError::Unavailable { retry_after: Duration::from_secs(3), source: "away".into() })
-    }
-}
-
-#[async_trait]
-impl OpenStore for Placeless {
-    fn name(&self) -> &'static str {
-        "placeless"
-    }
-
-    fn keeps_data(&self) -> bool {
-        true
-    }
-
-    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-        let mut opened = OpenMemory.open(settings).await?;
-        opened.store = Arc::new(WithoutPlaces(opened.store));
-        Ok(opened)
     }
 }
 
@@ -242,8 +214,7 @@ fn a_place_outside_all_areas_is_asked_about_once_and_its_report_waits_for_review
 
 #[test]
 fn a_report_whose_place_cannot_be_judged_is_503_and_nothing_is_stored() {
-    let siaga =
-        Siaga::with(open().merge(("siaga.store", "placeless")), |builder| builder.store(Arc::new(Placeless)));
+    let siaga = Siaga::with(open(), |builder| builder.store(OpenWrapped::new(OpenMemory, Placeless)));
     for place in [&[("lat", "-6.195"), ("lng", "106.805")][..], &[("lat", ""), ("area", "1")]] {
         let fields = flood(&[&[("token", TOKEN)], place].concat());
         let (status, refused) = send_by_script(&siaga, "/report", &fields, Some(&photo(8, 6, 1)));
@@ -272,24 +243,6 @@ fn the_thank_you_says_that_a_report_is_on_the_map_only_while_it_is() {
     let page = thanks(&siaga, &location(&send(&siaga, "/report?lang=en", &old, None)));
     assert!(page.contains("made too long ago") && page.contains("Open the map"), "{page}");
     assert!(!page.contains("is on the map.") && !page.contains("See it on the map"), "{page}");
-}
-
-#[test]
-fn a_form_of_an_open_card_api_and_one_of_the_page_agree_on_the_place() {
-    let siaga = started(open());
-    let link = card(&siaga, "id");
-    let body = json!({
-        "disaster_type": "flood", "card_data": { "report_type": "flood", "flood_depth": 40 },
-        "created_at": siaga.clock.now().to_string(), "location": { "lat": 48.1, "lng": 11.5 },
-    });
-    let before = count(&siaga);
-    let sent = siaga.client.put(format!("/v1/cards/{link}")).body(body.to_string()).dispatch();
-    assert_eq!(sent.status(), Status::Ok);
-    assert_eq!(count(&siaga), before, "it waits for review");
-    let page = thanks(&siaga, &format!("/report/{link}?lang=en"));
-    assert!(page.contains("Somebody looks at it before it appears on the map."), "{page}");
-    let made = json_of(siaga.ask(Method::Get, &format!("/v1/cards/{link}"), ""));
-    assert_eq!(made["result"]["received"], true);
 }
 
 #[test]

@@ -2,21 +2,10 @@ use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 use siaga::model::Timestamp;
 
-use crate::fixture;
-use crate::suite::support::{Siaga, assert_invalid, each, figment, json_of, properties};
+use crate::suite::support::{Siaga, assert_invalid, each, figment, json_of, partner_report, properties};
 
 fn keys(siaga: &Siaga, address: &str) -> Vec<Value> {
     each(&siaga.result(address), "pkey")
-}
-
-#[test]
-fn the_last_hour_of_the_whole_country_is_listed_newest_first_by_default() {
-    let siaga = Siaga::start();
-    assert_eq!(keys(&siaga, "/v1/reports"), ["1", "7", "6", "2", "5"]);
-    assert_eq!(
-        keys(&siaga, "/v1/reports?format=json&geoformat=topojson&timeperiod=3600"),
-        ["1", "7", "6", "2", "5"]
-    );
 }
 
 #[test]
@@ -47,27 +36,11 @@ fn a_report_has_the_documented_properties() {
 }
 
 #[test]
-fn one_point_lies_at_0_0_of_its_topology() {
-    let result = Siaga::start().result("/v1/reports?disaster=wind");
-    let point = &result["objects"]["output"]["geometries"][0];
-    assert_eq!((&point["type"], &point["coordinates"]), (&json!("Point"), &json!([0, 0])));
-    assert_eq!(result["transform"]["scale"], json!([1e-6, 1e-6]));
-    let [lng, lat] = [106.8 + 3.5 / 100.0, -6.2 + 0.5 / 100.0];
-    assert_eq!(result["transform"]["translate"], json!([lng, lat]));
-    assert_eq!(result["bbox"], json!([lng, lat, lng, lat]));
-}
-
-#[test]
-fn geoformat_geojson_gives_a_feature_collection() {
-    let result = Siaga::start().result("/v1/reports?geoformat=geojson&disaster=haze");
-    assert_eq!(result["type"], "FeatureCollection");
-    assert_eq!(result["features"][0]["geometry"]["type"], "Point");
-}
-
-#[test]
-fn disaster_admin_and_city_pick_reports() {
+fn reports_of_the_last_hour_are_listed_newest_first_and_picked_by_disaster_admin_and_city() {
     let siaga = Siaga::start();
     for (query, expected) in [
+        ("", vec!["1", "7", "6", "2", "5"]),
+        ("format=json&geoformat=topojson&timeperiod=3600", vec!["1", "7", "6", "2", "5"]),
         ("disaster=flood", vec!["1", "7", "6"]),
         ("disaster=wind", vec!["2"]),
         ("disaster=haze", vec!["5"]),
@@ -90,30 +63,6 @@ fn disaster_admin_and_city_pick_reports() {
 }
 
 #[test]
-fn timeperiod_is_1_to_604800_seconds() {
-    let siaga = Siaga::start();
-    for wrong in ["0", "604801", "-1", "1.5", "week", "%2B60"] {
-        let response = siaga.client.get(format!("/v1/reports?timeperiod={wrong}")).dispatch();
-        assert_invalid(response, "query", &["timeperiod"], "from 1 to 604800");
-    }
-}
-
-#[test]
-fn a_wrong_parameter_is_400_naming_it_and_what_is_allowed() {
-    let siaga = Siaga::start();
-    for (query, key, says) in [
-        ("disaster=storm", "disaster", "one of [flood, earthquake, fire, haze, wind, volcano, prep]"),
-        ("admin=ID-XX", "admin", "ID-AC, "),
-        ("city=jkt", "city", "one of [bdg, jbd, sby, ID-AC, "),
-        ("format=xml", "format", "one of [json]"),
-        ("geoformat=cap", "geoformat", "one of [topojson, geojson]"),
-    ] {
-        let response = siaga.client.get(format!("/v1/reports?{query}")).dispatch();
-        assert_invalid(response, "query", &[key], says);
-    }
-}
-
-#[test]
 fn every_province_of_the_country_can_be_asked_for_as_city_or_as_admin() {
     let siaga = Siaga::start();
     let response = siaga.get("/v1/reports?admin=x");
@@ -122,9 +71,14 @@ fn every_province_of_the_country_can_be_asked_for_as_city_or_as_admin() {
     assert_eq!(codes.len(), 38);
     let period = "start=2016-12-19T13:30:00Z&end=2016-12-19T16:00:00Z";
     for code in codes {
-        for address in
-            ["reports?", &format!("reports/archive?{period}&"), &format!("reports/timeseries?{period}&")]
-        {
+        for address in [
+            "reports?",
+            &format!("reports/archive?{period}&"),
+            &format!("reports/timeseries?{period}&"),
+            "stats/floodedRegionsSummary?",
+            "stats/floodedRWsSummary?",
+            "stats/reportsSummary?",
+        ] {
             let [city, admin] =
                 ["city", "admin"].map(|key| siaga.result(&format!("/v1/{address}{key}={code}")));
             assert_eq!(city, admin, "{address} {code}");
@@ -144,63 +98,33 @@ fn a_report_dated_2099_is_stored_and_shows_when_its_time_has_come() {
 #[test]
 fn a_report_of_a_training_is_listed_and_counted_only_with_training_true() {
     let siaga = Siaga::start();
-    let body = json!({
-        "card_data": { "report_type": "flood", "flood_depth": 50 }, "is_training": true, "partnerCode": "PMI",
-        "created_at": "2016-12-19T16:00:00Z", "location": { "lat": -6.195, "lng": 106.805 },
-    });
-    let response = siaga.ask(Method::Put, "/v1/cards/fresh-card", body.to_string());
-    assert_eq!(response.status(), Status::Ok);
-    let body = json!({
-        "post_id": 1, "partner_city": "jabodetabek", "disaster_type": "flood", "is_training": true,
-        "created_at": "2016-12-19T16:00:00Z", "location": { "lat": -6.195, "lng": 106.805 },
-        "partner_code": "PMI", "partner_icon": "https://example.org/pmi.png",
-    });
+    let icon = json!("https://example.org/pmi.png");
+    let body = partner_report(json!({ "is_training": true, "partner_code": "PMI", "partner_icon": icon }));
     assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string()).status(), Status::Ok);
     let period = "start=2016-12-19T15:30:00Z&end=2016-12-19T16:30:00Z";
-    let archive = format!("/v1/reports/archive?{period}");
-    for (query, trainings) in
-        [("", false), ("&training=", false), ("&training=false", false), ("&training=true", true)]
-    {
-        let listed: &[&str] =
-            if trainings { &["10", "9", "1", "7", "6", "2", "5"] } else { &["1", "7", "6", "2", "5"] };
-        assert_eq!(keys(&siaga, &format!("/v1/reports?x{query}")), listed, "{query}");
-        assert_eq!(keys(&siaga, &format!("{archive}{query}"))[..2], listed[..2], "{query}");
+    for (query, trainings) in [("", 0), ("&training=", 0), ("&training=false", 0), ("&training=true", 1)] {
+        let listed = keys(&siaga, &format!("/v1/reports?x{query}"));
+        assert_eq!((listed.len(), listed.contains(&json!("9"))), (5 + trainings, trainings > 0), "{query}");
+        let archive = keys(&siaga, &format!("/v1/reports/archive?{period}{query}"));
+        assert_eq!(archive.contains(&json!("9")), trainings > 0, "{query}");
         let series = siaga.result(&format!("/v1/reports/timeseries?{period}{query}"));
-        let counts: Vec<_> = series.as_array().unwrap().iter().map(|point| &point["count"]).collect();
-        assert_eq!(counts, if trainings { ["3", "2"] } else { ["3", "0"] }, "{query}");
+        assert_eq!(series[1]["count"], trainings.to_string(), "{query}");
         let summary = siaga.result(&format!("/v1/stats/reportsSummary?x{query}"));
         assert_eq!(summary["total number of reports"], listed.len(), "{query}");
     }
-    for (key, icon) in [("9", Value::Null), ("10", json!("https://example.org/pmi.png"))] {
-        let report = &properties(&siaga.result(&format!("/v1/reports/{key}")))[0];
-        assert_eq!(report["is_training"], true, "one is found by its number");
-        assert_eq!((&report["partner_code"], &report["partner_icon"]), (&json!("PMI"), &icon));
-    }
-    for address in ["/v1/reports?training=1", "/v1/stats/reportsSummary?training=yes"] {
-        assert_invalid(siaga.get(address), "query", &["training"], "one of [true, false]");
-    }
+    let report = &properties(&siaga.result("/v1/reports/9"))[0];
+    assert_eq!(report["is_training"], true, "one is found by its number");
+    assert_eq!((&report["partner_code"], &report["partner_icon"]), (&json!("PMI"), &icon));
 }
 
 #[test]
-fn one_report_is_found_by_its_number() {
+fn one_report_is_found_by_its_number_and_an_unknown_one_is_404() {
     let siaga = Siaga::start();
-    assert_eq!(keys(&siaga, "/v1/reports/4"), ["4"]);
-    assert_eq!(
-        siaga.result("/v1/reports/3?geoformat=geojson")["features"][0]["properties"]["disaster_type"],
-        "prep"
-    );
-}
-
-#[test]
-fn an_unknown_report_is_404_and_a_wrong_number_400() {
-    let siaga = Siaga::start();
+    let found = siaga.result("/v1/reports/3?geoformat=geojson");
+    assert_eq!(found["features"][0]["properties"]["disaster_type"], "prep");
     let response = siaga.get("/v1/reports/99");
     assert_eq!(response.status(), Status::NotFound);
     assert_eq!(json_of(response)["message"], "report 99 does not exist");
-    for wrong in ["0", "x", "-1", "1.5", "%2B1", "9223372036854775808", "%00"] {
-        let address = format!("/v1/reports/{wrong}");
-        assert_invalid(siaga.get(&address), "params", &["id"], "must be a whole number");
-    }
 }
 
 #[test]
@@ -213,10 +137,6 @@ fn the_archive_lists_a_period_with_both_ends() {
         siaga.result(&format!("{archive}&geoformat=geojson"))["features"].as_array().unwrap().len(),
         5
     );
-    for (query, key) in [("", "start"), ("?start=2016-12-19T14:08:52Z", "end")] {
-        let address = format!("/v1/reports/archive{query}");
-        assert_invalid(siaga.get(&address), "query", &[key], "is required");
-    }
 }
 
 #[test]
@@ -234,17 +154,6 @@ fn the_time_series_counts_flood_reports_hour_by_hour() {
     );
     assert_eq!(siaga.result(&format!("{series}&disaster=wind"))[2]["count"], "1");
     assert_eq!(siaga.result(&format!("{series}&admin=ID-JB"))[2]["count"], "0");
-    assert_invalid(siaga.get("/v1/reports/timeseries"), "query", &["start"], "is required");
-}
-
-#[test]
-fn an_empty_answer_has_the_bbox_of_the_areas_and_a_transform() {
-    let siaga = Siaga::start();
-    siaga.clock.set(fixture::now().after(std::time::Duration::from_hours(48)));
-    let result = siaga.result("/v1/reports");
-    assert_eq!(result["arcs"], json!([]));
-    assert_eq!(result["bbox"], json!([106.8, -6.2, 106.85, -6.16]));
-    assert_eq!(result["transform"], json!({ "scale": [1, 1], "translate": [0, 0] }));
 }
 
 #[test]

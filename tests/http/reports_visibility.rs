@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use siaga::stores::{ModerationQuery, Store};
 
 use crate::suite::eventually::{LONG, eventually_blocking};
-use crate::suite::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, each, figment, json_of, key};
+use crate::suite::support::{ADMIN_KEY, Siaga, assert_invalid, each, figment, json_of, key};
 
 const HIDE: &str = r#"{"hidden":true,"reason":"shows a person's name"}"#;
 const SHOW: &str = r#"{"hidden":false,"reason":"it was a mistake"}"#;
@@ -88,17 +88,6 @@ fn the_log_has_the_credential_and_the_user_it_acts_for() {
     let by: Vec<_> = log.iter().map(|entry| (&*entry.by.subject, entry.by.username.as_deref())).collect();
     assert_eq!(by, [("root", Some("Ibu Ani"))]);
     assert_eq!(log[0].reason, "shows a person's name");
-}
-
-#[test]
-fn only_moderators_may_hide_reports() {
-    let siaga = Siaga::start();
-    let address = "/v1/reports/7/visibility";
-    let without = siaga.client.put(address).body(HIDE).dispatch();
-    assert_eq!(without.status(), Status::Forbidden);
-    let other = siaga.client.put(address).header(key(KEY)).body(HIDE).dispatch();
-    assert_eq!(other.status(), Status::Forbidden);
-    assert_eq!(siaga.get("/v1/reports/7").status(), Status::Ok);
 }
 
 #[test]

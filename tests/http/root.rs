@@ -120,46 +120,6 @@ fn people_read_how_many_areas_are_flooded_and_when_that_was_known_in_their_langu
 }
 
 #[test]
-fn the_page_says_that_no_area_is_flooded() {
-    let siaga = Siaga::start();
-    let flooded = siaga.result("/v1/floods/states");
-    for area in flooded.as_array().unwrap() {
-        let address = format!("/v1/floods/{}", area["area_id"].as_str().unwrap());
-        assert_eq!(siaga.delete(&address).status(), Status::Ok);
-    }
-    let page = siaga.client.get("/?lang=en").header(Header::new("Accept", BROWSER)).dispatch();
-    assert!(page.into_string().unwrap().contains("No flood is recorded now."));
-}
-
-#[test]
-fn no_flood_is_not_said_while_a_source_is_silent() {
-    let silent = figment()
-        .merge(("siaga.sources.command-post.subject", "bpbd"))
-        .merge(("siaga.sources.command-post.every", "10m"))
-        .merge(("siaga.sources.command-post.covers", ["floods"]));
-    let siaga = Siaga::with(silent, |builder| builder);
-    let page = || {
-        let request = siaga.client.get("/?lang=en").header(Header::new("Accept", BROWSER));
-        request.dispatch().into_string().unwrap()
-    };
-    assert!(page().contains("Areas without a colour may be flooded."));
-    for area in siaga.result("/v1/floods/states").as_array().unwrap() {
-        siaga.delete(&format!("/v1/floods/{}", area["area_id"].as_str().unwrap()));
-    }
-    siaga.clock.set(fixture::now().after(Duration::from_hours(2)));
-    let page = crate::suite::eventually::eventually_blocking(
-        "the page has no floods",
-        crate::suite::eventually::LONG,
-        page,
-        |page| !page.contains("class=\"count\""),
-    );
-    assert!(
-        page.contains("nobody knows how it really is") && !page.contains("No flood is recorded now."),
-        "{page}"
-    );
-}
-
-#[test]
 fn pages_name_the_site_and_its_agency_and_show_its_logo() {
     let folder = tempfile::tempdir().unwrap();
     let logo = folder.path().join("logo.svg");

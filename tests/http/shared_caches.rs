@@ -118,10 +118,7 @@ fn unknown_parameters_are_ignored_and_named_and_their_order_does_not_matter() {
     let plain = siaga.get("/v1/floods?city=jbd&minimum_state=1");
     let tag = header(&plain, "ETag").unwrap();
     assert_eq!(header(&plain, "Siaga-Ignored"), None);
-    let misses = || {
-        let page = siaga.get("/metrics").into_string().unwrap();
-        page.lines().find(|line| line.starts_with("siaga_cache_misses_total ")).unwrap().to_owned()
-    };
+    let misses = || siaga.metric("siaga_cache_misses_total");
     let before = misses();
     let many: Vec<_> = (0..300).map(|number| format!("p{number}=1")).collect();
     let names: Vec<_> = (0..10).map(|number| format!("p{number}")).collect();

@@ -13,7 +13,9 @@ use siaga::stores::Store;
 use crate::fixture::now;
 use crate::independent::signing::{claims, token_by_secret};
 use crate::suite::eventually::{LONG, eventually, eventually_blocking};
-use crate::suite::support::{ADMIN_KEY, KEY, OTHER_KEY, SECRET, Siaga, figment, json_of, key};
+use crate::suite::support::{
+    ADMIN_KEY, KEY, OTHER_KEY, SECRET, Siaga, figment, json_of, key, partner_report,
+};
 
 const PERIOD: &str = "start=2016-12-19T00:00:00Z&end=2016-12-19T12:00:00Z";
 
@@ -177,14 +179,10 @@ fn an_accepted_write_is_a_sign_of_life_of_all_sources_with_its_subject() {
     assert_eq!(heard(), ["desk"]);
     beat(&siaga.client, "twin", ADMIN_KEY);
     assert_eq!(heard(), ["desk", "twin"], "a heartbeat is for one source");
-    let post = json!({
-        "post_id": 900, "created_at": "2016-12-19T15:00:00Z", "disaster_type": "flood",
-        "partner_city": "surabaya", "location": { "lat": -6.2, "lng": 106.8 },
-    });
     for (method, address, body) in [
         (Method::Delete, "/v1/floods/5", json!(null)),
         (Method::Post, "/v1/cards", json!({ "username": "a", "network": "twitter", "language": "en" })),
-        (Method::Post, "/v1/feeds/partner", post),
+        (Method::Post, "/v1/feeds/partner", partner_report(json!({}))),
     ] {
         let time = siaga.clock.now().after(Duration::from_secs(1));
         siaga.clock.set(time);

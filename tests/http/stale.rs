@@ -1,28 +1,24 @@
 //! What public reads get while the store is away: the last response, for a while.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use figment::Figment;
 use rocket::http::{Header, Method, Status};
 use rocket::local::asynchronous;
 use rocket::tokio;
 use rocket::tokio::sync::Notify;
 use serde_json::{Value, json};
 use siaga::model::{Clock, FloodLayer, FloodStateRecord, Places, ReportLayer, Timestamp};
-use siaga::stores::{
-    Decorator, FloodQuery, OpenError, OpenStore, OpenedStore, ReportQuery, Resource, Revision, Store,
-    StoreError, StoreSettings, Versioned,
-};
+use siaga::stores::{Decorator, FloodQuery, ReportQuery, Resource, Revision, Store, StoreError, Versioned};
 
 use crate::backend::OpenFixture;
 use crate::fixture::block_on;
 use crate::independent::changes::{read_until, result};
 use crate::suite::eventually::{LONG, eventually_blocking, patiently};
 use crate::suite::support::{ADMIN_KEY, Siaga, figment, json_of, key, service};
+use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
 const HIDE: &str = r#"{"hidden":true,"reason":"shows a person's name"}"#;
 
@@ -37,21 +33,6 @@ struct Away {
     resume: Notify,
     /// Whether no revision and no places ever come.
     hangs: AtomicBool,
-}
-
-/// A store that can be away.
-#[derive(Debug)]
-struct Failing {
-    inner: Arc<dyn Store>,
-    away: Arc<Away>,
-    /// Keeps the data for as long as there is the store.
-    _fixture: Arc<OpenFixture>,
-}
-
-#[derive(Debug, Default)]
-struct OpenFailing {
-    fixture: Arc<OpenFixture>,
-    away: Arc<Away>,
 }
 
 impl Away {
@@ -77,81 +58,59 @@ fn unless(away: &AtomicBool) -> Result<(), StoreError> {
     Ok(())
 }
 
-impl fmt::Display for Failing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, which can be away", self.inner)
-    }
-}
-
 #[async_trait]
-impl Decorator for Failing {
+impl Decorator for Wrapped<Arc<Away>> {
     fn inner(&self) -> &dyn Store {
         &*self.inner
     }
 
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
-        unless(&self.away.revisions)?;
-        self.away.hang().await;
+        unless(&self.by.revisions)?;
+        self.by.hang().await;
         self.inner.revision(resource).await
     }
 
     async fn places(&self) -> Result<Versioned<Arc<Places>>, StoreError> {
-        self.away.hang().await;
+        self.by.hang().await;
         self.inner.places().await
     }
 
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
-        unless(&self.away.data)?;
+        unless(&self.by.data)?;
         self.inner.floods(query).await
     }
 
     async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
-        unless(&self.away.data)?;
+        unless(&self.by.data)?;
         self.inner.flood_states(query).await
     }
 
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
-        unless(&self.away.data)?;
+        unless(&self.by.data)?;
         let found = self.inner.reports(query).await;
-        if self.away.slow.load(Ordering::SeqCst) {
-            self.away.read.notify_one();
-            self.away.resume.notified().await;
+        if self.by.slow.load(Ordering::SeqCst) {
+            self.by.read.notify_one();
+            self.by.resume.notified().await;
         }
         found
     }
 }
 
-#[async_trait]
-impl OpenStore for OpenFailing {
-    fn name(&self) -> &'static str {
-        "failing"
-    }
-
-    fn keeps_data(&self) -> bool {
-        true
-    }
-
-    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-        let mut opened = self.fixture.open(settings).await?;
-        let (away, fixture) = (Arc::clone(&self.away), Arc::clone(&self.fixture));
-        opened.store = Arc::new(Failing { inner: opened.store, away, _fixture: fixture });
-        Ok(opened)
-    }
+/// Opens a store that can be away.
+fn failing() -> (Arc<OpenWrapped<Arc<Away>>>, Arc<Away>) {
+    let away = Arc::new(Away::default());
+    (OpenWrapped::new(OpenFixture::default(), Arc::clone(&away)), away)
 }
 
 fn with_failing(settings: &[(&str, &str)]) -> (Siaga, Arc<Away>) {
-    let opener = Arc::new(OpenFailing::default());
-    let away = Arc::clone(&opener.away);
+    let (opener, away) = failing();
     (on_failing(opener, settings), away)
 }
 
-fn on_failing(opener: Arc<OpenFailing>, settings: &[(&str, &str)]) -> Siaga {
-    Siaga::with(failing(settings), |builder| builder.store(opener))
-}
-
-fn failing(settings: &[(&str, &str)]) -> Figment {
-    let figment = figment().merge(("siaga.store", "failing")).merge(("siaga.metrics.enabled", true));
-    settings.iter().fold(figment, |figment, setting| figment.merge(*setting))
+fn on_failing(opener: Arc<OpenWrapped<Arc<Away>>>, settings: &[(&str, &str)]) -> Siaga {
+    let figment = figment().merge(("siaga.metrics.enabled", true));
+    let figment = settings.iter().fold(figment, |figment, setting| figment.merge(*setting));
+    Siaga::with(figment, |builder| builder.store(opener))
 }
 
 fn pass(siaga: &Siaga, seconds: u64) -> Timestamp {
@@ -308,8 +267,7 @@ fn a_report_that_was_hidden_stays_hidden_while_the_store_is_away() {
 
 #[test]
 fn other_servers_that_have_read_the_order_do_not_return_the_report_either() {
-    let opener = Arc::new(OpenFailing::default());
-    let away = Arc::clone(&opener.away);
+    let (opener, away) = failing();
     let siaga = on_failing(Arc::clone(&opener), &[]);
     let other = on_failing(opener, &[]);
     let tags = read(&other);
@@ -330,9 +288,8 @@ fn other_servers_that_have_read_the_order_do_not_return_the_report_either() {
 #[test]
 fn a_rendering_that_began_before_the_order_and_ends_after_it_is_not_returned_either() {
     block_on(async {
-        let opener = Arc::new(OpenFailing::default());
-        let away = Arc::clone(&opener.away);
-        let (rocket, ..) = service(failing(&[]), |builder| builder.store(opener)).await;
+        let (opener, away) = failing();
+        let (rocket, ..) = service(figment(), |builder| builder.store(opener)).await;
         let client = Arc::new(asynchronous::Client::untracked(rocket).await.unwrap());
         away.slow.store(true, Ordering::SeqCst);
         let reading = tokio::spawn({
@@ -354,9 +311,8 @@ fn a_rendering_that_began_before_the_order_and_ends_after_it_is_not_returned_eit
 #[test]
 fn a_stream_says_that_its_states_may_be_out_of_date_and_when_they_are_current_again() {
     block_on(async {
-        let opener = Arc::new(OpenFailing::default());
-        let away = Arc::clone(&opener.away);
-        let (rocket, clock, _fixture) = service(failing(&[]), |builder| builder.store(opener)).await;
+        let (opener, away) = failing();
+        let (rocket, clock, _fixture) = service(figment(), |builder| builder.store(opener)).await;
         let client = asynchronous::Client::untracked(rocket).await.unwrap();
         let mut stream = client.get("/v1/changes/stream").dispatch().await;
         read_until(&mut stream, r#""changed":["#).await;
@@ -398,9 +354,8 @@ fn a_stream_says_that_its_states_may_be_out_of_date_and_when_they_are_current_ag
 #[test]
 fn a_request_that_waits_ends_when_the_store_is_lost() {
     block_on(async {
-        let opener = Arc::new(OpenFailing::default());
-        let away = Arc::clone(&opener.away);
-        let (rocket, _clock, _fixture) = service(failing(&[]), |builder| builder.store(opener)).await;
+        let (opener, away) = failing();
+        let (rocket, _clock, _fixture) = service(figment(), |builder| builder.store(opener)).await;
         let client = asynchronous::Client::untracked(rocket).await.unwrap();
         let cursor = result(&client, "/v1/changes".to_owned()).await["cursor"].clone();
         let address = format!("/v1/changes?wait=30&since={}", cursor.as_str().unwrap());
@@ -415,21 +370,26 @@ fn a_request_that_waits_ends_when_the_store_is_lost() {
 }
 
 #[test]
-fn while_the_store_is_known_to_be_away_the_last_response_comes_at_once() {
+fn while_the_store_is_known_to_be_away_neither_a_response_nor_a_page_waits_for_it() {
     let (siaga, away) = with_failing(&[("siaga.limits.timeout", "8s")]);
     assert_eq!(siaga.get("/v1/floods").status(), Status::Ok);
+    assert_eq!(siaga.get("/map").status(), Status::Ok);
     away.hangs.store(true, Ordering::SeqCst);
     let stale = || json_of(siaga.get("/v1/sources"))["stale_since"].clone();
     eventually_blocking("the server knows", LONG, stale, Value::is_string);
-    let took = (0..5).map(|_| {
-        let begun = Instant::now();
-        let response = siaga.get("/v1/floods");
-        assert_eq!(response.status(), Status::Ok);
-        assert!(response.headers().contains("Siaga-Stale-Since"));
-        begun.elapsed()
-    });
-    let fastest = took.min().unwrap();
-    assert!(fastest < patiently(Duration::from_secs(1)), "{fastest:?}");
+    for address in ["/v1/floods", "/map?lang=en", "/map?city=jbd&lang=en", "/map?area=5&lang=en", "/?lang=en"]
+    {
+        let took = (0..3).map(|_| {
+            let begun = Instant::now();
+            let response = siaga.client.get(address).header(Header::new("Accept", "text/html")).dispatch();
+            assert_eq!(response.status(), Status::Ok, "{address}");
+            let is_stale = response.headers().contains("Siaga-Stale-Since");
+            assert!(is_stale || address != "/v1/floods");
+            begun.elapsed()
+        });
+        let fastest = took.min().unwrap();
+        assert!(fastest < patiently(Duration::from_secs(1)), "{address}: {fastest:?}");
+    }
     away.hangs.store(false, Ordering::SeqCst);
     assert_eq!(siaga.get("/v1/reports").status(), Status::Ok, "it is noticed at once that the store is back");
 }
@@ -474,8 +434,8 @@ fn the_map_is_a_page_while_the_store_is_away() {
 
 #[test]
 fn a_map_of_floods_that_were_never_read_or_long_ago_does_not_say_that_there_are_none() {
-    let opener = Arc::new(OpenFailing::default());
-    opener.away.all(true);
+    let (opener, away) = failing();
+    away.all(true);
     let never = on_failing(opener, &[]);
     let (long_ago, away) = with_failing(&[("siaga.limits.stale", "90s")]);
     assert_eq!(long_ago.get("/map").status(), Status::Ok);
@@ -485,22 +445,5 @@ fn a_map_of_floods_that_were_never_read_or_long_ago_does_not_say_that_there_are_
         let shown = || siaga.get("/map?lang=en").into_string().unwrap();
         let said = "id=\"empty\" data-says=\"away\">The floods cannot be read now";
         eventually_blocking("it says so", LONG, shown, |page| page.contains(said));
-    }
-}
-
-#[test]
-fn while_the_store_is_known_to_be_away_no_page_waits_for_it() {
-    let (siaga, away) = with_failing(&[("siaga.limits.timeout", "8s")]);
-    assert_eq!(siaga.get("/map").status(), Status::Ok);
-    away.hangs.store(true, Ordering::SeqCst);
-    let stale = || json_of(siaga.get("/v1/sources"))["stale_since"].clone();
-    eventually_blocking("the server knows", LONG, stale, Value::is_string);
-    for address in
-        ["/map?lang=en", "/map?city=bdg&lang=en", "/map?city=jbd&lang=en", "/map?area=5&lang=en", "/?lang=en"]
-    {
-        let begun = Instant::now();
-        let response = siaga.client.get(address).header(Header::new("Accept", "text/html")).dispatch();
-        assert_eq!(response.status(), Status::Ok, "{address}");
-        assert!(begun.elapsed() < patiently(Duration::from_secs(1)), "{address}: {:?}", begun.elapsed());
     }
 }

@@ -25,3 +25,4 @@ mod reports_visibility;
 pub(crate) mod servers;
 mod stored_keys;
 mod strangers;
+pub(crate) mod wrapped;

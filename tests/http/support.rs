@@ -1,15 +1,14 @@
 //! A service on the fixture's data, to which tests speak without a network.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use figment::Figment;
 use figment::providers::Serialized;
-use rocket::futures::future::join_all;
 use rocket::http::{Header, Method, Status};
-use rocket::local::asynchronous;
 use rocket::local::blocking::{Client, LocalResponse};
 use rocket::tokio::runtime::{self, Runtime};
-use rocket::{Build, Rocket, Route, tokio};
+use rocket::{Build, Rocket};
 use serde_json::{Value, json};
 use siaga::Builder;
 use siaga::auth::KeyDigest;
@@ -17,7 +16,7 @@ use siaga::model::{Clock, ManualClock, Timestamp};
 use siaga::stores::OpenStore;
 
 use crate::backend::OpenFixture;
-use crate::fixture::{self, block_on};
+use crate::fixture;
 use crate::suite::described::Described;
 
 /// A key that allows to set flood states.
@@ -79,31 +78,6 @@ async fn service_on(
     builder.attach(description).build().await.unwrap().rocket
 }
 
-/// The answers, status and body, to requests that are all under way at once.
-pub(crate) fn race(
-    count: i64,
-    method: Method,
-    address: &str,
-    body: impl Fn(i64) -> Value,
-) -> Vec<(u16, Value)> {
-    block_on(async {
-        let (rocket, _, _opener) = service(figment(), |builder| builder).await;
-        let client = Arc::new(asynchronous::Client::untracked(rocket).await.unwrap());
-        let start = Arc::new(tokio::sync::Barrier::new(usize::try_from(count).unwrap()));
-        let sent = (0..count).map(|number| {
-            let (client, start) = (Arc::clone(&client), Arc::clone(&start));
-            let (address, body) = (address.to_owned(), body(number).to_string());
-            tokio::spawn(async move {
-                start.wait().await;
-                let request = client.req(method, address).header(key(ADMIN_KEY)).body(body);
-                let response = request.dispatch().await;
-                (response.status().code, response.into_json().await.unwrap())
-            })
-        });
-        join_all(sent).await.into_iter().map(Result::unwrap).collect()
-    })
-}
-
 /// A service and the clock it goes by.
 pub(crate) struct Siaga {
     pub(crate) client: Client,
@@ -121,18 +95,9 @@ impl Siaga {
 
     /// A service with another configuration or further parts.
     pub(crate) fn with(figment: Figment, parts: impl FnOnce(Builder) -> Builder) -> Self {
-        Self::of(figment, parts, Vec::new())
-    }
-
-    /// A service with further routes.
-    pub(crate) fn with_routes(figment: Figment, routes: Vec<Route>) -> Self {
-        Self::of(figment, |builder| builder, routes)
-    }
-
-    fn of(figment: Figment, parts: impl FnOnce(Builder) -> Builder, routes: Vec<Route>) -> Self {
         let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let (rocket, clock, opener) = runtime.block_on(service(figment, parts));
-        let client = Client::untracked(rocket.mount("/", routes)).unwrap();
+        let client = Client::untracked(rocket).unwrap();
         Self { client, clock, runtime, opener }
     }
 
@@ -160,6 +125,27 @@ impl Siaga {
         runtime.block_on(future)
     }
 
+    /// A new card; returns its identifier.
+    pub(crate) fn card(&self) -> String {
+        let holder = json!({ "username": "Ani", "network": "telegram", "language": "id" });
+        let made = json_of(self.ask(Method::Post, "/v1/cards", holder.to_string()));
+        made["cardId"].as_str().unwrap().to_owned()
+    }
+
+    /// A number among the metrics.
+    pub(crate) fn metric(&self, series: &str) -> f64 {
+        let page = self.get("/metrics").into_string().unwrap();
+        let number = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        number.unwrap_or_else(|| panic!("{series} is not in\n{page}")).parse().unwrap()
+    }
+
+    /// Whether a copy with this entity tag is current.
+    pub(crate) fn is_current(&self, address: &str, tag: &str) -> bool {
+        let request = self.client.get(address.to_owned());
+        let response = request.header(Header::new("If-None-Match", tag.to_owned())).dispatch();
+        response.status() == Status::NotModified
+    }
+
     /// The time by the clock of the service.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
@@ -167,6 +153,12 @@ impl Siaga {
 
     pub(crate) fn get<'c>(&'c self, address: &'c str) -> LocalResponse<'c> {
         self.client.get(address).dispatch()
+    }
+
+    /// A request that comes from a host.
+    pub(crate) fn get_from<'c>(&'c self, host: &str, address: &'c str) -> LocalResponse<'c> {
+        let peer = SocketAddr::new(host.parse().unwrap(), 4711);
+        self.client.get(address).remote(peer).dispatch()
     }
 
     /// The result of a successful answer, in its envelope.
@@ -203,6 +195,17 @@ pub(crate) fn key(key: &str) -> Header<'static> {
 
 pub(crate) fn json_of(response: LocalResponse<'_>) -> Value {
     response.into_json().expect("a JSON body")
+}
+
+/// A report of a partner, as in the contract, with some members replaced or added.
+pub(crate) fn partner_report(changes: Value) -> Value {
+    let mut body = json!({
+        "post_id": 1, "created_at": "2016-12-19T16:00:00.011Z", "image_url": "http://myimg",
+        "partner_city": "jabodetabek", "disaster_type": "flood", "text": "A big flood",
+        "location": { "lat": -6.195, "lng": 106.805 },
+    });
+    body.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    body
 }
 
 /// The properties of all features of a topology.

@@ -81,20 +81,6 @@ fn a_template_of_json_stands_in_the_envelope() {
 }
 
 #[test]
-fn an_answer_that_tells_the_time_is_made_anew_each_second() {
-    let (_folder, figment) = beside("{{ now }}: {{ features|length }}");
-    let siaga = Siaga::with(figment, |builder| builder);
-    let told = || siaga.get("/v1/floods?geoformat=x").into_string().unwrap();
-    let first = told();
-    assert_eq!(first, "2016-12-19T16:08:52.000Z: 5");
-    let clock = &siaga.clock;
-    clock.set(crate::fixture::now().after(std::time::Duration::from_millis(999)));
-    assert_eq!(told(), first);
-    clock.set(crate::fixture::now().after(std::time::Duration::from_secs(1)));
-    assert_eq!(told(), "2016-12-19T16:08:53.000Z: 5");
-}
-
-#[test]
 fn a_template_that_fails_is_a_500_that_tells_nothing() {
     // What is tried at the start has no area 30.
     let fails = "{% if of.properties.area_id == '30' %}{{ of.x }}{% endif %}{{ of.properties.area_id }}";

@@ -63,16 +63,9 @@ fn a_token_is_accepted_by_the_public_key_of_each_algorithm() {
         assert_eq!(change(&siaga, &good(algorithm)), Status::Ok, "{algorithm}");
         let named = token(algorithm, &header(algorithm, json!({ "kid": "any" })), &claims(json!({})));
         assert_eq!(change(&siaga, &named), Status::Ok, "{algorithm}");
-        for change_of_claims in [
-            json!({ "exp": now() - 31 }),
-            json!({ "exp": null }),
-            json!({ "nbf": now() + 31 }),
-            json!({ "scope": "cards:read" }),
-            json!({ "sub": null }),
-        ] {
-            let token = token(algorithm, &header(algorithm, json!({})), &claims(change_of_claims.clone()));
-            assert_eq!(change(&siaga, &token), Status::Forbidden, "{algorithm} {change_of_claims}");
-        }
+        let expired = claims(json!({ "exp": now() - 31 }));
+        let expired = token(algorithm, &header(algorithm, json!({})), &expired);
+        assert_eq!(change(&siaga, &expired), Status::Forbidden, "{algorithm}");
     }
 }
 
@@ -182,32 +175,6 @@ fn a_signature_that_was_touched_is_refused() {
         let touched = format!("{signed}.{}{other}", &signature[..signature.len() - 1]);
         assert_eq!(change(&siaga, &touched), Status::Forbidden, "{algorithm}");
         assert_eq!(change(&siaga, &good), Status::Ok, "{algorithm}");
-    }
-}
-
-#[test]
-fn issuer_and_audience_count_with_a_public_key_too() {
-    let jwt = json!({
-        "algorithm": "EdDSA", "public_key": ED25519_PEM, "issuer": "https://id.example.org", "audience": "siaga",
-    });
-    let siaga = Siaga::with(figment_without_tokens().merge(("siaga.auth.jwt", jwt)), |builder| builder);
-    let of = |change_of_claims: Value| {
-        let token = token("EdDSA", &header("EdDSA", json!({})), &claims(change_of_claims));
-        change(&siaga, &token)
-    };
-    let issuer = "https://id.example.org";
-    assert_eq!(of(json!({ "iss": issuer, "aud": "siaga" })), Status::Ok);
-    assert_eq!(of(json!({ "iss": issuer, "aud": ["other", "siaga"] })), Status::Ok);
-    for wrong in [
-        json!({}),
-        json!({ "iss": issuer }),
-        json!({ "aud": "siaga" }),
-        json!({ "iss": "https://id.example.org/", "aud": "siaga" }),
-        json!({ "iss": issuer, "aud": "siaga2" }),
-        json!({ "iss": issuer, "aud": [] }),
-        json!({ "iss": [], "aud": "siaga" }),
-    ] {
-        assert_eq!(of(wrong.clone()), Status::Forbidden, "{wrong}");
     }
 }
 
