@@ -72,7 +72,11 @@ impl OpenStore for OpenLarge {
     }
 }
 
-pub(crate) async fn service(map: OpenLarge, configured: impl FnOnce(Figment) -> Figment) -> Client {
+/// A service on a store that has the name `large`.
+pub(crate) async fn service(
+    store: impl OpenStore + 'static,
+    configured: impl FnOnce(Figment) -> Figment,
+) -> Client {
     let figment = Figment::from(rocket::Config {
         log_level: rocket::config::LogLevel::Off,
         ..rocket::Config::debug_default()
@@ -81,6 +85,6 @@ pub(crate) async fn service(map: OpenLarge, configured: impl FnOnce(Figment) -> 
     .merge(("siaga.images.url", "memory:///"))
     .merge(("siaga.images.signing_key", "a secret of thirty-two bytes or more"));
     let clock = Arc::new(ManualClock::new(fixture::now()));
-    let builder = Siaga::builder().figment(configured(figment)).store(Arc::new(map));
+    let builder = Siaga::builder().figment(configured(figment)).store(Arc::new(store));
     Client::untracked(builder.clock(clock as Arc<dyn Clock>).build().await.unwrap().rocket).await.unwrap()
 }

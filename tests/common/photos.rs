@@ -1,5 +1,7 @@
 //! Photos as phones take them.
 
+#![allow(dead_code, reason = "few test targets use all of it")]
+
 use std::io::Cursor;
 
 use image::codecs::jpeg::JpegEncoder;

@@ -21,7 +21,7 @@ const NOT_TRIED: [(&str, &str, usize); 28] = [
     ("docs/calls.md", "the tests of calls do this", 2),
     ("docs/country.md", "a part of a file", 2),
     ("docs/credentials.md", "asks a host of the reader's", 1),
-    ("docs/debian-package.md", "the test package does this on a machine of its own", 4),
+    ("docs/debian-package.md", "the slow tests do this on a machine of their own", 4),
     ("docs/desk.md", "needs a store that keeps keys", 1),
     ("docs/docker.md", "needs Docker", 2),
     ("docs/edge.md", "needs the edge", 1),

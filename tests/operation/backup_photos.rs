@@ -3,16 +3,14 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use sqlx::{Connection, Executor};
 
 use crate::eventually::{LONG, eventually_blocking};
-use crate::file_commands::siaga;
-use crate::file_crashes::connect;
 use crate::fixture::block_on;
+use crate::kept::{Kept, connect, siaga};
 use crate::outcome::printed;
-use crate::running::PROGRAM;
 use crate::store_file::StoreFile;
 
 fn with_fixture() -> StoreFile {
@@ -81,15 +79,8 @@ fn a_backup_whose_second_copy_of_the_photos_fails_leaves_nothing() {
         // The data can be copied only when this connection lets it go.
         let mut other = connect(&path).await;
         other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE counts SET changes = changes; COMMIT").await.unwrap();
-        let copying = Command::new(PROGRAM)
-            .args(["backup", backup.to_str().unwrap()])
-            .env_clear()
-            .env("SIAGA_STORE", "file")
-            .env("SIAGA_FILE__PATH", &path)
-            .env("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = Kept::in_file(&path).command(&["backup", backup.to_str().unwrap()]);
+        let copying = command.stderr(Stdio::piped()).spawn().unwrap();
         let opened = format!("/proc/{}/fd", copying.id());
         let files = || {
             let files = fs::read_dir(&opened).into_iter().flatten().flatten();

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -10,41 +9,13 @@ use siaga::folder::FolderWriter;
 use sqlx::{Connection, Executor};
 
 use crate::eventually::eventually_blocking;
-use crate::file_crashes::{connect, start};
 use crate::fixture::{self, block_on};
+use crate::kept::{connect, siaga, start};
 use crate::outcome::{printed, refusal};
-use crate::running::{Running, request, send};
 use crate::store_file::StoreFile;
 
 /// How soon after a command has ended the server knows what it did.
 const SOON: Duration = Duration::from_secs(1);
-
-/// Runs the program on a file.
-pub(crate) fn siaga(path: &Path, arguments: &[&str]) -> Output {
-    let elsewhere = tempfile::tempdir().unwrap();
-    Command::new(env!("CARGO_BIN_EXE_siaga"))
-        .args(arguments)
-        .current_dir(&elsewhere)
-        .env_clear()
-        .env("SIAGA_STORE", "file")
-        .env("SIAGA_FILE__PATH", path)
-        .env("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads")
-        .output()
-        .unwrap()
-}
-
-/// The status and body of an answer to a request with a key.
-pub(crate) fn ask(server: &Running, key: &str, method: &str, target: &str, body: &Value) -> (u16, Value) {
-    let body = body.to_string();
-    let rest = format!("X-Api-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-    let answer = send(&server.authority, &request(&server.authority, method, target, &rest)).unwrap();
-    let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
-    (status, serde_json::from_str(answer.split("\r\n\r\n").nth(1).unwrap()).unwrap_or_default())
-}
-
-pub(crate) fn set(server: &Running, key: &str, area: u64, state: u64) -> u16 {
-    ask(server, key, "PUT", &format!("/v1/floods/{area}"), &json!({ "state": state })).0
-}
 
 /// Makes a key; answers what its holder sends.
 fn create_key(path: &Path, name: &str) -> String {
@@ -99,7 +70,7 @@ fn commands_work_beside_a_server_which_knows_within_a_second_what_they_did() {
     let path = file.path();
     let server = start(&path);
     let key = create_key(&path, "desk");
-    eventually_blocking("the key is known", SOON, || set(&server, &key, 5, 3), |status| *status == 200);
+    eventually_blocking("the key is known", SOON, || server.set(&key, 5, 3), |status| *status == 200);
     assert!(printed(&siaga(&path, &["key", "list"])).contains("desk"));
     let status = printed(&siaga(&path, &["status"]));
     let schema = format!("schema          {0} of {0}\nareas           5\n", schema());
@@ -122,11 +93,11 @@ fn commands_work_beside_a_server_which_knows_within_a_second_what_they_did() {
         .unwrap();
     let said = printed(&siaga(&path, &["import", imported.to_str().unwrap()]));
     assert!(said.contains("5 rows: 1 added, 0 replaced, 4 skipped"), "{said}");
-    eventually_blocking("the area is known", SOON, || set(&server, &key, 41, 2), |status| *status == 200);
-    assert_eq!(set(&server, &key, 1, 2), 200);
+    eventually_blocking("the area is known", SOON, || server.set(&key, 41, 2), |status| *status == 200);
+    assert_eq!(server.set(&key, 1, 2), 200);
 
     printed(&siaga(&path, &["key", "revoke", "desk"]));
-    eventually_blocking("the key is revoked", SOON, || set(&server, &key, 5, 3), |status| *status == 403);
+    eventually_blocking("the key is revoked", SOON, || server.set(&key, 5, 3), |status| *status == 403);
     server.kill();
     let log = |path: &Path| {
         let folder = tempfile::tempdir().unwrap();
@@ -143,7 +114,7 @@ fn a_backup_made_beside_a_server_brings_data_and_photos_back() {
     let path = file.path();
     let server = start(&path);
     let key = create_key(&path, "desk");
-    eventually_blocking("the key is known", SOON, || set(&server, &key, 5, 3), |status| *status == 200);
+    eventually_blocking("the key is known", SOON, || server.set(&key, 5, 3), |status| *status == 200);
     let photos = path.with_file_name("siaga.db-images");
     fs::create_dir_all(photos.join("uploads")).unwrap();
     fs::write(photos.join("a.jpg"), "a photo").unwrap();
@@ -162,10 +133,10 @@ fn a_backup_made_beside_a_server_brings_data_and_photos_back() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&backup).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600, "it holds hashes of keys");
 
-    assert_eq!(set(&server, &key, 5, 1), 200);
+    assert_eq!(server.set(&key, 5, 1), 200);
     let restore = ["restore", backup.to_str().unwrap()];
     assert!(refusal(&siaga(&path, &restore)).contains("a server is using it"));
-    assert_eq!(set(&server, &key, 5, 2), 200);
+    assert_eq!(server.set(&key, 5, 2), 200);
     server.kill();
     fs::remove_dir_all(&photos).unwrap();
     let epoch = || {
@@ -182,10 +153,10 @@ fn a_backup_made_beside_a_server_brings_data_and_photos_back() {
     assert_eq!(fs::read_to_string(photos.join("a.jpg")).unwrap(), "a photo");
     assert_eq!(fs::read_to_string(photos.join("uploads/b")).unwrap(), "an upload");
     let server = start(&path);
-    let (_, states) = ask(&server, &key, "GET", "/v1/floods/states", &Value::Null);
+    let (_, states) = server.ask(&key, "GET", "/v1/floods/states", &Value::Null);
     let state = states["result"].as_array().unwrap().iter().find(|of| of["area_id"] == "5").unwrap().clone();
     assert_eq!(state["state"], 3);
-    assert_eq!(set(&server, &key, 5, 1), 200);
+    assert_eq!(server.set(&key, 5, 1), 200);
 }
 
 #[test]
@@ -194,14 +165,14 @@ fn a_backup_that_is_copied_over_the_file_by_hand_sends_everything_to_clients_tha
     let path = file.path();
     let mut server = start(&path);
     let key = create_key(&path, "desk");
-    eventually_blocking("the key is known", SOON, || set(&server, &key, 5, 3), |status| *status == 200);
+    eventually_blocking("the key is known", SOON, || server.set(&key, 5, 3), |status| *status == 200);
     let folder = tempfile::tempdir().unwrap();
     let backup = folder.path().join("monday.db");
     printed(&siaga(&path, &["backup", backup.to_str().unwrap()]));
     for state in [1, 2, 3, 4, 1] {
-        assert_eq!(set(&server, &key, 5, state), 200);
+        assert_eq!(server.set(&key, 5, state), 200);
     }
-    let (_, before) = ask(&server, &key, "GET", "/v1/changes", &Value::Null);
+    let (_, before) = server.ask(&key, "GET", "/v1/changes", &Value::Null);
     let cursor = before["result"]["cursor"].as_str().unwrap();
     // The server puts the log into the file when it ends.
     server.signal("TERM");
@@ -209,8 +180,8 @@ fn a_backup_that_is_copied_over_the_file_by_hand_sends_everything_to_clients_tha
     fs::copy(&backup, &path).unwrap();
 
     let server = start(&path);
-    assert_eq!(set(&server, &key, 2, 4), 200);
-    let (_, after) = ask(&server, &key, "GET", &format!("/v1/changes?since={cursor}"), &Value::Null);
+    assert_eq!(server.set(&key, 2, 4), 200);
+    let (_, after) = server.ask(&key, "GET", &format!("/v1/changes?since={cursor}"), &Value::Null);
     assert_eq!(after["result"]["full"], true, "{after}");
     let areas = after["result"]["areas"].as_array().unwrap().clone();
     let states: Vec<_> = areas.iter().map(|area| (&area["area_id"], &area["state"])).collect();
@@ -270,7 +241,7 @@ fn reports_are_hidden_and_shown_beside_a_server() {
     let path = file.path();
     let server = start(&path);
     let key = create_key(&path, "desk");
-    let status = || ask(&server, &key, "GET", "/v1/reports/7", &json!({})).0;
+    let status = || server.ask(&key, "GET", "/v1/reports/7", &json!({})).0;
     eventually_blocking("the key is known", SOON, status, |status| *status == 200);
     let orders = [
         ("hide", 404, "report 7 is hidden\n", "report 7 was hidden already\n"),

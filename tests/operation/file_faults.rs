@@ -7,15 +7,12 @@ use std::process::Command;
 use serde_json::{Value, json};
 use sqlx::{Connection, Executor};
 
-use crate::crashes::keys;
-use crate::file_commands::{ask, schema, siaga};
-use crate::file_crashes::{connect, prepared};
+use crate::file_commands::schema;
 use crate::fixture::block_on;
+use crate::kept::{Kept, connect, file_with_areas, siaga};
 use crate::outcome::{printed, refusal};
-use crate::running::{PROGRAM, Running};
+use crate::running::{KEY, PROGRAM};
 use crate::store_file::StoreFile;
-
-const KEY: &str = "a key for everything";
 
 fn execute(path: &Path, sql: &'static str) {
     block_on(async {
@@ -117,29 +114,22 @@ fn execute_new(path: &Path, sql: &'static str) {
 
 #[test]
 fn a_disk_without_space_is_503_and_degraded_and_loses_nothing() {
-    let file = prepared();
+    let file = file_with_areas();
     let path = file.path();
     // The system refuses to let a file of the process grow, as a full disk does.
     let mut limited = Command::new("sh");
     limited.args(["-c", "trap '' XFSZ; ulimit -f 600; exec \"$0\"", PROGRAM]);
-    let keys = keys();
-    let variables = [
-        ("SIAGA_STORE", "file"),
-        ("SIAGA_FILE__PATH", path.to_str().unwrap()),
-        ("SIAGA_AUTH__API_KEYS", &*keys),
-        ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
-    ];
-    let server = Running::spawn(limited, &variables, "floodedRWsSummary", "");
+    let server = Kept::in_file(&path).run(limited);
     let card = json!({ "username": "u", "network": "n", "language": "id", "network_data": { "a": "x".repeat(9_000) } });
     let mut made = 0;
     // A change that finds no space is refused, and the next one may find some: until there is none at all.
     let health = loop {
         assert!(made < 1_000, "the file does not become full");
-        match ask(&server, KEY, "POST", "/v1/cards", &card) {
+        match server.ask(KEY, "POST", "/v1/cards", &card) {
             (200, _) => made += 1,
             (status, body) => {
                 assert_eq!(status, 503, "{body}");
-                let (status, health) = ask(&server, KEY, "GET", "/health/ready", &Value::Null);
+                let (status, health) = server.ask(KEY, "GET", "/health/ready", &Value::Null);
                 assert_eq!(status, 200, "{health}");
                 if health["result"]["status"] == "degraded" {
                     break health;
@@ -147,11 +137,11 @@ fn a_disk_without_space_is_503_and_degraded_and_loses_nothing() {
             }
         }
     };
-    assert_eq!(ask(&server, KEY, "GET", "/v1/floods/states", &Value::Null).0, 200, "reads go on");
+    assert_eq!(server.ask(KEY, "GET", "/v1/floods/states", &Value::Null).0, 200, "reads go on");
     let checks = health["result"]["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["name"] == "file").unwrap();
     assert_eq!((&check["ok"], &check["required"]), (&json!(false), &json!(false)), "{health}");
-    let refused = (0..200).filter(|_| match ask(&server, KEY, "POST", "/v1/cards", &card).0 {
+    let refused = (0..200).filter(|_| match server.ask(KEY, "POST", "/v1/cards", &card).0 {
         200 => {
             made += 1;
             false

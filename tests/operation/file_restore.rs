@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
-use crate::file_commands::siaga;
-use crate::file_crashes::{connect, start};
 use crate::fixture::block_on;
+use crate::kept::{connect, siaga, start};
 use crate::outcome::{printed, refusal};
 use crate::store_file::StoreFile;
 

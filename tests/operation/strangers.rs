@@ -1,7 +1,6 @@
 //! The form for residents, as strangers without a browser use it over real connections.
 
 use std::cell::Cell;
-use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use serde_json::Value;
 
 use crate::eventually::{LONG, eventually_blocking};
 use crate::photos::photo;
-use crate::running::Running;
+use crate::running::{Running, memory_of};
 
 /// The last line printed at the start.
 const LAST: &str = "floodedRWsSummary";
@@ -43,9 +42,7 @@ fn answer(mut connection: TcpStream) -> String {
 
 /// The most memory that the service has used, in bytes.
 fn peak(service: &Running) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", service.process.id())).unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    memory_of(&service.process.id().to_string(), "VmHWM").unwrap()
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod eventually;
 mod fixture;
 #[path = "../common/photos.rs"]
 mod photos;
-#[path = "../operation/running.rs"]
+#[path = "../common/running.rs"]
 mod running;
 
 mod service;

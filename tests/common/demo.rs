@@ -1,0 +1,157 @@
+//! The demo, as the pages speak of it.
+
+#![allow(dead_code, reason = "few test targets use all of it")]
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::running::Running;
+
+/// Where the pages find the service: its default address.
+const DEFAULT: &str = "http://127.0.0.1:8000";
+
+/// A service on the demo's data, at a port of its own.
+pub(crate) struct Demo {
+    service: Running,
+}
+
+impl Demo {
+    pub(crate) fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// One that offers the formats of `examples/templates` as well.
+    pub(crate) fn with_templates() -> Self {
+        Self::configured_by(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/templates/Siaga.toml"))
+    }
+
+    /// One that renders each response for its own request.
+    pub(crate) fn without_cache() -> Self {
+        Self::with(&[("SIAGA_CACHE__SIZE", "0")])
+    }
+
+    /// One without streams, which do not end.
+    pub(crate) fn without_streams() -> Self {
+        Self::with(&[("SIAGA_STREAMS__TOTAL", "0")])
+    }
+
+    /// One behind shared caches, which may reuse responses for this long.
+    pub(crate) fn behind_caches(shared: &str) -> Self {
+        Self::with(&[("SIAGA_CACHE__SHARED", shared)])
+    }
+
+    /// One of an agency, with a name of 30 letters.
+    pub(crate) fn of_an_agency() -> Self {
+        Self::with(&[
+            ("SIAGA_SITE__NAME", "BPBD Provinsi DKI Jakarta Raya"),
+            ("SIAGA_SITE__AGENCY", "Badan Penanggulangan Bencana Daerah"),
+        ])
+    }
+
+    /// One that exposes its metrics.
+    pub(crate) fn with_metrics() -> Self {
+        Self::with(&[("SIAGA_METRICS__ENABLED", "true")])
+    }
+
+    /// One that calls a program on this machine when a resident reports.
+    pub(crate) fn calling(url: &str, secret: &str) -> Self {
+        Self::with(&[
+            ("SIAGA_CALLS__THANKS__URL", url),
+            ("SIAGA_CALLS__THANKS__ON", "report"),
+            ("SIAGA_CALLS__THANKS__SECRET", secret),
+            ("SIAGA_CALLS__THANKS__PRIVATE", "true"),
+            ("SIAGA_CALLS__THANKS__PERSONAL", "true"),
+        ])
+    }
+
+    /// One by a configuration file.
+    pub(crate) fn configured_by(file: &str) -> Self {
+        Self::with(&[("ROCKET_CONFIG", file)])
+    }
+
+    /// One that keeps its data in a file, and accepts the keys in it.
+    pub(crate) fn on_file(file: &Path) -> Self {
+        Self::printing(
+            &[("SIAGA_STORE", "file"), ("SIAGA_FILE__PATH", file.to_str().unwrap())],
+            "floodedRWsSummary",
+        )
+    }
+
+    fn with(variables: &[(&str, &str)]) -> Self {
+        Self::printing(variables, "it allows everything")
+    }
+
+    /// Starts a service and waits until it has printed a line with a text.
+    fn printing(variables: &[(&str, &str)], until: &str) -> Self {
+        // Addresses for uploads have the port of `base_url`, so it has to be known before the start.
+        let port =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port().to_string();
+        let base = format!("http://127.0.0.1:{port}/v1");
+        let own = [("ROCKET_PORT", &*port), ("SIAGA_BASE_URL", &*base)];
+        let service = Running::start(&[&own, variables].concat(), until);
+        Self { service }
+    }
+
+    /// The address of a resource.
+    pub(crate) fn address(&self, target: &str) -> String {
+        self.origin(&format!("/v1/{target}"))
+    }
+
+    /// The base address.
+    pub(crate) fn base(&self) -> String {
+        self.origin("/v1")
+    }
+
+    /// The address of what is outside the base address.
+    pub(crate) fn origin(&self, path: &str) -> String {
+        format!("http://{}{path}", self.service.authority)
+    }
+
+    /// The key that was printed at the start.
+    pub(crate) fn key(&self) -> &str {
+        self.service.key()
+    }
+
+    /// What a read answers.
+    pub(crate) fn text(&self, target: &str) -> String {
+        self.body(&format!("/v1/{target}"))
+    }
+
+    /// The body of a response at a path, also outside the base address.
+    pub(crate) fn body(&self, path: &str) -> String {
+        let answer = self.service.request("GET", path, "\r\n");
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
+        body.to_owned()
+    }
+
+    /// The same as JSON.
+    pub(crate) fn get(&self, target: &str) -> Value {
+        serde_json::from_str(&self.text(target)).unwrap()
+    }
+
+    /// How many areas are flooded.
+    pub(crate) fn flooded(&self) -> usize {
+        let flooded = self.get("floods/states")["result"].as_array().unwrap().len();
+        assert!(flooded > 50, "{flooded}");
+        flooded
+    }
+
+    /// The text of a block with what its reader puts in: the address, and the key wherever one is left out.
+    pub(crate) fn put_into(&self, text: &str) -> String {
+        let text = text.replace(DEFAULT, &format!("http://{}", self.service.authority));
+        if text.contains("KEY=…") { text.replace("KEY=…", &format!("KEY={}", self.key())) } else { text }
+    }
+
+    /// Ends it, and returns what it complained of.
+    pub(crate) fn log(self) -> String {
+        self.service.kill()
+    }
+
+    /// Ends it, which has nothing to complain of.
+    pub(crate) fn end(self) {
+        assert_eq!(self.log().trim(), "");
+    }
+}

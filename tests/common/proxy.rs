@@ -1,0 +1,153 @@
+//! A link that can be cut, stalled and restored: what passes through it is passed on, or not.
+
+#![allow(dead_code, reason = "few test targets use all of it")]
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+
+/// A TCP proxy before a database or a service.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    address: SocketAddr,
+    link: Arc<Link>,
+}
+
+#[derive(Debug)]
+struct Link {
+    target: String,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Connections are closed, those there are and those that come.
+    is_cut: bool,
+    /// The connections that are held up: those whose first bytes hold this text.
+    stalled: Option<String>,
+    /// How many connections there were, and how many of the first are held up for good.
+    count: usize,
+    abandoned: usize,
+    /// The ends of all connections, to be closed by a cut.
+    ends: Vec<TcpStream>,
+}
+
+impl Proxy {
+    /// A proxy before the server of a database's address.
+    pub(crate) fn before(url: &str) -> Self {
+        Self::before_authority(url.split('@').nth(1).unwrap().split('/').next().unwrap())
+    }
+
+    /// A proxy before a service that listens there.
+    pub(crate) fn before_authority(target: &str) -> Self {
+        let target = target.to_owned();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let link = Arc::new(Link { target, state: Mutex::default(), changed: Condvar::new() });
+        let accepting = Arc::clone(&link);
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let link = Arc::clone(&accepting);
+                thread::spawn(move || link.serve(client));
+            }
+        });
+        Self { address, link }
+    }
+
+    /// A database's address through the proxy.
+    pub(crate) fn through(&self, url: &str) -> String {
+        // Without TLS, so that the first bytes name the application.
+        url.replace(&self.link.target, &self.address.to_string()) + "?sslmode=disable"
+    }
+
+    /// Where the proxy listens.
+    pub(crate) fn authority(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Closes all connections, and those that come.
+    pub(crate) fn cut(&self) {
+        let mut state = self.link.state.lock().unwrap();
+        state.is_cut = true;
+        for end in state.ends.drain(..) {
+            // It may be closed already.
+            let _ = end.shutdown(Shutdown::Both);
+        }
+        self.link.changed.notify_all();
+    }
+
+    /// Holds up everything.
+    pub(crate) fn stall(&self) {
+        self.stall_those_with("");
+    }
+
+    /// Holds up the connections whose first bytes hold a text, such as the name of an application.
+    pub(crate) fn stall_those_with(&self, text: &str) {
+        self.link.state.lock().unwrap().stalled = Some(text.to_owned());
+    }
+
+    /// Holds up the connections there are for good, and passes on those that come.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.link.state.lock().unwrap();
+        state.abandoned = state.count;
+    }
+
+    /// Passes on again, what was held up first.
+    pub(crate) fn restore(&self) {
+        let mut state = self.link.state.lock().unwrap();
+        state.is_cut = false;
+        state.stalled = None;
+        self.link.changed.notify_all();
+    }
+}
+
+impl Link {
+    fn serve(&self, mut client: TcpStream) {
+        let Ok(mut server) = TcpStream::connect(&self.target) else { return };
+        let mut beginning = vec![0; 4096];
+        let Ok(length) = client.read(&mut beginning) else { return };
+        beginning.truncate(length);
+        let number = {
+            let mut state = self.state.lock().unwrap();
+            if state.is_cut {
+                return;
+            }
+            state.count += 1;
+            state.ends.extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
+            state.count
+        };
+        let (mut answers, mut asker) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+        let name = String::from_utf8_lossy(&beginning).into_owned();
+        thread::scope(|scope| {
+            scope.spawn(|| self.pass(&mut answers, &mut asker, number, &name));
+            self.wait(number, &name);
+            if server.write_all(&beginning).is_ok() {
+                self.pass(&mut client, &mut server, number, &name);
+            }
+        });
+    }
+
+    fn pass(&self, from: &mut TcpStream, to: &mut TcpStream, number: usize, name: &str) {
+        let mut bytes = [0; 16 * 1024];
+        while let Ok(length @ 1..) = from.read(&mut bytes) {
+            self.wait(number, name);
+            if to.write_all(&bytes[..length]).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Both);
+    }
+
+    /// Waits while the connection of this beginning is held up.
+    fn wait(&self, number: usize, name: &str) {
+        let mut state = self.state.lock().unwrap();
+        let is_stalled = |state: &State| {
+            number <= state.abandoned || state.stalled.as_ref().is_some_and(|text| name.contains(text))
+        };
+        while !state.is_cut && is_stalled(&state) {
+            state = self.changed.wait(state).unwrap();
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The program as a process: spoken to over a real connection, told what to do by signals, and what is seen of it.
+
+#![allow(dead_code, reason = "few test targets use all of it")]
+
+use std::fmt::Debug;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use siaga::auth::KeyDigest;
+use tempfile::TempDir;
+
+use crate::eventually::{LONG, eventually_blocking};
+
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_siaga");
+/// A key that allows everything.
+pub(crate) const KEY: &str = "a key for everything";
+
+/// The setting of this key.
+pub(crate) fn keys() -> String {
+    format!(r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#, KeyDigest::of(KEY).to_hex())
+}
+
+/// Returns a field of the status of a process, in bytes: what it takes now (`VmRSS`) or took at its most (`VmHWM`).
+pub(crate) fn memory_of(process: &str, field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(":"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+/// A running service, stopped when it is dropped.
+pub(crate) struct Running {
+    pub(crate) process: Child,
+    /// What it printed at its start.
+    pub(crate) lines: Vec<String>,
+    /// Where it listens.
+    pub(crate) authority: String,
+    /// What it prints after its start.
+    output: Option<JoinHandle<String>>,
+    pub(crate) folder: TempDir,
+}
+
+impl Running {
+    /// Starts the service on a free port and waits until it has printed a line with a text.
+    pub(crate) fn start(variables: &[(&str, &str)], until: &str) -> Self {
+        Self::start_with(variables, until, "")
+    }
+
+    /// The same, with a `Rocket.toml`.
+    pub(crate) fn start_with(variables: &[(&str, &str)], until: &str, file: &str) -> Self {
+        Self::spawn(Command::new(PROGRAM), variables, until, file)
+    }
+
+    /// The same, by a command that runs the program.
+    pub(crate) fn spawn(mut program: Command, variables: &[(&str, &str)], until: &str, file: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
+        let mut process = program
+            .current_dir(&folder)
+            .env_clear()
+            .env("ROCKET_PORT", "0")
+            .env("ROCKET_LOG_LEVEL", "off")
+            .envs(variables.iter().copied())
+            .stdout(Stdio::piped())
+            .stderr(File::create(folder.path().join("errors")).unwrap())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let mut lines: Vec<String> = Vec::new();
+        while !lines.last().is_some_and(|line| line.contains(until)) {
+            let mut line = String::new();
+            assert!(output.read_line(&mut line).unwrap() > 0, "ended after {lines:?}");
+            lines.push(line.trim_end().to_owned());
+        }
+        let authority = lines.iter().find_map(|line| line.split("://").nth(1)).unwrap();
+        let authority = authority.split('/').next().unwrap().to_owned();
+        // Read on all the while: a service whose output nobody takes stands still.
+        let output = thread::spawn(move || {
+            let mut printed = String::new();
+            output.read_to_string(&mut printed).unwrap();
+            printed
+        });
+        Self { process, lines, authority, output: Some(output), folder }
+    }
+
+    /// The key that was printed at the start.
+    pub(crate) fn key(&self) -> &str {
+        self.lines.iter().find_map(|line| line.trim_start().strip_prefix("export KEY=")).unwrap()
+    }
+
+    /// The answer to a request sent as these bytes, until the service closes the connection.
+    pub(crate) fn send(&self, request: &str) -> String {
+        send(&self.authority, request).unwrap()
+    }
+
+    pub(crate) fn request(&self, method: &str, target: &str, rest: &str) -> String {
+        self.send(&request(&self.authority, method, target, rest))
+    }
+
+    /// Starts the service in a shell that has run some commands, such as `ulimit`.
+    pub(crate) fn start_after(commands: &str, variables: &[(&str, &str)], until: &str) -> Self {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &format!("{commands}; exec {PROGRAM}")]);
+        Self::spawn(shell, variables, until, "")
+    }
+
+    /// Sends it a signal, such as `TERM`.
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([format!("-{name}"), self.process.id().to_string()]).status();
+        assert!(sent.unwrap().success(), "SIG{name}");
+    }
+
+    /// What it has printed on standard error until now.
+    pub(crate) fn errors(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("errors")).unwrap()
+    }
+
+    /// The folder it runs in.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Waits until something is so.
+    pub(crate) fn until<T: Debug>(&self, what: &str, mut found: impl FnMut(&Self) -> Option<T>) -> T {
+        // If nothing is found, the failure shows the log of the service.
+        let look = || found(self).ok_or_else(|| self.errors());
+        eventually_blocking(what, LONG, look, Result::is_ok).unwrap()
+    }
+
+    /// Waits until it has ended by itself; answers the code it ended with, and after how long.
+    pub(crate) fn ended(&mut self) -> (Option<i32>, Duration) {
+        let since = Instant::now();
+        let look = || self.process.try_wait().unwrap().ok_or_else(|| self.errors());
+        let status = eventually_blocking("it ends", LONG, look, Result::is_ok).unwrap();
+        (status.code(), since.elapsed())
+    }
+
+    /// Sends a photo to an address for uploads; returns the response.
+    pub(crate) fn upload(&self, target: &str, photo: &[u8]) -> String {
+        let head = format!("Content-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", photo.len());
+        let mut connection = TcpStream::connect(&self.authority).unwrap();
+        connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        connection.write_all(request(&self.authority, "PUT", target, &head).as_bytes()).unwrap();
+        connection.write_all(photo).unwrap();
+        let mut response = String::new();
+        connection.read_to_string(&mut response).unwrap();
+        response
+    }
+
+    /// Ends it as a crash would; answers what it printed after its start, on both outputs.
+    pub(crate) fn kill(mut self) -> String {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        self.output.take().unwrap().join().unwrap()
+            + &std::fs::read_to_string(self.folder.path().join("errors")).unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have been killed before.
+        let _ = self.process.kill();
+        self.process.wait().unwrap();
+    }
+}
+
+/// A request as it goes over the connection; `rest` is further headers, the empty line and the body.
+pub(crate) fn request(authority: &str, method: &str, target: &str, rest: &str) -> String {
+    format!("{method} {target} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n{rest}")
+}
+
+/// Sends bytes and reads until the connection is closed.
+pub(crate) fn send(authority: &str, request: &str) -> io::Result<String> {
+    let mut connection = TcpStream::connect(authority)?;
+    connection.set_read_timeout(Some(Duration::from_secs(20)))?;
+    connection.write_all(request.as_bytes())?;
+    let mut answer = Vec::new();
+    // A service that did not read the whole request may reset the connection after its answer.
+    let _ = connection.read_to_end(&mut answer);
+    Ok(joined(String::from_utf8(answer).unwrap()))
+}
+
+/// The response with the chunks of its body together (RFC 9112 §7.1). One that was cut off stays as it is.
+pub(crate) fn joined(answer: String) -> String {
+    let Some((head, mut chunks)) = answer.split_once("\r\n\r\n") else { return answer };
+    if !head.to_ascii_lowercase().contains("\r\ntransfer-encoding: chunked") {
+        return answer;
+    }
+    let mut whole = format!("{head}\r\n\r\n");
+    while let Some((size, rest)) = chunks.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap_or(0);
+        let Some((chunk, rest)) = rest.split_at_checked(size).filter(|_| size > 0) else { break };
+        whole.push_str(chunk);
+        chunks = rest.strip_prefix("\r\n").unwrap_or_default();
+    }
+    whole
+}

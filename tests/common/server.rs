@@ -1,0 +1,82 @@
+//! A server on a database, spoken to without a network.
+
+#![allow(dead_code, reason = "few test targets use all of it")]
+
+use std::sync::Arc;
+
+use figment::Figment;
+use figment::providers::Serialized;
+use rocket::http::Header;
+use rocket::local::asynchronous::Client;
+use serde_json::{Value, json};
+use siaga::auth::KeyDigest;
+use siaga::stores::Store;
+use siaga::{BuildError, Siaga};
+
+pub(crate) use crate::running::KEY;
+
+/// A configuration with a database of this address and nothing from files or the environment.
+pub(crate) fn figment(url: &str) -> Figment {
+    let keys = json!([{ "name": "root", "sha256": KeyDigest::of(KEY).to_hex(), "scopes": ["admin"] }]);
+    Figment::from(rocket::Config {
+        log_level: rocket::config::LogLevel::Off,
+        ..rocket::Config::debug_default()
+    })
+    .merge(Serialized::default("siaga.store", "postgres"))
+    .merge(Serialized::default("siaga.base_url", "http://localhost/v1"))
+    .merge(Serialized::default("siaga.auth.api_keys", keys))
+    .merge(Serialized::default("siaga.limits.timeout", "2s"))
+    // The last responses would hide that the database is away.
+    .merge(Serialized::default("siaga.limits.stale", 0))
+    .merge(Serialized::default("siaga.images.url", "memory:///"))
+    .merge(Serialized::default("siaga.images.signing_key", "a key for uploads"))
+    .merge(Serialized::default("databases.siaga.url", url))
+}
+
+/// A server.
+pub(crate) struct Server {
+    pub(crate) client: Arc<Client>,
+    pub(crate) store: Arc<dyn Store>,
+}
+
+impl Server {
+    /// A server on the database of this address.
+    pub(crate) async fn on(url: &str) -> Self {
+        Self::of(built(figment(url)).await.unwrap()).await
+    }
+
+    pub(crate) async fn of(service: Siaga) -> Self {
+        let client = Client::untracked(service.rocket).await.unwrap();
+        Self { client: Arc::new(client), store: service.store }
+    }
+
+    /// The status of a read and its body.
+    pub(crate) async fn get(&self, target: &str) -> (u16, Value) {
+        get(&self.client, target).await
+    }
+
+    /// The status of an order to set the state of an area.
+    pub(crate) async fn set(&self, area: u64, state: u64) -> u16 {
+        let request = self.client.put(format!("/v1/floods/{area}")).header(Header::new("X-Api-Key", KEY));
+        request.body(json!({ "state": state }).to_string()).dispatch().await.status().code
+    }
+
+    /// The state an area has by the interface.
+    pub(crate) async fn state(&self, area: u64) -> Option<u64> {
+        let (status, body) = self.get("/v1/floods/states").await;
+        assert_eq!(status, 200, "{body}");
+        let records = body["result"].as_array().unwrap();
+        let id = area.to_string();
+        let record = records.iter().find(|record| record["area_id"] == id.as_str())?;
+        record["state"].as_u64()
+    }
+}
+
+pub(crate) async fn get(client: &Client, target: &str) -> (u16, Value) {
+    let response = client.get(target.to_owned()).dispatch().await;
+    (response.status().code, response.into_json().await.unwrap())
+}
+
+pub(crate) async fn built(figment: Figment) -> Result<Siaga, BuildError> {
+    Siaga::builder().figment(figment).build().await
+}

@@ -1,0 +1,294 @@
+//! The cache of `deploy/edge/nginx.conf` before the service, run by Debian's nginx.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::demo::Demo;
+use crate::eventually::{LONG, eventually_blocking};
+use crate::nginx::{Proxy, events_come_soon, free_port, replaced};
+use crate::tools::{printed, program};
+
+/// How long the cache may reuse responses.
+const SHARED: u64 = 2;
+/// How long it may reuse floods, and reports, while the service is away: the hour and the minute of the service, shortened.
+const FLOODS: u64 = 20;
+const REPORTS: u64 = 8;
+
+const NGINX: &str = include_str!("../../deploy/edge/nginx.conf");
+
+/// What is between the cache and the service: it counts the requests, shortens the times, and can be cut.
+struct Line {
+    port: u16,
+    requests: Arc<Mutex<HashMap<String, usize>>>,
+    is_cut: Arc<AtomicBool>,
+}
+
+impl Line {
+    fn to(service: &Demo) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let to = service.origin("").trim_start_matches("http://").to_owned();
+        let (requests, is_cut) = (Arc::<Mutex<HashMap<_, _>>>::default(), Arc::<AtomicBool>::default());
+        let (counted, cut) = (Arc::clone(&requests), Arc::clone(&is_cut));
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (to, counted, cut) = (to.clone(), Arc::clone(&counted), Arc::clone(&cut));
+                thread::spawn(move || pass(&stream, &to, &counted, &cut));
+            }
+        });
+        Self { port, requests, is_cut }
+    }
+
+    /// How many requests for a path have gone through, whatever their query.
+    fn count(&self, path: &str) -> usize {
+        let requests = self.requests.lock().unwrap();
+        let is_at = |target: &&String| target.split('?').next() == Some(path);
+        requests.keys().filter(is_at).map(|target| requests[target]).sum()
+    }
+
+    fn cut(&self, is_cut: bool) {
+        self.is_cut.store(is_cut, Ordering::SeqCst);
+    }
+}
+
+/// Passes bytes both ways until one side ends or the line is cut.
+fn pass(client: &TcpStream, to: &str, counted: &Mutex<HashMap<String, usize>>, cut: &Arc<AtomicBool>) {
+    if cut.load(Ordering::SeqCst) {
+        return;
+    }
+    let service = TcpStream::connect(to).unwrap();
+    let short = Some(Duration::from_millis(20));
+    for side in [client, &service] {
+        side.set_read_timeout(short).unwrap();
+    }
+    let shortened = |bytes: &[u8]| {
+        // As many bytes as before. Headers come in one piece.
+        let text =
+            [("error=3600", format!("error={FLOODS:04}")), ("error=60", format!("error={REPORTS:02}"))];
+        let mut bytes = bytes.to_vec();
+        for (from, to) in text {
+            if let Some(at) = bytes.windows(from.len()).position(|part| part == from.as_bytes()) {
+                bytes[at..at + from.len()].copy_from_slice(to.as_bytes());
+            }
+        }
+        bytes
+    };
+    let counting = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        for line in text.lines().filter_map(|line| line.strip_prefix("GET ")) {
+            *counted.lock().unwrap().entry(line.replace(" HTTP/1.1", "")).or_default() += 1;
+        }
+        bytes.to_vec()
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| copy(client, &service, cut, counting));
+        copy(&service, client, cut, shortened);
+    });
+}
+
+fn copy(mut from: &TcpStream, mut to: &TcpStream, cut: &AtomicBool, change: impl Fn(&[u8]) -> Vec<u8>) {
+    let mut buffer = vec![0; 1 << 16];
+    while !cut.load(Ordering::SeqCst) {
+        match from.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => {
+                if to.write_all(&change(&buffer[..read])).is_err() {
+                    break;
+                }
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
+            Err(_) => break,
+        }
+    }
+    for side in [from, to] {
+        drop(side.shutdown(Shutdown::Both));
+    }
+}
+
+/// What a client gets.
+#[derive(Debug)]
+struct Got {
+    status: u16,
+    headers: String,
+    body: String,
+}
+
+fn get(proxy: &Proxy, target: &str, more: &[&str]) -> Got {
+    let address = if target.starts_with('/') { proxy.base.replace("/v1", target) } else { target.to_owned() };
+    let all = printed("curl", proxy.curl(&["-i", "--max-time", "20", &address]).args(more));
+    let (headers, body) = all.split_once("\r\n\r\n").unwrap_or((&all, ""));
+    let status = headers.split(' ').nth(1).unwrap().parse().unwrap();
+    Got { status, headers: headers.to_lowercase(), body: body.to_owned() }
+}
+
+fn nginx(line: &Line) -> Proxy {
+    let (folder, port, plain) = (tempfile::tempdir().unwrap(), free_port(), free_port());
+    // Without TLS.
+    let lines = NGINX.lines().filter(|line| !line.contains("listen [::]") && !line.contains(" ssl_"));
+    let text: String = lines.map(|line| format!("{line}\n")).collect();
+    let text = replaced(&text, "server 127.0.0.1:8000", &format!("server 127.0.0.1:{}", line.port));
+    let text = replaced(&text, "listen 443 ssl http2", &format!("listen 127.0.0.1:{port}"));
+    let text = replaced(&text, "listen 80", &format!("listen 127.0.0.1:{plain}"));
+    let path = folder.path().display().to_string();
+    let text = replaced(&text, "/var/cache/nginx/siaga", &format!("{path}/cache"));
+    let text = replaced(&text, "/var/log/nginx/access.log", &format!("{path}/access.log"));
+    let to = format!("::127.0.0.1:{port}");
+    let arguments = ["--noproxy", "*", "--connect-to", &to].map(str::to_owned).to_vec();
+    Proxy::start(folder, &text, port, "http://data.example.org/v1".to_owned(), arguments)
+}
+
+/// Asks for one resource in many ways.
+fn many_addresses_are_one(proxy: &Proxy, line: &Line) {
+    let begun = Instant::now();
+    let before = line.count("/v1/floods/states");
+    let clients: Vec<_> = (0..200).map(|number| format!("_={number}&minimum_state=1&city=jbd")).collect();
+    let odd = (0..300).map(|number| format!("p{number}={number}")).collect::<Vec<_>>().join("&");
+    let others = ["city=jbd&minimum_state=1".to_owned(), format!("minimum_state=1&{odd}&city=jbd&admin=")];
+    let addresses =
+        clients.iter().chain(&others).map(|query| format!("{}/floods/states?{query}", proxy.base));
+    let addresses: Vec<_> = addresses.collect();
+    let mut curl = proxy.curl(&["--parallel", "--parallel-max", "20", "--write-out", "%{http_code}\n"]);
+    for address in &addresses {
+        curl.args(["-o", "/dev/null", address]);
+    }
+    let statuses = printed("curl", &mut curl);
+    assert_eq!(statuses.lines().filter(|status| *status == "200").count(), addresses.len(), "{statuses}");
+    // One each time that it expires.
+    let most = 2 + usize::try_from(begun.elapsed().as_secs() / SHARED).unwrap();
+    let asked = line.count("/v1/floods/states") - before;
+    assert!((1..=most).contains(&asked), "{asked} requests in {:?}", begun.elapsed());
+    let repeated = get(proxy, "/v1/floods/states?city=jbd&city=bdg", &[]);
+    assert_eq!(repeated.status, 400, "a repeated parameter is the service's to refuse");
+    let encoded = get(proxy, "/v1/floods/states?%6dinimum_state=9", &[]);
+    assert_eq!(encoded.status, 400, "so is an encoded name");
+}
+
+/// Nothing with a credential or a cookie is stored or looked up.
+fn credentials_pass(proxy: &Proxy, line: &Line, demo: &Demo) {
+    let key = format!("X-Api-Key: {}", demo.key());
+    let plain = get(proxy, "/v1/floods", &[]);
+    assert!(plain.status == 200 && plain.headers.contains("s-maxage=2"), "{}", plain.headers);
+    for (header, status) in [
+        ("X-Api-Key: a bad key", 403),
+        ("Authorization: Bearer a.bad.token", 403),
+        ("Cookie: seen=1", 200),
+        (key.as_str(), 200),
+    ] {
+        let before = line.count("/v1/floods");
+        let got = get(proxy, "/v1/floods", &["-H", header]);
+        assert_eq!((got.status, line.count("/v1/floods") - before), (status, 1), "{header}");
+        assert!(!got.headers.contains("x-cache: hit"), "{}", got.headers);
+    }
+    let own = get(proxy, "/v1/floods/5/log", &["-H", &key]);
+    assert!(own.status == 200 && own.headers.contains("no-store"), "{}", own.headers);
+    assert_eq!(get(proxy, "/v1/floods/5/log", &[]).status, 403);
+    let again = get(proxy, "/v1/floods", &[]);
+    assert_eq!(again.status, 200);
+    assert!(
+        !again.headers.contains("private") && !again.headers.contains("\nratelimit"),
+        "{}",
+        again.headers
+    );
+    // A cache knows only the tag of what it has, which changes once when the service has compressed the response better.
+    let ask = || {
+        let headers = get(proxy, "/v1/floods", &[]).headers;
+        let tag = headers.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_owned();
+        get(proxy, "/v1/floods", &["-H", &format!("If-None-Match: {}", tag.replace("w/", "W/"))]).status
+    };
+    eventually_blocking("a tag of the cache is known to it", LONG, ask, |status| *status == 304);
+    assert_eq!(get(proxy, "http://other.example/v1/floods", &[]).status, 421);
+}
+
+fn first_report(reports: &str) -> String {
+    let reports: Value = serde_json::from_str(reports).unwrap();
+    reports["result"]["features"][0]["properties"]["pkey"].as_str().unwrap().to_owned()
+}
+
+/// When the service made a response.
+fn made(got: &Got) -> DateTime<Utc> {
+    let date = got.headers.lines().find_map(|line| line.strip_prefix("date: ")).unwrap();
+    DateTime::parse_from_rfc2822(date.trim()).unwrap().to_utc()
+}
+
+/// The service goes away; what the cache has is served for as long as it may be.
+fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
+    let reports = "/v1/reports?geoformat=geojson&timeperiod=604800";
+    let report = first_report(&get(proxy, reports, &[]).body);
+    assert_eq!(get(proxy, "/v1/floods", &[]).status, 200);
+    let mut hide = program("curl");
+    hide.args(["-sf", "-X", "PUT", "-H", &format!("X-Api-Key: {}", demo.key())]);
+    hide.args(["-d", r#"{"hidden":true,"reason":"a test"}"#]);
+    printed("curl", hide.arg(demo.address(&format!("reports/{report}/visibility"))));
+    line.cut(true);
+    let (cut, last) = (Instant::now(), Utc::now());
+    assert_eq!(get(proxy, "/v1/floods", &[]).status, 200);
+    // Later than the stored reports may be served.
+    let gone = Duration::from_secs(SHARED + REPORTS + 1);
+    eventually_blocking("the minute passes", LONG, || cut.elapsed(), |elapsed| *elapsed > gone);
+    let hidden = get(proxy, reports, &[]);
+    assert!(hidden.status >= 500 && !hidden.body.contains(&format!("\"{report}\"")), "{}", hidden.headers);
+    let floods = get(proxy, "/v1/floods", &[]);
+    assert_eq!(floods.status, 200, "{}", floods.headers);
+    assert!(made(&floods) <= last, "the age of the response: {}", floods.headers);
+    let gone = Duration::from_secs(SHARED + FLOODS + 1);
+    eventually_blocking("the hour passes", LONG, || cut.elapsed(), |elapsed| *elapsed > gone);
+    assert!(get(proxy, "/v1/floods", &[]).status >= 500);
+    line.cut(false);
+    let back = Instant::now();
+    let ask = || get(proxy, reports, &[]);
+    let fresh = eventually_blocking("the service is back", LONG, ask, |got| got.status == 200);
+    assert!(!fresh.body.contains(&format!("\"pkey\":\"{report}\"")), "the hidden report");
+    assert!(back.elapsed() < crate::eventually::patiently(Duration::from_secs(6)), "{:?}", back.elapsed());
+}
+
+#[test]
+fn nginx_at_the_edge_asks_once_for_all_stores_nothing_private_and_outlives_the_service_as_long_as_it_may() {
+    let demo = Demo::behind_caches(&format!("{SHARED}s"));
+    let line = Line::to(&demo);
+    let proxy = nginx(&line);
+    let is_there = || get(&proxy, "/v1/floods", &[]).status;
+    eventually_blocking("the cache has a response", LONG, is_there, |status| *status == 200);
+    many_addresses_are_one(&proxy, &line);
+    credentials_pass(&proxy, &line, &demo);
+    events_come_soon(&demo, &proxy);
+    the_service_goes_and_comes_back(&proxy, &line, &demo);
+    drop(proxy);
+    demo.end();
+}
+
+#[test]
+fn nginx_at_the_edge_stores_what_gis_programs_read_and_the_boundaries_by_their_whole_query() {
+    let demo = Demo::behind_caches("1m");
+    let line = Line::to(&demo);
+    let proxy = nginx(&line);
+    let is_there = || get(&proxy, "/v1/floods", &[]).status;
+    eventually_blocking("the cache has a response", LONG, is_there, |status| *status == 200);
+    for (path, query) in [
+        ("/v1/cities", ""),
+        ("/v1/regions", ""),
+        ("/v1/ogc", ""),
+        ("/v1/ogc/collections", ""),
+        ("/v1/ogc/collections/floods/items", "?limit=2"),
+        ("/v1/ogc/collections/floods/items", "?limit=3"),
+    ] {
+        let before = line.count(path);
+        let got = [(); 3].map(|()| get(&proxy, &format!("{path}{query}"), &[]));
+        assert!(got.iter().all(|got| got.status == 200), "{path}: {got:?}");
+        assert_eq!(line.count(path) - before, 1, "{path}{query}");
+        if let Some(limit) = query.strip_prefix("?limit=") {
+            let number = format!("\"numberReturned\":{limit}");
+            assert!(got.iter().all(|got| got.body.contains(&number)), "{got:?}");
+        }
+    }
+    assert_eq!(get(&proxy, "/v1/ogc/collections?no=1", &[]).status, 400, "the service sees all parameters");
+    drop(proxy);
+    demo.end();
+}

@@ -1,0 +1,144 @@
+//! A primary that is lost or demoted, and a standby that takes its place: the servers go on without a restart.
+
+use std::sync::atomic::AtomicU64;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use sqlx::Executor;
+
+use crate::cluster::{Cluster, url_of};
+use crate::crashes::{Acknowledged, check, on, under_load};
+use crate::eventually::{LONG, eventually, eventually_blocking};
+use crate::fixture::block_on;
+use crate::kept::{add_areas, ask};
+use crate::proxy::Proxy;
+use crate::server::{Server, built, figment};
+
+/// How soon after the promotion writes succeed.
+const SOON: Duration = Duration::from_secs(5);
+const LOG_OF_ANOTHER_HOST: &str = "the database is written to at another host now";
+
+/// A primary with a schema and areas.
+fn primary() -> Cluster {
+    let primary = Cluster::new();
+    thread::scope(|scope| scope.spawn(|| add_areas(&primary.url())).join().unwrap());
+    primary
+}
+
+/// Sets area 5 to state 2 until that succeeds, which it must soon.
+async fn writes_succeed(server: &Server) {
+    let status = async || server.set(5, 2).await;
+    eventually("a write succeeds", SOON, status, |status| *status == 200).await;
+}
+
+/// A primary with a schema and areas, and a standby that has each write before it is acknowledged.
+async fn primary_and_standby() -> (Cluster, Cluster) {
+    let primary = primary();
+    let standby = Cluster::standby_of(&primary);
+    // Set after the copy was made, so that the standby does not wait for one of its own when it is promoted.
+    let mut connection = primary.connected().await;
+    connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'").await.unwrap();
+    connection.execute("SELECT pg_reload_conf()").await.unwrap();
+    let synchronous = async || {
+        let sql = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+        sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut connection).await.unwrap()
+    };
+    eventually("the standby is synchronous", LONG, synchronous, |count| *count == 1).await;
+    (primary, standby)
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_the_primary_crashes_under_load_and_its_standby_is_promoted() {
+    let (primary, standby) = block_on(primary_and_standby());
+    let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
+    let kept = on(&url_of(&[&primary, &standby]));
+    let service = kept.start();
+    let mut back = Duration::MAX;
+    let statuses = under_load(&service.authority, &next, &noted, || {
+        noted.grow_by(100);
+        primary.stop("immediate");
+        // An operator needs some time to notice.
+        thread::sleep(Duration::from_millis(500));
+        standby.promote();
+        let promoted = Instant::now();
+        let state = json!({ "state": 1 });
+        let status = || ask(&service.authority, "PUT", "/v1/floods/1", &state).map(|(status, _)| status);
+        eventually_blocking("a write succeeds", SOON, status, |status| *status == Some(200));
+        back = promoted.elapsed();
+        noted.grow_by(100);
+    });
+    println!("back after {back:?}, {} writes acknowledged", noted.count());
+    assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
+    check(&kept, &service, &noted);
+    let log = service.kill();
+    assert_eq!(log.matches(LOG_OF_ANOTHER_HOST).count(), 1, "{log}");
+}
+
+#[test]
+fn a_primary_that_is_demoted_without_a_restart_is_left_for_the_promoted_standby() {
+    block_on(async {
+        let (primary, standby) = primary_and_standby().await;
+        let server = Server::on(&url_of(&[&primary, &standby])).await;
+        assert_eq!(server.set(5, 1).await, 200);
+        let mut demoted = primary.connected().await;
+        demoted.execute("ALTER SYSTEM SET default_transaction_read_only = on").await.unwrap();
+        demoted.execute("SELECT pg_reload_conf()").await.unwrap();
+        standby.promote();
+        writes_succeed(&server).await;
+        assert_eq!(server.state(5).await, Some(2));
+        let mut other = standby.connected().await;
+        let state: i16 = sqlx::query_scalar("SELECT state FROM flood_states WHERE area_id = 5")
+            .fetch_one(&mut other)
+            .await
+            .unwrap();
+        assert_eq!(state, 2);
+    });
+}
+
+#[test]
+fn a_start_finds_the_host_that_accepts_writes_wherever_it_is_named() {
+    block_on(async {
+        let (primary, standby) = primary_and_standby().await;
+        for hosts in [[&standby, &primary], [&primary, &standby]] {
+            let server = Server::on(&url_of(&hosts)).await;
+            assert_eq!(server.set(5, 1).await, 200);
+        }
+        primary.stop("fast");
+        let only_standby = built(figment(&url_of(&[&primary, &standby]))).await.unwrap_err().to_string();
+        assert!(only_standby.contains("the server accepts no writes"), "{only_standby}");
+    });
+}
+
+/// Waits until a standby has all that its primary has now.
+async fn caught_up(primary: &Cluster, standby: &Cluster) {
+    let position: String = sqlx::query_scalar("SELECT pg_current_wal_flush_lsn()::text")
+        .fetch_one(&mut primary.connected().await)
+        .await
+        .unwrap();
+    let mut standby = standby.connected().await;
+    let replayed = async || {
+        let sql = "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)";
+        sqlx::query_scalar::<_, bool>(sql).bind(&position).fetch_one(&mut standby).await.unwrap()
+    };
+    eventually("the standby follows", LONG, replayed, |replayed| *replayed).await;
+}
+
+#[test]
+fn a_primary_that_answers_nothing_any_more_is_left_for_the_promoted_standby() {
+    block_on(async {
+        let primary = primary();
+        let standby = Cluster::standby_of(&primary);
+        let proxy = Proxy::before(&primary.url());
+        let through = proxy.through(&primary.url());
+        let at = |url: &str| url.split(['@', '/']).nth(3).unwrap().to_owned();
+        let url = through.replace(&at(&through), &format!("{},{}", at(&through), at(&standby.url())));
+        let server = Server::on(&url).await;
+        assert_eq!(server.set(5, 1).await, 200);
+        caught_up(&primary, &standby).await;
+        proxy.stall();
+        standby.promote();
+        writes_succeed(&server).await;
+        assert_eq!(server.state(5).await, Some(2));
+    });
+}

@@ -1,0 +1,128 @@
+//! A link to the database that is cut or stalled.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rocket::futures::future::join_all;
+use rocket::tokio::task::JoinHandle;
+use rocket::tokio::{self, time};
+
+use crate::eventually::{LONG, eventually, patiently};
+use crate::fixture::block_on;
+use crate::postgres::Database;
+use crate::proxy::Proxy;
+use crate::server::{Server, get};
+
+/// A little more than the limit the servers are configured with.
+const LIMIT: Duration = Duration::from_millis(2_500);
+
+/// How many clients read all the while.
+const READERS: usize = 16;
+
+/// Reads by many clients.
+struct Load {
+    going: Arc<AtomicBool>,
+    readers: Vec<JoinHandle<Vec<(u16, Duration)>>>,
+}
+
+impl Load {
+    /// Starts the clients, and waits until their reads are under way.
+    async fn start(server: &Server) -> Self {
+        let going = Arc::new(AtomicBool::new(true));
+        let answered = Arc::new(AtomicUsize::new(0));
+        let readers = (0..READERS).map(|_| {
+            let (client, going) = (Arc::clone(&server.client), Arc::clone(&going));
+            let answered = Arc::clone(&answered);
+            tokio::spawn(async move {
+                let mut answers = Vec::new();
+                while going.load(Ordering::Relaxed) {
+                    let asked = Instant::now();
+                    let (status, _) = get(&client, "/v1/floods/states").await;
+                    answers.push((status, asked.elapsed()));
+                    answered.fetch_add(1, Ordering::Relaxed);
+                    // The pace of a client.
+                    time::sleep(Duration::from_millis(5)).await;
+                }
+                answers
+            })
+        });
+        let readers = readers.collect();
+        let answered = async || answered.load(Ordering::Relaxed);
+        eventually("reads are under way", LONG, answered, |answered| *answered >= 10 * READERS).await;
+        Self { going, readers }
+    }
+
+    /// Ends it; answers the statuses each client has seen and how long each took.
+    async fn end(self) -> Vec<Vec<(u16, Duration)>> {
+        self.going.store(false, Ordering::Relaxed);
+        join_all(self.readers).await.into_iter().map(Result::unwrap).collect()
+    }
+}
+
+/// Breaks the link of a server under load for a while; answers how long it took to be back.
+async fn outage(break_link: impl FnOnce(&Proxy), lasting: Duration) -> Duration {
+    let database = Database::with_fixture().await;
+    let proxy = Proxy::before(&database.url());
+    let server = Server::on(&proxy.through(&database.url())).await;
+    assert_eq!(server.get("/v1/floods/states").await.0, 200);
+    let load = Load::start(&server).await;
+
+    break_link(&proxy);
+    time::sleep(lasting).await;
+    let response = server.client.get("/v1/reports").dispatch().await;
+    assert_eq!((response.status().code, response.headers().get_one("Retry-After")), (503, Some("1")));
+    let body = response.into_string().await.unwrap();
+    let says_the_cause = ["127.0.0.1", "pool", "SELECT"].iter().any(|cause| body.contains(cause));
+    assert!(body.contains(r#""statusCode":503"#) && !says_the_cause, "{body}");
+    assert_eq!(server.set(5, 1).await, 503);
+
+    proxy.restore();
+    let restored = Instant::now();
+    let status = async || server.get("/v1/reports").await.0;
+    eventually("reads succeed", LIMIT * 2, status, |status| *status == 200).await;
+    let back = restored.elapsed();
+    let status = async || server.set(5, 3).await;
+    eventually("writes succeed", LIMIT * 2, status, |status| *status == 200).await;
+    let answers = load.end().await.concat();
+    assert!(answers.iter().all(|&(status, _)| status == 200 || status == 503));
+    assert!(answers.iter().filter(|&&(status, _)| status == 503).count() >= READERS);
+    let longest = answers.iter().map(|&(_, took)| took).max().unwrap();
+    assert!(longest < patiently(LIMIT), "an answer took {longest:?}");
+    back
+}
+
+#[test]
+fn a_cut_link_is_503_within_the_limit_and_comes_back_within_two_seconds() {
+    let back = block_on(outage(Proxy::cut, Duration::from_secs(3)));
+    assert!(back < patiently(Duration::from_secs(2)), "{back:?}");
+}
+
+#[test]
+fn a_stalled_link_is_503_within_the_limit_and_comes_back_within_two_seconds() {
+    let back = block_on(outage(Proxy::stall, Duration::from_secs(5)));
+    assert!(back < patiently(Duration::from_secs(2)), "{back:?}");
+}
+
+#[test]
+fn links_that_lead_nowhere_without_a_word_are_left_for_new_ones_within_two_seconds() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let proxy = Proxy::before(&database.url());
+        let server = Server::on(&proxy.through(&database.url())).await;
+        let load = Load::start(&server).await;
+        // As when the database has moved behind its address, or a firewall has forgotten them.
+        proxy.abandon();
+        let abandoned = Instant::now();
+        // What it may take at most.
+        time::sleep(Duration::from_secs(2)).await;
+        for state in [1, 4] {
+            assert_eq!(server.set(5, state).await, 200, "{:?} later", abandoned.elapsed());
+            assert_eq!(server.state(5).await, Some(state));
+        }
+        for answers in load.end().await {
+            let (status, _) = *answers.last().unwrap();
+            assert_eq!(status, 200);
+        }
+    });
+}

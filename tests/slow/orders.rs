@@ -1,0 +1,280 @@
+//! Orders for many areas while the service is killed, and while the network between it and the officers fails.
+//!
+//! `ORDER_ROUNDS=50` runs more rounds than the suite does.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cluster::Cluster;
+use crate::crashes::{Stop, on};
+use crate::eventually::{LONG, eventually_blocking};
+use crate::kept::{Kept, add_areas, ask, file_with_areas};
+use crate::proxy::Proxy;
+use crate::running::{KEY, Running, request, send};
+
+/// How many areas the stores have.
+const AREAS: u64 = 100;
+/// How many officers send orders without a pause.
+const HASTY: u64 = 4;
+
+/// How many rounds to run: few in the suite, more by hand.
+fn rounds() -> u64 {
+    std::env::var("ORDER_ROUNDS").map_or(3, |rounds| rounds.parse().unwrap())
+}
+
+/// Runs a test on each store that keeps data. It starts a service on it as often as it wants.
+fn on_each_store(test: impl Fn(&dyn Fn() -> Running)) {
+    let file = file_with_areas();
+    test(&|| Kept::in_file(&file.path()).start());
+    let cluster = Cluster::new();
+    add_areas(&cluster.url());
+    test(&|| on(&cluster.url()).start());
+}
+
+/// Sends an order under a number of its own. `None`: there was no response, and the order may have been carried out.
+fn send_order(authority: &str, number: u64, order: &Value) -> Option<(u16, Value)> {
+    let body = order.to_string();
+    let rest = format!(
+        "X-Api-Key: {KEY}\r\nIdempotency-Key: 00000000-0000-0000-0000-{number:012x}\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let response = send(authority, &request(authority, "POST", "/v1/floods/changes", &rest)).ok()?;
+    let status = response.split(' ').nth(1)?.parse().ok()?;
+    Some((status, serde_json::from_str(response.split_once("\r\n\r\n")?.1).ok()?))
+}
+
+/// The log of all areas, oldest first.
+fn log(authority: &str) -> Vec<Value> {
+    let (mut all, mut before) = (Vec::new(), String::new());
+    loop {
+        let (status, page) = ask(authority, "GET", &format!("/v1/floods/log{before}"), &Value::Null).unwrap();
+        assert_eq!(status, 200, "{page}");
+        let page = page["result"].as_array().unwrap().clone();
+        let Some(last) = page.last() else { break };
+        before = format!("?before={}", last["changed_at"].as_str().unwrap());
+        all.extend(page);
+    }
+    all.reverse();
+    all
+}
+
+/// The entries of a log by the note of their orders.
+fn by_note(log: &[Value]) -> HashMap<String, Vec<&Value>> {
+    let mut entries: HashMap<String, Vec<&Value>> = HashMap::new();
+    for entry in log.iter().filter(|entry| entry["note"].is_string()) {
+        entries.entry(entry["note"].as_str().unwrap().to_owned()).or_default().push(entry);
+    }
+    entries
+}
+
+#[test]
+fn an_order_is_whole_or_absent_when_the_service_is_killed() {
+    on_each_store(|start| {
+        let (next, acknowledged) = (AtomicU64::new(1), Mutex::new(Vec::new()));
+        let count = || acknowledged.lock().unwrap().len();
+        for round in 0..rounds() {
+            let service = start();
+            let authority = service.authority.clone();
+            let before = count();
+            let going = AtomicBool::new(true);
+            thread::scope(|scope| {
+                for _ in 0..HASTY {
+                    scope.spawn(|| {
+                        while going.load(Ordering::Relaxed) {
+                            let number = next.fetch_add(1, Ordering::Relaxed);
+                            let change =
+                                |area: u64| json!({ "area_id": area.to_string(), "state": 1 + number % 4 });
+                            let changes: Vec<_> = (1..=AREAS).map(change).collect();
+                            let order = json!({ "note": number.to_string(), "changes": changes });
+                            if let Some((status, body)) = send_order(&authority, number, &order) {
+                                assert_eq!(status, 200, "{body}");
+                                acknowledged.lock().unwrap().push(number.to_string());
+                            }
+                        }
+                    });
+                }
+                let _stop = Stop(&going);
+                eventually_blocking("an order is carried out", LONG, count, |count| *count > before);
+                // Another moment in each round.
+                thread::sleep(Duration::from_millis(17 * round));
+                service.kill();
+                going.store(false, Ordering::Relaxed);
+            });
+            let service = start();
+            let (_, states) = ask(&service.authority, "GET", "/v1/floods/states", &Value::Null).unwrap();
+            let states = states["result"].as_array().unwrap();
+            let shown: HashSet<_> = states
+                .iter()
+                .map(|area| (area["state"].to_string(), area["last_updated"].to_string()))
+                .collect();
+            assert_eq!((states.len() as u64, shown.len()), (AREAS, 1), "the map has one order: {shown:?}");
+        }
+        let service = start();
+        let log = log(&service.authority);
+        let orders = by_note(&log);
+        for (order, entries) in &orders {
+            let (areas, batches): (HashSet<_>, HashSet<_>) = entries
+                .iter()
+                .map(|entry| (entry["area_id"].to_string(), entry["batch"].to_string()))
+                .unzip();
+            assert_eq!(
+                (entries.len() as u64, areas.len() as u64, batches.len()),
+                (AREAS, AREAS, 1),
+                "order {order}"
+            );
+        }
+        let missing: Vec<_> = acknowledged
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|order| !orders.contains_key(*order))
+            .cloned()
+            .collect();
+        assert!(missing.is_empty(), "acknowledged and lost: {missing:?}");
+    });
+}
+
+/// Small numbers that look random.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
+/// What the officers did in all rounds.
+#[derive(Default)]
+struct Done {
+    /// By the note of each acknowledged order: its areas, and the time of the state that the officer had seen there.
+    orders: HashMap<String, HashMap<String, Value>>,
+    /// The conflicts that were shown to an officer: the area, and since when it has the other state.
+    shown: Vec<(u64, String, Value)>,
+}
+
+/// What an officer does in a round.
+struct Shift<'s> {
+    /// The network between the officer and the service.
+    authority: &'s str,
+    officer: u64,
+    areas: Vec<u64>,
+    next: &'s AtomicU64,
+    done: &'s Mutex<Done>,
+}
+
+impl Shift<'_> {
+    /// Sets each area once, in orders of up to ten areas, as it was seen at the beginning.
+    fn work(&self, mut seen: HashMap<String, Value>, mut dice: Dice) {
+        for part in self.areas.chunks(1 + dice.below(10) as usize) {
+            let mut areas: Vec<_> = part.iter().map(ToString::to_string).collect();
+            let state = if dice.below(7) == 0 { Value::Null } else { json!(1 + dice.below(4)) };
+            while !areas.is_empty() {
+                let number = self.next.fetch_add(1, Ordering::Relaxed);
+                let after = |area: &String| seen.get(area).cloned().unwrap_or(Value::Null);
+                let change = |area: &String| json!({ "area_id": area, "state": state, "after": after(area) });
+                let changes: Vec<_> = areas.iter().map(change).collect();
+                let order = json!({ "note": number.to_string(), "changes": changes });
+                // The same order with the same number, until there is a response.
+                let (status, body) = loop {
+                    if let Some(response) = send_order(self.authority, number, &order) {
+                        break response;
+                    }
+                    thread::sleep(Duration::from_millis(2));
+                };
+                let mut done = self.done.lock().unwrap();
+                match status {
+                    200 => {
+                        let conditions = areas.iter().map(|area| (area.clone(), after(area))).collect();
+                        done.orders.insert(number.to_string(), conditions);
+                        areas.clear();
+                    }
+                    409 => {
+                        for conflict in body["conflicts"].as_array().unwrap() {
+                            let area = conflict["area_id"].as_str().unwrap().to_owned();
+                            done.shown.push((self.officer, area.clone(), conflict["since"].clone()));
+                            let is_dry = conflict["state"].is_null();
+                            seen.insert(
+                                area.clone(),
+                                if is_dry { Value::Null } else { conflict["since"].clone() },
+                            );
+                            // Keep the other officer's state, or set one's own.
+                            if dice.below(2) == 0 {
+                                areas.retain(|of| *of != area);
+                            }
+                        }
+                    }
+                    _ => panic!("{status}: {body}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn two_officers_on_a_bad_network_lose_nothing_and_overwrite_nothing_unseen() {
+    on_each_store(|start| {
+        let service = start();
+        let (next, done) = (AtomicU64::new(1), Mutex::new(Done::default()));
+        let proxy = Proxy::before_authority(&service.authority);
+        let network = proxy.authority();
+        for round in 0..rounds() {
+            let (_, states) = ask(&service.authority, "GET", "/v1/floods/states", &Value::Null).unwrap();
+            let seen =
+                |area: &Value| (area["area_id"].as_str().unwrap().to_owned(), area["last_updated"].clone());
+            let seen: HashMap<_, _> = states["result"].as_array().unwrap().iter().map(seen).collect();
+            let going = AtomicBool::new(true);
+            thread::scope(|scope| {
+                let _stop = Stop(&going);
+                scope.spawn(|| {
+                    let mut dice = Dice(round + 1);
+                    while going.load(Ordering::Relaxed) {
+                        thread::sleep(Duration::from_millis(20 + dice.below(100)));
+                        proxy.cut();
+                        thread::sleep(Duration::from_millis(1 + dice.below(10)));
+                        proxy.restore();
+                    }
+                });
+                // A third of the sixty areas of each officer is the other's, too.
+                let officers = [(1..=60).collect::<Vec<_>>(), (41..=100).rev().collect()];
+                let officers: Vec<_> = (1..)
+                    .zip(officers)
+                    .map(|(officer, areas)| {
+                        let shift = Shift { authority: &network, officer, areas, next: &next, done: &done };
+                        let seen = seen.clone();
+                        scope.spawn(move || shift.work(seen, Dice(1_000 * officer + round)))
+                    })
+                    .collect();
+                for officer in officers {
+                    officer.join().unwrap();
+                }
+            });
+        }
+        let Done { orders, shown } = done.into_inner().unwrap();
+        let log = log(&service.authority);
+        let mut stored: HashMap<&str, HashSet<&str>> = HashMap::new();
+        let mut standing: HashMap<&str, &Value> = HashMap::new();
+        for entry in &log {
+            let (note, area) = (entry["note"].as_str().unwrap(), entry["area_id"].as_str().unwrap());
+            assert!(stored.entry(note).or_default().insert(area), "order {note} set area {area} twice");
+            let before = standing.get(area).copied().unwrap_or(&Value::Null);
+            assert_eq!(
+                &orders[note][area], before,
+                "order {note} overwrote in area {area} what was not seen"
+            );
+            standing.insert(area, if entry["state"].is_null() { &Value::Null } else { &entry["changed_at"] });
+        }
+        assert_eq!(stored.len(), orders.len(), "each order is in the log");
+        assert!(orders.iter().all(|(note, areas)| stored[note.as_str()].len() == areas.len()), "all of it");
+        let different: HashSet<_> = shown.iter().map(|shown| format!("{shown:?}")).collect();
+        assert_eq!(different.len(), shown.len(), "each conflict was shown once");
+        assert!(!shown.is_empty(), "there were conflicts");
+    });
+}

@@ -1,0 +1,284 @@
+//! Streams of changes while servers end, are killed and come back, and while areas are imported: a client that goes on where it
+//! was misses nothing.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use siaga::folder::FolderWriter;
+
+use crate::cluster::Cluster;
+use crate::crashes::on;
+use crate::eventually::{LONG, eventually_blocking, patiently};
+use crate::fixture;
+use crate::kept::{Kept, add_areas, ask};
+use crate::outcome::printed;
+use crate::running::Running;
+
+/// A stream that is open.
+struct Stream(BufReader<TcpStream>);
+
+impl Stream {
+    /// Opens a stream after an event. It has no chunks, because the request is of HTTP/1.0.
+    fn open(authority: &str, last: Option<&str>) -> Option<Self> {
+        let mut connection = TcpStream::connect(authority).ok()?;
+        connection.set_read_timeout(Some(LONG)).unwrap();
+        let last = last.map_or(String::new(), |last| format!("Last-Event-ID: {last}\r\n"));
+        write!(connection, "GET /v1/changes/stream HTTP/1.0\r\nHost: a\r\n{last}\r\n").ok()?;
+        Some(Self(BufReader::new(connection)))
+    }
+
+    /// Returns the next event with its id and its data; `None` when the stream has ended.
+    fn next(&mut self) -> Option<(Option<String>, Value)> {
+        let (mut id, mut data) = (None, None);
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).is_ok_and(|read| read > 0) && line.ends_with('\n') {
+                let line = line.trim_end();
+                if let Some(value) = line.strip_prefix("id:") {
+                    id = Some(value.trim().to_owned());
+                } else if let Some(value) = line.strip_prefix("data:") {
+                    data = serde_json::from_str(value).ok();
+                } else if line.is_empty()
+                    && let Some(data) = data.take()
+                {
+                    return Some((id, data));
+                }
+            } else {
+                return None;
+            }
+        }
+    }
+}
+
+/// A client, which knows the states by area.
+#[derive(Default)]
+struct Client {
+    states: BTreeMap<String, u64>,
+    last: Option<String>,
+    /// How many events were full states.
+    full: usize,
+}
+
+impl Client {
+    fn take(&mut self, (id, data): (Option<String>, Value)) {
+        if let Some(areas) = data["areas"].as_array() {
+            if data["full"] == true {
+                self.states.clear();
+                self.full += 1;
+            }
+            for area in areas {
+                let id = area["area_id"].as_str().unwrap().to_owned();
+                match area["state"].as_u64() {
+                    Some(state) => self.states.insert(id, state),
+                    None => self.states.remove(&id),
+                };
+            }
+        }
+        self.last = id.or(self.last.take());
+    }
+
+    /// Follows a server until the client has the states that the server has.
+    fn follow_until_current(&mut self, authority: &str) {
+        let mut stream = Stream::open(authority, self.last.as_deref()).unwrap();
+        stream.0.get_ref().set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+        let look = || {
+            // It ends or is silent for a moment.
+            if let Some(event) = stream.next() {
+                self.take(event);
+            }
+            (self.states.clone(), states(authority))
+        };
+        eventually_blocking("the client has the current states", LONG, look, |(own, all)| own == all);
+    }
+}
+
+fn states(authority: &str) -> BTreeMap<String, u64> {
+    let (status, body) = ask(authority, "GET", "/v1/floods/states", &Value::Null).unwrap();
+    assert_eq!(status, 200);
+    let areas = body["result"].as_array().unwrap().iter();
+    areas
+        .map(|area| (area["area_id"].as_str().unwrap().to_owned(), area["state"].as_u64().unwrap()))
+        .collect()
+}
+
+/// Sets and clears states by servers until it is dropped.
+struct Writers {
+    ended: Arc<AtomicBool>,
+    accepted: Arc<AtomicU64>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+impl Writers {
+    fn start(servers: &Arc<Mutex<Vec<String>>>) -> Self {
+        let (ended, accepted) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let write = |writer: u64| {
+            let (servers, ended, accepted) = (Arc::clone(servers), Arc::clone(&ended), Arc::clone(&accepted));
+            thread::spawn(move || {
+                for number in writer.. {
+                    if ended.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let servers = servers.lock().unwrap().clone();
+                    let server = &servers[number as usize % servers.len()];
+                    let target = format!("/v1/floods/{}", 1 + number * 7 % 16);
+                    let (method, state) = (["PUT", "DELETE"][usize::from(number % 4 == 0)], 1 + number % 4);
+                    let response = ask(server, method, &target, &json!({ "state": state }));
+                    accepted.fetch_add(u64::from(matches!(response, Some((200, _)))), Ordering::Relaxed);
+                }
+            })
+        };
+        let threads = (0..4).map(write).collect();
+        Self { ended, accepted, threads }
+    }
+
+    /// Waits until so many more changes were accepted.
+    fn grow_by(&self, more: u64) {
+        let accepted = || self.accepted.load(Ordering::Relaxed);
+        let expected = accepted() + more;
+        eventually_blocking("more is accepted", LONG, accepted, |count| *count >= expected);
+    }
+
+    fn end(self) {
+        self.ended.store(true, Ordering::Relaxed);
+        self.threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+}
+
+fn cluster() -> Cluster {
+    let cluster = Cluster::new();
+    add_areas(&cluster.url());
+    cluster
+}
+
+fn authorities(servers: &[&Running]) -> Vec<String> {
+    servers.iter().map(|server| server.authority.clone()).collect()
+}
+
+#[test]
+fn a_server_told_to_end_ends_its_streams_within_a_second_and_clients_go_on_at_another() {
+    let cluster = cluster();
+    let kept = on(&cluster.url());
+    let (mut first, second) = (kept.start(), kept.start());
+    let writers = Writers::start(&Arc::new(Mutex::new(authorities(&[&second]))));
+    let mut client = Client::default();
+    let mut stream = Stream::open(&first.authority, None).unwrap();
+    let begun = Instant::now();
+    for _ in 0..6 {
+        client.take(stream.next().unwrap());
+    }
+    assert!(
+        begun.elapsed() < patiently(Duration::from_secs(10)),
+        "events are late while states change all the time"
+    );
+    let told = Instant::now();
+    first.signal("TERM");
+    while let Some(event) = stream.next() {
+        client.take(event);
+    }
+    let took = told.elapsed();
+    assert!(took < patiently(Duration::from_secs(1)), "{took:?}");
+    assert_eq!(first.ended().0, Some(0));
+    writers.grow_by(20);
+    let mut stream = Stream::open(&second.authority, client.last.as_deref()).unwrap();
+    for _ in 0..3 {
+        client.take(stream.next().unwrap());
+    }
+    drop(stream);
+    writers.end();
+    client.follow_until_current(&second.authority);
+    assert_eq!(client.full, 1, "the other server has no need to send everything");
+}
+
+#[test]
+fn clients_miss_nothing_when_servers_are_killed_and_areas_are_imported_while_states_change() {
+    let cluster = cluster();
+    let folder = tempfile::tempdir().unwrap();
+    fixture::dataset().save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
+    let kept = on(&cluster.url());
+    let mut servers = [kept.start(), kept.start()];
+    let addresses = Arc::new(Mutex::new(authorities(&[&servers[0], &servers[1]])));
+    let writers = Writers::start(&addresses);
+    let mut client = Client::default();
+    for round in 0..4 {
+        let killed = round % 2;
+        let mut stream = Stream::open(&servers[killed].authority, client.last.as_deref()).unwrap();
+        for _ in 0..3 {
+            client.take(stream.next().unwrap());
+        }
+        if round == 1 || round == 2 {
+            printed(&kept.siaga(&["import", folder.path().to_str().unwrap()]));
+        }
+        writers.grow_by(10);
+        servers[killed].process.kill().unwrap();
+        while let Some(event) = stream.next() {
+            client.take(event);
+        }
+        servers[killed] = kept.start();
+        *addresses.lock().unwrap() = authorities(&[&servers[0], &servers[1]]);
+    }
+    writers.end();
+    for server in &servers {
+        client.follow_until_current(&server.authority);
+    }
+    assert_eq!(states(&servers[0].authority), states(&servers[1].authority));
+}
+
+#[test]
+fn an_outage_of_the_database_is_told_to_streams_and_logged_once_and_the_map_stays() {
+    let cluster = cluster();
+    let server = Kept::in_database(&cluster.url()).start();
+    let page = || server.request("GET", "/map?lang=en", "\r\n");
+    assert!(page().starts_with("HTTP/1.1 200 "));
+    let mut stream = Stream::open(&server.authority, None).unwrap();
+    let mut until = |what: &str, found: &dyn Fn(&Value) -> bool| loop {
+        let (_, data) = stream.next().unwrap_or_else(|| panic!("the stream ended before {what}"));
+        if found(&data) {
+            return data;
+        }
+    };
+    until("everything", &|data| data["full"] == true);
+    cluster.stop("immediate");
+    until("the outage", &|data| data["stale_since"].is_string());
+    let shown = eventually_blocking("the page says so", LONG, page, |page| {
+        page.to_ascii_lowercase().contains("\r\nsiaga-stale-since: ")
+    });
+    assert!(shown.starts_with("HTTP/1.1 200 ") && shown.contains("Shown is the state of"), "{shown}");
+    // The attempts that follow are not logged.
+    thread::sleep(Duration::from_secs(3));
+    cluster.start();
+    until("the end of the outage", &|data| data["full"] == false && data["areas"] == json!([]));
+    let log = server.kill();
+    for line in ["the changes cannot be read", "the changes can be read again"] {
+        assert_eq!(log.matches(line).count(), 1, "{line}: {log}");
+    }
+}
+
+#[test]
+fn a_client_that_has_gone_gives_its_seat_back_soon() {
+    let server = Running::start(&[("SIAGA_STREAMS__PER_ADDRESS", "1")], "it allows everything");
+    let changes = |rest: &str| {
+        let answer = server.request("GET", &format!("/v1/changes?{rest}"), "X-Real-IP: 192.0.2.1\r\n\r\n");
+        answer[9..12].to_owned() + answer.split("\r\n\r\n").nth(1).unwrap_or_default()
+    };
+    let body = changes("");
+    let cursor = body.split("\"cursor\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    // The demo changes, but not all the time.
+    let waits = format!("city=jbd&minimum_state=4&since={cursor}");
+    for target in ["/v1/changes/stream".to_owned(), format!("/v1/changes?wait=30&{waits}")] {
+        let mut gone = TcpStream::connect(&server.authority).unwrap();
+        write!(gone, "GET {target} HTTP/1.1\r\nHost: a\r\nX-Real-IP: 192.0.2.1\r\n\r\n").unwrap();
+        let mut begun = [0; 12];
+        gone.read_exact(&mut begun).unwrap();
+        assert_eq!(&begun, b"HTTP/1.1 200");
+        assert!(changes(&format!("wait=1&{waits}")).starts_with("429"), "the seat is taken");
+        drop(gone);
+        let status = || changes(&format!("wait=1&{waits}"))[..3].to_owned();
+        eventually_blocking("the seat is free", Duration::from_secs(17), status, |status| status == "200");
+    }
+}
