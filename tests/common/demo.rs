@@ -22,48 +22,9 @@ impl Demo {
         Self::with(&[])
     }
 
-    /// One that offers the formats of `examples/templates` as well.
-    pub(crate) fn with_templates() -> Self {
-        Self::configured_by(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/templates/Siaga.toml"))
-    }
-
-    /// One that renders each response for its own request.
-    pub(crate) fn without_cache() -> Self {
-        Self::with(&[("SIAGA_CACHE__SIZE", "0")])
-    }
-
-    /// One without streams, which do not end.
-    pub(crate) fn without_streams() -> Self {
-        Self::with(&[("SIAGA_STREAMS__TOTAL", "0")])
-    }
-
-    /// One behind shared caches, which may reuse responses for this long.
-    pub(crate) fn behind_caches(shared: &str) -> Self {
-        Self::with(&[("SIAGA_CACHE__SHARED", shared)])
-    }
-
-    /// One of an agency, with a name of 30 letters.
-    pub(crate) fn of_an_agency() -> Self {
-        Self::with(&[
-            ("SIAGA_SITE__NAME", "BPBD Provinsi DKI Jakarta Raya"),
-            ("SIAGA_SITE__AGENCY", "Badan Penanggulangan Bencana Daerah"),
-        ])
-    }
-
-    /// One that exposes its metrics.
-    pub(crate) fn with_metrics() -> Self {
-        Self::with(&[("SIAGA_METRICS__ENABLED", "true")])
-    }
-
-    /// One that calls a program on this machine when a resident reports.
-    pub(crate) fn calling(url: &str, secret: &str) -> Self {
-        Self::with(&[
-            ("SIAGA_CALLS__THANKS__URL", url),
-            ("SIAGA_CALLS__THANKS__ON", "report"),
-            ("SIAGA_CALLS__THANKS__SECRET", secret),
-            ("SIAGA_CALLS__THANKS__PRIVATE", "true"),
-            ("SIAGA_CALLS__THANKS__PERSONAL", "true"),
-        ])
+    /// One with settings of its own.
+    pub(crate) fn configured(variables: &[(&str, &str)]) -> Self {
+        Self::with(variables)
     }
 
     /// One by a configuration file.

@@ -7,18 +7,20 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
+/// Sees what is passed, to the target or from it, and may change it.
+type Look = dyn Fn(bool, &mut [u8]) + Send + Sync;
+
 /// A TCP proxy before a database or a service.
-#[derive(Debug)]
 pub(crate) struct Proxy {
     address: SocketAddr,
     link: Arc<Link>,
 }
 
-#[derive(Debug)]
 struct Link {
     target: String,
     state: Mutex<State>,
     changed: Condvar,
+    look: Box<Look>,
 }
 
 #[derive(Debug, Default)]
@@ -42,10 +44,16 @@ impl Proxy {
 
     /// A proxy before a service that listens there.
     pub(crate) fn before_authority(target: &str) -> Self {
+        Self::looking(target, |_, _| ())
+    }
+
+    /// The same, where all that is passed is looked at.
+    pub(crate) fn looking(target: &str, look: impl Fn(bool, &mut [u8]) + Send + Sync + 'static) -> Self {
         let target = target.to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let link = Arc::new(Link { target, state: Mutex::default(), changed: Condvar::new() });
+        let link =
+            Arc::new(Link { target, state: Mutex::default(), changed: Condvar::new(), look: Box::new(look) });
         let accepting = Arc::clone(&link);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -121,18 +129,20 @@ impl Link {
         let (mut answers, mut asker) = (server.try_clone().unwrap(), client.try_clone().unwrap());
         let name = String::from_utf8_lossy(&beginning).into_owned();
         thread::scope(|scope| {
-            scope.spawn(|| self.pass(&mut answers, &mut asker, number, &name));
+            scope.spawn(|| self.pass(false, [&mut answers, &mut asker], number, &name));
             self.wait(number, &name);
+            (self.look)(true, &mut beginning);
             if server.write_all(&beginning).is_ok() {
-                self.pass(&mut client, &mut server, number, &name);
+                self.pass(true, [&mut client, &mut server], number, &name);
             }
         });
     }
 
-    fn pass(&self, from: &mut TcpStream, to: &mut TcpStream, number: usize, name: &str) {
+    fn pass(&self, to_target: bool, [from, to]: [&mut TcpStream; 2], number: usize, name: &str) {
         let mut bytes = [0; 16 * 1024];
         while let Ok(length @ 1..) = from.read(&mut bytes) {
             self.wait(number, name);
+            (self.look)(to_target, &mut bytes[..length]);
             if to.write_all(&bytes[..length]).is_err() {
                 break;
             }

@@ -50,6 +50,11 @@ impl Running {
         Self::start_with(variables, until, "")
     }
 
+    /// Starts the service with the demo, or without data, and with a key that was made for this run.
+    pub(crate) fn demo(variables: &[(&str, &str)]) -> Self {
+        Self::start(variables, "it allows everything")
+    }
+
     /// The same, with a `Rocket.toml`.
     pub(crate) fn start_with(variables: &[(&str, &str)], until: &str, file: &str) -> Self {
         Self::spawn(Command::new(PROGRAM), variables, until, file)

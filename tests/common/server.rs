@@ -61,6 +61,19 @@ impl Server {
         request.body(json!({ "state": state }).to_string()).dispatch().await.status().code
     }
 
+    /// The status of a request for a card, which needs the database, whatever responses are cached.
+    pub(crate) async fn card(&self) -> u16 {
+        let request = self.client.get("/v1/cards/used-card").header(Header::new("X-Api-Key", KEY));
+        request.dispatch().await.status().code
+    }
+
+    /// The status of a request to make a card.
+    pub(crate) async fn make_card(&self) -> u16 {
+        let holder = r#"{"username":"u","network":"n","language":"id"}"#;
+        let request = self.client.post("/v1/cards").header(Header::new("X-Api-Key", KEY)).body(holder);
+        request.dispatch().await.status().code
+    }
+
     /// The state an area has by the interface.
     pub(crate) async fn state(&self, area: u64) -> Option<u64> {
         let (status, body) = self.get("/v1/floods/states").await;

@@ -41,7 +41,7 @@ fn until(command: &mut Command, wanted: impl Fn(&str) -> bool) {
 
 #[test]
 fn eight_tabs_of_a_browser_share_one_stream_and_miss_nothing() {
-    let demo = Demo::with_metrics();
+    let demo = Demo::configured(&[("SIAGA_METRICS__ENABLED", "true")]);
     let folder = folder("live.js", "tabs.mjs", include_str!("tabs.mjs"));
     fs::write(folder.path().join("page.html"), demo.put_into(&block("tabs").text)).unwrap();
     let mut tabs = node(folder.path());
@@ -115,7 +115,13 @@ fn the_bot_thanks_for_a_report_by_a_call_that_only_siaga_can_make() {
     fs::write(folder.path().join("thanks_bot.py"), include_str!("thanks_bot.py")).unwrap();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-    let demo = Demo::calling(&format!("http://127.0.0.1:{port}/"), secret);
+    let demo = Demo::configured(&[
+        ("SIAGA_CALLS__THANKS__URL", &format!("http://127.0.0.1:{port}/")),
+        ("SIAGA_CALLS__THANKS__ON", "report"),
+        ("SIAGA_CALLS__THANKS__SECRET", secret),
+        ("SIAGA_CALLS__THANKS__PRIVATE", "true"),
+        ("SIAGA_CALLS__THANKS__PERSONAL", "true"),
+    ]);
     let bot = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/bridge/thanks.py");
     let mut telegram = python();
     telegram.current_dir(&folder).args(["thanks_bot.py", bot, &port, secret, &demo.base(), demo.key()]);

@@ -96,7 +96,7 @@ fn the_dashboard_shows_every_metric_and_none_that_is_not_there() {
 
 #[test]
 fn promtool_finds_nothing_wrong_with_the_metrics() {
-    let demo = Demo::with_metrics();
+    let demo = Demo::configured(&[("SIAGA_METRICS__ENABLED", "true")]);
     demo.text("floods");
     let mut check = program("promtool").args(["check", "metrics"]).stdin(Stdio::piped()).spawn().unwrap();
     check.stdin.take().unwrap().write_all(demo.body("/metrics").as_bytes()).unwrap();

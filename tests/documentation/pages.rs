@@ -63,35 +63,38 @@ fn axe_finds_nothing_at_the_front_page_in_either_language_and_colour_scheme() {
     demo.end();
 }
 
+/// Runs a script with a service, whose address, base address and key are its arguments.
+fn play(demo: Demo, script: &str, text: &str) {
+    println!("{}", run(script, text, &[&demo.origin(""), &demo.base(), demo.key()]));
+    demo.end();
+}
+
+fn agency() -> Demo {
+    Demo::configured(&[
+        // 30 letters.
+        ("SIAGA_SITE__NAME", "BPBD Provinsi DKI Jakarta Raya"),
+        ("SIAGA_SITE__AGENCY", "Badan Penanggulangan Bencana Daerah"),
+    ])
+}
+
 #[test]
 fn axe_finds_nothing_on_any_page_and_large_text_fits_a_small_screen() {
-    let demo = Demo::of_an_agency();
-    run("every_page.mjs", include_str!("every_page.mjs"), &[&demo.origin(""), &demo.base(), demo.key()]);
-    demo.end();
+    play(agency(), "every_page.mjs", include_str!("every_page.mjs"));
 }
 
 #[test]
 fn a_phone_shows_how_exact_a_fix_is_a_long_name_in_large_text_and_the_map_when_it_is_turned() {
-    let demo = Demo::of_an_agency();
-    println!(
-        "{}",
-        run("phone.mjs", include_str!("phone.mjs"), &[&demo.origin(""), &demo.base(), demo.key()])
-    );
-    demo.end();
+    play(agency(), "phone.mjs", include_str!("phone.mjs"));
 }
 
 #[test]
 fn the_live_map_is_usable_without_script_by_keyboard_offline_and_over_a_slow_connection() {
-    let demo = Demo::start();
-    println!("{}", run("map.mjs", include_str!("map.mjs"), &[&demo.origin(""), &demo.base(), demo.key()]));
-    demo.end();
+    play(Demo::start(), "map.mjs", include_str!("map.mjs"));
 }
 
 #[test]
 fn residents_report_with_and_without_script_and_network_and_each_report_arrives_once() {
-    let demo = Demo::start();
-    println!("{}", run("report.mjs", include_str!("report.mjs"), &[&demo.origin(""), &demo.base()]));
-    demo.end();
+    play(Demo::start(), "report.mjs", include_str!("report.mjs"));
 }
 
 #[test]
@@ -101,19 +104,12 @@ fn a_report_stays_on_the_phone_until_the_service_itself_has_confirmed_it() {
     fs::write(folder.path().join("outbox.mjs"), outbox).unwrap();
     fs::write(folder.path().join("responses.mjs"), include_str!("responses.mjs")).unwrap();
     printed("responses.mjs", node(folder.path()).arg("responses.mjs"));
-    let demo = Demo::start();
-    println!(
-        "{}",
-        run("outbox.mjs", include_str!("outbox.mjs"), &[&demo.origin(""), &demo.base(), demo.key()])
-    );
-    demo.end();
+    play(Demo::start(), "outbox.mjs", include_str!("outbox.mjs"));
 }
 
 #[test]
 fn officers_play_a_night_at_the_desk_with_another_officer_and_a_bad_network() {
-    let demo = Demo::start();
-    println!("{}", run("desk.mjs", include_str!("desk.mjs"), &[&demo.origin(""), &demo.base(), demo.key()]));
-    demo.end();
+    play(Demo::start(), "desk.mjs", include_str!("desk.mjs"));
 }
 
 #[test]
@@ -125,38 +121,25 @@ fn a_desk_that_does_not_start_says_so_and_leads_to_the_situation() {
 
 #[test]
 fn an_order_of_an_officer_is_sent_again_until_the_service_itself_responds() {
-    let (demo, script) = (Demo::start(), include_str!("desk_portal.mjs"));
-    println!("{}", run("desk_portal.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));
-    demo.end();
+    play(Demo::start(), "desk_portal.mjs", include_str!("desk_portal.mjs"));
 }
 
 #[test]
 fn the_desk_bears_a_great_flood_a_cut_network_two_tabs_and_small_screens() {
-    let (demo, script) = (Demo::start(), include_str!("desk_demands.mjs"));
-    println!("{}", run("desk_demands.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));
-    demo.end();
+    play(Demo::start(), "desk_demands.mjs", include_str!("desk_demands.mjs"));
 }
 
 #[test]
 fn the_map_takes_nothing_else_for_the_service_and_says_what_it_had_kept() {
-    let demo = Demo::start();
-    println!(
-        "{}",
-        run("worker.mjs", include_str!("worker.mjs"), &[&demo.origin(""), &demo.base(), demo.key()])
-    );
-    demo.end();
+    play(Demo::start(), "worker.mjs", include_str!("worker.mjs"));
 }
 
 #[test]
 fn officers_take_back_undo_and_drop_as_the_desk_says() {
-    let (demo, script) = (Demo::start(), include_str!("desk_orders.mjs"));
-    println!("{}", run("desk_orders.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));
-    demo.end();
+    play(Demo::start(), "desk_orders.mjs", include_str!("desk_orders.mjs"));
 }
 
 #[test]
 fn the_script_of_the_live_map_says_what_the_table_says_by_the_clock_and_connection_of_the_reader() {
-    let demo = Demo::start();
-    println!("{}", run("statements.mjs", include_str!("statements.mjs"), &[&demo.origin(""), &demo.base()]));
-    demo.end();
+    play(Demo::start(), "statements.mjs", include_str!("statements.mjs"));
 }

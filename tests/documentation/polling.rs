@@ -60,7 +60,7 @@ fn size(demo: &Demo, target: &str, coding: &str, ending: &str, tag: &str) -> (u6
 #[test]
 fn an_answer_costs_what_the_page_says_but_for_a_twentieth() {
     // Without a cache each response is the first.
-    let (demo, first) = (Demo::start(), Demo::without_cache());
+    let (demo, first) = (Demo::start(), Demo::configured(&[("SIAGA_CACHE__SIZE", "0")]));
     let page = &pages()[PAGE];
     let rows =
         page.lines().filter_map(|line| line.strip_prefix("| `/")).filter(|row| row.matches('|').count() == 6);

@@ -6,8 +6,8 @@ use sqlx::{Connection, Executor, PgConnection};
 use std::time::Duration;
 
 use crate::fixture::{block_on, now};
+use crate::kept::Kept;
 use crate::postgres::Database;
-use crate::running::Running;
 
 /// A database in which the oldest report, 4, is that of a card whose identifier is none.
 async fn with_bad_row() -> (Database, PgConnection) {
@@ -43,15 +43,8 @@ fn a_report_that_cannot_be_read_does_not_keep_the_others_from_being_erased() {
 fn a_report_that_cannot_be_read_is_named_in_the_log() {
     let (database, connection) = block_on(with_bad_row());
     drop(connection);
-    let url = database.url();
-    let variables = [
-        ("SIAGA_STORE", "postgres"),
-        ("DATABASE_URL", &url),
-        ("SIAGA_REPORTS__KEEP", "1d"),
-        ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
-        ("ROCKET_LOG_LEVEL", "normal"),
-    ];
-    let service = Running::start(&variables, "Siaga ");
+    let kept = Kept::in_database(&database.url()).with("SIAGA_REPORTS__KEEP", "1d");
+    let service = kept.with("ROCKET_LOG_LEVEL", "normal").start();
     let line = service.until("the report is named", |service| {
         let errors = service.errors();
         errors.lines().find(|line| line.contains("cannot be read and are not erased")).map(str::to_owned)

@@ -5,12 +5,9 @@ use std::time::{Duration, Instant};
 use crate::eventually::patiently;
 use crate::running::Running;
 
-/// The last line printed at the start of the demo.
-const LAST: &str = "it allows everything";
-
 #[test]
 fn every_address_printed_at_the_start_answers_and_the_printed_key_writes() {
-    let service = Running::start(&[], LAST);
+    let service = Running::demo(&[]);
     let start = format!("http://{}", service.authority);
     let tried: Vec<&str> = service
         .lines
@@ -33,7 +30,7 @@ fn every_address_printed_at_the_start_answers_and_the_printed_key_writes() {
 
 #[test]
 fn a_method_that_nobody_knows_is_405_with_what_the_path_takes() {
-    let service = Running::start(&[("SIAGA_DATASET", "demo")], LAST);
+    let service = Running::demo(&[("SIAGA_DATASET", "demo")]);
     for (method, target, expected) in [
         ("PROPFIND", "/v1/floods", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
         ("FOO", "/v1/floods/states?city=jbd", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
@@ -64,7 +61,7 @@ fn a_method_that_nobody_knows_is_405_with_what_the_path_takes() {
 
 #[test]
 fn a_form_that_names_head_gets_the_response_to_a_post() {
-    let service = Running::start(&[("SIAGA_DATASET", "demo")], LAST);
+    let service = Running::demo(&[("SIAGA_DATASET", "demo")]);
     for form in ["_method=HEAD", "&_method=HEAD&", "&&_method=HEAD", "_method.=HEAD"] {
         let rest = format!(
             "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{form}",
@@ -78,7 +75,7 @@ fn a_form_that_names_head_gets_the_response_to_a_post() {
 
 #[test]
 fn a_body_that_does_not_come_is_408_and_one_announced_too_large_413() {
-    let service = Running::start(&[("SIAGA_LIMITS__TIMEOUT", "50ms")], LAST);
+    let service = Running::demo(&[("SIAGA_LIMITS__TIMEOUT", "50ms")]);
     let key = service.key();
     // Rocket itself waits for the first bytes of a body, to see whether they name another method.
     let beginning = r#"{"state":2,"and":"so on"#;
@@ -99,7 +96,7 @@ fn the_service_has_the_data_set_the_name_and_the_address_it_is_configured_with()
         let head = answer.split("\r\n\r\n").next().unwrap().to_ascii_lowercase();
         (head, answer.matches("\"area_id\"").count())
     };
-    let (head, found) = areas(&Running::start(&[], LAST));
+    let (head, found) = areas(&Running::demo(&[]));
     assert!(found == 600 && head.contains("\r\nserver: siaga"), "{found}: {head}");
     let variables = [("SIAGA_DATASET", "empty"), ("ROCKET_IDENT", "Banjir"), ("ROCKET_ADDRESS", "127.0.0.2")];
     let service = Running::start(&variables, "Siaga ");

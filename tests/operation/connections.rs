@@ -3,14 +3,13 @@
 use std::time::{Duration, Instant};
 
 use rocket::futures::future::{join, join_all};
-use rocket::http::Header;
 use rocket::tokio::time;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually};
 use crate::fixture::block_on;
 use crate::postgres::Database;
-use crate::server::{KEY, Server, built, figment};
+use crate::server::{Server, built, figment};
 
 /// The server's connections for requests to this database.
 const SESSIONS: &str = "
@@ -33,19 +32,13 @@ async fn until(connection: &mut PgConnection, expected: impl Fn(i64) -> bool) {
     eventually("the number of connections", LONG, found, |found| expected(*found)).await;
 }
 
-/// The status of a request that needs the database, whatever answers are at hand.
-async fn ask(server: &Server) -> u16 {
-    let request = server.client.get("/v1/cards/used-card").header(Header::new("X-Api-Key", KEY));
-    request.dispatch().await.status().code
-}
-
 /// Has the server use a connection for each of many requests, and look at how many it has then.
 async fn with_many_requests(server: &Server, other: &mut PgConnection, database: &Database, expected: i64) {
     // Within a transaction the same sessions are told again and again.
     let mut locking = PgConnection::connect(&database.url()).await.unwrap();
     let mut transaction = locking.begin().await.unwrap();
     transaction.execute("LOCK TABLE cards IN ACCESS EXCLUSIVE MODE").await.unwrap();
-    let asked = join_all((0..8).map(|_| ask(server)));
+    let asked = join_all((0..8).map(|_| server.card()));
     let watched = async {
         until(other, |found| found == expected).await;
         // There is time for more, if there were more.
@@ -85,9 +78,9 @@ fn connections_that_nobody_needed_for_a_while_are_closed() {
     });
 }
 
-/// Has a new card take three seconds, for which it holds its connection.
+/// Has a new card take two seconds, for which it holds its connection.
 pub(crate) const SLOW_CARDS: &str = "
-    CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3); RETURN NEW; END';
+    CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2); RETURN NEW; END';
     CREATE TRIGGER slow BEFORE INSERT ON cards FOR EACH ROW EXECUTE FUNCTION wait()";
 const WORKING: &str = "
     SELECT count(*) FROM pg_stat_activity
@@ -101,17 +94,15 @@ fn a_connection_is_waited_for_as_long_as_configured() {
             let (server, mut other, _database) = served(&settings).await;
             other.execute(SLOW_CARDS).await.unwrap();
             // One has the only connection, the other waits for it.
-            let holder = r#"{"username":"u","network":"n","language":"id"}"#;
-            let making = server.client.post("/v1/cards").header(Header::new("X-Api-Key", KEY)).body(holder);
             let asking = async {
                 let working =
                     async || sqlx::query_scalar::<_, i64>(WORKING).fetch_one(&mut other).await.unwrap();
                 eventually("a card is made", LONG, working, |working| *working > 0).await;
                 let begun = Instant::now();
-                (ask(&server).await, begun.elapsed())
+                (server.card().await, begun.elapsed())
             };
-            let (made, (asked, took)) = join(making.dispatch(), asking).await;
-            assert_eq!((made.status().code, asked), (200, status));
+            let (made, (asked, took)) = join(server.make_card(), asking).await;
+            assert_eq!((made, asked), (200, status));
             assert!(status == 200 || took >= Duration::from_secs(1), "{took:?}");
         }
     });
@@ -141,7 +132,7 @@ fn the_metrics_tell_how_many_connections_there_are() {
 fn a_store_that_is_closed_holds_no_connections() {
     block_on(async {
         let (server, mut other, _database) = served(&[("min_connections", 3)]).await;
-        assert_eq!(ask(&server).await, 200);
+        assert_eq!(server.card().await, 200);
         until(&mut other, |found| found >= 3).await;
         server.store.close().await;
         until(&mut other, |found| found == 0).await;

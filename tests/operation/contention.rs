@@ -46,17 +46,6 @@ async fn count(connection: &mut PgConnection, sql: &'static str) -> i64 {
     sqlx::query_scalar(sql).fetch_one(connection).await.unwrap()
 }
 
-async fn card_status(server: &Server) -> u16 {
-    let request = server.client.get("/v1/cards/used-card").header(Header::new("X-Api-Key", KEY));
-    request.dispatch().await.status().code
-}
-
-async fn make_card(server: &Server) -> u16 {
-    let holder = json!({ "username": "u", "network": "n", "language": "id" }).to_string();
-    let request = server.client.post("/v1/cards").header(Header::new("X-Api-Key", KEY)).body(holder);
-    request.dispatch().await.status().code
-}
-
 /// Makes sure that requests which need nothing that is locked are answered, and that the server is ready.
 async fn others_are_served(server: &Server) {
     let begun = Instant::now();
@@ -84,7 +73,7 @@ fn many_writers_on_a_locked_table_leave_other_requests_and_readiness_alone() {
             let mut rounds = 0;
             while begun.elapsed() < Duration::from_secs(3) {
                 let asked = Instant::now();
-                assert_eq!(card_status(&server).await, 200);
+                assert_eq!(server.card().await, 200);
                 assert!(asked.elapsed() < patiently(QUICK), "{:?}", asked.elapsed());
                 others_are_served(&server).await;
                 assert!(count(&mut watching, LOCKED_OUT).await <= 1, "a kind of orders takes one connection");
@@ -158,11 +147,8 @@ fn calls_that_wait_for_locks_share_the_connections_with_those_that_need_not() {
             let lock = format!("BEGIN; LOCK TABLE cards IN {mode} MODE");
             other.execute(AssertSqlSafe(lock)).await.unwrap();
             let waiting = async {
-                join(
-                    join_all((0..32).map(|_| make_card(&server))),
-                    join_all((0..32).map(|_| card_status(&server))),
-                )
-                .await
+                join(join_all((0..32).map(|_| server.make_card())), join_all((0..32).map(|_| server.card())))
+                    .await
             };
             let served = async {
                 for _ in 0..3 {
@@ -170,8 +156,6 @@ fn calls_that_wait_for_locks_share_the_connections_with_those_that_need_not() {
                     let begun = Instant::now();
                     assert_eq!(server.set(100, 1).await, 200);
                     assert!(begun.elapsed() < patiently(2 * QUICK), "{:?}", begun.elapsed());
-                    // Now and then while the others wait.
-                    time::sleep(Duration::from_millis(200)).await;
                 }
             };
             let ((made, read), ()) = join(waiting, served).await;
@@ -237,7 +221,7 @@ fn readiness_does_not_wait_for_the_connections_of_requests() {
     block_on(async {
         let (server, mut other, _database) = served("5s").await;
         other.execute(SLOW_CARDS).await.unwrap();
-        let making = join_all((0..8).map(|_| make_card(&server)));
+        let making = join_all((0..8).map(|_| server.make_card()));
         let asking = async {
             let working = async || count(&mut other, WORKING).await;
             eventually("cards are made", LONG, working, |working| *working >= 3).await;

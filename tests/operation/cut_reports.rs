@@ -4,27 +4,22 @@ use std::collections::BTreeMap;
 use std::env;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use siaga::auth::KeyDigest;
 use siaga::model::{Clock, SystemClock};
 
 use crate::eventually::{LONG, eventually_blocking};
 use crate::fixture::block_on;
+use crate::form;
+use crate::kept::{Kept, LAST};
 use crate::photos::photo;
 use crate::postgres::Database;
-use crate::running::{Running, joined, request};
+use crate::running::{KEY, Running, joined, keys, request};
 
-const KEY: &str = "a key for everything";
-/// The last line printed at the start.
-const LAST: &str = "floodedRWsSummary";
 /// How many reports are sent each way, unless the variable `CUTS` has another number.
 const ROUNDS: u32 = 8;
 /// About as long as a response is, in bytes.
 const RESPONSE: u64 = 600;
-/// How often a client repeats a request that the service is too busy for, because it still reads the one that was cut.
-const TRIES: u32 = 200;
 
 /// A phone whose network fails once in each of its requests, at another place each time.
 struct Phone<'s> {
@@ -48,17 +43,19 @@ impl Phone<'_> {
         let sent = [request(&self.service.authority, method, target, "").as_bytes(), rest].concat();
         let cut = self.below(sent.len() as u64 + RESPONSE);
         exchange(&self.service.authority, &sent, Some(cut as usize));
-        for _ in 0..TRIES {
+        // The service may be too busy, because it still reads the one that was cut.
+        let again = || {
             let response = exchange(&self.service.authority, &sent, None);
-            if statuses.contains(&status(&response)) {
-                let is_known = status(&response) != 200 || response.contains("\"created\":false");
-                self.arrived += u32::from(is_known);
-                return response;
-            }
-            assert!([409, 429, 503].contains(&status(&response)), "{method} {target}: {response}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        panic!("{method} {target} is never answered {statuses:?}");
+            let known = [statuses, &[409, 429, 503]].concat();
+            assert!(known.contains(&status(&response)), "{method} {target}: {response}");
+            response
+        };
+        let what = format!("{method} {target} is answered {statuses:?}");
+        let response =
+            eventually_blocking(&what, LONG, again, |response| statuses.contains(&status(response)));
+        let is_known = status(&response) != 200 || response.contains("\"created\":false");
+        self.arrived += u32::from(is_known);
+        response
     }
 }
 
@@ -117,34 +114,15 @@ fn report_by_card(phone: &mut Phone<'_>, photo: &[u8]) -> String {
 
 /// Sends a report as the form does. Returns the identifier of its card.
 fn report_by_form(phone: &mut Phone<'_>, photo: &[u8], number: u32) -> String {
-    let token = format!("{number:032x}");
-    let mut form = Vec::new();
-    for (name, text) in [
-        ("token", &*token),
-        ("disaster", "wind"),
-        ("wind.impact", "1"),
-        ("lat", "-6.195"),
-        ("lng", "106.805"),
-    ] {
-        form.extend(
-            format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n").bytes(),
-        );
-    }
-    let head = "--x\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"p.jpg\"\r\nContent-Type: image/jpeg\r\n\r\n";
-    let form = [&form, head.as_bytes(), photo, b"\r\n--x--\r\n"].concat();
+    let form = form::whole(&format!("{number:032x}"), &[], Some(photo));
     let head = format!(
         "Accept: application/json\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: {}\r\n\r\n",
         form.len()
     );
     // While the service still reads the photo that was cut, it has no place for another. The form sends it again.
-    for _ in 0..TRIES {
-        let sent = body(&phone.ask("POST", "/report", &[head.as_bytes(), &form].concat(), &[200]));
-        if sent["photo"] == "stored" {
-            return sent["cardId"].as_str().unwrap().to_owned();
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    panic!("the photo of {number} is never stored")
+    let send = || body(&phone.ask("POST", "/report", &[head.as_bytes(), &form].concat(), &[200]));
+    let sent = eventually_blocking("the photo is stored", LONG, send, |sent| sent["photo"] == "stored");
+    sent["cardId"].as_str().unwrap().to_owned()
 }
 
 /// Returns the reports with a card: how many each has, and how many of them show a photo.
@@ -162,11 +140,10 @@ fn reports(service: &Running) -> BTreeMap<String, (usize, usize)> {
     found
 }
 
-fn each_report_arrives_once(variables: &[(&str, &str)]) {
+fn each_report_arrives_once(start: impl FnOnce(&str) -> Running) {
     let rounds = env::var("CUTS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
-    let keys = format!(r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#, KeyDigest::of(KEY).to_hex());
-    let common = [("SIAGA_AUTH__API_KEYS", keys.as_str()), ("SIAGA_CARDS__OPEN", "true")];
-    let service = Running::start(&[&common, variables].concat(), LAST);
+    let images = tempfile::tempdir().unwrap();
+    let service = start(url::Url::from_directory_path(images.path()).unwrap().as_str());
     let mut phone = Phone { service: &service, state: 2016, arrived: 0 };
     let photo = photo(80, 60, 1);
     let mut sent = Vec::new();
@@ -190,20 +167,23 @@ fn each_report_arrives_once(variables: &[(&str, &str)]) {
 
 #[test]
 fn a_report_whose_requests_are_cut_off_arrives_once_on_memory() {
-    let images = tempfile::tempdir().unwrap();
-    let images = url::Url::from_directory_path(images.path()).unwrap();
-    each_report_arrives_once(&[("SIAGA_DATASET", "empty"), ("SIAGA_IMAGES__URL", images.as_str())]);
+    each_report_arrives_once(|images| {
+        let keys = keys();
+        let variables = [
+            ("SIAGA_AUTH__API_KEYS", keys.as_str()),
+            ("SIAGA_CARDS__OPEN", "true"),
+            ("SIAGA_DATASET", "empty"),
+            ("SIAGA_IMAGES__URL", images),
+        ];
+        Running::start(&variables, LAST)
+    });
 }
 
 #[test]
 fn a_report_whose_requests_are_cut_off_arrives_once_on_postgres() {
     let database = block_on(Database::empty());
-    let images = tempfile::tempdir().unwrap();
-    let images = url::Url::from_directory_path(images.path()).unwrap();
-    each_report_arrives_once(&[
-        ("SIAGA_STORE", "postgres"),
-        ("DATABASE_URL", &database.url()),
-        ("SIAGA_IMAGES__URL", images.as_str()),
-        ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
-    ]);
+    each_report_arrives_once(|images| {
+        let kept = Kept::in_database(&database.url()).with("SIAGA_CARDS__OPEN", "true");
+        kept.with("SIAGA_IMAGES__URL", images).start()
+    });
 }

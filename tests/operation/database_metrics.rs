@@ -2,7 +2,6 @@
 
 use figment::Figment;
 use rocket::futures::future::join;
-use rocket::http::Header;
 use rocket::tokio::join;
 use sqlx::{Connection, Executor, PgConnection};
 
@@ -10,7 +9,7 @@ use crate::connections::SLOW_CARDS;
 use crate::eventually::{LONG, eventually};
 use crate::fixture::block_on;
 use crate::postgres::Database;
-use crate::server::{KEY, Server, built, figment};
+use crate::server::{Server, built, figment};
 
 async fn measured(figment: Figment) -> Server {
     Server::of(built(figment.merge(("siaga.metrics.enabled", true))).await.unwrap()).await
@@ -29,7 +28,6 @@ async fn until(server: &Server, series: &str, expected: impl Fn(f64) -> bool) {
 }
 
 const WAITING: &str = "siaga_database_calls_waiting{}";
-const HOLDER: &str = r#"{"username":"u","network":"n","language":"id"}"#;
 
 #[test]
 fn the_metrics_tell_how_many_calls_wait_for_a_connection() {
@@ -42,14 +40,10 @@ fn the_metrics_tell_how_many_calls_wait_for_a_connection() {
         until(&server, WAITING, |waiting| waiting == 0.0).await;
         let mut other = PgConnection::connect(&database.url()).await.unwrap();
         other.execute(SLOW_CARDS).await.unwrap();
-        let make = || {
-            let request = server.client.post("/v1/cards").header(Header::new("X-Api-Key", KEY)).body(HOLDER);
-            request.dispatch()
-        };
         // A call of a background task may wait, too.
         let watched = until(&server, WAITING, |waiting| waiting >= 1.0);
-        let (first, second, ()) = join!(make(), make(), watched);
-        assert_eq!((first.status().code, second.status().code), (200, 200));
+        let made = join!(server.make_card(), server.make_card(), watched);
+        assert_eq!(made, (200, 200, ()));
         until(&server, WAITING, |waiting| waiting == 0.0).await;
     });
 }
@@ -77,8 +71,7 @@ fn the_metrics_tell_of_batches_and_of_calls_that_are_retried() {
 
         // Calls that are not written in batches are retried, too.
         other.execute("ROLLBACK; BEGIN; LOCK TABLE cards IN ACCESS EXCLUSIVE MODE").await.unwrap();
-        let request = server.client.get("/v1/cards/used-card").header(Header::new("X-Api-Key", KEY));
-        assert_eq!(request.dispatch().await.status().code, 503);
+        assert_eq!(server.card().await, 503);
         assert!(value(&server, "siaga_database_retries_total").await.unwrap() > retried);
     });
 }

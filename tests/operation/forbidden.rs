@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 
 use crate::fixture::block_on;
+use crate::kept::Kept;
+use crate::outcome::printed;
 use crate::postgres::Database;
 use crate::running::Running;
 
@@ -106,7 +108,7 @@ fn the_log_says_why_a_request_is_forbidden_and_the_client_is_not_told() {
 #[test]
 fn the_log_says_why_an_address_for_an_upload_is_refused() {
     let variables = [("SIAGA_LOG__LEVEL", "info"), ("SIAGA_LOG__FORMAT", "json")];
-    let service = Running::start(&variables, "it allows everything");
+    let service = Running::demo(&variables);
     let target = "/v1/uploads/demo-001.0.jpeg?expires=1&signature=0badc0de";
     let response = service.request("PUT", target, "Content-Length: 0\r\n\r\n");
     assert!(response.starts_with("HTTP/1.1 403 "), "{response}");
@@ -117,39 +119,14 @@ fn the_log_says_why_an_address_for_an_upload_is_refused() {
 }
 
 #[test]
-fn at_the_default_level_no_refusal_is_logged() {
-    let service = Running::start(&[], "it allows everything");
-    let response =
-        service.request("PUT", "/v1/floods/5", "X-Api-Key: never-made\r\nContent-Length: 0\r\n\r\n");
-    assert!(response.starts_with("HTTP/1.1 403 "), "{response}");
-    assert_eq!(service.kill().trim(), "");
-}
-
-#[test]
 fn the_log_tells_a_revoked_key_from_one_that_never_was() {
     let database = block_on(Database::with_fixture());
-    let url = database.url();
-    let program = |arguments: &[&str]| {
-        let elsewhere = tempfile::tempdir().unwrap();
-        let mut program = Command::new(env!("CARGO_BIN_EXE_siaga"));
-        program.args(arguments).current_dir(&elsewhere).env_clear();
-        let output = program.env("SIAGA_STORE", "postgres").env("DATABASE_URL", &url).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let created = program(&["key", "create", "--name", "BPBD DKI", "--scope", "floods:write"]);
+    let kept =
+        Kept::in_database(&database.url()).with("SIAGA_LOG__LEVEL", "info").with("SIAGA_LOG__FORMAT", "json");
+    let created = printed(&kept.siaga(&["key", "create", "--name", "BPBD DKI", "--scope", "floods:write"]));
     let key = created.trim_end().rsplit(' ').next().unwrap();
-    program(&["key", "revoke", "BPBD DKI"]);
-    let service = Running::start(
-        &[
-            ("SIAGA_STORE", "postgres"),
-            ("DATABASE_URL", &url),
-            ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
-            ("SIAGA_LOG__LEVEL", "info"),
-            ("SIAGA_LOG__FORMAT", "json"),
-        ],
-        "floodedRWsSummary",
-    );
+    printed(&kept.siaga(&["key", "revoke", "BPBD DKI"]));
+    let service = kept.start();
     let rest = format!("X-Api-Key: {key}\r\nContent-Length: 0\r\n\r\n");
     let response = service.request("PUT", "/v1/floods/5", &rest);
     let line = logged(&service, header(&response, "X-Request-Id"));

@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +11,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use tempfile::TempDir;
 
-use crate::running::{Running, request, send};
-
-/// The last line printed at the start of the demo.
-const LAST: &str = "it allows everything";
+use crate::running::{PROGRAM, Running, request, send};
 
 /// A certificate of `localhost`, its key, and who trusts it.
 struct Certificate {
@@ -68,16 +64,13 @@ fn free_port() -> String {
 fn by_https_everything_is_answered_and_browsers_are_told_to_stay() {
     let certificate = Certificate::make();
     let (table, port) = (certificate.table(), free_port());
-    let service = Running::start(
-        &[
-            ("ROCKET_TLS", &table),
-            ("ROCKET_PROFILE", "release"),
-            ("SIAGA_BASE_URL", "https://localhost:8443/v1"),
-            ("SIAGA_HTTPS__REDIRECT_FROM", &port),
-            ("SIAGA_HTTPS__HSTS", "30d"),
-        ],
-        LAST,
-    );
+    let service = Running::demo(&[
+        ("ROCKET_TLS", &table),
+        ("ROCKET_PROFILE", "release"),
+        ("SIAGA_BASE_URL", "https://localhost:8443/v1"),
+        ("SIAGA_HTTPS__REDIRECT_FROM", &port),
+        ("SIAGA_HTTPS__HSTS", "30d"),
+    ]);
     assert!(service.lines.iter().any(|line| line.contains("https://127.0.0.1")), "{:?}", service.lines);
     for target in ["/v1/floods", "/nothing"] {
         let answer = certificate.send(&service.authority, &request("localhost", "GET", target, "\r\n"));
@@ -113,7 +106,7 @@ fn by_https_everything_is_answered_and_browsers_are_told_to_stay() {
 fn without_hsts_configured_none_is_sent_by_https() {
     let certificate = Certificate::make();
     let table = certificate.table();
-    let service = Running::start(&[("ROCKET_TLS", &table), ("ROCKET_PROFILE", "release")], LAST);
+    let service = Running::demo(&[("ROCKET_TLS", &table), ("ROCKET_PROFILE", "release")]);
     let answer = certificate.send(&service.authority, &request("localhost", "GET", "/v1/floods", "\r\n"));
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     assert!(!answer.to_ascii_lowercase().contains("strict-transport-security"), "{answer}");
@@ -124,10 +117,11 @@ fn both_ports_are_given_up_at_the_same_signal() {
     let port = free_port();
     let variables =
         [("SIAGA_BASE_URL", "https://localhost/v1"), ("SIAGA_HTTPS__REDIRECT_FROM", port.as_str())];
-    let mut service = Running::start(&variables, LAST);
+    let mut service = Running::demo(&variables);
     assert!(send(&format!("127.0.0.1:{port}"), &request("a", "GET", "/", "\r\n")).is_ok());
     assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
-    assert_eq!(terminate(&mut service), Some(0));
+    service.signal("TERM");
+    assert_eq!(service.ended().0, Some(0));
     TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
 }
 
@@ -136,7 +130,11 @@ fn a_taken_port_ends_the_program_with_one_line() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let folder = tempfile::tempdir().unwrap();
-    let output = program(folder.path())
+    let output = Command::new(PROGRAM)
+        .current_dir(&folder)
+        .env_clear()
+        .env("ROCKET_PORT", "0")
+        .env("SIAGA_DATASET", "empty")
         .env("SIAGA_BASE_URL", "https://localhost/v1")
         .env("SIAGA_HTTPS__REDIRECT_FROM", &port)
         .output()
@@ -195,10 +193,10 @@ fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
     ] {
         let quotas = [("SIAGA_QUOTA__PER_SECOND", "20"), ("SIAGA_QUOTA__FUSE_PER_SECOND", "200")];
         let variables: Vec<_> = quotas.into_iter().chain(variables.iter().copied()).collect();
-        let service = Running::start(&variables, LAST);
+        let service = Running::demo(&variables);
         // By the time it answers it has said what it had to.
         assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
-        let errors = std::fs::read_to_string(service.folder.path().join("errors")).unwrap();
+        let errors = service.errors();
         assert_eq!(errors.lines().count(), warnings.len(), "{errors}");
         for (line, warning) in errors.lines().zip(warnings) {
             assert!(line.contains(" WARN ") && line.contains(warning), "{line}");
@@ -209,9 +207,9 @@ fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
 #[test]
 fn warnings_at_the_start_have_the_form_of_the_log() {
     let variables = [("SIAGA_LOG__FORMAT", "json"), ("ROCKET_ADDRESS", "0.0.0.0"), ("ROCKET_PROT", "1")];
-    let service = Running::start(&variables, LAST);
+    let service = Running::demo(&variables);
     assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
-    let errors = std::fs::read_to_string(service.folder.path().join("errors")).unwrap();
+    let errors = service.errors();
     let lines: Vec<serde_json::Value> =
         errors.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(lines.iter().all(|line| line["level"] == "WARN"), "{errors}");
@@ -221,17 +219,4 @@ fn warnings_at_the_start_have_the_form_of_the_log() {
         && address.starts_with("siaga.base_url names this machine alone")),
         "{errors}"
     );
-}
-
-/// Asks a service to end and waits until it has; answers its exit code.
-fn terminate(service: &mut Running) -> Option<i32> {
-    let id = service.process.id().to_string();
-    assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
-    service.process.wait().unwrap().code()
-}
-
-fn program(folder: &Path) -> Command {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_siaga"));
-    program.current_dir(folder).env_clear().env("ROCKET_PORT", "0").env("SIAGA_DATASET", "empty");
-    program
 }

@@ -1,6 +1,6 @@
 //! API keys in the database: what an operator does with the program is so on every server.
 
-use std::process::{Command, Output};
+use std::process::Output;
 use std::time::Duration;
 
 use rocket::futures::future::join_all;
@@ -12,9 +12,9 @@ use sqlx::{Connection, Executor, PgConnection};
 use crate::cluster::Cluster;
 use crate::eventually::{LONG, eventually};
 use crate::fixture::block_on;
+use crate::kept::Kept;
 use crate::outcome::{printed, refusal};
 use crate::postgres::Database;
-use crate::running::Running;
 use crate::server::Server;
 
 /// How soon after the program has ended all servers know what it did.
@@ -22,15 +22,7 @@ const SOON: Duration = Duration::from_secs(1);
 
 /// Runs the program on a database.
 fn siaga(url: &str, arguments: &[&str]) -> Output {
-    let elsewhere = tempfile::tempdir().unwrap();
-    Command::new(env!("CARGO_BIN_EXE_siaga"))
-        .args(arguments)
-        .current_dir(&elsewhere)
-        .env_clear()
-        .env("SIAGA_STORE", "postgres")
-        .env("DATABASE_URL", url)
-        .output()
-        .unwrap()
+    Kept::in_database(url).siaga(arguments)
 }
 
 /// Makes a key; answers what its holder sends.
@@ -78,16 +70,8 @@ fn when_a_key_was_used_is_noted_when_the_program_is_told_to_end() {
     let url = database.url();
     for name in ["one", "another", "third"] {
         let key = create(&url, &["--name", name, "--scope", "floods:write"]);
-        let variables = [
-            ("SIAGA_STORE", "postgres"),
-            ("DATABASE_URL", &url),
-            ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
-        ];
-        let mut service = Running::start(&variables, "floodedRWsSummary");
-        let body = r#"{"state":2}"#;
-        let rest = format!("X-Api-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-        let answer = service.request("PUT", "/v1/floods/5", &rest);
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        let mut service = Kept::in_database(&url).start();
+        assert_eq!(service.set(&key, 5, 2), 200);
         service.signal("TERM");
         assert_eq!(service.ended().0, Some(0));
         let used: Option<bool> = block_on(async {

@@ -13,13 +13,12 @@ use sqlx::{Connection, PgConnection};
 
 use crate::eventually::{LONG, eventually_blocking, patiently};
 use crate::fixture::block_on;
+use crate::kept::Kept;
 use crate::postgres::Database;
-use crate::running::{Running, request};
-
-const LAST: &str = "it allows everything";
+use crate::running::{KEY, Running, request};
 
 fn demo(variables: &[(&str, &str)]) -> Running {
-    Running::start(variables, LAST)
+    Running::demo(variables)
 }
 
 /// What the load has seen.
@@ -122,40 +121,29 @@ fn told_to_end_under_load_it_tears_no_answer_and_ends_cleanly() {
 
 #[test]
 fn what_was_changed_was_answered_when_it_ended_under_load() {
-    block_on(end_while_states_are_set());
-}
-
-async fn end_while_states_are_set() {
-    let database = Database::with_fixture().await;
-    let (key, url) = ("a-key-for-everything", database.url());
-    let sum = siaga::auth::KeyDigest::of(key).to_hex();
-    let keys = format!("[{{name=\"root\",sha256=\"{sum}\",scopes=[\"admin\"]}}]");
-    let variables = [
-        ("SIAGA_STORE", "postgres"),
-        ("DATABASE_URL", &*url),
-        ("SIAGA_AUTH__API_KEYS", &*keys),
-        ("SIAGA_IMAGES__SIGNING_KEY", "a key"),
-        ("SIAGA_IMAGES__URL", "memory:///"),
-    ];
-    let mut connection = PgConnection::connect(&url).await.unwrap();
-    let changes = "SELECT count(*) FROM flood_changes";
-    let before: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
-    let mut service = Running::start(&variables, "Siaga ");
-    let rest = format!("X-Api-Key: {key}\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
-    let orders =
-        [1, 2, 5, 30].map(|area| request(&service.authority, "PUT", &format!("/v1/floods/{area}"), &rest));
-    let load = Load::start(&service.authority, orders);
-    service.signal("TERM");
-    let (code, _) = service.ended();
-    let seen = load.end();
-    let after: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
-    assert_eq!((code, service.errors()), (Some(0), String::new()));
-    assert!(seen.iter().all(|seen| seen.torn.is_empty()), "{seen:?}");
-    let answered: usize = seen.iter().map(|seen| seen.whole).sum();
-    assert_eq!(after - before, i64::try_from(answered).unwrap(), "{seen:?}");
-    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
-    let left: i64 = sqlx::query_scalar(sessions).fetch_one(&mut connection).await.unwrap();
-    assert_eq!(left, 0, "connections to the database are closed");
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let url = database.url();
+        let mut connection = PgConnection::connect(&url).await.unwrap();
+        let changes = "SELECT count(*) FROM flood_changes";
+        let before: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
+        let mut service = Kept::in_database(&url).with("SIAGA_IMAGES__URL", "memory:///").start();
+        let rest = format!("X-Api-Key: {KEY}\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
+        let orders = [1, 2, 5, 30]
+            .map(|area| request(&service.authority, "PUT", &format!("/v1/floods/{area}"), &rest));
+        let load = Load::start(&service.authority, orders);
+        service.signal("TERM");
+        let (code, _) = service.ended();
+        let seen = load.end();
+        let after: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
+        assert_eq!((code, service.errors()), (Some(0), String::new()));
+        assert!(seen.iter().all(|seen| seen.torn.is_empty()), "{seen:?}");
+        let answered: usize = seen.iter().map(|seen| seen.whole).sum();
+        assert_eq!(after - before, i64::try_from(answered).unwrap(), "{seen:?}");
+        let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        let left: i64 = sqlx::query_scalar(sessions).fetch_one(&mut connection).await.unwrap();
+        assert_eq!(left, 0, "connections to the database are closed");
+    });
 }
 
 /// Waits until a request is under way beside the one that asks.

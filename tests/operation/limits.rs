@@ -7,12 +7,9 @@ use std::time::Duration;
 
 use crate::running::{Running, send};
 
-/// The last line printed at the start of the demo.
-const LAST: &str = "it allows everything";
-
 #[test]
 fn addresses_and_headers_that_are_too_large_are_refused_and_the_service_goes_on() {
-    let service = Running::start(&[], LAST);
+    let service = Running::demo(&[]);
     let host = &service.authority;
     let line = |target: &str, rest: &str| {
         format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{rest}\r\n")
@@ -40,14 +37,11 @@ fn addresses_and_headers_that_are_too_large_are_refused_and_the_service_goes_on(
 
 #[test]
 fn a_client_over_its_quota_is_refused_until_it_has_waited() {
-    let service = Running::start(
-        &[
-            ("SIAGA_QUOTA__PER_SECOND", "2"),
-            ("SIAGA_QUOTA__BURST", "5"),
-            ("SIAGA_QUOTA__FUSE_PER_SECOND", "50"),
-        ],
-        LAST,
-    );
+    let service = Running::demo(&[
+        ("SIAGA_QUOTA__PER_SECOND", "2"),
+        ("SIAGA_QUOTA__BURST", "5"),
+        ("SIAGA_QUOTA__FUSE_PER_SECOND", "50"),
+    ]);
     // Its response is not in the cache, so each request counts in full.
     let ask = || service.request("GET", "/v1/reports/999999", "X-Real-IP: 192.0.2.1\r\n\r\n");
     let answers: Vec<String> = (0..30).map(|_| ask()).collect();
@@ -62,15 +56,12 @@ fn a_client_over_its_quota_is_refused_until_it_has_waited() {
 
 #[test]
 fn requests_that_rocket_cannot_read_are_counted_and_logged_as_what_they_are() {
-    let service = Running::start(
-        &[
-            ("SIAGA_QUOTA__PER_SECOND", "0"),
-            ("SIAGA_QUOTA__PER_DAY", "4"),
-            ("SIAGA_LOG__ACCESS", "true"),
-            ("SIAGA_LOG__FORMAT", "json"),
-        ],
-        LAST,
-    );
+    let service = Running::demo(&[
+        ("SIAGA_QUOTA__PER_SECOND", "0"),
+        ("SIAGA_QUOTA__PER_DAY", "4"),
+        ("SIAGA_LOG__ACCESS", "true"),
+        ("SIAGA_LOG__FORMAT", "json"),
+    ]);
     let requests = [
         ("PROPFIND", "/v1/floods", "405", json!("other"), json!("/v1/floods")),
         ("get", "/v1/nowhere", "404", json!("other"), json!("/v1/nowhere")),
@@ -102,7 +93,7 @@ fn requests_that_rocket_cannot_read_are_counted_and_logged_as_what_they_are() {
 
 #[test]
 fn http_2_is_not_spoken() {
-    let service = Running::start(&[], LAST);
+    let service = Running::demo(&[]);
     let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     let answer = send(&service.authority, preface).unwrap_or_default();
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer:?}");

@@ -7,18 +7,11 @@ use sqlx::{Connection, Executor, PgConnection};
 
 use crate::connections::SLOW_CARDS;
 use crate::fixture::block_on;
+use crate::kept::Kept;
 use crate::postgres::Database;
-use crate::running::Running;
+use crate::running::{KEY, Running, keys};
 
 const LAST: &str = "Siaga ";
-/// A key and the sum the configuration holds of it.
-const KEY: &str = "a-key-for-everything";
-
-fn keys() -> String {
-    let sum = siaga::auth::KeyDigest::of(KEY).to_hex();
-    format!("[{{name=\"root\",sha256=\"{sum}\",scopes=[\"admin\"]}}]")
-}
-
 fn access(format: &str) -> Running {
     let keys = keys();
     let variables = [
@@ -95,27 +88,16 @@ fn what_a_client_sends_makes_no_further_line() {
 }
 
 #[test]
-fn without_being_asked_the_program_logs_no_request() {
-    let service = Running::start(&[("ROCKET_LOG_LEVEL", "normal")], "it allows everything");
+fn without_being_asked_the_program_logs_no_request_and_no_refusal() {
+    let service = Running::demo(&[("ROCKET_LOG_LEVEL", "normal")]);
     for target in ["/v1/floods", "/nowhere", "/v1/floods?minimum_state=9"] {
         service.request("GET", target, "\r\n");
     }
     service.request("FOO", "/v1/floods", "\r\n");
+    let refused =
+        service.request("PUT", "/v1/floods/5", "X-Api-Key: never-made\r\nContent-Length: 0\r\n\r\n");
+    assert!(refused.starts_with("HTTP/1.1 403 "), "{refused}");
     assert_eq!(service.kill().trim(), "");
-}
-
-#[test]
-fn an_error_of_the_service_is_logged_once_with_the_id_of_the_request() {
-    let service = Running::start(&[("SIAGA_IMAGES__URL", "file:///dev/null/images")], "it allows everything");
-    let answer = service.request("GET", "/v1/images/abcdefg.jpg", "\r\n");
-    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
-    let failed =
-        |service: &Running| Some(service.errors()).filter(|errors| errors.contains("request failed"));
-    let errors = service.until("the error", failed);
-    let id = answer.lines().find(|line| line.to_ascii_lowercase().starts_with("x-request-id: ")).unwrap();
-    let id = id.split(": ").nth(1).unwrap();
-    assert_eq!(errors.lines().filter(|line| line.contains(id)).count(), 1, "{errors}");
-    assert!(errors.contains("ERROR"), "{errors}");
 }
 
 #[test]
@@ -126,20 +108,12 @@ fn a_warning_of_the_store_is_logged_once_with_the_id_of_the_request_it_happened_
         other.execute(SLOW_CARDS).await.unwrap();
         database
     });
-    let (url, keys) = (database.url(), keys());
     let holder = r#"{"username":"u","network":"n","language":"id"}"#;
     let rest = format!("X-Api-Key: {KEY}\r\nContent-Length: {}\r\n\r\n{holder}", holder.len());
     for format in ["text", "json"] {
-        let variables = [
-            ("SIAGA_STORE", "postgres"),
-            ("DATABASE_URL", &*url),
-            // Of two connections one is for calls that write.
-            ("ROCKET_DATABASES", "{siaga={max_connections=2}}"),
-            ("SIAGA_AUTH__API_KEYS", &keys),
-            ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
-            ("SIAGA_LOG__FORMAT", format),
-        ];
-        let service = Running::start(&variables, LAST);
+        let kept = Kept::in_database(&database.url()).with("SIAGA_LOG__FORMAT", format);
+        // Of two connections one is for calls that write.
+        let service = kept.with("ROCKET_DATABASES", "{siaga={max_connections=2}}").start();
         let responses = thread::scope(|scope| {
             let requests = [(); 3].map(|()| scope.spawn(|| service.request("POST", "/v1/cards", &rest)));
             requests.map(|request| request.join().unwrap())
@@ -163,17 +137,23 @@ fn a_warning_of_the_store_is_logged_once_with_the_id_of_the_request_it_happened_
 }
 
 #[test]
-fn the_level_decides_what_is_logged() {
+fn the_level_decides_what_is_logged_and_an_error_is_logged_once_with_the_id_of_the_request() {
     for (level, errors, others) in [("off", false, false), ("error", true, false), ("debug", true, true)] {
         let variables = [("SIAGA_IMAGES__URL", "file:///dev/null/images"), ("SIAGA_LOG__LEVEL", level)];
-        let service = Running::start(&variables, "it allows everything");
-        let answer = service.request("GET", "/v1/images/abcdefg.jpg", "\r\n");
-        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+        let service = Running::demo(&variables);
+        let answer = service.request("GET", "/v1/images/abcdefg.jpg", "\r\n").to_ascii_lowercase();
+        assert!(answer.starts_with("http/1.1 503"), "{answer}");
         if errors {
             service.until("the error", |service| service.errors().contains("request failed").then_some(()));
         }
         let printed = service.kill();
-        assert_eq!(printed.contains("ERROR"), errors, "{level}: {printed}");
+        let id = answer.lines().find_map(|line| line.strip_prefix("x-request-id: ")).unwrap();
+        let of_it = printed.lines().filter(|line| line.contains("ERROR") && line.contains(id)).count();
+        assert_eq!(
+            (of_it, printed.matches("ERROR").count()),
+            [(0, 0), (1, 1)][usize::from(errors)],
+            "{level}: {printed}"
+        );
         assert_eq!(printed.contains("INFO"), others, "{level}: {printed}");
     }
 }
@@ -181,7 +161,7 @@ fn the_level_decides_what_is_logged() {
 #[test]
 fn no_level_shows_what_a_client_sends_as_a_secret() {
     for level in ["debug", "trace"] {
-        let service = Running::start(&[("SIAGA_LOG__LEVEL", level)], "it allows everything");
+        let service = Running::demo(&[("SIAGA_LOG__LEVEL", level)]);
         let secrets = "Authorization: Bearer hunter2\r\nX-Api-Key: hunter2\r\n\r\n";
         service.request("GET", "/v1/floods/states?signature=hunter2", secrets);
         service.request("PUT", "/v1/uploads/abcdefg.0.jpeg?expires=1&signature=hunter2", "\r\n");

@@ -6,6 +6,8 @@ mod cluster;
 mod eventually;
 #[path = "../../crates/siaga-conformance/src/fixture.rs"]
 mod fixture;
+#[path = "../common/form.rs"]
+mod form;
 #[path = "../common/kept.rs"]
 mod kept;
 #[path = "../common/large_map.rs"]

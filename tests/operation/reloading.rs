@@ -19,6 +19,20 @@ fn file(accepted: &[&str], log: &str, rest: &str) -> String {
     format!("[default.siaga]\n{rest}\n[default.siaga.auth]\n{}\n[default.siaga.log]\n{log}\n", keys(accepted))
 }
 
+/// Writes another configuration, and has the service read it.
+fn reload(service: &Running, configuration: &str) {
+    fs::write(service.folder().join("Rocket.toml"), configuration).unwrap();
+    service.signal("HUP");
+}
+
+/// Does something that the service logs, and waits until it has. Returns the log.
+fn logged(service: &Running, act: impl FnOnce()) -> String {
+    let before = service.errors().lines().count();
+    act();
+    service
+        .until("the log", |service| Some(service.errors()).filter(|errors| errors.lines().count() > before))
+}
+
 /// Whether a key is accepted.
 fn accepts(service: &Running, key: &str) -> bool {
     let answer = service.request("GET", "/v1/feeds", &format!("X-Api-Key: {key}\r\n\r\n"));
@@ -53,10 +67,7 @@ fn a_wrong_configuration_leaves_everything_as_it_was() {
         "[default.siaga\n".to_owned(),
     ] {
         let before = service.errors().lines().count();
-        fs::write(service.folder().join("Rocket.toml"), &wrong).unwrap();
-        service.signal("HUP");
-        service.until("the reason", |service| (service.errors().lines().count() > before).then_some(()));
-        let errors = service.errors();
+        let errors = logged(&service, || reload(&service, &wrong));
         assert_eq!(errors.lines().count(), before + 1, "{errors}");
         assert!(errors.lines().last().unwrap().contains("the configuration stays as it was: "), "{errors}");
         assert!(accepts(&service, "old") && !accepts(&service, "new"));
@@ -70,11 +81,10 @@ fn an_empty_or_missing_file_leaves_the_keys_as_they_were() {
     let removed = |path: &std::path::Path| fs::remove_file(path).unwrap();
     let emptied = |path: &std::path::Path| fs::write(path, "# to be written\n").unwrap();
     for change in [&emptied as &dyn Fn(&std::path::Path), &removed] {
-        let before = service.errors().lines().count();
-        change(&path);
-        service.signal("HUP");
-        service.until("the reason", |service| (service.errors().lines().count() > before).then_some(()));
-        let errors = service.errors();
+        let errors = logged(&service, || {
+            change(&path);
+            service.signal("HUP");
+        });
         let last = errors.lines().last().unwrap();
         assert!(
             last.contains("ERROR") && last.contains("Rocket.toml: the file is empty or missing"),
@@ -82,8 +92,7 @@ fn an_empty_or_missing_file_leaves_the_keys_as_they_were() {
         );
         assert!(accepts(&service, "old"));
     }
-    fs::write(&path, file(&["new"], "", "")).unwrap();
-    service.signal("HUP");
+    reload(&service, &file(&["new"], "", ""));
     service.until("the new key", |service| accepts(service, "new").then_some(()));
 }
 
@@ -141,8 +150,7 @@ fn a_template_at_fault_keeps_no_keys_from_being_changed() {
     let before = made();
     assert!(before.starts_with("HTTP/1.1 200") && before.ends_with(" areas"), "{before}");
     fs::write(&template, "{{ nothing }").unwrap();
-    fs::write(service.folder().join("Rocket.toml"), file(&["new"], "", &declared("[\"floods\"]"))).unwrap();
-    service.signal("HUP");
+    reload(&service, &file(&["new"], "", &declared("[\"floods\"]")));
     service.until("the new key", |service| accepts(service, "new").then_some(()));
     assert!(!accepts(&service, "old") && made().ends_with(" areas"));
     let fault = format!(
@@ -151,9 +159,7 @@ fn a_template_at_fault_keeps_no_keys_from_being_changed() {
     );
     assert!(service.errors().contains(&fault), "{}", service.errors());
     fs::remove_file(&template).unwrap();
-    let next = file(&["newest"], "", &declared("[\"floods\", \"reports\"]"));
-    fs::write(service.folder().join("Rocket.toml"), next).unwrap();
-    service.signal("HUP");
+    reload(&service, &file(&["newest"], "", &declared("[\"floods\", \"reports\"]")));
     service.until("the newest key", |service| accepts(service, "newest").then_some(()));
     let told = service.until("the warning", |service| {
         service.errors().lines().find(|line| line.contains("restart the server")).map(str::to_owned)
@@ -165,13 +171,10 @@ fn a_template_at_fault_keeps_no_keys_from_being_changed() {
 fn the_key_made_for_the_run_is_accepted_until_another_credential_is_configured() {
     let service = Running::start_with(&[], "it allows everything", "");
     let key = service.key();
-    fs::write(service.folder().join("Rocket.toml"), "[default.siaga]\ntime_zone = \"Asia/Jayapura\"\n")
-        .unwrap();
-    service.signal("HUP");
+    reload(&service, "[default.siaga]\ntime_zone = \"Asia/Jayapura\"\n");
     service.until("the warning", |service| service.errors().contains("siaga.time_zone").then_some(()));
     assert!(accepts(&service, key));
-    fs::write(service.folder().join("Rocket.toml"), file(&["own"], "", "")).unwrap();
-    service.signal("HUP");
+    reload(&service, &file(&["own"], "", ""));
     service.until("the new key", |service| accepts(service, "own").then_some(()));
     assert!(!accepts(&service, key));
 }
@@ -186,15 +189,12 @@ fn quotas_change_by_their_own_numbers_and_not_by_an_address_that_needs_a_restart
         line.map(str::to_owned)
     };
     assert_eq!(limit(&service).as_deref(), Some("40"));
-    let reload = |rest: &str| {
-        let before = service.errors().lines().count();
-        fs::write(service.folder().join("Rocket.toml"), file(&["old"], "level = \"info\"", rest)).unwrap();
-        service.signal("HUP");
-        service.until("an answer", |service| (service.errors().lines().count() > before).then_some(()));
+    let reloaded = |rest: &str| {
+        logged(&service, || reload(&service, &file(&["old"], "level = \"info\"", rest)));
     };
-    reload("base_url = \"http://127.0.0.1:8000/v1\"");
+    reloaded("base_url = \"http://127.0.0.1:8000/v1\"");
     assert_eq!(limit(&service).as_deref(), Some("40"), "a public service is no trial");
-    reload(&format!("{public}\nquota = {{ burst = 7 }}"));
+    reloaded(&format!("{public}\nquota = {{ burst = 7 }}"));
     assert_eq!(limit(&service).as_deref(), Some("7"));
 }
 

@@ -12,9 +12,6 @@ use crate::eventually::{LONG, eventually_blocking};
 use crate::photos::{photo, picture};
 use crate::running::Running;
 
-/// The last line printed at the start of the demo.
-const LAST: &str = "it allows everything";
-
 /// The path and query of an address for the upload of a card of the demo.
 fn invited(service: &Running, card: &str) -> String {
     let key = service.key();
@@ -76,7 +73,7 @@ fn refused<const N: usize>(
 
 #[test]
 fn a_third_unfinished_upload_to_one_address_is_429_until_another_ends() {
-    let service = Running::start(&[], LAST);
+    let service = Running::demo(&[]);
     let address = invited(&service, "demo-001");
     let ([first, second], refused) = refused(&service, [&address; 2], &address, 429);
     assert!(refused.contains("\r\nretry-after: ") && refused.contains("in progress"), "{refused}");
@@ -84,17 +81,13 @@ fn a_third_unfinished_upload_to_one_address_is_429_until_another_ends() {
     until(&service, &address, 415);
     drop(second);
     let file = picture(40, 30, ImageFormat::Jpeg);
-    let mut connection = TcpStream::connect(&service.authority).unwrap();
-    connection.write_all(head(&service, &address, file.len()).as_bytes()).unwrap();
-    connection.write_all(&file).unwrap();
-    let mut response = String::new();
-    connection.read_to_string(&mut response).unwrap();
+    let response = service.upload(&address, &file);
     assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
 }
 
 #[test]
 fn uploads_beyond_those_a_server_receives_at_once_are_503_until_one_ends() {
-    let service = Running::start(&[("SIAGA_IMAGES__MAX_UPLOADS", "1")], LAST);
+    let service = Running::demo(&[("SIAGA_IMAGES__MAX_UPLOADS", "1")]);
     let (one, other) = (invited(&service, "demo-001"), invited(&service, "demo-003"));
     let ([first], refused) = refused(&service, [&one], &other, 503);
     assert!(refused.contains("\r\nretry-after: "), "{refused}");
@@ -105,7 +98,7 @@ fn uploads_beyond_those_a_server_receives_at_once_are_503_until_one_ends() {
 
 #[test]
 fn an_upload_that_only_drips_is_408_although_it_never_pauses() {
-    let service = Running::start(&[("SIAGA_LIMITS__TIMEOUT", "1s")], LAST);
+    let service = Running::demo(&[("SIAGA_LIMITS__TIMEOUT", "1s")]);
     let mut connection = unfinished(&service, &invited(&service, "demo-001"));
     let mut dripping = connection.try_clone().unwrap();
     // More than a kilobyte a second, for no longer than the test waits for the response.
@@ -126,7 +119,7 @@ fn an_upload_that_only_drips_is_408_although_it_never_pauses() {
 
 #[test]
 fn an_upload_at_the_required_rate_arrives_however_long_it_takes() {
-    let service = Running::start(&[("SIAGA_LIMITS__TIMEOUT", "500ms")], LAST);
+    let service = Running::demo(&[("SIAGA_LIMITS__TIMEOUT", "500ms")]);
     let address = invited(&service, "demo-001");
     let mut file = picture(40, 30, ImageFormat::Jpeg);
     // Zeros after the end of a photo are no fault.

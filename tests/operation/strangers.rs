@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::eventually::{LONG, eventually_blocking};
+use crate::form;
 use crate::photos::photo;
 use crate::running::{Running, memory_of};
 
@@ -79,27 +80,11 @@ fn forms_whose_parts_have_no_end_are_refused_before_they_use_memory() {
 fn a_report_is_stored_while_there_is_no_place_for_its_photo_and_the_photo_follows() {
     // Two places for each client.
     let service = Running::start(&[&SETTINGS[..], &[("SIAGA_IMAGES__MAX_UPLOADS", "8")]].concat(), LAST);
-    let form = |number: u32| {
-        let mut form = Vec::new();
-        for (name, text) in [
-            ("token", &*format!("{number:032x}")),
-            ("disaster", "wind"),
-            ("wind.impact", "1"),
-            ("lat", "-6.195"),
-            ("lng", "106.805"),
-            ("outside", "yes"),
-        ] {
-            form.extend(
-                format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n").bytes(),
-            );
-        }
-        let photo_head = "--x\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"p.jpg\"\r\n\r\n";
-        form.extend(photo_head.bytes());
-        form.extend(photo(80, 60, 1));
-        form
-    };
+    let photo = photo(80, 60, 1);
+    let token = |number: u32| format!("{number:032x}");
+    let outside = [("outside", "yes")];
     let send = |number: u32| -> Value {
-        let whole = [&form(number)[..], b"\r\n--x--\r\n"].concat();
+        let whole = form::whole(&token(number), &outside, Some(&photo));
         let mut connection = TcpStream::connect(&service.authority).unwrap();
         connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         connection.write_all(head(&service, whole.len()).as_bytes()).unwrap();
@@ -115,7 +100,8 @@ fn a_report_is_stored_while_there_is_no_place_for_its_photo_and_the_photo_follow
     };
     // Each look begins new ones: a report that the service reads before them takes the place of one.
     let sent = || {
-        let slow = [begun(&service, &form(next())), begun(&service, &form(next()))];
+        let slow = [next(), next()]
+            .map(|number| begun(&service, &form::begun(&token(number), &outside, Some(&photo))));
         (slow, send(next()))
     };
     let (slow, first) =
@@ -131,12 +117,7 @@ fn a_report_is_stored_while_there_is_no_place_for_its_photo_and_the_photo_follow
 fn a_form_of_another_origin_waits_and_one_of_the_address_that_was_requested_does_not() {
     let service = Running::start(&SETTINGS, LAST);
     let waits = |number: u32, origin: &str| -> Value {
-        let fields = [("token", &*format!("{number:032x}")), ("disaster", "wind"), ("wind.impact", "1")];
-        let place = [("lat", "-6.195"), ("lng", "106.805")];
-        let parts = fields.into_iter().chain(place).map(|(name, text)| {
-            format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n")
-        });
-        let form = parts.collect::<String>() + "--x--\r\n";
+        let form = String::from_utf8(form::whole(&format!("{number:032x}"), &[], None)).unwrap();
         let head = head(&service, form.len());
         let head = head.replacen("\r\n", &format!("\r\nOrigin: {origin}\r\n"), 1);
         let answer = service.send(&(head + &form));

@@ -7,6 +7,7 @@ use siaga::model::{Clock, SystemClock};
 
 use crate::eventually::{LONG, eventually};
 use crate::fixture::block_on;
+use crate::form;
 use crate::photos::photo;
 use crate::service::Siaga;
 use crate::storage::Storage;
@@ -48,22 +49,8 @@ fn a_photo_of_the_form_is_shown_where_the_storage_receives_uploads() {
     block_on(async {
         let storage = Storage::start().await;
         let siaga = open(&storage).await;
-        let mut form = Vec::new();
-        for (name, text) in [
-            ("token", "0123456789abcdef0123456789abcdef"),
-            ("disaster", "wind"),
-            ("wind.impact", "1"),
-            ("lat", "-6.195"),
-            ("lng", "106.805"),
-        ] {
-            form.extend(
-                format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n").bytes(),
-            );
-        }
-        form.extend(b"--x\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"p.jpg\"\r\n\r\n");
-        form.extend(photo(80, 60, 1));
-        form.extend(b"\r\n--x--\r\n");
-        let kind = ContentType::new("multipart", "form-data").with_params(("boundary", "x"));
+        let form = form::whole("0123456789abcdef0123456789abcdef", &[], Some(&photo(80, 60, 1)));
+        let kind = ContentType::new("multipart", "form-data").with_params(("boundary", form::BOUNDARY));
         let sent = siaga.client.post("/report").header(kind).header(Accept::JSON).body(form).dispatch().await;
         let sent: Value = sent.into_json().await.unwrap();
         let image = format!("/v1/images/{}.jpg", sent["cardId"].as_str().unwrap());

@@ -4,6 +4,8 @@
 mod eventually;
 #[path = "../../crates/siaga-conformance/src/fixture.rs"]
 mod fixture;
+#[path = "../common/form.rs"]
+mod form;
 #[path = "../common/photos.rs"]
 mod photos;
 #[path = "../common/running.rs"]

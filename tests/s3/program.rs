@@ -11,9 +11,6 @@ use crate::photos::photo;
 use crate::running::Running;
 use crate::storage::{SECRET_KEY, Storage};
 
-/// The last line printed at the start of the demo.
-const LAST: &str = "it allows everything";
-
 fn body(answer: &str) -> Value {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
@@ -29,7 +26,7 @@ fn the_program_takes_the_credentials_of_its_storage_from_the_environment() {
         variables.insert("SIAGA_BASE_URL", "http://localhost/v1".to_owned());
         let program = spawn_blocking(move || {
             let variables: Vec<_> = variables.iter().map(|(&name, value)| (name, value.as_str())).collect();
-            Running::start(&variables, LAST)
+            Running::demo(&variables)
         });
         let program = program.await.unwrap();
         let key = program.key();

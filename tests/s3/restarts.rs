@@ -1,7 +1,5 @@
 //! Uploads that come while no server runs.
 
-use serde_json::Value;
-
 use crate::fixture::block_on;
 use crate::photos::photo;
 use crate::service::{self, Siaga};
@@ -24,24 +22,5 @@ fn an_upload_sent_while_no_server_runs_is_found_after_the_next_start() {
         let second = Siaga::on(store, storage.figment()).await;
         second.shows_an_image().await;
         assert_eq!(second.image().await.width(), 60);
-    });
-}
-
-#[test]
-fn two_servers_on_one_store_publish_an_upload_once() {
-    block_on(async {
-        let storage = Storage::start().await;
-        let store = service::store();
-        let first = Siaga::on(store.clone(), storage.figment()).await;
-        let second = Siaga::on(store, storage.figment()).await;
-        assert_eq!((first.image_url().await, second.image_url().await), (Value::Null, Value::Null));
-        let before = first.store.revision(siaga::stores::Resource::Reports).await.unwrap();
-        let address = first.invited("").await;
-        assert_eq!(first.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
-        second.shows_an_image().await;
-        assert_eq!(first.image_url().await, second.image_url().await);
-        assert_eq!(second.image().await, first.image().await);
-        let after = first.store.revision(siaga::stores::Resource::Reports).await.unwrap();
-        assert_eq!(after.0, before.0 + 1);
     });
 }

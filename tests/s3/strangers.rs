@@ -40,23 +40,6 @@ fn objects_nobody_waits_for_are_left_alone_and_hurt_nothing() {
 }
 
 #[test]
-fn an_image_sent_again_after_it_was_published_changes_nothing() {
-    block_on(async {
-        let storage = Storage::start().await;
-        let siaga = Siaga::start(storage.figment()).await;
-        let address = siaga.invited("").await;
-        assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
-        siaga.shows_an_image().await;
-        eventually("the upload is deleted", LONG, async || storage.uploads(), Vec::is_empty).await;
-        assert_eq!(siaga.send(&address, "image/jpeg", photo(80, 30, 1)).await, 200);
-        siaga.takes_another().await;
-        assert_eq!(siaga.image().await.width(), 60);
-        let left = async || storage.uploads();
-        eventually("what was sent again is left", LONG, left, |left| *left == ["used-card"]).await;
-    });
-}
-
-#[test]
 fn an_old_upload_that_cannot_be_deleted_keeps_no_other_from_being_found_or_deleted() {
     block_on(async {
         let storage = Storage::start().await;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,13 +20,15 @@ use crate::running::Running;
 
 const WRITERS: u64 = 16;
 const ROUNDS: u64 = 20;
+/// The areas that each order for many sets.
+const ORDERED: RangeInclusive<u64> = 61..=100;
 /// How soon the service is back with its database.
 const BACK: Duration = Duration::from_secs(2);
 
 /// What was acknowledged.
 #[derive(Default)]
 pub(crate) struct Acknowledged {
-    /// The marks of state changes.
+    /// The marks of state changes, and of orders for many areas.
     pub(crate) marks: Mutex<Vec<String>>,
     pub(crate) posts: Mutex<Vec<i64>>,
     pub(crate) cards: Mutex<Vec<String>>,
@@ -36,6 +39,12 @@ impl Acknowledged {
     pub(crate) fn grow_by(&self, more: usize) {
         let expected = self.count() + more;
         eventually_blocking("more is acknowledged", LONG, || self.count(), |count| *count >= expected);
+    }
+
+    /// Waits for a moment under load, another one in each round.
+    fn reach_moment(&self, round: u64) {
+        self.grow_by(1);
+        thread::sleep(Duration::from_millis(17 * round));
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -68,6 +77,13 @@ fn write(
         if let Some((200, _)) = set {
             noted.marks.lock().unwrap().push(mark);
         }
+        let mark = format!("order-{number}");
+        let change = |area: u64| json!({ "area_id": area.to_string(), "state": 1 + number % 4 });
+        let order = json!({ "changes": ORDERED.map(change).collect::<Vec<_>>() });
+        let ordered = ask(authority, "POST", &format!("/v1/floods/changes?username={mark}"), &order);
+        if let Some((200, _)) = ordered {
+            noted.marks.lock().unwrap().push(mark);
+        }
         let post = json!({ "post_id": number, "created_at": made, "partner_city": "bandung", "disaster_type": "flood",
                            "location": place });
         let posted = ask(authority, "POST", "/v1/feeds/partner", &post);
@@ -86,7 +102,8 @@ fn write(
                 noted.cards.lock().unwrap().push(id.to_owned());
             }
         }
-        statuses.extend([set, posted, carded, received].into_iter().flatten().map(|(status, _)| status));
+        statuses
+            .extend([set, ordered, posted, carded, received].into_iter().flatten().map(|(status, _)| status));
     }
     statuses
 }
@@ -152,6 +169,12 @@ pub(crate) fn check(kept: &Kept, service: &Running, noted: &Acknowledged) {
         let missing: Vec<_> = acknowledged.iter().filter(|name| !stored.contains(name)).collect();
         assert!(missing.is_empty(), "{what}: of {} acknowledged are missing {missing:?}", acknowledged.len());
     }
+    let mut orders: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for [mark, area] in log.iter().filter(|[mark, _]| mark.starts_with("order-")) {
+        orders.entry(mark).or_default().insert(area);
+    }
+    let halves: Vec<_> = orders.iter().filter(|(_, areas)| areas.len() != ORDERED.count()).collect();
+    assert!(halves.is_empty(), "orders by half: {halves:?}");
     // Entries are exported in the order of their times.
     let newest =
         |columns| rows(&exported, "flood_states.csv", columns).into_iter().map(<(String, String)>::from);
@@ -168,9 +191,7 @@ fn nothing_is_lost_when_it_is_killed_under_load(kept: &Kept, mut look: impl FnMu
     for round in 0..ROUNDS {
         let authority = service.authority.clone();
         under_load(&authority, &next, &noted, || {
-            noted.grow_by(1);
-            // Another moment in each round.
-            thread::sleep(Duration::from_millis(17 * round));
+            noted.reach_moment(round);
             service.process.kill().unwrap();
         });
         look();
@@ -191,14 +212,14 @@ fn nothing_acknowledged_is_lost_when_a_service_on_a_database_is_killed_under_loa
 struct Revisions {
     epoch: i64,
     changes: i64,
-    /// How many more there are than changes of areas, and than reports; and keys that no report has.
+    /// How many more there are than changes and orders, each of which has a mark, and than reports; and keys that no report has.
     floods: i64,
     reports: i64,
     gaps: i64,
 }
 
 async fn revisions(path: &Path) -> Revisions {
-    const GROWN: &str = "SELECT epoch, changes, floods - (SELECT count(*) FROM flood_states) AS floods,
+    const GROWN: &str = "SELECT epoch, changes, floods - (SELECT count(DISTINCT username) FROM flood_states) AS floods,
             reports - (SELECT count(*) FROM reports) AS reports,
             (SELECT coalesce(max(pkey), 0) - count(*) FROM reports) AS gaps FROM counts";
     sqlx::query_as(GROWN).fetch_one(&mut connect(path).await).await.unwrap()
@@ -226,9 +247,7 @@ fn nothing_acknowledged_is_lost_when_postgres_crashes_under_load() {
     let service = kept.start();
     for round in 0..ROUNDS {
         let statuses = under_load(&service.authority, &next, &noted, || {
-            noted.grow_by(1);
-            // Another moment in each round.
-            thread::sleep(Duration::from_millis(17 * round));
+            noted.reach_moment(round);
             cluster.stop("immediate");
             cluster.start();
             // The service comes back by itself.

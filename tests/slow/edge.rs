@@ -1,11 +1,6 @@
 //! The cache of `deploy/edge/nginx.conf` before the service, run by Debian's nginx.
 
-use std::collections::HashMap;
-use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
@@ -14,6 +9,7 @@ use serde_json::Value;
 use crate::demo::Demo;
 use crate::eventually::{LONG, eventually_blocking};
 use crate::nginx::{Proxy, events_come_soon, free_port, replaced};
+use crate::proxy::Proxy as Link;
 use crate::tools::{printed, program};
 
 /// How long the cache may reuse responses.
@@ -26,90 +22,40 @@ const NGINX: &str = include_str!("../../deploy/edge/nginx.conf");
 
 /// What is between the cache and the service: it counts the requests, shortens the times, and can be cut.
 struct Line {
-    port: u16,
-    requests: Arc<Mutex<HashMap<String, usize>>>,
-    is_cut: Arc<AtomicBool>,
+    link: Link,
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Line {
     fn to(service: &Demo) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let to = service.origin("").trim_start_matches("http://").to_owned();
-        let (requests, is_cut) = (Arc::<Mutex<HashMap<_, _>>>::default(), Arc::<AtomicBool>::default());
-        let (counted, cut) = (Arc::clone(&requests), Arc::clone(&is_cut));
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let (to, counted, cut) = (to.clone(), Arc::clone(&counted), Arc::clone(&cut));
-                thread::spawn(move || pass(&stream, &to, &counted, &cut));
-            }
-        });
-        Self { port, requests, is_cut }
+        let requests = Arc::<Mutex<Vec<String>>>::default();
+        let seen = Arc::clone(&requests);
+        let link =
+            Link::looking(service.origin("").trim_start_matches("http://"), move |to_service, bytes| {
+                if to_service {
+                    let text = String::from_utf8_lossy(bytes);
+                    let targets =
+                        text.lines().filter_map(|line| line.strip_prefix("GET ")?.split(' ').next());
+                    seen.lock().unwrap().extend(targets.map(str::to_owned));
+                    return;
+                }
+                // As many bytes as before. Headers come in one piece.
+                for (from, to) in [
+                    ("error=3600", format!("error={FLOODS:04}")),
+                    ("error=60", format!("error={REPORTS:02}")),
+                ] {
+                    if let Some(at) = bytes.windows(from.len()).position(|part| part == from.as_bytes()) {
+                        bytes[at..at + from.len()].copy_from_slice(to.as_bytes());
+                    }
+                }
+            });
+        Self { link, requests }
     }
 
     /// How many requests for a path have gone through, whatever their query.
     fn count(&self, path: &str) -> usize {
         let requests = self.requests.lock().unwrap();
-        let is_at = |target: &&String| target.split('?').next() == Some(path);
-        requests.keys().filter(is_at).map(|target| requests[target]).sum()
-    }
-
-    fn cut(&self, is_cut: bool) {
-        self.is_cut.store(is_cut, Ordering::SeqCst);
-    }
-}
-
-/// Passes bytes both ways until one side ends or the line is cut.
-fn pass(client: &TcpStream, to: &str, counted: &Mutex<HashMap<String, usize>>, cut: &Arc<AtomicBool>) {
-    if cut.load(Ordering::SeqCst) {
-        return;
-    }
-    let service = TcpStream::connect(to).unwrap();
-    let short = Some(Duration::from_millis(20));
-    for side in [client, &service] {
-        side.set_read_timeout(short).unwrap();
-    }
-    let shortened = |bytes: &[u8]| {
-        // As many bytes as before. Headers come in one piece.
-        let text =
-            [("error=3600", format!("error={FLOODS:04}")), ("error=60", format!("error={REPORTS:02}"))];
-        let mut bytes = bytes.to_vec();
-        for (from, to) in text {
-            if let Some(at) = bytes.windows(from.len()).position(|part| part == from.as_bytes()) {
-                bytes[at..at + from.len()].copy_from_slice(to.as_bytes());
-            }
-        }
-        bytes
-    };
-    let counting = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
-        for line in text.lines().filter_map(|line| line.strip_prefix("GET ")) {
-            *counted.lock().unwrap().entry(line.replace(" HTTP/1.1", "")).or_default() += 1;
-        }
-        bytes.to_vec()
-    };
-    thread::scope(|scope| {
-        scope.spawn(|| copy(client, &service, cut, counting));
-        copy(&service, client, cut, shortened);
-    });
-}
-
-fn copy(mut from: &TcpStream, mut to: &TcpStream, cut: &AtomicBool, change: impl Fn(&[u8]) -> Vec<u8>) {
-    let mut buffer = vec![0; 1 << 16];
-    while !cut.load(Ordering::SeqCst) {
-        match from.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => {
-                if to.write_all(&change(&buffer[..read])).is_err() {
-                    break;
-                }
-            }
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
-            Err(_) => break,
-        }
-    }
-    for side in [from, to] {
-        drop(side.shutdown(Shutdown::Both));
+        requests.iter().filter(|target| target.split('?').next() == Some(path)).count()
     }
 }
 
@@ -134,7 +80,7 @@ fn nginx(line: &Line) -> Proxy {
     // Without TLS.
     let lines = NGINX.lines().filter(|line| !line.contains("listen [::]") && !line.contains(" ssl_"));
     let text: String = lines.map(|line| format!("{line}\n")).collect();
-    let text = replaced(&text, "server 127.0.0.1:8000", &format!("server 127.0.0.1:{}", line.port));
+    let text = replaced(&text, "server 127.0.0.1:8000", &format!("server {}", line.link.authority()));
     let text = replaced(&text, "listen 443 ssl http2", &format!("listen 127.0.0.1:{port}"));
     let text = replaced(&text, "listen 80", &format!("listen 127.0.0.1:{plain}"));
     let path = folder.path().display().to_string();
@@ -227,7 +173,7 @@ fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     hide.args(["-sf", "-X", "PUT", "-H", &format!("X-Api-Key: {}", demo.key())]);
     hide.args(["-d", r#"{"hidden":true,"reason":"a test"}"#]);
     printed("curl", hide.arg(demo.address(&format!("reports/{report}/visibility"))));
-    line.cut(true);
+    line.link.cut();
     let (cut, last) = (Instant::now(), Utc::now());
     assert_eq!(get(proxy, "/v1/floods", &[]).status, 200);
     // Later than the stored reports may be served.
@@ -241,7 +187,7 @@ fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     let gone = Duration::from_secs(SHARED + FLOODS + 1);
     eventually_blocking("the hour passes", LONG, || cut.elapsed(), |elapsed| *elapsed > gone);
     assert!(get(proxy, "/v1/floods", &[]).status >= 500);
-    line.cut(false);
+    line.link.restore();
     let back = Instant::now();
     let ask = || get(proxy, reports, &[]);
     let fresh = eventually_blocking("the service is back", LONG, ask, |got| got.status == 200);
@@ -251,7 +197,7 @@ fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
 
 #[test]
 fn nginx_at_the_edge_asks_once_for_all_stores_nothing_private_and_outlives_the_service_as_long_as_it_may() {
-    let demo = Demo::behind_caches(&format!("{SHARED}s"));
+    let demo = Demo::configured(&[("SIAGA_CACHE__SHARED", &format!("{SHARED}s"))]);
     let line = Line::to(&demo);
     let proxy = nginx(&line);
     let is_there = || get(&proxy, "/v1/floods", &[]).status;
@@ -266,7 +212,7 @@ fn nginx_at_the_edge_asks_once_for_all_stores_nothing_private_and_outlives_the_s
 
 #[test]
 fn nginx_at_the_edge_stores_what_gis_programs_read_and_the_boundaries_by_their_whole_query() {
-    let demo = Demo::behind_caches("1m");
+    let demo = Demo::configured(&[("SIAGA_CACHE__SHARED", "1m")]);
     let line = Line::to(&demo);
     let proxy = nginx(&line);
     let is_there = || get(&proxy, "/v1/floods", &[]).status;

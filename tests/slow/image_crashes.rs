@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Cursor;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -16,16 +15,16 @@ use rocket::tokio::sync::watch;
 use rocket::tokio::task::JoinHandle;
 use rocket::tokio::{self, time};
 use serde_json::{Value, json};
-use siaga::auth::KeyDigest;
 use tempfile::TempDir;
 use url::Url;
 
 use crate::eventually::eventually;
 use crate::fixture::block_on;
+use crate::kept::Kept;
+use crate::nginx::free_port;
 use crate::postgres::Database;
-use crate::running::Running;
+use crate::running::{KEY, Running};
 
-const KEY: &str = "a key for everything";
 const ROUNDS: u32 = 5;
 /// How often the service is killed in a round.
 const CRASHES: u32 = 4;
@@ -33,8 +32,6 @@ const CRASHES: u32 = 4;
 const LATEST: Duration = Duration::from_millis(300);
 /// How long the next image may take to be shown.
 const SOON: Duration = Duration::from_secs(15);
-/// The last line printed at the start.
-const LAST: &str = "floodedRWsSummary";
 
 /// A photo of noise: of some megabytes, and a while of work.
 static PHOTO: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -63,20 +60,14 @@ impl Site {
     }
 
     fn start(&self, port: u16) -> Server {
-        let keys = format!(r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#, KeyDigest::of(KEY).to_hex());
         let folder = Url::from_directory_path(self.folder.path()).unwrap();
         let base = format!("http://127.0.0.1:{port}/v1");
-        let variables = [
-            ("SIAGA_STORE", "postgres"),
-            ("DATABASE_URL", &self.database.url()),
-            ("SIAGA_AUTH__API_KEYS", &keys),
-            ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
-            ("SIAGA_IMAGES__URL", folder.as_str()),
-            ("SIAGA_IMAGES__MAX_SIDE", "640"),
-            ("SIAGA_BASE_URL", &base),
-            ("ROCKET_PORT", &port.to_string()),
-        ];
-        Server { process: Running::start(&variables, LAST), client: Client::new(base) }
+        let kept = Kept::in_database(&self.database.url())
+            .with("SIAGA_IMAGES__URL", folder.as_str())
+            .with("SIAGA_IMAGES__MAX_SIDE", "640")
+            .with("SIAGA_BASE_URL", &base)
+            .with("ROCKET_PORT", &port.to_string());
+        Server { process: kept.start(), client: Client::new(base) }
     }
 
     /// The uploads of a card that wait, without those that never came whole.
@@ -88,11 +79,6 @@ impl Site {
         });
         whole.collect()
     }
-}
-
-/// A port nobody has.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 struct Server {

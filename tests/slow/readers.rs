@@ -5,6 +5,11 @@ use std::fs;
 use crate::demo::Demo;
 use crate::tools::{printed, program, python};
 
+/// A service that offers the formats of `examples/templates` as well.
+fn templates() -> Demo {
+    Demo::configured_by(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/templates/Siaga.toml"))
+}
+
 /// How many features GDAL finds in what an address or file holds.
 fn counted_by_gdal(source: &str) -> usize {
     let mut ogrinfo = program("ogrinfo");
@@ -22,7 +27,7 @@ const OPENED_BY_ADDRESS: [(&str, &[&str]); 3] = [
 
 #[test]
 fn gdal_opens_an_answer_by_its_address() {
-    let demo = Demo::with_templates();
+    let demo = templates();
     for (format, others) in OPENED_BY_ADDRESS {
         let floods = demo.address(&format!("floods?minimum_state=1&geoformat={format}"));
         assert_eq!(counted_by_gdal(&floods), demo.flooded(), "{format}");
@@ -40,7 +45,7 @@ fn gdal_opens_an_answer_by_its_address() {
 
 #[test]
 fn gdal_opens_csv_and_the_result_of_topojson_from_a_file() {
-    let demo = Demo::with_templates();
+    let demo = templates();
     let topojson = demo.get("floods?minimum_state=1&geoformat=topojson")["result"].to_string();
     for (ending, text) in
         [(".topojson", topojson), (".csv", demo.text("floods?minimum_state=1&geoformat=csv"))]
@@ -154,7 +159,7 @@ assert bool(feed.entries) != ('empty' in sys.argv[1]), len(feed.entries)
 
 #[test]
 fn feedparser_finds_nothing_wrong_with_georss() {
-    let demo = Demo::with_templates();
+    let demo = templates();
     let lines = "
 assert feed.version == 'rss20' and feed.feed.title and feed.feed.link, feed.feed
 assert all(entry.title and entry.published_parsed and entry.where['type'] == 'Polygon' for entry in feed.entries)

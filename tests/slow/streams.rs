@@ -261,7 +261,7 @@ fn an_outage_of_the_database_is_told_to_streams_and_logged_once_and_the_map_stay
 
 #[test]
 fn a_client_that_has_gone_gives_its_seat_back_soon() {
-    let server = Running::start(&[("SIAGA_STREAMS__PER_ADDRESS", "1")], "it allows everything");
+    let server = Running::demo(&[("SIAGA_STREAMS__PER_ADDRESS", "1")]);
     let changes = |rest: &str| {
         let answer = server.request("GET", &format!("/v1/changes?{rest}"), "X-Real-IP: 192.0.2.1\r\n\r\n");
         answer[9..12].to_owned() + answer.split("\r\n\r\n").nth(1).unwrap_or_default()

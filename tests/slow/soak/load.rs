@@ -1,7 +1,6 @@
 //! Readers, writers, uploads and slow readers, all at once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fmt;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -42,10 +41,6 @@ impl Sent {
         self.acknowledged.lock().unwrap().iter().filter(|thing| !stored.contains(thing)).cloned().collect()
     }
 
-    fn count(&self) -> usize {
-        self.acknowledged.lock().unwrap().len()
-    }
-
     /// Makes sure that things were acknowledged, and none is stored twice. Without a response a thing may be stored or not.
     pub(crate) fn check(&self, name: &str, stored: &[String]) {
         let mut times: HashMap<&str, u32> = HashMap::new();
@@ -70,14 +65,6 @@ pub(crate) struct Written {
     pub(crate) photos: Sent,
     /// The last number that was given to something.
     numbers: AtomicU64,
-}
-
-impl fmt::Display for Written {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { states, posts, cards, readings, photos, .. } = self;
-        write!(f, "acknowledged: {} states, {} posts, ", states.count(), posts.count())?;
-        write!(f, "{} card reports, {} readings, {} photos", cards.count(), readings.count(), photos.count())
-    }
 }
 
 impl Written {

@@ -1,6 +1,5 @@
 //! How much memory a process takes over time.
 
-use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -37,13 +36,8 @@ impl Memory {
 
     pub(crate) fn assert_stopped_growing(&self) {
         let [_, second, third] = self.peaks(3)[..] else { panic!("too few samples") };
-        assert!(third <= second + second / 10 + SLACK, "{self}");
-    }
-}
-
-impl fmt::Display for Memory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("peaks of resident memory in MiB, by twelfths of the time:")?;
-        self.peaks(12).into_iter().try_for_each(|peak| write!(f, " {}", peak / MIB))
+        let peaks: Vec<_> = self.peaks(12).into_iter().map(|peak| peak / MIB).collect();
+        println!("peaks of resident memory in MiB, by twelfths of the time: {peaks:?}");
+        assert!(third <= second + second / 10 + SLACK, "{peaks:?} MiB");
     }
 }

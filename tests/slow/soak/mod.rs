@@ -121,7 +121,6 @@ fn under_a_mixed_load_and_outages_nothing_is_lost_nothing_fails_otherwise_and_me
         }
         time::sleep(duration.saturating_sub(began.elapsed())).await;
         let written = load.end().await;
-        println!("{}\n{}\n{memory}", client.statuses(), written);
         check(&cluster, &written).await;
         client.assert_nothing_failed();
         memory.assert_stopped_growing();
