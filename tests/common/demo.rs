@@ -2,11 +2,11 @@
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 
 use serde_json::Value;
 
+use crate::port::free_port;
 use crate::running::Running;
 
 /// Where the pages find the service: its default address.
@@ -47,8 +47,7 @@ impl Demo {
     /// Starts a service and waits until it has printed a line with a text.
     fn printing(variables: &[(&str, &str)], until: &str) -> Self {
         // Addresses for uploads have the port of `base_url`, so it has to be known before the start.
-        let port =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port().to_string();
+        let port = free_port().to_string();
         let base = format!("http://127.0.0.1:{port}/v1");
         let own = [("ROCKET_PORT", &*port), ("SIAGA_BASE_URL", &*base)];
         let service = Running::start(&[&own, variables].concat(), until);

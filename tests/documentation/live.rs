@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -10,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::blocks::{Block, marked};
 use crate::demo::Demo;
+use crate::port::free_port;
 use crate::tools::{node, printed, program, python};
 
 /// Returns the only block of the page with a mark.
@@ -113,7 +113,7 @@ fn the_program_for_mails_sends_the_body_of_a_call() {
 fn the_bot_thanks_for_a_report_by_a_call_that_only_siaga_can_make() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("thanks_bot.py"), include_str!("thanks_bot.py")).unwrap();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let port = free_port().to_string();
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     let demo = Demo::configured(&[
         ("SIAGA_CALLS__THANKS__URL", &format!("http://127.0.0.1:{port}/")),

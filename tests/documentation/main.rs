@@ -6,6 +6,8 @@ mod demo;
 mod eventually;
 #[path = "../../crates/siaga-conformance/src/fixture.rs"]
 mod fixture;
+#[path = "../common/port.rs"]
+mod port;
 #[path = "../common/postgres.rs"]
 mod postgres;
 #[path = "../common/running.rs"]

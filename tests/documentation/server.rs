@@ -2,7 +2,6 @@
 //! and what systemd does is tested with the package.
 
 use std::fs::{self, Permissions};
-use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use siaga::folder::FolderWriter;
 
 use crate::blocks::{Block, blocks_on};
 use crate::fixture;
+use crate::port::free_port;
 use crate::tools::program;
 
 const PAGE: &str = "docs/one-small-server.md";
@@ -65,7 +65,7 @@ fn session(blocks: &[Block]) -> String {
 #[test]
 fn a_reader_of_the_tutorial_for_a_server_serves_a_city_and_restores_a_backup() {
     let (root, blocks) = (tempfile::tempdir().unwrap(), blocks_on(PAGE));
-    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let at = |path: &str| root.path().join(path);
     for directory in ["bin", "all", "city", "etc/siaga", "etc/caddy", "etc/systemd/system", "var/lib/siaga"] {
         fs::create_dir_all(at(directory)).unwrap();

@@ -11,6 +11,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use tempfile::TempDir;
 
+use crate::port::free_port;
 use crate::running::{PROGRAM, Running, request, send};
 
 /// A certificate of `localhost`, its key, and who trusts it.
@@ -55,15 +56,10 @@ impl Certificate {
     }
 }
 
-/// A port that is free now.
-fn free_port() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
-}
-
 #[test]
 fn by_https_everything_is_answered_and_browsers_are_told_to_stay() {
     let certificate = Certificate::make();
-    let (table, port) = (certificate.table(), free_port());
+    let (table, port) = (certificate.table(), free_port().to_string());
     let service = Running::demo(&[
         ("ROCKET_TLS", &table),
         ("ROCKET_PROFILE", "release"),
@@ -114,7 +110,7 @@ fn without_hsts_configured_none_is_sent_by_https() {
 
 #[test]
 fn both_ports_are_given_up_at_the_same_signal() {
-    let port = free_port();
+    let port = free_port().to_string();
     let variables =
         [("SIAGA_BASE_URL", "https://localhost/v1"), ("SIAGA_HTTPS__REDIRECT_FROM", port.as_str())];
     let mut service = Running::demo(&variables);

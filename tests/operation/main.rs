@@ -16,6 +16,8 @@ mod large_map;
 mod outcome;
 #[path = "../common/photos.rs"]
 mod photos;
+#[path = "../common/port.rs"]
+mod port;
 #[path = "../common/postgres.rs"]
 mod postgres;
 #[path = "../common/proxy.rs"]

@@ -33,10 +33,7 @@ async fn a_thousand_who_ask_after_a_write_cost_few_statements_and_see_it() {
     for _ in 0..ROUNDS {
         let known = store.revision(Resource::Floods).await.unwrap();
         let by = Actor { subject: "test".to_owned(), username: None };
-        store
-            .set_flood_state(SetFloodState { area: id(1), state: Some(state(2)), by })
-            .await
-            .unwrap();
+        store.set_flood_state(SetFloodState { area: id(1), state: Some(state(2)), by }).await.unwrap();
         let callers = (0..CALLERS).map(|_| {
             let store = Arc::clone(&store);
             tokio::spawn(async move { store.revision(Resource::Floods).await })

@@ -219,7 +219,8 @@ struct Revisions {
 }
 
 async fn revisions(path: &Path) -> Revisions {
-    const GROWN: &str = "SELECT epoch, changes, floods - (SELECT count(DISTINCT username) FROM flood_states) AS floods,
+    const GROWN: &str =
+        "SELECT epoch, changes, floods - (SELECT count(DISTINCT username) FROM flood_states) AS floods,
             reports - (SELECT count(*) FROM reports) AS reports,
             (SELECT coalesce(max(pkey), 0) - count(*) FROM reports) AS gaps FROM counts";
     sqlx::query_as(GROWN).fetch_one(&mut connect(path).await).await.unwrap()

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::demo::Demo;
 use crate::eventually::{LONG, eventually_blocking};
-use crate::nginx::{Proxy, events_come_soon, free_port, replaced};
+use crate::nginx::{Proxy, events_come_soon, replaced};
+use crate::port::free_port;
 use crate::proxy::Proxy as Link;
 use crate::tools::{printed, program};
 

@@ -21,7 +21,7 @@ use url::Url;
 use crate::eventually::eventually;
 use crate::fixture::block_on;
 use crate::kept::Kept;
-use crate::nginx::free_port;
+use crate::port::free_port;
 use crate::postgres::Database;
 use crate::running::{KEY, Running};
 

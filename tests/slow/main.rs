@@ -17,6 +17,8 @@ mod large_map;
 mod outcome;
 #[path = "../common/photos.rs"]
 mod photos;
+#[path = "../common/port.rs"]
+mod port;
 #[path = "../common/postgres.rs"]
 mod postgres;
 #[path = "../common/proxy.rs"]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::demo::Demo;
 use crate::eventually::{LONG, eventually_blocking, patiently};
+use crate::port::free_port;
 use crate::tools::{printed, program};
 
 /// What events take at most.
@@ -35,10 +36,6 @@ pub(crate) struct Proxy {
     pub(crate) base: String,
     /// The arguments for curl.
     arguments: Vec<String>,
-}
-
-pub(crate) fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
 /// Replaces a text that must be there.
