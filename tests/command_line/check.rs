@@ -1,31 +1,15 @@
 //! What `check` says about the rows of a data set.
 
 use std::fs;
-use std::process::Output;
 
-use siaga::folder::FolderWriter;
 use tempfile::TempDir;
 
-use crate::fixture;
-use crate::{out, refusal, siaga_in};
-
-/// A folder with the fixture in `data`.
-fn with_data() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fixture::dataset().save(&FolderWriter::create(folder.path().join("data")).unwrap()).unwrap();
-    folder
-}
+use crate::{faults, out, refusal, siaga_in, with_data};
 
 /// Changes a file of the data set.
 fn change(folder: &TempDir, file: &str, change: impl FnOnce(String) -> String) {
     let path = folder.path().join("data").join(file);
     fs::write(&path, change(fs::read_to_string(&path).unwrap())).unwrap();
-}
-
-/// The lines on standard error of a run that ended with 1.
-fn faults(output: &Output) -> Vec<String> {
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    String::from_utf8_lossy(&output.stderr).lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -109,36 +93,34 @@ fn a_wrong_base_map_is_named_by_file_and_line_wherever_it_is() {
     let basemap = format!("{{\"type\":\"FeatureCollection\",\"features\":[\n{}\n]}}", lines.join(",\n"));
     fs::write(folder.path().join("data/basemap.geojson"), &basemap).unwrap();
     let found = faults(&siaga_in(&folder, &["check", "data"], &[]));
-    let [kind, position, form, last] = &found[..] else { panic!("{found:#?}") };
-    let begins = |fault: &str, line: u8, says: &str| {
-        assert!(
-            fault.starts_with(&format!("siaga: data/basemap.geojson, line {line}: feature {}", line - 1))
-        );
-        assert!(fault.contains(says), "{fault}");
-    };
-    begins(kind, 3, "kind must be one of [water, river, motorway,");
-    begins(position, 4, "which is no longitude and latitude in degrees");
-    begins(form, 5, "geometry must be a Polygon or MultiPolygon, not a LineString");
-    assert_eq!(last, "siaga: data: the data set has 3 faults");
+    let expected = [
+        (3, "kind must be one of [water, river, motorway,"),
+        (4, "which is no longitude and latitude in degrees"),
+        (5, "geometry must be a Polygon or MultiPolygon, not a LineString"),
+    ];
+    for (fault, (line, says)) in found.iter().zip(expected) {
+        let begins = format!("siaga: data/basemap.geojson, line {line}: feature {}", line - 1);
+        assert!(fault.starts_with(&begins) && fault.contains(says), "{fault}");
+    }
+    assert_eq!(found[3..], ["siaga: data: the data set has 3 faults"]);
 
-    let table = "[default.siaga.map.basemap]\nfile = \"data/basemap.geojson\"\n";
-    fs::write(folder.path().join("Rocket.toml"), table).unwrap();
-    assert_eq!(
-        refusal(&siaga_in(&folder, &["check"], &[])),
-        "siaga: siaga.map.basemap.attribution: missing: whose map data/basemap.geojson is, as its licence requires"
-    );
-    fs::write(folder.path().join("Rocket.toml"), format!("{table}attribution = \"\"\n")).unwrap();
-    let refused = refusal(&siaga_in(&folder, &["check"], &[]));
+    let refused = |more: &str| {
+        let table = "[default.siaga.map.basemap]\nfile = \"data/basemap.geojson\"\n";
+        fs::write(folder.path().join("Rocket.toml"), format!("{table}{more}")).unwrap();
+        refusal(&siaga_in(&folder, &["check"], &[]))
+    };
+    let missing =
+        "siaga: siaga.map.basemap.attribution: missing: whose map data/basemap.geojson is, as its licence";
+    assert!(refused("").starts_with(missing), "{}", refused(""));
+    let error = refused("attribution = \"\"\n");
     assert!(
-        refused.starts_with("siaga: siaga.map.basemap.file: data/basemap.geojson, line 3: feature 2"),
-        "{refused}"
+        error.starts_with("siaga: siaga.map.basemap.file: data/basemap.geojson, line 3: feature 2"),
+        "{error}"
     );
     fs::remove_file(folder.path().join("data/basemap.geojson")).unwrap();
-    let refused = refusal(&siaga_in(&folder, &["check"], &[]));
-    assert!(
-        refused.starts_with("siaga: siaga.map.basemap.file: ") && refused.contains("data/basemap.geojson"),
-        "{refused}"
-    );
+    let error = refused("attribution = \"\"\n");
+    assert!(error.starts_with("siaga: siaga.map.basemap.file: "), "{error}");
+    assert!(error.contains("data/basemap.geojson"), "{error}");
 }
 
 #[test]

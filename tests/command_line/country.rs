@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::{siaga, siaga_in};
+use crate::{faults, siaga, siaga_in};
 
 #[test]
 fn check_names_each_fault_of_a_country_and_finds_none_in_that_of_the_program() {
@@ -12,12 +12,9 @@ fn check_names_each_fault_of_a_country_and_finds_none_in_that_of_the_program() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("country")).unwrap();
     fs::write(folder.path().join("country/country.toml"), "languages = []\ntime_zone = \"Mars\"\n").unwrap();
-    let output = siaga_in(&folder, &["check"], &[("SIAGA_COUNTRY__FOLDER", "country")]);
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let text = String::from_utf8(output.stderr).unwrap();
-    let lines: Vec<_> = text.lines().collect();
-    let [zone, hazards, regions] = lines[..] else { panic!("{text}") };
-    assert!(zone.starts_with("siaga: country/country.toml, line 2: time_zone must be a time zone"), "{text}");
+    let found = faults(&siaga_in(&folder, &["check"], &[("SIAGA_COUNTRY__FOLDER", "country")]));
+    let [zone, hazards, regions] = &found[..] else { panic!("{found:#?}") };
+    assert!(zone.starts_with("siaga: country/country.toml, line 2: time_zone must be a time zone"), "{zone}");
     assert_eq!(hazards, "siaga: country/hazards.toml, line 1: the file is missing");
     assert_eq!(regions, "siaga: country/regions.csv, line 1: the file is missing");
 }

@@ -17,6 +17,7 @@ mod tokens;
 
 use std::process::{Command, Output};
 
+use siaga::folder::FolderWriter;
 use tempfile::TempDir;
 
 use self::outcome::refusal;
@@ -41,6 +42,19 @@ fn configured(file: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
     folder
+}
+
+/// A folder with the fixture in `data`.
+fn with_data() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fixture::dataset().save(&FolderWriter::create(folder.path().join("data")).unwrap()).unwrap();
+    folder
+}
+
+/// The lines on standard error of a run that ended with 1.
+fn faults(output: &Output) -> Vec<String> {
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).lines().map(str::to_owned).collect()
 }
 
 /// The configuration that `check` prints.

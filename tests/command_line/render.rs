@@ -3,16 +3,13 @@
 use std::fs;
 
 use serde_json::Value;
-use siaga::folder::FolderWriter;
 use tempfile::TempDir;
 
-use crate::fixture;
-use crate::{out, refusal, siaga, siaga_in};
+use crate::{out, refusal, siaga, siaga_in, with_data};
 
 /// A folder with the fixture in `data`, and a template that is declared and not enabled.
 fn with_template(template: &str, layers: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fixture::dataset().save(&FolderWriter::create(folder.path().join("data")).unwrap()).unwrap();
+    let folder = with_data();
     fs::write(folder.path().join("names.txt"), template).unwrap();
     let toml = format!(
         "[default.siaga.formats.template.names]\nfile = \"names.txt\"\nmedia_type = \"text/plain\"\nlayers = {layers}\n"

@@ -36,7 +36,7 @@ mod operations;
 use database::Database;
 use fixture::{block_on, now};
 use images::operations_around_images;
-use operations::{CardChoice, OfOrder, Operation, moved, operation};
+use operations::{CardChoice, Operation, moved, operation};
 use store_file::StoreFile;
 
 const RESOURCES: [Resource; 2] = [Resource::Floods, Resource::Reports];
@@ -96,9 +96,9 @@ impl Side {
     }
 
     /// The time of an entry of an area's log, counted from the newest.
-    async fn entry(&self, area: AreaId, back: usize) -> Option<Timestamp> {
+    async fn newest_entry(&self, area: AreaId) -> Option<Timestamp> {
         let log = self.store.flood_log(area).await.unwrap();
-        log.iter().rev().nth(back).map(|change| change.at)
+        log.last().map(|change| change.at)
     }
 
     async fn answer(&mut self, operation: &Operation, now: Timestamp) -> Shown {
@@ -106,7 +106,28 @@ impl Side {
         match operation.clone() {
             Operation::Tick(_) => Ok(String::new()),
             Operation::Set(order) => shown(store.set_flood_state(order).await, debug),
-            Operation::OfOrder(operation) => self.answer_of_order(operation, now).await,
+            Operation::Order(orders, request) => {
+                let mut changes = Vec::new();
+                for (SetFloodState { area, state, .. }, after) in orders {
+                    let after = match (after, self.newest_entry(area).await) {
+                        (Some(true), Some(at)) => Condition::SetAt(at),
+                        (Some(_), _) => Condition::Dry,
+                        (None, _) => Condition::Any,
+                    };
+                    changes.push(AreaOrder { area, state, after });
+                }
+                shown(store.change_floods(ordered(Ordered::Set(changes), request)).await, debug)
+            }
+            Operation::UndoBatch(batch, request) => {
+                let undo = Ordered::Undo(batch.try_into().unwrap());
+                shown(store.change_floods(ordered(undo, request)).await, debug)
+            }
+            Operation::AllChanges(back, batch, most) => {
+                let before = back.map(|minutes| now.before(Duration::from_mins(minutes)));
+                let batch = batch.map(|batch| batch.try_into().unwrap());
+                let query = FloodLogQuery { before, batch, most, ..FloodLogQuery::default() };
+                shown(store.all_flood_changes(&query).await, debug)
+            }
             Operation::CreateCard => {
                 let made = store.create_card(fixture::cards()[0].holder.clone()).await;
                 let made = made.inspect(|card| self.cards.push(card.id.clone()));
@@ -158,33 +179,6 @@ impl Side {
                 shown(store.report(key).await, |found| of_report(&found.value))
             }
             Operation::OfImage(operation) => self.answer_of_image(operation).await,
-        }
-    }
-
-    async fn answer_of_order(&self, operation: OfOrder, now: Timestamp) -> Shown {
-        match operation {
-            OfOrder::Order(orders, request) => {
-                let mut changes = Vec::new();
-                for (SetFloodState { area, state, .. }, after) in &orders {
-                    let after = match (after, self.entry(*area, 0).await) {
-                        (Some(true), Some(at)) => Condition::SetAt(at),
-                        (Some(_), _) => Condition::Dry,
-                        (None, _) => Condition::Any,
-                    };
-                    changes.push(AreaOrder { area: *area, state: *state, after });
-                }
-                shown(self.store.change_floods(ordered(Ordered::Set(changes), request)).await, debug)
-            }
-            OfOrder::UndoBatch(batch, request) => {
-                let undo = Ordered::Undo(batch.try_into().unwrap());
-                shown(self.store.change_floods(ordered(undo, request)).await, debug)
-            }
-            OfOrder::AllChanges { back, batch, most } => {
-                let before = back.map(|minutes| now.before(Duration::from_mins(minutes)));
-                let batch = batch.map(|batch| batch.try_into().unwrap());
-                let query = FloodLogQuery { before, batch, most, ..FloodLogQuery::default() };
-                shown(self.store.all_flood_changes(&query).await, debug)
-            }
         }
     }
 

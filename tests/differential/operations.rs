@@ -14,26 +14,17 @@ use siaga::stores::{FloodQuery, HistoryQuery, ReportQuery, SetFloodState, Window
 use crate::fixture::{self, now, place};
 use crate::images::{OfImage, of_image};
 
-/// Something that is done about many areas.
-#[derive(Clone, Debug)]
-pub(crate) enum OfOrder {
-    /// Sets areas in one order, each perhaps after its newest entry or if it is dry, perhaps with a number of the request.
-    Order(Vec<(SetFloodState, Option<bool>)>, Option<u8>),
-    UndoBatch(u64, Option<u8>),
-    AllChanges {
-        back: Option<u64>,
-        batch: Option<u64>,
-        most: u32,
-    },
-}
-
 /// Something that is done to all stores.
 #[derive(Clone, Debug)]
 pub(crate) enum Operation {
     /// Moves the clock by seconds and milliseconds, forwards or back.
     Tick(i64),
     Set(SetFloodState),
-    OfOrder(OfOrder),
+    /// Sets areas in one order, each perhaps after its newest entry or if it is dry, perhaps with a number of the request.
+    Order(Vec<(SetFloodState, Option<bool>)>, Option<u8>),
+    UndoBatch(u64, Option<u8>),
+    /// The changes of all areas before some minutes ago, perhaps of one batch, and how many.
+    AllChanges(Option<u64>, Option<u64>, u32),
     CreateCard,
     Card(CardChoice),
     ReceiveCard(CardChoice, Content),
@@ -206,13 +197,11 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
     let writes = prop_oneof![
         5 => tick().prop_map(Operation::Tick),
         8 => order().prop_map(Operation::Set),
-        6 => (ordered, request()).prop_map(|(orders, request)| {
-            Operation::OfOrder(OfOrder::Order(once_each(orders.into_iter()), request))
-        }),
-        3 => (1..9_u64, request())
-            .prop_map(|(batch, request)| Operation::OfOrder(OfOrder::UndoBatch(batch, request))),
+        6 => (ordered, request())
+            .prop_map(|(orders, request)| Operation::Order(once_each(orders.into_iter()), request)),
+        3 => (1..9_u64, request()).prop_map(|(batch, request)| Operation::UndoBatch(batch, request)),
         2 => (prop::option::of(0..100_u64), prop::option::of(1..9_u64), 1..6_u32)
-            .prop_map(|(back, batch, most)| Operation::OfOrder(OfOrder::AllChanges { back, batch, most })),
+            .prop_map(|(back, batch, most)| Operation::AllChanges(back, batch, most)),
         3 => Just(Operation::CreateCard),
         5 => (card(), content()).prop_map(|(card, content)| Operation::ReceiveCard(card, content)),
         4 => (0..8_i64, content()).prop_map(|(post, content)| Operation::ReceivePost(post, content)),

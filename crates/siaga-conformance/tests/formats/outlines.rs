@@ -39,7 +39,7 @@ fn mosaics() -> impl Strategy<Value = Mosaic> {
             let first = 4 * (2 * (y * (SIDE + 1) + x) + usize::from(upwards));
             let at = |step: usize| {
                 let along = step as f64 / 4.0;
-                let aside = if step % 4 == 0 { 0.0 } else { offsets[first + step] };
+                let aside = if step.is_multiple_of(4) { 0.0 } else { offsets[first + step] };
                 let (x, y) = (x as f64, y as f64);
                 if upwards {
                     coord! { x: x + aside, y: y + along }

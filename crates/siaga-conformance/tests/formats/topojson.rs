@@ -87,12 +87,11 @@ fn without_a_grid_positions_are_exact_and_in_degrees() {
         let features = collection["features"].as_array().unwrap();
         assert_eq!(geometries.len(), features.len());
         for (geometry, feature) in geometries.iter().zip(features) {
-            let found = match geometry["type"].as_str().unwrap() {
-                "Point" => vec![Vec::deserialize(&geometry["coordinates"]).unwrap()],
-                _ => {
-                    let along = arc_numbers(&geometry["arcs"]).into_iter().flat_map(|number| &arcs[number]);
-                    along.map(|position| position.to_vec()).collect()
-                }
+            let found = if geometry["type"] == "Point" {
+                vec![Vec::deserialize(&geometry["coordinates"]).unwrap()]
+            } else {
+                let along = arc_numbers(&geometry["arcs"]).into_iter().flat_map(|number| &arcs[number]);
+                along.map(|position| position.to_vec()).collect()
             };
             let set = |positions: Vec<Vec<f64>>| -> BTreeSet<String> {
                 positions.iter().map(|position| format!("{position:?}")).collect()
