@@ -121,7 +121,7 @@ fn cities_of(cities: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
     let city = |(code, outline): &(&str, &str)| feature(&format!(r#""code":"{code}","name":"N""#), outline);
     let outlines = collection(&cities.iter().map(city).collect::<Vec<_>>());
     let files = [(FolderFile::Areas, areas.as_str()), (FolderFile::Cities, &outlines)];
-    let folder = folder_of(&files[..1 + usize::from(!cities.is_empty())]);
+    let folder = folder_of(&files[..=usize::from(!cities.is_empty())]);
     let opened = Folder::open(folder.path()).unwrap();
     let codes = areas_of(&opened).unwrap().into_iter().map(|row| row.value.city_code).collect();
     (codes, opened.notes())

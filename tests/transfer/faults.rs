@@ -72,7 +72,7 @@ async fn a_broken_row_late_in_any_file_leaves_everything_as_it_was() {
     for operator in Operator::each_with_fixture().await {
         let before = operator.everything().await;
         for broken in FolderFile::ALL {
-            let wrong = if broken.name().ends_with(".csv") { "x\n" } else { r#"{"type":"Feature"}"# };
+            let wrong = if broken.name().ends_with("csv") { "x\n" } else { r#"{"type":"Feature"}"# };
             let rows = [many(broken), vec![wrong.to_owned()]].concat();
             let files = sound.iter().map(|(file, content)| {
                 if *file == broken { file_of(broken, &rows) } else { (*file, content.clone()) }

@@ -22,8 +22,10 @@ fn areas(areas: &[Value]) -> (FolderFile, String) {
     (FolderFile::Areas, collection(areas))
 }
 
+type Files = Vec<(FolderFile, String)>;
+
 /// Files that change the fixture in every way, one after the other.
-fn changes() -> Vec<(&'static str, Vec<(FolderFile, String)>, Replace)> {
+fn changes() -> Vec<(&'static str, Files, Replace)> {
     let city = |x| collection(&[square(json!({ "code": "jbd", "name": "West" }), x, 0.0)]);
     let gauges = |name| collection(&[point(json!({ "gaugeid": "NEW", "gaugenameid": name }), 0.5, 0.5)]);
     let readings = "gaugeid,observed_at,level,alert,label\nNEW,2016-12-01T00:00:00Z,1.5,2,\n\
@@ -89,7 +91,8 @@ async fn each_folder_is_imported_and_exported_alike_by_each_store() {
         let folder = folder_of(&files);
         let expected = postgres.import_replacing(folder.path(), replace).await;
         assert_eq!(file.import_replacing(folder.path(), replace).await, expected, "{name}");
-        let (of_file, of_postgres) = (file.everything().await.files, postgres.everything().await.files);
+        let (of_file, of_postgres) = (file.export().await, postgres.export().await);
+        let (of_file, of_postgres) = (contents(of_file.path()), contents(of_postgres.path()));
         for (name_of_file, content) in of_postgres {
             assert_eq!(of_file[name_of_file], content, "{name}: {name_of_file}");
         }
