@@ -8,7 +8,7 @@ use siaga::Builder;
 use crate::suite::support::{ADMIN_KEY, Siaga, figment, json_of, key};
 
 fn also_at(paths: &[&str]) -> Siaga {
-    Siaga::with(figment().merge(("siaga.also_at", paths)), |builder| builder)
+    Siaga::with_setting("siaga.also_at", paths)
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rocket::http::{Header, Status};
 use rocket::local::blocking::Client;
-use siaga::model::{Actor, Clock, FloodState};
+use siaga::model::{Actor, FloodState};
 use siaga::stores::{SetFloodState, Store};
 
 use crate::fixture::{self, id};
@@ -29,10 +29,6 @@ fn listed(siaga: &Siaga, address: &str) -> Vec<(String, String)> {
     texts(&feed, "cap:identifier").into_iter().zip(texts(&feed, "cap:msgType")).collect()
 }
 
-fn pass(siaga: &Siaga, time: Duration) {
-    siaga.clock.set(siaga.clock.now().after(time));
-}
-
 fn minutes(minutes: u64) -> Duration {
     Duration::from_mins(minutes)
 }
@@ -46,20 +42,20 @@ fn the_feed_follows_a_flood_from_its_beginning_to_its_end() {
     assert_eq!(types(), ["Alert"]);
     siaga.put("/v1/floods/1", PUT);
     assert_eq!(types(), ["Alert", "Alert"]);
-    pass(&siaga, minutes(10));
+    siaga.pass(minutes(10));
     let before = listed(&siaga, "/v1/alerts");
     siaga.put("/v1/floods/1", PUT);
-    pass(&siaga, minutes(1));
+    siaga.pass(minutes(1));
     assert_eq!(listed(&siaga, "/v1/alerts"), before, "the same state again is no message");
     siaga.put("/v1/floods/1", r#"{"state":4}"#);
     assert_eq!(types(), ["Update", "Alert"]);
-    pass(&siaga, minutes(1));
+    siaga.pass(minutes(1));
     siaga.delete("/v1/floods/1");
     assert_eq!(types(), ["Cancel", "Alert"]);
     // The Cancel ends with the messages that it ends; area 5 was renewed in between.
-    pass(&siaga, minutes(6 * 60));
+    siaga.pass(minutes(6 * 60));
     assert_eq!(types(), ["Update"]);
-    pass(&siaga, minutes(36 * 60));
+    siaga.pass(minutes(36 * 60));
     assert_eq!(types(), [""; 0]);
 }
 
@@ -91,10 +87,10 @@ fn a_message_stays_at_its_address_for_ever() {
     for (document, _) in &first {
         assert!(document.contains("<alert xmlns=\"urn:oasis:names:tc:emergency:cap:1.2\">"), "{document}");
     }
-    pass(&siaga, minutes(1));
+    siaga.pass(minutes(1));
     siaga.delete("/v1/floods/1");
     siaga.put("/v1/floods/5", r#"{"state":4}"#);
-    pass(&siaga, Duration::from_hours(24 * 400));
+    siaga.pass(Duration::from_hours(24 * 400));
     assert_eq!(all(&siaga.client), first);
     assert_eq!(all(&siaga.beside(figment())), first);
 }
@@ -151,7 +147,7 @@ fn unknown_and_unsent_messages_are_404_and_no_cache_keeps_that() {
         assert_eq!(response.status(), Status::NotFound, "{unknown}");
         assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"), "{unknown}");
     }
-    pass(&siaga, Duration::from_hours(3));
+    siaga.pass(Duration::from_hours(3));
     assert!(got(&siaga.client, &format!("/v1/alerts/{renewal}")).0.contains("<msgType>Update</msgType>"));
 }
 
@@ -218,7 +214,7 @@ fn a_feed_can_be_narrowed_as_the_flood_map() {
         assert_eq!(areas(query), expected, "{query}");
     }
     // The end of a flood is told to those who were told of the flood.
-    pass(&siaga, minutes(1));
+    siaga.pass(minutes(1));
     siaga.delete("/v1/floods/30");
     assert_eq!(areas("?minimum_state=4"), ["RW 30"]);
 }
@@ -270,7 +266,7 @@ fn a_long_history_comes_in_pages_of_a_thousand() {
             store.set_flood_state(set(number)).await.unwrap();
         }
     });
-    pass(&siaga, Duration::from_mins(1));
+    siaga.pass(Duration::from_mins(1));
     let (mut address, mut all) = ("/v1/alerts/history?area=1".to_owned(), Vec::new());
     loop {
         let page = got(&siaga.client, &address).0;
@@ -299,7 +295,7 @@ fn the_feed_of_the_exercise_has_the_message_of_the_moment() {
         let address = texts(&feed, "id")[1].replace("http://localhost", "");
         assert!(got(&siaga.client, &address).0.contains("<status>Exercise</status>"));
         seen.extend(texts(&feed, "cap:msgType"));
-        pass(&siaga, minutes(15));
+        siaga.pass(minutes(15));
     }
     assert_eq!(seen, ["Alert", "Update", "Update", "Cancel"]);
     assert_eq!(json_of(siaga.get("/v1/alerts/exercise?geoformat=geojson"))["statusCode"], 200);

@@ -16,7 +16,7 @@ fn service() -> Siaga {
         let set = siaga.put(&format!("/v1/floods/{area}"), format!(r#"{{"state":{state}}}"#)).status();
         assert_eq!(set, Status::Ok);
     }
-    siaga.clock.set(siaga.now().after(Duration::from_mins(1)));
+    siaga.pass(Duration::from_mins(1));
     assert_eq!(siaga.delete("/v1/floods/30").status(), Status::Ok);
     siaga
 }

@@ -3,7 +3,7 @@
 use rocket::http::Status;
 use serde_json::{Value, json};
 
-use crate::suite::support::{Siaga, assert_invalid, each, figment, properties};
+use crate::suite::support::{Siaga, assert_invalid, each, properties};
 
 /// The part of the map that only areas 10 and 30 touch.
 const EAST: &str = "106.841,-6.189,106.859,-6.181";
@@ -125,7 +125,7 @@ fn slightly_different_parts_have_one_response() {
 
 #[test]
 fn a_part_with_all_areas_is_the_whole_map_and_is_not_rendered_again() {
-    let siaga = Siaga::with(figment().merge(("siaga.metrics.enabled", true)), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.metrics.enabled", true);
     let tag = |address: &str| siaga.get(address).headers().get_one("ETag").unwrap().to_owned();
     let misses = || siaga.metric("siaga_cache_misses_total");
     for address in [

@@ -6,11 +6,11 @@ use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 
 use crate::fixture::now;
-use crate::suite::support::{KEY, Siaga, figment, json_of, key};
+use crate::suite::support::{KEY, Siaga, json_of, key};
 
 fn listed(siaga: &Siaga) -> Vec<Value> {
     // The list is made at most every two seconds.
-    siaga.clock.set(siaga.now().after(Duration::from_secs(2)));
+    siaga.pass(Duration::from_secs(2));
     let response = siaga.client.get("/v1/floods/attention").header(key(KEY)).dispatch();
     assert_eq!(response.status(), Status::Ok);
     assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
@@ -75,7 +75,7 @@ fn reports_put_an_area_on_the_list_at_once_and_a_change_takes_it_off() {
 
 #[test]
 fn a_state_that_nobody_confirms_is_on_the_list_after_the_configured_time() {
-    let siaga = Siaga::with(figment().merge(("siaga.attention.unconfirmed", "2h")), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.attention.unconfirmed", "2h");
     siaga.put("/v1/floods/1", r#"{"state":2}"#);
     let after = |minutes| siaga.clock.set(now().after(Duration::from_mins(minutes)));
     after(119);

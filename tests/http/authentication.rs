@@ -23,7 +23,7 @@ fn critical() -> String {
 }
 
 /// The status of a change made with these headers.
-fn change(siaga: &Siaga, headers: &[(&str, &str)]) -> Status {
+pub(crate) fn change(siaga: &Siaga, headers: &[(&str, &str)]) -> Status {
     let mut request = siaga.client.put("/v1/floods/5").body(r#"{"state":2}"#);
     for (name, value) in headers {
         request.add_header(Header::new((*name).to_owned(), (*value).to_owned()));
@@ -130,7 +130,7 @@ fn the_leeway_is_configured() {
     for (leeway, late, expected) in
         [("5m", 299, Status::Ok), ("5m", 301, Status::Forbidden), ("0s", 1, Status::Forbidden)]
     {
-        let siaga = Siaga::with(figment().merge(("siaga.auth.jwt.leeway", leeway)), |builder| builder);
+        let siaga = Siaga::with_setting("siaga.auth.jwt.leeway", leeway);
         let bearer = format!("Bearer {}", token(json!({ "exp": now() - late })));
         assert_eq!(change(&siaga, &[("Authorization", &bearer)]), expected, "{leeway}: {late} s late");
     }

@@ -15,8 +15,7 @@ fn body(siaga: &Siaga, address: &str) -> String {
 
 #[test]
 fn every_map_resource_is_at_its_address_with_the_name_of_each_format_without_the_envelope() {
-    let figment = figment().merge(("siaga.also_at", ["/data", "/"]));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with_setting("siaga.also_at", ["/data", "/"]);
     let document = json_of(siaga.get("/openapi.json"));
     let mut tried = 0;
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -123,8 +122,7 @@ fn its_response_is_cached_apart_and_its_version_has_an_address() {
 
 #[test]
 fn only_reads_of_map_resources_in_enabled_formats_have_such_addresses() {
-    let figment = figment().merge(("siaga.formats.resources.reports", ["topojson"]));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with_setting("siaga.formats.resources.reports", ["topojson"]);
     for missing in [
         "/v1/reports.geojson",
         "/v1/reports.cap",

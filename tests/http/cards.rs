@@ -1,7 +1,7 @@
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 
-use crate::suite::support::{ADMIN_KEY, Siaga, assert_invalid, each, figment, json_of, key, properties};
+use crate::suite::support::{ADMIN_KEY, Siaga, assert_invalid, each, json_of, key, properties};
 
 /// The body of the contract's example.
 fn report() -> Value {
@@ -322,8 +322,7 @@ fn what_is_kept_as_it_is_sent_is_nested_at_most_16_levels_deep() {
 
 #[test]
 fn the_types_of_preparedness_are_configured() {
-    let figment = figment().merge(("siaga.cards.prep_types", ["sandbags"]));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with_setting("siaga.cards.prep_types", ["sandbags"]);
     let of =
         |name: &str| report_with(json!({ "disaster_type": "prep", "card_data": { "report_type": name } }));
     let says = "one of [sandbags]";
@@ -346,9 +345,9 @@ fn cards_of_an_installation_that_is_taken_over_may_have_longer_identifiers() {
     let (status, says) = message(&Siaga::start());
     assert_eq!(status, Status::BadRequest);
     assert!(says.contains("7 to 14 characters"), "{says}");
-    let longer = Siaga::with(figment().merge(("siaga.cards.max_id_length", 36)), |builder| builder);
+    let longer = Siaga::with_setting("siaga.cards.max_id_length", 36);
     assert_eq!(message(&longer).0, Status::NotFound);
-    let limit = Siaga::with(figment().merge(("siaga.cards.max_id_length", 20)), |builder| builder);
+    let limit = Siaga::with_setting("siaga.cards.max_id_length", 20);
     let (status, says) = message(&limit);
     assert_eq!(status, Status::BadRequest);
     assert!(says.contains("7 to 20 characters"), "{says}");
@@ -366,7 +365,7 @@ fn disasters_that_only_the_installation_knows_are_reported_and_asked_for() {
         "one of [flood, earthquake, fire, haze, wind, volcano, prep]",
     );
     assert_eq!(unknown.ask(Method::Get, "/v1/reports?disaster=typhoon", "").status(), Status::BadRequest);
-    let siaga = Siaga::with(figment().merge(("siaga.disasters.also", ["typhoon"])), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.disasters.also", ["typhoon"]);
     assert_eq!(put(&siaga, "/v1/cards/fresh-card", &typhoon).status(), Status::Ok);
     let listed = json_of(siaga.ask(Method::Get, "/v1/reports?disaster=typhoon&timeperiod=604800", ""));
     assert_eq!(each(&listed["result"], "disaster_type"), ["typhoon"]);

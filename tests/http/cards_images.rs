@@ -1,6 +1,5 @@
 use rocket::http::{Header, Method, Status};
 use serde_json::json;
-use siaga::model::Clock;
 
 use crate::suite::support::{ADMIN_KEY, Siaga, assert_invalid, figment, json_of, key};
 
@@ -19,7 +18,7 @@ fn the_answer_is_where_to_send_a_photo_and_where_it_will_be_found() {
     let address = answer["signedRequest"].as_str().unwrap();
     let start = "http://localhost/v1/uploads/used-card.0.jpeg?expires=";
     let (expires, signature) = address.strip_prefix(start).unwrap().split_once("&signature=").unwrap();
-    let now = siaga.clock.now().to_utc().timestamp();
+    let now = siaga.now().to_utc().timestamp();
     assert_eq!(expires.parse(), Ok(now + 900));
     assert_eq!(signature.len(), 64);
 }

@@ -15,10 +15,6 @@ use crate::fixture::block_on;
 use crate::suite::servers::{apply, cursor, delta, states};
 use crate::suite::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, key, partner_report, service};
 
-fn pass(siaga: &Siaga) {
-    siaga.clock.set(siaga.clock.now().after(Duration::from_secs(1)));
-}
-
 #[test]
 fn a_client_gets_all_states_first_and_then_what_changed() {
     let siaga = Siaga::start();
@@ -28,7 +24,7 @@ fn a_client_gets_all_states_first_and_then_what_changed() {
     let since = |of: &Value| format!("?since={}", cursor(of));
     assert_eq!(delta(&siaga.client, &since(&first))["areas"], json!([]));
     siaga.put("/v1/floods/1", r#"{"state":4}"#);
-    pass(&siaga);
+    siaga.pass(Duration::from_secs(1));
     siaga.delete("/v1/floods/30");
     let second = delta(&siaga.client, &since(&first));
     assert_eq!((&second["full"], &second["changed"]), (&json!(false), &json!([])));
@@ -262,7 +258,7 @@ fn a_response_has_the_reports_that_were_hidden_before_the_request() {
 
 #[test]
 fn streams_that_are_switched_off_answer_204_and_nobody_waits() {
-    let siaga = Siaga::with(figment().merge(("siaga.streams.total", 0)), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.streams.total", 0);
     assert_eq!(siaga.get("/v1/changes/stream").status(), Status::NoContent);
     let first = cursor(&delta(&siaga.client, ""));
     let begun = Instant::now();

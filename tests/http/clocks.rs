@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use rocket::http::Method;
 use serde_json::{Value, json};
-use siaga::model::Clock;
 
 use crate::fixture::now;
 use crate::suite::eventually::{LONG, eventually_blocking};
@@ -104,5 +103,5 @@ fn every_resource_shows_since_when_an_area_is_flooded_confirmed_or_dry() {
     let attention = json_of(siaga.ask(Method::Get, "/v1/floods/attention", ""));
     let listed = attention["result"].as_array().unwrap().iter().find(|of| of["area_id"] == "10").unwrap();
     assert_eq!(listed["reasons"][0]["since"], json!(hours(2)), "{listed}");
-    assert_eq!(siaga.clock.now(), hours(22));
+    assert_eq!(siaga.now(), hours(22));
 }

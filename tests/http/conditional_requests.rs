@@ -1,6 +1,6 @@
 use rocket::http::{Header, Status};
 
-use crate::suite::support::{Siaga, figment};
+use crate::suite::support::Siaga;
 
 fn etag(siaga: &Siaga, address: &str) -> String {
     siaga.get(address).headers().get_one("ETag").unwrap().to_owned()
@@ -46,18 +46,8 @@ fn public_answers_are_revalidated_and_changes_are_kept_by_nobody() {
 }
 
 #[test]
-fn each_format_of_the_same_areas_has_its_own_tag() {
-    let siaga = Siaga::start();
-    let mut tags =
-        ["topojson", "geojson", "cap"].map(|name| etag(&siaga, &format!("/v1/floods?geoformat={name}")));
-    tags.sort();
-    assert!(tags.windows(2).all(|pair| pair[0] != pair[1]), "{tags:?}");
-}
-
-#[test]
 fn head_of_a_period_that_is_not_cached_renders_nothing() {
-    let figment = figment().merge(("siaga.metrics.enabled", true));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with_setting("siaga.metrics.enabled", true);
     let ends = "start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z";
     let renderings = || siaga.metric("siaga_cache_misses_total");
     for address in [

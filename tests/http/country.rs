@@ -12,7 +12,7 @@ const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
 
 fn philippines() -> Siaga {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/country/ph");
-    Siaga::with(figment().merge(("siaga.country.folder", folder)), |builder| builder)
+    Siaga::with_setting("siaga.country.folder", folder)
 }
 
 /// Sends the report of a new card; returns the status and the response, with `CARD` for the identifier of the card.
@@ -125,8 +125,7 @@ fn a_report_type_of_several_further_hazards_needs_the_name_of_one() {
     // The names of hazards are the ones before that of preparedness.
     change("texts/en.json", "\"prep\": \"", "\"surge\": \"Storm surge\", \"prep\": \"");
     change("texts/tl.json", "\"prep\": \"", "\"surge\": \"Daluyong\", \"prep\": \"");
-    let figment = figment().merge(("siaga.country.folder", folder.path().to_str().unwrap()));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with_setting("siaga.country.folder", folder.path().to_str().unwrap());
     let storm = json!({ "report_type": "storm" });
     let (status, refused) = report(&siaga, &card(None, &storm));
     let message = refused["message"].as_str().unwrap();

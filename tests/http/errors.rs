@@ -6,7 +6,7 @@ use crate::suite::support::{KEY, Siaga, json_of, key};
 #[test]
 fn an_unknown_route_is_404_in_json() {
     let siaga = Siaga::start();
-    for address in ["/v2", "/v2/floods", "/v1/flood", "/v1/floods/5/6", "/floods"] {
+    for address in ["/v2", "/v2/floods", "/v1/flood", "/v1/floods/5/6", "/floods", "/v1/stats/other"] {
         let response = siaga.get(address);
         assert_eq!(response.status(), Status::NotFound, "{address}");
         assert_eq!(siaga.client.options(address).dispatch().status(), Status::NotFound, "{address}");

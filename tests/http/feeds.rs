@@ -68,6 +68,7 @@ fn a_wrong_post_is_400_naming_each_fault() {
         ("text", json!([]), "text"),
         ("image_url", json!(1), "http or https address"),
         ("image_url", json!("javascript:alert(1)"), "http or https address"),
+        ("image_url", json!("data:text/html,<script>alert(1)</script>"), "http or https address"),
         ("image_url", json!("https://user:pass@host/a.jpg"), "user name and password"),
         ("image_url", json!(format!("http://{}", "a".repeat(2_042))), "at most 2048 characters"),
         ("partner_city", json!("jakarta"), "one of [jabodetabek, bandung, surabaya]"),

@@ -2,9 +2,8 @@ use std::time::Duration;
 
 use rocket::http::Status;
 use serde_json::{Value, json};
-use siaga::model::Clock;
 
-use crate::suite::support::{OTHER_KEY, Siaga, assert_invalid, each, figment, key, properties};
+use crate::suite::support::{OTHER_KEY, Siaga, assert_invalid, each, key, properties};
 
 fn gauge() -> Value {
     json!({
@@ -135,14 +134,13 @@ fn a_list_with_a_reading_from_the_future_is_400_naming_it_and_nothing_is_stored(
         gauge["observations"].as_array().unwrap().len()
     };
     assert_eq!(count(), 1, "it is shown when its time comes");
-    siaga.clock.set(siaga.clock.now().after(Duration::from_mins(10)));
+    siaga.pass(Duration::from_mins(10));
     assert_eq!(count(), 2);
 }
 
 #[test]
 fn a_list_of_too_many_readings_is_400_naming_what_narrows_it() {
-    let figment = figment().merge(("siaga.limits.features", 3));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with_setting("siaga.limits.features", 3);
     assert_eq!(each(&siaga.result("/v1/floodgauges"), "gaugeid").len(), 2, "of two gauges three readings");
     let says = "must be shorter: there are more than 3 readings in it";
     assert_invalid(siaga.get("/v1/floodgauges?timeperiod=86400"), "query", &["timeperiod"], says);

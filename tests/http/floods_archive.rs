@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::suite::support::{Siaga, assert_invalid, figment};
+use crate::suite::support::{Siaga, assert_invalid};
 
 #[test]
 fn the_highest_state_of_each_area_in_the_period_is_given() {
@@ -17,7 +17,7 @@ fn the_highest_state_of_each_area_in_the_period_is_given() {
 
 #[test]
 fn the_longest_period_is_configured() {
-    let siaga = Siaga::with(figment().merge(("siaga.limits.max_period", "2h")), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.limits.max_period", "2h");
     let address = |end| format!("/v1/floods/archive?start=2016-12-14T00:00:00Z&end=2016-12-14T{end}Z");
     siaga.result(&address("02:00:00"));
     assert_invalid(siaga.client.get(address("02:00:01")).dispatch(), "query", &["end"], "at most 2h");

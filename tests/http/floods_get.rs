@@ -1,7 +1,7 @@
 use rocket::http::Status;
 use serde_json::{Value, json};
 
-use crate::suite::support::{Siaga, assert_invalid, figment};
+use crate::suite::support::{Siaga, assert_invalid};
 
 fn areas(result: &Value) -> Vec<(String, Value)> {
     let geometries = result["objects"]["output"]["geometries"].as_array().unwrap();
@@ -89,12 +89,11 @@ fn an_empty_parameter_counts_as_absent_and_an_unknown_one_is_ignored() {
 
 #[test]
 fn the_path_of_the_base_address_is_the_mount_point() {
-    let siaga =
-        Siaga::with(figment().merge(("siaga.base_url", "https://example.org/api/v2")), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.base_url", "https://example.org/api/v2");
     assert_eq!(siaga.get("/api/v2/floods").status(), Status::Ok);
     assert_eq!(siaga.get("/v1/floods").status(), Status::NotFound);
     let feed = siaga.get("/api/v2/floods?geoformat=cap").into_string().unwrap();
     assert!(feed.contains("<id>https://example.org/api/v2/floods</id>"));
-    let at_root = Siaga::with(figment().merge(("siaga.base_url", "https://example.org")), |builder| builder);
+    let at_root = Siaga::with_setting("siaga.base_url", "https://example.org");
     assert_eq!(at_root.get("/floods").status(), Status::Ok);
 }

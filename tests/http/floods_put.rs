@@ -6,7 +6,7 @@ use siaga::model::Actor;
 use siaga::stores::Store;
 
 use crate::fixture::{self, id};
-use crate::suite::support::{KEY, Siaga, assert_invalid, figment, json_of, key};
+use crate::suite::support::{KEY, Siaga, assert_invalid, json_of, key};
 
 fn newest_actor(siaga: &Siaga, area: u64) -> Actor {
     let store = siaga.client.rocket().state::<std::sync::Arc<dyn Store>>().unwrap();
@@ -139,7 +139,7 @@ fn a_body_is_read_as_json_with_the_content_types_clients_send() {
 
 #[test]
 fn a_body_beyond_the_limit_is_413() {
-    let siaga = Siaga::with(figment().merge(("siaga.limits.body", "1KiB")), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.limits.body", "1KiB");
     let body = |length: usize| format!("{{\"state\":2,\"pad\":\"{}\"}}", "x".repeat(length - 21));
     assert_eq!(body(1024).len(), 1024 - 1);
     assert_eq!(siaga.put("/v1/floods/5", body(1024)).status(), Status::Ok);

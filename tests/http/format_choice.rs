@@ -151,7 +151,7 @@ fn a_resource_is_on_offer_in_the_formats_it_is_narrowed_to() {
 
 #[test]
 fn a_request_that_names_no_format_gets_the_configured_default() {
-    let siaga = Siaga::with(figment().merge(("siaga.formats.default", "geojson")), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.formats.default", "geojson");
     assert_eq!(begun(&siaga, "/v1/floods", &[]), "Featu");
     assert_eq!(begun(&siaga, "/v1/floods?geoformat=topojson", &[]), "Topol");
 }

@@ -4,7 +4,7 @@ use rocket::http::{Method, Status};
 use serde_json::json;
 
 use crate::independent::away::with_away;
-use crate::suite::support::{Siaga, figment, json_of, key};
+use crate::suite::support::{Siaga, json_of, key};
 
 #[test]
 fn health_answers_head_and_whoever_asks_and_no_other_method() {
@@ -43,7 +43,7 @@ fn a_storage_of_images_that_cannot_be_written_to_degrades_the_service_which_stay
     std::fs::write(&file, "").unwrap();
     for (place, status) in [(folder.path().join("made/later"), "ready"), (file.join("below"), "degraded")] {
         let url = format!("file://{}", place.display());
-        let siaga = Siaga::with(figment().merge(("siaga.images.url", url)), |builder| builder);
+        let siaga = Siaga::with_setting("siaga.images.url", url);
         let response = siaga.get("/health/ready");
         assert_eq!(response.status(), Status::Ok);
         let body = json_of(response);

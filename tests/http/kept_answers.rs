@@ -6,7 +6,6 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rocket::http::{Header, Method, Status};
 use rocket::local::blocking::Client;
-use siaga::model::{Clock, ManualClock};
 
 use crate::fixture;
 use crate::suite::eventually::{LONG, eventually_blocking};
@@ -88,7 +87,7 @@ fn the_first_response_after_a_change_is_compressed_as_its_request_prefers() {
 
 #[test]
 fn responses_that_are_not_cached_are_compressed_and_short_ones_are_not() {
-    let siaga = Siaga::with(figment().merge(("siaga.cache.size", "0")), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.cache.size", "0");
     for name in SHORTER {
         let (_, coding, _, bytes) = with_coding(&siaga, "/v1/floods", name, None);
         assert_eq!(coding.as_deref(), Some(name));
@@ -100,7 +99,7 @@ fn responses_that_are_not_cached_are_compressed_and_short_ones_are_not() {
 
 #[test]
 fn nothing_is_compressed_for_headers_alone_or_a_client_that_has_the_response() {
-    let siaga = Siaga::with(figment().merge(("siaga.metrics.enabled", true)), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.metrics.enabled", true);
     let cached = || siaga.metric("siaga_cache_bytes") as u64;
     // Nothing is ever compressed at the best level: the feed changes too soon.
     let address = "/v1/floods?geoformat=cap";
@@ -234,10 +233,6 @@ fn answer(client: &Client, address: &str) -> (u16, Option<String>, Option<String
     (status, media_type, tag, response.into_string().unwrap_or_default())
 }
 
-fn pass(clock: &ManualClock, milliseconds: u64) {
-    clock.set(clock.now().after(Duration::from_millis(milliseconds)));
-}
-
 #[test]
 fn no_answer_differs_by_a_byte_from_one_that_is_made_for_its_request() {
     proptest!(ProptestConfig::with_cases(6), |(steps in prop::collection::vec(step(), 120))| {
@@ -246,7 +241,7 @@ fn no_answer_differs_by_a_byte_from_one_that_is_made_for_its_request() {
         let made = kept.beside(figment().merge(("siaga.cache.size", 0)));
         for step in steps {
             match step {
-                Step::Wait(milliseconds) => pass(&kept.clock, milliseconds),
+                Step::Wait(milliseconds) => kept.pass(Duration::from_millis(milliseconds)),
                 Step::Send(method, address, body) => {
                     let status = kept.ask(method, &format!("/v1/{address}"), body).status();
                     prop_assert_eq!(status.class().is_success(), true, "{}", address);

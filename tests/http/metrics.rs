@@ -9,7 +9,7 @@ use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{KEY, OTHER_KEY, Siaga, figment, key};
 
 fn with_metrics() -> Siaga {
-    Siaga::with(figment().merge(("siaga.metrics.enabled", true)), |builder| builder)
+    Siaga::with_setting("siaga.metrics.enabled", true)
 }
 
 fn page(siaga: &Siaga) -> String {

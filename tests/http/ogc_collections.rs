@@ -100,7 +100,7 @@ fn a_gauge_is_a_feature_also_while_nobody_reads_it() {
     let siaga = Siaga::start();
     let all = ids(&features(&siaga, "gauges", ""));
     assert_eq!(all.len(), fixture::gauges().len());
-    siaga.clock.set(siaga.now().after(Duration::from_hours(24 * 30)));
+    siaga.pass(Duration::from_hours(24 * 30));
     let unread = features(&siaga, "gauges", "");
     assert_eq!(ids(&unread), all);
     for feature in &unread {

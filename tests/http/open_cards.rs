@@ -6,7 +6,6 @@ use std::time::Duration;
 use rocket::http::{Header, Method, Status};
 use rocket::local::blocking::LocalResponse;
 use serde_json::{Value, json};
-use siaga::model::Clock;
 
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::photos::photo;
@@ -15,7 +14,7 @@ use crate::suite::support::{ADMIN_KEY, Siaga, figment, json_of, key, properties}
 const TOKEN: &str = "X-Photo-Token";
 
 fn open() -> Siaga {
-    Siaga::with(figment().merge(("siaga.cards.open", true)), |builder| builder)
+    Siaga::with_setting("siaga.cards.open", true)
 }
 
 /// Returns the address of a new card.
@@ -24,7 +23,7 @@ fn card(siaga: &Siaga) -> String {
 }
 
 fn report(siaga: &Siaga) -> String {
-    let created_at = siaga.clock.now().to_string();
+    let created_at = siaga.now().to_string();
     json!({ "disaster_type": "flood", "card_data": { "report_type": "flood", "flood_depth": 40 },
             "created_at": created_at, "location": { "lat": -6.195, "lng": 106.805 } })
     .to_string()
@@ -140,7 +139,7 @@ fn a_photo_token_ends_with_the_time_of_its_card() {
     let sent = send(&siaga, Method::Put, &card, report(&siaga));
     let token = sent.headers().get_one(TOKEN).unwrap().to_owned();
     let images = format!("{card}/images");
-    siaga.clock.set(siaga.clock.now().after(Duration::from_hours(24)));
+    siaga.pass(Duration::from_hours(24));
     let late = siaga.client.get(&*images).header(Header::new(TOKEN, token)).dispatch();
     assert_eq!(late.status(), Status::Forbidden);
     assert_eq!(siaga.ask(Method::Get, &images, "").status(), Status::Ok, "with a credential");
@@ -166,9 +165,9 @@ fn an_expired_card_looks_like_an_unknown_one_and_a_used_one_does_not_expire() {
             (response.status().code, response.into_string().unwrap_or_default().replace(id, "ID"))
         })
     };
-    siaga.clock.set(siaga.clock.now().after(Duration::from_millis(24 * 3_600_000 - 1)));
+    siaga.pass(Duration::from_millis(24 * 3_600_000 - 1));
     assert_eq!(status(&siaga, Method::Get, &expired), 200, "until then");
-    siaga.clock.set(siaga.clock.now().after(Duration::from_millis(1)));
+    siaga.pass(Duration::from_millis(1));
     let unknown = all("/v1/cards/abcdefghijklmn");
     assert!(unknown.iter().all(|(status, _)| *status == 404), "{unknown:?}");
     assert_eq!(all(&expired), unknown);
@@ -181,9 +180,9 @@ fn how_long_a_card_is_open_is_configured() {
     let figment = figment().merge(("siaga.cards.open", true)).merge(("siaga.cards.open_for", "1h"));
     let siaga = Siaga::with(figment, |builder| builder);
     let card = card(&siaga);
-    siaga.clock.set(siaga.clock.now().after(Duration::from_mins(59)));
+    siaga.pass(Duration::from_mins(59));
     assert_eq!(status(&siaga, Method::Get, &card), 200);
-    siaga.clock.set(siaga.clock.now().after(Duration::from_mins(1)));
+    siaga.pass(Duration::from_mins(1));
     assert_eq!(status(&siaga, Method::Get, &card), 404);
 }
 
@@ -200,7 +199,7 @@ fn an_open_card_permits_no_other_and_a_bad_key_permits_nothing() {
 
 #[test]
 fn a_credential_sends_the_photo_first_if_that_is_configured() {
-    let siaga = Siaga::with(figment().merge(("siaga.cards.photo_first", true)), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.cards.photo_first", true);
     let card = card(&siaga);
     let images = format!("{card}/images");
     assert_eq!(status(&siaga, Method::Get, &images), 403, "only with a credential");
@@ -256,7 +255,7 @@ fn who_guesses_identifiers_is_refused_for_cards_and_for_nothing_else() {
 #[test]
 fn a_report_by_an_open_card_is_not_refused_for_its_time_or_place_and_waits_if_it_is_outside() {
     let siaga = open();
-    let made = siaga.clock.now();
+    let made = siaga.now();
     let cards: Vec<String> = (0..5).map(|_| card(&siaga)).collect();
     siaga.clock.set(made.after(Duration::from_mins(30)));
     let sent = |card: &str, created_at: &str, [lat, lng]: [f64; 2]| {
@@ -272,7 +271,7 @@ fn a_report_by_an_open_card_is_not_refused_for_its_time_or_place_and_waits_if_it
     let here = [-6.195, 106.805];
     let half = made.after(Duration::from_mins(10)).to_string();
     assert_eq!(sent(&cards[0], &half, here), Some(json!(half)));
-    assert_eq!(sent(&cards[1], "2099-01-01T00:00:00Z", here), Some(json!(siaga.clock.now())));
+    assert_eq!(sent(&cards[1], "2099-01-01T00:00:00Z", here), Some(json!(siaga.now())));
     assert_eq!(sent(&cards[2], "1970-01-01T00:00:00Z", here), Some(json!(made)), "not before its link");
     assert_eq!(sent(&cards[3], &half, [48.1, 11.5]), None, "it waits for review");
     assert_eq!(sent(&cards[4], &half, [0.0, 0.0]), None, "it waits for review");

@@ -1,5 +1,7 @@
 //! Every wrong parameter is 400, and named with what is allowed.
 
+use rocket::http::{Method, Status};
+
 use crate::suite::support::{Siaga, assert_invalid};
 
 /// Addresses below the base address, the parameter that is wrong, and what is said about it.
@@ -88,15 +90,18 @@ const WRONG_PATHS: [(&str, &str, &str); 8] = [
     ("cards/abc", "cardId", "7 to 14 characters"),
 ];
 
+fn assert_wrong(siaga: &Siaga, address: &str, source: &str, key: &str, says: &str) {
+    let response = siaga.ask(Method::Get, address, "");
+    assert_eq!(response.status(), Status::BadRequest, "{address}");
+    assert_invalid(response, source, &[key], says);
+}
+
 #[test]
 fn a_wrong_parameter_is_400_naming_it_and_what_is_allowed() {
     let siaga = Siaga::start();
     for (source, wrong) in [("query", &WRONG[..]), ("params", &WRONG_PATHS)] {
         for (address, key, says) in wrong {
-            let address = format!("/v1/{address}");
-            let response = siaga.ask(rocket::http::Method::Get, &address, "");
-            assert_eq!(response.status().code, 400, "{address}");
-            assert_invalid(response, source, &[key], says);
+            assert_wrong(&siaga, &format!("/v1/{address}"), source, key, says);
         }
     }
 }
@@ -120,8 +125,7 @@ fn start_and_end_are_required_and_judged_on_every_route_of_a_period() {
             (format!("{start}&end=2017-12-15T00:00:01Z"), "end", "at most 366d after"),
             (format!("start=%FF&{end}"), "start", "UTF-8"),
         ] {
-            let response = siaga.client.get(format!("/v1/{route}?{query}")).dispatch();
-            assert_invalid(response, "query", &[key], says);
+            assert_wrong(&siaga, &format!("/v1/{route}?{query}"), "query", key, says);
         }
     }
 }
@@ -144,7 +148,7 @@ fn a_box_that_is_none_is_400_on_every_route_that_takes_one() {
         "0,-91,1,0",
     ] {
         for path in ["floods", "reports", "areas", "infrastructure", "infrastructure/pumps"] {
-            assert_invalid(siaga.get(&format!("/v1/{path}?bbox={wrong}")), "query", &["bbox"], says);
+            assert_wrong(&siaga, &format!("/v1/{path}?bbox={wrong}"), "query", "bbox", says);
         }
     }
 }

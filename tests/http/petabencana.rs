@@ -3,13 +3,13 @@
 use rocket::http::{Method, Status};
 use serde_json::json;
 
-use crate::suite::support::{ADMIN_KEY, Siaga, each, figment, json_of, key, properties};
+use crate::suite::support::{ADMIN_KEY, Siaga, each, json_of, key, properties};
 
 const MOUNTS: [&str; 3] = ["/v1", "/data", ""];
 
 /// A service at several paths.
 fn siaga() -> Siaga {
-    Siaga::with(figment().merge(("siaga.also_at", ["/data", "/"])), |builder| builder)
+    Siaga::with_setting("siaga.also_at", ["/data", "/"])
 }
 
 #[test]

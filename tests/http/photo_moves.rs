@@ -95,8 +95,7 @@ fn only_the_owner_of_a_folder_of_photos_can_read_the_hidden_ones() {
     let hidden = folder.path().join("hidden");
     std::fs::create_dir(&hidden).unwrap();
     std::fs::set_permissions(&hidden, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let figment = figment().merge(("siaga.images.url", format!("file://{}", folder.path().display())));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with_setting("siaga.images.url", format!("file://{}", folder.path().display()));
     publish(&siaga);
     set(&siaga, true);
     assert!(hidden.join("used-card.jpg").exists());

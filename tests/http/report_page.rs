@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use rocket::http::{ContentType, Method, Status};
 use serde_json::{Value, json};
-use siaga::model::Clock;
 
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::form::{
@@ -104,7 +103,7 @@ fn a_link_is_a_form_then_a_thank_you_and_later_says_what_to_do() {
     location(&send(&siaga, &address, &flood(&[("disaster", "wind"), ("wind.impact", "2")]), None));
     assert_eq!(newest(&siaga)["url"], *used);
     assert!(siaga.get(&address).into_string().unwrap().contains("Thank you"));
-    siaga.clock.set(siaga.clock.now().after(Duration::from_hours(24)));
+    siaga.pass(Duration::from_hours(24));
     for id in [&*late, "unknown-card-1", "x"] {
         let response = siaga.client.get(format!("/report/{id}?lang=en")).dispatch();
         assert_eq!(response.status(), Status::NotFound);
@@ -304,7 +303,7 @@ fn those_who_have_sent_a_report_can_add_a_photo_while_the_card_is_open() {
 
     let late = crate::suite::form::card(&siaga, "en");
     let thanks = location(&send(&siaga, &format!("/report/{late}"), &flood(&[]), None));
-    siaga.clock.set(siaga.clock.now().after(Duration::from_hours(24)));
+    siaga.pass(Duration::from_hours(24));
     assert!(!offers(&page(&thanks)), "the card is closed");
     let token = thanks.split_once("&token=").unwrap().1;
     let expired = format!("/report/{late}/photo?lang=en&token={token}");

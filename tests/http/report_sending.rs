@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rocket::http::{ContentType, Status};
 use serde_json::{Value, json};
-use siaga::model::{Clock, Places};
+use siaga::model::Places;
 use siaga::stores::memory::OpenMemory;
 use siaga::stores::{Decorator, Store, StoreError, Versioned};
 
@@ -56,7 +56,7 @@ fn a_report_is_from_the_first_press_of_the_button_whatever_the_phones_clock_and_
         let report = all(&siaga).into_iter().find(|report| report["text"] == *text).unwrap();
         report["created_at"].as_str().unwrap().to_owned()
     };
-    let now = siaga.clock.now();
+    let now = siaga.now();
     // Ten hours before it was sent, by a clock that is a day ahead.
     let ahead = [("created_at", "2016-12-20T05:00:00Z"), ("sent_at", "2016-12-20T15:00:00Z")];
     assert_eq!(made(&ahead), now.before(hours(10)).to_string());
@@ -73,7 +73,7 @@ fn a_report_is_from_the_first_press_of_the_button_whatever_the_phones_clock_and_
 fn a_report_by_a_link_is_never_from_before_the_link() {
     let siaga = started(open().merge(("siaga.cards.open_for", "72h")));
     let (old, new) = (card(&siaga, "id"), card(&siaga, "id"));
-    let made = siaga.clock.now();
+    let made = siaga.now();
     let ten_hours = [("created_at", "2016-12-20T05:00:00Z"), ("sent_at", "2016-12-20T15:00:00Z")];
     location(&send(&siaga, &format!("/report/{new}"), &flood(&ten_hours), None));
     assert_eq!((&newest(&siaga)["url"], &newest(&siaga)["created_at"]), (&json!(new), &json!(made)));

@@ -2,7 +2,7 @@ use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 use siaga::model::Timestamp;
 
-use crate::suite::support::{Siaga, assert_invalid, each, figment, json_of, partner_report, properties};
+use crate::suite::support::{Siaga, assert_invalid, each, json_of, partner_report, properties};
 
 fn keys(siaga: &Siaga, address: &str) -> Vec<Value> {
     each(&siaga.result(address), "pkey")
@@ -158,8 +158,7 @@ fn the_time_series_counts_flood_reports_hour_by_hour() {
 
 #[test]
 fn a_list_of_too_many_reports_has_the_newest_and_an_archive_is_400_naming_what_narrows_it() {
-    let figment = figment().merge(("siaga.limits.features", 5));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with_setting("siaga.limits.features", 5);
     assert_eq!(keys(&siaga, "/v1/reports").len(), 5);
     let whole = siaga.get("/v1/reports");
     assert_eq!(whole.headers().get_one("Siaga-Truncated"), None);

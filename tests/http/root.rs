@@ -58,8 +58,7 @@ fn it_says_when_what_is_known_was_last_added_to() {
 
 #[test]
 fn people_get_a_page_whatever_else_their_browser_takes() {
-    let figment = figment().merge(("siaga.licence.url", "https://data.example/licence?a=1&b=\"2\""));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with_setting("siaga.licence.url", "https://data.example/licence?a=1&b=\"2\"");
     let request = siaga.client.get("/").header(Header::new("Accept", BROWSER));
     let response = request.dispatch();
     assert_eq!(response.headers().get_one("Content-Type"), Some("text/html; charset=utf-8"));
@@ -158,13 +157,6 @@ fn pages_name_the_site_and_its_agency_and_show_its_logo() {
     assert_eq!(Siaga::start().get("/logo").status(), Status::NotFound);
 }
 
-#[test]
-fn pages_and_alerts_say_that_they_are_no_demonstration() {
-    let siaga = Siaga::start();
-    assert!(!siaga.get("/docs").into_string().unwrap().contains("class=\"demo\""));
-    assert!(siaga.get("/v1/floods?geoformat=cap").into_string().unwrap().contains("<status>Actual</status>"));
-}
-
 #[derive(rocket::Responder)]
 struct Linked(&'static str, Header<'static>);
 
@@ -193,8 +185,7 @@ fn every_answer_names_a_configured_licence() {
 
 #[test]
 fn the_page_and_the_description_name_the_configured_terms() {
-    let figment = figment().merge(("siaga.licence.terms", "CC BY 4.0"));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with_setting("siaga.licence.terms", "CC BY 4.0");
     assert_eq!(siaga.result("/")["licence"]["terms"], "CC BY 4.0");
     let document = crate::suite::support::json_of(siaga.get("/openapi.json"));
     assert_eq!(document["info"]["license"]["name"], "CC BY 4.0");

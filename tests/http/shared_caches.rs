@@ -6,7 +6,6 @@ use std::time::Duration;
 use rocket::http::{Header, Status};
 use rocket::local::blocking::LocalResponse;
 use serde_json::{Value, json};
-use siaga::model::Clock;
 
 use crate::suite::support::{ADMIN_KEY, Siaga, figment, json_of, key};
 
@@ -14,15 +13,11 @@ const PLAIN: &str = "public, max-age=0, s-maxage=5, stale-while-revalidate=5, st
 const REPORTS: &str = "public, max-age=0, s-maxage=5, stale-while-revalidate=5, stale-if-error=60";
 
 fn shared() -> Siaga {
-    Siaga::with(figment().merge(("siaga.cache.shared", "5s")), |builder| builder)
+    Siaga::with_setting("siaga.cache.shared", "5s")
 }
 
 fn header(response: &LocalResponse<'_>, name: &str) -> Option<String> {
     response.headers().get_one(name).map(str::to_owned)
-}
-
-fn pass(siaga: &Siaga, time: Duration) {
-    siaga.clock.set(siaga.clock.now().after(time));
 }
 
 #[test]
@@ -87,13 +82,13 @@ fn changes(siaga: &Siaga, since: Option<&str>) -> (Value, String) {
 fn cursors_stand_at_ticks_so_that_clients_share_a_few_addresses() {
     let siaga = shared();
     // The fixture's time is not at a tick.
-    let to_tick = siaga.clock.now().floor(Duration::from_secs(5)).after(Duration::from_secs(5));
+    let to_tick = siaga.now().floor(Duration::from_secs(5)).after(Duration::from_secs(5));
     siaga.clock.set(to_tick);
     let (full, control) = changes(&siaga, None);
     assert_eq!((&full["full"], control.as_str()), (&json!(true), REPORTS));
     let first = full["cursor"].as_str().unwrap().to_owned();
     assert_eq!(changes(&siaga, Some(&first)).0["areas"], json!([]), "the tick has its states");
-    pass(&siaga, Duration::from_secs(2));
+    siaga.pass(Duration::from_secs(2));
     siaga.put("/v1/floods/1", r#"{"state":4}"#);
     let (same, control) = changes(&siaga, Some(&first));
     assert_eq!((&same["cursor"], &same["areas"]), (&json!(first), &json!([])));
@@ -105,7 +100,7 @@ fn cursors_stand_at_ticks_so_that_clients_share_a_few_addresses() {
     let ahead = truth["cursor"].as_str().unwrap().to_owned();
     let (further, _) = changes(&siaga, Some(&ahead));
     assert_eq!((&further["cursor"], &further["areas"]), (&json!(ahead), &json!([])));
-    pass(&siaga, Duration::from_secs(3));
+    siaga.pass(Duration::from_secs(3));
     let (next, control) = changes(&siaga, Some(&first));
     assert_eq!((&next["cursor"], control.as_str()), (&json!(ahead), REPORTS));
     assert_eq!(next["areas"][0]["state"], 4);
@@ -114,7 +109,7 @@ fn cursors_stand_at_ticks_so_that_clients_share_a_few_addresses() {
 
 #[test]
 fn unknown_parameters_are_ignored_and_named_and_their_order_does_not_matter() {
-    let siaga = Siaga::with(figment().merge(("siaga.metrics.enabled", true)), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.metrics.enabled", true);
     let plain = siaga.get("/v1/floods?city=jbd&minimum_state=1");
     let tag = header(&plain, "ETag").unwrap();
     assert_eq!(header(&plain, "Siaga-Ignored"), None);

@@ -7,7 +7,7 @@ use figment::Figment;
 use rocket::http::{Header, Method, Status};
 use rocket::local::blocking::{Client, LocalResponse};
 use serde_json::{Value, json};
-use siaga::model::{Clock, Timestamp};
+use siaga::model::Timestamp;
 use siaga::stores::Store;
 
 use crate::fixture::now;
@@ -184,7 +184,7 @@ fn an_accepted_write_is_a_sign_of_life_of_all_sources_with_its_subject() {
         (Method::Post, "/v1/cards", json!({ "username": "a", "network": "twitter", "language": "en" })),
         (Method::Post, "/v1/feeds/partner", partner_report(json!({}))),
     ] {
-        let time = siaga.clock.now().after(Duration::from_secs(1));
+        let time = siaga.now().after(Duration::from_secs(1));
         siaga.clock.set(time);
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let response = siaga.ask(method, address, body);
@@ -318,7 +318,7 @@ fn feeds_say_that_alerts_may_be_missing_while_a_source_of_floods_is_silent() {
         assert!(feed(&address).contains(&warning), "it was never heard");
         assert_eq!(beat(&siaga.client, "desk", KEY).status(), Status::Ok);
         assert!(!feed(&address).contains(&warning));
-        siaga.clock.set(siaga.clock.now().after(Duration::from_mins(31)));
+        siaga.pass(Duration::from_mins(31));
         assert!(feed(&address).contains(&warning));
     }
     let exercise = feed("/v1/alerts/exercise");

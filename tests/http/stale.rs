@@ -114,9 +114,8 @@ fn on_failing(opener: Arc<OpenWrapped<Arc<Away>>>, settings: &[(&str, &str)]) ->
 }
 
 fn pass(siaga: &Siaga, seconds: u64) -> Timestamp {
-    let now = siaga.clock.now().after(Duration::from_secs(seconds));
-    siaga.clock.set(now);
-    now
+    siaga.pass(Duration::from_secs(seconds));
+    siaga.now()
 }
 
 #[test]
@@ -169,7 +168,7 @@ fn what_was_not_read_before_and_what_is_written_is_503_while_the_store_is_away()
 fn a_rendering_that_fails_leaves_the_last_response_there() {
     let (siaga, away) = with_failing(&[]);
     let before = siaga.get("/v1/floods/states").into_string().unwrap();
-    let current_at = siaga.clock.now();
+    let current_at = siaga.now();
     pass(&siaga, 5);
     assert_eq!(siaga.put("/v1/floods/1", r#"{"state":4}"#).status(), Status::Ok);
     away.data.store(true, Ordering::SeqCst);
@@ -400,7 +399,7 @@ fn the_map_is_a_page_while_the_store_is_away() {
     let first = siaga.get("/map?lang=en");
     assert_eq!((first.status(), first.headers().get_one("Siaga-Stale-Since")), (Status::Ok, None));
     drop(first);
-    let current_at = siaga.clock.now();
+    let current_at = siaga.now();
     away.all(true);
     pass(&siaga, 120);
 

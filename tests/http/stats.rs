@@ -1,4 +1,3 @@
-use rocket::http::Status;
 use serde_json::json;
 
 use crate::suite::support::{Siaga, json_of};
@@ -62,9 +61,4 @@ fn statistics_stand_in_result_and_beside_it() {
         let result = members.shift_remove("result").unwrap();
         assert_eq!(body, result, "{name}");
     }
-}
-
-#[test]
-fn an_unknown_statistic_is_404() {
-    assert_eq!(Siaga::start().get("/v1/stats/other").status(), Status::NotFound);
 }

@@ -7,7 +7,6 @@ pub(crate) mod form;
 #[allow(dead_code, reason = "not every store runs all tests")]
 pub(crate) mod support;
 
-#[allow(dead_code, reason = "not every store runs all tests")]
 #[path = "../common/eventually.rs"]
 pub(crate) mod eventually;
 #[allow(dead_code, reason = "not every store runs all tests")]

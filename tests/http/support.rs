@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use figment::Figment;
 use figment::providers::Serialized;
@@ -9,6 +10,7 @@ use rocket::http::{Header, Method, Status};
 use rocket::local::blocking::{Client, LocalResponse};
 use rocket::tokio::runtime::{self, Runtime};
 use rocket::{Build, Rocket};
+use serde::Serialize;
 use serde_json::{Value, json};
 use siaga::Builder;
 use siaga::auth::KeyDigest;
@@ -93,6 +95,11 @@ impl Siaga {
         Self::with(figment(), |builder| builder)
     }
 
+    /// A service with another setting.
+    pub(crate) fn with_setting(key: &str, value: impl Serialize) -> Self {
+        Self::with(figment().merge((key, value)), |builder| builder)
+    }
+
     /// A service with another configuration or further parts.
     pub(crate) fn with(figment: Figment, parts: impl FnOnce(Builder) -> Builder) -> Self {
         let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -144,6 +151,10 @@ impl Siaga {
         let request = self.client.get(address.to_owned());
         let response = request.header(Header::new("If-None-Match", tag.to_owned())).dispatch();
         response.status() == Status::NotModified
+    }
+
+    pub(crate) fn pass(&self, time: Duration) {
+        self.clock.set(self.clock.now().after(time));
     }
 
     /// The time by the clock of the service.

@@ -1,12 +1,13 @@
 //! Tokens that are verified by a public key, and whatever is tried instead.
 
-use rocket::http::{Header, Status};
+use rocket::http::Status;
 use serde_json::{Value, json};
 
+use crate::independent::authentication;
 use crate::independent::signing::{
     ED25519_PEM, P256_PEM, PUBLIC, RSA_PEM, base64, claims, jwk, now, token, token_by_secret,
 };
-use crate::suite::support::{SECRET, Siaga, figment_without_tokens, json_of};
+use crate::suite::support::{SECRET, Siaga, figment_without_tokens};
 
 /// A service that takes tokens by this algorithm and key alone.
 fn with_key(algorithm: &str, pem: &str) -> Siaga {
@@ -14,17 +15,8 @@ fn with_key(algorithm: &str, pem: &str) -> Siaga {
     Siaga::with(figment_without_tokens().merge(("siaga.auth.jwt", jwt)), |builder| builder)
 }
 
-/// The status of a change made with a token.
 pub(crate) fn change(siaga: &Siaga, token: &str) -> Status {
-    let bearer = Header::new("Authorization", format!("Bearer {token}"));
-    let response = siaga.client.put("/v1/floods/5").header(bearer).body(r#"{"state":2}"#).dispatch();
-    let status = response.status();
-    if status != Status::Ok {
-        assert_eq!(status, Status::Forbidden, "{token:.200}");
-        let message = json_of(response)["message"].as_str().unwrap().to_owned();
-        assert!(message.starts_with("this needs a valid credential"), "{message}");
-    }
-    status
+    authentication::change(siaga, &[("Authorization", &format!("Bearer {token}"))])
 }
 
 fn header(algorithm: &str, more: Value) -> Value {
@@ -175,6 +167,21 @@ fn a_signature_that_was_touched_is_refused() {
         let touched = format!("{signed}.{}{other}", &signature[..signature.len() - 1]);
         assert_eq!(change(&siaga, &touched), Status::Forbidden, "{algorithm}");
         assert_eq!(change(&siaga, &good), Status::Ok, "{algorithm}");
+    }
+}
+
+#[test]
+fn issuer_and_audience_count_with_a_public_key_too() {
+    let jwt = json!({ "algorithm": "EdDSA", "public_key": ED25519_PEM, "issuer": "https://id", "audience": "siaga" });
+    let siaga = Siaga::with(figment_without_tokens().merge(("siaga.auth.jwt", jwt)), |builder| builder);
+    for (issuer, audience, expected) in [
+        ("https://id", "siaga", Status::Ok),
+        ("https://id/", "siaga", Status::Forbidden),
+        ("https://id", "siaga2", Status::Forbidden),
+    ] {
+        let claims = claims(json!({ "iss": issuer, "aud": audience }));
+        let token = token("EdDSA", &header("EdDSA", json!({})), &claims);
+        assert_eq!(change(&siaga, &token), expected, "{issuer} {audience}");
     }
 }
 

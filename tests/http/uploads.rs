@@ -5,7 +5,6 @@ use image::{GenericImageView, ImageFormat};
 use rocket::http::{ContentType, Header, Method, Status};
 use rocket::local::blocking::LocalResponse;
 use serde_json::{Value, json};
-use siaga::model::Clock;
 
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::photos::{photo, picture};
@@ -58,7 +57,7 @@ fn the_address_of_a_photo_is_the_one_configured_when_the_report_is_read() {
 
 /// A service whose uploads may be of 2,000 bytes at most.
 fn modest() -> Siaga {
-    Siaga::with(figment().merge(("siaga.images.max_bytes", 2_000)), |builder| builder)
+    Siaga::with_setting("siaga.images.max_bytes", 2_000)
 }
 
 #[test]
@@ -132,7 +131,7 @@ fn an_address_is_accepted_by_every_server_with_its_signing_key_and_by_no_other()
 fn an_address_that_is_altered_expired_or_foreign_is_403() {
     let siaga = Siaga::start();
     let address = invited(&siaga, "");
-    let other = Siaga::with(figment().merge(("siaga.images.signing_key", "another key")), |builder| builder);
+    let other = Siaga::with_setting("siaga.images.signing_key", "another key");
     let (path, query) = address.split_once('?').unwrap();
     let (expires, signature) = query.split_once('&').unwrap();
     let flipped = if signature.ends_with('0') { "1" } else { "0" };
@@ -165,9 +164,9 @@ fn an_address_that_is_altered_expired_or_foreign_is_403() {
             assert_eq!((&body["statusCode"], &body["error"]), (&json!(403), &json!("Forbidden")));
         }
     }
-    siaga.clock.set(siaga.clock.now().after(Duration::from_secs(899)));
+    siaga.pass(Duration::from_secs(899));
     assert_eq!(send(&siaga, &address, "text/plain", "").status(), Status::UnsupportedMediaType);
-    siaga.clock.set(siaga.clock.now().after(Duration::from_secs(1)));
+    siaga.pass(Duration::from_secs(1));
     assert_eq!(send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(), Status::Forbidden);
     assert_eq!(image_url(&siaga), Value::Null);
 }
@@ -275,7 +274,7 @@ fn an_upload_that_is_no_photo_leaves_the_report_alone_and_another_can_be_sent() 
 
 #[test]
 fn the_longest_side_of_a_photo_is_configured() {
-    let siaga = Siaga::with(figment().merge(("siaga.images.max_side", 100)), |builder| builder);
+    let siaga = Siaga::with_setting("siaga.images.max_side", 100);
     assert_eq!(send(&siaga, &invited(&siaga, ""), "image/jpeg", photo(160, 120, 1)).status(), Status::Ok);
     serves_its_photo(&siaga);
     let file = siaga.get("/v1/images/used-card.jpg").into_bytes().unwrap();
