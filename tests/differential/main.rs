@@ -96,9 +96,9 @@ impl Side {
     }
 
     /// The time of an entry of an area's log, counted from the newest.
-    async fn newest_entry(&self, area: AreaId) -> Option<Timestamp> {
+    async fn entry(&self, area: AreaId, back: usize) -> Option<Timestamp> {
         let log = self.store.flood_log(area).await.unwrap();
-        log.last().map(|change| change.at)
+        log.iter().rev().nth(back).map(|change| change.at)
     }
 
     async fn answer(&mut self, operation: &Operation, now: Timestamp) -> Shown {
@@ -109,7 +109,7 @@ impl Side {
             Operation::Order(orders, request) => {
                 let mut changes = Vec::new();
                 for (SetFloodState { area, state, .. }, after) in orders {
-                    let after = match (after, self.newest_entry(area).await) {
+                    let after = match (after, self.entry(area, 0).await) {
                         (Some(true), Some(at)) => Condition::SetAt(at),
                         (Some(_), _) => Condition::Dry,
                         (None, _) => Condition::Any,
