@@ -1,7 +1,5 @@
 //! What a run of the program printed.
 
-#![allow(dead_code, reason = "few test targets use all of it")]
-
 use std::process::Output;
 
 /// Returns what a run printed that succeeded and had nothing on standard error.

@@ -72,15 +72,18 @@ async fn publish_amid(edit: &'static str) -> (bool, Option<String>, Option<Strin
 }
 
 #[test]
-fn an_image_is_published_beside_what_an_editor_changes() {
-    let edited = block_on(publish_amid("UPDATE reports SET title = 'edited' WHERE pkey = 1"));
-    assert_eq!(edited, (true, Some(URL.to_owned()), Some("edited".to_owned())));
-}
-
-#[test]
-fn an_image_that_an_editor_gives_a_report_is_kept() {
-    let edited = block_on(publish_amid("UPDATE reports SET image_url = 'theirs' WHERE pkey = 1"));
-    assert_eq!(edited, (false, Some("theirs".to_owned()), None));
+fn an_image_is_published_beside_what_an_editor_changes_and_not_in_place_of_theirs() {
+    for (edit, expected) in [
+        ("UPDATE reports SET title = 'edited' WHERE pkey = 1", (true, URL, Some("edited"))),
+        ("UPDATE reports SET image_url = 'theirs' WHERE pkey = 1", (false, "theirs", None)),
+    ] {
+        let (published, image, title) = block_on(publish_amid(edit));
+        assert_eq!(
+            (published, image.as_deref(), title.as_deref()),
+            (expected.0, Some(expected.1), expected.2),
+            "{edit}"
+        );
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod kept;
 #[path = "../common/large_map.rs"]
 mod large_map;
 #[path = "../common/outcome.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod outcome;
 #[path = "../common/photos.rs"]
 mod photos;
