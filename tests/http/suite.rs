@@ -9,7 +9,6 @@ pub(crate) mod support;
 
 #[path = "../common/eventually.rs"]
 pub(crate) mod eventually;
-#[allow(dead_code, reason = "not every store runs all tests")]
 #[path = "../common/photos.rs"]
 pub(crate) mod photos;
 
