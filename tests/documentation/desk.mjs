@@ -49,7 +49,8 @@ await chromium(async (page, browser) => {
   await stored(page, "60 areas");
   const took = Date.now() - begun;
   console.log(`60 areas by keys: ${took} ms`);
-  assert.ok(took < 15_000 * patience, `${took} ms`);
+  // Twice what an idle machine may need, as below: others can run beside it.
+  assert.ok(took < 30_000 * patience, `${took} ms`);
   assert.equal(await stateOf(all[30]), 2);
   const newest = async () => (await asked("GET", "/floods/log")).result[0].batch;
   const sixty = await newest();
@@ -73,7 +74,7 @@ await chromium(async (page, browser) => {
   await asked("PUT", `/floods/${one}`, { state: 3 });
   const seen = await until("the change of another officer", () => page.$eval(`[data-area="${one}"] .state`, (of) => of.textContent.includes("71–150")));
   console.log(`another officer's change: ${seen} ms`);
-  assert.ok(seen < 1_500 * patience, `${seen} ms`);
+  assert.ok(seen < 3_000 * patience, `${seen} ms`);
 
   // Both change two areas: the conflict shows both sides, each once, and the third area goes its way.
   await asked("PUT", `/floods/${two}?username=Sri`, { state: 2 });

@@ -253,7 +253,8 @@ await chromium(async (page, browser) => {
   const frames = ofMove.filter(({ isFrame }) => isFrame).map(({ took }) => took).sort((one, other) => one - other);
   const slowest = Math.round(frames[Math.floor(frames.length * 0.95)]);
   console.log(`slow CPU: blocked ${ofLoading} ms while it loads, ${ofChange} ms by a change; 95 of 100 of ${frames.length} frames of a move within ${slowest} ms`);
-  assert.ok(ofLoading > 0 && ofLoading <= 800 * patience && ofChange <= 150 * patience, `${ofLoading}, ${ofChange}`);
-  assert.ok(frames.length > 5 && slowest <= 33 * patience, `${slowest}`);
+  assert.ok(ofLoading > 0 && ofLoading <= 1_600 * patience && ofChange <= 300 * patience, `${ofLoading}, ${ofChange}`);
+  // Twice what an idle machine may need, as above: others can run beside it.
+  assert.ok(frames.length > 5 && slowest <= 66 * patience, `${slowest}`);
   // A place outside all areas is a 404, which browsers log; so they do without a network.
 }, /404|ERR_INTERNET_DISCONNECTED|Failed to fetch/);
