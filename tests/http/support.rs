@@ -51,6 +51,8 @@ pub(crate) fn figment_without_tokens() -> Figment {
     .merge(Serialized::default("siaga.auth.api_keys", keys))
     .merge(Serialized::default("siaga.images.url", "memory:///"))
     .merge(Serialized::default("siaga.images.signing_key", SECRET))
+    // Without optimizations and beside other tests a large map takes longer than the default.
+    .merge(Serialized::default("siaga.limits.timeout", "1m"))
 }
 
 /// A server, the clock it goes by, and what its store is opened by.
