@@ -125,8 +125,9 @@ impl Places {
     #[must_use]
     pub fn area_layer(&self, selector: &AreaSelector, level: AreaLevel) -> AreaLayer {
         let outlines = if level == AreaLevel::Area {
-            let positions = (0..self.areas.len()).filter(|position| selector.matches(&self.areas[*position]));
-            positions.map(AreaOutline::Area).collect()
+            let selected = self.areas.selected(selector);
+            let positions = selected.unwrap_or_else(|| (0..self.areas.len()).collect());
+            positions.into_iter().map(AreaOutline::Area).collect()
         } else {
             let all = self.dissolved(level);
             let is_selected =

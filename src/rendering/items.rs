@@ -6,8 +6,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Renderer;
 use super::cache::Failed;
-use super::renderer::too_many;
-use super::weight::{self, cost};
+use super::renderer::charge;
+use super::weight;
 use crate::admission::Account;
 use crate::collections::{After, Collection, Items, Link, Selected, Selection, Tables, Time, find};
 use crate::error::{Problem, Source};
@@ -150,10 +150,6 @@ impl Renderer {
         account: Option<&Account>,
     ) -> Result<Versioned<Items>, Failed<Problem>> {
         let ItemsQuery { collection, wanted } = query;
-        let charge = |before: u64, weight: u64| {
-            let charged = account.map_or(Ok(()), |account| account.charge(cost(before), cost(weight)));
-            charged.map_err(too_many).map_err(Failed::ForStarter)
-        };
         match (collection, wanted) {
             (Collection::Reports, Wanted::One(id)) => Ok(self.report(id).await?),
             (Collection::Reports, Wanted::Page(selection, _)) => Ok(self.reports(selection).await?),
@@ -167,10 +163,10 @@ impl Renderer {
                     let period = Period::new(moment, moment, Duration::ZERO).map_err(Problem::internal)?;
                     let query = HistoryQuery { selector: AreaSelector::default(), period };
                     let known = weight::quiet_history(&query, &*self.store).await?;
-                    charge(0, known)?;
-                    charge(known, weight::history(&query, &*self.store).await?)?;
+                    charge(account, 0, known)?;
+                    charge(account, known, weight::history(&query, &*self.store).await?)?;
                 }
-                self.page(*collection, selection.clone(), charge).await
+                self.page(*collection, selection.clone(), account).await
             }
         }
     }
@@ -180,7 +176,7 @@ impl Renderer {
         &self,
         collection: Collection,
         selection: Selection,
-        charge: impl Fn(u64, u64) -> Result<(), Failed<Problem>>,
+        account: Option<&Account>,
     ) -> Result<Versioned<Items>, Failed<Problem>> {
         let places = self.store.revision(Resource::Places).await.map_err(Problem::from)?;
         if selection.after.as_ref().is_some_and(|after| after.places.is_some_and(|then| then != places)) {
@@ -189,7 +185,7 @@ impl Renderer {
         }
         let layer = self.layer_of(collection, selection.time).await?;
         if !selection.is_everything() || selection.time.is_some() && collection == Collection::Alerts {
-            charge(0, weight::scanned(layer.value.len()))?;
+            charge(account, 0, weight::scanned(layer.value.len()))?;
         }
         let tables = Arc::clone(&self.tables);
         let selecting = off_thread(move |_| {

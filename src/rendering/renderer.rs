@@ -93,6 +93,7 @@ impl Renderer {
         question: Question,
         account: Option<Account>,
     ) -> Result<Versioned<Rendered>, Failed<Problem>> {
+        let account = account.as_ref().filter(|_| question.is_charged());
         if let Question::Items(query) = &question {
             // One request reads the layer for all, and the others wait for it without a permit.
             self.prepare_layer(query).await?;
@@ -107,12 +108,12 @@ impl Renderer {
         ) = &question
         {
             let (layer, weight) = self.part(*part, query).await?;
-            let permit = self.admit(&question, 0, weight, account, small).await?;
+            let permit = self.admit(&question, account, 0, weight, small).await?;
             let supplement = self.coverage(&question).await?;
             self.encode(layer, Arc::clone(format), supplement, Work { permit, holds_memory: true }).await?
         } else if let Question::Items(query) = &question {
-            let items = self.items(query, account.as_ref()).await?;
-            let permit = self.admit(&question, 0, weight::items(&items.value), account, small).await?;
+            let items = self.items(query, account).await?;
+            let permit = self.admit(&question, account, 0, weight::items(&items.value), small).await?;
             let (renderer, query) = (Arc::clone(&self), query.clone());
             let work = Work { permit, holds_memory: true };
             let write = move |items: &Items, stop: &Stop| {
@@ -122,7 +123,7 @@ impl Renderer {
             work.write(items, write).await?
         } else {
             let known = weight::before_counting(&question, &*self.store).await?;
-            charge(&question, account.as_ref(), 0, known)?;
+            charge(account, 0, known)?;
             let last = self.cache.last(&question).map(|last| last.rendered.content.size());
             let (newest, weight) = if let Some((query, length)) = question.last_reports() {
                 let (fitting, count) = self.newest(query, length).await?;
@@ -133,7 +134,7 @@ impl Renderer {
             };
             let asked = newest.as_ref().unwrap_or(&question);
             // A shortened time is not one that the client has chosen.
-            let permit = self.admit(&question, known, weight, account, small).await?;
+            let permit = self.admit(&question, account, known, weight, small).await?;
             begun = Instant::now();
             let work = Work { permit, holds_memory: question.is_period() };
             let is_truncated = newest.is_some();
@@ -163,12 +164,12 @@ impl Renderer {
     async fn admit(
         &self,
         question: &Question,
+        account: Option<&Account>,
         before: u64,
         weight: u64,
-        account: Option<Account>,
         small: Permit,
     ) -> Result<Permit, Failed<Problem>> {
-        charge(question, account.as_ref(), before, weight)?;
+        charge(account, before, weight)?;
         if weight < Permits::LARGE {
             return Ok(small);
         }
@@ -311,17 +312,12 @@ impl From<Busy> for Problem {
 }
 
 /// Charges the account for a rendering of this weight, of which a part was charged `before`.
-fn charge(
-    question: &Question,
-    account: Option<&Account>,
-    before: u64,
-    weight: u64,
-) -> Result<(), Failed<Problem>> {
-    let Some(account) = account.filter(|_| question.is_charged()) else { return Ok(()) };
-    account.charge(cost(before), cost(weight)).map_err(too_many).map_err(Failed::ForStarter)
+pub(super) fn charge(account: Option<&Account>, before: u64, weight: u64) -> Result<(), Failed<Problem>> {
+    let charged = account.map_or(Ok(()), |account| account.charge(cost(before), cost(weight)));
+    charged.map_err(too_many).map_err(Failed::ForStarter)
 }
 
-pub(super) fn too_many(too_many: TooMany) -> Problem {
+fn too_many(too_many: TooMany) -> Problem {
     Problem::too_many(too_many.retry_after)
 }
 

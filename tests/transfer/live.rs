@@ -32,7 +32,7 @@ async fn an_open_store_shows_what_is_imported_within_a_second() {
     };
     let outlines = map(&*store).await;
     assert_eq!(outlines.len(), 5);
-    // It has the places at hand when they change.
+    // It has the places in memory when they change.
     store.receive_partner_report(post(1, 7.5, 0.5)).await.unwrap();
     let mut revisions: Vec<Revision> = Vec::new();
     let resources = [Resource::Floods, Resource::Reports, Resource::Places];
