@@ -191,17 +191,3 @@ fn no_key_is_made_in_a_store_that_would_forget_it() {
         r#"siaga.store is "agency", which keeps no API keys: list them under siaga.auth.api_keys"#
     );
 }
-
-#[test]
-fn the_page_lists_the_required_methods() {
-    let source = include_str!("required_methods.rs").split("struct Fresh;").next().unwrap();
-    let written = source.lines().filter_map(|line| {
-        let (name, _) = line.trim().trim_start_matches("async ").strip_prefix("fn ")?.split_once("(&self")?;
-        (name != "fmt").then_some(name)
-    });
-    let rows = include_str!("../../../docs/adding-a-store.md").lines().filter(|line| line.starts_with("| `"));
-    let listed = rows.flat_map(|row| row.split('|').nth(3).unwrap().split('`').skip(1).step_by(2));
-    let (written, listed): (Vec<_>, Vec<_>) = (written.collect(), listed.collect());
-    assert_eq!(written, listed);
-    assert_eq!(listed.len(), 17);
-}

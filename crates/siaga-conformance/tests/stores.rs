@@ -9,11 +9,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use siaga::model::{Clock, FloodChange, FloodOrder, OrderOutcome};
+use siaga::model::Clock;
 use siaga::stores::file::OpenFile;
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::postgres::OpenPostgres;
-use siaga::stores::{Decorator, FloodQuery, OpenStore, SetFloodState, Store, StoreError};
+use siaga::stores::{Decorator, OpenStore, Store};
 use siaga_conformance::stores::FreshStore;
 use siaga_conformance::{fixture, store_suite};
 
@@ -92,66 +92,6 @@ mod file {
     use super::*;
 
     store_suite!(File);
-}
-
-/// A store that refuses every change of a state, as the page `docs/adding-a-store.md` has it.
-#[derive(Debug)]
-struct Guarded(Arc<dyn Store>);
-
-impl fmt::Display for Guarded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, guarded", self.0)
-    }
-}
-
-#[async_trait]
-impl Decorator for Guarded {
-    fn inner(&self) -> &dyn Store {
-        &*self.0
-    }
-
-    async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
-        let map = self.0.floods(&FloodQuery::default()).await?.value;
-        if !map.features().any(|flood| flood.area.id == order.area) {
-            return Err(StoreError::NotFound { what: format!("local area {}", order.area) });
-        }
-        Err(StoreError::Refused { what: "states are changed at the other site".to_owned() })
-    }
-
-    async fn change_floods(&self, _: FloodOrder) -> Result<OrderOutcome, StoreError> {
-        Err(StoreError::Refused { what: "states are changed at the other site".to_owned() })
-    }
-}
-
-struct FreshGuarded;
-
-#[async_trait]
-impl FreshStore for FreshGuarded {
-    async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
-        Arc::new(Guarded(Memory.open(clock).await))
-    }
-}
-
-mod guarded {
-    use super::*;
-
-    store_suite!(
-    FreshGuarded,
-    without orders;
-    except
-    floods::a_set_state_is_current_and_logged_with_who_set_it,
-        floods::setting_the_state_an_area_has_is_a_change_too,
-        floods::the_newest_changes_of_an_area_come_first_in_pages,
-        floods::each_entry_of_the_log_has_the_beginning_of_its_run,
-        floods::a_cleared_area_stays_on_the_map_without_a_state,
-        floods::clearing_an_area_without_a_state_is_logged,
-        floods::a_revision_grows_with_every_change_and_nothing_else,
-        floods::the_log_of_an_area_ascends_though_the_clock_steps_back,
-        floods::changes_of_an_area_at_one_time_have_a_moment_each,
-        floods::the_newest_of_concurrent_changes_is_the_current_state,
-        floods::a_state_that_is_seen_is_in_the_log,
-        floods::the_archive_counts_a_change_just_made,
-                                                                    );
 }
 
 /// How long changes take in a large store.

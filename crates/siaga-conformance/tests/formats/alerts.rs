@@ -83,11 +83,9 @@ fn every_message_and_every_feed_is_as_the_schema_and_the_hubs_want_it() {
     }
     let all = fixture::alerts();
     let count = all.features().len();
-    let feeds = [Arc::new(Atom::new(notices())) as Arc<dyn Format>, Arc::new(Rss::new(notices()))];
-    let inline = Atom::new(notices()).inline().unwrap();
-    for format in feeds.into_iter().chain([inline]) {
-        let written =
-            |layer: AlertLayer| String::from_utf8(encoded(&*format, &Layer::Alerts(layer))).unwrap();
+    let (atom, rss) = (Atom::new(notices()), Rss::new(notices()));
+    for format in [&atom as &dyn Format, &rss, &*atom.inline().unwrap()] {
+        let written = |layer: AlertLayer| String::from_utf8(encoded(format, &Layer::Alerts(layer))).unwrap();
         assert_checked(&written(all.clone()), count);
         assert_checked(&written(AlertLayer::default().at("alerts".to_owned())), 0);
     }
@@ -132,12 +130,10 @@ proptest! {
 
 /// The polygons of all areas, as messages have them.
 fn polygons(areas: AreaSet) -> Vec<(Area, MultiPolygon<f64>)> {
-    let message = |area: &Area| chain(area.clone()).remove(0);
     let areas = Arc::new(areas);
-    let messages = areas.iter().enumerate().map(|(position, area)| {
-        let alert = message(area);
-        (position, alert.features().next().unwrap().message.clone())
-    });
+    let first = chain(areas.iter().next().unwrap().clone()).remove(0);
+    let message = first.features().next().unwrap().message;
+    let messages = (0..areas.len()).map(|position| (position, message.clone()));
     let layer = Layer::Alerts(AlertLayer::new(Arc::clone(&areas), messages.collect()));
     let feed = String::from_utf8(encoded(&Atom::new(notices()), &layer)).unwrap();
     let entries = feed.trim_end_matches("</feed>").split("<entry>").skip(1);

@@ -5,7 +5,6 @@ mod xml;
 
 mod alerts;
 mod cap;
-mod geojson;
 mod outlines;
 mod prepared;
 mod suite;

@@ -113,10 +113,6 @@ fn outlines(document: &Value) -> Vec<MultiPolygon<f64>> {
     surfaces.into_iter().map(|polygons| polygons.into_iter().map(polygon).collect()).collect()
 }
 
-fn area(surfaces: &[MultiPolygon<f64>]) -> f64 {
-    surfaces.iter().map(geo::Area::unsigned_area).sum()
-}
-
 fn is_near(one: f64, other: f64) -> bool {
     (one - other).abs() < 1e-6
 }
@@ -153,7 +149,8 @@ proptest! {
         };
         prop_assert!(positions(&simple) <= positions(&dissolved));
         let union = simple.iter().fold(MultiPolygon::new(Vec::new()), |sum, surface| sum.union(surface));
-        prop_assert!(is_near(area(&simple), union.unsigned_area()), "neighbours overlap");
+        let sum = simple.iter().map(MultiPolygon::unsigned_area).sum();
+        prop_assert!(is_near(sum, union.unsigned_area()), "neighbours overlap");
         prop_assert!(union.iter().all(|polygon| {
             polygon.interiors().iter().all(|hole| is_near(Polygon::new(hole.clone(), Vec::new()).unsigned_area(), 0.0))
         }), "neighbours gap");
@@ -266,7 +263,5 @@ fn an_area_that_is_given_twice_counts_once() {
 #[test]
 fn no_areas_have_no_outlines() {
     let places = Places::new(AreaSet::default().into(), Vec::new(), Vec::new());
-    for level in AreaLevel::ALL {
-        assert!(places.area_layer(&AreaSelector::default(), level).is_empty());
-    }
+    assert!(places.area_layer(&AreaSelector::default(), AreaLevel::City).is_empty());
 }

@@ -1,7 +1,6 @@
 //! What formats prepare of a set of areas must not be seen in what they write.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use chrono::DateTime;
 use proptest::prelude::*;
@@ -11,7 +10,16 @@ use siaga::formats::geojson::GeoJson;
 use siaga::formats::topojson::TopoJson;
 use siaga::model::{AreaSet, FloodLayer, FloodState, FloodStatus, Layer, StateChange};
 use siaga_conformance::fixture;
+use siaga_conformance::format_suite;
 use siaga_conformance::formats::encoded;
+
+format_suite!(GeoJson::default());
+
+mod bare {
+    use super::*;
+
+    format_suite!(*GeoJson::default().bare().unwrap());
+}
 
 /// Makes a format that has prepared nothing.
 type New = fn() -> Box<dyn Format>;
@@ -72,6 +80,12 @@ proptest! {
 }
 
 #[test]
+fn an_empty_layer_is_an_empty_collection_of_geojson() {
+    let empty = encoded(&GeoJson::default(), &fixture::empty_layer());
+    assert_eq!(empty, br#"{"type":"FeatureCollection","features":[]}"#);
+}
+
+#[test]
 fn a_set_is_given_up_by_formats_when_nobody_else_has_it() {
     let formats: [Box<dyn Format>; 3] =
         [Box::new(TopoJson::default()), Box::new(GeoJson::default()), Box::new(Cap::default())];
@@ -83,34 +97,4 @@ fn a_set_is_given_up_by_formats_when_nobody_else_has_it() {
     let gone = Arc::downgrade(&areas);
     drop(areas);
     assert!(gone.upgrade().is_none());
-}
-
-#[test]
-fn after_a_change_of_state_nothing_is_made_anew() {
-    // A set so large that its topology takes many times as long as copying its text.
-    let template = fixture::areas()[0].clone();
-    let ring = |at: u64| {
-        let at = at as f64 / 100.0;
-        (0..=400)
-            .map(|step| f64::from(step % 400) * std::f64::consts::TAU / 400.0)
-            .map(move |angle| geo::Coord { x: at + angle.cos() * 0.001, y: angle.sin() * 0.001 })
-            .collect::<geo::LineString<f64>>()
-    };
-    let areas = (0..500).map(|number| siaga::model::Area {
-        id: fixture::id(number),
-        outline: geo::MultiPolygon(vec![geo::Polygon::new(ring(number), vec![])]),
-        ..template.clone()
-    });
-    let areas = Arc::new(AreaSet::new(areas.collect()).unwrap());
-    let mut states = vec![(true, None); areas.len()];
-    let taken = |format: &TopoJson, layer: &Layer| {
-        let start = std::time::Instant::now();
-        drop(encoded(format, layer));
-        start.elapsed()
-    };
-    let format = TopoJson::default();
-    let first = taken(&format, &layer(&areas, &states));
-    states[7].1 = Some((FloodState::Minor, 1));
-    let then = (0..20).map(|_| taken(&format, &layer(&areas, &states))).min().unwrap_or(Duration::MAX);
-    assert!(then < first / 3, "{then:?} after {first:?}");
 }

@@ -41,30 +41,16 @@ impl Format for Odd {
 /// A point for each area: nothing for none, the same for any states.
 const SUMMARY: Odd = Odd("text", |layer, _| ".".repeat(layer.features().count()));
 
-mod summary {
-    use super::*;
-
-    format_suite!(SUMMARY, except different_layers_give_different_bytes);
-}
-
-mod selected {
-    use super::*;
-
-    format_suite!(SUMMARY => the_same_layer_gives_the_same_bytes, what_stands_before_the_layer_is_left_alone);
-}
+format_suite!(SUMMARY, except different_layers_give_different_bytes);
 
 #[test]
-#[should_panic(
-    expected = "at state 1, and one with area 1 alone, at state 2, are written the same: something is left out"
-)]
+#[should_panic(expected = "something is left out")]
 fn what_is_left_out_is_said() {
     formats::different_layers_give_different_bytes(&SUMMARY);
 }
 
 #[test]
-#[should_panic(
-    expected = "the format has no time step, but the fixture's layer of 5 Floods is written differently"
-)]
+#[should_panic(expected = "the format has no time step")]
 fn a_time_that_is_not_told_is_said() {
     formats::time_changes_nothing_within_a_step(&Odd("text", |_, context| context.now.to_string()));
 }

@@ -19,7 +19,6 @@ fn what_is_too_long_is_an_error_and_what_is_as_long_as_allowed_is_not() {
 #[test]
 fn no_template_goes_on_forever() {
     for (source, says) in [
-        (format!("{LOOPS}x{ENDS}"), "max_"),
         (format!("{LOOPS}{ENDS}"), ", line 1: it takes more steps than max_time allows"),
         (format!("{{% set x %}}{LOOPS}{ENDS}{{% endset %}}"), "it takes more steps than max_time allows"),
         ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}".to_owned(), "recursion"),
@@ -46,17 +45,12 @@ fn the_clock_is_looked_at_with_each_feature() {
 
 #[test]
 fn what_never_leaves_the_template_is_bounded_too() {
-    let more = "it makes more than max_bytes, 1KiB";
     for (source, says) in [
         (
             "{% set x %}{% for i in range(2000) %}{{ 'x' * 1000 }}{% endfor %}{% endset %}{{ x|length }}",
             "it prints more than 4 times max_bytes, 1KiB, in blocks it captures",
         ),
-        (
-            "{% macro f() %}{% for i in range(2000) %}{{ 'x' * 1000 }}{% endfor %}{% endmacro %}{{ f()|length }}",
-            "it prints more than 4 times max_bytes, 1KiB, in blocks it captures",
-        ),
-        ("{% set x %}{{ 'x' * 1025 }}{% endset %}", more),
+        ("{% set x %}{{ 'x' * 1025 }}{% endset %}", "it makes more than max_bytes, 1KiB"),
     ] {
         let (_folder, figment) = declared(source, "text/plain");
         let template = of(&figment.merge(("siaga.formats.template.x.max_bytes", 1024)));
@@ -70,9 +64,6 @@ fn what_is_captured_may_be_as_long_as_what_is_made() {
     for source in [
         "{% set x %}{{ 'x' * 1024 }}{% endset %}{{ x }}",
         "{% macro f() %}{{ 'x' * 1024 }}{% endmacro %}{% set x %}{{ f() }}{% endset %}{{ x }}",
-        "{{ ('x' * 512)|replace('x', 'xx')|upper|lower }}",
-        "{{ ['x' * 511, 'x' * 511]|join('xx') }}",
-        "{{ '%-512s%512s'|format('x', 'x')|replace(' ', 'x') }}",
     ] {
         let (_folder, figment) = declared(source, "text/plain");
         let template = of(&figment.merge(("siaga.formats.template.x.max_bytes", 1024)));

