@@ -9,13 +9,9 @@ mod outcome;
 
 use outcome::{printed, refusal};
 
-/// An alert with recommendations but no errors.
-const ALERT: &str = "<alert xmlns=\"urn:oasis:names:tc:emergency:cap:1.2\"><identifier>a</identifier><sender>b</sender>\
-    <sent>2026-11-22T12:00:00+07:00</sent><status>Actual</status><msgType>Alert</msgType><scope>Public</scope><info>\
-    <category>Met</category><event>Flood</event><urgency>Immediate</urgency><severity>Severe</severity>\
-    <certainty>Observed</certainty><expires>2026-11-22T18:00:00+07:00</expires><senderName>B</senderName>\
-    <headline>c</headline><description>d</description><web>https://example.org/</web><area><areaDesc>e</areaDesc>\
-    <circle>-6.1,106.8 1</circle></area></info></alert>";
+/// A feed with a recommendation but no errors.
+const FEED: &str = r#"<feed xmlns="http://www.w3.org/2005/Atom"><id>https://example.org/</id><title>Floods</title>
+    <updated>2026-11-22T12:00:00+07:00</updated></feed>"#;
 
 fn program(arguments: &[&str]) -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_cap-check"));
@@ -36,27 +32,19 @@ fn check_input(arguments: &[&str], document: &[u8]) -> Output {
 }
 
 #[test]
-fn a_document_without_errors_is_reported_with_code_0() {
+fn a_document_without_errors_is_reported_with_code_0_and_one_with_errors_with_code_1() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("alert.xml"), ALERT).unwrap();
-    let text = printed(&program(&["alert.xml"]).current_dir(&folder).output().unwrap());
-    assert!(
-        text.contains("recommendation: line 1: alert \"a\", info 1 (\"en-US\"): <info> has no <contact>; "),
-        "{text}"
-    );
-    assert!(text.lines().last().unwrap().starts_with("1 alerts checked: 0 errors, "), "{text}");
+    fs::write(folder.path().join("feed.xml"), FEED).unwrap();
+    let text = printed(&program(&["feed.xml"]).current_dir(&folder).output().unwrap());
+    assert!(text.contains("recommendation: line 1: feed: the feed has no link to itself; "), "{text}");
+    assert!(text.lines().last().unwrap().starts_with("0 alerts checked: 0 errors, 1 "), "{text}");
     for arguments in [&[][..], &["-"]] {
-        assert_eq!(printed(&check_input(arguments, ALERT.as_bytes())), text);
+        assert_eq!(printed(&check_input(arguments, FEED.as_bytes())), text);
     }
-}
-
-#[test]
-fn a_document_with_errors_is_reported_with_code_1() {
-    let output = check_input(&[], ALERT.replace("Public", "Everyone").as_bytes());
+    let output = check_input(&[], FEED.replace("Floods", "").as_bytes());
     assert_eq!(refusal(&output), "cap-check: standard input: 1 errors");
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("error: line 1: alert \"a\": <scope> is \"Everyone\"; "), "{text}");
-    assert!(text.lines().last().unwrap().starts_with("1 alerts checked: 1 errors, "), "{text}");
+    assert!(text.contains("error: line 1: feed: <feed> has an empty <title>; "), "{text}");
 }
 
 #[test]
@@ -66,7 +54,6 @@ fn what_is_no_feed_is_refused_in_one_line() {
     let large = vec![b' '; (16 << 20) + 1];
     for (document, expected) in [
         (&b"<html/>"[..], "cap-check: standard input: line 1: the root element is <html>"),
-        (b"<a>\n</b>", "cap-check: standard input: line 2: "),
         (b"\xff\xfe<\0", "cap-check: standard input: it is not UTF-8: "),
         (&large, "cap-check: standard input: the document is larger than 16 MiB"),
     ] {

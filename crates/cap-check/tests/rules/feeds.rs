@@ -19,16 +19,12 @@ fn an_atom_feed_and_its_entries_have_what_rfc_4287_requires() {
             &feed,
             &[
                 ("<id>https://example.org/alerts</id>\n", "", &["error <feed> has no <id>"]),
-                ("<title>Floods</title>\n", "", &["error <feed> has no <title>"]),
                 (title, "<title/>", &["error <feed> has an empty <title>"]),
                 (title, "<title>a</title><title>b</title>", &["error <feed> has 2 <title>"]),
-                ("<updated>2026-11-22T05:00:00.5Z</updated>\n", "", &["error <feed> has no <updated>"]),
                 (updated, "2026-11-22T05:00:00", &["error <updated> is \"2026-11-22T05:00:00\""]),
-                (updated, "Sunday", &["error <updated> is \"Sunday\""]),
                 (id, "<id>alerts</id>", &["error <id> is \"alerts\""]),
                 (id, "<id>urn:x:alerts</id>", &[]),
                 ("<id>https://example.org/alerts/a-1</id>\n", "", &["error <entry> has no <id>"]),
-                ("<title>Flood in RW 1</title>\n", "", &["error <entry> has no <title>"]),
                 (author, "", &["error neither the feed nor the entry has an <author>"]),
                 ("<name>BPBD</name>", "", &["error <author> has no <name>"]),
                 ("rel=\"self\"", "rel=\"up\"", &[no_link]),
@@ -47,7 +43,6 @@ fn an_entry_is_identified_by_the_address_of_its_alert() {
         &thin_feed(),
         &[
             (id, "<id>urn:oid:2.49.0.1</id>", &["error hubs fetch it from there (IFRC)"]),
-            (id, "<id>tag:example.org,2026:a</id>", &["error hubs fetch it from there (IFRC)"]),
             (id, "<id>ftp://example.org/a</id>", &["error hubs fetch it from there (IFRC)"]),
             (id, "<id>a 1</id>", &["error write an IRI"]),
             (id, "<id>https://example.org/a b</id>", &["error write an IRI"]),
@@ -122,7 +117,6 @@ fn elements_beside_the_link_have_the_prefix_cap_and_the_forms_of_an_alert() {
             &[
                 (identity, "", &["recommendation an entry without its alert has no <cap:identifier>;"]),
                 ("a-1</cap:", "a 1</cap:", &["error <cap:identifier> is \"a 1\""]),
-                ("18:00:00+07:00", "18:00:00Z", &["error <cap:expires> is \"2026-11-22T18:00:00Z\""]),
                 ("18:00:00+07:00", "11:00:00+07:00", &expired),
                 (">Severe<", ">Bad<", &["error <cap:severity> is \"Bad\""]),
                 ("cap:severity", "cap:severeness", &["error CAP 1.2 does not allow <cap:severeness> here"]),
@@ -147,7 +141,6 @@ fn an_rss_feed_and_its_items_have_what_rss_2_requires() {
         &rss(),
         &[
             ("version=\"2.0\"", "version=\"0.91\"", &["error <rss> is not of version 2.0"]),
-            ("<title>Floods</title>\n", "", &["error <channel> has no <title>"]),
             ("<link>https://example.org/</link>\n", "", &["error <channel> has no <link>"]),
             (description, "<description/>", &["error <channel> has an empty <description>"]),
             ("<lastBuildDate>Sun, 22", "<lastBuildDate>22/", &["error <lastBuildDate> is"]),
@@ -171,13 +164,4 @@ fn a_large_feed_is_pointed_out() {
     };
     assert_found(&padded(1_000_000), &[]);
     assert_found(&padded(1_000_001), &["recommendation the document has 1000001 bytes"]);
-}
-
-#[test]
-fn an_entry_without_its_alert_that_has_expired_is_pointed_out() {
-    let later = "2026-11-22T18:00:00+07:00".parse().unwrap();
-    for feed in [thin_feed(), rss()] {
-        let report = cap_check::check(&feed, later).unwrap().to_string();
-        assert!(report.contains("the alert has expired"), "{report}");
-    }
 }

@@ -12,19 +12,14 @@ fn refused(document: &str) -> NotAFeed {
 fn what_is_not_well_formed_is_refused_with_its_line() {
     for (document, line, reason) in [
         ("", 1, "it has no element"),
-        ("flood", 1, "text stands outside"),
         ("<a>\n<b>\n</a>", 3, "expected `</b>`"),
         ("<a>\n", 2, "ends before its root element"),
         ("<a/>\n<b/>", 2, "beside the root element"),
         ("<a/>x", 1, "text stands outside"),
         ("<a>\n&nbsp;</a>", 2, "the entity &nbsp; is unknown"),
-        ("<a>\n& b</a>", 2, ""),
         ("<a>\n\u{1}</a>", 1, "XML forbids the character '\\u{1}'"),
-        ("<a>&#1;</a>", 1, ""),
         ("<a>]]></a>", 1, "write ]]&gt;"),
-        ("<a b=\"1\" b=\"2\"/>", 1, ""),
         ("<a b=\"<\"/>", 1, "holds <"),
-        ("<a b=\"&nbsp;\"/>", 1, ""),
         ("<a 1=\"2\"/>", 1, "is not a valid attribute name"),
         ("<1a/>", 1, "is not a valid element name"),
         ("<a\u{2028}b/>", 1, "is not a valid element name"),
@@ -52,24 +47,19 @@ fn other_documents_are_refused_with_the_name_of_their_root() {
 }
 
 #[test]
-fn names_mean_the_same_with_and_without_a_prefix() {
+fn prefixes_a_byte_order_mark_comments_and_references_change_no_meaning() {
     let prefixed = ALERT.replace("</", "</cap:").replace('<', "<cap:").replace("<cap:/cap:", "</cap:");
     assert_found(&prefixed.replace("xmlns=", "xmlns:cap="), &[]);
     let byte_order_mark = format!("\u{feff}{}", full_feed());
     assert_found(&byte_order_mark, &[]);
-}
-
-#[test]
-fn texts_are_read_with_character_data_and_references_and_without_comments() {
-    let text = "Pub<!-- x -->l<![CDATA[i]]>&#99;";
-    assert_found(&ALERT.replace("Public", text), &[]);
+    let with_references_and_comments = "Pub<!-- x -->l<![CDATA[i]]>&#99;";
+    assert_found(&ALERT.replace("Public", with_references_and_comments), &[]);
 }
 
 #[test]
 fn a_document_beyond_the_limits_is_refused() {
     let large = format!("<a>{}</a>", " ".repeat(MAX_BYTES));
     assert_eq!(refused(&large), NotAFeed::TooLarge);
-    assert_eq!(refused(&large).to_string(), "the document is larger than 16 MiB");
     let attributes: String = (0..65).map(|number| format!(" a{number}=\"\"")).collect();
     for (document, reason) in [
         (format!("{}{}", "<a>".repeat(65), "</a>".repeat(65)), "nested more than 64 levels"),
