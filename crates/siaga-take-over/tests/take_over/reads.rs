@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use siaga::model::{AreaLevel, AreaSelector, FloodState, Layer, Period, ReportKey, Timestamp};
+use siaga::model::{AreaSelector, FloodChange, FloodState, Layer, Period, ReportKey, Timestamp};
 use siaga::stores::{FloodQuery, GaugeQuery, ReportQuery, Store, StoreError, Window};
 
 use crate::fixture::{id, now};
@@ -57,11 +57,7 @@ async fn assert_floods(store: &dyn Store) {
     );
     assert_eq!((&areas[1]["area_name"], areas[1].get("attributes")), (&json!(""), None));
     assert_eq!((&areas[2]["area_name"], &areas[2]["state"]), (&json!("RW 03 \"X\""), &Value::Null));
-    assert_eq!(
-        areas[2]["attributes"],
-        json!({ "district_id": 3273, "population": 1250.50 }),
-        "columns of its own"
-    );
+    assert_eq!(areas[2]["attributes"], json!({ "district_id": 3273, "population": 1250.50 }));
     assert_eq!(areas[3]["state"], 2, "a current state that is wrong says nothing against the log");
     assert_eq!(areas.len(), 4);
     for (selector, expected) in [
@@ -76,21 +72,17 @@ async fn assert_floods(store: &dyn Store) {
         assert_eq!(ids, expected);
     }
     let log = store.flood_log(id(1)).await.unwrap();
-    let log: Vec<_> = log
-        .iter()
-        .map(|change| {
-            (change.at.to_string(), change.state.map(FloodState::code), change.by.username.as_deref())
-        })
-        .collect();
-    assert_eq!(
-        log,
-        [
-            ("2016-12-14T06:10:35.123Z".to_owned(), Some(2), Some("bpbd")),
-            ("2016-12-14T09:00:00.000Z".to_owned(), Some(4), None),
-            ("2016-12-15T01:00:00.000Z".to_owned(), None, None),
-            ("2016-12-19T13:41:35.500Z".to_owned(), Some(3), None),
-        ]
-    );
+    let entry = |change: &FloodChange| (change.at.to_string(), change.state.map(FloodState::code));
+    let expected = [
+        ("2016-12-14T06:10:35.123Z", Some(2)),
+        ("2016-12-14T09:00:00.000Z", Some(4)),
+        ("2016-12-15T01:00:00.000Z", None),
+        ("2016-12-19T13:41:35.500Z", Some(3)),
+    ];
+    let expected = expected.map(|(at, state)| (at.to_owned(), state));
+    assert_eq!(log.iter().map(entry).collect::<Vec<_>>(), expected);
+    let names: Vec<_> = log.iter().map(|change| change.by.username.as_deref()).collect();
+    assert_eq!(names, [Some("bpbd"), None, None, None]);
 }
 
 /// The reports in an area, those of trainings as well.
@@ -116,14 +108,10 @@ async fn assert_reports(store: &dyn Store) {
             "text": "Air \"setinggi\" lutut\n☔", "is_training": false, "partner_code": null, "partner_icon": null,
         })
     );
+    let of_partner = ["source", "url", "image_url", "title", "partner_code", "partner_icon"];
     assert_eq!(
-        all[2],
-        json!({
-            "pkey": "2", "created_at": "2016-12-19T15:30:00.000Z", "source": "detik", "status": "confirmed",
-            "url": "http://detik.example.org/2", "image_url": "", "disaster_type": "flood", "report_data": null,
-            "tags": { "instance_region_code": "jbd", "local_area_id": null }, "title": "Banjir", "text": "",
-            "is_training": false, "partner_code": "pmi", "partner_icon": "https://icons.example.org/pmi.png",
-        })
+        of_partner.map(|name| all[2][name].as_str().unwrap()),
+        ["detik", "http://detik.example.org/2", "", "Banjir", "pmi", "https://icons.example.org/pmi.png"]
     );
     assert_eq!(all[3]["tags"], json!({ "instance_region_code": null, "local_area_id": "2" }));
     assert_eq!((&all[3]["partner_code"], &all[3]["partner_icon"]), (&json!("bare"), &Value::Null));
@@ -188,8 +176,6 @@ async fn assert_places(store: &dyn Store) {
             }),
         ]
     );
-    let areas = features(&Layer::Areas(places.area_layer(&everywhere(), AreaLevel::Area)));
-    assert_eq!(areas[0]["attributes"], json!({ "district_id": 3174.0, "b": null }));
     let regions = features(&Layer::Boundaries(places.boundary_layer(None)));
     assert_eq!(
         regions,
