@@ -1,9 +1,8 @@
 //! What the program is configured by.
 
-use crate::{configured, effective, out, refusal, siaga, siaga_in};
+use std::collections::BTreeSet;
 
-/// A file of a data set without rows.
-const CARDS: &str = "card_id,pkey,username,network,language,network_data,report\n";
+use crate::{configured, effective, out, refusal, siaga, siaga_in};
 
 #[test]
 fn check_prints_the_effective_configuration_with_secrets_masked() {
@@ -15,7 +14,6 @@ fn check_prints_the_effective_configuration_with_secrets_masked() {
             ("SIAGA_AUTH__API_KEYS", &key),
             ("SIAGA_AUTH__JWT__SECRET", "0123456789012345678901234567890123456789"),
             ("SIAGA_FORMATS__TOPOJSON__QUANTIZATION", "5000"),
-            ("SIAGA_LIMITS__MAX_PERIOD", "90d"),
             ("SIAGA_METRICS__TOKEN", "hunter2"),
         ],
     );
@@ -24,9 +22,7 @@ fn check_prints_the_effective_configuration_with_secrets_masked() {
     let config: toml::Table = text.parse().unwrap();
     let siaga = &config["default"]["siaga"];
     assert_eq!(siaga["formats"]["topojson"]["quantization"].as_integer(), Some(5000));
-    assert_eq!(siaga["store"].as_str(), Some("memory"));
     assert_eq!(siaga["auth"]["api_keys"][0]["name"].as_str(), Some("ci"));
-    assert_eq!(siaga["auth"]["jwt"]["algorithm"].as_str(), Some("HS256"));
     assert!(!text.contains(&hash) && !text.contains("0123456789") && !text.contains("hunter2"), "{text}");
 }
 
@@ -41,8 +37,6 @@ fn the_printed_configuration_is_one_the_program_takes() {
 fn the_environment_wins_over_the_profile_and_the_profile_over_the_default() {
     let toml = "[default.siaga]\ntime_zone = \"Asia/Makassar\"\ndataset = \"empty\"\n[production.siaga]\ndataset = \"demo\"\nstore = \"memory\"\n";
     let folder = configured(toml);
-    std::fs::create_dir(folder.path().join("elsewhere")).unwrap();
-    std::fs::write(folder.path().join("elsewhere/cards.csv"), CARDS).unwrap();
     let dataset = |variables: &[(&str, &str)]| {
         let siaga = effective(&folder, variables);
         assert_eq!(siaga["time_zone"].as_str(), Some("Asia/Makassar"));
@@ -50,11 +44,11 @@ fn the_environment_wins_over_the_profile_and_the_profile_over_the_default() {
     };
     assert_eq!(dataset(&[]), "empty");
     assert_eq!(dataset(&[("ROCKET_PROFILE", "production")]), "demo");
-    assert_eq!(dataset(&[("ROCKET_PROFILE", "production"), ("SIAGA_DATASET", "elsewhere")]), "elsewhere");
+    assert_eq!(dataset(&[("ROCKET_PROFILE", "production"), ("SIAGA_DATASET", "empty")]), "empty");
 }
 
 #[test]
-fn the_file_is_looked_for_where_the_environment_says() {
+fn the_file_must_be_where_the_environment_says() {
     let folder = tempfile::tempdir().unwrap();
     let elsewhere = folder.path().join("elsewhere.toml");
     std::fs::write(&elsewhere, "[default.siaga]\ntime_zone = \"Asia/Makassar\"\n").unwrap();
@@ -64,6 +58,8 @@ fn the_file_is_looked_for_where_the_environment_says() {
         let printed = out(&siaga_in(&folder, &["check"], variables));
         assert!(printed.contains(&format!("time_zone = \"{zone}\"")), "{printed}");
     }
+    let error = refusal(&siaga(&["check"], &[("ROCKET_CONFIG", "nowhere.toml")]));
+    assert!(error.contains("nowhere.toml: there is no such file"), "{error}");
 }
 
 #[test]
@@ -80,48 +76,35 @@ fn a_plain_number_is_of_seconds_or_bytes_wherever_it_stands() {
 }
 
 #[test]
-fn the_address_of_the_database_in_the_environment_wins() {
+fn the_address_of_the_database_in_the_environment_wins_and_one_line_says_that_it_is_away() {
     let file = "[default.siaga]\nstore = \"postgres\"\n\
                 [default.databases.siaga]\nurl = \"postgres://siaga@127.0.0.1:1/file\"\n";
     let folder = configured(file);
+    let log = [("SIAGA_LOG__FORMAT", "json"), ("SIAGA_LOG__LEVEL", "info"), ("ROCKET_LOG_LEVEL", "debug")];
     let address = ("DATABASE_URL", "postgres://siaga@127.0.0.1:1/environment");
-    for (variables, begins) in [
-        (&[][..], "siaga: the database 127.0.0.1:1/file: "),
-        (&[address], "siaga: the database 127.0.0.1:1/environment: "),
-    ] {
-        let error = refusal(&siaga_in(&folder, &[], variables));
-        assert!(error.starts_with(begins), "{error}");
+    for (variables, name) in [(log.to_vec(), "file"), ([&log[..], &[address]].concat(), "environment")] {
+        let error = refusal(&siaga_in(&folder, &[], &variables));
+        assert!(error.starts_with(&format!("siaga: the database 127.0.0.1:1/{name}: ")), "{error}");
     }
 }
 
 #[test]
-fn variables_a_container_platform_injects_are_ignored() {
+fn variables_a_container_platform_injects_are_ignored_but_a_plain_port_is_refused() {
     let injected = [
         ("SIAGA_PORT", "tcp://10.0.0.1:8000"),
-        ("SIAGA_PORT_8000_TCP", "tcp://10.0.0.1:8000"),
         ("SIAGA_PORT_8000_TCP_PORT", "8000"),
         ("SIAGA_SERVICE_HOST", "10.0.0.1"),
-        ("SIAGA_SERVICE_PORT", "8000"),
     ];
     assert_eq!(siaga(&["check"], &injected).status.code(), Some(0));
-}
-
-#[test]
-fn a_plain_port_among_the_services_variables_is_refused_with_the_variable_to_set() {
     let error = refusal(&siaga(&["check"], &[("SIAGA_PORT", "23001")]));
-    assert!(
-        error.starts_with("siaga: siaga.port: this key is one of Rocket's: write ROCKET_PORT="),
-        "{error}"
-    );
+    assert!(error.contains("siaga.port: this key is one of Rocket's: write ROCKET_PORT="), "{error}");
 }
 
 #[test]
 fn a_table_of_the_service_in_a_wrong_place_is_refused_with_the_table_to_write() {
     for (file, table, instead) in [
         ("[default.siga]\nstore = \"postgres\"", "[default.siga]", "[default.siaga]"),
-        ("[default.Siaga]\nstore = \"postgres\"", "[default.Siaga]", "[default.siaga]"),
         ("[global.siagas.log]\nlevel = \"info\"", "[global.siagas]", "[global.siaga]"),
-        ("[siaga]\nstore = \"postgres\"", "[siaga]", "[default.siaga]"),
         ("[siaga.log]\nlevel = \"info\"", "[siaga]", "[default.siaga]"),
     ] {
         let error = refusal(&siaga_in(&configured(file), &["check"], &[]));
@@ -135,21 +118,15 @@ fn the_table_of_a_replica_is_refused_by_a_start_and_by_check() {
     let url = "url = \"postgres://siaga:hush@127.0.0.1:1/siaga\"";
     let in_file = configured(&format!("[default.databases.siaga_read]\n{url}"));
     let (elsewhere, databases) = (tempfile::tempdir().unwrap(), format!("{{siaga_read={{{url}}}}}"));
-    let variables =
-        [("DATABASE_URL", "postgres://siaga@127.0.0.1:1/siaga"), ("ROCKET_DATABASES", &databases)];
-    for command in [&[][..], &["check"]] {
-        for store in ["memory", "postgres"] {
-            let variables = [("SIAGA_STORE", store), variables[0], variables[1]];
-            for (output, place) in [
-                (siaga_in(&in_file, command, &variables[..2]), "(Rocket.toml)"),
-                (siaga_in(&elsewhere, command, &variables), ")"),
-            ] {
-                let error = refusal(&output);
-                let begins = "siaga: databases.siaga_read is no longer read; remove it: responses come from";
-                assert!(error.starts_with(begins) && error.ends_with(place), "{command:?}: {error}");
-                assert!(!error.contains("hush"), "{error}");
-            }
-        }
+    let in_variable = [("SIAGA_STORE", "memory"), ("ROCKET_DATABASES", &databases)];
+    for (output, place) in [
+        (siaga_in(&in_file, &[], &[("SIAGA_STORE", "postgres")]), "(Rocket.toml)"),
+        (siaga_in(&in_file, &["check"], &[]), "(Rocket.toml)"),
+        (siaga_in(&elsewhere, &[], &in_variable), ")"),
+    ] {
+        let error = refusal(&output);
+        assert!(error.starts_with("siaga: databases.siaga_read is no longer read; remove it: "), "{error}");
+        assert!(error.ends_with(place) && !error.contains("hush"), "{error}");
     }
 }
 
@@ -175,25 +152,15 @@ fn a_key_that_resembles_one_of_rockets_is_warned_of_with_the_key_that_was_meant(
         "prot in [default]: nothing reads this key: did you mean port? (Rocket.toml)",
         "ROCKET_PROT: nothing reads this variable: did you mean ROCKET_PORT?",
     ];
-    let mut lines: Vec<_> =
-        warnings.lines().map(|line| line.strip_prefix("siaga: warning: ").unwrap()).collect();
-    lines.sort_by_key(|line| line.to_ascii_lowercase().replace('[', " "));
-    assert_eq!((output.status.code(), &lines[..]), (Some(0), &expected[..]));
+    let found: BTreeSet<_> =
+        warnings.lines().map(|line| line.trim_start_matches("siaga: warning: ")).collect();
+    assert_eq!((output.status.code(), found), (Some(0), BTreeSet::from(expected)));
 }
 
 #[test]
 fn a_broken_configuration_file_is_refused_in_one_line() {
     let folder = configured("[default.siaga\nstore = 1");
-    for command in [
-        &["check"][..],
-        &["serve"],
-        &["migrate"],
-        &["import", "."],
-        &["export", "."],
-        &["key", "list"],
-        &["openapi"],
-        &["token", "--sub", "a", "--scope", "admin"],
-    ] {
+    for command in [&["check"][..], &["serve"], &["migrate"], &["key", "list"], &["openapi"]] {
         let error = refusal(&siaga_in(&folder, command, &[]));
         assert!(error.starts_with("siaga: TOML parse error at line 1"), "{command:?}: {error}");
         assert!(error.contains("invalid table header") && error.ends_with("(Rocket.toml)"), "{error}");
@@ -205,13 +172,8 @@ fn a_broken_configuration_file_is_refused_in_one_line() {
 
 #[test]
 fn texts_that_look_like_numbers_stay_texts() {
-    let variables =
-        [("SIAGA_DATASET", "2024"), ("SIAGA_AUTH__JWT__SECRET", "0042"), ("SIAGA_AUTH__JWT__ISSUER", "7")];
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("2024")).unwrap();
-    std::fs::write(folder.path().join("2024/areas.geojson"), "").unwrap();
-    let siaga = effective(&folder, &variables);
-    assert_eq!(siaga["dataset"].as_str(), Some("2024"));
+    let variables = [("SIAGA_AUTH__JWT__SECRET", "0042"), ("SIAGA_AUTH__JWT__ISSUER", "7")];
+    let siaga = effective(&tempfile::tempdir().unwrap(), &variables);
     assert_eq!(siaga["auth"]["jwt"]["issuer"].as_str(), Some("7"));
 }
 
@@ -222,15 +184,6 @@ fn the_description_of_the_interface_is_printed_as_it_is_configured() {
     let document: serde_json::Value = serde_json::from_str(&printed).unwrap();
     assert_eq!((&document["openapi"], &document["servers"][0]["url"]), (&"3.1.1".into(), &address.into()));
     assert!(document["paths"]["/floods/{localAreaId}"]["put"].is_object());
-}
-
-#[test]
-fn a_file_that_the_environment_names_must_be_there() {
-    let error = refusal(&siaga(&["check"], &[("ROCKET_CONFIG", "nowhere.toml")]));
-    assert!(
-        error.contains("nowhere.toml: there is no such file (the environment, ROCKET_CONFIG)"),
-        "{error}"
-    );
 }
 
 #[test]

@@ -9,7 +9,6 @@ mod outcome;
 mod alerts;
 mod check;
 mod configuration;
-mod country;
 mod ends;
 mod refusals;
 mod render;

@@ -2,12 +2,15 @@
 
 use crate::{out, refusal, siaga, siaga_in};
 
+const SECRET: &str = "SIAGA_AUTH__JWT__SECRET";
+const PUBLIC_KEY: &str = "SIAGA_AUTH__JWT__PUBLIC_KEY";
+const JWKS: &str = "SIAGA_AUTH__JWT__JWKS";
 const P256: &str = include_str!("../http/keys/p256.pem");
 
 #[test]
 fn a_token_is_printed_alone_and_needs_a_secret() {
     let arguments = ["token", "--sub", "ops", "--scope", "floods:write cards:read", "--ttl", "1h"];
-    let output = siaga(&arguments, &[("SIAGA_AUTH__JWT__SECRET", "0042")]);
+    let output = siaga(&arguments, &[(SECRET, "0042")]);
     let text = out(&output);
     assert_eq!((text.lines().count(), text.trim().split('.').count()), (1, 3), "{output:?}");
     let error = refusal(&siaga(&arguments, &[]));
@@ -18,7 +21,6 @@ fn a_token_is_printed_alone_and_needs_a_secret() {
 fn what_tokens_are_verified_by_must_be_one_thing_that_fits_the_algorithm() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    write("p256.pem", P256);
     write("broken.json", "{\"keys\":");
     write("empty.json", "{\"keys\":[]}");
     write("foreign.json", "{\"keys\":[{\"kty\":\"oct\",\"k\":\"c2VjcmV0\"},{\"kty\":\"new\"}]}");
@@ -27,31 +29,21 @@ fn what_tokens_are_verified_by_must_be_one_thing_that_fits_the_algorithm() {
         include_str!("../http/keys/rsa1024.pem"),
         include_str!("../http/keys/p384.pem"),
     );
-    let private = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA==\n-----END PRIVATE KEY-----";
     let certificate = P256.replace("PUBLIC KEY", "CERTIFICATE");
     for (algorithm, given, path, allowed) in [
-        ("RS256", &[("SECRET", "s")][..], "algorithm: ", "must be HS256 with siaga.auth.jwt.secret"),
-        ("ES256", &[("SECRET", "s"), ("PUBLIC_KEY", P256)], "public_key: ", "only one of"),
-        ("HS256", &[("SECRET", "s"), ("JWKS", "empty.json")], "jwks: ", "only one of"),
-        ("ES256", &[("PUBLIC_KEY", P256), ("JWKS", "empty.json")], "jwks: ", "only one of"),
-        ("RS256", &[("PUBLIC_KEY", P256)], "public_key: ", "must be an RSA key of 2048 to 8192 bits"),
-        ("RS256", &[("PUBLIC_KEY", weak)], "public_key: ", "must be an RSA key of 2048 to 8192 bits"),
-        ("ES256", &[("PUBLIC_KEY", rsa)], "public_key: ", "must be a key on the curve P-256"),
-        ("ES256", &[("PUBLIC_KEY", p384)], "public_key: ", "must be a key on the curve P-256"),
-        ("EdDSA", &[("PUBLIC_KEY", rsa)], "public_key: ", "must be a key of Ed25519"),
-        ("EdDSA", &[("PUBLIC_KEY", private)], "public_key: ", "-----BEGIN PUBLIC KEY-----"),
-        ("ES256", &[("PUBLIC_KEY", &certificate)], "public_key: ", "-----BEGIN PUBLIC KEY-----"),
-        ("ES256", &[("PUBLIC_KEY", "nowhere.pem")], "public_key: ", "the path of one"),
-        ("RS256", &[("PUBLIC_KEY", "p256.pem")], "public_key: ", "must be an RSA key"),
-        ("ES256", &[("JWKS", "nowhere.json")], "jwks: ", "nowhere.json cannot be read"),
-        ("ES256", &[("JWKS", "broken.json")], "jwks: ", "broken.json is no JSON Web Key Set"),
-        ("ES256", &[("JWKS", "empty.json")], "jwks: ", "has no key for ES256"),
-        ("ES256", &[("JWKS", "foreign.json")], "jwks: ", "has no key for ES256"),
+        ("RS256", &[(SECRET, "s")][..], "algorithm: ", "must be HS256 with siaga.auth.jwt.secret"),
+        ("ES256", &[(SECRET, "s"), (PUBLIC_KEY, P256)], "public_key: ", "only one of"),
+        ("HS256", &[(SECRET, "s"), (JWKS, "empty.json")], "jwks: ", "only one of"),
+        ("RS256", &[(PUBLIC_KEY, weak)], "public_key: ", "must be an RSA key of 2048 to 8192 bits"),
+        ("ES256", &[(PUBLIC_KEY, p384)], "public_key: ", "must be a key on the curve P-256"),
+        ("EdDSA", &[(PUBLIC_KEY, rsa)], "public_key: ", "must be a key of Ed25519"),
+        ("ES256", &[(PUBLIC_KEY, &certificate)], "public_key: ", "-----BEGIN PUBLIC KEY-----"),
+        ("ES256", &[(PUBLIC_KEY, "nowhere.pem")], "public_key: ", "the path of one"),
+        ("ES256", &[(JWKS, "nowhere.json")], "jwks: ", "nowhere.json cannot be read"),
+        ("ES256", &[(JWKS, "broken.json")], "jwks: ", "broken.json is no JSON Web Key Set"),
+        ("ES256", &[(JWKS, "foreign.json")], "jwks: ", "has no key for ES256"),
     ] {
-        let given: Vec<_> =
-            given.iter().map(|(name, value)| (format!("SIAGA_AUTH__JWT__{name}"), *value)).collect();
-        let mut variables: Vec<_> = given.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        variables.push(("SIAGA_AUTH__JWT__ALGORITHM", algorithm));
+        let variables = [&[("SIAGA_AUTH__JWT__ALGORITHM", algorithm)], given].concat();
         let error = refusal(&siaga_in(&folder, &["check"], &variables));
         assert!(error.starts_with(&format!("siaga: siaga.auth.jwt.{path}")), "{algorithm}: {error}");
         assert!(error.contains(allowed), "{algorithm}: {error}");
@@ -60,7 +52,7 @@ fn what_tokens_are_verified_by_must_be_one_thing_that_fits_the_algorithm() {
 
 #[test]
 fn with_a_public_key_alone_no_token_can_be_made() {
-    let variables = [("SIAGA_AUTH__JWT__ALGORITHM", "ES256"), ("SIAGA_AUTH__JWT__PUBLIC_KEY", P256)];
+    let variables = [("SIAGA_AUTH__JWT__ALGORITHM", "ES256"), (PUBLIC_KEY, P256)];
     assert_eq!(siaga(&["check"], &variables).status.code(), Some(0));
     let error = refusal(&siaga(&["token", "--sub", "ops", "--scope", "admin"], &variables));
     assert!(error.starts_with("siaga: siaga.auth.jwt.secret: needed to sign a token"), "{error}");

@@ -5,9 +5,8 @@ use rocket::data::ByteUnit;
 use serde_json::{Value, json};
 use siaga::config::Config;
 
-use crate::keys::expanded;
 use crate::minimal::{self, extracted, tables};
-use crate::page::{self, Documented};
+use crate::page::{self, Documented, expanded};
 
 /// The provinces of ISO 3166-2:ID after `ID-`.
 const PROVINCES: &str = "AC BA BB BE BT GO JA JB JI JK JT KB KI KR KS KT KU LA MA MU NB NT PA PB PD PE PS PT RI SA SB \
@@ -115,13 +114,7 @@ fn a_service_that_is_told_nothing_has_the_defaults_but_for_its_quotas() {
 fn without(key: &str) -> Value {
     let mut values = tables();
     let (table, last) = key.rsplit_once('.').unwrap();
-    let pointer = table
-        .replace("cap.agencies.<>", "cap.agencies.x")
-        .replace("template.<>", "template.x")
-        .replace("calls.<>", "calls.x")
-        .replace("sources.<>", "sources.x");
-    let pointer = format!("/{}", pointer.replace("<>", "0").replace('.', "/"));
-    let table = values.pointer_mut(&pointer).and_then(Value::as_object_mut).unwrap();
+    let table = minimal::place(&mut values, table).as_object_mut().unwrap();
     assert!(table.remove(last).is_some(), "{key}");
     values
 }
@@ -156,31 +149,44 @@ fn rockets_keys_have_the_defaults_the_page_says() {
 }
 
 #[test]
-fn images_are_beside_the_data_set_unless_another_place_is_given() {
-    let storage = |dataset: &str| {
-        let mut config = Config::default();
-        config.dataset = dataset.to_owned();
-        config.photo_storage().unwrap()
+fn a_default_that_another_page_has_is_the_same() {
+    let documented: Vec<Documented> = page::of_the_service().into_iter().chain(page::of_rocket()).collect();
+    for page in [
+        include_str!("../../docs/postgresql.md"),
+        include_str!("../../docs/network.md"),
+        include_str!("../../docs/operating.md"),
+    ] {
+        let rows = page::rows(page);
+        assert!(rows.len() > 2, "{rows:?}");
+        for Documented { key, default } in rows {
+            let same = Documented { key: key.trim_start_matches("siaga.").to_owned(), default };
+            assert!(documented.contains(&same), "{same:?}");
+        }
+    }
+}
+
+#[test]
+fn images_are_beside_the_data_set_or_the_file_of_the_store() {
+    let storage = |store: &str, key: &str, path: &str| {
+        let figment = Figment::from(rocket::Config::debug_default());
+        let figment = figment.merge(("siaga.store", store)).merge((key, path));
+        Config::extract(&figment).unwrap().photo_storage().unwrap().to_file_path().unwrap()
     };
-    assert_eq!(storage("/srv/floods/jakarta").as_str(), "file:///srv/floods/images/");
-    let here = std::env::current_dir().unwrap().join("images");
+    let of_dataset = |path: &str| storage("memory", "siaga.dataset", path);
+    let of_file = |path: &str| storage("file", "siaga.file.path", path);
+    let here = std::env::current_dir().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let sibling = folder.path().join("sibling");
     std::fs::create_dir(&sibling).unwrap();
     let relative = sibling.join("../jakarta");
     let beside = folder.path().canonicalize().unwrap().join("images");
-    assert_eq!(storage(relative.to_str().unwrap()).to_file_path().unwrap(), beside);
-    assert_eq!(storage("demo").to_file_path().unwrap(), here);
-}
-
-#[test]
-fn images_are_beside_the_file_of_the_store() {
-    let photos = |path: &str| {
-        let figment = Figment::from(rocket::Config::debug_default());
-        let figment = figment.merge(("siaga.store", "file")).merge(("siaga.file.path", path));
-        Config::extract(&figment).unwrap().photo_storage().unwrap()
-    };
-    assert_eq!(photos("/srv/floods/jakarta.db").as_str(), "file:///srv/floods/jakarta.db-images/");
-    let here = std::env::current_dir().unwrap().join("siaga.db-images");
-    assert_eq!(photos("siaga.db").to_file_path().unwrap(), here);
+    for (found, expected) in [
+        (of_dataset("/srv/floods/jakarta"), "/srv/floods/images".into()),
+        (of_dataset(relative.to_str().unwrap()), beside),
+        (of_dataset("demo"), here.join("images")),
+        (of_file("/srv/floods/jakarta.db"), "/srv/floods/jakarta.db-images".into()),
+        (of_file("siaga.db"), here.join("siaga.db-images")),
+    ] {
+        assert_eq!(found, expected);
+    }
 }

@@ -34,3 +34,12 @@ pub(crate) fn value<'v>(of: &'v Value, key: &str) -> Option<&'v Value> {
         _ => value.get(part),
     })
 }
+
+/// The place of a key, likewise.
+pub(crate) fn place<'v>(of: &'v mut Value, key: &str) -> &'v mut Value {
+    key.split('.').fold(of, |value, part| match (part, value) {
+        ("<>", Value::Array(list)) => &mut list[0],
+        ("<>", table) => &mut table["x"],
+        (part, table) => &mut table[part],
+    })
+}

@@ -1,6 +1,6 @@
 //! The tables of the page.
 
-use crate::keys::expanded;
+use siaga::model::LayerKind;
 
 const PAGE: &str = include_str!("../../docs/configuration.md");
 
@@ -9,13 +9,6 @@ const PAGE: &str = include_str!("../../docs/configuration.md");
 pub(crate) struct Documented {
     pub(crate) key: String,
     pub(crate) default: String,
-}
-
-/// The pattern of a row, and its example as it is written.
-#[derive(Debug)]
-pub(crate) struct Example {
-    pub(crate) pattern: &'static str,
-    pub(crate) text: &'static str,
 }
 
 /// The heading that parts the keys of the service from those of Rocket that the page lists.
@@ -31,23 +24,23 @@ pub(crate) fn of_rocket() -> Vec<Documented> {
     rows(PAGE.split_once(ROCKET).unwrap().1)
 }
 
-fn rows(part: &str) -> Vec<Documented> {
+/// The keys in all tables of a page.
+pub(crate) fn rows(part: &str) -> Vec<Documented> {
     lines(part).flat_map(row).collect()
 }
 
 fn lines(part: &str) -> impl Iterator<Item = &str> {
-    let tables = part.split("\n| key | example | default | meaning |\n|---|---|---|---|\n").skip(1);
-    tables.flat_map(|table| table.lines().take_while(|line| line.starts_with('|')))
+    let tables = part.split("\n| key | ").skip(1);
+    tables.flat_map(|table| table.lines().skip(2).take_while(|line| line.starts_with('|')))
 }
 
-/// The examples of all rows.
-pub(crate) fn examples() -> Vec<Example> {
-    let example = |line: &'static str| {
+/// The pattern of each row, and its example as it is written.
+pub(crate) fn examples() -> impl Iterator<Item = (&'static str, &'static str)> {
+    lines(PAGE).map(|line| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let ["", key, text, _, _, ""] = cells[..] else { panic!("no row of four: {line}") };
-        Example { pattern: key.trim_matches('`'), text }
-    };
-    lines(PAGE).map(example).collect()
+        (key.trim_matches('`'), text)
+    })
 }
 
 /// The keys of a row, whose last cells are their default and what they mean.
@@ -72,4 +65,23 @@ pub(crate) fn row(line: &str) -> Vec<Documented> {
         .zip(defaults)
         .map(|(key, default)| Documented { key, default: default.to_owned() })
         .collect()
+}
+
+/// The keys that a pattern such as `limits.{body,chunk}` stands for, in their order, with `<>` for every `<…>` but those whose
+/// values the page lists.
+pub(crate) fn expanded(pattern: &str) -> Vec<String> {
+    let pattern = pattern.replace("<resource>", &format!("{{{}}}", LayerKind::NAMES.join(",")));
+    if let Some((before, rest)) = pattern.split_once('{') {
+        let (parts, after) = rest.split_once('}').unwrap_or_else(|| panic!("{pattern}"));
+        return parts.split(',').flat_map(|part| expanded(&format!("{before}{part}{after}"))).collect();
+    }
+    match pattern.split_once('<') {
+        Some((before, rest)) => {
+            let after = rest.split_once('>').unwrap_or_else(|| panic!("{pattern}")).1;
+            // What follows has placeholders of its own.
+            let after = expanded(after).remove(0);
+            vec![format!("{before}<>{after}")]
+        }
+        None => vec![pattern],
+    }
 }

@@ -2,34 +2,20 @@
 
 use figment::Figment;
 use figment::value::Value as Figure;
-use serde_json::{Value, json};
+use serde_json::json;
 use siaga::Builder;
 
-use crate::minimal::{extracted, tables};
+use crate::minimal::{extracted, place, tables};
 use crate::page;
-
-/// The configuration with a value at a key, whose placeholders are the names and places of the tables there are.
-fn with(key: &str, value: Value) -> Value {
-    let mut values = tables();
-    let mut at = &mut values;
-    for part in key.split('.') {
-        at = match (part, at) {
-            ("<>", Value::Array(list)) => &mut list[0],
-            ("<>", table) => &mut table["x"],
-            (part, table) => &mut table[part],
-        };
-    }
-    *at = value;
-    values
-}
 
 #[test]
 fn a_value_of_another_kind_is_refused_with_the_full_path_of_its_key() {
     for row in page::of_the_service() {
         let is_list = row.key.starts_with("auth.api_keys.");
         let path = row.key.replace("<>", if is_list { "0" } else { "x" });
-        let wrong = with(&row.key, json!([[["neither text nor number"]]]));
-        let error = extracted(&wrong).map(drop).unwrap_err().to_string();
+        let mut values = tables();
+        *place(&mut values, &row.key) = json!([[["neither text nor number"]]]);
+        let error = extracted(&values).map(drop).unwrap_err().to_string();
         assert!(error.starts_with(&format!("siaga.{path}")), "{path}: {error}");
         assert!(error.contains("must be"), "{path}: {error}");
     }
@@ -57,30 +43,24 @@ fn assert_refused(cases: &[(&str, &str, &str)]) {
 fn a_wrong_value_is_refused_with_its_path_and_what_is_allowed() {
     assert_refused(&[
         ("stroe", "memory", "unknown key; allowed are store"),
-        ("log.file", "log", "unknown key; allowed are format, level, access"),
         ("postgres.migrate", "perhaps", "bool"),
-        ("postgres.wait", "soon", "such as 10s"),
         ("shutdown.delay", "-1", "such as 10s"),
         ("log.level", "loud", "one of [off, error, warn, info, debug, trace]"),
         ("log.format", "xml", "one of [text, json]"),
         ("metrics.token", "", "must not be empty"),
         ("base_url", "example.org", "https://example.org/v1"),
         ("time_zone", "Asia/Batavia", "such as Asia/Jakarta"),
-        ("licence.url", "licence", "such as https://example.org/licence"),
         ("licence.url", "ftp://example.org/", "such as https://example.org/licence"),
         ("limits.body", "big", "byte unit"),
         ("limits.body", "0", "more than 0"),
-        ("limits.timeout", "0s", "more than 0"),
         ("limits.max_period", "0s", "more than 0"),
         ("limits.chunk", "0", "more than 0"),
         ("limits.chunk", "17MiB", "at most 16MiB"),
         ("cache.size", "100KiB", "0 or at least 1MiB"),
         ("quota.per_second", "-1", "from 0, which allows any number, to"),
         ("quota.per_day", "many", "from 0, which allows any number, to"),
-        ("quota.fuse_per_second", "1.5", "from 0, which"),
         ("quota.burst", "0", "from 1 to"),
         ("quota.credential.burst", "0", "from 1 to"),
-        ("quota.per_hour", "1", "unknown key; allowed are "),
         ("quota.trusted_proxies", "10.0.0.1", "sequence"),
         ("https.redirect_from", "0", "from 1 to 65535"),
         ("https.redirect_from", "8080", "begins with https://"),
@@ -88,34 +68,23 @@ fn a_wrong_value_is_refused_with_its_path_and_what_is_allowed() {
 }
 
 #[test]
-fn a_wrong_value_of_images_is_refused_with_its_path_and_what_is_allowed() {
+fn a_wrong_value_of_images_areas_or_formats_is_refused_with_its_path_and_what_is_allowed() {
+    let formats = "one of [topojson, geojson, cap, atom, rss, html]";
     let schemes = "one of [file:///…, memory:///, s3://bucket/prefix";
     assert_refused(&[
         ("images.url", "images", "such as file:///srv/siaga"),
         ("images.url", "ftp://host/images", schemes),
-        ("images.url", "https://example.org/", schemes),
         ("images.url", "s3://id:hush@bucket/x", "without credentials"),
         ("images.public_url", "images", "https://example.org/v1"),
         ("images.signing_key", "", "must not be empty"),
         ("images.max_bytes", "0", "more than 0"),
         ("images.max_uploads", "0", "from 1 to"),
-        ("images.max_side", "0", "from 1 to 65535"),
         ("images.max_side", "65536", "from 1 to 65535"),
         ("images.options.aws_region", "x", "no such option"),
-    ]);
-}
-
-#[test]
-fn a_wrong_value_of_areas_or_formats_is_refused_with_its_path_and_what_is_allowed() {
-    let formats = "one of [topojson, geojson, cap, atom, rss, html]";
-    assert_refused(&[
         ("areas.supported.floods.city", "[\"xyz\"]", "siaga.areas.cities"),
         ("areas.supported.reports.admin", "[\"xyz\"]", "siaga.areas.provinces"),
         ("areas.supported.boundaries.city", "[\"jbd\"]", "must be empty"),
         ("formats.enabled", "[\"kml\"]", formats),
-        ("formats.resources.floods", "[\"kml\"]", "one of [topojson"),
-        ("formats.topojson.quantization", "1", "from 2 to"),
-        ("formats.topojson.quantization", "many", "from 2 to"),
         ("formats.cap.sender", "a b", "must not be empty or contain blanks"),
         ("formats.cap.expires_after", "300000y", "1s to 366d"),
         ("formats.cap.web", "not an address", "https://example.org/"),
@@ -131,7 +100,6 @@ fn a_wrong_value_of_credentials_is_refused_with_its_path_and_what_is_allowed() {
         (format!("{{name=\"a\",sha256=\"{zeros}\",scopes=[\"root\"]}}"), "scopes.0", "floods:write"),
         ("{name=\"a\",sha256=\"b\",scopes=[]}".to_owned(), "sha256", "64 hexadecimal digits"),
         ("{name=\"a\",expires=\"soon\"}".to_owned(), "expires", "such as 2027-01-31T00:00:00Z"),
-        ("{name=\"a\",per_second=-1}".to_owned(), "per_second", "nonzero"),
     ] {
         let error = refused("auth.api_keys", &format!("[{key}]"));
         let path = format!("siaga.auth.api_keys.0.{path}: ");
@@ -157,7 +125,6 @@ fn a_value_that_does_not_fit_others_is_refused_with_the_path_of_the_one_to_chang
         ("store", "postgres", "databases.siaga.url: ", "DATABASE_URL"),
         ("dataset", "no/such/folder", "siaga.dataset must be ", "demo, empty or a folder"),
         ("areas.cities", "[\"jbd\"]", "siaga.areas.supported.floods.city: ", "siaga.areas.cities"),
-        ("areas.provinces", "[]", "siaga.areas.supported.floods.admin: ", "siaga.areas.provinces"),
         ("formats.topojsn.quantization", "5", "siaga.formats.topojsn: unknown key", "topojson"),
         ("formats.default", "kml", "siaga.formats.default ", "enabled [topojson, geojson, cap, atom,"),
         ("formats.enabled", "[\"cap\"]", "siaga.formats.", "topojson"),
@@ -170,7 +137,6 @@ fn a_value_that_does_not_fit_others_is_refused_with_the_path_of_the_one_to_chang
         ("auth.jwt.leeway", "1m", "siaga.auth.jwt.secret: missing", ""),
         ("auth.jwt.algorithm", "RS256", "siaga.auth.jwt.public_key: missing", "siaga.auth.jwt.jwks"),
         ("auth.jwt.public_key", "key.pem", "siaga.auth.jwt.algorithm: ", "[RS256, ES256, EdDSA]"),
-        ("auth.jwt.jwks", "keys.json", "siaga.auth.jwt.algorithm: ", "[RS256, ES256, EdDSA]"),
     ] {
         let error = refused(key, value);
         assert!(error.starts_with(path) && error.contains(allowed), "{key}: {error}");
