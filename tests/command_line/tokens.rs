@@ -34,6 +34,8 @@ fn what_tokens_are_verified_by_must_be_one_thing_that_fits_the_algorithm() {
         ("RS256", &[(SECRET, "s")][..], "algorithm: ", "must be HS256 with siaga.auth.jwt.secret"),
         ("ES256", &[(SECRET, "s"), (PUBLIC_KEY, P256)], "public_key: ", "only one of"),
         ("HS256", &[(SECRET, "s"), (JWKS, "empty.json")], "jwks: ", "only one of"),
+        ("ES256", &[(PUBLIC_KEY, P256), (JWKS, "empty.json")], "jwks: ", "only one of"),
+        ("RS256", &[(PUBLIC_KEY, P256)], "public_key: ", "must be an RSA key of 2048 to 8192 bits"),
         ("RS256", &[(PUBLIC_KEY, weak)], "public_key: ", "must be an RSA key of 2048 to 8192 bits"),
         ("ES256", &[(PUBLIC_KEY, p384)], "public_key: ", "must be a key on the curve P-256"),
         ("EdDSA", &[(PUBLIC_KEY, rsa)], "public_key: ", "must be a key of Ed25519"),

@@ -53,6 +53,7 @@ fn a_wrong_value_is_refused_with_its_path_and_what_is_allowed() {
         ("licence.url", "ftp://example.org/", "such as https://example.org/licence"),
         ("limits.body", "big", "byte unit"),
         ("limits.body", "0", "more than 0"),
+        ("limits.timeout", "0s", "more than 0"),
         ("limits.max_period", "0s", "more than 0"),
         ("limits.chunk", "0", "more than 0"),
         ("limits.chunk", "17MiB", "at most 16MiB"),
@@ -137,6 +138,7 @@ fn a_value_that_does_not_fit_others_is_refused_with_the_path_of_the_one_to_chang
         ("auth.jwt.leeway", "1m", "siaga.auth.jwt.secret: missing", ""),
         ("auth.jwt.algorithm", "RS256", "siaga.auth.jwt.public_key: missing", "siaga.auth.jwt.jwks"),
         ("auth.jwt.public_key", "key.pem", "siaga.auth.jwt.algorithm: ", "[RS256, ES256, EdDSA]"),
+        ("auth.jwt.jwks", "keys.json", "siaga.auth.jwt.algorithm: ", "[RS256, ES256, EdDSA]"),
     ] {
         let error = refused(key, value);
         assert!(error.starts_with(path) && error.contains(allowed), "{key}: {error}");

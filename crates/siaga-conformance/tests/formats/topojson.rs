@@ -35,6 +35,11 @@ fn exact() -> TopoJson {
     TopoJson::new(Options { quantization: Quantization::NONE })
 }
 
+/// A layer in a format of JSON.
+fn read(format: &dyn Format, layer: &Layer) -> Value {
+    serde_json::from_slice(&encoded(format, layer)).unwrap()
+}
+
 /// The grid of these geometries as the format chooses it.
 fn grid_of(geometries: &[Geometry<'_>], quantization: Quantization) -> Grid {
     Topology::new(geometries, quantization.fineness(geometries)).grid().unwrap().clone()
@@ -73,8 +78,7 @@ fn a_grid_has_small_cells_and_ten_thousand_lines_and_no_more_lines_than_that_tak
 #[test]
 fn without_a_grid_positions_are_exact_and_in_degrees() {
     for layer in fixture::layers() {
-        let [topology, collection] = [encoded(&exact(), &layer), encoded(&GeoJson::default(), &layer)]
-            .map(|text| serde_json::from_slice::<Value>(&text).unwrap());
+        let (topology, collection) = (read(&exact(), &layer), read(&GeoJson::default(), &layer));
         assert_eq!(topology.get("transform"), None);
         assert!(topology["bbox"].is_array());
         let arcs = topology["arcs"].as_array().unwrap();
@@ -133,8 +137,7 @@ fn an_empty_layer_has_the_bbox_of_all_areas_or_none_and_a_transform_if_it_has_a_
 
 #[test]
 fn a_document_has_the_members_of_the_interface() {
-    let document: Value =
-        serde_json::from_slice(&encoded(&TopoJson::default(), &fixture::layer(&[(5, 2)]))).unwrap();
+    let document = read(&TopoJson::default(), &fixture::layer(&[(5, 2)]));
     assert_eq!(document["bbox"], json!([106.8, -6.2, 106.85, -6.16]));
     assert_eq!(document["transform"]["translate"], json!([106.8, -6.2]));
     let geometries = document["objects"]["output"]["geometries"].as_array().unwrap();
@@ -195,20 +198,17 @@ fn decoded(document: &Value) -> BTreeMap<String, Vec<Ring>> {
     ids.zip(surfaces(document)).map(|(id, polygons)| (id, polygons.concat())).collect()
 }
 
-fn document(layer: &FloodLayer) -> Value {
-    serde_json::from_slice(&encoded(&TopoJson::default(), &Layer::Floods(layer.clone()))).unwrap()
+/// The layer of those areas of the fixture that `chosen` chooses, with no states.
+fn selection(chosen: impl Fn(&Area) -> bool) -> Layer {
+    let areas = fixture::areas();
+    let positions = areas.iter().enumerate().filter(|(_, area)| chosen(area)).map(|(position, _)| position);
+    floods(&sync::Arc::new(fixture::areas()), positions)
 }
 
-/// The layer of those areas of the fixture that `chosen` chooses, with no states.
-fn selection(chosen: impl Fn(&Area) -> bool) -> FloodLayer {
-    let areas = fixture::areas();
-    let selected = areas
-        .iter()
-        .enumerate()
-        .filter(|(_, area)| chosen(area))
-        .map(|(position, _)| (position, FloodStatus::NEVER_FLOODED));
-    let selected = selected.collect();
-    FloodLayer::new(sync::Arc::new(areas), selected)
+/// The layer of the areas at these positions, with no states.
+fn floods(areas: &sync::Arc<AreaSet>, positions: impl Iterator<Item = usize>) -> Layer {
+    let selected = positions.map(|position| (position, FloodStatus::NEVER_FLOODED)).collect();
+    Layer::Floods(FloodLayer::new(sync::Arc::clone(areas), selected))
 }
 
 proptest! {
@@ -217,18 +217,21 @@ proptest! {
         let areas = fixture::areas();
         let chosen = |area: &Area| chosen[areas.position(area.id).unwrap()];
         let layer = selection(chosen);
-        prop_assume!(layer.features().len() > 0);
-        let mut cities: Vec<_> = layer.features().map(|flood| flood.area.city_code.clone()).collect();
+        prop_assume!(!layer.is_empty());
+        let mut cities: Vec<_> =
+            areas.iter().filter(|area| chosen(area)).map(|area| area.city_code.clone()).collect();
         cities.dedup();
-        let scope = document(&selection(|area| cities.len() > 1 || area.city_code == cities[0]));
-        let selected = document(&layer);
+        let format = TopoJson::default();
+        let scope = read(&format, &selection(|area| cities.len() > 1 || area.city_code == cities[0]));
+        let selected = read(&format, &layer);
         prop_assert_eq!(&selected["transform"], &scope["transform"]);
-        let bounds = GeometryCollection::from_iter(layer.features().map(|flood| flood.area.outline.clone()));
+        let outlines = areas.iter().filter(|area| chosen(area)).map(|area| area.outline.clone());
+        let bounds = GeometryCollection::from_iter(outlines);
         let bounds = bounds.bounding_rect().unwrap();
         let bbox = json!([bounds.min().x, bounds.min().y, bounds.max().x, bounds.max().y]);
         prop_assert_eq!(&selected["bbox"], &bbox, "around the selection alone");
         let (all, some) = (decoded(&scope), decoded(&selected));
-        prop_assert_eq!(some.len(), layer.features().len());
+        prop_assert_eq!(some.len(), layer.len());
         for (id, rings) in &some {
             prop_assert_eq!(rings, &all[id]);
         }
@@ -274,19 +277,9 @@ fn rings(document: &Value) -> BTreeMap<String, Vec<Ring>> {
 #[test]
 fn a_small_selection_of_a_large_set_has_the_same_shapes_before_the_topology_of_the_set_is_ready_as_after() {
     let set = sync::Arc::new(large_set());
-    let layer = |step: usize| {
-        let selected = (0..set.len())
-            .step_by(step)
-            .flat_map(|at| [at, at + 1])
-            .map(|at| (at, FloodStatus::NEVER_FLOODED));
-        Layer::Floods(FloodLayer::new(sync::Arc::clone(&set), selected.collect()))
-    };
+    let layer = |step: usize| floods(&set, (0..set.len()).step_by(step).flat_map(|at| [at, at + 1]));
     let format = TopoJson::default();
-    let read = |layer: &Layer| serde_json::from_slice::<Value>(&encoded(&format, layer)).unwrap();
-    let part = layer(500);
-    let before = read(&part);
-    let whole = read(&layer(2));
-    let after = read(&part);
+    let [before, whole, after] = [500, 2, 500].map(|step| read(&format, &layer(step)));
     assert_eq!(before["transform"], whole["transform"]);
     assert_eq!(before["bbox"], after["bbox"]);
     let arcs = |document: &Value| document["arcs"].as_array().unwrap().len();
@@ -324,8 +317,8 @@ proptest! {
             Area { id: fixture::id(number), outline: outline.affine_transform(&small), ..template.clone() }
         };
         let areas = AreaSet::new((1..).zip(&features).map(area).collect()).unwrap();
-        let all = (0..areas.len()).map(|position| (position, FloodStatus::NEVER_FLOODED)).collect();
-        let document = document(&FloodLayer::new(sync::Arc::new(areas), all));
+        let all = 0..areas.len();
+        let document = read(&TopoJson::default(), &floods(&sync::Arc::new(areas), all));
         let mut rings = surfaces(&document).into_iter().flatten().flatten();
         prop_assert!(rings.all(|ring| ring.len() >= 4), "{}", document);
     }
