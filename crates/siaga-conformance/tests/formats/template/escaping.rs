@@ -65,6 +65,7 @@ fn json_gets_values() {
 fn csv_gets_one_field_that_no_spreadsheet_runs() {
     for (title, expected) in [
         ("RW 01", "RW 01"),
+        ("a,b", "\"a,b\""),
         ("a;b", "\"a;b\""),
         ("say \"x\"", "\"say \"\"x\"\"\""),
         ("a\r\nb", "\"a\r\nb\""),
