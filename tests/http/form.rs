@@ -4,13 +4,15 @@ use std::net::SocketAddr;
 
 use figment::Figment;
 use rocket::http::{Accept, ContentType, Header, Method, Status};
-use rocket::local::blocking::{Client, LocalResponse};
+use rocket::local::blocking::{Client, LocalRequest, LocalResponse};
 use serde_json::{Value, json};
 
+use crate::suite::eventually::{LONG, eventually_blocking};
+use crate::suite::photos::photo;
 use crate::suite::support::{Siaga, figment, json_of, properties};
 
 pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
-pub(crate) const BOUNDARY: &str = "a-boundary";
+const BOUNDARY: &str = "a-boundary";
 /// A flood in area 1.
 pub(crate) const FLOOD: [(&str, &str); 5] = [
     ("disaster", "flood"),
@@ -28,23 +30,36 @@ pub(crate) fn started(figment: Figment) -> Siaga {
     Siaga::with(figment, |builder| builder)
 }
 
-/// The body of a form.
-pub(crate) fn form(fields: &[(&str, &str)], file: Option<&[u8]>) -> Vec<u8> {
+/// The request of a form.
+pub(crate) fn form<'c>(
+    client: &'c Client,
+    address: &'c str,
+    fields: &[(&str, &str)],
+    file: Option<&[u8]>,
+) -> LocalRequest<'c> {
+    let name = if file.is_some() { "photo.jpg" } else { "" };
+    let head = format!("filename=\"{name}\"\r\nContent-Type: image/jpeg");
+    form_with(client, address, fields, &head, file.unwrap_or_default())
+}
+
+/// The same, with what stands after the name of the part that has the photo.
+pub(crate) fn form_with<'c>(
+    client: &'c Client,
+    address: &'c str,
+    fields: &[(&str, &str)],
+    head: &str,
+    file: &[u8],
+) -> LocalRequest<'c> {
+    let begin = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=");
     let mut body = Vec::new();
     for (name, text) in fields {
-        let part =
-            format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
-        body.extend(part.as_bytes());
+        body.extend(format!("{begin}\"{name}\"\r\n\r\n{text}\r\n").bytes());
     }
-    let (name, file) = file.map_or(("", &[][..]), |file| ("photo.jpg", file));
-    let head = format!(
-        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"{name}\"\r\n\
-         Content-Type: image/jpeg\r\n\r\n"
-    );
-    body.extend(head.as_bytes());
+    body.extend(format!("{begin}\"photo\"; {head}\r\n\r\n").bytes());
     body.extend(file);
-    body.extend(format!("\r\n--{BOUNDARY}--\r\n").as_bytes());
-    body
+    body.extend(format!("\r\n--{BOUNDARY}--\r\n").bytes());
+    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
+    client.post(address).header(kind).body(body)
 }
 
 pub(crate) fn send<'c>(
@@ -53,8 +68,7 @@ pub(crate) fn send<'c>(
     fields: &[(&str, &str)],
     file: Option<&[u8]>,
 ) -> LocalResponse<'c> {
-    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
-    siaga.client.post(address).header(kind).body(form(fields, file)).dispatch()
+    form(&siaga.client, address, fields, file).dispatch()
 }
 
 /// Sends a form as the script of the page does; returns the status and the body of the response.
@@ -64,9 +78,7 @@ pub(crate) fn send_by_script(
     fields: &[(&str, &str)],
     file: Option<&[u8]>,
 ) -> (u16, Value) {
-    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
-    let request = siaga.client.post(address.to_owned()).header(kind).header(Accept::JSON);
-    let response = request.body(form(fields, file)).dispatch();
+    let response = form(&siaga.client, address, fields, file).header(Accept::JSON).dispatch();
     (response.status().code, json_of(response))
 }
 
@@ -90,6 +102,25 @@ pub(crate) fn count(siaga: &Siaga) -> usize {
     properties(&siaga.result("/v1/reports")).len()
 }
 
+/// Waits until the newest report shows its photo.
+pub(crate) fn shows_its_photo(siaga: &Siaga) {
+    let shown = || newest(siaga)["image_url"].clone();
+    eventually_blocking("the photo is shown", LONG, shown, |url| !url.is_null());
+}
+
+/// Returns the path and query at which a photo can be sent.
+pub(crate) fn invited(invitation: LocalResponse<'_>) -> String {
+    let invitation = json_of(invitation);
+    let address = invitation["signedRequest"].as_str().unwrap_or_else(|| panic!("{invitation}"));
+    address.strip_prefix("http://localhost").unwrap().to_owned()
+}
+
+/// Sends a photo to such an address.
+pub(crate) fn upload(siaga: &Siaga, address: &str) {
+    let sent = siaga.client.put(address).header(ContentType::JPEG).body(photo(40, 30, 1)).dispatch();
+    assert_eq!(sent.status(), Status::Ok, "{address}");
+}
+
 pub(crate) fn location(response: &LocalResponse<'_>) -> String {
     assert_eq!(response.status(), Status::SeeOther);
     response.headers().get_one("Location").unwrap().to_owned()
@@ -103,14 +134,12 @@ pub(crate) fn send_from(
     headers: &[(&'static str, &str)],
     fields: &[(&str, &str)],
 ) -> (u16, Value) {
-    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
     let token = format!("{number:032x}");
     let fields: Vec<_> = flood(fields).into_iter().chain([("token", &*token)]).collect();
-    let mut request = client.post("/report").header(kind).header(Accept::JSON);
+    let mut request = form(client, "/report", &fields, None).header(Accept::JSON);
     for (name, value) in headers {
         request = request.header(Header::new(*name, (*value).to_owned()));
     }
-    let peer = SocketAddr::new(address.parse().unwrap(), 4711);
-    let response = request.remote(peer).body(form(&fields, None)).dispatch();
+    let response = request.remote(SocketAddr::new(address.parse().unwrap(), 4711)).dispatch();
     (response.status().code, json_of(response))
 }

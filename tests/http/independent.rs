@@ -40,7 +40,6 @@ mod floods_states;
 mod floods_timeseries;
 mod format_choice;
 mod health;
-mod images;
 mod infrastructure;
 mod kept_answers;
 mod key_sets;

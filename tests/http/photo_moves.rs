@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use rocket::http::{Header, Method, Status};
+use rocket::http::{Method, Status};
 use rocket::tokio::time;
 use siaga::model::{PhotoMove, PhotoPlace};
 use siaga::stores::{Decorator, Store, StoreError};
 
 use crate::backend::OpenFixture;
 use crate::suite::eventually::{LONG, eventually_blocking};
-use crate::suite::photos::photo;
-use crate::suite::support::{Siaga, figment, json_of, properties};
+use crate::suite::form::{invited, shows_its_photo, upload};
+use crate::suite::support::{Siaga, figment};
 use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
 /// What a store has to move before all that it has itself: so many photos, each of which takes a while.
@@ -48,13 +48,8 @@ fn with_busy(pause: Duration, timeout: &str) -> (Siaga, Arc<AtomicU64>) {
 }
 
 fn publish(siaga: &Siaga) {
-    let answer = json_of(siaga.ask(Method::Get, "/v1/cards/used-card/images", ""));
-    let address = answer["signedRequest"].as_str().unwrap().strip_prefix("http://localhost").unwrap();
-    let kind = Header::new("Content-Type", "image/jpeg");
-    let sent = siaga.client.put(address).header(kind).body(photo(40, 30, 1)).dispatch();
-    assert_eq!(sent.status(), Status::Ok);
-    let image = || properties(&siaga.result("/v1/reports/1"))[0]["image_url"].clone();
-    eventually_blocking("the photo is shown", LONG, image, |url| !url.is_null());
+    upload(siaga, &invited(siaga.ask(Method::Get, "/v1/cards/used-card/images", "")));
+    shows_its_photo(siaga);
 }
 
 fn set(siaga: &Siaga, hidden: bool) {

@@ -7,7 +7,7 @@ use rocket::local::blocking::Client;
 use serde_json::{Value, json};
 use siaga::stores::{ModerationQuery, Store};
 
-use crate::suite::eventually::{LONG, eventually_blocking};
+use crate::suite::eventually::eventually_blocking;
 use crate::suite::support::{ADMIN_KEY, Siaga, assert_invalid, each, figment, json_of, key};
 
 const HIDE: &str = r#"{"hidden":true,"reason":"shows a person's name"}"#;
@@ -62,23 +62,6 @@ fn another_server_on_the_same_data_follows_within_a_second() {
 }
 
 #[test]
-fn followers_are_told_which_reports_are_gone() {
-    let siaga = Siaga::start();
-    let delta = |query: &str| siaga.result(&format!("/v1/changes{query}"));
-    let first = delta("");
-    assert_eq!((&first["full"], &first["gone_reports"]), (&json!(true), &json!([])));
-    let since = format!("?since={}&wait=5", first["cursor"].as_str().unwrap());
-    set(&siaga, 7, HIDE);
-    set(&siaga, 2, HIDE);
-    let gone = || delta(&since)["gone_reports"].clone();
-    eventually_blocking("both are gone", LONG, gone, |gone| *gone == json!(["7", "2"]));
-    let found = delta(&since);
-    assert_eq!((&found["full"], &found["changed"]), (&json!(false), &json!(["reports"])));
-    set(&siaga, 7, SHOW);
-    eventually_blocking("one is back", LONG, gone, |gone| *gone == json!(["2"]));
-}
-
-#[test]
 fn the_log_has_the_credential_and_the_user_it_acts_for() {
     let siaga = Siaga::start();
     siaga.ask(Method::Put, "/v1/reports/7/visibility?username=Ibu%20Ani", HIDE);
@@ -98,9 +81,8 @@ fn a_wrong_order_is_400_and_an_unknown_report_404() {
         siaga.client.put(address).header(key(ADMIN_KEY)).body(body).dispatch()
     };
     assert_invalid(put("7", "{}"), "body", &["hidden", "reason"], "is required");
-    for body in [r#"{"hidden":"true","reason":"x"}"#, r#"{"hidden":1,"reason":"x"}"#] {
-        assert_invalid(put("7", body), "body", &["hidden"], "must be true or false");
-    }
+    let hidden = put("7", r#"{"hidden":"true","reason":"x"}"#);
+    assert_invalid(hidden, "body", &["hidden"], "must be true or false");
     for reason in [json!(""), json!(5), json!("a\nb"), json!("x".repeat(256))] {
         let body = json!({ "hidden": true, "reason": reason }).to_string();
         assert_invalid(put("7", &body), "body", &["reason"], "must be a text of 1 to 255 characters");

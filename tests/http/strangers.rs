@@ -1,13 +1,11 @@
 //! What strangers can do with the form and the desk, and what they cannot.
 
-use std::net::SocketAddr;
-
 use figment::Figment;
 use rocket::http::{Accept, ContentType, Header, Status};
 use rocket::local::blocking::Client;
 use serde_json::{Value, json};
 
-use crate::suite::form::{BOUNDARY, card, count, flood, form, open, send_from, started};
+use crate::suite::form::{count, flood, form, open, send_from, started};
 use crate::suite::support::{ADMIN_KEY, KEY, Siaga, json_of};
 
 /// A service and a browser in which an officer has logged in.
@@ -56,11 +54,13 @@ fn a_form_of_another_site_waits_for_review_and_no_site_reads_the_response() {
 #[test]
 fn nobody_logs_in_from_another_site() {
     let siaga = started(open());
-    let client = siaga.tracked(open());
-    let log_in_from = |origin: &str| log_in(&client, KEY, origin);
-    assert_eq!(log_in_from("https://evil.example"), Status::Forbidden);
-    assert_eq!(log_in_from("null"), Status::SeeOther);
-    assert_eq!(log_in_from("http://localhost:8000"), Status::SeeOther);
+    for (origin, expected) in [
+        ("https://evil.example", Status::Forbidden),
+        ("null", Status::SeeOther),
+        ("http://localhost:8000", Status::SeeOther),
+    ] {
+        assert_eq!(log_in(&siaga.client, KEY, origin), expected, "{origin}");
+    }
 }
 
 #[test]
@@ -82,36 +82,28 @@ fn a_report_by_a_link_does_not_count_for_its_address() {
     let siaga = started(open().merge(("siaga.report.reviewed_after", 1)));
     let waits = |number| send_from(&siaga.client, "192.0.2.1", number, &[], &[]).1["waits"].clone();
     assert_eq!((waits(0), waits(1)), (json!(false), json!(true)));
-    let card = card(&siaga, "id");
-    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
-    let request = siaga.client.post(format!("/report/{card}")).header(kind).header(Accept::JSON);
-    let sent = request.remote(SocketAddr::new("192.0.2.1".parse().unwrap(), 1)).body(form(&flood(&[]), None));
-    assert_eq!(json_of(sent.dispatch())["waits"], json!(false));
+    let address = format!("/report/{}", siaga.card());
+    let sent = form(&siaga.client, &address, &flood(&[]), None).header(Accept::JSON);
+    assert_eq!(json_of(sent.remote("192.0.2.1:1".parse().unwrap()).dispatch())["waits"], false);
 }
 
 #[test]
 fn one_address_keeps_no_real_report_off_the_list_of_the_moderators() {
     let figment = open().merge(("siaga.report.reviewed_after", 1)).merge(("siaga.report.refused_after", 0));
     let (siaga, client) = officer(figment, ADMIN_KEY);
-    for number in 0..300 {
-        send_from(&siaga.client, "192.0.2.1", number, &[], &[("website", "https://spam.example")]);
-    }
-    send_from(&siaga.client, "198.51.100.1", 1_000, &[], &[]);
-    for number in 1_001..1_003 {
-        send_from(&siaga.client, "198.51.100.1", number, &[], &[("text", "a real one")]);
-    }
-    for number in 2_000..2_300 {
-        send_from(&siaga.client, "192.0.2.1", number, &[], &[]);
+    for (numbers, host, others) in [
+        (0..300, "192.0.2.1", &[("website", "https://spam.example")][..]),
+        (1_000..1_001, "198.51.100.1", &[]),
+        (1_001..1_003, "198.51.100.1", &[("text", "a real one")]),
+        (2_000..2_300, "192.0.2.1", &[]),
+    ] {
+        numbers.for_each(|number| drop(send_from(&siaga.client, host, number, &[], others)));
     }
     let news = || json_of(client.get("/desk/news").dispatch())["result"].clone();
     let told = news();
-    let waiting: Vec<_> =
-        told["reports"].as_array().unwrap().iter().filter(|report| report["waiting"] == true).collect();
-    assert_eq!(
-        (&told["waiting"], waiting.len()),
-        (&json!(601), 22),
-        "all of them count, twenty of a sender are listed"
-    );
+    let listed = told["reports"].as_array().unwrap().iter();
+    let waiting: Vec<_> = listed.filter(|report| report["waiting"] == true).collect();
+    assert_eq!((&told["waiting"], waiting.len()), (&json!(601), 22), "twenty of a sender are listed");
     let real: Vec<_> = waiting.iter().filter(|report| report["text"] == "a real one").collect();
     assert_eq!(real.len(), 2);
     assert_eq!((&real[0]["of_sender"], &real[0]["suspect"]), (&json!(2), &json!(false)));
