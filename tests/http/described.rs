@@ -10,9 +10,6 @@ use rocket::http::{Method, Status};
 use rocket::{Data, Request, Response};
 use serde_json::{Value, json};
 
-/// Whether a request was sent with HEAD, which Rocket has answered as GET.
-struct IsHead(bool);
-
 /// A fairing that panics at an answer the description does not have.
 pub(crate) struct Described {
     document: Arc<Value>,
@@ -70,7 +67,8 @@ impl Fairing for Described {
     }
 
     async fn on_request(&self, request: &mut Request<'_>, _data: &mut Data<'_>) {
-        request.local_cache(|| IsHead(request.method() == Method::Head));
+        // As it was sent: Rocket responds to HEAD as to GET.
+        request.local_cache(|| request.method());
     }
 
     async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
@@ -80,7 +78,7 @@ impl Fairing for Described {
             // A mere route, of which nothing more is known than that it is there.
             return;
         }
-        let IsHead(is_head) = *request.local_cache(|| IsHead(false));
+        let is_head = *request.local_cache(|| request.method()) == Method::Head;
         if is_head && response.body().is_none() && response.status() == Status::Ok {
             return assert!(!response.headers().contains("ETag"), "what was not rendered has no tag");
         }

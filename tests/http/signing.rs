@@ -1,5 +1,6 @@
 //! Tokens as issuers sign them, rightly and wrongly. The keys of `keys/` are used nowhere else.
 
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
 use ring::hmac;
 use ring::rand::SystemRandom;
 use ring::signature::{
@@ -32,13 +33,7 @@ pub(crate) fn claims(change: Value) -> Value {
 
 /// Base64 with the alphabet for addresses, without padding (RFC 7515 §2).
 pub(crate) fn base64(bytes: impl AsRef<[u8]>) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let digits = bytes.as_ref().chunks(3).flat_map(|chunk| {
-        let bits =
-            chunk.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
-        (0..=chunk.len()).map(move |digit| char::from(DIGITS[(bits >> (18 - 6 * digit) & 63) as usize]))
-    });
-    digits.collect()
+    BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
 /// What is signed of a token.
