@@ -1,11 +1,7 @@
 //! `/basemap`: the ground of the map, from a file and from the waterways of the store.
 
-use std::fs;
-use std::path::Path;
-
 use rocket::http::Status;
-use serde_json::Value;
-use tempfile::TempDir;
+use serde_json::{Value, json};
 
 use crate::suite::support::{Siaga, figment};
 
@@ -18,42 +14,35 @@ const BASEMAP: &str = r#"{"type":"FeatureCollection","features":[
 {"type":"Feature","properties":{"kind":"place","name":"\"><script>"},"geometry":{"type":"Point","coordinates":[106.81,-6.175]}}
 ]}"#;
 
-fn folder(basemap: &str) -> TempDir {
+/// A service with that file, which it reads at its start.
+fn with_basemap() -> Siaga {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("roads.geojson"), basemap).unwrap();
-    folder
-}
-
-fn with(basemap: &Path) -> Siaga {
+    let file = folder.path().join("roads.geojson");
+    std::fs::write(&file, BASEMAP).unwrap();
     let configured = figment()
-        .merge(("siaga.map.basemap.file", basemap))
+        .merge(("siaga.map.basemap.file", file))
         .merge(("siaga.map.basemap.attribution", "© <OpenStreetMap> contributors"));
     Siaga::with(configured, |builder| builder)
 }
 
 /// The kinds and names of a response.
-fn shapes(result: &Value) -> Vec<(String, String)> {
-    let text = |of: &Value| of.as_str().unwrap_or_default().to_owned();
+fn shapes(result: &Value) -> Vec<(&str, &str)> {
     let all = result["objects"]["basemap"]["geometries"].as_array().unwrap().iter();
-    all.map(|of| (text(&of["properties"]["kind"]), text(&of["properties"]["name"]))).collect()
-}
-
-fn named(all: &[(&str, &str)]) -> Vec<(String, String)> {
-    all.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect()
+    let all = all.map(|of| &of["properties"]);
+    all.map(|of| (of["kind"].as_str().unwrap(), of["name"].as_str().unwrap_or_default())).collect()
 }
 
 #[test]
 fn each_zoom_has_its_kinds_and_pieces_of_a_road_are_one_line() {
-    let folder = folder(BASEMAP);
-    let siaga = with(&folder.path().join("roads.geojson"));
+    let siaga = with_basemap();
     let at = |zoom: u8| siaga.result(&format!("/v1/basemap?bbox=106.79,-6.2,106.83,-6.16&zoom={zoom}"));
     assert_eq!(shapes(&at(6)), []);
-    assert_eq!(shapes(&at(9)), named(&[("river", ""), ("motorway", "")]));
+    assert_eq!(shapes(&at(9)), [("river", ""), ("motorway", "")]);
     let place = ("place", "\"><script>");
-    assert_eq!(shapes(&at(12)), named(&[("river", ""), ("motorway", ""), ("park", ""), place]));
+    assert_eq!(shapes(&at(12)), [("river", ""), ("motorway", ""), ("park", ""), place]);
     let near = at(16);
     let expected = [("river", "Ciliwung"), ("motorway", ""), ("park", ""), ("street", "Jalan <b>"), place];
-    assert_eq!(shapes(&near), named(&expected));
+    assert_eq!(shapes(&near), expected);
     let street = &near["objects"]["basemap"]["geometries"][3];
     assert_eq!(street["arcs"].as_array().unwrap().len(), 1, "{street}");
     let arc = usize::try_from(street["arcs"][0][0].as_u64().unwrap()).unwrap();
@@ -67,16 +56,14 @@ fn each_zoom_has_its_kinds_and_pieces_of_a_road_are_one_line() {
 
 #[test]
 fn only_what_lies_near_the_box_is_in_the_response_and_without_a_box_everything() {
-    let folder = folder(BASEMAP);
-    let siaga = with(&folder.path().join("roads.geojson"));
+    let siaga = with_basemap();
     assert_eq!(shapes(&siaga.result("/v1/basemap?bbox=1,1,1.1,1.1&zoom=16")), []);
     assert_eq!(shapes(&siaga.result("/v1/basemap?zoom=16")).len(), 5);
 }
 
 #[test]
 fn the_page_names_the_version_that_caches_reuse_for_a_day() {
-    let folder = folder(BASEMAP);
-    let siaga = with(&folder.path().join("roads.geojson"));
+    let siaga = with_basemap();
     let page = siaga.get("/map?lang=en").into_string().unwrap();
     let (_, rest) = page.split_once("&quot;ground&quot;:&quot;").unwrap();
     let (version, _) = rest.split_once("&quot;").unwrap();
@@ -96,15 +83,13 @@ fn the_page_names_the_version_that_caches_reuse_for_a_day() {
 #[test]
 fn a_server_without_a_file_shows_the_waterways_of_the_store() {
     let siaga = Siaga::start();
-    assert_eq!(shapes(&siaga.result("/v1/basemap?zoom=14")), named(&[("river", "Ciliwung")]));
+    assert_eq!(shapes(&siaga.result("/v1/basemap?zoom=14")), [("river", "Ciliwung")]);
     let names: Value = siaga.get("/map/names").into_json().unwrap();
-    assert_eq!(names["places"], serde_json::json!([]));
+    assert_eq!(names["places"], json!([]));
 }
 
 #[test]
 fn the_search_has_the_places_of_the_base_map() {
-    let folder = folder(BASEMAP);
-    let siaga = with(&folder.path().join("roads.geojson"));
-    let names: Value = siaga.get("/map/names").into_json().unwrap();
-    assert_eq!(names["places"], serde_json::json!([["\"><script>", 106.81, -6.175]]));
+    let names: Value = with_basemap().get("/map/names").into_json().unwrap();
+    assert_eq!(names["places"], json!([["\"><script>", 106.81, -6.175]]));
 }

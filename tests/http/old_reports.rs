@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rocket::http::{Method, Status};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::fixture;
 use crate::suite::eventually::{LONG, eventually_blocking};
@@ -20,8 +20,7 @@ fn reports_are_erased_when_they_are_old_and_still_counted() {
     let counted = siaga.result(SERIES);
     // Report 4 was made two hours before the others of the fixture.
     let _server = siaga.beside(figment().merge(("siaga.reports.keep", "26h")));
-    let others: Vec<Value> = ["1", "7", "6", "2", "5"].map(Value::from).into();
-    eventually_blocking("the old report is erased", LONG, listed, |listed| *listed == others);
+    eventually_blocking("it is erased", LONG, listed, |listed| *listed == ["1", "7", "6", "2", "5"]);
     assert_eq!(siaga.get("/v1/reports/4").status(), Status::NotFound);
     assert_eq!(siaga.result(SERIES), counted);
 }
@@ -31,8 +30,7 @@ fn a_card_without_a_report_is_erased_a_week_after_it_was_made() {
     let siaga = Siaga::start();
     let made_at = fixture::now().after(Duration::from_hours(25));
     siaga.clock.set(made_at);
-    let make = || format!("/v1/cards/{}", siaga.card());
-    let (used, unused) = (make(), make());
+    let [used, unused] = [siaga.card(), siaga.card()].map(|card| format!("/v1/cards/{card}"));
     let report = json!({ "card_data": { "report_type": "wind" }, "created_at": made_at.to_string(),
                          "location": { "lat": 0.5, "lng": 0.5 } });
     assert_eq!(siaga.ask(Method::Put, &used, report.to_string()).status(), Status::Ok);
