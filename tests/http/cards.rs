@@ -268,10 +268,8 @@ fn what_is_kept_as_it_is_sent_is_nested_at_most_16_levels_deep() {
         json!({ "username": "u", "network": "n", "language": "id", "network_data": data }).to_string()
     };
     let says = "nested at most 16 levels deep";
-    for levels in [17, 100] {
-        assert_invalid(put(&siaga, &report(levels)), "body", &["card_data"], says);
-        assert_invalid(siaga.ask(Method::Post, "/v1/cards", holder(levels)), "body", &["network_data"], says);
-    }
+    assert_invalid(put(&siaga, &report(17)), "body", &["card_data"], says);
+    assert_invalid(siaga.ask(Method::Post, "/v1/cards", holder(17)), "body", &["network_data"], says);
     assert_eq!(siaga.ask(Method::Post, "/v1/cards", holder(16)).status(), Status::Ok);
     assert_eq!(published(&siaga, &report(16))["report_data"]["more"], nested(15));
 }

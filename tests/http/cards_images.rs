@@ -45,9 +45,7 @@ fn the_type_is_file_type_else_the_header_content_type_else_jpeg() {
         assert!(address.contains(&format!("used-card.0.{extension}?")), "{query} {header:?}: {address}");
     }
     let says = "one of [image/jpeg, image/png, image/webp, image/gif]";
-    for wrong in ["?file_type=image/svg%2Bxml", "?file_type=jpeg"] {
-        assert_invalid(ask(wrong, None), "query", &["file_type"], says);
-    }
+    assert_invalid(ask("?file_type=image/svg%2Bxml", None), "query", &["file_type"], says);
     assert_invalid(ask("?file_type=image/gif&file_type=image/gif", None), "query", &["file_type"], "once");
     assert_invalid(ask("", Some("audio/mpeg")), "headers", &["Content-Type"], says);
 }

@@ -146,7 +146,6 @@ fn phones_and_networks_name_a_language_in_many_ways() {
         (&indonesia, "/", "in-ID,en-US;q=0.9,en;Q=0.8", "id"),
         (&indonesia, "/map", "en-GB,en;q=0.9", "en"),
         (&indonesia, "/map", "de", "id"),
-        (&indonesia, "/?lang=en", "id", "en"),
         (&indonesia, "/map?lang=id_ID", "en", "id"),
         (&indonesia, "/v1/alerts?format=html&lang=in-ID", "en", "id"),
         (&indonesia, &of_card(&indonesia, "in-ID"), "fr", "id"),

@@ -68,7 +68,7 @@ fn twenty_desks_cost_no_more_than_one_and_none_misses_a_change() {
                 assert_eq!(response.status(), Status::Ok, "{address}");
                 response.into_json::<Value>().await.unwrap()["result"].clone()
             };
-            let (desks, lists) = rocket::futures::future::join(
+            let (desks, _lists) = rocket::futures::future::join(
                 join_all((0..20).map(|_| read("/desk/news"))),
                 join_all((0..20).map(|_| read("/v1/floods/attention"))),
             )
@@ -76,7 +76,6 @@ fn twenty_desks_cost_no_more_than_one_and_none_misses_a_change() {
             for news in desks {
                 assert_eq!(news["log"][0]["state"], round, "no desk gets news from before its request");
             }
-            assert_eq!(lists.len(), 20);
             let after = count();
             let [news, attention] = [after[0] - before[0], after[1] - before[1]];
             assert!(news <= 2 && attention <= 2, "{news} and {attention} reads for 20 desks and 20 lists");

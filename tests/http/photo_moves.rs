@@ -18,10 +18,7 @@ use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
 /// What a store has to move before all that it has itself: so many photos, each of which takes a while.
 #[derive(Clone, Debug, Default)]
-struct Busy {
-    left: Arc<AtomicU64>,
-    pause: Duration,
-}
+struct Busy(Arc<AtomicU64>);
 
 #[async_trait]
 impl Decorator for Wrapped<Busy> {
@@ -30,21 +27,19 @@ impl Decorator for Wrapped<Busy> {
     }
 
     async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
-        let taken = self.by.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        let taken = self.by.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
         if taken.is_err() {
             return self.inner.take_photo_move(lease).await;
         }
-        time::sleep(self.by.pause).await;
+        time::sleep(Duration::from_millis(1)).await;
         Ok(Some(PhotoMove { photo: "other-card.jpg".into(), to: PhotoPlace::Gone }))
     }
 }
 
-fn with_busy(pause: Duration, timeout: &str) -> (Siaga, Arc<AtomicU64>) {
-    let busy = Busy { pause, ..Busy::default() };
-    let left = Arc::clone(&busy.left);
-    let opener = OpenWrapped::new(OpenFixture::default(), busy);
-    let figment = figment().merge(("siaga.limits.timeout", timeout));
-    (Siaga::with(figment, |builder| builder.store(opener)), left)
+fn with_busy() -> (Siaga, Arc<AtomicU64>) {
+    let busy = Busy::default();
+    let opener = OpenWrapped::new(OpenFixture::default(), busy.clone());
+    (Siaga::with(figment(), |builder| builder.store(opener)), busy.0)
 }
 
 fn publish(siaga: &Siaga) {
@@ -59,7 +54,7 @@ fn set(siaga: &Siaga, hidden: bool) {
 
 #[test]
 fn a_request_moves_its_own_photo_however_many_others_wait() {
-    let (siaga, left) = with_busy(Duration::from_millis(1), "10s");
+    let (siaga, left) = with_busy();
     publish(&siaga);
     left.store(u64::MAX, Ordering::SeqCst);
     let photo = || siaga.get("/v1/images/used-card.jpg").status();
@@ -72,11 +67,9 @@ fn a_request_moves_its_own_photo_however_many_others_wait() {
 
 #[test]
 fn photos_are_moved_until_none_is_left() {
-    const MANY: u64 = 60;
-
-    // Few of them are moved within the time of a request.
-    let (siaga, left) = with_busy(Duration::from_millis(100), "1s");
-    left.store(MANY, Ordering::SeqCst);
+    // Many more than the server moves at once, every second.
+    let (siaga, left) = with_busy();
+    left.store(400, Ordering::SeqCst);
     set(&siaga, true);
     let left = || left.load(Ordering::SeqCst);
     eventually_blocking("all photos are moved", LONG, left, |left| *left == 0);

@@ -67,8 +67,8 @@ fn what_is_wrong_is_said_beside_its_field_and_nothing_that_was_typed_is_lost() {
 #[test]
 fn the_script_gets_json() {
     let siaga = started(open());
-    let (status, wrong) =
-        send_by_script(&siaga, "/report", &flood(&[("token", TOKEN), ("disaster", "")]), None);
+    let fields = flood(&[("token", TOKEN), ("disaster", "")]);
+    let (status, wrong) = send_by_script(&siaga, "/report", &fields, None);
     assert_eq!((status, &wrong["statusCode"]), (400, &json!(400)));
     assert!(wrong["faults"]["disaster"].is_string(), "{wrong}");
     let fields = flood(&[("token", TOKEN)]);
@@ -162,8 +162,7 @@ fn reports_of_a_program_or_of_many_from_one_address_wait_and_then_are_refused() 
 #[test]
 fn nobody_else_learns_the_address_and_no_cache_keeps_the_page() {
     let siaga = started(open());
-    let card = card(&siaga, "id");
-    for address in ["/report".to_owned(), format!("/report/{card}")] {
+    for address in ["/report".to_owned(), format!("/report/{}", siaga.card())] {
         let response = siaga.get(&address);
         let header = |name| response.headers().get_one(name).unwrap_or_default().to_owned();
         assert_eq!(header("Cache-Control"), "no-store");
