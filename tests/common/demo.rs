@@ -13,35 +13,27 @@ use crate::running::Running;
 const DEFAULT: &str = "http://127.0.0.1:8000";
 
 /// A service on the demo's data, at a port of its own.
-pub(crate) struct Demo {
-    service: Running,
-}
+pub(crate) struct Demo(Running);
 
 impl Demo {
     pub(crate) fn start() -> Self {
-        Self::with(&[])
+        Self::configured(&[])
     }
 
     /// One with settings of its own.
     pub(crate) fn configured(variables: &[(&str, &str)]) -> Self {
-        Self::with(variables)
+        Self::printing(variables, "it allows everything")
     }
 
     /// One by a configuration file.
     pub(crate) fn configured_by(file: &str) -> Self {
-        Self::with(&[("ROCKET_CONFIG", file)])
+        Self::configured(&[("ROCKET_CONFIG", file)])
     }
 
     /// One that keeps its data in a file, and accepts the keys in it.
     pub(crate) fn on_file(file: &Path) -> Self {
-        Self::printing(
-            &[("SIAGA_STORE", "file"), ("SIAGA_FILE__PATH", file.to_str().unwrap())],
-            "floodedRWsSummary",
-        )
-    }
-
-    fn with(variables: &[(&str, &str)]) -> Self {
-        Self::printing(variables, "it allows everything")
+        let settings = [("SIAGA_STORE", "file"), ("SIAGA_FILE__PATH", file.to_str().unwrap())];
+        Self::printing(&settings, "floodedRWsSummary")
     }
 
     /// Starts a service and waits until it has printed a line with a text.
@@ -50,8 +42,7 @@ impl Demo {
         let port = free_port().to_string();
         let base = format!("http://127.0.0.1:{port}/v1");
         let own = [("ROCKET_PORT", &*port), ("SIAGA_BASE_URL", &*base)];
-        let service = Running::start(&[&own, variables].concat(), until);
-        Self { service }
+        Self(Running::start(&[&own, variables].concat(), until))
     }
 
     /// The address of a resource.
@@ -66,12 +57,12 @@ impl Demo {
 
     /// The address of what is outside the base address.
     pub(crate) fn origin(&self, path: &str) -> String {
-        format!("http://{}{path}", self.service.authority)
+        format!("http://{}{path}", self.0.authority)
     }
 
     /// The key that was printed at the start.
     pub(crate) fn key(&self) -> &str {
-        self.service.key()
+        self.0.key()
     }
 
     /// What a read answers.
@@ -81,7 +72,7 @@ impl Demo {
 
     /// The body of a response at a path, also outside the base address.
     pub(crate) fn body(&self, path: &str) -> String {
-        let answer = self.service.request("GET", path, "\r\n");
+        let answer = self.0.request("GET", path, "\r\n");
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
         body.to_owned()
@@ -101,13 +92,13 @@ impl Demo {
 
     /// The text of a block with what its reader puts in: the address, and the key wherever one is left out.
     pub(crate) fn put_into(&self, text: &str) -> String {
-        let text = text.replace(DEFAULT, &format!("http://{}", self.service.authority));
+        let text = text.replace(DEFAULT, &format!("http://{}", self.0.authority));
         if text.contains("KEY=…") { text.replace("KEY=…", &format!("KEY={}", self.key())) } else { text }
     }
 
     /// Ends it, and returns what it complained of.
     pub(crate) fn log(self) -> String {
-        self.service.kill()
+        self.0.kill()
     }
 
     /// Ends it, which has nothing to complain of.

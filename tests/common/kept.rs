@@ -81,16 +81,16 @@ impl Kept {
     }
 }
 
-/// Returns the status and body of a response that came whole to a request with a key; `None` when there was none.
-pub(crate) fn ask_with(
-    key: &str,
+/// Returns the status and body of a response that came whole to a request with these headers; `None` when there was none.
+pub(crate) fn ask_under(
+    headers: &str,
     authority: &str,
     method: &str,
     target: &str,
     body: &Value,
 ) -> Option<(u16, Value)> {
     let body = body.to_string();
-    let rest = format!("X-Api-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let rest = format!("{headers}Content-Length: {}\r\n\r\n{body}", body.len());
     let response = send(authority, &request(authority, method, target, &rest)).ok()?;
     let status = response.split(' ').nth(1)?.parse().ok()?;
     Some((status, serde_json::from_str(response.split_once("\r\n\r\n")?.1).ok()?))
@@ -98,13 +98,15 @@ pub(crate) fn ask_with(
 
 /// The same with the key that allows everything.
 pub(crate) fn ask(authority: &str, method: &str, target: &str, body: &Value) -> Option<(u16, Value)> {
-    ask_with(KEY, authority, method, target, body)
+    ask_under(&format!("X-Api-Key: {KEY}\r\n"), authority, method, target, body)
 }
 
 impl Running {
     /// Returns the status and body of the response to a request with a key.
     pub(crate) fn ask(&self, key: &str, method: &str, target: &str, body: &Value) -> (u16, Value) {
-        ask_with(key, &self.authority, method, target, body).unwrap_or_else(|| panic!("{method} {target}"))
+        let headers = format!("X-Api-Key: {key}\r\n");
+        let response = ask_under(&headers, &self.authority, method, target, body);
+        response.unwrap_or_else(|| panic!("{method} {target}"))
     }
 
     /// Returns the body of the response to a request that succeeds, with the key that allows everything.

@@ -64,11 +64,8 @@ impl Database {
 
     /// Its address.
     pub(crate) fn url(&self) -> String {
-        let (server, _) = maintenance()
-            .rsplit_once('/')
-            .map(|(server, name)| (server.to_owned(), name.to_owned()))
-            .unwrap();
-        format!("{server}/{}", self.name)
+        let maintenance = maintenance();
+        format!("{}/{}", maintenance.rsplit_once('/').unwrap().0, self.name)
     }
 
     /// A configuration that names it.

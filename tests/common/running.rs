@@ -160,8 +160,7 @@ impl Running {
     pub(crate) fn kill(mut self) -> String {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
-        self.output.take().unwrap().join().unwrap()
-            + &std::fs::read_to_string(self.folder.path().join("errors")).unwrap()
+        self.output.take().unwrap().join().unwrap() + &self.errors()
     }
 }
 

@@ -5,9 +5,8 @@
 use std::sync::Arc;
 
 use figment::Figment;
-use figment::providers::Serialized;
 use rocket::http::Header;
-use rocket::local::asynchronous::Client;
+use rocket::local::asynchronous::{Client, LocalRequest};
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 use siaga::stores::Store;
@@ -18,19 +17,18 @@ pub(crate) use crate::running::KEY;
 /// A configuration with a database of this address and nothing from files or the environment.
 pub(crate) fn figment(url: &str) -> Figment {
     let keys = json!([{ "name": "root", "sha256": KeyDigest::of(KEY).to_hex(), "scopes": ["admin"] }]);
-    Figment::from(rocket::Config {
-        log_level: rocket::config::LogLevel::Off,
-        ..rocket::Config::debug_default()
-    })
-    .merge(Serialized::default("siaga.store", "postgres"))
-    .merge(Serialized::default("siaga.base_url", "http://localhost/v1"))
-    .merge(Serialized::default("siaga.auth.api_keys", keys))
-    .merge(Serialized::default("siaga.limits.timeout", "2s"))
-    // The last responses would hide that the database is away.
-    .merge(Serialized::default("siaga.limits.stale", 0))
-    .merge(Serialized::default("siaga.images.url", "memory:///"))
-    .merge(Serialized::default("siaga.images.signing_key", "a key for uploads"))
-    .merge(Serialized::default("databases.siaga.url", url))
+    let config =
+        rocket::Config { log_level: rocket::config::LogLevel::Off, ..rocket::Config::debug_default() };
+    Figment::from(config)
+        .merge(("siaga.store", "postgres"))
+        .merge(("siaga.base_url", "http://localhost/v1"))
+        .merge(("siaga.auth.api_keys", keys))
+        .merge(("siaga.limits.timeout", "2s"))
+        // The last responses would hide that the database is away.
+        .merge(("siaga.limits.stale", 0))
+        .merge(("siaga.images.url", "memory:///"))
+        .merge(("siaga.images.signing_key", "a key for uploads"))
+        .merge(("databases.siaga.url", url))
 }
 
 /// A server.
@@ -55,33 +53,34 @@ impl Server {
         get(&self.client, target).await
     }
 
+    /// The status of a request with the key.
+    async fn status(&self, request: LocalRequest<'_>) -> u16 {
+        request.header(Header::new("X-Api-Key", KEY)).dispatch().await.status().code
+    }
+
     /// The status of an order to set the state of an area.
     pub(crate) async fn set(&self, area: u64, state: u64) -> u16 {
-        let request = self.client.put(format!("/v1/floods/{area}")).header(Header::new("X-Api-Key", KEY));
-        request.body(json!({ "state": state }).to_string()).dispatch().await.status().code
+        let request = self.client.put(format!("/v1/floods/{area}"));
+        self.status(request.body(json!({ "state": state }).to_string())).await
     }
 
     /// The status of a request for a card, which needs the database, whatever responses are cached.
     pub(crate) async fn card(&self) -> u16 {
-        let request = self.client.get("/v1/cards/used-card").header(Header::new("X-Api-Key", KEY));
-        request.dispatch().await.status().code
+        self.status(self.client.get("/v1/cards/used-card")).await
     }
 
     /// The status of a request to make a card.
     pub(crate) async fn make_card(&self) -> u16 {
         let holder = r#"{"username":"u","network":"n","language":"id"}"#;
-        let request = self.client.post("/v1/cards").header(Header::new("X-Api-Key", KEY)).body(holder);
-        request.dispatch().await.status().code
+        self.status(self.client.post("/v1/cards").body(holder)).await
     }
 
     /// The state an area has by the interface.
     pub(crate) async fn state(&self, area: u64) -> Option<u64> {
         let (status, body) = self.get("/v1/floods/states").await;
         assert_eq!(status, 200, "{body}");
-        let records = body["result"].as_array().unwrap();
-        let id = area.to_string();
-        let record = records.iter().find(|record| record["area_id"] == id.as_str())?;
-        record["state"].as_u64()
+        let mut records = body["result"].as_array().unwrap().iter();
+        records.find(|record| record["area_id"] == area.to_string().as_str())?["state"].as_u64()
     }
 }
 

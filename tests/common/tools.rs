@@ -3,10 +3,13 @@
 #![allow(dead_code, reason = "few test targets use all of it")]
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+
+use tempfile::TempDir;
 
 /// The folder of the tools.
 fn tools() -> &'static Path {
@@ -33,6 +36,16 @@ pub(crate) fn node(folder: &Path) -> Command {
     let mut node = program("node");
     node.current_dir(folder);
     node
+}
+
+/// Makes a folder with these files of the repository.
+pub(crate) fn folder_with(files: &[&str]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for file in files {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+    }
+    folder
 }
 
 /// A program that is in the path once the tools are installed.

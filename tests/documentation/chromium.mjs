@@ -1,7 +1,50 @@
-// Opens pages in Chromium without a window. A page may not log an error, nor request anything from another origin.
+// What the scripts share that open pages in Chromium: a browser without a window, a service, and what is looked for in a page.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import puppeteer from "puppeteer-core";
 
-/// Runs `use(page, browser)` with an empty page, and closes the browser after it. Logged errors that match `expected` are no faults.
+export const [origin, base, key] = process.argv.slice(2);
+// Other tests run beside this one.
+export const patience = Number(process.env.TEST_PATIENCE ?? 1);
+export const slow = { timeout: 60_000 * patience };
+export const pause = (time) => new Promise((done) => setTimeout(done, time));
+
+export const asked = async (method, path, body) => {
+  const response = await fetch(base + path, { method, headers: { "X-Api-Key": key, "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
+  assert.equal(response.status, 200, `${method} ${path}: ${await response.clone().text()}`);
+  return response.json();
+};
+/// The reports with a text.
+export const reportsOf = async (text) =>
+  (await asked("GET", "/reports?geoformat=geojson&timeperiod=604800")).result.features.map(({ properties }) => properties).filter((report) => report.text === text);
+/// Waits until something holds; returns after how many milliseconds.
+export const until = async (says, holds) => {
+  const begun = Date.now();
+  for (;;) {
+    if (await holds()) return Date.now() - begun;
+    assert.ok(Date.now() - begun < slow.timeout, says);
+    await pause(50);
+  }
+};
+/// Waits until something holds in a page.
+export const sees = (page, test, ...values) => page.waitForFunction(test, { polling: 20, ...slow }, ...values);
+export const text = (page, selector) => page.$eval(selector, (element) => element.textContent);
+export const isLive = (page) => sees(page, () => document.getElementById("connection").textContent === "Live");
+export const total = (page, count) => sees(page, (count) => document.getElementById("total").textContent === `${count}`, count);
+/// What axe finds. Pages whose policy forbids scripts of others need `setBypassCSP`.
+export const violations = async (page, isGrave = () => true) => {
+  await page.evaluate(readFileSync("node_modules/axe-core/axe.min.js", "utf8"));
+  const { violations } = await page.evaluate(() => axe.run());
+  return violations.filter(isGrave).map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 300))]);
+};
+export const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= Math.ceil(visualViewport.width));
+export const noFaults = async (page) => {
+  assert.deepEqual(await violations(page), []);
+  assert.ok(await fits(page), "nothing is wider than the page");
+};
+
+/// Runs `use(page, browser)` with an empty page, and closes the browser after it. A page may not log an error, but for those that match
+/// `expected`, nor request anything from another origin.
 export async function chromium(use, expected = /^$/) {
   const browser = await puppeteer.launch({
     executablePath: "/usr/bin/chromium",

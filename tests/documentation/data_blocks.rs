@@ -1,26 +1,87 @@
-//! What pages have as data, which at least is what it is said to be.
+//! What pages have as data: JSON, YAML, statements for the database, and TOML, which is configuration, or where a comment before it
+//! says so a manifest.
 
+use std::fs;
+use std::path::Path;
+
+use figment::Figment;
+use figment::providers::{Format, Toml};
 use serde_json::Value;
+use siaga::config::Config;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
-use crate::blocks::blocks;
+use crate::blocks::{Block, blocks};
+use crate::fixture::block_on;
+use crate::postgres::Database;
 use crate::tools::{printed, python};
 
 #[test]
-fn what_pages_have_as_json_is_json() {
-    let blocks = blocks("json");
-    assert!(blocks.len() > 2, "{blocks:?}");
-    for block in blocks {
+fn what_pages_have_as_json_is_json_and_as_yaml_yaml() {
+    for block in blocks("json") {
         let read: Result<Value, _> = serde_json::from_str(&block.text);
         assert!(read.is_ok(), "{read:?} of {block:?}");
     }
+    for block in blocks("yaml") {
+        let read = "import sys, yaml; assert isinstance(yaml.safe_load(sys.argv[1]), dict)";
+        printed(&block.page, python().args(["-c", read, &block.text]));
+    }
+}
+
+/// Roles are of all databases of the tests, so nothing of it stays.
+#[test]
+fn what_pages_have_for_the_database_runs_in_their_order() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+        let mut transaction = connection.begin().await.unwrap();
+        // One page is about the database of a CogniCity.
+        transaction.execute(include_str!("../common/cognicity.sql")).await.unwrap();
+        for block in blocks("sql") {
+            let done = transaction.execute(AssertSqlSafe(block.text.clone())).await;
+            assert!(done.is_ok(), "{done:?} of {block:?}");
+        }
+        transaction.rollback().await.unwrap();
+        connection.close().await.unwrap();
+    });
+}
+
+fn is_manifest(block: &Block) -> bool {
+    block.mark.as_deref() == Some("a manifest")
+}
+
+/// What is wrong with some configuration, by itself.
+fn fault(text: &str) -> Option<String> {
+    let figment = Figment::from(rocket::Config::default()).merge(Toml::string(text).nested());
+    let of_rocket = || figment.extract::<rocket::Config>().err().map(|error| error.to_string());
+    let of_database = || {
+        let database = figment.find_value("databases.siaga").ok()?;
+        Some(database.deserialize::<rocket_db_pools::Config>().err()?.to_string())
+    };
+    let of_siaga = Config::extract(&figment).err().map(|error| error.to_string());
+    of_siaga.or_else(of_rocket).or_else(of_database)
 }
 
 #[test]
-fn what_pages_have_as_yaml_is_yaml() {
-    let blocks = blocks("yaml");
-    assert!(!blocks.is_empty());
-    for block in blocks {
-        let read = "import sys, yaml; assert isinstance(yaml.safe_load(sys.argv[1]), dict)";
-        printed(&block.page, python().args(["-c", read, &block.text]));
+fn what_pages_have_as_toml_is_configuration() {
+    for block in blocks("toml").iter().filter(|block| !is_manifest(block)) {
+        assert_eq!(fault(&block.text), None, "{block:?}");
+    }
+    assert!(fault("[default.siaga]\nstor = \"memory\"\n").is_some());
+}
+
+#[test]
+fn what_pages_have_as_manifests_is_that_of_the_example_which_builds() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/agency/Cargo.toml");
+    let built: toml::Table = fs::read_to_string(file).unwrap().parse().unwrap();
+    // The example lies in the repository, other crates beside it.
+    let within = |manifest: &str| manifest.replace("../siaga", "../..").parse::<toml::Table>().unwrap();
+    let manifests: Vec<_> = blocks("toml").into_iter().filter(is_manifest).collect();
+    assert!(!manifests.is_empty());
+    for block in manifests {
+        for (name, table) in within(&block.text) {
+            for (key, value) in table.as_table().unwrap() {
+                assert_eq!(built[&name].get(key), Some(value), "{name}: {key}");
+            }
+        }
     }
 }

@@ -1,9 +1,8 @@
 // A night at the desk, by real keys, taps and clicks: many areas, another officer, a bad network, a login that ends, bad texts.
 import assert from "node:assert/strict";
-import { chromium } from "./chromium.mjs";
-import { asked, card, clickIn, logIn, noFaults, open, patience, pause, pick, press, slow, stateOf, stored, text, until } from "./officer.mjs";
+import { asked, chromium, noFaults, origin, patience, pause, slow, text, until } from "./chromium.mjs";
+import { card, clickIn, logIn, open, pick, press, stateOf, stored } from "./officer.mjs";
 
-const [origin] = process.argv.slice(2);
 const HOSTILE = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>"'&{{7*7}}`;
 
 await chromium(async (page, browser) => {

@@ -1,10 +1,9 @@
 // What a bad night asks of the desk: many areas and reasons, a slow or broken network, two officers, two tabs, areas that are gone.
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { chromium } from "./chromium.mjs";
-import { asked, card, clickIn, logIn, noFaults, open, patience, pause, pick, slow, stateOf, stored, text, until } from "./officer.mjs";
+import { asked, chromium, noFaults, origin, patience, pause, slow, text, until } from "./chromium.mjs";
+import { card, clickIn, logIn, open, pick, stateOf, stored } from "./officer.mjs";
 
-const [origin] = process.argv.slice(2);
 const faults = [];
 const begun = Date.now();
 const done = (says) => console.log(`${((Date.now() - begun) / 1_000).toFixed(0)} s: ${says}`);

@@ -1,7 +1,7 @@
 // What an officer takes back, undoes and drops at the desk, and what the page says about it.
 import assert from "node:assert/strict";
-import { chromium } from "./chromium.mjs";
-import { asked, card, clickIn, logIn, noFaults, open, press, slow, stateOf, stored, text, until } from "./officer.mjs";
+import { asked, chromium, noFaults, slow, text, until } from "./chromium.mjs";
+import { card, clickIn, logIn, open, press, stateOf, stored } from "./officer.mjs";
 
 const chosen = async (page, count) => page.waitForFunction((count) => document.getElementById("tab-chosen").lastElementChild.textContent === `${count}`, slow, count);
 /** Chooses the first rows of the list. */

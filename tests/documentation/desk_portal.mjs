@@ -1,7 +1,7 @@
 // A portal, a proxy or a firewall responds to an officer's order: it is sent again until the service itself has stored or refused it.
 import assert from "node:assert/strict";
-import { chromium } from "./chromium.mjs";
-import { asked, logIn, pick, press, stateOf, stored, until } from "./officer.mjs";
+import { asked, chromium, until } from "./chromium.mjs";
+import { logIn, pick, press, stateOf, stored } from "./officer.mjs";
 
 const page = "<html><title>Log in</title>Hotel</html>";
 const respond = (status, headers = {}) => (request) => request.respond({ status, body: page, headers, contentType: "text/html" });

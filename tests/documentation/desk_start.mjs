@@ -1,9 +1,8 @@
 // A desk without JavaScript, or whose script does not start, says so and leads to the situation report.
 import assert from "node:assert/strict";
-import { chromium } from "./chromium.mjs";
-import { logIn, noFaults, slow, text } from "./officer.mjs";
+import { chromium, key, noFaults, origin, slow, text } from "./chromium.mjs";
+import { logIn } from "./officer.mjs";
 
-const [origin, , key] = process.argv.slice(2);
 const DELAY = 5_000; // So long the page gives its script.
 
 const isSaid = () => document.getElementById("not-started")?.checkVisibility({ visibilityProperty: true });

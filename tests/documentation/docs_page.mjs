@@ -1,10 +1,10 @@
 // Tries `GET /floods` at /docs, as a reader does. Prints how long the response took to show, how it begins, the media type that
 // was chosen, and how many operations have an open and a closed lock.
-import { chromium } from "./chromium.mjs";
+import { chromium, origin } from "./chromium.mjs";
 
 await chromium(async (page) => {
   await page.setViewport({ width: 1440, height: 900 });
-  await page.goto(`${process.argv[2]}/docs`);
+  await page.goto(`${origin}/docs`);
   const operation = await page.waitForSelector("#operations-floods-list_floods");
   const locked = (state) =>
     page.$$eval(`.opblock-summary:has(.authorization__btn svg.${state}) .opblock-summary-method`, (all) => [

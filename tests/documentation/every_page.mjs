@@ -1,18 +1,7 @@
 // Looks at each page in both languages and at three widths, light and dark, and with text twice as large.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { chromium } from "./chromium.mjs";
+import { asked, base, chromium, fits, origin, patience, until as becomes, violations } from "./chromium.mjs";
 
-const [origin, base, key] = process.argv.slice(2);
-const patience = Number(process.env.TEST_PATIENCE ?? 1);
-const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
-const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
-const asked = async (method, path, body) => {
-  const headers = { "X-Api-Key": key, "Content-Type": "application/json" };
-  const response = await fetch(`${base}${path}`, { method, headers, body: body && JSON.stringify(body) });
-  assert.equal(response.status, 200, `${method} ${path}`);
-  return response.json();
-};
 /** Reports a flood with a photo, and waits until the photo is published. */
 const report = async (page) => {
   const { features: [{ properties: { label: [lng, lat] } }] } = (await asked("GET", "/areas?ids=5&geoformat=geojson")).result;
@@ -23,8 +12,8 @@ const report = async (page) => {
   const picture = await page.evaluate(() => document.createElement("canvas").toDataURL("image/jpeg").split(",")[1]);
   const sent = await fetch(signedRequest, { method: "PUT", headers: { "Content-Type": "image/jpeg" }, body: Buffer.from(picture, "base64") });
   assert.equal(sent.status, 200);
-  const isPublished = async () => (await asked("GET", "/reports?geoformat=geojson")).result.features.some(({ properties }) => properties.url === cardId && properties.image_url);
-  for (const end = Date.now() + 30_000 * patience; !(await isPublished()); ) assert.ok(Date.now() < end, "the photo is published");
+  await becomes("the photo is published", async () =>
+    (await asked("GET", "/reports?geoformat=geojson")).result.features.some(({ properties }) => properties.url === cardId && properties.image_url));
 };
 /** Opens that report, the newest, on the map. */
 const openReport = async (page) => {
@@ -56,12 +45,10 @@ await chromium(async (page) => {
       await page.goto(`${address}lang=${language}`);
       if (until) await page.waitForSelector(until);
       await act(page);
-      await page.evaluate(axe);
       for (const [at, width] of [360, 768, 1440].entries()) {
         await page.setViewport({ width, height: 800 });
         await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: schemes[at] }]);
-        const { violations } = await page.evaluate(() => axe.run({ resultTypes: ["violations"] }));
-        for (const { id, nodes } of violations.filter(isGrave)) faults.push([address, language, width, schemes[at], id, nodes[0].html.slice(0, 200)]);
+        faults.push(...(await violations(page, isGrave)).map((found) => [address, language, width, schemes[at], ...found]));
         if (!(await fits(page))) faults.push([address, language, width, "wider than the screen"]);
       }
       await page.setViewport({ width: 360, height: 800 });

@@ -1,25 +1,21 @@
 # Follows the clients of live.py: with the service, and with servers that refuse, end and cut what it sends.
-import json
 import sys
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
-from urllib.request import Request, urlopen
 
 import live
 from live import apply, changes, stream
+from stand_in import StandIn, request, serve
 
-base, key = sys.argv[1:]
+base, key = sys.argv[2:]
 
 
 def put(area, state):
-    headers = {"X-Api-Key": key}
-    urlopen(Request(f"{base}/floods/{area}", json.dumps({"state": state}).encode(), headers, method="PUT")).close()
+    request("PUT", f"{base}/floods/{area}", {"state": state}, **{"X-Api-Key": key})
 
 
 def states_of(address):
-    with urlopen(f"{address}/floods/states") as response:
-        return {area["area_id"]: area["state"] for area in json.load(response)["result"]}
+    return {area["area_id"]: area["state"] for area in request("GET", f"{address}/floods/states", None)["result"]}
 
 
 def follow(deltas, wanted):
@@ -45,27 +41,13 @@ CHANGES = [
 asked = []
 
 
-class Refusing(BaseHTTPRequestHandler):
+class Refusing(StandIn):
     script = [(503, {}), (429, {"Retry-After": "1"}), (204, {}), (500, {}), (200, {}), (200, {})]
 
     def do_GET(self):
         asked.append(self.path)
         status, headers = self.script[len(asked) - 1]
-        self.send_response(status)
-        for header in headers.items():
-            self.send_header(*header)
-        self.end_headers()
-        if status == 200:
-            self.wfile.write(json.dumps({"result": CHANGES[len(asked) - 5]}).encode())
-
-    def log_message(self, *_):
-        pass
-
-
-def serve(handler):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return f"http://127.0.0.1:{server.server_port}"
+        self.respond(status, {"result": CHANGES[len(asked) - 5]} if status == 200 else None, headers)
 
 
 slept, live.time.sleep = [], lambda seconds: slept.append(seconds)
@@ -86,17 +68,12 @@ EVENTS = [
 cuts, last_ids = [], []
 
 
-class Cutting(BaseHTTPRequestHandler):
+class Cutting(StandIn):
     def do_GET(self):
         last = self.headers["Last-Event-ID"]
         last_ids.append(last)
         rest = "".join(EVENTS[int(last or 0) :]).encode()
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(rest[: cuts.pop()] if cuts else rest)
-
-    def log_message(self, *_):
-        pass
+        self.respond(200, rest[: cuts.pop()] if cuts else rest)
 
 
 address, whole = serve(Cutting), len("".join(EVENTS))

@@ -1,8 +1,6 @@
 // Looks at / in each language, light and dark, wide and narrow. Prints what axe-core finds, and what the page says.
-import { readFileSync } from "node:fs";
-import { chromium } from "./chromium.mjs";
+import { chromium, fits, origin, violations } from "./chromium.mjs";
 
-const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
 const looks = [];
 await chromium(async (page) => {
   await page.setBypassCSP(true); // For axe-core, which the page does not bring.
@@ -12,19 +10,14 @@ await chromium(async (page) => {
       await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
       for (const width of [320, 1440]) {
         await page.setViewport({ width, height: 900 });
-        await page.goto(process.argv[2]);
-        await page.evaluate(axe);
-        const violations = await page.evaluate(async () =>
-          (await axe.run()).violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]),
-        );
+        await page.goto(origin);
         const said = await page.evaluate(() => ({
           language: document.documentElement.lang,
-          overflows: document.documentElement.scrollWidth > innerWidth,
           counts: [...document.querySelectorAll("td, .count")].map((cell) => Number(cell.innerText)),
           newest: document.querySelector("time").innerText,
           addresses: [...document.querySelectorAll("dd code")].length,
         }));
-        looks.push({ accepted, violations, ...said });
+        looks.push({ accepted, violations: await violations(page), overflows: !(await fits(page)), ...said });
       }
     }
   }

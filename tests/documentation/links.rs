@@ -72,9 +72,3 @@ fn readme_leads_to_the_index_and_the_index_to_every_page() {
         assert!(index.contains(&path), "{page}");
     }
 }
-
-#[test]
-fn anchors_are_headings_without_punctuation() {
-    let found = anchors("# A page: *it*\n```sh\n# no heading\n```\n## a b\n## A b\n");
-    assert_eq!(found, HashSet::from(["a-page-it", "a-b", "a-b-1"].map(str::to_owned)));
-}

@@ -5,12 +5,10 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use tempfile::TempDir;
-
 use crate::blocks::{Block, marked};
 use crate::demo::Demo;
 use crate::port::free_port;
-use crate::tools::{node, printed, program, python};
+use crate::tools::{folder_with, node, printed, program, python};
 
 /// Returns the only block of the page with a mark.
 fn block(mark: &str) -> Block {
@@ -19,13 +17,14 @@ fn block(mark: &str) -> Block {
     block
 }
 
-/// Makes a folder with one of the clients and a script that uses it.
-fn folder(client: &str, script: &str, text: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/clients");
-    fs::copy(clients.join(client), folder.path().join(client)).unwrap();
-    fs::write(folder.path().join(script), text).unwrap();
-    folder
+/// Runs a script in Python, beside a client and what stands for other servers, with a program among the examples.
+fn python_script(script: &str, program: &str, arguments: &[&str]) {
+    let script_path = format!("tests/documentation/{script}");
+    let folder = folder_with(&[&script_path, "tests/documentation/stand_in.py", "examples/clients/live.py"]);
+    image::RgbImage::new(60, 30).save(folder.path().join("photo.jpg")).unwrap();
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(program);
+    let mut python = python();
+    printed(script, python.current_dir(&folder).arg(script).arg(program).args(arguments));
 }
 
 /// Reads lines that a program prints until one is as wanted, and ends the program.
@@ -42,7 +41,7 @@ fn until(command: &mut Command, wanted: impl Fn(&str) -> bool) {
 #[test]
 fn eight_tabs_of_a_browser_share_one_stream_and_miss_nothing() {
     let demo = Demo::configured(&[("SIAGA_METRICS__ENABLED", "true")]);
-    let folder = folder("live.js", "tabs.mjs", include_str!("tabs.mjs"));
+    let folder = folder_with(&["examples/clients/live.js", "tests/documentation/tabs.mjs"]);
     fs::write(folder.path().join("page.html"), demo.put_into(&block("tabs").text)).unwrap();
     let mut tabs = node(folder.path());
     tabs.args(["tabs.mjs", &demo.base(), &demo.origin("/metrics"), demo.key()]);
@@ -53,17 +52,14 @@ fn eight_tabs_of_a_browser_share_one_stream_and_miss_nothing() {
 #[test]
 fn the_client_in_python_follows_a_service_that_changes_refuses_and_cuts_streams() {
     let demo = Demo::start();
-    let folder = folder("live.py", "following.py", include_str!("following.py"));
-    let mut following = python();
-    following.current_dir(&folder).args(["following.py", &demo.base(), demo.key()]);
-    printed("following.py", &mut following);
+    python_script("following.py", "clients/live.py", &[&demo.base(), demo.key()]);
     demo.end();
 }
 
 #[test]
 fn the_program_of_the_page_prints_how_many_areas_are_flooded() {
-    let demo = Demo::start();
-    let folder = folder("live.py", "program.py", &demo.put_into(&block("live").text));
+    let (demo, folder) = (Demo::start(), folder_with(&["examples/clients/live.py"]));
+    fs::write(folder.path().join("program.py"), demo.put_into(&block("live").text)).unwrap();
     let flooded = format!("{} flooded areas;", demo.flooded());
     until(python().current_dir(&folder).args(["-u", "program.py"]), |line| line.starts_with(&flooded));
     demo.end();
@@ -80,39 +76,25 @@ fn curl_prints_the_stream_as_it_comes() {
 
 #[test]
 fn the_bridge_sends_changes_to_telegram_and_waits_when_it_is_refused() {
-    let (demo, folder) = (Demo::start(), tempfile::tempdir().unwrap());
-    fs::write(folder.path().join("telegram.py"), include_str!("telegram.py")).unwrap();
-    let bridge = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/bridge/telegram.py");
-    let mut telegram = python();
-    telegram.current_dir(&folder).args(["telegram.py", bridge, &demo.base(), demo.key()]);
-    printed("telegram.py", &mut telegram);
+    let demo = Demo::start();
+    python_script("telegram.py", "bridge/telegram.py", &[&demo.base(), demo.key()]);
     demo.end();
 }
 
 #[test]
 fn the_bot_for_reports_sends_each_person_a_link_to_the_form_and_adds_their_photo_to_the_report() {
-    let (demo, folder) = (Demo::start(), tempfile::tempdir().unwrap());
-    image::RgbImage::new(60, 30).save(folder.path().join("photo.jpg")).unwrap();
-    fs::write(folder.path().join("reports_bot.py"), include_str!("reports_bot.py")).unwrap();
-    let bot = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/bridge/reports.py");
-    let mut telegram = python();
-    telegram.current_dir(&folder).args(["reports_bot.py", bot, &demo.base(), demo.key(), "photo.jpg"]);
-    printed("reports_bot.py", &mut telegram);
+    let demo = Demo::start();
+    python_script("reports_bot.py", "bridge/reports.py", &[&demo.base(), demo.key(), "photo.jpg"]);
     demo.end();
 }
 
 #[test]
 fn the_program_for_mails_sends_the_body_of_a_call() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("mail_bot.py"), include_str!("mail_bot.py")).unwrap();
-    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/calls/mail.py");
-    printed("mail_bot.py", python().current_dir(&folder).args(["mail_bot.py", program]));
+    python_script("mail_bot.py", "calls/mail.py", &[]);
 }
 
 #[test]
 fn the_bot_thanks_for_a_report_by_a_call_that_only_siaga_can_make() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("thanks_bot.py"), include_str!("thanks_bot.py")).unwrap();
     let port = free_port().to_string();
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     let demo = Demo::configured(&[
@@ -122,19 +104,14 @@ fn the_bot_thanks_for_a_report_by_a_call_that_only_siaga_can_make() {
         ("SIAGA_CALLS__THANKS__PRIVATE", "true"),
         ("SIAGA_CALLS__THANKS__PERSONAL", "true"),
     ]);
-    let bot = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/bridge/thanks.py");
-    let mut telegram = python();
-    telegram.current_dir(&folder).args(["thanks_bot.py", bot, &port, secret, &demo.base(), demo.key()]);
-    printed("thanks_bot.py", &mut telegram);
+    python_script("thanks_bot.py", "bridge/thanks.py", &[&port, secret, &demo.base(), demo.key()]);
     let log = demo.log();
     assert!(log.contains("a call failed and is tried again"), "the first message was lost: {log}");
 }
 
 #[test]
 fn libraries_for_server_sent_events_read_the_full_state_first_and_then_a_change() {
-    let demo = Demo::start();
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("stream.mjs"), include_str!("clients/stream.mjs")).unwrap();
+    let (demo, folder) = (Demo::start(), folder_with(&["tests/documentation/clients/stream.mjs"]));
     printed("eventsource", node(folder.path()).args(["stream.mjs", &demo.base(), demo.key()]));
     let script = include_str!("clients/stream.py");
     printed("httpx-sse", python().args(["-c", script, &demo.base(), demo.key()]));

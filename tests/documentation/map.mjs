@@ -1,19 +1,10 @@
 // Uses the live map as people do. Prints how long its parts take, and how many bytes.
 import assert from "node:assert/strict";
-import { chromium } from "./chromium.mjs";
+import { asked, chromium, isLive, origin, base, patience, sees, text, total } from "./chromium.mjs";
 
-const [origin, base, key] = process.argv.slice(2);
-// Other tests run beside this one.
-const patience = Number(process.env.TEST_PATIENCE ?? 1);
 const AREA = "1";
-const put = (path, body, method = "PUT") =>
-  fetch(`${base}${path}`, { method, headers: { "X-Api-Key": key, "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
-const set = async (state) => assert.equal((await put(`/floods/${AREA}`, { state })).status, 200);
-const text = (page, selector) => page.$eval(selector, (element) => element.textContent);
-const until = (page, test, ...values) => page.waitForFunction(test, { polling: 20, timeout: 60_000 * patience }, ...values);
-const connected = (page) => until(page, () => document.getElementById("connection").textContent === "Live");
-const total = (page, count) => until(page, (count) => document.getElementById("total").textContent === `${count}`, count);
-const cardSays = (page, words) => until(page, (words) => document.getElementById("chosen").innerText.includes(words), words);
+const set = (state) => asked("PUT", `/floods/${AREA}`, { state });
+const cardSays = (page, words) => sees(page, (words) => document.getElementById("chosen").innerText.includes(words), words);
 const counted = async (page, pattern, act) => {
   const bytes = [];
   const note = async (response) => {
@@ -40,7 +31,7 @@ await chromium(async (page, browser) => {
 
   // With it there is the map.
   await page.goto(`${origin}/map?lang=id`);
-  await until(page, () => document.querySelectorAll("#reports li").length && document.querySelectorAll("#gauges li").length);
+  await sees(page, () => document.querySelectorAll("#reports li").length && document.querySelectorAll("#gauges li").length);
 
   // Ages are in words, with the year if it is another one. Paper has dates.
   const written = await page.evaluate(async () => {
@@ -59,7 +50,7 @@ await chromium(async (page, browser) => {
 
   await page.setViewport({ width: 1440, height: 900 });
   await page.goto(`${origin}/map?lang=en`);
-  await connected(page);
+  await isLive(page);
 
   // A change is shown at once, whether the area was flooded before or not, and the keyboard's focus stays where it is.
   await page.focus("#list li a");
@@ -68,14 +59,14 @@ await chromium(async (page, browser) => {
     const begun = Date.now();
     await set(state);
     // Both are shorter than the time between two polls.
-    await until(page, (words) => document.getElementById("announced").textContent.endsWith(words), words);
+    await sees(page, (words) => document.getElementById("announced").textContent.endsWith(words), words);
     console.log(`change ${Date.now() - begun} ms`);
   }
   await total(page, listed + 1);
   assert.equal(await page.evaluate(() => document.activeElement.closest("li")?.id), focused);
 
   // The search finds an area by its name, by keyboard. The address names it, and the link to the other language keeps it.
-  const { result } = await (await fetch(`${base}/areas/${AREA}`)).json();
+  const { result } = await asked("GET", `/areas/${AREA}`);
   const { area_name, parent_name } = result.objects.output.geometries[0].properties;
   await page.focus("#query");
   await page.keyboard.type(`${area_name.replace(/ 0/, " ")} ${parent_name.toLowerCase()}`);
@@ -89,7 +80,7 @@ await chromium(async (page, browser) => {
   // What is said about it follows its state, also when the flood is over.
   await set(3);
   await cardSays(page, "71–150 cm");
-  assert.equal((await put(`/floods/${AREA}`, undefined, "DELETE")).status, 200);
+  await asked("DELETE", `/floods/${AREA}`);
   await cardSays(page, "No flood recorded");
   await set(2);
   await total(page, listed + 1);
@@ -98,7 +89,7 @@ await chromium(async (page, browser) => {
   await page.click("#chosen .close");
   await page.focus("#map");
   await page.keyboard.press("Enter");
-  await until(page, () => !document.getElementById("chosen").hidden || !document.getElementById("said").hidden);
+  await sees(page, () => !document.getElementById("chosen").hidden || !document.getElementById("said").hidden);
   for (let step = 0; step < 4; step++) await page.keyboard.press("-");
   for (let step = 0; step < 14; step++) await page.keyboard.press("ArrowUp");
   const uncovered = async () => {
@@ -118,11 +109,11 @@ await chromium(async (page, browser) => {
     return request.respond({ contentType: "application/json", body });
   });
   await hostile.goto(`${origin}/map?lang=en`);
-  await until(hostile, () => document.querySelector("#list li a")?.textContent.includes("<img"));
+  await sees(hostile, () => document.querySelector("#list li a")?.textContent.includes("<img"));
   await hostile.click("#list li a");
   await cardSays(hostile, "<img");
   await hostile.type("#query", "img");
-  await until(hostile, () => document.querySelector("#found li")?.textContent.includes("<img"));
+  await sees(hostile, () => document.querySelector("#found li")?.textContent.includes("<img"));
   assert.equal(await hostile.evaluate(() => window.ran), undefined);
   await hostile.close();
 
@@ -135,7 +126,7 @@ await chromium(async (page, browser) => {
   await page.focus("#hours");
   const hour = await counted(page, "/archive?", async () => {
     await Promise.all([page.waitForResponse((response) => response.url().includes("/floods/archive")), page.keyboard.press("ArrowLeft")]);
-    await until(page, () => document.body.classList.contains("in-past"));
+    await sees(page, () => document.body.classList.contains("in-past"));
   });
   const hourBytes = hour.reduce((sum, bytes) => sum + Number(bytes), 0);
   console.log(`an hour of the past: ${hourBytes} bytes`);
@@ -143,7 +134,7 @@ await chromium(async (page, browser) => {
   assert.match(await text(page, "#past"), /\d\d:00–\d\d:\d\d WIB/);
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("End");
-  await until(page, () => !document.body.classList.contains("in-past"));
+  await sees(page, () => !document.body.classList.contains("in-past"));
   await total(page, listed + 1);
 
   // A shared address opens the area.
@@ -153,20 +144,20 @@ await chromium(async (page, browser) => {
   // Without a connection the page says since when, and recovers.
   const other = await browser.newPage();
   await other.goto(`${origin}/map?lang=en`);
-  await connected(other);
+  await isLive(other);
   await other.setOfflineMode(true);
-  await until(other, () => document.getElementById("connection").textContent.includes("Not connected since"));
+  await sees(other, () => document.getElementById("connection").textContent.includes("Not connected since"));
   assert.ok(await other.evaluate(() => document.body.classList.contains("old")));
   await set(3);
   await other.setOfflineMode(false);
-  await connected(other);
-  await until(other, () => [...document.querySelectorAll("#count-3")].length === 1);
+  await isLive(other);
+  await sees(other, () => [...document.querySelectorAll("#count-3")].length === 1);
   await other.close();
 
   // Without a network the page opens again, with the last data and its time.
   const kept = await browser.newPage();
   await kept.goto(`${origin}/map?lang=en`);
-  await connected(kept);
+  await isLive(kept);
   const isKept = async () => (await (await caches.open("map")).keys()).filter(({ url }) => /\/map\?|\/floods\?/.test(url)).length >= 2;
   await kept.waitForFunction(isKept, { polling: 200 });
   const worker = await browser.waitForTarget((target) => target.type() === "service_worker");
@@ -174,8 +165,8 @@ await chromium(async (page, browser) => {
   await (await worker.createCDPSession()).send("Network.emulateNetworkConditions", offline);
   await kept.setOfflineMode(true);
   await kept.reload();
-  await until(kept, () => document.getElementById("connection").textContent.includes("Not connected since"));
-  await until(kept, () => performance.getEntriesByName("floods drawn").length);
+  await sees(kept, () => document.getElementById("connection").textContent.includes("Not connected since"));
+  await sees(kept, () => performance.getEntriesByName("floods drawn").length);
   assert.equal(Number(await text(kept, "#total")), listed + 1);
   // Nothing that is kept tells where a reader is.
   assert.deepEqual(await kept.evaluate(async () => (await (await caches.open("map")).keys()).map(({ url }) => url).filter((url) => url.includes("/areas/at"))), []);
@@ -190,7 +181,7 @@ await chromium(async (page, browser) => {
   await slow.waitForSelector("#list li");
   const list = Date.now() - begun;
   await loading;
-  await until(slow, () => performance.getEntriesByName("floods drawn").length);
+  await sees(slow, () => performance.getEntriesByName("floods drawn").length);
   const whole = await slow.evaluate(() => Math.round(performance.getEntriesByName("floods drawn")[0].startTime));
   console.log(`slow: list ${list} ms, floods drawn ${whole} ms`);
   // Measured 0.7 s and 2 s on an idle machine.
@@ -204,7 +195,7 @@ await chromium(async (page, browser) => {
   for (const end = Date.now() + 30_000 * patience; (await isFast()) && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 100));
   const next = await (await browser.createBrowserContext()).newPage();
   await next.goto(`${origin}/map?lang=en`);
-  await until(next, () => performance.getEntriesByName("floods drawn").length);
+  await sees(next, () => performance.getEntriesByName("floods drawn").length);
   const sizes = await next.evaluate(() => {
     // The page requests these once the floods are drawn.
     const isLater = (path) => /\/(names|hazards)$/.test(path);
@@ -234,12 +225,12 @@ await chromium(async (page, browser) => {
   const blocked = (all) => Math.round(all.reduce((sum, { took }) => sum + Math.max(0, took - 50), 0));
   const ofLoading = blocked(await tasks(async () => {
     await weak.goto(`${origin}/map?lang=en`);
-    await connected(weak);
-    await until(weak, () => performance.getEntriesByName("floods drawn").length && document.querySelectorAll("#reports li").length);
+    await isLive(weak);
+    await sees(weak, () => performance.getEntriesByName("floods drawn").length && document.querySelectorAll("#reports li").length);
   }));
   const ofChange = blocked(await tasks(async () => {
     await set(4);
-    await until(weak, () => document.getElementById("announced").textContent.endsWith("More than 150 cm"));
+    await sees(weak, () => document.getElementById("announced").textContent.endsWith("More than 150 cm"));
     await weak.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
   }));
   // A finger that moves the map.

@@ -1,27 +1,9 @@
 // Reports that cannot be sent at once: what a portal or a proxy responds, expired links, corrections, earlier versions of the page, clocks.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { chromium } from "./chromium.mjs";
+import { asked, chromium, origin, reportsOf as of, until } from "./chromium.mjs";
 
-const [origin, base, key] = process.argv.slice(2);
 const HOUR = 3_600_000;
-const reports = async () => {
-  const response = await fetch(`${base}/reports?geoformat=geojson&timeperiod=604800`);
-  return (await response.json()).result.features.map(({ properties }) => properties);
-};
-const of = async (text) => (await reports()).filter((report) => report.text === text);
-const until = async (says, holds) => {
-  for (let tries = 0; tries < 600; tries += 1) {
-    if (await holds()) return;
-    await new Promise((done) => setTimeout(done, 100));
-  }
-  assert.fail(says);
-};
-const card = async () => {
-  const body = JSON.stringify({ username: "Ani", network: "telegram", language: "en" });
-  const response = await fetch(`${base}/cards`, { method: "POST", body, headers: { "X-Api-Key": key, "Content-Type": "application/json" } });
-  return (await response.json()).cardId;
-};
+const card = async () => (await asked("POST", "/cards", { username: "Ani", network: "telegram", language: "en" })).cardId;
 
 /// Opens a form. `fault`, if there is one, is done with each report that is sent.
 async function opened(page, path = "/report") {
@@ -52,17 +34,16 @@ const fill = (page, text, { depth = "40", photo } = {}) =>
 const press = (page) => page.evaluate(() => document.querySelector("form").requestSubmit());
 const says = (page, words) => page.waitForFunction((words) => document.getElementById("kept").innerText.includes(words) && !document.getElementById("send").disabled, {}, words);
 const pressIn = (page, name) => page.evaluate((name) => [...document.querySelectorAll("#kept button")].find((button) => button.textContent === name).click(), name);
-const kept = (page) =>
-  page.evaluate(() => new Promise((done) => {
-    const opening = indexedDB.open("siaga-reports", 1);
-    opening.onupgradeneeded = () => opening.result.createObjectStore("waiting", { keyPath: "key" });
-    opening.onsuccess = () => { opening.result.transaction("waiting").objectStore("waiting").getAll().onsuccess = ({ target }) => { opening.result.close(); done(target.result); }; };
-  }));
-const put = (page, entry) =>
+/// Opens the reports that the page has kept; puts one there if there is one. Returns all of them.
+const kept = (page, entry) =>
   page.evaluate((entry) => new Promise((done) => {
     const opening = indexedDB.open("siaga-reports", 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore("waiting", { keyPath: "key" });
-    opening.onsuccess = () => { opening.result.transaction("waiting", "readwrite").objectStore("waiting").put(entry).onsuccess = () => { opening.result.close(); done(); }; };
+    opening.onsuccess = () => {
+      const reports = opening.result.transaction("waiting", "readwrite").objectStore("waiting");
+      if (entry) reports.put(entry);
+      reports.getAll().onsuccess = ({ target }) => { opening.result.close(); done(target.result); };
+    };
   }), entry);
 const again = (page) => page.evaluate(() => dispatchEvent(new Event("online"))).catch(() => {});
 const expected = /status of|ERR_FAILED|ERR_ABORTED/;
@@ -151,8 +132,8 @@ await chromium(async (page) => {
     const fields = Object.entries({ token, disaster: "flood", "flood.flood_depth": "50", lat: "-6.2", lng: "106.82", text: `old ${number}` });
     return { key: token, address: `${origin}/report?lang=en`, fields, photo: null, created, until: created + 24 * HOUR };
   };
-  await put(page, entry(1, 2));
-  await put(page, entry(2, 8));
+  await kept(page, entry(1, 2));
+  await kept(page, entry(2, 8));
   await page.reload();
   await says(page, "A report that was kept on this phone has been sent.");
   const [sent] = await of("old 1");

@@ -1,34 +1,37 @@
 //! The pages for people serve them, as Chromium shows them.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use crate::demo::Demo;
-use crate::tools::{node, printed};
+use crate::tools::{folder_with, node, printed};
 
-/// Runs a script that opens pages in Chromium, and returns what it prints.
-fn seen(script: &str, text: &str, address: &str) -> Value {
-    serde_json::from_str(&run(script, text, &[address])).unwrap()
+/// What the scripts import.
+const IMPORTED: [&str; 6] = [
+    "tests/documentation/chromium.mjs",
+    "tests/documentation/officer.mjs",
+    "tests/documentation/stand_in.mjs",
+    "src/pages/map/statements.js",
+    "src/pages/report/outbox.js",
+    "src/statements/table.json",
+];
+
+/// Runs a script that opens pages of a service in Chromium, and returns what it prints.
+fn run(demo: &Demo, script: &str) -> String {
+    let folder = folder_with(&[&IMPORTED[..], &[&format!("tests/documentation/{script}")]].concat());
+    let arguments = [script, &demo.origin(""), &demo.base(), demo.key()];
+    printed(script, node(folder.path()).args(arguments))
 }
 
-fn run(script: &str, text: &str, arguments: &[&str]) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("chromium.mjs"), include_str!("chromium.mjs")).unwrap();
-    fs::write(folder.path().join("officer.mjs"), include_str!("officer.mjs")).unwrap();
-    fs::write(folder.path().join("stand_in.mjs"), include_str!("stand_in.mjs")).unwrap();
-    fs::write(folder.path().join("statements.js"), include_str!("../../src/pages/map/statements.js"))
-        .unwrap();
-    fs::write(folder.path().join("table.json"), include_str!("../../src/statements/table.json")).unwrap();
-    fs::write(folder.path().join(script), text).unwrap();
-    printed(script, node(folder.path()).arg(script).args(arguments))
+/// The same for a script that prints JSON.
+fn seen(demo: &Demo, script: &str) -> Value {
+    serde_json::from_str(&run(demo, script)).unwrap()
 }
 
 #[test]
 fn a_reader_who_executes_the_flood_map_at_docs_sees_the_response_soon() {
     let demo = Demo::start();
     let expected = demo.text("floods");
-    let seen = seen("docs_page.mjs", include_str!("docs_page.mjs"), &demo.origin(""));
+    let seen = seen(&demo, "docs_page.mjs");
     // Measured 2 s on an idle machine; other tests run beside this one.
     assert!(seen["milliseconds"].as_u64().is_some_and(|passed| passed <= 20_000), "{seen}");
     assert!(expected.starts_with(seen["begins"].as_str().unwrap()), "{seen}");
@@ -49,7 +52,7 @@ fn axe_finds_nothing_at_the_front_page_in_either_language_and_colour_scheme() {
     let states: Vec<_> = states["result"].as_array().unwrap().iter().map(|one| &one["state"]).collect();
     let with = |state: u8| states.iter().filter(|other| ***other == json!(state)).count();
     let counts = json!([states.len(), with(4), with(3), with(2), with(1)]);
-    let seen = seen("front_page.mjs", include_str!("front_page.mjs"), &demo.origin("/"));
+    let seen = seen(&demo, "front_page.mjs");
     let (switched, looks) = seen.as_array().unwrap().split_last().unwrap();
     assert_eq!(looks.len(), 8);
     for look in looks {
@@ -63,9 +66,9 @@ fn axe_finds_nothing_at_the_front_page_in_either_language_and_colour_scheme() {
     demo.end();
 }
 
-/// Runs a script with a service, whose address, base address and key are its arguments.
-fn play(demo: Demo, script: &str, text: &str) {
-    println!("{}", run(script, text, &[&demo.origin(""), &demo.base(), demo.key()]));
+/// Runs a script, and ends the service.
+fn play(demo: Demo, script: &str) {
+    println!("{}", run(&demo, script));
     demo.end();
 }
 
@@ -79,67 +82,62 @@ fn agency() -> Demo {
 
 #[test]
 fn axe_finds_nothing_on_any_page_and_large_text_fits_a_small_screen() {
-    play(agency(), "every_page.mjs", include_str!("every_page.mjs"));
+    play(agency(), "every_page.mjs");
 }
 
 #[test]
 fn a_phone_shows_how_exact_a_fix_is_a_long_name_in_large_text_and_the_map_when_it_is_turned() {
-    play(agency(), "phone.mjs", include_str!("phone.mjs"));
+    play(agency(), "phone.mjs");
 }
 
 #[test]
 fn the_live_map_is_usable_without_script_by_keyboard_offline_and_over_a_slow_connection() {
-    play(Demo::start(), "map.mjs", include_str!("map.mjs"));
+    play(Demo::start(), "map.mjs");
 }
 
 #[test]
 fn residents_report_with_and_without_script_and_network_and_each_report_arrives_once() {
-    play(Demo::start(), "report.mjs", include_str!("report.mjs"));
+    play(Demo::start(), "report.mjs");
 }
 
 #[test]
 fn a_report_stays_on_the_phone_until_the_service_itself_has_confirmed_it() {
-    let outbox = include_str!("../../src/pages/report/outbox.js");
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("outbox.mjs"), outbox).unwrap();
-    fs::write(folder.path().join("responses.mjs"), include_str!("responses.mjs")).unwrap();
-    printed("responses.mjs", node(folder.path()).arg("responses.mjs"));
-    play(Demo::start(), "outbox.mjs", include_str!("outbox.mjs"));
+    let demo = Demo::start();
+    run(&demo, "responses.mjs");
+    play(demo, "outbox.mjs");
 }
 
 #[test]
 fn officers_play_a_night_at_the_desk_with_another_officer_and_a_bad_network() {
-    play(Demo::start(), "desk.mjs", include_str!("desk.mjs"));
+    play(Demo::start(), "desk.mjs");
 }
 
 #[test]
 fn a_desk_that_does_not_start_says_so_and_leads_to_the_situation() {
-    let (demo, script) = (Demo::start(), include_str!("desk_start.mjs"));
-    println!("{}", run("desk_start.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));
-    demo.end();
+    play(Demo::start(), "desk_start.mjs");
 }
 
 #[test]
 fn an_order_of_an_officer_is_sent_again_until_the_service_itself_responds() {
-    play(Demo::start(), "desk_portal.mjs", include_str!("desk_portal.mjs"));
+    play(Demo::start(), "desk_portal.mjs");
 }
 
 #[test]
 fn the_desk_bears_a_great_flood_a_cut_network_two_tabs_and_small_screens() {
-    play(Demo::start(), "desk_demands.mjs", include_str!("desk_demands.mjs"));
+    play(Demo::start(), "desk_demands.mjs");
 }
 
 #[test]
 fn the_map_takes_nothing_else_for_the_service_and_says_what_it_had_kept() {
-    play(Demo::start(), "worker.mjs", include_str!("worker.mjs"));
+    play(Demo::start(), "worker.mjs");
 }
 
 #[test]
 fn officers_take_back_undo_and_drop_as_the_desk_says() {
-    play(Demo::start(), "desk_orders.mjs", include_str!("desk_orders.mjs"));
+    play(Demo::start(), "desk_orders.mjs");
 }
 
 #[test]
 fn the_script_of_the_live_map_says_what_the_table_says_by_the_clock_and_connection_of_the_reader() {
-    play(Demo::start(), "statements.mjs", include_str!("statements.mjs"));
+    play(Demo::start(), "statements.mjs");
 }

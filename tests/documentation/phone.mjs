@@ -1,14 +1,10 @@
 // The map in a hand: where the reader is, a long name in large text, and a phone that is turned.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { chromium } from "./chromium.mjs";
+import { asked, chromium, noFaults, origin, patience, sees } from "./chromium.mjs";
 import { logIn } from "./officer.mjs";
 
-const [origin, base] = process.argv.slice(2);
-const patience = Number(process.env.TEST_PATIENCE ?? 1);
-const until = (page, test, ...values) => page.waitForFunction(test, { polling: 50, timeout: 30_000 * patience }, ...values);
-const said = (page, words) => until(page, (words) => document.getElementById("said").textContent.includes(words), words);
-const named = (page, name) => until(page, (name) => !document.getElementById("chosen").hidden && document.querySelector("#chosen h2").textContent.includes(name), name);
+const said = (page, words) => sees(page, (words) => document.getElementById("said").textContent.includes(words), words);
+const named = (page, name) => sees(page, (name) => !document.getElementById("chosen").hidden && document.querySelector("#chosen h2").textContent.includes(name), name);
 const search = (page) => page.$eval("#query", ({ value }) => value);
 /** How many pixels of the map have the colour of the reader's place. */
 const marked = (page) => page.evaluate(() => new Promise((drawn) => setTimeout(() => {
@@ -18,8 +14,7 @@ const marked = (page) => page.evaluate(() => new Promise((drawn) => setTimeout((
   for (let at = 0; at < data.length; at += 4) count += Math.abs(data[at] - 26) + Math.abs(data[at + 1] - 115) + Math.abs(data[at + 2] - 232) < 60;
   drawn(count);
 }, 1_000)));
-const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
-const { features } = (await (await fetch(`${base}/areas?geoformat=geojson`)).json()).result;
+const { features } = (await asked("GET", "/areas?geoformat=geojson")).result;
 const [one, other] = [features[40], features[200]].map(({ properties: { label: [longitude, latitude], area_name } }) => ({ longitude, latitude, area_name }));
 const place = ({ longitude, latitude }, accuracy) => ({ longitude, latitude, accuracy });
 
@@ -34,13 +29,13 @@ await chromium(async (page, browser) => {
     geolocation.getCurrentPosition = (found, failed, options) => ask(found, failed, (window.located = options));
   });
   await page.goto(`${origin}/map?lang=en`);
-  await until(page, () => document.querySelectorAll("#gauges li button").length);
+  await sees(page, () => document.querySelectorAll("#gauges li button").length);
 
   // An exact fix names the area; the search does not go on naming another one.
   await page.type("#query", "rw 1");
   await page.waitForSelector("#found li[id]");
   await page.keyboard.press("Enter");
-  await until(page, () => !document.getElementById("chosen").hidden);
+  await sees(page, () => !document.getElementById("chosen").hidden);
   assert.notEqual(await search(page), "");
   await page.setGeolocation(place(one, 20));
   await page.tap("#locate");
@@ -68,7 +63,7 @@ await chromium(async (page, browser) => {
   // A row of the list is another choice, too.
   await page.type("#query", "rw 1");
   await page.$eval("#list a", (link) => link.click());
-  await until(page, () => document.getElementById("query").value === "");
+  await sees(page, () => document.getElementById("query").value === "");
 
   // Text of twice the size with a long name: whole words beside each other, nothing over another, and room for the page.
   for (const path of ["/", "/map?lang=en", "/map?lang=en&area=1", "/report?lang=id", "/desk?lang=id", "officer", "/v1/alerts?format=html"]) {
@@ -99,7 +94,7 @@ await chromium(async (page, browser) => {
   await page.setViewport({ width: 740, height: 360, isMobile: true, hasTouch: true });
   for (const path of ["/map?lang=en", "/map?lang=en&area=1"]) {
     await page.goto(origin + path);
-    await until(page, () => document.querySelectorAll("#gauges li button").length);
+    await sees(page, () => document.querySelectorAll("#gauges li button").length);
     const seen = await page.evaluate(() => {
       const isMap = (x, y) => document.elementFromPoint(x, y)?.tagName === "CANVAS";
       const tall = Array.from({ length: innerHeight }, (_, y) => isMap(innerWidth - 100, y)).filter(Boolean).length;
@@ -108,8 +103,6 @@ await chromium(async (page, browser) => {
     });
     console.log(`turned, ${path}: ${JSON.stringify(seen)}`);
     assert.ok(seen.tall >= 200 && seen.wide >= 200 && seen.page <= 740, JSON.stringify(seen));
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => axe.run({ resultTypes: ["violations"] }));
-    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 200)]), []);
+    await noFaults(page);
   }
 }, /404/);

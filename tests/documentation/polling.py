@@ -1,13 +1,12 @@
 # Follows the block of the page: against the service, and against one that refuses, fails and changes as it is told.
-import json
 import sys
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import requests
 
 from changes import changes
+from stand_in import StandIn, serve
 
 address, key = sys.argv[1:]
 
@@ -32,24 +31,14 @@ script = [(503, {}), (429, {"Retry-After": "1"}), (200, {"ETag": '"a"'}), (304, 
 asked = []
 
 
-class Server(BaseHTTPRequestHandler):
+class Server(StandIn):
     def do_GET(self):
         asked.append((time.monotonic(), self.headers["If-None-Match"]))
         status, headers = script[len(asked) - 1]
-        self.send_response(status)
-        for header in headers.items():
-            self.send_header(*header)
-        self.end_headers()
-        if status != 304:
-            self.wfile.write(json.dumps({"result": len(asked), "message": "no"}).encode())
-
-    def log_message(self, *_):
-        pass
+        self.respond(status, None if status == 304 else {"result": len(asked), "message": "no"}, headers)
 
 
-server = HTTPServer(("127.0.0.1", 0), Server)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-answers = changes(f"http://127.0.0.1:{server.server_port}/", 0.05)
+answers = changes(f"{serve(Server)}/", 0.05)
 assert [next(answers), next(answers)] == [3, 5]
 try:
     next(answers)

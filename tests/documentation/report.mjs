@@ -1,28 +1,8 @@
 // Reports as residents do, with and without a script, and with a network that fails.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
-import { chromium } from "./chromium.mjs";
+import { writeFileSync } from "node:fs";
+import { chromium, noFaults, origin, reportsOf as of, text, until } from "./chromium.mjs";
 
-const [origin, base] = process.argv.slice(2);
-const reports = async () => {
-  const response = await fetch(`${base}/reports?geoformat=geojson&timeperiod=86400`);
-  return (await response.json()).result.features.map(({ properties }) => properties);
-};
-const of = async (text) => (await reports()).filter((report) => report.text === text);
-const text = (page, selector) => page.$eval(selector, (element) => element.textContent);
-const noFaults = async (page) => {
-  await page.evaluate(readFileSync("node_modules/axe-core/axe.min.js", "utf8"));
-  const { violations } = await page.evaluate(() => axe.run());
-  assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes[0].html]), []);
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
-};
-const until = async (says, holds) => {
-  for (let tries = 0; tries < 600; tries += 1) {
-    if (await holds()) return;
-    await new Promise((done) => setTimeout(done, 100));
-  }
-  assert.fail(says);
-};
 /// Clicks at something as soon as it is shown.
 const click = async (page, selector) => {
   await page.waitForSelector(selector, { visible: true });

@@ -1,14 +1,13 @@
 # Writes to the bot that sends links to the form, by a server that stands for Telegram. Opens the link, and sends photos after
 # the report, which takes one. A person who cannot be reached keeps nobody waiting, and no token is printed.
-import json
 import os
 import queue
 import subprocess
 import sys
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from urllib.request import Request, urlopen
+from urllib.request import urlopen
+
+from stand_in import StandIn, request, serve
 
 bot, base, key, photo = sys.argv[1:]
 sent = queue.Queue()
@@ -23,16 +22,14 @@ updates = [
 asked, losses = [], [502]
 
 
-class Telegram(BaseHTTPRequestHandler):
+class Telegram(StandIn):
     def do_GET(self):
         assert self.path == "/file/botsecret/photos/large.jpg", self.path
-        self.send_response(200)
-        self.end_headers()
         with open(photo, "rb") as file:
-            self.wfile.write(file.read())
+            self.respond(200, file.read())
 
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.body()
         method = self.path.rsplit("/", 1)[1]
         if method == "getUpdates":
             asked.append(body["offset"])
@@ -46,19 +43,8 @@ class Telegram(BaseHTTPRequestHandler):
         if method == "sendMessage":
             # One person has blocked the bot. The first message to another one is lost on its way, and must be sent again.
             status = 400 if body["chat_id"] == 13 else losses.pop() if losses else 200
-        if method == "sendMessage":
             sent.put((status, body))
-        self.send_response(status)
-        self.end_headers()
-        told = {"ok": status == 200, "result": answer, "description": f"chat not found at {self.path}"}
-        self.wfile.write(json.dumps(told).encode())
-
-    def log_message(self, *_):
-        pass
-
-
-server = ThreadingHTTPServer(("127.0.0.1", 0), Telegram)
-Thread(target=server.serve_forever, daemon=True).start()
+        self.respond(status, {"ok": status == 200, "result": answer, "description": f"chat not found at {self.path}"})
 
 
 def write(**message):
@@ -66,12 +52,7 @@ def write(**message):
                     "message": {"chat": {"id": 4711, "type": "private"}, "from": person, **message}})
 
 
-def read(address):
-    with urlopen(address) as response:
-        return json.load(response)
-
-
-settings = {"SIAGA": base, "KEY": key, "TOKEN": "secret", "TELEGRAM": f"http://127.0.0.1:{server.server_port}"}
+settings = {"SIAGA": base, "KEY": key, "TOKEN": "secret", "TELEGRAM": serve(Telegram)}
 process = subprocess.Popen([sys.executable, bot], env=os.environ | settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 try:
     status, message = sent.get(timeout=120)
@@ -90,13 +71,12 @@ try:
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     report = {"disaster_type": "flood", "card_data": {"report_type": "flood", "flood_depth": 50}, "created_at": now,
               "location": {"lat": -6.2, "lng": 106.83}, "text": "knee deep"}
-    headers = {"Content-Type": "application/json", "X-Api-Key": key}
-    urlopen(Request(f"{base}/cards/{card}", json.dumps(report).encode(), headers, method="PUT")).close()
+    request("PUT", f"{base}/cards/{card}", report, **{"X-Api-Key": key})
     write(photo=sizes)
     status, message = sent.get(timeout=120)
     assert message["text"].startswith("Thank you"), message
     for _ in range(600):
-        features = read(f"{base}/reports?geoformat=geojson")["result"]["features"]
+        features = request("GET", f"{base}/reports?geoformat=geojson", None)["result"]["features"]
         shown = [of["properties"]["image_url"] for of in features if of["properties"]["url"] == card]
         if shown and shown[0]:
             break

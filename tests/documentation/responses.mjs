@@ -1,6 +1,6 @@
 // What becomes of a report that waits on a phone, by the response to it.
 import assert from "node:assert/strict";
-import { WEEK, nextState, isOld, isWaiting, newToken, withoutLink } from "./outbox.mjs";
+import { WEEK, nextState, isOld, isWaiting, newToken, withoutLink } from "./outbox.js";
 
 const NOW = 1_000_000_000_000;
 const report = { key: "a", address: "http://127.0.0.1/report?lang=en", fields: [["text", "x"]], photo: null, created: NOW - 1000 };

@@ -1,8 +1,7 @@
 //! The tutorial for a server, in its order, on directories and programs that stand for those of a machine. What the package installs
 //! and what systemd does is tested with the package.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::Path;
 
 use siaga::folder::FolderWriter;
@@ -10,7 +9,7 @@ use siaga::folder::FolderWriter;
 use crate::blocks::{Block, blocks_on};
 use crate::fixture;
 use crate::port::free_port;
-use crate::tools::program;
+use crate::sh_blocks::{put_programs, shell};
 
 const PAGE: &str = "docs/one-small-server.md";
 
@@ -42,14 +41,10 @@ fn here(text: &str, root: &Path, port: u16) -> String {
         .replace("https://flood.example.org/v1/f", &format!("{address}/v1/f"))
 }
 
-fn is_on_the_server(block: &Block) -> bool {
-    block.mark.as_deref() == Some("on the server")
-}
-
 /// What the reader does: the blocks in their order, and between them what a reader knows or changes.
 fn session(blocks: &[Block]) -> String {
     let mut session = String::new();
-    for block in blocks.iter().filter(|block| is_on_the_server(block)) {
+    for block in blocks.iter().filter(|block| block.mark.as_deref() == Some("on the server")) {
         if block.text.contains("siaga restore") {
             // A change after the backup.
             session += "curl -X PUT -H \"X-Api-Key: $KEY\" -d '{\"state\":4}' https://flood.example.org/v1/floods/5\n";
@@ -72,32 +67,19 @@ fn a_reader_of_the_tutorial_for_a_server_serves_a_city_and_restores_a_backup() {
     }
     fixture::dataset().save(&FolderWriter::create(at("all")).unwrap()).unwrap();
     fs::copy(at("all/areas.geojson"), at("city/areas.geojson")).unwrap();
-    for (name, text) in STAND_INS {
-        fs::write(at("bin").join(name), here(&format!("#!/bin/sh\nset -eu\n{text}"), root.path(), port))
-            .unwrap();
-        fs::set_permissions(at("bin").join(name), Permissions::from_mode(0o755)).unwrap();
-    }
+    let here = |text: &str| here(text, root.path(), port);
+    let programs = STAND_INS.map(|(name, text)| (name, here(&format!("#!/bin/sh\nset -eu\n{text}"))));
+    put_programs(root.path(), &programs);
     let edited = blocks.iter().enumerate().filter(|(_, block)| block.text.contains("sudo editor"));
     for (number, (place, _)) in edited.enumerate() {
-        fs::write(at(&format!("block{number}")), here(&blocks[place + 1].text, root.path(), port)).unwrap();
+        fs::write(at(&format!("block{number}")), here(&blocks[place + 1].text)).unwrap();
     }
-    let path = std::env::var("PATH").unwrap();
-    let mut shell = program("sh");
-    shell
-        .args([
-            "-eu",
-            "-c",
-            &format!("trap 'systemctl stop siaga' EXIT\n{}", here(&session(&blocks), root.path(), port)),
-        ])
-        .current_dir(&root)
-        .env_clear()
-        .env("PATH", format!("{}:{path}", at("bin").display()))
-        .env("ROCKET_PORT", port.to_string())
-        .env("no_proxy", "127.0.0.1")
-        // What the package writes.
-        .env("SIAGA_IMAGES__SIGNING_KEY", "made for the test");
-    fs::write(at(".curlrc"), "fail-with-body\nsilent\nshow-error\n").unwrap();
-    let output = shell.env("HOME", root.path()).output().unwrap();
+    let session = format!("trap 'systemctl stop siaga' EXIT\n{}", session(&blocks));
+    let mut shell = shell(root.path(), &here(&session));
+    shell.env("ROCKET_PORT", port.to_string());
+    // What the package writes.
+    shell.env("SIAGA_IMAGES__SIGNING_KEY", "made for the test");
+    let output = shell.output().unwrap();
     let (printed, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{error}\n{printed}");
     // The change that followed the backup is undone.

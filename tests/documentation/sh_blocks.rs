@@ -39,15 +39,23 @@ if [ "$*" != "run --release" ]; then exit 1; fi
 exec siaga
 "#;
 
-/// An answer that is a failure ends the session.
-const CURLRC: &str = "fail-with-body\nsilent\nshow-error\n";
+/// Puts programs into the `bin` of a folder.
+pub(crate) fn put_programs(folder: &Path, programs: &[(&str, String)]) {
+    for (name, text) in programs {
+        let path = folder.join("bin").join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    }
+}
 
-/// Makes the shapefile of a reader, with columns and coordinates of its own.
-fn shapefile(file: &Path, areas: &Path) {
-    let mut convert = program("ogr2ogr");
-    convert.args(["-t_srs", "EPSG:32748", "-sql"]);
-    convert.arg("SELECT area_id AS ID, area_name AS NAME, parent_name AS DISTRICT FROM areas");
-    printed("ogr2ogr", convert.arg(file).arg(areas));
+/// A shell in a folder, which has the programs there and no variable of this process. A response that is a failure ends it.
+pub(crate) fn shell(folder: &Path, session: &str) -> Command {
+    fs::write(folder.join(".curlrc"), "fail-with-body\nsilent\nshow-error\n").unwrap();
+    let path = format!("{}:{}", folder.join("bin").display(), std::env::var("PATH").unwrap());
+    let mut shell = program("sh");
+    shell.args(["-eu", "-c", session]).current_dir(folder).env_clear();
+    shell.env("PATH", path).env("HOME", folder).env("no_proxy", "127.0.0.1");
+    shell
 }
 
 /// An extract of OpenStreetMap.
@@ -68,16 +76,18 @@ fn folder() -> TempDir {
     fixture::dataset().save(&FolderWriter::create(&dataset).unwrap()).unwrap();
     symlink(concat!(env!("CARGO_MANIFEST_DIR"), "/demo"), folder.path().join("demo")).unwrap();
     image::RgbImage::new(60, 30).save(folder.path().join("photo.jpg")).unwrap();
-    shapefile(&folder.path().join("boundaries.shp"), &dataset.join("areas.geojson"));
+    // The shapefile has columns and coordinates of its own.
+    let mut convert = program("ogr2ogr");
+    convert.args(["-t_srs", "EPSG:32748", "-sql"]);
+    convert.arg("SELECT area_id AS ID, area_name AS NAME, parent_name AS DISTRICT FROM areas");
+    let shapefile = folder.path().join("boundaries.shp");
+    printed("ogr2ogr", convert.arg(shapefile).arg(dataset.join("areas.geojson")));
     fs::write(folder.path().join("city.osm.pbf"), EXTRACT).unwrap();
-    fs::write(folder.path().join(".curlrc"), CURLRC).unwrap();
     fs::create_dir(folder.path().join("bin")).unwrap();
     symlink(take_over(), folder.path().join("bin/siaga-take-over")).unwrap();
-    for (name, text) in [("siaga", SIAGA), ("cargo", CARGO)] {
-        let path = folder.path().join("bin").join(name);
-        fs::write(&path, text.replace("PROGRAM", env!("CARGO_BIN_EXE_siaga"))).unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
-    }
+    let programs = [("siaga", SIAGA), ("cargo", CARGO)];
+    let program = |text: &str| text.replace("PROGRAM", env!("CARGO_BIN_EXE_siaga"));
+    put_programs(folder.path(), &programs.map(|(name, text)| (name, program(text))));
     folder
 }
 
@@ -112,13 +122,10 @@ fn filled(block: &Block, Surroundings { demo, database, cognicity }: &Surroundin
     text
 }
 
-/// What marks a block of JSON as what the block for the shell before it prints at its end.
-const RESPONSE: &str = "the response";
-
-/// The block with what a block for the shell prints, if the page has it.
+/// The block of JSON with what a block for the shell prints at its end, if the page has it.
 fn response(block: &Block) -> Option<Block> {
     let next = blocks_on(&block.page).into_iter().find(|next| next.line > block.line)?;
-    (next.mark.as_deref() == Some(RESPONSE)).then_some(next)
+    (next.mark.as_deref() == Some("the response")).then_some(next)
 }
 
 /// The file with what was printed in place of a block of JSON.
@@ -130,19 +137,9 @@ fn printed_for(response: &Block) -> String {
 fn shows(response: &Block, folder: &Path) {
     let printed = fs::read_to_string(folder.join(printed_for(response))).unwrap();
     let printed = serde_json::Deserializer::from_str(&printed).into_iter::<Value>().last().unwrap().unwrap();
-    let shown: Value = serde_json::from_str(&response.text).unwrap();
-    let are_in = |shown: &Value, printed: &Value| match (shown, printed) {
-        (Value::Object(shown), Value::Object(printed)) => {
-            shown.iter().all(|(name, value)| printed.get(name) == Some(value))
-        }
-        (shown, printed) => shown == printed,
-    };
-    assert!(
-        are_in(&shown, &printed),
-        "{}:{} shows another response than {printed}",
-        response.page,
-        response.line
-    );
+    let shown: serde_json::Map<String, Value> = serde_json::from_str(&response.text).unwrap();
+    let is_there = shown.iter().all(|(name, value)| printed.get(name) == Some(value));
+    assert!(is_there, "{}:{} shows another response than {printed}", response.page, response.line);
 }
 
 /// The blocks as one text for the shell. Of a file with the environment of a service the program says whether it takes it.
@@ -166,14 +163,6 @@ fn session(blocks: &[Block], surroundings: &Surroundings) -> String {
     session
 }
 
-/// A service that keeps the data of the demo in a file.
-fn serving(file: &Path, folder: &Path) -> Demo {
-    let mut import = Command::new(env!("CARGO_BIN_EXE_siaga"));
-    import.args(["import", "demo"]).current_dir(folder).env_clear();
-    printed("import", import.env("SIAGA_STORE", "file").env("SIAGA_FILE__PATH", file));
-    Demo::on_file(file)
-}
-
 /// Waits until the service accepts the key that was made, which it does within a second.
 const UNTIL_KEY_WORKS: &str = r#"
 curl --retry 20 --retry-delay 1 --retry-all-errors -H "X-Api-Key: $KEY" "$BASE/floods/log" >tries 2>&1
@@ -183,32 +172,33 @@ curl --retry 20 --retry-delay 1 --retry-all-errors -H "X-Api-Key: $KEY" "$BASE/f
 fn run(page: &str, blocks: &[Block]) {
     let folder = folder();
     let file = folder.path().join("siaga.db");
+    let on_file = [("SIAGA_STORE", "file"), ("SIAGA_FILE__PATH", file.to_str().unwrap())];
     // Its operator makes a key while the service runs.
     let makes_key = page == "docs/undo.md";
-    let demo = if makes_key { serving(&file, folder.path()) } else { Demo::start() };
+    let demo = if makes_key {
+        let mut import = Command::new(env!("CARGO_BIN_EXE_siaga"));
+        import.args(["import", "demo"]).current_dir(&folder).env_clear();
+        printed("import", import.envs(on_file));
+        Demo::on_file(&file)
+    } else {
+        Demo::start()
+    };
     let surroundings = block_on(Surroundings::start(demo));
     let mut session = session(blocks, &surroundings);
     // They speak of a service that keeps its data, and of reports in it.
     let has_reports = page == "docs/moderation.md";
-    let keeps_data = has_reports || page == "docs/credentials.md";
     if has_reports {
         session.insert_str(0, "siaga import path/to/folder\n");
     }
-    let path = std::env::var("PATH").unwrap();
-    let mut shell = program("sh");
-    shell
-        .current_dir(&folder)
-        .env_clear()
-        .env("PATH", format!("{}:{path}", folder.path().join("bin").display()))
-        .env("HOME", folder.path())
-        .env("ROCKET_PORT", "0");
-    if keeps_data {
+    let mut shell = shell(folder.path(), &session);
+    shell.env("ROCKET_PORT", "0");
+    if has_reports || page == "docs/credentials.md" {
         shell.env("SIAGA_STORE", "postgres").env("DATABASE_URL", surroundings.database.url());
     }
     if makes_key {
-        shell.env("SIAGA_STORE", "file").env("SIAGA_FILE__PATH", file);
+        shell.envs(on_file);
     }
-    let output = shell.args(["-eu", "-c", &session]).output().unwrap();
+    let output = shell.output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     // In a pipe the shell itself does not notice.
     assert!(output.status.success() && !error.contains("curl: ("), "{error}");
@@ -217,29 +207,15 @@ fn run(page: &str, blocks: &[Block]) {
 }
 
 #[test]
-fn what_pages_have_for_the_shell_runs_as_it_is_printed() {
+fn what_pages_have_for_the_shell_runs_as_it_is_printed_and_prints_the_responses_that_they_show() {
     let mut pages: BTreeMap<String, Vec<Block>> = BTreeMap::new();
     for block in blocks("sh") {
         pages.entry(block.page.clone()).or_default().push(block);
     }
-    assert!(pages.len() > 5, "{pages:?}");
+    for page in ["docs/ten-minutes.md", "README.md"] {
+        assert_eq!(pages[page].iter().filter_map(response).count(), 1, "{page}");
+    }
     for (page, blocks) in pages {
         run(&page, &blocks);
     }
-}
-
-#[test]
-fn the_tutorial_and_the_readme_show_what_the_demo_answers() {
-    let shown =
-        |page: &str| blocks("sh").iter().filter(|block| block.page == page).filter_map(response).count();
-    assert_eq!((shown("docs/ten-minutes.md"), shown("README.md")), (1, 1));
-}
-
-#[test]
-fn an_answer_that_is_a_failure_is_noticed() {
-    let (demo, folder) = (Demo::start(), folder());
-    let mut curl = program("curl");
-    curl.arg(demo.address("floods?minimum_state=9")).env("HOME", folder.path());
-    let output = curl.output().unwrap();
-    assert_eq!(output.status.code(), Some(22), "{output:?}");
 }

@@ -2,12 +2,10 @@
 // is set and responses that are made up.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { chromium } from "./chromium.mjs";
+import { asked, chromium, origin, patience } from "./chromium.mjs";
 import { areaSays, connectionSays, pageSays, titleSays } from "./statements.js";
 
-const [origin, base] = process.argv.slice(2);
 const rows = JSON.parse(readFileSync("table.json", "utf8"));
-const patience = Number(process.env.TEST_PATIENCE ?? 1);
 const MINUTE = 60_000;
 const limits = { shownFor: 60 * MINUTE, overFor: 360 * MINUTE, confirmedFor: 1_440 * MINUTE };
 const NOW = Date.UTC(2026, 5, 1, 5);
@@ -38,7 +36,7 @@ const decode = (text) => text.replaceAll("&quot;", '"').replaceAll("&#x27;", "'"
 const encode = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 const html = await (await fetch(`${origin}/map?lang=en`)).text();
 const settings = JSON.parse(decode(html.match(/data-settings="([^"]*)"/)[1]));
-const outlines = await (await fetch(`${base}/areas?ids=5,6,7,8`)).json();
+const outlines = await asked("GET", "/areas?ids=5,6,7,8");
 const iso = (minutes) => (minutes === undefined || minutes === null ? null : new Date(ago(minutes)).toISOString());
 const points = (geometries) => ({ statusCode: 200, result: { type: "Topology", objects: { output: { type: "GeometryCollection", geometries } }, arcs: [], transform: { scale: [1e-6, 1e-6], translate: [0, 0] }, bbox: [106, -7, 107, -6] } });
 

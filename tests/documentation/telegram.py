@@ -1,47 +1,37 @@
 # Follows the bridge to Telegram with a service that changes and a server that stands for Telegram, which first refuses. News of
 # many areas are several messages, and a message that Telegram never accepts holds back no other.
-import json
 import os
 import queue
 import subprocess
 import sys
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from urllib.request import Request, urlopen
+
+from stand_in import StandIn, request, serve
 
 bridge, base, key = sys.argv[1:]
 received = queue.Queue()
 refusals = [429]
 
 
-class Telegram(BaseHTTPRequestHandler):
+class Telegram(StandIn):
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.body()
         status = refusals.pop() if refusals else 200
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(json.dumps({"parameters": {"retry_after": 1}}).encode())
+        self.respond(status, {"parameters": {"retry_after": 1}})
         received.put((status, self.path, body))
-
-    def log_message(self, *_):
-        pass
 
 
 def set_many(areas, state):
-    body = json.dumps({"changes": [{"area_id": area, "state": state} for area in areas]}).encode()
-    urlopen(Request(f"{base}/floods/changes", body, {"X-Api-Key": key}, method="POST")).close()
+    changes = [{"area_id": area, "state": state} for area in areas]
+    request("POST", f"{base}/floods/changes", {"changes": changes}, **{"X-Api-Key": key})
 
 
 def put(area, state):
-    request = Request(f"{base}/floods/{area}", json.dumps({"state": state}).encode(), {"X-Api-Key": key}, method="PUT")
-    urlopen(request).close()
+    request("PUT", f"{base}/floods/{area}", {"state": state}, **{"X-Api-Key": key})
 
 
-server = ThreadingHTTPServer(("127.0.0.1", 0), Telegram)
-Thread(target=server.serve_forever, daemon=True).start()
 put(5, 2)
-settings = {"SIAGA": base, "TOKEN": "secret", "CHAT": "7", "TELEGRAM": f"http://127.0.0.1:{server.server_port}"}
+settings = {"SIAGA": base, "TOKEN": "secret", "CHAT": "7", "TELEGRAM": serve(Telegram)}
 process = subprocess.Popen([sys.executable, bridge], env=os.environ | settings)
 try:
     # It may need a moment until it follows.
@@ -62,8 +52,8 @@ try:
     refusals.append(400)
     put(5, 1 + state % 4)
     assert received.get(timeout=20)[0] == 400
-    with urlopen(f"{base}/floods?geoformat=geojson") as response:
-        floods = [feature["properties"] for feature in json.load(response)["result"]["features"]]
+    features = request("GET", f"{base}/floods?geoformat=geojson", None)["result"]["features"]
+    floods = [feature["properties"] for feature in features]
     dry = [int(flood["area_id"]) for flood in floods if flood["state"] is None][:400]
     set_many(dry, 2)
     lines = []

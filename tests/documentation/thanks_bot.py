@@ -1,43 +1,29 @@
 # Reports as a bot does, by a server that stands for Telegram, and waits for the thanks. A person who cannot be reached is asked
 # once, and keeps nobody waiting.
-import json
 import os
 import queue
 import subprocess
 import sys
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+
+from stand_in import StandIn, request, serve
 
 program, port, secret, base, key = sys.argv[1:]
 sent = queue.Queue()
 losses = [500]
 
 
-class Telegram(BaseHTTPRequestHandler):
+class Telegram(StandIn):
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.body()
         # The first message is lost on its way, and must be sent again. One person has blocked the bot.
         status = losses.pop() if losses else 400 if body["chat_id"] == "13" else 200
         sent.put((status, self.path, body))
-        self.send_response(status)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
+        self.respond(status)
 
 
-def request(method, address, body, **headers):
-    content = json.dumps(body).encode()
-    with urlopen(Request(address, content, {"Content-Type": "application/json", **headers}, method=method)) as response:
-        return json.load(response)
-
-
-server = ThreadingHTTPServer(("127.0.0.1", 0), Telegram)
-Thread(target=server.serve_forever, daemon=True).start()
-settings = {"SECRET": secret, "TOKEN": "token", "TELEGRAM": f"http://127.0.0.1:{server.server_port}"}
+settings = {"SECRET": secret, "TOKEN": "token", "TELEGRAM": serve(Telegram)}
 process = subprocess.Popen([sys.executable, program, port], env=os.environ | settings)
 try:
     def send(username, language):

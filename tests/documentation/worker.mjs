@@ -1,18 +1,11 @@
 // What the map shows while something else answers for the service, or nothing does.
 import assert from "node:assert/strict";
-import { chromium } from "./chromium.mjs";
+import { asked, chromium, origin, patience, sees, total } from "./chromium.mjs";
 import { foreign, standIn } from "./stand_in.mjs";
 
-const [origin, base, key] = process.argv.slice(2);
-const patience = Number(process.env.TEST_PATIENCE ?? 1);
-const put = async (path, body, method = "PUT") => {
-  const headers = { "X-Api-Key": key, "Content-Type": "application/json" };
-  assert.equal((await fetch(`${base}${path}`, { method, headers, body: body && JSON.stringify(body) })).status, 200);
-};
-const flooded = async () => (await (await fetch(`${base}/floods/states`)).json()).result.length;
-const until = (page, test, ...values) => page.waitForFunction(test, { polling: 50, timeout: 30_000 * patience }, ...values);
-const says = (page, words) => until(page, (words) => document.getElementById("connection")?.textContent.includes(words), words);
-const total = (page, count) => until(page, (count) => document.getElementById("total").textContent === `${count}`, count);
+const put = (path, body, method = "PUT") => asked(method, path, body);
+const flooded = async () => (await asked("GET", "/floods/states")).result.length;
+const says = (page, words) => sees(page, (words) => document.getElementById("connection")?.textContent.includes(words), words);
 const kept = (page) => page.evaluate(async () => {
   const cache = await caches.open("map");
   const all = await Promise.all((await cache.keys()).map(async (request) => [request.url, await (await cache.match(request, { ignoreVary: true })).text()]));
@@ -37,7 +30,7 @@ await chromium(async (page) => {
   stand.answer = () => false;
   await page.goto(MAP);
   await says(page, "Live");
-  await until(page, () => document.querySelectorAll("#gauges li button").length);
+  await sees(page, () => document.querySelectorAll("#gauges li button").length);
   assert.ok(!Object.keys(await kept(page)).some((path) => path.includes("/reports")), "a hidden report would be shown again");
   const own = (await kept(page))["/map?lang=en"];
 
@@ -50,7 +43,7 @@ await chromium(async (page) => {
     await says(page, "Not connected since");
     console.log(`${name}: ${Date.now() - begun} ms`);
     await total(page, before);
-    await until(page, () => performance.getEntriesByName("floods drawn").length);
+    await sees(page, () => performance.getEntriesByName("floods drawn").length);
     assert.ok(await page.evaluate(() => document.body.classList.contains("old") && Date.parse(document.body.dataset.kept) > 0), name);
     assert.equal((await kept(page))["/map?lang=en"], own, `${name}: it is still the service's page`);
   }
@@ -70,7 +63,7 @@ await chromium(async (page) => {
   await page.goto(MAP);
   await says(page, "Not connected since");
   await total(page, before + 1);
-  await until(page, () => performance.getEntriesByName("floods drawn").length);
+  await sees(page, () => performance.getEntriesByName("floods drawn").length);
   const silence = Date.now() - begun;
   console.log(`silence: ${silence} ms`);
   assert.ok(silence >= 4_900 && silence <= 9_000 * patience, `${silence} ms`);

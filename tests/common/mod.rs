@@ -1,0 +1,23 @@
+//! What test targets share. Each names the modules that it uses, so that paths begin with `crate`.
+
+#![allow(dead_code, reason = "few test targets use all of it")]
+
+pub(crate) mod cluster;
+pub(crate) mod demo;
+pub(crate) mod eventually;
+#[path = "../../crates/siaga-conformance/src/fixture.rs"]
+pub(crate) mod fixture;
+pub(crate) mod form;
+pub(crate) mod kept;
+pub(crate) mod large_map;
+pub(crate) mod outcome;
+pub(crate) mod photos;
+pub(crate) mod port;
+pub(crate) mod postgres;
+pub(crate) mod proxy;
+pub(crate) mod running;
+pub(crate) mod server;
+#[path = "file.rs"]
+pub(crate) mod store_file;
+pub(crate) mod take_over;
+pub(crate) mod tools;
