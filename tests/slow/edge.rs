@@ -7,19 +7,17 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::demo::Demo;
-use crate::eventually::{LONG, eventually_blocking};
-use crate::nginx::{Proxy, events_come_soon, replaced};
+use crate::eventually::{LONG, eventually_blocking, patiently};
+use crate::nginx::{Proxy, events_come_soon, lines_without, put, replaced};
 use crate::port::free_port;
 use crate::proxy::Proxy as Link;
-use crate::tools::{printed, program};
+use crate::tools::printed;
 
 /// How long the cache may reuse responses.
 const SHARED: u64 = 2;
 /// How long it may reuse floods, and reports, while the service is away: the hour and the minute of the service, shortened.
 const FLOODS: u64 = 20;
 const REPORTS: u64 = 8;
-
-const NGINX: &str = include_str!("../../deploy/edge/nginx.conf");
 
 /// What is between the cache and the service: it counts the requests, shortens the times, and can be cut.
 struct Line {
@@ -76,46 +74,51 @@ fn get(proxy: &Proxy, target: &str, more: &[&str]) -> Got {
     Got { status, headers: headers.to_lowercase(), body: body.to_owned() }
 }
 
-fn nginx(line: &Line) -> Proxy {
+/// The demo, nginx before it, and what is between them, once the cache has a response.
+fn served(shared: &str) -> (Demo, Line, Proxy) {
+    let demo = Demo::configured(&[("SIAGA_CACHE__SHARED", shared)]);
+    let line = Line::to(&demo);
     let (folder, port, plain) = (tempfile::tempdir().unwrap(), free_port(), free_port());
+    let path = folder.path().display();
+    let pairs = [
+        ("server 127.0.0.1:8000", &*format!("server {}", line.link.authority())),
+        ("listen 443 ssl http2", &format!("listen 127.0.0.1:{port}")),
+        ("listen 80", &format!("listen 127.0.0.1:{plain}")),
+        ("/var/cache/nginx/siaga", &format!("{path}/cache")),
+        ("/var/log/nginx/access.log", &format!("{path}/access.log")),
+    ];
     // Without TLS.
-    let lines = NGINX.lines().filter(|line| !line.contains("listen [::]") && !line.contains(" ssl_"));
-    let text: String = lines.map(|line| format!("{line}\n")).collect();
-    let text = replaced(&text, "server 127.0.0.1:8000", &format!("server {}", line.link.authority()));
-    let text = replaced(&text, "listen 443 ssl http2", &format!("listen 127.0.0.1:{port}"));
-    let text = replaced(&text, "listen 80", &format!("listen 127.0.0.1:{plain}"));
-    let path = folder.path().display().to_string();
-    let text = replaced(&text, "/var/cache/nginx/siaga", &format!("{path}/cache"));
-    let text = replaced(&text, "/var/log/nginx/access.log", &format!("{path}/access.log"));
-    let to = format!("::127.0.0.1:{port}");
-    let arguments = ["--noproxy", "*", "--connect-to", &to].map(str::to_owned).to_vec();
-    Proxy::start(folder, &text, port, "http://data.example.org/v1".to_owned(), arguments)
+    let text = lines_without(include_str!("../../deploy/edge/nginx.conf"), &["listen [::]", " ssl_"]);
+    let text = replaced(&text, &pairs);
+    let arguments = ["--noproxy", "*", "--connect-to", &format!("::127.0.0.1:{port}")];
+    let proxy = Proxy::start(folder, &text, port, "http://data.example.org/v1".to_owned(), &arguments);
+    let is_there = || get(&proxy, "/v1/floods", &[]).status;
+    eventually_blocking("the cache has a response", LONG, is_there, |status| *status == 200);
+    (demo, line, proxy)
 }
 
 /// Asks for one resource in many ways.
 fn many_addresses_are_one(proxy: &Proxy, line: &Line) {
     let begun = Instant::now();
     let before = line.count("/v1/floods/states");
-    let clients: Vec<_> = (0..200).map(|number| format!("_={number}&minimum_state=1&city=jbd")).collect();
     let odd = (0..300).map(|number| format!("p{number}={number}")).collect::<Vec<_>>().join("&");
-    let others = ["city=jbd&minimum_state=1".to_owned(), format!("minimum_state=1&{odd}&city=jbd&admin=")];
-    let addresses =
-        clients.iter().chain(&others).map(|query| format!("{}/floods/states?{query}", proxy.base));
-    let addresses: Vec<_> = addresses.collect();
+    let mut queries =
+        vec!["city=jbd&minimum_state=1".to_owned(), format!("minimum_state=1&{odd}&city=jbd&admin=")];
+    queries.extend((0..200).map(|number| format!("_={number}&minimum_state=1&city=jbd")));
     let mut curl = proxy.curl(&["--parallel", "--parallel-max", "20", "--write-out", "%{http_code}\n"]);
-    for address in &addresses {
-        curl.args(["-o", "/dev/null", address]);
+    for query in &queries {
+        curl.args(["-o", "/dev/null", &format!("{}/floods/states?{query}", proxy.base)]);
     }
     let statuses = printed("curl", &mut curl);
-    assert_eq!(statuses.lines().filter(|status| *status == "200").count(), addresses.len(), "{statuses}");
+    assert_eq!(statuses, "200\n".repeat(queries.len()));
     // One each time that it expires.
     let most = 2 + usize::try_from(begun.elapsed().as_secs() / SHARED).unwrap();
     let asked = line.count("/v1/floods/states") - before;
     assert!((1..=most).contains(&asked), "{asked} requests in {:?}", begun.elapsed());
-    let repeated = get(proxy, "/v1/floods/states?city=jbd&city=bdg", &[]);
-    assert_eq!(repeated.status, 400, "a repeated parameter is the service's to refuse");
-    let encoded = get(proxy, "/v1/floods/states?%6dinimum_state=9", &[]);
-    assert_eq!(encoded.status, 400, "so is an encoded name");
+    // A repeated parameter and an encoded name are the service's to refuse.
+    for query in ["city=jbd&city=bdg", "%6dinimum_state=9"] {
+        assert_eq!(get(proxy, &format!("/v1/floods/states?{query}"), &[]).status, 400, "{query}");
+    }
 }
 
 /// Nothing with a credential or a cookie is stored or looked up.
@@ -139,11 +142,7 @@ fn credentials_pass(proxy: &Proxy, line: &Line, demo: &Demo) {
     assert_eq!(get(proxy, "/v1/floods/5/log", &[]).status, 403);
     let again = get(proxy, "/v1/floods", &[]);
     assert_eq!(again.status, 200);
-    assert!(
-        !again.headers.contains("private") && !again.headers.contains("\nratelimit"),
-        "{}",
-        again.headers
-    );
+    assert!(!["private", "\nratelimit"].iter().any(|part| again.headers.contains(part)), "{again:?}");
     // A cache knows only the tag of what it has, which changes once when the service has compressed the response better.
     let ask = || {
         let headers = get(proxy, "/v1/floods", &[]).headers;
@@ -154,26 +153,13 @@ fn credentials_pass(proxy: &Proxy, line: &Line, demo: &Demo) {
     assert_eq!(get(proxy, "http://other.example/v1/floods", &[]).status, 421);
 }
 
-fn first_report(reports: &str) -> String {
-    let reports: Value = serde_json::from_str(reports).unwrap();
-    reports["result"]["features"][0]["properties"]["pkey"].as_str().unwrap().to_owned()
-}
-
-/// When the service made a response.
-fn made(got: &Got) -> DateTime<Utc> {
-    let date = got.headers.lines().find_map(|line| line.strip_prefix("date: ")).unwrap();
-    DateTime::parse_from_rfc2822(date.trim()).unwrap().to_utc()
-}
-
 /// The service goes away; what the cache has is served for as long as it may be.
 fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     let reports = "/v1/reports?geoformat=geojson&timeperiod=604800";
-    let report = first_report(&get(proxy, reports, &[]).body);
+    let listed: Value = serde_json::from_str(&get(proxy, reports, &[]).body).unwrap();
+    let report = listed["result"]["features"][0]["properties"]["pkey"].as_str().unwrap();
     assert_eq!(get(proxy, "/v1/floods", &[]).status, 200);
-    let mut hide = program("curl");
-    hide.args(["-sf", "-X", "PUT", "-H", &format!("X-Api-Key: {}", demo.key())]);
-    hide.args(["-d", r#"{"hidden":true,"reason":"a test"}"#]);
-    printed("curl", hide.arg(demo.address(&format!("reports/{report}/visibility"))));
+    put(demo, &format!("reports/{report}/visibility"), r#"{"hidden":true,"reason":"a test"}"#);
     line.link.cut();
     let (cut, last) = (Instant::now(), Utc::now());
     assert_eq!(get(proxy, "/v1/floods", &[]).status, 200);
@@ -184,7 +170,8 @@ fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     assert!(hidden.status >= 500 && !hidden.body.contains(&format!("\"{report}\"")), "{}", hidden.headers);
     let floods = get(proxy, "/v1/floods", &[]);
     assert_eq!(floods.status, 200, "{}", floods.headers);
-    assert!(made(&floods) <= last, "the age of the response: {}", floods.headers);
+    let made = floods.headers.lines().find_map(|line| line.strip_prefix("date: ")).unwrap();
+    assert!(DateTime::parse_from_rfc2822(made.trim()).unwrap() <= last, "the age: {}", floods.headers);
     let gone = Duration::from_secs(SHARED + FLOODS + 1);
     eventually_blocking("the hour passes", LONG, || cut.elapsed(), |elapsed| *elapsed > gone);
     assert!(get(proxy, "/v1/floods", &[]).status >= 500);
@@ -193,16 +180,12 @@ fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     let ask = || get(proxy, reports, &[]);
     let fresh = eventually_blocking("the service is back", LONG, ask, |got| got.status == 200);
     assert!(!fresh.body.contains(&format!("\"pkey\":\"{report}\"")), "the hidden report");
-    assert!(back.elapsed() < crate::eventually::patiently(Duration::from_secs(6)), "{:?}", back.elapsed());
+    assert!(back.elapsed() < patiently(Duration::from_secs(6)), "{:?}", back.elapsed());
 }
 
 #[test]
 fn nginx_at_the_edge_asks_once_for_all_stores_nothing_private_and_outlives_the_service_as_long_as_it_may() {
-    let demo = Demo::configured(&[("SIAGA_CACHE__SHARED", &format!("{SHARED}s"))]);
-    let line = Line::to(&demo);
-    let proxy = nginx(&line);
-    let is_there = || get(&proxy, "/v1/floods", &[]).status;
-    eventually_blocking("the cache has a response", LONG, is_there, |status| *status == 200);
+    let (demo, line, proxy) = served(&format!("{SHARED}s"));
     many_addresses_are_one(&proxy, &line);
     credentials_pass(&proxy, &line, &demo);
     events_come_soon(&demo, &proxy);
@@ -213,11 +196,7 @@ fn nginx_at_the_edge_asks_once_for_all_stores_nothing_private_and_outlives_the_s
 
 #[test]
 fn nginx_at_the_edge_stores_what_gis_programs_read_and_the_boundaries_by_their_whole_query() {
-    let demo = Demo::configured(&[("SIAGA_CACHE__SHARED", "1m")]);
-    let line = Line::to(&demo);
-    let proxy = nginx(&line);
-    let is_there = || get(&proxy, "/v1/floods", &[]).status;
-    eventually_blocking("the cache has a response", LONG, is_there, |status| *status == 200);
+    let (demo, line, proxy) = served("1m");
     for (path, query) in [
         ("/v1/cities", ""),
         ("/v1/regions", ""),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use image::ImageFormat;
 use serde_json::json;
 use siaga::folder::FolderWriter;
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+use sqlx::{AssertSqlSafe, Connection, Executor};
 use tempfile::TempDir;
 
 use crate::cluster::Cluster;
@@ -83,12 +83,8 @@ fn get(server: &Running, target: &str) -> String {
     send(&server.authority, &request(&server.authority, "GET", target, "\r\n")).unwrap()
 }
 
-fn is_not_found(answer: &str) -> bool {
-    answer.starts_with("HTTP/1.1 404")
-}
-
-/// Publishes a report with a photo; returns its key, its card and its photo.
-fn publish(server: &Running) -> (String, String, Vec<u8>) {
+/// Publishes a report with a photo; returns its key and its card.
+fn publish(server: &Running) -> (String, String) {
     let holder = json!({ "username": HOLDER, "network": "telegram", "language": "id" });
     let card = server.expect_ok("POST", "/v1/cards", &holder)["cardId"].as_str().unwrap().to_owned();
     let created_at = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
@@ -98,20 +94,16 @@ fn publish(server: &Running) -> (String, String, Vec<u8>) {
         "location": { "lng": PLACE[0], "lat": PLACE[1] },
     });
     server.expect_ok("PUT", &format!("/v1/cards/{card}"), &report);
-    let key = server.expect_ok("GET", &format!("/v1/cards/{card}"), &json!({}))["result"]["report_id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let shown = server.expect_ok("GET", &format!("/v1/cards/{card}"), &json!({}));
+    let key = shown["result"]["report_id"].as_str().unwrap().to_owned();
     let invitation = server.expect_ok("GET", &format!("/v1/cards/{card}/images"), &json!({}));
     let signed = invitation["signedRequest"].as_str().unwrap();
     let target = signed.find("/v1/").map(|start| &signed[start..]).unwrap();
-    let photo = picture(640, 480, ImageFormat::Jpeg);
-    let sent = server.upload(target, &photo);
+    let sent = server.upload(target, &picture(640, 480, ImageFormat::Jpeg));
     assert!(sent.starts_with("HTTP/1.1 200"), "{sent}");
     let shown = || get(server, &format!("/v1/reports/{key}"));
-    let has_photo = |answer: &String| answer.contains(".jpg");
-    eventually_blocking("the photo is shown", LONG, shown, has_photo);
-    (key, card, photo)
+    eventually_blocking("the photo is shown", LONG, shown, |shown| shown.contains(".jpg"));
+    (key, card)
 }
 
 /// Erases a report beside a running server, and looks for it everywhere but in the files of the database, which had it
@@ -121,7 +113,7 @@ fn erase(site: &Site, files: &Path, checkpoint: impl Fn()) -> Traces {
     fixture::dataset().save(&FolderWriter::create(&import).unwrap()).unwrap();
     site.run(&["import", import.to_str().unwrap()]);
     let server = site.kept.start();
-    let (key, card, _) = publish(&server);
+    let (key, card) = publish(&server);
     let photo = format!("{card}.jpg");
     let published = fs::read(site.path("photos").join(&photo)).unwrap();
     let middle = published.len() / 2;
@@ -155,12 +147,14 @@ fn erase(site: &Site, files: &Path, checkpoint: impl Fn()) -> Traces {
 
     let said = site.run(&["reports", "erase", &key, "--reason", "its author asks", "--username", "Ibu Ani"]);
     assert_eq!(said, format!("report {key} is erased\n"));
-    let found = || get(&server, &format!("/v1/reports/{key}"));
-    eventually_blocking("the report is gone", SOON, found, |answer| is_not_found(answer));
+    let status = |target: &str| ask(&server.authority, "GET", target, &json!({})).unwrap().0;
+    let found = || status(&format!("/v1/reports/{key}"));
+    eventually_blocking("the report is gone", SOON, found, |status| *status == 404);
     let left = || traces.under(&site.path("photos"));
     eventually_blocking("the photo is gone", LONG, left, Vec::is_empty);
-    assert!(is_not_found(&get(&server, &format!("/v1/images/{photo}"))));
-    assert_eq!(ask(&server.authority, "GET", &format!("/v1/cards/{card}"), &json!({})).unwrap().0, 404);
+    for target in [format!("/v1/images/{photo}"), format!("/v1/cards/{card}")] {
+        assert_eq!(status(&target), 404, "{target}");
+    }
     for address in ["/v1/reports", "/v1/reports?geoformat=geojson&timeperiod=604800", "/v1/changes"] {
         assert_eq!(traces.of(get(&server, address).as_bytes()), [""; 0], "{address}");
     }
@@ -170,13 +164,11 @@ fn erase(site: &Site, files: &Path, checkpoint: impl Fn()) -> Traces {
     let log = site.run(&["reports", "log"]);
     assert!(log.contains(&format!(",erase,{key},")) && log.contains(",siaga reports,Ibu Ani,"), "{log}");
     assert_eq!(traces.of(log.as_bytes()), [""; 0]);
-    let after = site.export("after");
-    assert_eq!(traces.under(&after), []);
+    assert_eq!(traces.under(&site.export("after")), []);
     // Neither an old export nor a repetition changes that.
     site.run(&["import", before.to_str().unwrap()]);
-    let list = site.path("log.csv");
-    fs::write(&list, log).unwrap();
-    let again = site.run(&["reports", "erase", "--list", list.to_str().unwrap()]);
+    fs::write(site.path("log.csv"), log).unwrap();
+    let again = site.run(&["reports", "erase", "--list", site.path("log.csv").to_str().unwrap()]);
     assert_eq!(again, format!("report {key} was erased already\n"));
     assert_eq!(traces.under(&site.export("again")), []);
     traces
@@ -205,24 +197,17 @@ fn an_erased_report_is_in_no_file_of_the_database() {
     let cluster = Cluster::new();
     let site = Site::new(Kept::in_database(&cluster.url()));
     let checkpoint = || {
-        block_on(async {
-            let mut connection = PgConnection::connect(&cluster.url()).await.unwrap();
-            connection.execute("CHECKPOINT").await.unwrap();
-        });
+        block_on(async { cluster.connected().await.execute("CHECKPOINT").await.unwrap() });
     };
     let traces = erase(&site, &cluster.tables(), checkpoint);
     block_on(async {
-        let mut connection = PgConnection::connect(&cluster.url()).await.unwrap();
-        let tables: Vec<(String,)> = sqlx::query_as(
-            "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
-        )
-        .fetch_all(&mut connection)
-        .await
-        .unwrap();
-        for (table,) in tables {
+        let mut connection = cluster.connected().await;
+        let tables = "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace";
+        let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut connection).await.unwrap();
+        for table in tables {
             let rows = format!("SELECT coalesce(string_agg(each::text, ' '), '') FROM {table} AS each");
-            let (rows,): (String,) =
-                sqlx::query_as(AssertSqlSafe(rows)).fetch_one(&mut connection).await.unwrap();
+            let rows: String =
+                sqlx::query_scalar(AssertSqlSafe(rows)).fetch_one(&mut connection).await.unwrap();
             assert_eq!(traces.of(rows.as_bytes()), [""; 0], "{table}");
         }
         connection.execute("VACUUM (FULL, ANALYZE)").await.unwrap();

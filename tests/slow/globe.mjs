@@ -5,4 +5,4 @@ import { feature } from "topojson-client";
 
 const topology = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const { features } = feature(topology, topology.objects.output);
-console.log(JSON.stringify(features.map((one) => geoArea(one))));
+console.log(JSON.stringify(Object.fromEntries(features.map((one) => [one.properties.area_id, geoArea(one)]))));

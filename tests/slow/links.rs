@@ -60,8 +60,8 @@ impl Load {
     }
 }
 
-/// Breaks the link of a server under load for a while; answers how long it took to be back.
-async fn outage(break_link: impl FnOnce(&Proxy), lasting: Duration) -> Duration {
+/// Breaks the link of a server under load for a while.
+async fn outage(break_link: impl FnOnce(&Proxy), lasting: Duration) {
     let database = Database::with_fixture().await;
     let proxy = Proxy::before(&database.url());
     let server = Server::on(&proxy.through(&database.url())).await;
@@ -80,8 +80,8 @@ async fn outage(break_link: impl FnOnce(&Proxy), lasting: Duration) -> Duration 
     proxy.restore();
     let restored = Instant::now();
     let status = async || server.get("/v1/reports").await.0;
-    eventually("reads succeed", LIMIT * 2, status, |status| *status == 200).await;
-    let back = restored.elapsed();
+    eventually("reads succeed", Duration::from_secs(2), status, |status| *status == 200).await;
+    println!("reads succeed after {:?}", restored.elapsed());
     let status = async || server.set(5, 3).await;
     eventually("writes succeed", LIMIT * 2, status, |status| *status == 200).await;
     let answers = load.end().await.concat();
@@ -89,19 +89,16 @@ async fn outage(break_link: impl FnOnce(&Proxy), lasting: Duration) -> Duration 
     assert!(answers.iter().filter(|&&(status, _)| status == 503).count() >= READERS);
     let longest = answers.iter().map(|&(_, took)| took).max().unwrap();
     assert!(longest < patiently(LIMIT), "an answer took {longest:?}");
-    back
 }
 
 #[test]
 fn a_cut_link_is_503_within_the_limit_and_comes_back_within_two_seconds() {
-    let back = block_on(outage(Proxy::cut, Duration::from_secs(3)));
-    assert!(back < patiently(Duration::from_secs(2)), "{back:?}");
+    block_on(outage(Proxy::cut, Duration::from_secs(3)));
 }
 
 #[test]
 fn a_stalled_link_is_503_within_the_limit_and_comes_back_within_two_seconds() {
-    let back = block_on(outage(Proxy::stall, Duration::from_secs(5)));
-    assert!(back < patiently(Duration::from_secs(2)), "{back:?}");
+    block_on(outage(Proxy::stall, Duration::from_secs(5)));
 }
 
 #[test]

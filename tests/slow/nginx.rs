@@ -38,89 +38,73 @@ pub(crate) struct Proxy {
     arguments: Vec<String>,
 }
 
-/// Replaces a text that must be there.
-pub(crate) fn replaced(text: &str, from: &str, to: &str) -> String {
-    assert!(text.contains(from), "{from}");
-    text.replace(from, to)
+/// Replaces texts that must be there.
+pub(crate) fn replaced(text: &str, pairs: &[(&str, &str)]) -> String {
+    pairs.iter().fold(text.to_owned(), |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    })
+}
+
+/// Returns the lines of a configuration that the machine of the test has something for.
+pub(crate) fn lines_without(text: &str, parts: &[&str]) -> String {
+    let lines = text.lines().filter(|line| !parts.iter().any(|part| line.contains(part)));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 impl Proxy {
     /// Starts nginx by the `nginx.conf` of the package with these sites, which listen at the port.
-    pub(crate) fn start(
-        folder: TempDir,
-        sites: &str,
-        port: u16,
-        base: String,
-        arguments: Vec<String>,
-    ) -> Self {
+    pub(crate) fn start(folder: TempDir, sites: &str, port: u16, base: String, arguments: &[&str]) -> Self {
         program("nginx").arg("-v").output().unwrap();
         let path = folder.path().display();
         let text = fs::read_to_string("/etc/nginx/nginx.conf").unwrap();
-        let text = replaced(&text, "/run/nginx.pid", &format!("{path}/pid"));
-        let text = replaced(&text, "/var/log/nginx/", &format!("{path}/"));
-        // The folder is for the user of the test only.
-        let text = replaced(&text, "user www-data;", "user root;");
-        let text = replaced(&text, "include /etc/nginx/conf.d/*.conf;", sites);
-        let text = replaced(&text, "include /etc/nginx/sites-enabled/*;", "");
+        let pairs = [
+            ("/run/nginx.pid", &*format!("{path}/pid")),
+            ("/var/log/nginx/", &format!("{path}/")),
+            // The folder is for the user of the test only.
+            ("user www-data;", "user root;"),
+            ("include /etc/nginx/conf.d/*.conf;", sites),
+            ("include /etc/nginx/sites-enabled/*;", ""),
+        ];
         let file = folder.path().join("nginx.conf");
-        fs::write(&file, text).unwrap();
+        fs::write(&file, replaced(&text, &pairs)).unwrap();
         let mut nginx = Command::new("nginx");
         nginx.args(["-e", "stderr", "-g", "daemon off;", "-c"]).arg(file);
         let process = Process(nginx.spawn().unwrap());
         let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok();
         eventually_blocking("the proxy listens", LONG, connect, |found| *found);
+        let arguments = arguments.iter().map(ToString::to_string).collect();
         Self { _process: process, _folder: folder, base, arguments }
     }
 
     /// The configuration of Debian with nothing but the address of the service.
-    fn of_debian(service: &str) -> Self {
-        let port = free_port();
+    fn of_debian(demo: &Demo) -> Self {
+        let (port, service) = (free_port(), demo.origin(""));
         let site = format!("server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {service}; }} }}");
-        Self::start(tempfile::tempdir().unwrap(), &site, port, format!("http://127.0.0.1:{port}/v1"), vec![])
+        Self::start(tempfile::tempdir().unwrap(), &site, port, format!("http://127.0.0.1:{port}/v1"), &[])
     }
 
     /// The same with `deploy/nginx.conf`.
-    fn of_ours(service: &str) -> Self {
+    fn of_ours(demo: &Demo) -> Self {
         let (folder, plain, port) = (tempfile::tempdir().unwrap(), free_port(), free_port());
-        let certificate = folder.path().join("fullchain.pem");
+        let path = folder.path().display().to_string();
+        let certificate = format!("{path}/fullchain.pem");
         let mut openssl = program("openssl");
-        openssl.args([
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-days",
-            "1",
-            "-subj",
-            "/CN=data.example.org",
-        ]);
-        openssl.args(["-addext", "subjectAltName=DNS:data.example.org", "-out"]).arg(&certificate);
-        openssl.arg("-keyout").arg(folder.path().join("privkey.pem"));
+        openssl.args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"]);
+        openssl.args(["-subj", "/CN=data.example.org", "-addext", "subjectAltName=DNS:data.example.org"]);
+        openssl.args(["-out", &certificate, "-keyout", &format!("{path}/privkey.pem")]);
         printed("openssl", &mut openssl);
-        let text = include_str!("../../deploy/nginx.conf");
-        let text = replaced(
-            text,
-            "server 127.0.0.1:8000;",
-            &format!("server {};", service.split("//").nth(1).unwrap()),
-        );
-        let text =
-            replaced(&text, "/etc/letsencrypt/live/data.example.org", &folder.path().display().to_string());
-        let text = replaced(&text, "listen 80;", &format!("listen 127.0.0.1:{plain};"));
-        let text = replaced(&text, "listen 443 ", &format!("listen 127.0.0.1:{port} "));
-        let text: String = text
-            .lines()
-            .filter(|line| !line.contains("listen [::]"))
-            .map(|line| format!("{line}\n"))
-            .collect();
-        let arguments = [
-            "--cacert",
-            certificate.to_str().unwrap(),
-            "--resolve",
-            &format!("data.example.org:{port}:127.0.0.1"),
+        let pairs = [
+            ("server 127.0.0.1:8000;", &*format!("server {};", demo.origin("").replace("http://", ""))),
+            ("/etc/letsencrypt/live/data.example.org", &path),
+            ("listen 80;", &format!("listen 127.0.0.1:{plain};")),
+            ("listen 443 ", &format!("listen 127.0.0.1:{port} ")),
         ];
-        let arguments = arguments.map(str::to_owned).to_vec();
-        Self::start(folder, &text, port, format!("https://data.example.org:{port}/v1"), arguments)
+        let text = lines_without(include_str!("../../deploy/nginx.conf"), &["listen [::]"]);
+        let resolve = format!("data.example.org:{port}:127.0.0.1");
+        let arguments = ["--cacert", &certificate, "--resolve", &resolve];
+        let base = format!("https://data.example.org:{port}/v1");
+        Self::start(folder, &replaced(&text, &pairs), port, base, &arguments)
     }
 
     pub(crate) fn curl(&self, arguments: &[&str]) -> Command {
@@ -150,10 +134,11 @@ fn wait_for(lines: &Receiver<String>, text: &str, times: usize) {
     }
 }
 
-fn put(demo: &Demo, state: u8) {
+/// Sends JSON to the service itself.
+pub(crate) fn put(demo: &Demo, target: &str, body: &str) {
     let mut curl = program("curl");
-    curl.args(["-sf", "-X", "PUT", "-H", &format!("X-Api-Key: {}", demo.key()), "-d"]);
-    printed("curl", curl.arg(format!("{{\"state\":{state}}}")).arg(demo.address("floods/5")));
+    curl.args(["-sf", "-X", "PUT", "-H", &format!("X-Api-Key: {}", demo.key()), "-d", body]);
+    printed("curl", curl.arg(demo.address(target)));
 }
 
 /// Changes a state again and again, and measures how long each change takes through nginx.
@@ -163,7 +148,7 @@ pub(crate) fn events_come_soon(demo: &Demo, nginx: &Proxy) {
     let mut slowest = Duration::ZERO;
     for state in [1, 2, 3, 4, 1, 2, 3, 4] {
         let begun = Instant::now();
-        put(demo, state);
+        put(demo, "floods/5", &format!("{{\"state\":{state}}}"));
         wait_for(&lines, &format!("\"area_id\":\"5\",\"state\":{state}"), 1);
         slowest = slowest.max(begun.elapsed());
     }
@@ -171,21 +156,17 @@ pub(crate) fn events_come_soon(demo: &Demo, nginx: &Proxy) {
     assert!(slowest < patiently(SOON), "{slowest:?}");
 }
 
-fn service(demo: &Demo) -> String {
-    demo.origin("")
-}
-
 #[test]
 fn nginx_as_debian_configures_it_passes_events_on_within_a_second() {
     let demo = Demo::start();
-    events_come_soon(&demo, &Proxy::of_debian(&service(&demo)));
+    events_come_soon(&demo, &Proxy::of_debian(&demo));
     demo.end();
 }
 
 #[test]
 fn nginx_by_our_file_passes_events_on_and_lets_requests_wait_and_an_address_have_its_streams() {
     let demo = Demo::start();
-    let nginx = Proxy::of_ours(&service(&demo));
+    let nginx = Proxy::of_ours(&demo);
     events_come_soon(&demo, &nginx);
     let cursor = demo.get("changes")["result"]["cursor"].as_str().unwrap().to_owned();
     let waits = format!("{}/changes?wait=30&since={cursor}", nginx.base);
@@ -209,7 +190,7 @@ fn nginx_by_our_file_passes_events_on_and_lets_requests_wait_and_an_address_have
 #[test]
 fn forms_that_nginx_refuses_say_that_the_report_was_not_received() {
     let demo = Demo::start();
-    let nginx = Proxy::of_ours(&service(&demo));
+    let nginx = Proxy::of_ours(&demo);
     let files = tempfile::tempdir().unwrap();
     let photo = |name: &str, bytes: usize| {
         let path = files.path().join(name);
@@ -217,15 +198,11 @@ fn forms_that_nginx_refuses_say_that_the_report_was_not_received() {
         format!("photo=@{}", path.display())
     };
     let report = nginx.base.replace("/v1", "/report");
-    let large = printed(
-        "curl",
-        &mut nginx.curl(&["-i", "-H", "Expect:", "-F", &photo("large.jpg", 9_000_000), &report]),
-    );
-    let head = large.to_ascii_lowercase();
-    assert!(
-        head.contains(" 413 ") && head.contains("text/html") && large.contains("not received"),
-        "{large}"
-    );
+    let file = photo("large.jpg", 9_000_000);
+    let large = printed("curl", &mut nginx.curl(&["-i", "-H", "Expect:", "-F", &file, &report]));
+    for part in [" 413 ", "text/html", "not received"] {
+        assert!(large.to_ascii_lowercase().contains(part), "{large}");
+    }
 
     // 64 are received at once; each of these takes a second.
     let slow = photo("slow.jpg", 100_000);

@@ -1,8 +1,7 @@
 //! Orders for many areas while the network between it and the officers fails.
-//!
-//! `ORDER_ROUNDS=50` runs more rounds than the suite does.
 
 use std::collections::{HashMap, HashSet};
+use std::iter;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -12,14 +11,9 @@ use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
 use crate::crashes::{Stop, on};
-use crate::kept::{Kept, add_areas, ask, file_with_areas};
+use crate::kept::{Kept, add_areas, ask, ask_under, file_with_areas};
 use crate::proxy::Proxy;
-use crate::running::{KEY, Running, request, send};
-
-/// How many rounds to run: few in the suite, more by hand.
-fn rounds() -> u64 {
-    std::env::var("ORDER_ROUNDS").map_or(3, |rounds| rounds.parse().unwrap())
-}
+use crate::running::{KEY, Running};
 
 /// Runs a test with a service on each store that keeps data.
 fn on_each_store(test: impl Fn(Running)) {
@@ -28,18 +22,6 @@ fn on_each_store(test: impl Fn(Running)) {
     let cluster = Cluster::new();
     add_areas(&cluster.url());
     test(on(&cluster.url()).start());
-}
-
-/// Sends an order under a number of its own. `None`: there was no response, and the order may have been carried out.
-fn send_order(authority: &str, number: u64, order: &Value) -> Option<(u16, Value)> {
-    let body = order.to_string();
-    let rest = format!(
-        "X-Api-Key: {KEY}\r\nIdempotency-Key: 00000000-0000-0000-0000-{number:012x}\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let response = send(authority, &request(authority, "POST", "/v1/floods/changes", &rest)).ok()?;
-    let status = response.split(' ').nth(1)?.parse().ok()?;
-    Some((status, serde_json::from_str(response.split_once("\r\n\r\n")?.1).ok()?))
 }
 
 /// The log of all areas, oldest first.
@@ -58,10 +40,10 @@ fn log(authority: &str) -> Vec<Value> {
 }
 
 /// Small numbers that look random.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -100,13 +82,12 @@ impl Shift<'_> {
                 let change = |area: &String| json!({ "area_id": area, "state": state, "after": after(area) });
                 let changes: Vec<_> = areas.iter().map(change).collect();
                 let order = json!({ "note": number.to_string(), "changes": changes });
-                // The same order with the same number, until there is a response.
-                let (status, body) = loop {
-                    if let Some(response) = send_order(self.authority, number, &order) {
-                        break response;
-                    }
-                    thread::yield_now();
-                };
+                // The same order with the same number, until there is a response: without one it may have been carried out.
+                let headers =
+                    format!("X-Api-Key: {KEY}\r\nIdempotency-Key: 00000000-0000-0000-0000-{number:012x}\r\n");
+                let target = "/v1/floods/changes";
+                let send = |()| ask_under(&headers, self.authority, "POST", target, &order);
+                let (status, body) = iter::repeat(()).find_map(send).unwrap();
                 let mut done = self.done.lock().unwrap();
                 match status {
                     200 => {
@@ -118,11 +99,8 @@ impl Shift<'_> {
                         for conflict in body["conflicts"].as_array().unwrap() {
                             let area = conflict["area_id"].as_str().unwrap().to_owned();
                             done.shown.push((self.officer, area.clone(), conflict["since"].clone()));
-                            let is_dry = conflict["state"].is_null();
-                            seen.insert(
-                                area.clone(),
-                                if is_dry { Value::Null } else { conflict["since"].clone() },
-                            );
+                            let member = if conflict["state"].is_null() { "state" } else { "since" };
+                            seen.insert(area.clone(), conflict[member].clone());
                             // Keep the other officer's state, or set one's own.
                             if dice.below(2) == 0 {
                                 areas.retain(|of| *of != area);
@@ -142,7 +120,7 @@ fn two_officers_on_a_bad_network_lose_nothing_and_overwrite_nothing_unseen() {
         let (next, done) = (AtomicU64::new(1), Mutex::new(Done::default()));
         let proxy = Proxy::before_authority(&service.authority);
         let network = proxy.authority();
-        for round in 0..rounds() {
+        for round in 0..3 {
             let (_, states) = ask(&service.authority, "GET", "/v1/floods/states", &Value::Null).unwrap();
             let seen =
                 |area: &Value| (area["area_id"].as_str().unwrap().to_owned(), area["last_updated"].clone());

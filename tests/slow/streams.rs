@@ -4,16 +4,15 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use siaga::folder::FolderWriter;
+use siaga::folder::{Dataset, FolderWriter};
 
 use crate::cluster::Cluster;
-use crate::crashes::on;
+use crate::crashes::{Acknowledged, on, under_load};
 use crate::eventually::{LONG, eventually_blocking, patiently};
 use crate::fixture;
 use crate::kept::{Kept, add_areas, ask};
@@ -25,12 +24,12 @@ struct Stream(BufReader<TcpStream>);
 
 impl Stream {
     /// Opens a stream after an event. It has no chunks, because the request is of HTTP/1.0.
-    fn open(authority: &str, last: Option<&str>) -> Option<Self> {
-        let mut connection = TcpStream::connect(authority).ok()?;
+    fn open(authority: &str, last: Option<&str>) -> Self {
+        let mut connection = TcpStream::connect(authority).unwrap();
         connection.set_read_timeout(Some(LONG)).unwrap();
         let last = last.map_or(String::new(), |last| format!("Last-Event-ID: {last}\r\n"));
-        write!(connection, "GET /v1/changes/stream HTTP/1.0\r\nHost: a\r\n{last}\r\n").ok()?;
-        Some(Self(BufReader::new(connection)))
+        write!(connection, "GET /v1/changes/stream HTTP/1.0\r\nHost: a\r\n{last}\r\n").unwrap();
+        Self(BufReader::new(connection))
     }
 
     /// Returns the next event with its id and its data; `None` when the stream has ended.
@@ -38,19 +37,12 @@ impl Stream {
         let (mut id, mut data) = (None, None);
         loop {
             let mut line = String::new();
-            if self.0.read_line(&mut line).is_ok_and(|read| read > 0) && line.ends_with('\n') {
-                let line = line.trim_end();
-                if let Some(value) = line.strip_prefix("id:") {
-                    id = Some(value.trim().to_owned());
-                } else if let Some(value) = line.strip_prefix("data:") {
-                    data = serde_json::from_str(value).ok();
-                } else if line.is_empty()
-                    && let Some(data) = data.take()
-                {
-                    return Some((id, data));
-                }
-            } else {
-                return None;
+            self.0.read_line(&mut line).ok()?;
+            match line.strip_suffix('\n')?.trim_end().split_once(':') {
+                Some(("id", value)) => id = Some(value.trim().to_owned()),
+                Some(("data", value)) => data = serde_json::from_str(value).ok(),
+                None if data.is_some() => return Some((id, data?)),
+                _ => {}
             }
         }
     }
@@ -83,9 +75,23 @@ impl Client {
         self.last = id.or(self.last.take());
     }
 
+    /// Takes so many events of a server, from where the client is.
+    fn follow(&mut self, authority: &str, events: usize) -> Stream {
+        let mut stream = Stream::open(authority, self.last.as_deref());
+        (0..events).for_each(|_| self.take(stream.next().unwrap()));
+        stream
+    }
+
+    /// Takes what comes until the stream ends.
+    fn take_all(&mut self, stream: &mut Stream) {
+        while let Some(event) = stream.next() {
+            self.take(event);
+        }
+    }
+
     /// Follows a server until the client has the states that the server has.
     fn follow_until_current(&mut self, authority: &str) {
-        let mut stream = Stream::open(authority, self.last.as_deref()).unwrap();
+        let mut stream = Stream::open(authority, self.last.as_deref());
         stream.0.get_ref().set_read_timeout(Some(Duration::from_millis(500))).unwrap();
         let look = || {
             // It ends or is silent for a moment.
@@ -107,122 +113,60 @@ fn states(authority: &str) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// Sets and clears states by servers until it is dropped.
-struct Writers {
-    ended: Arc<AtomicBool>,
-    accepted: Arc<AtomicU64>,
-    threads: Vec<thread::JoinHandle<()>>,
-}
-
-impl Writers {
-    fn start(servers: &Arc<Mutex<Vec<String>>>) -> Self {
-        let (ended, accepted) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-        let write = |writer: u64| {
-            let (servers, ended, accepted) = (Arc::clone(servers), Arc::clone(&ended), Arc::clone(&accepted));
-            thread::spawn(move || {
-                for number in writer.. {
-                    if ended.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    let servers = servers.lock().unwrap().clone();
-                    let server = &servers[number as usize % servers.len()];
-                    let target = format!("/v1/floods/{}", 1 + number * 7 % 16);
-                    let (method, state) = (["PUT", "DELETE"][usize::from(number % 4 == 0)], 1 + number % 4);
-                    let response = ask(server, method, &target, &json!({ "state": state }));
-                    accepted.fetch_add(u64::from(matches!(response, Some((200, _)))), Ordering::Relaxed);
-                }
-            })
-        };
-        let threads = (0..4).map(write).collect();
-        Self { ended, accepted, threads }
-    }
-
-    /// Waits until so many more changes were accepted.
-    fn grow_by(&self, more: u64) {
-        let accepted = || self.accepted.load(Ordering::Relaxed);
-        let expected = accepted() + more;
-        eventually_blocking("more is accepted", LONG, accepted, |count| *count >= expected);
-    }
-
-    fn end(self) {
-        self.ended.store(true, Ordering::Relaxed);
-        self.threads.into_iter().for_each(|thread| thread.join().unwrap());
-    }
-}
-
-fn cluster() -> Cluster {
+/// A cluster with areas, and what keeps a server on it.
+fn site() -> (Cluster, Kept) {
     let cluster = Cluster::new();
     add_areas(&cluster.url());
-    cluster
-}
-
-fn authorities(servers: &[&Running]) -> Vec<String> {
-    servers.iter().map(|server| server.authority.clone()).collect()
+    let kept = on(&cluster.url());
+    (cluster, kept)
 }
 
 #[test]
 fn a_server_told_to_end_ends_its_streams_within_a_second_and_clients_go_on_at_another() {
-    let cluster = cluster();
-    let kept = on(&cluster.url());
+    let (_cluster, kept) = site();
     let (mut first, second) = (kept.start(), kept.start());
-    let writers = Writers::start(&Arc::new(Mutex::new(authorities(&[&second]))));
+    let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
     let mut client = Client::default();
-    let mut stream = Stream::open(&first.authority, None).unwrap();
-    let begun = Instant::now();
-    for _ in 0..6 {
-        client.take(stream.next().unwrap());
-    }
-    assert!(
-        begun.elapsed() < patiently(Duration::from_secs(10)),
-        "events are late while states change all the time"
-    );
-    let told = Instant::now();
-    first.signal("TERM");
-    while let Some(event) = stream.next() {
-        client.take(event);
-    }
-    let took = told.elapsed();
-    assert!(took < patiently(Duration::from_secs(1)), "{took:?}");
-    assert_eq!(first.ended().0, Some(0));
-    writers.grow_by(20);
-    let mut stream = Stream::open(&second.authority, client.last.as_deref()).unwrap();
-    for _ in 0..3 {
-        client.take(stream.next().unwrap());
-    }
-    drop(stream);
-    writers.end();
+    under_load(&second.authority, &next, &noted, || {
+        let begun = Instant::now();
+        let mut stream = client.follow(&first.authority, 6);
+        assert!(begun.elapsed() < patiently(Duration::from_secs(10)), "events are late under load");
+        let told = Instant::now();
+        first.signal("TERM");
+        client.take_all(&mut stream);
+        let took = told.elapsed();
+        assert!(took < patiently(Duration::from_secs(1)), "{took:?}");
+        assert_eq!(first.ended().0, Some(0));
+        noted.grow_by(20);
+        client.follow(&second.authority, 3);
+    });
     client.follow_until_current(&second.authority);
     assert_eq!(client.full, 1, "the other server has no need to send everything");
 }
 
 #[test]
 fn clients_miss_nothing_when_servers_are_killed_and_areas_are_imported_while_states_change() {
-    let cluster = cluster();
+    let (_cluster, kept) = site();
     let folder = tempfile::tempdir().unwrap();
-    fixture::dataset().save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
-    let kept = on(&cluster.url());
+    let dataset = Dataset { places: fixture::dataset().places, ..Dataset::default() };
+    dataset.save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
     let mut servers = [kept.start(), kept.start()];
-    let addresses = Arc::new(Mutex::new(authorities(&[&servers[0], &servers[1]])));
-    let writers = Writers::start(&addresses);
+    let writing = kept.start();
+    let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
     let mut client = Client::default();
-    for round in 0..4 {
-        let killed = round % 2;
-        let mut stream = Stream::open(&servers[killed].authority, client.last.as_deref()).unwrap();
-        for _ in 0..3 {
-            client.take(stream.next().unwrap());
+    under_load(&writing.authority, &next, &noted, || {
+        for round in 0..4 {
+            let server = &mut servers[round % 2];
+            let mut stream = client.follow(&server.authority, 3);
+            if round == 1 || round == 2 {
+                printed(&kept.siaga(&["import", folder.path().to_str().unwrap()]));
+            }
+            noted.grow_by(10);
+            server.process.kill().unwrap();
+            client.take_all(&mut stream);
+            *server = kept.start();
         }
-        if round == 1 || round == 2 {
-            printed(&kept.siaga(&["import", folder.path().to_str().unwrap()]));
-        }
-        writers.grow_by(10);
-        servers[killed].process.kill().unwrap();
-        while let Some(event) = stream.next() {
-            client.take(event);
-        }
-        servers[killed] = kept.start();
-        *addresses.lock().unwrap() = authorities(&[&servers[0], &servers[1]]);
-    }
-    writers.end();
+    });
     for server in &servers {
         client.follow_until_current(&server.authority);
     }
@@ -231,11 +175,11 @@ fn clients_miss_nothing_when_servers_are_killed_and_areas_are_imported_while_sta
 
 #[test]
 fn an_outage_of_the_database_is_told_to_streams_and_logged_once_and_the_map_stays() {
-    let cluster = cluster();
-    let server = Kept::in_database(&cluster.url()).start();
+    let (cluster, kept) = site();
+    let server = kept.without("SIAGA_LIMITS__STALE").start();
     let page = || server.request("GET", "/map?lang=en", "\r\n");
     assert!(page().starts_with("HTTP/1.1 200 "));
-    let mut stream = Stream::open(&server.authority, None).unwrap();
+    let mut stream = Stream::open(&server.authority, None);
     let mut until = |what: &str, found: &dyn Fn(&Value) -> bool| loop {
         let (_, data) = stream.next().unwrap_or_else(|| panic!("the stream ended before {what}"));
         if found(&data) {
