@@ -20,9 +20,3 @@ fn admin_picks_one_and_geoformat_the_format() {
     let features = siaga.result("/v1/admin?admin=ID-JB&geoformat=geojson");
     assert_eq!(features["features"][0]["properties"]["name"], "Jawa Barat");
 }
-
-#[test]
-fn a_city_is_no_parameter_of_boundaries() {
-    let siaga = Siaga::start();
-    assert_eq!(siaga.result("/v1/admin?city=whatever"), siaga.result("/v1/admin"));
-}

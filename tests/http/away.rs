@@ -8,19 +8,19 @@ use rocket::http::Status;
 use siaga::model::alerts::LogEntry;
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, Places,
-    Report, ReportContent, ReportKey, SeriesPoint,
+    ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, Report,
+    ReportContent, SeriesPoint,
 };
 use siaga::stores::memory::OpenMemory;
 use siaga::stores::{
-    Check, Decorator, EntryQuery, FloodQuery, GaugeQuery, HistoryQuery, Received, ReportQuery,
-    ReportSeriesQuery, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError, Versioned,
+    Check, Decorator, EntryQuery, FloodQuery, HistoryQuery, Received, Resource, Revision, SetFloodState,
+    Store, StoreError, Versioned,
 };
 
 use crate::suite::support::{ADMIN_KEY, Siaga, figment, key};
 use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
-/// What a store does of whose data only revisions can be read.
+/// What a store does of which only the revision of floods can be read.
 #[derive(Clone, Debug)]
 pub(crate) struct Away;
 
@@ -37,9 +37,8 @@ impl Decorator for Wrapped<Away> {
         &*self.inner
     }
 
-    /// Even the revision of places cannot be read.
     async fn revision(&self, resource: Resource) -> Answer<Revision> {
-        if resource == Resource::Places { away() } else { self.inner.revision(resource).await }
+        if resource == Resource::Floods { self.inner.revision(resource).await } else { away() }
     }
 
     async fn readiness(&self) -> Vec<Check> {
@@ -71,22 +70,6 @@ impl Decorator for Wrapped<Away> {
         away()
     }
 
-    async fn count_reports(&self, _: &ReportQuery, _: u64) -> Answer<u64> {
-        away()
-    }
-
-    async fn report(&self, _: ReportKey) -> Answer<Versioned<Arc<Report>>> {
-        away()
-    }
-
-    async fn report_series(&self, _: &ReportSeriesQuery) -> Answer<Versioned<Vec<SeriesPoint>>> {
-        away()
-    }
-
-    async fn report_summary(&self, _: &ReportQuery) -> Answer<Versioned<ReportSummary>> {
-        away()
-    }
-
     async fn create_card(&self, _: CardHolder) -> Answer<Arc<Card>> {
         away()
     }
@@ -103,15 +86,7 @@ impl Decorator for Wrapped<Away> {
         away()
     }
 
-    async fn count_readings(&self, _: &GaugeQuery, _: u64) -> Answer<u64> {
-        away()
-    }
-
     async fn store_gauge(&self, _: GaugeReadings) -> Answer<usize> {
-        away()
-    }
-
-    async fn places(&self) -> Answer<Versioned<Arc<Places>>> {
         away()
     }
 }

@@ -70,7 +70,7 @@ async fn service() -> (Client, Arc<Reads>) {
 }
 
 /// The statuses of requests that one client sends.
-async fn statuses(client: &Client, addresses: impl Iterator<Item = String>) -> Vec<u16> {
+async fn statuses(client: &Client, addresses: impl IntoIterator<Item = String>) -> Vec<u16> {
     let mut all = Vec::new();
     for address in addresses {
         let from = SocketAddr::new(Ipv4Addr::new(192, 0, 2, 1).into(), 4711);
@@ -134,12 +134,10 @@ fn a_client_that_cannot_pay_for_a_period_is_refused_before_its_entries_are_count
 fn pages_and_single_features_of_one_revision_are_read_from_the_store_once() {
     block_on(async {
         let (client, reads) = service().await;
-        let first =
-            statuses(&client, ["/v1/ogc/collections/alerts/items?limit=1".to_owned()].into_iter()).await;
-        assert_eq!(first, [200]);
         let items = |collection| move |number| format!("/v1/ogc/collections/{collection}/items/{number}");
-        let warm = statuses(&client, ["/v1/ogc/collections/floods/items/1".to_owned()].into_iter()).await;
-        assert_eq!(warm, [200]);
+        let alerts = "/v1/ogc/collections/alerts/items?limit=1".to_owned();
+        let warm = statuses(&client, [alerts, items("floods")(1)]).await;
+        assert_eq!(warm, [200; 2]);
         let before = reads.whole.load(Ordering::SeqCst);
         let found = statuses(&client, (2..12).map(items("floods"))).await;
         assert_eq!(found, [200; 10]);

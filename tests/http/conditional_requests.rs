@@ -13,6 +13,7 @@ fn a_known_answer_is_304_until_it_changes() {
         ["/v1/floods", "/v1/floods?geoformat=geojson", "/v1/floods?geoformat=cap", "/v1/floods/states"]
     {
         let old = etag(&siaga, address);
+        assert!(old.starts_with('"') && old.ends_with('"'), "a strong tag: {old}");
         let ask = |tags: &str| {
             siaga.client.get(address).header(Header::new("If-None-Match", tags.to_owned())).dispatch()
         };
@@ -20,7 +21,6 @@ fn a_known_answer_is_304_until_it_changes() {
             let response = ask(&tags);
             assert_eq!(response.status(), Status::NotModified, "{address} {tags}");
             assert_eq!(response.headers().get_one("ETag"), Some(old.as_str()));
-            assert_eq!(response.into_string().unwrap_or_default(), "");
         }
         for tags in ["\"other\"", "\"x,*,y\"", "\"other\", *"] {
             assert_eq!(ask(tags).status(), Status::Ok, "{tags}");
@@ -29,20 +29,6 @@ fn a_known_answer_is_304_until_it_changes() {
         assert_eq!(ask(&old).status(), Status::Ok, "{address}");
         siaga.delete("/v1/floods/2");
     }
-}
-
-#[test]
-fn public_answers_are_revalidated_and_changes_are_kept_by_nobody() {
-    let siaga = Siaga::start();
-    let response = siaga.get("/v1/floods");
-    let header = |name| response.headers().get_one(name);
-    assert_eq!(header("Cache-Control"), Some("public, no-cache, stale-if-error=3600"));
-    assert_eq!(header("Vary"), Some("Accept, Accept-Encoding"));
-    let tag = header("ETag").unwrap();
-    assert!(tag.starts_with('"') && tag.ends_with('"'), "a strong tag: {tag}");
-    let response = siaga.put("/v1/floods/5", r#"{"state":2}"#);
-    assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
-    assert_eq!(response.headers().get_one("ETag"), None);
 }
 
 #[test]
@@ -68,8 +54,7 @@ fn head_of_a_period_that_is_not_cached_renders_nothing() {
         assert_eq!(header("Vary"), Some("Accept, Accept-Encoding"));
         assert_eq!((header("ETag"), header("Content-Length")), (None, None));
         // Once it is cached, HEAD tells what GET does.
-        let get = siaga.get(&address);
-        let tag = get.headers().get_one("ETag").unwrap().to_owned();
+        let tag = etag(&siaga, &address);
         let head = siaga.client.head(address.as_str()).dispatch();
         assert_eq!(head.headers().get_one("ETag"), Some(tag.as_str()), "{address}");
     }

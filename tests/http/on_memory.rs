@@ -8,34 +8,23 @@ mod independent;
 mod suite;
 
 mod backend {
-    use std::sync::{Arc, OnceLock};
+    use std::sync::Arc;
 
-    use async_trait::async_trait;
+    use rocket::tokio::sync::OnceCell;
     use siaga::stores::memory::MemoryStore;
-    use siaga::stores::{OpenError, OpenStore, OpenedStore, StoreSettings};
+    use siaga::stores::{OpenError, OpenedStore, StoreSettings};
 
     use crate::fixture;
+    pub(crate) use crate::suite::OpenFixture;
 
-    /// Opens a store in memory that holds the fixture, the same for all who ask.
-    #[derive(Debug, Default)]
-    pub(crate) struct OpenFixture {
-        store: OnceLock<Arc<MemoryStore>>,
-    }
+    pub(crate) type Data = Arc<MemoryStore>;
 
-    #[async_trait]
-    impl OpenStore for OpenFixture {
-        fn name(&self) -> &'static str {
-            "fixture"
-        }
-
-        fn keeps_data(&self) -> bool {
-            true
-        }
-
-        async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-            let clock = Arc::clone(&settings.clock);
-            let store = self.store.get_or_init(|| Arc::new(MemoryStore::new(fixture::dataset(), clock)));
-            Ok(OpenedStore::new(Arc::clone(store) as _))
-        }
+    pub(crate) async fn open(
+        data: &OnceCell<Data>,
+        settings: &StoreSettings,
+    ) -> Result<OpenedStore, OpenError> {
+        let clock = Arc::clone(&settings.clock);
+        let store = data.get_or_init(async || Arc::new(MemoryStore::new(fixture::dataset(), clock))).await;
+        Ok(OpenedStore::new(Arc::clone(store) as _))
     }
 }

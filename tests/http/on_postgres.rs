@@ -9,34 +9,22 @@ mod suite;
 mod postgres;
 
 mod backend {
-    use async_trait::async_trait;
     use rocket::tokio::sync::OnceCell;
     use siaga::stores::postgres::OpenPostgres;
     use siaga::stores::{OpenError, OpenStore, OpenedStore, StoreSettings};
 
     use crate::postgres::Database;
+    pub(crate) use crate::suite::OpenFixture;
 
-    /// Opens a store in a database of its own that holds the fixture.
-    #[derive(Debug, Default)]
-    pub(crate) struct OpenFixture {
-        database: OnceCell<Database>,
-    }
+    pub(crate) type Data = Database;
 
-    #[async_trait]
-    impl OpenStore for OpenFixture {
-        fn name(&self) -> &'static str {
-            "fixture"
-        }
-
-        fn keeps_data(&self) -> bool {
-            true
-        }
-
-        async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-            let database = self.database.get_or_init(Database::with_fixture).await;
-            let mut settings = settings.clone();
-            settings.figment = settings.figment.merge(database.figment());
-            OpenPostgres.open(&settings).await
-        }
+    pub(crate) async fn open(
+        data: &OnceCell<Data>,
+        settings: &StoreSettings,
+    ) -> Result<OpenedStore, OpenError> {
+        let database = data.get_or_init(Database::with_fixture).await;
+        let mut settings = settings.clone();
+        settings.figment = settings.figment.merge(database.figment());
+        OpenPostgres.open(&settings).await
     }
 }

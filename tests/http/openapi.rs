@@ -10,12 +10,9 @@ use crate::suite::support::{Siaga, figment, json_of};
 
 /// Every operation of a description: method and path.
 fn operations(document: &Value) -> BTreeSet<(String, String)> {
-    let paths = document["paths"].as_object().unwrap();
-    let of_path = |(path, item): (&String, &Value)| {
-        let methods: Vec<_> = item.as_object().unwrap().keys().map(|method| method.to_uppercase()).collect();
-        methods.into_iter().map(|method| (method, path.clone())).collect::<Vec<_>>()
-    };
-    paths.iter().flat_map(of_path).collect()
+    let methods = |item: &Value| item.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let paths = document["paths"].as_object().unwrap().iter();
+    paths.flat_map(|(path, item)| methods(item).into_iter().map(|method| (method, path.clone()))).collect()
 }
 
 /// A value and all values in it.
@@ -38,42 +35,41 @@ fn unnamed(path: &str, open: char) -> String {
 fn it_has_every_route_below_the_base_address_and_no_other() {
     let siaga = Siaga::start();
     let document = json_of(siaga.get("/openapi.json"));
-    let described: BTreeSet<_> =
-        operations(&document).into_iter().map(|(method, path)| (method, unnamed(&path, '{'))).collect();
+    let described = operations(&document).into_iter().map(|(method, path)| (method, unnamed(&path, '{')));
     // The methods a path does not take are routes without a name.
     let named = siaga.client.rocket().routes().filter(|route| route.name.is_some());
-    let mounted: BTreeSet<_> = named
-        .filter_map(|route| {
-            let path = route.uri.path().strip_prefix("/v1")?;
-            Some((route.method.to_string(), unnamed(path, '<')))
-        })
-        .collect();
+    let mounted = named.filter_map(|route| {
+        let path = route.uri.path().strip_prefix("/v1")?;
+        Some((route.method.to_string().to_lowercase(), unnamed(path, '<')))
+    });
+    let mounted: BTreeSet<_> = mounted.collect();
     assert!(mounted.len() > 25, "{mounted:?}");
-    assert_eq!(described, mounted);
+    assert_eq!(described.collect::<BTreeSet<_>>(), mounted);
 }
 
 #[test]
 fn it_names_the_base_address_the_licence_and_each_thing_once() {
-    let figment = figment().merge(("siaga.licence.url", "https://data.example/licence"));
-    let document = json_of(Siaga::with(figment, |builder| builder).get("/openapi.json"));
+    let licence = json!({ "url": "https://data.example/licence", "terms": "CC BY 4.0" });
+    let document = json_of(Siaga::with_setting("siaga.licence", licence).get("/openapi.json"));
     assert_eq!(document["openapi"], "3.1.1");
     assert_eq!(document["servers"], json!([{ "url": "http://localhost/v1" }]));
-    assert_eq!(document["info"]["license"]["url"], "https://data.example/licence");
+    let licence = &document["info"]["license"];
+    assert_eq!(
+        (&licence["url"], &licence["name"]),
+        (&json!("https://data.example/licence"), &json!("CC BY 4.0"))
+    );
     let document_without = json_of(Siaga::start().get("/openapi.json"));
     assert_eq!(document_without["info"]["license"]["url"], "http://localhost/", "the page has the terms");
     let mut ids = BTreeSet::new();
     for (method, path) in operations(&document) {
-        let operation = &document["paths"][&path][method.to_lowercase()];
+        let operation = &document["paths"][&path][&method];
         assert!(operation["summary"].as_str().is_some_and(|summary| summary.len() > 5), "{method} {path}");
         assert!(ids.insert(operation["operationId"].to_string()), "{operation}");
         let named = operation["parameters"].as_array().into_iter().flatten();
-        let in_path: BTreeSet<_> = named
-            .filter(|parameter| parameter["in"] == "path")
-            .map(|parameter| format!("{{{}}}", parameter["name"].as_str().unwrap()))
-            .collect();
-        let of_path: BTreeSet<_> =
-            path.split('/').filter(|part| part.starts_with('{')).map(str::to_owned).collect();
-        assert_eq!(in_path, of_path, "{method} {path}");
+        let in_path = named.filter(|parameter| parameter["in"] == "path");
+        let in_path = in_path.map(|parameter| format!("{{{}}}", parameter["name"].as_str().unwrap()));
+        let of_path = path.split('/').filter(|part| part.starts_with('{')).map(str::to_owned);
+        assert_eq!(in_path.collect::<BTreeSet<_>>(), of_path.collect(), "{method} {path}");
     }
 }
 
@@ -85,7 +81,7 @@ fn every_operation_has_a_described_tag_and_says_which_credential_it_needs() {
     assert_eq!((names[0], names.last().unwrap()), (&json!("floods"), &&json!("feeds")));
     assert!(tags.iter().all(|tag| tag["description"].as_str().is_some_and(|says| says.len() > 20)));
     for (method, path) in operations(&document) {
-        let operation = &document["paths"][&path][method.to_lowercase()];
+        let operation = &document["paths"][&path][&method];
         let [tag] = operation["tags"].as_array().unwrap().as_slice() else { panic!("{operation}") };
         assert!(names.contains(&tag), "{method} {path}");
         let alternatives = operation["security"].as_array().unwrap();
@@ -93,7 +89,7 @@ fn every_operation_has_a_described_tag_and_says_which_credential_it_needs() {
         let needs_credential = ["/cards", "/feeds"].iter().any(|start| path.starts_with(start))
             || path.ends_with("/log")
             || path == "/floods/attention";
-        let is_read = method == "GET" && !needs_credential;
+        let is_read = method == "get" && !needs_credential;
         assert_eq!(is_open, is_read || path.starts_with("/uploads"), "{method} {path}");
     }
 }
@@ -111,8 +107,7 @@ fn the_default_format_is_the_first_media_type_of_a_map() {
 #[test]
 fn it_offers_what_is_configured() {
     let figment = figment()
-        .merge(("siaga.formats.enabled", ["geojson"]))
-        .merge(("siaga.formats.default", "geojson"))
+        .merge(("siaga.formats", json!({ "enabled": ["geojson"], "default": "geojson" })))
         .merge(("siaga.areas.supported.floods.city", ["jbd"]))
         .merge(("siaga.areas.supported.gauges.city", ["ID-JB"]))
         .merge(("siaga.feeds.partner.cities", ["bandung"]));
@@ -185,12 +180,9 @@ fn list_own(city: &str) -> &str {
 
 #[test]
 fn it_has_the_routes_of_an_agency_as_far_as_these_say_something() {
-    let told = described!(list_warnings)
-        .says("The warnings of a city")
-        .gives(json!({ "type": "object", "properties": { "city": { "type": "string" } } }));
-    let siaga = Siaga::with(figment(), |builder| {
-        builder.mount("/told", [told]).mount("/", rocket::routes![list_own])
-    });
+    let told = described!(list_warnings).says("The warnings of a city").gives(json!({ "type": "object" }));
+    let own = rocket::routes![list_own];
+    let siaga = Siaga::with(figment(), |builder| builder.mount("/told", [told]).mount("/", own));
     let document = json_of(siaga.get("/openapi.json"));
     let told = &document["paths"]["/told/warnings/{city}"]["get"];
     assert_eq!((&told["summary"], &told["tags"]), (&json!("The warnings of a city"), &json!(["told"])));
@@ -202,11 +194,7 @@ fn it_has_the_routes_of_an_agency_as_far_as_these_say_something() {
 #[test]
 fn the_files_of_its_page_come_compressed_to_the_first_who_asks() {
     let siaga = Siaga::start();
-    for (address, length) in [
-        ("/docs/swagger-ui-bundle.js", 1_000_000),
-        ("/docs/swagger-ui.css", 100_000),
-        ("/openapi.json", 60_000),
-    ] {
+    for (address, length) in [("/docs/swagger-ui-bundle.js", 1_000_000), ("/openapi.json", 60_000)] {
         let mut tags = BTreeSet::new();
         for coding in ["gzip", "br", "identity"] {
             let response =
@@ -231,7 +219,7 @@ fn the_files_of_its_page_come_compressed_to_the_first_who_asks() {
 fn its_page_needs_nothing_from_elsewhere() {
     let siaga = Siaga::start();
     let response = siaga.get("/docs");
-    let policy = response.headers().get_one("Content-Security-Policy").unwrap().to_owned();
+    let policy = response.headers().get_one("Content-Security-Policy").unwrap();
     assert!(policy.contains("default-src 'none'; script-src 'self'"), "{policy}");
     let page = response.into_string().unwrap();
     let mut files = 0;
@@ -247,7 +235,6 @@ fn its_page_needs_nothing_from_elsewhere() {
         }
     }
     assert!(files >= 4, "{files}");
-    assert!(siaga.get("/docs/swagger-ui-bundle.js").into_string().unwrap().len() > 1_000_000);
     let file = siaga.get("/docs/start.js");
     assert!(siaga.is_current("/docs/start.js", file.headers().get_one("ETag").unwrap()));
     assert_eq!(siaga.get("/docs/").status(), Status::Ok);

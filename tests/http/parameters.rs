@@ -5,85 +5,54 @@ use rocket::http::{Method, Status};
 use crate::suite::support::{Siaga, assert_invalid};
 
 /// Addresses below the base address, the parameter that is wrong, and what is said about it.
-const WRONG: [(&str, &str, &str); 70] = [
+const WRONG: [(&str, &str, &str); 42] = [
     ("floods?city=jkt", "city", "one of [bdg, jbd, sby]"),
     ("floods?city=jbd&city=jbd", "city", "given once"),
     ("floods?city=%FF", "city", "UTF-8"),
-    ("floods?city=%00", "city", "one of"),
     ("floods?format=csv", "format", "one of [json, xml]"),
     ("floods?geoformat=kml", "geoformat", "one of [topojson, geojson, cap]"),
     ("floods?minimum_state=0", "minimum_state", "one of [1, 2, 3, 4]"),
-    ("floods?minimum_state=5", "minimum_state", "one of [1, 2, 3, 4]"),
-    ("floods?minimum_state=%2B2", "minimum_state", "one of [1, 2, 3, 4]"),
-    ("floods?minimum_state=99999999999999999999", "minimum_state", "one of [1, 2, 3, 4]"),
-    ("floods?minimum_state=1&minimum_state=2", "minimum_state", "given once"),
     ("floods?area_id=x&time=2016-12-19T13:41:35Z", "area_id", "whole number"),
     ("floods?area_id=5&time=2016-12-19T20:41:35+07:00", "time", "%2B"),
     ("floods?area_id=5&time=now", "time", "YYYY-MM-DD"),
-    ("floods/states?minimum_state=x", "minimum_state", "must be one of"),
     ("floods/states?city=x", "city", "must be one of"),
     ("areas?level=street", "level", "\"level\" must be one of [area, parent, city]"),
-    ("areas?ids=5,", "ids", "must be 1 to 100 area_id with commas between them"),
     ("areas?ids=five", "ids", "must be 1 to 100 area_id with commas between them"),
-    ("areas?ids=-1", "ids", "must be 1 to 100 area_id with commas between them"),
     ("areas/at?lat=106.8&lng=-6.2", "lat", "\"lat\" must be a number of degrees from -90 to 90"),
-    ("areas/at?lat=nan&lng=106", "lat", "\"lat\" must be a number of degrees from -90 to 90"),
     ("areas/at?lat=-6.2", "lng", "\"lng\" is required"),
     ("admin?admin=JK", "admin", "ID-JK"),
     ("reports?timeperiod=0", "timeperiod", "from 1 to 604800"),
-    ("reports?timeperiod=604801", "timeperiod", "from 1 to 604800"),
-    ("reports?timeperiod=1.5", "timeperiod", "from 1 to 604800"),
-    ("reports?timeperiod=%2B60", "timeperiod", "from 1 to 604800"),
     ("reports?disaster=storm", "disaster", "one of [flood, earthquake, fire, haze, wind, volcano, prep]"),
     ("reports?admin=ID-XX", "admin", "ID-AC, "),
-    ("reports?city=jkt", "city", "one of [bdg, jbd, sby, ID-AC, "),
     ("reports?format=xml", "format", "one of [json]"),
     ("reports?geoformat=cap", "geoformat", "one of [topojson, geojson]"),
     ("reports?training=1", "training", "one of [true, false]"),
-    ("stats/reportsSummary?training=yes", "training", "one of [true, false]"),
-    ("stats/reportsSummary?timeperiod=0", "timeperiod", "from 1"),
     ("stats/reportsSummary?city=ID-XX", "city", "one of [bdg, jbd, sby, ID-AC, "),
     ("stats/floodedRegionsSummary?city=x", "city", "one of"),
     ("infrastructure?type=dams", "type", "\"type\" must be one of [floodgates, pumps, waterways]"),
     ("infrastructure?city=sby", "city", "one of [ID-JK, bdg, jbd]"),
-    ("infrastructure?format=xml", "format", "one of [json]"),
-    ("floodgauges?admin=jbd", "admin", "one of [ID-JK]"),
     ("floodgauges?city=jbd", "city", "one of [ID-JK]"),
-    ("floodgauges?timeperiod=604801", "timeperiod", "604800"),
-    ("floodgauges?format=xml", "format", "one of [json]"),
     ("basemap", "zoom", "\"zoom\" must be a whole number from 0 to 22"),
     ("basemap?zoom=23", "zoom", "\"zoom\" must be a whole number from 0 to 22"),
-    ("basemap?zoom=12.5", "zoom", "\"zoom\" must be a whole number from 0 to 22"),
     ("basemap?zoom=12&bbox=1,2,3", "bbox", "\"bbox\" must be four numbers with commas between them"),
     ("alerts?content=all", "content", "must be one of [inline]"),
     ("alerts/history", "area", "is required"),
     ("alerts/history?area=x", "area", "whole number"),
     ("changes?since=x", "since", "must be a cursor"),
-    ("changes?since=1.2.3", "since", "must be a cursor"),
-    ("changes?wait=-1", "wait", "from 0 to 30"),
     ("changes?wait=31", "wait", "from 0 to 30"),
-    ("changes?wait=1.5", "wait", "from 0 to 30"),
-    ("changes?wait=x", "wait", "from 0 to 30"),
     ("cities/bounds?admin=ID-AC&lat=0&long=0", "admin", "\"admin\" must be one of [ID-JB, ID-JK]"),
     ("cities/bounds?lat=0&long=0", "admin", "\"admin\" is required"),
-    ("cities/bounds?admin=ID-JK&long=0", "lat", "\"lat\" is required"),
-    ("cities/bounds?admin=ID-JK&lat=0&lng=0", "long", "\"long\" is required"),
     ("cities/bounds?admin=ID-JK&lat=0&long=181", "long", "from -180 to 180"),
-    ("cities/bounds?admin=ID-JK&lat=x&long=0", "lat", "from -90 to 90"),
     ("regions/bounds?admin=jbd", "admin", "one of [sby, ID-JB/bdg/BANDUNG, "),
     ("regions/bounds", "admin", "\"admin\" is required"),
     ("floods.geojson?geoformat=cap", "geoformat", "must be one of [geojson]"),
-    ("floods.geojson?geoformat=topojson", "geoformat", "must be one of [geojson]"),
     ("floods.geojson?format=xml", "format", "must be one of [json]"),
     ("alerts?format=html&lang=de", "lang", "must be one of"),
 ];
 
 /// Parts of paths that are wrong.
-const WRONG_PATHS: [(&str, &str, &str); 8] = [
+const WRONG_PATHS: [(&str, &str, &str); 5] = [
     ("reports/0", "id", "must be a whole number"),
-    ("reports/x", "id", "must be a whole number"),
-    ("reports/1.5", "id", "must be a whole number"),
-    ("reports/%2B1", "id", "must be a whole number"),
     ("reports/9223372036854775808", "id", "must be a whole number"),
     ("areas/five", "localAreaId", "must be a whole number"),
     ("infrastructure/dams", "type", "\"type\" must be one of [floodgates, pumps, waterways]"),
@@ -113,17 +82,12 @@ fn start_and_end_are_required_and_judged_on_every_route_of_a_period() {
     for route in ["floods/archive", "floods/timeseries", "reports/archive", "reports/timeseries"] {
         for (query, key, says) in [
             (String::new(), "start", "is required"),
-            (end.to_owned(), "start", "is required"),
             (start.to_owned(), "end", "is required"),
             (format!("{start}&end="), "end", "is required"),
-            (format!("{start}&{end}&{end}"), "end", "given once"),
             (format!("start=yesterday&{end}"), "start", "YYYY-MM-DDTHH:mm:ss"),
-            (format!("start=2016-12-14T00:00:00&{end}"), "start", "offset"),
             (format!("start=2016-12-14T00:00:00+0700&{end}"), "start", "encode + as %2B"),
-            (format!("{start}&end=2016-12-15T00:00:00%200700"), "end", "encode + as %2B"),
             (format!("start=2016-12-16T00:00:00Z&{end}"), "end", "must not be before"),
             (format!("{start}&end=2017-12-15T00:00:01Z"), "end", "at most 366d after"),
-            (format!("start=%FF&{end}"), "start", "UTF-8"),
         ] {
             assert_wrong(&siaga, &format!("/v1/{route}?{query}"), "query", key, says);
         }
@@ -135,18 +99,9 @@ fn a_box_that_is_none_is_400_on_every_route_that_takes_one() {
     let siaga = Siaga::start();
     let says = "\"bbox\" must be four numbers with commas between them: west, south, east and north in degrees, longitudes \
                 from -180 to 180, latitudes from -90 to 90";
-    for wrong in [
-        "1,2,3",
-        "1,2,3,4,5",
-        "a,b,c,d",
-        "-6.3,106.7,-6.1,106.9",
-        "nan,0,1,1",
-        "inf,0,1,1",
-        "1;2;3;4",
-        "179,-20,181,-10",
-        "-181,-20,-179,-10",
-        "0,-91,1,0",
-    ] {
+    for wrong in
+        ["1,2,3", "1,2,3,4,5", "a,b,c,d", "nan,0,1,1", "179,-20,181,-10", "-181,-20,-179,-10", "0,-91,1,0"]
+    {
         for path in ["floods", "reports", "areas", "infrastructure", "infrastructure/pumps"] {
             assert_wrong(&siaga, &format!("/v1/{path}?bbox={wrong}"), "query", "bbox", says);
         }

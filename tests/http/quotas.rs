@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 
 use figment::Figment;
 use figment::providers::Serialized;
-use rocket::http::{Method, Status};
+use rocket::http::Method::{self, Connect, Delete, Get, Head, Options, Patch, Post, Put, Trace};
+use rocket::http::Status;
 use rocket::local::blocking::LocalResponse;
 use serde_json::json;
 use siaga::auth::KeyDigest;
@@ -13,6 +14,8 @@ use crate::suite::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key};
 
 /// A public read that counts as a whole request each time.
 const COUNTED: &str = "/v1/sources";
+
+pub(crate) const METHODS: [Method; 9] = [Get, Head, Put, Post, Delete, Options, Trace, Connect, Patch];
 
 /// A service that gives each client three requests, none of which comes back while a test runs.
 fn three() -> Figment {
@@ -55,42 +58,22 @@ fn a_request_too_many_is_429_with_the_time_to_wait() {
     assert_eq!(header("Access-Control-Allow-Origin"), "*");
     assert_eq!(header("X-Content-Type-Options"), "nosniff");
     assert!(header("Access-Control-Expose-Headers").contains("RateLimit-Remaining"));
-    assert_eq!(
-        json_of(response),
-        json!({
-            "statusCode": 429, "error": "Too Many Requests",
-            "message": "too many requests; try again after the seconds Retry-After says",
-        })
-    );
+    let body = json_of(response);
+    assert_eq!((&body["statusCode"], &body["error"]), (&json!(429), &json!("Too Many Requests")));
 }
 
 #[test]
 fn every_counted_answer_says_where_its_client_stands_in_the_tighter_window() {
     let siaga = started(with(&[("per_second", 1_000), ("burst", 10), ("per_day", 5)]));
-    let remaining: Vec<String> = ["/v1/floods", "/v1/nothing", "/v1/floods?city=x"]
-        .iter()
-        .map(|target| {
-            let response = siaga.get_from("192.0.2.1", target);
-            assert_eq!(response.headers().get_one("RateLimit-Limit"), Some("5"), "{target}");
-            response.headers().get_one("RateLimit-Remaining").unwrap().to_owned()
-        })
-        .collect();
-    assert_eq!(remaining, ["4", "3", "2"]);
+    for (target, left) in [("/v1/floods", 4), ("/v1/nothing", 3), ("/v1/floods?city=x", 2)] {
+        let response = siaga.get_from("192.0.2.1", target);
+        assert_eq!(response.headers().get_one("RateLimit-Limit"), Some("5"), "{target}");
+        assert_eq!(remaining(&response), left, "{target}");
+    }
     let siaga = started(with(&[("per_second", 1), ("burst", 4), ("per_day", 100)]));
     let response = siaga.get_from("192.0.2.1", "/v1/floods");
     assert_eq!(response.headers().get_one("RateLimit-Limit"), Some("4"));
     assert_eq!(response.headers().get_one("RateLimit-Reset"), Some("1"));
-}
-
-#[test]
-fn addresses_are_counted_apart_and_an_ipv6_network_as_one() {
-    let siaga = started(three());
-    assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
-    assert_eq!(statuses(&siaga, "192.0.2.2", 1), [200]);
-    assert_eq!(statuses(&siaga, "::ffff:192.0.2.1", 1), [429]);
-    assert_eq!(statuses(&siaga, "2001:db8:0:1::1", 2), [200, 200]);
-    assert_eq!(statuses(&siaga, "2001:db8:0:1:ffff::2", 2), [200, 429]);
-    assert_eq!(statuses(&siaga, "2001:db8:0:2::1", 1), [200]);
 }
 
 #[test]
@@ -136,76 +119,59 @@ fn a_wrong_credential_counts_for_its_address() {
 #[test]
 fn the_fuse_comes_before_any_credential() {
     let siaga = started(with(&[("per_second", 0), ("per_day", 0), ("fuse_per_second", 1)]));
-    let ask = || {
-        let request = siaga.client.get(COUNTED).remote(from("192.0.2.1"));
-        request.header(key(ADMIN_KEY)).dispatch().status().code
+    let ask = |peer: &str| {
+        siaga.client.get(COUNTED).remote(from(peer)).header(key(ADMIN_KEY)).dispatch().status().code
     };
-    let statuses: Vec<u16> = (0..50).map(|_| ask()).collect();
+    let statuses: Vec<u16> = (0..50).map(|_| ask("192.0.2.1")).collect();
     assert_eq!(statuses[0], 200);
     assert!(statuses.contains(&429), "{statuses:?}");
-    // It is the address that waits, not the credential.
-    let elsewhere = siaga.client.get(COUNTED).remote(from("192.0.2.2")).header(key(ADMIN_KEY));
-    assert_eq!(elsewhere.dispatch().status(), Status::Ok);
+    assert_eq!(ask("192.0.2.2"), 200, "it is the address that waits, not the credential");
 }
 
 #[test]
-fn quotas_of_0_count_nothing() {
-    let siaga = started(with(&[("per_second", 0), ("per_day", 0), ("fuse_per_second", 0)]));
-    assert_eq!(statuses(&siaga, "192.0.2.1", 300), [200; 300]);
-    assert_eq!(siaga.get_from("192.0.2.1", "/v1/floods").headers().get_one("RateLimit-Limit"), None);
-}
-
-#[test]
-fn requests_by_no_connection_are_not_counted() {
-    let siaga = started(three());
-    for _ in 0..10 {
-        let response = siaga.get(COUNTED);
-        assert_eq!(response.status(), Status::Ok);
-        assert_eq!(response.headers().get_one("RateLimit-Limit"), None);
+fn some_requests_are_not_counted() {
+    let metrics = || three().merge(("siaga.metrics.enabled", true));
+    let none = with(&[("per_second", 0), ("per_day", 0), ("fuse_per_second", 0)]);
+    for (name, figment, peer, target) in [
+        ("quotas of 0", none, Some("192.0.2.1"), COUNTED),
+        ("a trial on the machine itself", figment(), Some("192.0.2.1"), COUNTED),
+        ("by no connection", three(), None, COUNTED),
+        ("health", three(), Some("192.0.2.1"), "/health"),
+        (
+            "metrics with a token",
+            metrics().merge(("siaga.metrics.token", "a token")),
+            Some("192.0.2.1"),
+            "/metrics",
+        ),
+    ] {
+        let siaga = started(figment);
+        for number in 0..300 {
+            let response = peer.map_or_else(|| siaga.get(target), |peer| siaga.get_from(peer, target));
+            assert_ne!(response.status(), Status::TooManyRequests, "{name} {number}");
+            assert_eq!(response.headers().get_one("RateLimit-Limit"), None, "{name}");
+        }
     }
-}
-
-#[test]
-fn health_checks_and_metrics_with_a_token_are_not_counted() {
-    let siaga = started(three().merge(Serialized::default("siaga.metrics.token", "a token")));
-    assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
-    for target in ["/health", "/health/ready", "/metrics"] {
-        let response = siaga.get_from("192.0.2.1", target);
-        assert_ne!(response.status(), Status::TooManyRequests, "{target}");
-        assert_eq!(response.headers().get_one("RateLimit-Limit"), None);
+    let public = figment().merge(("siaga.base_url", "https://data.example.org/v1"));
+    for (figment, target, expected) in
+        [(metrics(), "/metrics", "3"), (public, COUNTED, "40"), (three(), "/:diverted:", "3")]
+    {
+        let siaga = started(figment);
+        let counted = siaga.get_from("192.0.2.1", target);
+        assert_eq!(counted.headers().get_one("RateLimit-Limit"), Some(expected), "{target}");
+        assert_eq!(counted.status() == Status::NotFound, target == "/:diverted:");
     }
-}
-
-#[test]
-fn metrics_without_a_token_are_counted_as_anything_else() {
-    let siaga = started(three().merge(Serialized::default("siaga.metrics.enabled", true)));
-    let statuses = [200, 200, 200, 429];
-    assert_eq!(statuses.map(|_| siaga.get_from("192.0.2.1", "/metrics").status().code), statuses);
 }
 
 #[test]
 fn no_method_of_any_path_escapes() {
-    const METHODS: [Method; 9] = [
-        Method::Get,
-        Method::Head,
-        Method::Put,
-        Method::Post,
-        Method::Delete,
-        Method::Options,
-        Method::Trace,
-        Method::Connect,
-        Method::Patch,
-    ];
     let siaga = started(with(&[("per_second", 0), ("per_day", 1)]));
     assert_eq!(statuses(&siaga, "192.0.2.1", 2), [200, 429]);
     let known = siaga.client.rocket().routes().filter(|route| route.name.is_some());
     let known = known.map(|route| route.uri.to_string());
     let mut targets: Vec<String> = known.filter(|uri| uri.starts_with("/v1/")).collect();
     assert!(targets.len() > 25);
-    targets.extend(
-        ["/", "/v1", "/v1/nothing", "/v1/floods/", "//v1//floods", "/:diverted:", "/x?a=b"]
-            .map(str::to_owned),
-    );
+    let others = ["/", "/v1", "/v1/nothing", "/v1/floods/", "//v1//floods", "/:diverted:", "/x?a=b"];
+    targets.extend(others.map(str::to_owned));
     for target in &targets {
         let target = target.replace(['<', '>'], "");
         for method in METHODS {
@@ -221,25 +187,6 @@ fn no_method_of_any_path_escapes() {
             }
         }
     }
-}
-
-#[test]
-fn the_path_of_refused_requests_is_nothing_by_itself() {
-    let siaga = started(three());
-    assert_eq!(siaga.get_from("192.0.2.1", "/:diverted:").status(), Status::NotFound);
-    assert_eq!(siaga.get("/:diverted:").status(), Status::NotFound);
-}
-
-#[test]
-fn a_trial_on_the_machine_itself_is_not_counted_and_a_public_address_is() {
-    let trial = started(figment());
-    assert_eq!(statuses(&trial, "192.0.2.1", 60), [200; 60]);
-    assert!(trial.get_from("192.0.2.1", COUNTED).headers().get_one("RateLimit-Limit").is_none());
-    let public =
-        started(figment().merge(Serialized::default("siaga.base_url", "https://data.example.org/v1")));
-    let counted = public.get_from("192.0.2.1", COUNTED);
-    let header = |name| counted.headers().get_one(name);
-    assert_eq!([header("RateLimit-Limit"), header("RateLimit-Remaining")], [Some("40"), Some("39")]);
 }
 
 /// What is left to the client after its request.
@@ -275,21 +222,15 @@ fn a_period_too_many_is_429_for_the_client_that_starts_it_alone() {
     };
     let first = year(1);
     let response = siaga.get_from("192.0.2.1", &first);
-    assert_eq!(
-        (response.status(), remaining(&response)),
-        (Status::Ok, 5),
-        "at most half of what is allowed at once"
-    );
+    assert_eq!(response.status(), Status::Ok);
+    assert_eq!(remaining(&response), 5, "at most half of what is allowed at once");
     drop(response);
     let address = year(2);
     let refused = siaga.get_from("192.0.2.1", &address);
     assert_eq!((refused.status(), remaining(&refused)), (Status::TooManyRequests, 4));
     let wait: u64 = refused.headers().get_one("Retry-After").unwrap().parse().unwrap();
     assert!((14_000..=14_400).contains(&wait), "two of twelve a day are missing: {wait}");
-    assert_eq!(
-        json_of(refused)["message"],
-        "too many requests; try again after the seconds Retry-After says"
-    );
+    drop(refused);
     assert_eq!(siaga.get_from("192.0.2.1", &first).status(), Status::Ok, "it is cached");
     assert_eq!(siaga.get_from("192.0.2.1", "/v1/floods").status(), Status::Ok);
     assert_eq!(siaga.get_from("198.51.100.1", &address).status(), Status::Ok, "another client");

