@@ -5,24 +5,22 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use rocket::http::Status;
-use siaga::model::alerts::LogEntry;
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
-use siaga::model::{
-    ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, Report,
-    ReportContent, SeriesPoint,
-};
+use siaga::model::{Card, CardHolder, CardId, FloodChange, FloodStateRecord, Report, ReportContent};
 use siaga::stores::memory::OpenMemory;
 use siaga::stores::{
-    Check, Decorator, EntryQuery, FloodQuery, HistoryQuery, Received, Resource, Revision, SetFloodState,
-    Store, StoreError, Versioned,
+    Check, Decorator, FloodQuery, Received, Resource, Revision, SetFloodState, Store, StoreError, Versioned,
 };
 
 use crate::suite::support::{ADMIN_KEY, Siaga, figment, key};
 use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
-/// What a store does of which only the revision of floods can be read.
-#[derive(Clone, Debug)]
-pub(crate) struct Away;
+/// What is wrong with a store: it is away, or its flood states cannot be read.
+#[derive(Clone, Debug, PartialEq)]
+enum Fault {
+    Away,
+    States,
+}
 
 type Answer<T> = Result<T, StoreError>;
 
@@ -32,13 +30,13 @@ fn away<T>() -> Answer<T> {
 }
 
 #[async_trait]
-impl Decorator for Wrapped<Away> {
+impl Decorator for Wrapped<Fault> {
     fn inner(&self) -> &dyn Store {
         &*self.inner
     }
 
     async fn revision(&self, resource: Resource) -> Answer<Revision> {
-        if resource == Resource::Floods { self.inner.revision(resource).await } else { away() }
+        if self.by == Fault::Away { away() } else { self.inner.revision(resource).await }
     }
 
     async fn readiness(&self) -> Vec<Check> {
@@ -48,22 +46,6 @@ impl Decorator for Wrapped<Away> {
     async fn flood_states(&self, query: &FloodQuery) -> Answer<Versioned<Vec<FloodStateRecord>>> {
         assert!(query.minimum_state.is_none(), "as a bug would");
         Err(StoreError::Backend { source: "SELECT secret".into() })
-    }
-
-    async fn flood_archive(&self, _: &HistoryQuery) -> Answer<Versioned<Vec<ArchiveRecord>>> {
-        away()
-    }
-
-    async fn floods(&self, _: &FloodQuery) -> Answer<Versioned<FloodLayer>> {
-        away()
-    }
-
-    async fn flood_entries(&self, _: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<LogEntry>)>>> {
-        away()
-    }
-
-    async fn flood_series(&self, _: &HistoryQuery) -> Answer<Versioned<Vec<SeriesPoint>>> {
-        away()
     }
 
     async fn set_flood_state(&self, _: SetFloodState) -> Answer<FloodChange> {
@@ -91,8 +73,12 @@ impl Decorator for Wrapped<Away> {
     }
 }
 
+fn with(fault: Fault) -> Siaga {
+    Siaga::with(figment(), |builder| builder.store(OpenWrapped::new(OpenMemory, fault)))
+}
+
 pub(crate) fn with_away() -> Siaga {
-    Siaga::with(figment(), |builder| builder.store(OpenWrapped::new(OpenMemory, Away)))
+    with(Fault::Away)
 }
 
 #[test]
@@ -141,7 +127,7 @@ fn a_store_that_cannot_be_reached_is_503_with_retry_after_on_every_route() {
 
 #[test]
 fn a_failing_store_and_a_panic_are_500_without_a_word_about_the_cause() {
-    let siaga = with_away();
+    let siaga = with(Fault::States);
     for address in ["/v1/floods/states", "/v1/floods/states?minimum_state=1"] {
         let response = siaga.get(address);
         assert_eq!(response.status(), Status::InternalServerError);

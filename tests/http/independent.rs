@@ -24,8 +24,6 @@ mod changes;
 mod charged;
 mod chunks;
 mod clocks;
-mod conditional_requests;
-mod cors;
 mod country;
 mod desk;
 mod desk_of_many;

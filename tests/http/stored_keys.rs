@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rocket::http::Status;
+use serde_json::json;
 use siaga::auth::{ApiKey, KeyDigest, Scope};
 use siaga::stores::{KeptKey, KeyEntry, Store};
 
@@ -12,14 +13,8 @@ use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{KEY, Siaga, json_of, key};
 
 fn entry(name: &str, text: &str) -> ApiKey {
-    ApiKey {
-        name: name.to_owned(),
-        sha256: KeyDigest::of(text),
-        scopes: vec![Scope::FloodsWrite],
-        expires: None,
-        per_second: None,
-        per_day: None,
-    }
+    let sha256 = KeyDigest::of(text).to_hex();
+    serde_json::from_value(json!({ "name": name, "sha256": sha256, "scopes": ["floods:write"] })).unwrap()
 }
 
 fn store(siaga: &Siaga) -> Arc<dyn Store> {
