@@ -67,8 +67,8 @@ fn features_have_the_identifiers_that_they_have_in_the_collections_for_gis_progr
         let features = json_of(siaga.get(address))["features"].as_array().unwrap().clone();
         assert!(!features.is_empty(), "{address}");
         for feature in features {
-            let id = feature["id"].as_str().map_or_else(|| feature["id"].to_string(), str::to_owned);
-            let same = format!("/v1/ogc/collections/{collection}/items/{id}");
+            let id = feature["id"].to_string();
+            let same = format!("/v1/ogc/collections/{collection}/items/{}", id.trim_matches('"'));
             let other = json_of(siaga.get(&same));
             assert_eq!(other["id"], feature["id"], "{same}: {other}");
         }

@@ -97,8 +97,7 @@ fn every_operation_has_a_described_tag_and_says_which_credential_it_needs() {
 #[test]
 fn the_default_format_is_the_first_media_type_of_a_map() {
     for (default, expected) in [("topojson", "application/json"), ("cap", "application/atom+xml")] {
-        let figment = figment().merge(("siaga.formats.default", default));
-        let document = json_of(Siaga::with(figment, |builder| builder).get("/openapi.json"));
+        let document = json_of(Siaga::with_setting("siaga.formats.default", default).get("/openapi.json"));
         let content = &document["paths"]["/floods"]["get"]["responses"]["200"]["content"];
         assert_eq!(content.as_object().unwrap().keys().next().unwrap(), expected, "{default}");
     }
@@ -136,14 +135,13 @@ fn it_is_a_valid_document_whose_examples_are_what_they_exemplify() {
     let document = json_of(Siaga::start().get("/openapi.json"));
     let mut examples = 0;
     for value in all(&document) {
-        if let Some(Value::Array(given)) = value.get("examples") {
-            let mut schema = value.clone();
-            schema["components"] = document["components"].clone();
-            let validator = jsonschema::validator_for(&schema).unwrap();
-            for example in given {
-                validator.validate(example).unwrap_or_else(|fault| panic!("{example}: {fault}"));
-                examples += 1;
-            }
+        let Some(Value::Array(given)) = value.get("examples") else { continue };
+        let mut schema = value.clone();
+        schema["components"] = document["components"].clone();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        for example in given {
+            validator.validate(example).unwrap_or_else(|fault| panic!("{example}: {fault}"));
+            examples += 1;
         }
     }
     assert!(examples > 20, "{examples}");
@@ -226,8 +224,7 @@ fn its_page_needs_nothing_from_elsewhere() {
     for attribute in ["href=\"", "src=\""] {
         for address in page.split(attribute).skip(1).map(|rest| rest.split('"').next().unwrap()) {
             let address = &address.replace("&#x2f;", "/").replace("&amp;", "&");
-            let is_own = ["/", "#", "data:,", "tel:"].iter().any(|start| address.starts_with(start));
-            assert!(is_own, "{address}");
+            assert!(["/", "#", "data:,", "tel:"].iter().any(|own| address.starts_with(own)), "{address}");
             if address.starts_with('/') {
                 assert_eq!(siaga.get(address).status(), Status::Ok, "{address}");
                 files += 1;

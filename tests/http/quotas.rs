@@ -36,6 +36,11 @@ fn from(address: &str) -> SocketAddr {
     SocketAddr::new(address.parse().unwrap(), 4711)
 }
 
+/// The status of a request with a key.
+fn status_with(siaga: &Siaga, peer: &str, of: &str) -> u16 {
+    siaga.client.get(COUNTED).remote(from(peer)).header(key(of)).dispatch().status().code
+}
+
 /// The statuses of several requests, one after the other.
 fn statuses(siaga: &Siaga, peer: &str, count: usize) -> Vec<u16> {
     (0..count).map(|_| siaga.get_from(peer, COUNTED).status().code).collect()
@@ -79,14 +84,11 @@ fn every_counted_answer_says_where_its_client_stands_in_the_tighter_window() {
 #[test]
 fn a_credential_is_counted_wherever_it_comes_from_and_apart_from_its_address() {
     let siaga = started(three());
-    let ask = |peer: &str, of: &str| {
-        siaga.client.get(COUNTED).remote(from(peer)).header(key(of)).dispatch().status().code
-    };
     let peers = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
-    assert_eq!(peers.map(|peer| ask(peer, KEY)), [200, 200, 200, 429]);
-    assert_eq!(ask("192.0.2.1", ADMIN_KEY), 200);
+    assert_eq!(peers.map(|peer| status_with(&siaga, peer, KEY)), [200, 200, 200, 429]);
+    assert_eq!(status_with(&siaga, "192.0.2.1", ADMIN_KEY), 200);
     assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
-    assert_eq!(ask("192.0.2.1", ADMIN_KEY), 200);
+    assert_eq!(status_with(&siaga, "192.0.2.1", ADMIN_KEY), 200);
 }
 
 #[test]
@@ -109,23 +111,21 @@ fn a_key_can_have_quotas_of_its_own() {
 #[test]
 fn a_wrong_credential_counts_for_its_address() {
     let siaga = started(three());
-    let guess = |number: usize| {
-        let request = siaga.client.get(COUNTED).remote(from("192.0.2.1"));
-        request.header(key(&format!("guess {number}"))).dispatch().status().code
-    };
-    assert_eq!((0..4).map(guess).collect::<Vec<_>>(), [403, 403, 403, 429]);
+    let guess = |number| status_with(&siaga, "192.0.2.1", &format!("guess {number}"));
+    assert_eq!([0, 1, 2, 3].map(guess), [403, 403, 403, 429]);
 }
 
 #[test]
 fn the_fuse_comes_before_any_credential() {
     let siaga = started(with(&[("per_second", 0), ("per_day", 0), ("fuse_per_second", 1)]));
-    let ask = |peer: &str| {
-        siaga.client.get(COUNTED).remote(from(peer)).header(key(ADMIN_KEY)).dispatch().status().code
-    };
-    let statuses: Vec<u16> = (0..50).map(|_| ask("192.0.2.1")).collect();
+    let statuses: Vec<u16> = (0..50).map(|_| status_with(&siaga, "192.0.2.1", ADMIN_KEY)).collect();
     assert_eq!(statuses[0], 200);
     assert!(statuses.contains(&429), "{statuses:?}");
-    assert_eq!(ask("192.0.2.2"), 200, "it is the address that waits, not the credential");
+    assert_eq!(
+        status_with(&siaga, "192.0.2.2", ADMIN_KEY),
+        200,
+        "it is the address that waits, not the credential"
+    );
 }
 
 #[test]
