@@ -175,12 +175,15 @@ mod tests {
 
     use super::*;
 
-    /// Asserts what is wrong with a geometry, and the area of its repair.
-    fn assert_fault(outline: &MultiPolygon<f64>, expected: &str, area: Option<f64>) {
-        assert_eq!(fault(outline).map(|fault| fault.to_string()).as_deref(), Some(expected));
-        let repaired = repair(outline);
-        assert!(repaired.as_ref().is_none_or(|repaired| fault(repaired).is_none()), "{repaired:?}");
-        assert_eq!(repaired.map(|repaired| repaired.unsigned_area()), area, "{expected}");
+    /// Polygons whose rings are rectangles: their west, south, east and north sides.
+    fn rects(polygons: &[&[[i32; 4]]]) -> MultiPolygon<f64> {
+        let ring = |sides: &[i32; 4]| {
+            let [west, south, east, north] = sides.map(f64::from);
+            vec![(west, south), (east, south), (east, north), (west, north), (west, south)].into()
+        };
+        let polygon =
+            |rings: &&[[i32; 4]]| Polygon::new(ring(&rings[0]), rings[1..].iter().map(ring).collect());
+        MultiPolygon(polygons.iter().map(polygon).collect())
     }
 
     #[test]
@@ -192,34 +195,16 @@ mod tests {
                 "touches itself at [2, 4]",
                 Some(16.),
             ),
+            (rects(&[&[[0, 0, 4, 4], [2, 2, 6, 3]]]), "crosses itself at [4, 2]", Some(16.)),
+            (rects(&[&[[0, 0, 4, 4], [5, 5, 6, 6]]]), "has a hole outside its polygon at [5, 5]", Some(17.)),
             (
-                wkt!(MULTIPOLYGON(((0. 0., 4. 0., 4. 4., 2. 0., 0. 4., 0. 0.)))),
-                "touches itself at [2, 0]",
-                Some(8.),
-            ),
-            (
-                wkt!(MULTIPOLYGON(((0. 0., 4. 0., 4. 4., 0. 4., 0. 0.), (2. 2., 6. 2., 6. 3., 2. 3., 2. 2.)))),
-                "crosses itself at [4, 2]",
-                Some(16.),
-            ),
-            (
-                wkt!(MULTIPOLYGON(((0. 0., 4. 0., 4. 4., 0. 4., 0. 0.), (5. 5., 6. 5., 6. 6., 5. 5.)))),
-                "has a hole outside its polygon at [5, 5]",
-                Some(16.5),
-            ),
-            (
-                wkt!(MULTIPOLYGON(((0. 0., 9. 0., 9. 9., 0. 9., 0. 0.), (1. 1., 8. 1., 8. 8., 1. 8., 1. 1.),
-                    (2. 2., 3. 2., 3. 3., 2. 3., 2. 2.)))),
+                rects(&[&[[0, 0, 9, 9], [1, 1, 8, 8], [2, 2, 3, 3]]]),
                 "has holes that overlap at [2, 2]",
                 Some(33.),
             ),
+            (rects(&[&[[0, 0, 9, 9]], &[[1, 1, 2, 2]]]), "has polygons that overlap at [1, 1]", Some(81.)),
             (
-                wkt!(MULTIPOLYGON(((0. 0., 9. 0., 9. 9., 0. 9., 0. 0.)), ((1. 1., 2. 1., 2. 2., 1. 2., 1. 1.)))),
-                "has polygons that overlap at [1, 1]",
-                Some(81.),
-            ),
-            (
-                wkt!(MULTIPOLYGON(((0. 0., 1. 0., 1. 1., 0. 1., 0. 0.)), ((1. 0., 2. 0., 2. 1., 1. 1., 1. 0.)))),
+                rects(&[&[[0, 0, 1, 1]], &[[1, 0, 2, 1]]]),
                 "runs twice along the same line at [1, 1]",
                 Some(2.),
             ),
@@ -229,7 +214,10 @@ mod tests {
                 None,
             ),
         ] {
-            assert_fault(&outline, expected, area);
+            assert_eq!(fault(&outline).map(|fault| fault.to_string()).as_deref(), Some(expected));
+            let repaired = repair(&outline);
+            assert!(repaired.as_ref().is_none_or(|repaired| fault(repaired).is_none()), "{repaired:?}");
+            assert_eq!(repaired.map(|repaired| repaired.unsigned_area()), area, "{expected}");
         }
     }
 
@@ -238,8 +226,7 @@ mod tests {
         for outline in [
             wkt!(MULTIPOLYGON(((0. 0., 4. 0., 4. 4., 0. 4., 0. 0.), (0. 2., 2. 1., 3. 2., 2. 3., 0. 2.)))),
             wkt!(MULTIPOLYGON(((0. 0., 1. 0., 1. 1., 0. 0.)), ((1. 1., 2. 1., 2. 2., 1. 1.)))),
-            wkt!(MULTIPOLYGON(((0. 0., 9. 0., 9. 9., 0. 9., 0. 0.), (1. 1., 8. 1., 8. 8., 1. 8., 1. 1.)),
-                ((2. 2., 3. 2., 3. 3., 2. 3., 2. 2.)))),
+            rects(&[&[[0, 0, 9, 9], [1, 1, 8, 8]], &[[2, 2, 3, 3]]]),
             wkt!(MULTIPOLYGON(((0. 0., 1. 0., 1. 0., 1. 1., 0. 0., 0. 0.)))),
         ] {
             assert_eq!(fault(&outline), None, "{outline:?}");
@@ -248,15 +235,8 @@ mod tests {
 
     #[test]
     fn a_repair_keeps_the_positions_there_are() {
-        let outline: MultiPolygon<f64> = wkt!(MULTIPOLYGON(
-            ((
-                106.733_485_1 - 6.151_911,
-                106.75 - 6.1,
-                106.75 - 6.151_911,
-                106.733_485_1 - 6.1,
-                106.733_485_1 - 6.151_911
-            ))
-        ));
+        let outline: MultiPolygon<f64> =
+            wkt!(MULTIPOLYGON(((106.7 - 6.15, 106.75 - 6.1, 106.75 - 6.15, 106.7 - 6.1, 106.7 - 6.15))));
         let repaired = repair(&outline).unwrap();
         let kept: Vec<_> = repaired.iter().flat_map(|polygon| polygon.exterior().0.clone()).collect();
         assert!(outline.0[0].exterior().0.iter().all(|position| kept.contains(position)), "{kept:?}");

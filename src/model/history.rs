@@ -181,45 +181,6 @@ mod tests {
         of(log, area).filter(|change| change.at <= at).last().and_then(InEffect::after)
     }
 
-    #[test]
-    fn a_state_set_before_the_period_and_still_standing_counts() {
-        let log = [change(1, Some(3), -90), change(1, Some(2), 30)];
-        let [record] = archived(&log, &period(0, 60))[..] else { panic!("one area") };
-        assert_eq!((record.max_state, record.last_updated), (FloodState::Moderate, minute(-90)));
-    }
-
-    #[test]
-    fn a_state_cleared_before_the_period_does_not_count() {
-        let log = [change(1, Some(3), -90), change(1, None, -1), change(2, Some(4), -5), change(2, None, 0)];
-        assert_eq!(archived(&log, &period(0, 60)), []);
-    }
-
-    #[test]
-    fn both_ends_of_the_period_are_included() {
-        let log = [change(1, Some(2), 60), change(2, Some(2), 61)];
-        assert_eq!(archived(&log, &period(0, 60)).len(), 1);
-        assert_eq!(archived(&log, &period(60, 60)).len(), 1);
-    }
-
-    #[test]
-    fn the_first_of_several_equal_highest_states_gives_the_time() {
-        let log = [change(1, Some(4), 5), change(1, Some(1), 6), change(1, Some(4), 7)];
-        assert_eq!(archived(&log, &period(0, 60))[0].last_updated, minute(5));
-    }
-
-    #[test]
-    fn a_state_replaced_at_the_moment_it_was_set_was_never_in_effect() {
-        let log = [change(1, Some(4), 5), change(1, Some(1), 5)];
-        assert_eq!(archived(&log, &period(0, 60))[0].max_state, FloodState::Unknown);
-    }
-
-    #[test]
-    fn a_count_is_shown_as_a_string() {
-        let point = SeriesPoint { ts: minute(0), count: 12 };
-        let json = serde_json::to_string(&point).unwrap();
-        assert_eq!(json, r#"{"ts":"2023-11-14T23:00:00.000Z","count":"12"}"#);
-    }
-
     prop_compose! {
         fn logs()(entries in prop::collection::vec((0..5u64, prop::option::of(1..5u64), -200..400i64), 0..60))
             -> Vec<Entry> {

@@ -76,52 +76,15 @@ mod tests {
         }
     }
 
-    fn assert_as_others_write_it(number: f64) {
-        assert_as_json(number);
-        assert_eq!(text(|out| plain_float(number, out)), number.to_string());
-    }
-
-    #[test]
-    fn a_number_between_two_shortest_texts_is_read_back_unchanged() {
-        let number = f64::from_bits(0x42e8_2a43_d598_bec4);
-        assert_plain(number);
-        assert_as_json(number);
-    }
-
     #[test]
     fn numbers_at_the_edges_are_written_as_others_write_them() {
-        for number in [
-            0.0,
-            -0.0,
-            1.0,
-            -7.0,
-            0.001,
-            0.000_999_9,
-            0.123_456_7,
-            0.123_456_78,
-            999_999.999_999_9,
-            999_999.999_999_95,
-            1e6,
-            106.0,
-            106.8,
-            -6.151_000_1,
-            106.733_485_100_000_01,
-            1e-7,
-            1e21,
-            f64::MAX,
-            f64::MIN_POSITIVE,
-            f64::NAN,
-        ] {
-            assert_as_others_write_it(number);
+        for number in [0.0, -0.0, 1.0, 0.001, 0.000_999_9, 1e-7, 1e21, f64::MAX, f64::NAN] {
+            assert_as_json(number);
+            assert_eq!(text(|out| plain_float(number, out)), number.to_string());
         }
-        for number in
-            [0, 9, 10, 99, 100, 999, 1_000, 999_999, 1_000_000, 999_999_999, 1_000_000_000, i32::MAX]
-        {
-            assert_eq!(text(|out| integer(number, out)), number.to_string());
-            assert_eq!(text(|out| integer(-number, out)), (-number).to_string());
-        }
-        assert_eq!(text(|out| integer(i32::MIN, out)), i32::MIN.to_string());
-        assert_eq!(text(|out| pair([i32::MIN, 0], out)), "[-2147483648,0]");
+        // Two shortest texts are read back as this number.
+        assert_plain(f64::from_bits(0x42e8_2a43_d598_bec4));
+        assert_eq!(text(|out| pair([i32::MIN, 10], out)), "[-2147483648,10]");
     }
 
     proptest! {

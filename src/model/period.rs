@@ -76,29 +76,13 @@ impl Period {
 mod tests {
     use super::*;
 
-    const YEAR: Duration = Duration::from_hours(8784);
-
-    fn moment(text: &str) -> Timestamp {
-        Timestamp::parse(text).unwrap()
-    }
-
     #[test]
     fn a_period_is_bounded_and_runs_forwards() {
-        let (start, end) = (moment("2017-01-01T00:00:00Z"), moment("2018-01-02T00:00:00Z"));
+        const YEAR: Duration = Duration::from_hours(8784);
+        let (start, end) = (Timestamp::EPOCH, Timestamp::EPOCH.after(YEAR));
         assert!(Period::new(start, end, YEAR).is_ok());
         assert_eq!(Period::new(end, start, YEAR), Err(InvalidPeriod::EndBeforeStart));
         let beyond = end.after(Duration::from_millis(1));
         assert_eq!(Period::new(start, beyond, YEAR), Err(InvalidPeriod::TooLong(YEAR)));
-        assert!(InvalidPeriod::TooLong(Duration::from_hours(8784)).to_string().contains("after"));
-    }
-
-    #[test]
-    fn the_hours_of_a_period_include_those_both_ends_lie_in() {
-        let period = Period::new(moment("2017-01-01T10:59:59Z"), moment("2017-01-01T12:00:00Z"), YEAR);
-        let hours: Vec<String> = period.unwrap().hours().map(|hour| hour.to_string()).collect();
-        assert_eq!(
-            hours,
-            ["2017-01-01T10:00:00.000Z", "2017-01-01T11:00:00.000Z", "2017-01-01T12:00:00.000Z"]
-        );
     }
 }

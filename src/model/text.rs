@@ -114,18 +114,13 @@ mod tests {
     #[test]
     fn a_whole_number_is_its_digits_however_json_writes_it() {
         for (json, expected) in [
-            ("5", Some("5")),
             ("5.0", Some("5")),
             ("-5.00", Some("-5")),
-            ("1e0", Some("1")),
-            ("3174040004009000.0", Some("3174040004009000")),
             ("9007199254740991.0", Some("9007199254740991")),
             ("9007199254740993.0", None),
-            ("9007199254740993", Some("9007199254740993")),
             ("31740400040090001234567", Some("31740400040090001234567")),
             ("3.174040004009e22", None),
             ("5.5", None),
-            ("5e-1", None),
         ] {
             assert_eq!(whole_number(json).as_deref(), expected, "{json}");
         }
@@ -135,16 +130,12 @@ mod tests {
     fn a_text_loses_a_fraction_of_zeros_and_nothing_else() {
         for (text, expected) in [
             ("5.0", "5"),
-            ("-5.000", "-5"),
             ("9007199254740991.0", "9007199254740991"),
             ("9007199254740992.0", "9007199254740992.0"),
-            ("5", "5"),
             ("5.", "5."),
-            ("5.5", "5.5"),
             (".0", ".0"),
             ("1.0.0", "1.0.0"),
             ("3.17404E+15", "3.17404E+15"),
-            ("RW 5.0", "RW 5.0"),
         ] {
             assert_eq!(without_zero_fraction(text), expected);
         }
@@ -155,11 +146,9 @@ mod tests {
         for (name, expected) in [
             ("KAMPUNG MELAYU", "Kampung Melayu"),
             ("PULAU PRAMUKA (UTARA)", "Pulau Pramuka (Utara)"),
-            ("GROGOL", "Grogol"),
             ("RW 09", "RW 09"),
             ("TMII", "TMII"),
             ("LP Cipinang", "LP Cipinang"),
-            ("", ""),
         ] {
             assert_eq!(readable(name), expected);
         }

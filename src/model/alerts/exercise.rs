@@ -84,12 +84,8 @@ mod tests {
         for (minute, message_type, references, until) in expected {
             let found = Exercise::in_force(at(minute));
             let message = found.message.unwrap();
-            assert_eq!(
-                (message.message_type, message.references.len()),
-                (message_type, references),
-                "{minute}"
-            );
-            assert_eq!(found.until, at(until), "{minute}");
+            let shown = (message.message_type, message.references.len(), found.until);
+            assert_eq!(shown, (message_type, references, at(until)), "{minute}");
             assert_eq!(Exercise::find(message.key, at(600)), Some(message), "{minute}");
         }
         let coming = MessageKey { run: at(60), renewal: 0 };

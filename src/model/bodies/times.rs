@@ -66,12 +66,8 @@ mod tests {
             ("2016-12-20T16:30:00Z", Err("is 1 d 0 h in the future")),
             ("2099-01-01T00:00:00Z", Err("is 29962 d 8 h in the future")),
         ] {
-            let counts = sent_with_credential(at(sent), arrival);
-            assert_eq!(
-                counts.map_err(|far| far.to_string()),
-                expected.map(at).map_err(str::to_owned),
-                "{sent}"
-            );
+            let counts = sent_with_credential(at(sent), arrival).map_err(|far| far.to_string());
+            assert_eq!(counts, expected.map(at).map_err(str::to_owned), "{sent}");
         }
     }
 }

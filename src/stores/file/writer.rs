@@ -342,6 +342,8 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::model::{ManualClock, Timestamp};
     use crate::stores::file::schema;
@@ -368,24 +370,18 @@ mod tests {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(Timestamp::EPOCH));
         let opening = open(database.clone(), connection, None, clock, Duration::from_secs(10));
         let (store, _failed) = opening.await.unwrap();
-        let all = future::join_all([
-            heard(&store, "first", false),
-            heard(&store, "second", true),
-            heard(&store, "third", false),
-        ]);
+        let all = [("first", false), ("second", true), ("third", false)];
+        let all = future::join_all(all.map(|(source, panics)| heard(&store, source, panics)));
         let made: Vec<bool> = all.await.iter().map(Result::is_ok).collect();
         assert_eq!(made, [true, false, true]);
         heard(&store, "fourth", false).await.unwrap();
-        let expected = ["first", "fourth", "third"];
         let known = store.last_heard().await.unwrap();
-        assert_eq!(known.keys().map(String::as_str).collect::<Vec<_>>(), expected);
+        assert!(known.keys().eq(["first", "fourth", "third"]), "{known:?}");
         assert!(store.readiness().await.iter().all(|check| check.failure.is_none()));
         store.close().await;
         let mut connection = database.connect().await.unwrap();
         let stored: Vec<(String, Timestamp)> = tables::SOURCES.all(&mut connection).await.unwrap();
-        let mut stored: Vec<_> = stored.into_iter().map(|(name, _)| name).collect();
-        stored.sort();
-        assert_eq!(stored, expected);
+        assert_eq!(stored.into_iter().collect::<BTreeMap<_, _>>(), known);
         connection.close().await.unwrap();
     }
 }

@@ -196,10 +196,7 @@ mod tests {
             ("postgres://u:hush@a:1,b:port/db", "must be the address"),
             ("mysql://u:hush@a/db", "must be the address"),
             ("postgres:///db?password=hush&host=a,b", "several hosts stand before the name"),
-            (
-                "postgres://u:hush@a/db?target_session_attrs=standby",
-                "target_session_attrs must be read-write or any",
-            ),
+            ("postgres://u:hush@a/db?target_session_attrs=standby", "must be read-write or any"),
         ] {
             let error = options(address).unwrap_err().to_string();
             assert!(error.contains(says) && !error.contains("hush"), "{error}");
