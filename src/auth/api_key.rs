@@ -187,12 +187,11 @@ mod tests {
     #[test]
     fn every_key_is_compared_wherever_the_one_that_fits_stands() {
         let keys = ["first", "middle", "last"].map(key);
-        for (sent, found) in
-            [("first", Some("first")), ("middle", Some("middle")), ("last", Some("last")), ("none", None)]
-        {
+        for sent in ["first", "middle", "last", "none"] {
             let mut compared = 0;
             let looked_at = keys.iter().inspect(|_| compared += 1);
-            assert_eq!(search(looked_at, &KeyDigest::of(sent)).map(|key| key.name.as_str()), found);
+            let found = search(looked_at, &KeyDigest::of(sent)).map(|key| key.name.as_str());
+            assert_eq!(found, Some(sent).filter(|sent| *sent != "none"));
             assert_eq!(compared, keys.len(), "{sent}");
         }
     }
@@ -204,12 +203,5 @@ mod tests {
         assert_eq!(one.key.expose().len(), 64);
         assert_ne!(one.key.expose(), other.key.expose());
         assert!(one.entry.sha256 == KeyDigest::of(one.key.expose()));
-    }
-
-    #[test]
-    fn a_digest_does_not_show() {
-        let digest = KeyDigest::of("a");
-        assert!(!format!("{digest:?}").contains(&digest.to_hex()));
-        assert_eq!(serde_json::to_string(&digest).unwrap(), format!("\"{}\"", Secret::MASK));
     }
 }

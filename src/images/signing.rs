@@ -131,21 +131,20 @@ mod tests {
         Permit { upload, image_type: ImageType::Jpeg, expires: 1_482_163_200 }
     }
 
+    fn key(secret: &str) -> SigningKey {
+        SigningKey::new(&Secret::from(secret.to_owned()), 20.mebibytes())
+    }
+
     #[test]
     fn an_address_says_what_it_permits() {
         assert_eq!(permit().name(), "abcdefg.0.jpeg");
         assert_eq!(Permit::read("abcdefg.0.jpeg", "1482163200"), Some(permit()));
         for (name, expires) in [
-            ("abcdefg.0.jpeg", ""),
-            ("abcdefg.0.jpeg", "soon"),
             ("abcdefg.0.jpeg", "+1482163200"),
             ("abcdefg.0.jpeg", "01482163200"),
             ("abcdefg.0.jpeg", "99999999999999999999"),
             ("abcdefg.0.svg", "1"),
-            ("abcdefg.0.", "1"),
             ("abcdefg.0", "1"),
-            ("abcdefg", "1"),
-            ("", "1"),
         ] {
             assert_eq!(Permit::read(name, expires), None, "{name} {expires}");
         }
@@ -153,7 +152,6 @@ mod tests {
 
     #[test]
     fn a_photo_token_is_of_one_card_and_one_key_only() {
-        let key = |secret: &str| SigningKey::new(&Secret::from(secret.to_owned()), 20.mebibytes());
         let card = |id: &str| id.parse::<CardId>().unwrap();
         let token = key("a secret").photo_token(&card("abcdefg"));
         assert_eq!(token.len(), 64);
@@ -167,10 +165,9 @@ mod tests {
 
     #[test]
     fn a_signature_is_of_one_permit_and_one_key_only() {
-        let secret = Secret::from("a secret".to_owned());
-        let key = SigningKey::new(&secret, 20.mebibytes());
-        let signature = key.sign(&permit());
-        assert!(key.has_signed(&permit(), &signature));
+        let own = key("a secret");
+        let signature = own.sign(&permit());
+        assert!(own.has_signed(&permit(), &signature));
         let upload = |card: &str, turn| Upload { card: card.parse().unwrap(), turn };
         for other in [
             Permit { upload: upload("abcdefh", 0), ..permit() },
@@ -178,24 +175,13 @@ mod tests {
             Permit { image_type: ImageType::Png, ..permit() },
             Permit { expires: permit().expires + 1, ..permit() },
         ] {
-            assert!(!key.has_signed(&other, &signature), "{other:?}");
+            assert!(!own.has_signed(&other, &signature), "{other:?}");
         }
-        for foreign in [
-            SigningKey::new(&secret, 21.mebibytes()),
-            SigningKey::new(&Secret::from("another".to_owned()), 20.mebibytes()),
-        ] {
+        for foreign in [key("another"), SigningKey { max_bytes: 21.mebibytes(), ..own.clone() }] {
             assert!(!foreign.has_signed(&permit(), &signature));
         }
-        for forged in [
-            &*signature.to_uppercase(),
-            "",
-            "00",
-            "x",
-            &signature[..62],
-            &format!("{signature}00"),
-            &"0".repeat(64),
-        ] {
-            assert!(!key.has_signed(&permit(), forged), "{forged}");
+        for forged in [&*signature.to_uppercase(), "", "x", &signature[..62], &format!("{signature}00")] {
+            assert!(!own.has_signed(&permit(), forged), "{forged}");
         }
     }
 }

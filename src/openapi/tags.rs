@@ -66,15 +66,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_belongs_to_its_group_or_to_its_first_segment() {
-        for (path, expected) in
-            [("/cards/{cardId}/images", "cards"), ("/uploads/{name}", "cards"), ("/told/{city}", "told")]
-        {
-            assert_eq!(tag(path), expected);
-        }
-    }
-
-    #[test]
     fn groups_keep_their_order_and_other_tags_follow_once() {
         let paths = ["/told/a", "/images/{name}", "/told/b", "/floods"].map(str::to_owned);
         let tags = tags(paths.iter());

@@ -112,29 +112,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_one_reason_are_counted_and_the_first_is_named() {
-        let mut copied = Copied::default();
-        for row in ["pkey 3", "pkey 7"] {
-            copied.note("t", What::Row, "bad".to_owned(), row);
-            copied.note("t", What::Value("image_url"), "bad".to_owned(), row);
-        }
-        copied.wrote(FolderFile::Cards);
-        copied.missing("gone");
-        copied.missing("gone");
-        let text = copied.to_string();
-        let lines: Vec<_> = text.lines().skip(FILES.len() - 1).collect();
-        assert_eq!(
-            lines,
-            [
-                "cards.csv: 1 row",
-                "not in the database: gone",
-                "left out of t: 2 rows, bad (first: pkey 3)",
-                "left out of t: image_url of 2 rows, bad (first: pkey 3)",
-            ]
-        );
-    }
-
-    #[test]
     fn any_number_of_reasons_makes_a_bounded_number_of_lines() {
         let mut copied = Copied::default();
         for number in 0..100 {

@@ -45,16 +45,6 @@ fn assert_named(file: &str, changes: &[(&str, &str, &str)]) {
     }
 }
 
-/// Removes an entry of the texts of a language, and returns the faults.
-fn without(folder: &TempDir, file: &str, entry: &str) -> Vec<String> {
-    let path = folder.path().join(file);
-    let mut texts: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    let (group, name) = entry.rsplit_once('/').unwrap();
-    texts.pointer_mut(group).and_then(Value::as_object_mut).unwrap().remove(name).unwrap();
-    fs::write(&path, texts.to_string()).unwrap();
-    faults(folder)
-}
-
 #[test]
 fn every_wrong_setting_and_region_is_named() {
     let alias = |alias: &str| format!("aliases = {{ {alias} }}\ntime_zone =");
@@ -85,7 +75,6 @@ fn every_wrong_setting_and_region_is_named() {
 #[test]
 fn every_wrong_text_is_named() {
     let (event, headline) = (format!("\"event\": \"{}\"", "e".repeat(35)), format!("\"{}", "h".repeat(91)));
-    let unknown = "messages.unknown.headline has the placeholder {time}; allowed are [{area}]";
     assert_named(
         "texts/id.json",
         &[
@@ -93,9 +82,7 @@ fn every_wrong_text_is_named() {
             ("\"title\": \"Peta banjir\"", "\"title\": 5", "must be a text, not 5"),
             ("\"event\": \"Banjir\"", &event, "messages.event must have at most 34 characters"),
             ("\"Banjir 10", &headline, "messages.minor.headline must have at most 90 characters"),
-            ("\"headline\": \"Banjir di {area}", "\"headline\": \"{time}", unknown),
             ("\"2\": \"berat\"", "\"3\": \"berat\"", "hazards.attributes.impact.3 is unknown"),
-            ("\"haze\": \"Kabut asap\"", "\"hase\": \"Kabut asap\"", "hazards.names.hase is unknown"),
             ("\"ask\": \"Siapa", "\"asks\": \"Siapa", "attributes.accessabilityFailure.asks is unknown"),
         ],
     );
@@ -103,7 +90,6 @@ fn every_wrong_text_is_named() {
     assert_named(
         "texts/en.json",
         &[
-            ("\"title\": ", "\"titel\": ", ".titel is unknown"),
             (title, "\" \"", "map.title must be a text that is not empty"),
             (title, "\"a {b}\"", "map.title has the placeholder {b}; allowed are []"),
             (title, "[\"x\"]", "map.title must be a text"),
@@ -121,7 +107,6 @@ fn every_wrong_text_is_named() {
 fn every_wrong_hazard_is_named() {
     let kinds = "kind must be one of [depth, code, codes, measure, place, radius, truth], not \"deep\"";
     let highest = "kind = \"truth\"\nhighest = 3";
-    let icon = "icon must be the data of an SVG path";
     assert_named(
         "hazards.toml",
         &[
@@ -135,42 +120,37 @@ fn every_wrong_hazard_is_named() {
             ("name = \"haze\"", "name = \"Haze\"", "must be 1 to 24 lower-case letters"),
             ("name = \"haze\"", "name = \"prep\"", "prep needs no entry"),
             ("\"impact\"]", "\"force\"]", "there is no attribute \"force\""),
-            ("icon = \"M4 5h", "icon = \"<script>", icon),
-            ("icon = \"M4 5h", "icon = \"url(x)M4", icon),
+            ("icon = \"M4 5h", "icon = \"<script>", "icon must be the data of an SVG path"),
             ("#5f6b73", "grey", "colour must be # and six hexadecimal digits"),
             ("window = \"24h\"", "window = \"8d\"", "window must be a time from 1s to 7d"),
-            ("window = \"24h\"", "windows = \"24h\"", "unknown field `windows`"),
         ],
     );
 }
 
 #[test]
 fn the_first_language_has_all_texts_and_each_one_all_words_of_alerts_or_none() {
-    for (first, file, entry, missing) in [
-        ("\"id\", \"en\"", "texts/id.json", "/map/title", Some("map.title is missing")),
-        ("\"id\", \"en\"", "texts/en.json", "/map/title", None),
-        ("\"en\", \"id\"", "texts/en.json", "/map/title", Some("map.title is missing")),
-        ("\"id\", \"en\"", "texts/en.json", "/messages/severe", Some("messages.severe is missing")),
-        (
-            "\"id\", \"en\"",
-            "texts/en.json",
-            "/messages/over/instruction",
-            Some("messages.over.instruction is missing"),
-        ),
-        ("\"id\", \"en\"", "texts/en.json", "/messages", None),
-        (
-            "\"id\", \"en\"",
-            "texts/id.json",
-            "/hazards/attributes/impact/2",
-            Some("hazards.attributes.impact.2 is missing"),
-        ),
-        ("\"id\", \"en\"", "texts/id.json", "/messages", Some("messages is missing")),
+    let (id, en) = ("\"id\", \"en\"", "\"en\", \"id\"");
+    for (languages, file, entry, is_fault) in [
+        (id, "texts/id.json", "/map/title", true),
+        (id, "texts/en.json", "/map/title", false),
+        (en, "texts/en.json", "/map/title", true),
+        (id, "texts/en.json", "/messages/severe", true),
+        (id, "texts/en.json", "/messages/over/instruction", true),
+        (id, "texts/en.json", "/messages", false),
+        (id, "texts/id.json", "/hazards/attributes/impact/2", true),
+        (id, "texts/id.json", "/messages", true),
     ] {
         let folder = own();
-        replace(&folder, "country.toml", "\"id\", \"en\"", first);
-        let found = without(&folder, file, entry);
-        let ends = found.first().map(|fault| missing.is_some_and(|missing| fault.ends_with(missing)));
-        assert_eq!(ends, missing.map(|_| true), "{first}, {file} without {entry}: {found:#?}");
+        replace(&folder, "country.toml", id, languages);
+        let path = folder.path().join(file);
+        let mut texts: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let (group, name) = entry.rsplit_once('/').unwrap();
+        texts.pointer_mut(group).and_then(Value::as_object_mut).unwrap().remove(name).unwrap();
+        fs::write(&path, texts.to_string()).unwrap();
+        let found = faults(&folder);
+        let missing = format!("{} is missing", entry[1..].replace('/', "."));
+        let is_named = found.first().map(|fault| fault.ends_with(&missing));
+        assert_eq!(is_named, is_fault.then_some(true), "{languages}, {file} without {entry}: {found:#?}");
     }
 }
 
@@ -178,17 +158,14 @@ fn the_first_language_has_all_texts_and_each_one_all_words_of_alerts_or_none() {
 fn a_missing_file_and_one_too_many_are_faults() {
     let folder = own();
     fs::rename(folder.path().join("texts/en.json"), folder.path().join("texts/ms.json")).unwrap();
-    let (missing, stray) =
-        ("texts/en.json, line 1: the file is missing", "texts/ms.json, line 1: is not a language");
-    assert_eq!(faults(&folder), [missing.to_owned(), format!("{stray} of country.toml")]);
+    let [missing, stray] = &faults(&folder)[..] else { panic!("two faults") };
+    assert_eq!(missing, "texts/en.json, line 1: the file is missing");
+    assert!(stray.starts_with("texts/ms.json, line 1: is not a language"), "{stray}");
     let folder = own();
     for stray in ["hazard.toml", ".hidden"] {
         fs::write(folder.path().join(stray), "").unwrap();
     }
-    let found = faults(&folder);
-    assert!(
-        found.len() == 1 && found[0].starts_with("hazard.toml, line 1: is not a file that Siaga reads"),
-        "{found:?}"
-    );
+    let [stray] = &faults(&folder)[..] else { panic!("one fault") };
+    assert!(stray.starts_with("hazard.toml, line 1: is not a file that Siaga reads"), "{stray}");
     assert_eq!(faults(&tempfile::tempdir().unwrap()), ["country.toml, line 1: the file is missing"]);
 }
