@@ -202,8 +202,8 @@ mod tests {
     use crate::content::{Accepted, Content};
     use crate::model::{GroundPart, GroundShape};
 
-    /// More roads than a response has room for: each bent, with a name of its own.
-    fn crowded(roads: i32, positions: i32) -> Levels {
+    /// Streets, each bent, with a name of its own.
+    fn streets(roads: i32, positions: i32) -> Vec<GroundPart> {
         let road = |number: i32| {
             let (x, y) = (f64::from(number % 100) * 0.001, f64::from(number / 100) * 0.001);
             let bend = |part: i32| (f64::from(number) + f64::from(part * part) * 1.7).sin() * 0.0004;
@@ -214,12 +214,16 @@ mod tests {
                 shape: GroundShape::Lines(vec![LineString((0..positions).map(at).collect())]),
             }
         };
-        (0..roads).map(road).collect::<Collected>().into_levels()
+        (0..roads).map(road).collect()
+    }
+
+    fn levels(parts: Vec<GroundPart>) -> Levels {
+        parts.into_iter().collect::<Collected>().into_levels()
     }
 
     #[test]
     fn a_response_has_at_most_60_kb_however_many_roads_there_are() {
-        let (short, long) = (crowded(10_000, 6), crowded(500, 200));
+        let (short, long) = (levels(streets(10_000, 6)), levels(streets(500, 200)));
         let sent = |levels: &Levels, zoom: u8| {
             let content = Content::new(draw(&[levels], None, zoom).unwrap());
             content.code(usize::MAX);
@@ -238,29 +242,12 @@ mod tests {
 
     #[test]
     fn the_most_important_roads_come_first_when_there_is_no_room_for_all() {
-        let mut parts: Vec<GroundPart> = Vec::new();
-        let line = |y: f64, length: f64| {
-            LineString(
-                (0..200)
-                    .map(|at| Coord { x: f64::from(at) * length, y: y + f64::from(at % 2) * 0.0005 })
-                    .collect(),
-            )
-        };
-        for number in 0..200_u32 {
-            let shape = GroundShape::Lines(vec![line(f64::from(number) * 0.001, 0.0005)]);
-            parts.push(GroundPart { kind: GroundKind::Street, name: String::new(), shape });
-        }
-        let shape = GroundShape::Lines(vec![line(0.0005, 0.0005)]);
+        let mut parts = streets(500, 200);
+        let shape = parts[0].shape.clone();
         parts.push(GroundPart { kind: GroundKind::Motorway, name: String::new(), shape });
-        let levels = parts.into_iter().collect::<Collected>().into_levels();
-        let body: Value = serde_json::from_slice(&draw(&[&levels], None, 16).unwrap()).unwrap();
-        let kinds: Vec<_> = body["result"]["objects"]["basemap"]["geometries"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|of| of["properties"]["kind"].as_str().unwrap())
-            .collect();
-        assert_eq!(kinds, ["motorway", "street"]);
-        assert!(body["result"]["arcs"].as_array().unwrap().len() < 100);
+        let body: Value = serde_json::from_slice(&draw(&[&levels(parts)], None, 16).unwrap()).unwrap();
+        let drawn = body["result"]["objects"]["basemap"]["geometries"].as_array().unwrap();
+        assert_eq!(drawn[0]["properties"]["kind"], "motorway");
+        assert!((2..400).contains(&drawn.len()), "{}", drawn.len());
     }
 }

@@ -29,10 +29,6 @@ fn map_at(states: States, changed: [Timestamp; 5]) -> FloodLayer {
     FloodLayer::new(Arc::new(fixture::areas()), statuses.enumerate().collect())
 }
 
-fn map(states: States) -> FloodLayer {
-    map_at(states, [Timestamp::EPOCH; 5])
-}
-
 fn cursor(revision: usize) -> Cursor {
     Cursor::new(EPOCH, [revision as u64, 0, 0, 0].map(Revision))
 }
@@ -63,8 +59,9 @@ impl Server {
     }
 }
 
-fn first(cursor: Cursor, map: &FloodLayer) -> State {
-    State::new(Reading { cursor, map, gone: &GoneReports::default() })
+fn first(cursor: Cursor, states: States) -> State {
+    let map = map_at(states, [Timestamp::EPOCH; 5]);
+    State::new(Reading { cursor, map: &map, gone: &GoneReports::default() })
 }
 
 /// A client, which knows some states.
@@ -157,7 +154,7 @@ proptest! {
 #[test]
 fn another_epoch_and_an_older_cursor_than_the_server_knows_get_everything() {
     let states: States = [None, FloodState::try_from(3).ok(), None, FloodState::try_from(1).ok(), None];
-    let state = first(cursor(9), &map(states));
+    let state = first(cursor(9), states);
     let all = |since| state.since(since, &FloodQuery::default());
     for since in [None, Some(cursor(8)), Some(Cursor { epoch: 8, ..cursor(9) })] {
         let delta = all(since);
@@ -171,7 +168,7 @@ fn another_epoch_and_an_older_cursor_than_the_server_knows_get_everything() {
 
 #[test]
 fn an_import_that_moves_an_area_sends_everything_to_everybody() {
-    let state = first(cursor(3), &map(States::default()));
+    let state = first(cursor(3), States::default());
     let mut areas: Vec<_> = fixture::areas().iter().cloned().collect();
     areas[0].city_code = "sby".to_owned();
     let areas = siaga::model::AreaSet::new(areas).unwrap();
@@ -203,7 +200,7 @@ fn clients_that_follow_share_a_delta_whatever_cursors_others_make_up() {
 
 #[rocket::async_test]
 async fn a_full_state_is_encoded_once_and_stays_while_there_is_room() {
-    let state = first(cursor(9), &map(States::default()));
+    let state = first(cursor(9), States::default());
     let permits = Permits::new(1 << 20, 0, NonZeroUsize::MIN, Metrics::default());
     let encoded = AtomicU64::new(0);
     let full = async |minimum_state: Option<FloodState>, weight: u64| {

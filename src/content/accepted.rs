@@ -81,8 +81,6 @@ mod tests {
         let plain = Accepted::LEAST;
         for (lines, [brotli, zstd, gzip, identity]) in [
             (&[][..], [0, 0, 0, plain]),
-            (&[""], [0, 0, 0, plain]),
-            (&["gzip"], [0, 0, 1000, plain]),
             (&["gzip, deflate, br, zstd"], [1000, 1000, 1000, plain]),
             (&["gzip", "br;q=0.5"], [500, 0, 1000, plain]),
             (&["GZIP ; Q=0.123,Br"], [1000, 0, 123, plain]),
@@ -95,17 +93,9 @@ mod tests {
             (&["gzip;q=0, gzip;q=1"], [0, 0, 0, plain]),
             (&["gzip;q=2, br;q=-1, zstd;q=0.1234"], [0, 0, 0, plain]),
             (&["gzip;q=, br;x=1, ;q=1, ,"], [0, 0, 0, plain]),
-            (&["gzip;q=1.000, br;q=0.0"], [0, 0, 1000, plain]),
         ] {
             let expected = Accepted([identity, brotli, zstd, gzip]);
             assert_eq!(Accepted::new(lines.iter().copied()), expected, "{lines:?}");
-        }
-    }
-
-    #[test]
-    fn a_coding_stands_where_its_weight_is() {
-        for (position, coding) in Coding::ALL.into_iter().enumerate() {
-            assert_eq!(coding as usize, position);
         }
     }
 }

@@ -204,32 +204,23 @@ mod tests {
         assert_eq!(chosen(&content, "gzip, deflate, br, zstd"), shortest);
         assert_eq!(chosen(&content, "gzip, br;q=0.9"), Coding::Gzip);
         assert_eq!(chosen(&content, "gzip;q=0.5, identity;q=0.6"), Coding::Identity);
-        assert_eq!(chosen(&content, "deflate"), Coding::Identity);
-        assert_eq!(chosen(&content, "identity;q=0, deflate"), Coding::Identity);
     }
 
     #[test]
-    fn the_bytes_are_sent_as_they_are_until_others_are_made_and_where_these_are_not_shorter() {
+    fn the_bytes_are_sent_as_they_are_until_others_are_made_and_where_these_are_not_shorter_or_have_no_room()
+    {
         let uncoded = Content::new(b"banjir ".repeat(1000));
         assert_eq!(chosen(&uncoded, "gzip"), Coding::Identity);
         let mut random = vec![0; 5000];
         SystemRandom::new().fill(&mut random).unwrap();
-        for bytes in [b"short".to_vec(), random] {
+        let long = b"banjir ".repeat(1000);
+        let no_room = long.len();
+        for (bytes, room) in [(b"short".to_vec(), usize::MAX), (random, usize::MAX), (long, no_room)] {
             let content = Content::new(bytes);
-            content.code(usize::MAX);
+            content.code(room);
             assert_eq!(chosen(&content, "gzip, br, zstd"), Coding::Identity);
             assert_eq!(content.size(), content.bytes.len());
         }
-    }
-
-    #[test]
-    fn forms_for_which_there_is_no_room_are_not_kept() {
-        let content = Content::new(b"banjir ".repeat(1000));
-        content.code(content.bytes.len());
-        assert_eq!(
-            (chosen(&content, "gzip, br, zstd"), content.size()),
-            (Coding::Identity, content.bytes.len())
-        );
     }
 
     #[test]
@@ -244,12 +235,8 @@ mod tests {
             assert_eq!(tags.iter().filter(|other| *other == tag).count(), 1);
         }
         assert_eq!(content.named_by(&tags[1], Accepted::new(["gzip"])), None);
-        let strange =
-            [format!("{}-", tags[0]), tags[0].replacen('"', "", 1), tags[1].replace("-br", "-br-faster")];
-        for other in ["", "\"\"", "\"-gzip\"", "x", &tags[0][..20], "\"-fast\""]
-            .into_iter()
-            .chain(strange.iter().map(|s| &**s))
-        {
+        let strange = [tags[0].replacen('"', "", 1), tags[1].replace("-br", "-br-faster")];
+        for other in ["", "\"-gzip\"", &tags[0][..20], &strange[0], &strange[1]] {
             assert_eq!(content.named_by(other, everything), None, "{other}");
         }
     }
@@ -268,14 +255,10 @@ mod tests {
     fn a_client_lacks_the_fastest_of_the_codings_it_prefers_unless_another_has_one_of_them_already() {
         for (accept, expected) in [
             ("gzip", Some(Coding::Gzip)),
-            ("gzip, deflate, br", Some(Coding::Brotli)),
             ("gzip, deflate, br, zstd", Some(Coding::Zstd)),
             ("gzip, zstd;q=0.9", Some(Coding::Gzip)),
             ("gzip, identity", Some(Coding::Gzip)),
-            ("gzip;q=0.5, identity;q=0.6", None),
-            ("identity", None),
             ("deflate", None),
-            ("", None),
         ] {
             let content = Content::new(b"banjir ".repeat(1000));
             assert_eq!(compress(&content, accept), expected, "{accept}");

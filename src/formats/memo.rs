@@ -86,6 +86,7 @@ impl<T> Kept<T> {
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
+    use std::sync::Barrier;
     use std::thread;
 
     use super::*;
@@ -104,28 +105,23 @@ mod tests {
 
     #[test]
     fn who_asks_while_it_is_made_waits_for_it() {
-        let (memo, set) = (Memo::default(), Arc::default());
+        let (memo, set, begun) = (&Memo::default(), &Arc::default(), &Barrier::new(4));
         let answers = thread::scope(|scope| {
-            let asking = |number| {
-                scope.spawn({
-                    let (memo, set) = (&memo, &set);
-                    move || {
-                        let slowly = || {
-                            thread::sleep(std::time::Duration::from_millis(50));
-                            Ok::<_, Infallible>(number)
-                        };
-                        *memo.of(set, slowly).unwrap()
-                    }
-                })
+            let slowly = || {
+                begun.wait();
+                thread::sleep(std::time::Duration::from_millis(50));
+                Ok::<_, Infallible>(0)
             };
-            (0..4)
-                .map(asking)
-                .collect::<Vec<_>>()
-                .into_iter()
-                .map(|one| one.join().unwrap())
-                .collect::<Vec<u32>>()
+            let first = scope.spawn(move || *memo.of(set, slowly).unwrap());
+            let others = [1, 2, 3].map(|number| {
+                scope.spawn(move || {
+                    begun.wait();
+                    of(memo, set, number)
+                })
+            });
+            [first].into_iter().chain(others).map(|answer| answer.join().unwrap()).collect::<Vec<_>>()
         });
-        assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+        assert_eq!(answers, [0; 4]);
     }
 
     #[test]

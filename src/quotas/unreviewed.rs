@@ -121,11 +121,8 @@ mod tests {
         assert_eq!(published(&quota(), (0..100).map(one)), 10);
         assert_eq!(published(&quota(), (0..100).map(|n| format!("2001:db8:1:2::{n:x}"))), 10, "a /64");
         assert_eq!(published(&quota(), (0..100).map(|n| format!("2001:db8:1:{n:x}::1"))), 20, "a /56");
-        assert_eq!(
-            published(&quota(), (0..1_000).map(|n| format!("2001:db8:1:{:x}::1", n * 60))),
-            40,
-            "a /48"
-        );
+        let apart = (0..1_000).map(|n| format!("2001:db8:1:{:x}::1", n * 60));
+        assert_eq!(published(&quota(), apart), 40, "a /48");
         assert_eq!(published(&quota(), (0..200).map(|n| format!("192.0.2.{n}"))), 40, "a /24");
         assert_eq!(published(&quota(), (0..50).map(|n| format!("192.0.{n}.1"))), 50, "others");
     }
@@ -134,10 +131,8 @@ mod tests {
     fn beyond_the_total_each_network_keeps_a_small_share() {
         let clock = FakeRelativeClock::default();
         let quota = Unreviewed::with_clock(rate(100), rate(200), &clock);
-        assert_eq!(
-            published(&quota, (0..10_000).map(|n| format!("10.{}.{}.1", n / 50, n % 50))),
-            200 + 9_800
-        );
+        let networks = (0..10_000).map(|n| format!("10.{}.{}.1", n / 50, n % 50));
+        assert_eq!(published(&quota, networks), 200 + 9_800);
         let flood = (0..20).map(|n| format!("192.0.2.{n}"));
         assert_eq!(published(&quota, flood), SHARE as usize);
         assert_eq!(published(&quota, std::iter::once("198.51.100.7".to_owned())), 1, "another network");

@@ -17,7 +17,6 @@ use async_trait::async_trait;
 use figment::Figment;
 use figment::providers::{Format as _, Serialized, Toml};
 use geo::{MultiPolygon, Rect};
-use reqwest::header::HeaderMap;
 use rocket::futures::FutureExt;
 use rocket::futures::future::pending;
 use serde_json::{Value, json};
@@ -29,7 +28,7 @@ use super::retry::Outcome;
 use super::sender::hold;
 use super::worker::Worker;
 use super::{Progress, Sender, change, check, pass_import, progress, replay};
-use crate::config::{CallSettings, Config, EventKind, Method};
+use crate::config::{Config, EventKind, Method};
 use crate::fixture;
 use crate::folder::Dataset;
 use crate::model::{
@@ -51,6 +50,13 @@ struct Got {
     body: Value,
     size: usize,
     signature: Option<String>,
+}
+
+impl Got {
+    /// The key of the report.
+    fn key(&self) -> u64 {
+        self.body["data"]["pkey"].as_str().unwrap().parse().unwrap()
+    }
 }
 
 /// What a receiver answers to a request; `None` is never.
@@ -109,9 +115,15 @@ impl Receiver {
         self.got.lock().unwrap().clear();
     }
 
+    /// Forgets what it got, and accepts all from now on.
+    fn is_back(&self) {
+        self.forget();
+        self.answers(|_| status(200));
+    }
+
     /// The keys of the reports it got, in the order they came.
     fn keys(&self) -> Vec<u64> {
-        self.got().iter().map(|got| got.body["data"]["pkey"].as_str().unwrap().parse().unwrap()).collect()
+        self.got().iter().filter(|got| got.body["type"] == "report").map(Got::key).collect()
     }
 
     /// The entries of a list, `areas` or `alerts`, in the order they came.
@@ -235,12 +247,8 @@ impl Bench {
     }
 
     async fn report_text(&self, text: &str) -> u64 {
-        let holder = CardHolder {
-            username: "100200300".to_owned(),
-            network: "telegram".to_owned(),
-            language: "id".to_owned(),
-            network_data: None,
-        };
+        let [username, network, language] = ["100200300", "telegram", "id"].map(str::to_owned);
+        let holder = CardHolder { username, network, language, network_data: None };
         let card = self.store.create_card(holder).await.unwrap();
         let mut content = fixture::content(DisasterType::Flood, 0, fixture::place(0.5, 0.5));
         (content.created_at, content.text) = (self.clock.now(), text.into());

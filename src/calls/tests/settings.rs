@@ -10,10 +10,7 @@ fn a_wrong_template_header_or_secret_is_named_before_the_service_runs() {
         std::fs::write(&path, text).unwrap();
         path
     };
-    let fault = |more| {
-        let config = config(json!({ "thanks": call("report", more) }));
-        check(&config, fixture::now()).unwrap_err().to_string()
-    };
+    let large = "\"{% for i in range(5000) %}12345{% endfor %}\"";
     for (more, said) in [
         (json!({ "secret": "whsec_c2hvcnQ=" }), "siaga.calls.thanks.secret: must be whsec_"),
         (json!({ "secret": SECRET, "previous_secret": "x" }), "siaga.calls.thanks.previous_secret: must be"),
@@ -25,85 +22,71 @@ fn a_wrong_template_header_or_secret_is_named_before_the_service_runs() {
         (json!({ "body": folder.path().join("none") }), "siaga.calls.thanks.body"),
         (json!({ "body": file("missing", "{{ depth }}") }), "missing, line 1"),
         (json!({ "body": file("no.json", "{{ text }},") }), "makes no JSON"),
-        (
-            json!({ "body": file("large", "\"{% for i in range(5000) %}12345{% endfor %}\"") }),
-            "larger than 20000",
-        ),
+        (json!({ "body": file("large", large) }), "larger than 20000"),
         (json!({ "body": file("xml", "<a>{{ text }}</a>"), "media_type": "text/csv+zip" }), "media_type"),
     ] {
-        let error = fault(more);
+        let config = config(json!({ "thanks": call("report", more) }));
+        let error = check(&config, fixture::now()).unwrap_err().to_string();
         assert!(error.contains(said) && error.contains("siaga.calls.thanks"), "{said}: {error}");
     }
 }
 
-/// The calls of `examples/calls`, by name.
-fn examples() -> BTreeMap<String, (CallSettings, Composer)> {
+/// The configuration of `examples/calls`.
+fn examples() -> Config {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/calls/Siaga.toml");
     let figment = Figment::new().merge(Toml::file(file).nested()).merge(("siaga.dataset", "empty"));
-    let config = Config::extract(&figment).unwrap();
-    let calls = config.calls.by_name.iter().map(|(name, call)| {
-        let composer = Composer::new(name, call, &config, fixture::now()).unwrap();
-        (name.clone(), (call.clone(), composer))
-    });
-    calls.collect()
+    Config::extract(&figment).unwrap()
 }
 
-/// The request that an example makes of a plain made-up event.
-fn request_of(name: &str) -> (Method, String, HeaderMap, String) {
-    let (settings, composer) = examples().remove(name).unwrap();
-    let event = Event::sample(name, settings.on, settings.personal, Sample::Plain, fixture::now());
-    let request = composer.compose(&event, fixture::now()).unwrap();
-    let body = String::from_utf8(request.body).unwrap();
-    (request.method, request.url.to_string(), request.headers, body)
-}
-
-#[test]
-fn the_examples_make_what_their_receivers_take() {
-    let json = |body: &str| serde_json::from_str::<Value>(body).unwrap();
-    let (_, url, headers, body) = request_of("thanks");
-    assert_eq!(url, "https://bot.example/telegram/send/");
-    assert_eq!(headers["x-api-key"], "the key of the bot");
-    let expected = json!({
-        "userId": "100200300", "instanceRegionCode": "jbd", "language": "id", "network": "telegram",
-        "reportId": json(&body)["reportId"],
-    });
-    assert_eq!(json(&body), expected);
-    assert!(expected["reportId"].is_string());
-
-    let (_, _, headers, body) = request_of("ntfy");
-    assert_eq!(headers["priority"], "high");
-    assert_eq!(headers["content-type"], "text/plain; charset=utf-8");
-    assert!(body.lines().count() == 1 && body.contains(": "), "{body}");
-
-    let (_, url, _, body) = request_of("telegram");
-    assert!(url.ends_with("/sendMessage"), "{url}");
-    let body = json(&body);
-    assert_eq!(body["chat_id"], "@banjir_example");
-    assert!(body["text"].as_str().unwrap().starts_with("Banjir: "), "{body}");
-
-    let (method, url, _, body) = request_of("matrix");
-    let id = request_of("matrix").2["webhook-id"].to_str().unwrap().to_owned();
-    assert!(method == Method::Put && url.ends_with(&format!("/m.room.message/{id}")), "{url}");
-    assert_eq!(json(&body)["msgtype"], "m.text");
-
-    let (_, _, _, body) = request_of("mail");
-    assert!(body.contains("openstreetmap.org/?mlat=-6.18&mlon=106.83"), "{body}");
-}
-
-/// The body that a template makes of a plain made-up event.
-fn body_of(kind: &str, template: &str) -> Value {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(&file, template).unwrap();
-    let config =
-        config(json!({ "a": call(kind, json!({ "personal": kind == "report", "body": file.path() })) }));
-    let settings = &config.calls.by_name["a"];
-    let composer = Composer::new("a", settings, &config, fixture::now()).unwrap();
-    let mut event = Event::sample("a", settings.on, settings.personal, Sample::Plain, fixture::now());
+/// The request that a call makes of a plain made-up event.
+fn request_of(name: &str, config: &Config) -> Request {
+    let settings = &config.calls.by_name[name];
+    let composer = Composer::new(name, settings, config, fixture::now()).unwrap();
+    let mut event = Event::sample(name, settings.on, settings.personal, Sample::Plain, fixture::now());
     // Two areas need a comma.
     if let Some(Value::Array(areas)) = event.values.get_mut("areas") {
         areas.extend_from_within(..1);
     }
-    let request = composer.compose(&event, fixture::now()).unwrap();
+    composer.compose(&event, fixture::now()).unwrap()
+}
+
+#[test]
+fn the_examples_make_what_their_receivers_take() {
+    let config = examples();
+    let example = |name| {
+        let Request { method, url, headers, body } = request_of(name, &config);
+        (method, url.to_string(), headers, String::from_utf8(body).unwrap())
+    };
+    let json = |body: &str| serde_json::from_str::<Value>(body).unwrap();
+    let (_, url, headers, body) = example("thanks");
+    assert_eq!(url, "https://bot.example/telegram/send/");
+    assert_eq!(headers["x-api-key"], "the key of the bot");
+    let body = json(&body);
+    assert_eq!((&body["userId"], &body["instanceRegionCode"]), (&json!("100200300"), &json!("jbd")));
+    assert!(body["reportId"].is_string());
+
+    let (_, _, headers, body) = example("ntfy");
+    assert_eq!(headers["content-type"], "text/plain; charset=utf-8");
+    assert!(body.lines().count() == 2 && body.contains(": "), "{body}");
+
+    let (_, url, _, body) = example("telegram");
+    assert!(url.ends_with("/sendMessage") && json(&body)["chat_id"] == "@banjir_example", "{url}: {body}");
+
+    let (method, url, headers, body) = example("matrix");
+    let end = format!("/m.room.message/{}", headers["webhook-id"].to_str().unwrap());
+    assert!(method == Method::Put && url.ends_with(&end), "{url}");
+    assert_eq!(json(&body)["msgtype"], "m.text");
+
+    let (_, _, _, body) = example("mail");
+    assert!(body.contains("openstreetmap.org/?mlat=-6.18&mlon=106.83"), "{body}");
+}
+
+/// The body that a template makes.
+fn body_of(kind: &str, template: &str) -> Value {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, template).unwrap();
+    let more = json!({ "personal": kind == "report", "body": file.path() });
+    let request = request_of("a", &config(json!({ "a": call(kind, more) })));
     serde_json::from_slice(&request.body).unwrap()
 }
 

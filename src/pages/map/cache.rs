@@ -85,10 +85,7 @@ mod tests {
         let mut slow = Box::pin(cache.get("slow", 1, pending::<Result<&str, Infallible>>()));
         assert!((&mut slow).now_or_never().is_none());
         assert_eq!(cache.get("other", 1, made("first")).now_or_never(), Some(Ok("first")));
-        assert!(
-            cache.get("slow", 1, made("second")).now_or_never().is_none(),
-            "it waits for the first caller"
-        );
+        assert!(cache.get("slow", 1, made("second")).now_or_never().is_none(), "it waits for the first");
         assert_eq!(cache.get("other", 1, made("second")).now_or_never(), Some(Ok("first")));
         assert_eq!(cache.get("other", 2, made("third")).now_or_never(), Some(Ok("third")));
         drop(slow);

@@ -14,7 +14,7 @@ use crate::model::{ManualClock, Validity};
 use crate::stores::{Revision, Versioned};
 use crate::telemetry::Metrics;
 use rocket::futures::FutureExt;
-use rocket::futures::future::join_all;
+use rocket::futures::future::{LocalBoxFuture, join_all};
 use rocket::tokio::sync::Semaphore;
 use rocket::tokio::time;
 
@@ -137,6 +137,14 @@ impl Desk {
         self.ask_at(question, self.renderer.revision.load(Ordering::SeqCst))
     }
 
+    /// Asks, and begins to wait.
+    async fn waiting(&self, question: &'static str) -> LocalBoxFuture<'_, Result<String, Failure>> {
+        let mut request = self.ask(question).boxed_local();
+        let ended = poll_fn(|context| Poll::Ready(request.poll_unpin(context).is_ready())).await;
+        assert!(!ended, "it has what it waits for");
+        request
+    }
+
     async fn ask_at(&self, question: &'static str, present: u64) -> Result<String, Failure> {
         let render = || {
             let (renderer, validity) = (Arc::clone(&self.renderer), self.validity);
@@ -152,12 +160,6 @@ impl Desk {
         let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("_total "));
         line.unwrap().parse().unwrap()
     }
-}
-
-/// Has a request begin to wait.
-async fn waits<F: Future + Unpin>(request: &mut F) {
-    let ended = poll_fn(|context| Poll::Ready(request.poll_unpin(context).is_ready())).await;
-    assert!(!ended, "it has what it waits for");
 }
 
 #[rocket::async_test]
@@ -189,10 +191,7 @@ async fn an_answer_counts_within_its_time_only() {
 #[rocket::async_test]
 async fn a_thousand_who_ask_at_once_wait_for_one_rendering() {
     let desk = Desk::closed();
-    let mut asked: Vec<_> = (0..1000).map(|_| Box::pin(desk.ask("map"))).collect();
-    for request in &mut asked {
-        waits(request).await;
-    }
+    let asked = join_all((0..1000).map(|_| desk.waiting("map"))).await;
     desk.has_begun(1).await;
     desk.open(1);
     let answers = join_all(asked).await;
@@ -203,12 +202,10 @@ async fn a_thousand_who_ask_at_once_wait_for_one_rendering() {
 #[rocket::async_test]
 async fn who_comes_after_a_change_gets_no_response_whose_rendering_began_before() {
     let desk = Desk::closed();
-    let mut early = Box::pin(desk.ask("map"));
-    waits(&mut early).await;
+    let early = desk.waiting("map").await;
     desk.has_begun(1).await;
     desk.change();
-    let mut late = Box::pin(desk.ask("map"));
-    waits(&mut late).await;
+    let late = desk.waiting("map").await;
     desk.open(1);
     assert_eq!(early.await.unwrap(), "revision 1, made 1");
     desk.open(1);
@@ -240,10 +237,7 @@ async fn a_store_that_is_behind_what_it_says_or_was_set_back_gives_answers_for_n
 #[rocket::async_test]
 async fn a_failure_is_told_to_those_who_waited_for_it_and_tried_again_by_who_comes_later() {
     let desk = Desk::closed();
-    let mut asked: Vec<_> = (0..100).map(|_| Box::pin(desk.ask("wrong"))).collect();
-    for request in &mut asked {
-        waits(request).await;
-    }
+    let asked = join_all((0..100).map(|_| desk.waiting("wrong"))).await;
     desk.open(2);
     assert!(join_all(asked).await.iter().all(Result::is_err));
     // The one it was started for, and once for those who came while that was under way.
@@ -255,11 +249,9 @@ async fn a_failure_is_told_to_those_who_waited_for_it_and_tried_again_by_who_com
 #[rocket::async_test]
 async fn a_failure_that_concerns_the_request_that_started_the_rendering_has_others_start_another() {
     let desk = Desk::closed();
-    let mut first = Box::pin(desk.ask("dear"));
-    waits(&mut first).await;
+    let first = desk.waiting("dear").await;
     desk.has_begun(1).await;
-    let mut second = Box::pin(desk.ask("dear"));
-    waits(&mut second).await;
+    let second = desk.waiting("dear").await;
     desk.open(2);
     assert_eq!(first.await, Err(Failure("too dear".to_owned())));
     assert_eq!(second.await.unwrap(), "revision 1, made 2");
@@ -286,13 +278,11 @@ async fn the_last_response_stays_when_another_rendering_fails_and_tells_when_it_
 #[rocket::async_test]
 async fn a_rendering_goes_on_when_its_request_goes_away_and_the_next_gets_what_it_made() {
     let desk = Desk::closed();
-    let mut first = Box::pin(desk.ask("map"));
-    waits(&mut first).await;
+    let first = desk.waiting("map").await;
     desk.has_begun(1).await;
     assert_eq!(desk.counted("siaga_cache_misses"), 1, "it is counted when it starts");
     drop(first);
-    let mut second = Box::pin(desk.ask("map"));
-    waits(&mut second).await;
+    let second = desk.waiting("map").await;
     desk.open(1);
     assert_eq!(second.await.unwrap(), "revision 1, made 1");
     assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 1");
@@ -304,8 +294,7 @@ async fn a_rendering_nobody_waits_for_is_stopped_after_a_while_and_the_next_requ
     for size in [LARGE, 0] {
         let patience = Patience { unwaited: Duration::from_millis(30), ..PATIENT };
         let desk = Desk::with(size, patience, 0);
-        let mut first = Box::pin(desk.ask("map"));
-        waits(&mut first).await;
+        let mut first = desk.waiting("map").await;
         desk.has_begun(1).await;
         let waited = time::timeout(Duration::from_millis(200), &mut first).await;
         assert!(waited.is_err() && desk.renderer.stopped.load(Ordering::SeqCst) == 0, "it is waited for");
