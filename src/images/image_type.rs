@@ -91,3 +91,16 @@ impl fmt::Display for ImageType {
         f.write_str(self.media_type())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_begins_almost_like_an_image_is_none() {
+        for other in [&b"\xFF\xD8"[..], b"\x89PNG\r\n", b"RIFF\0\0\0\0WAVE", b"GIF88a", b"BM"] {
+            assert_eq!(ImageType::of(other), None, "{other:?}");
+        }
+        assert_eq!(ImageType::of(b"GIF87a"), Some(ImageType::Gif));
+    }
+}

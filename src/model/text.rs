@@ -115,6 +115,7 @@ mod tests {
     fn a_whole_number_is_its_digits_however_json_writes_it() {
         for (json, expected) in [
             ("5.0", Some("5")),
+            ("1e0", Some("1")),
             ("-5.00", Some("-5")),
             ("9007199254740991.0", Some("9007199254740991")),
             ("9007199254740993.0", None),
