@@ -6,7 +6,6 @@ use rocket::tokio::task::spawn_blocking;
 use serde_json::{Value, json};
 
 use crate::eventually::{LONG, eventually};
-use crate::fixture::block_on;
 use crate::photos::photo;
 use crate::running::Running;
 use crate::storage::{SECRET_KEY, Storage};
@@ -17,40 +16,37 @@ fn body(answer: &str) -> Value {
     serde_json::from_str(body).unwrap()
 }
 
-#[test]
-fn the_program_takes_the_credentials_of_its_storage_from_the_environment() {
-    block_on(async {
-        let storage = Storage::start().await;
-        let mut variables = storage.variables();
-        variables.insert("SIAGA_IMAGES__URL", "s3://bucket/prefix".to_owned());
-        variables.insert("SIAGA_BASE_URL", "http://localhost/v1".to_owned());
-        let program = spawn_blocking(move || {
-            let variables: Vec<_> = variables.iter().map(|(&name, value)| (name, value.as_str())).collect();
-            Running::demo(&variables)
-        });
-        let program = program.await.unwrap();
-        let key = program.key();
-        let ask = |method: &str, target: &str, sent: &Value| {
-            let sent = sent.to_string();
-            let rest = format!("X-Api-Key: {key}\r\nContent-Length: {}\r\n\r\n{sent}", sent.len());
-            body(&program.request(method, target, &rest))
-        };
-        let card = ask("POST", "/v1/cards", &json!({ "username": "u", "network": "n", "language": "id" }));
-        let card = card["cardId"].as_str().unwrap();
-        let report = json!({ "card_data": { "report_type": "wind" }, "created_at": chrono::Utc::now(),
-                             "location": { "lat": -6.2, "lng": 106.8 } });
-        ask("PUT", &format!("/v1/cards/{card}"), &report);
-        let invited = ask("GET", &format!("/v1/cards/{card}/images"), &Value::Null);
-
-        let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().unwrap();
-        let upload =
-            http.put(invited["signedRequest"].as_str().unwrap()).header("Content-Type", "image/jpeg");
-        let sent = upload.body(photo(60, 30, 1)).send().await.unwrap();
-        assert_eq!(sent.status().as_u16(), 200);
-        let address = format!("http://localhost/v1/images/{card}.jpg");
-        let reports = async || ask("GET", "/v1/reports", &Value::Null).to_string();
-        eventually("the photo is shown", LONG, reports, |reports| reports.contains(&address)).await;
-        let printed = program.kill();
-        assert!(!printed.contains(SECRET_KEY), "{printed}");
+#[rocket::async_test]
+async fn the_program_takes_the_credentials_of_its_storage_from_the_environment() {
+    let storage = Storage::start().await;
+    let mut variables = storage.variables();
+    variables.insert("SIAGA_IMAGES__URL", "s3://bucket/prefix".to_owned());
+    variables.insert("SIAGA_BASE_URL", "http://localhost/v1".to_owned());
+    let program = spawn_blocking(move || {
+        let variables: Vec<_> = variables.iter().map(|(&name, value)| (name, value.as_str())).collect();
+        Running::demo(&variables)
     });
+    let program = program.await.unwrap();
+    let key = program.key();
+    let ask = |method: &str, target: &str, sent: &Value| {
+        let sent = sent.to_string();
+        let rest = format!("X-Api-Key: {key}\r\nContent-Length: {}\r\n\r\n{sent}", sent.len());
+        body(&program.request(method, target, &rest))
+    };
+    let card = ask("POST", "/v1/cards", &json!({ "username": "u", "network": "n", "language": "id" }));
+    let card = card["cardId"].as_str().unwrap();
+    let report = json!({ "card_data": { "report_type": "wind" }, "created_at": chrono::Utc::now(),
+                             "location": { "lat": -6.2, "lng": 106.8 } });
+    ask("PUT", &format!("/v1/cards/{card}"), &report);
+    let invited = ask("GET", &format!("/v1/cards/{card}/images"), &Value::Null);
+
+    let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().unwrap();
+    let upload = http.put(invited["signedRequest"].as_str().unwrap()).header("Content-Type", "image/jpeg");
+    let sent = upload.body(photo(60, 30, 1)).send().await.unwrap();
+    assert_eq!(sent.status().as_u16(), 200);
+    let address = format!("http://localhost/v1/images/{card}.jpg");
+    let reports = async || ask("GET", "/v1/reports", &Value::Null).to_string();
+    eventually("the photo is shown", LONG, reports, |reports| reports.contains(&address)).await;
+    let printed = program.kill();
+    assert!(!printed.contains(SECRET_KEY), "{printed}");
 }

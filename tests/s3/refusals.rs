@@ -9,45 +9,41 @@ use rocket::tokio::time;
 use serde_json::Value;
 
 use crate::eventually::{LONG, eventually};
-use crate::fixture::block_on;
 use crate::photos::photo;
 use crate::service::Siaga;
 use crate::storage::Storage;
 
-#[test]
-fn what_is_no_photo_is_emptied_and_a_photo_sent_to_the_same_address_is_taken() {
+#[rocket::async_test]
+async fn what_is_no_photo_is_emptied_and_a_photo_sent_to_the_same_address_is_taken() {
     let whole = photo(400, 300, 1);
     let mut large = photo(40, 30, 1);
     large.resize(20_001, 0);
+    let storage = Storage::start().await;
+    let limit = Serialized::default("siaga.images.max_bytes", 20_000);
+    let siaga = Siaga::start(storage.figment().merge(limit)).await;
+    let address = siaga.invited("").await;
     for (what, upload) in [
         ("too large", large),
-        ("empty", Vec::new()),
         ("an SVG", b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_vec()),
         ("truncated", whole[..whole.len() / 2].to_vec()),
+        ("empty", Vec::new()),
     ] {
-        block_on(async {
-            let storage = Storage::start().await;
-            let limit = Serialized::default("siaga.images.max_bytes", 20_000);
-            let siaga = Siaga::start(storage.figment().merge(limit)).await;
-            let address = siaga.invited("").await;
-            assert_eq!(siaga.send(&address, "image/jpeg", upload).await, 200, "{what}");
-            assert_eq!(storage.uploads(), ["used-card"], "{what}");
-            let emptied = format!("what is {what} is emptied");
-            eventually(&emptied, LONG, async || storage.size_of("used-card"), |size| *size == 0).await;
-            // Another address is given.
-            siaga.answers(200).await;
-            assert_eq!(siaga.image_url().await, Value::Null, "{what}");
-            assert_eq!(siaga.get("/v1/images/used-card.jpg").await.status().code, 404, "{what}");
-
-            assert_eq!(siaga.send(&address, "image/jpeg", whole.clone()).await, 200);
-            siaga.shows_an_image().await;
-            assert_eq!(siaga.image().await.dimensions(), (400, 300));
-        });
+        assert_eq!(siaga.send(&address, "image/jpeg", upload).await, 200, "{what}");
+        assert_eq!(storage.uploads(), ["used-card"], "{what}");
+        let emptied = format!("what is {what} is emptied");
+        eventually(&emptied, LONG, async || storage.size_of("used-card"), |size| *size == 0).await;
+        // Another address is given.
+        siaga.answers(200).await;
+        assert_eq!(siaga.image_url().await, Value::Null, "{what}");
+        assert_eq!(siaga.get("/v1/images/used-card.jpg").await.status().code, 404, "{what}");
     }
+    assert_eq!(siaga.send(&address, "image/jpeg", whole).await, 200);
+    siaga.shows_an_image().await;
+    assert_eq!(siaga.image().await.dimensions(), (400, 300));
 }
 
-#[test]
-fn a_photo_sent_while_what_was_sent_before_is_looked_at_is_not_deleted_with_it() {
+#[rocket::async_test]
+async fn a_photo_sent_while_what_was_sent_before_is_looked_at_is_not_deleted_with_it() {
     // Noise, which takes a while until its end is missed.
     let noise = RgbImage::from_fn(2000, 1500, |x, y| {
         let [red, green, blue, _] = (x * y).wrapping_mul(2_654_435_761).rotate_left(x % 32).to_le_bytes();
@@ -57,17 +53,15 @@ fn a_photo_sent_while_what_was_sent_before_is_looked_at_is_not_deleted_with_it()
     JpegEncoder::new(&mut file).encode_image(&noise).unwrap();
     file.truncate(file.len() - 10_000);
     for wait in [0, 20, 50, 100, 200] {
-        block_on(async {
-            let storage = Storage::start().await;
-            let siaga = Siaga::start(storage.figment()).await;
-            let address = siaga.invited("").await;
-            assert_eq!(siaga.send(&address, "image/jpeg", file.clone()).await, 200);
-            siaga.answers(409).await;
-            // The next upload arrives at different moments while this one is processed.
-            time::sleep(Duration::from_millis(wait)).await;
-            assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
-            siaga.shows_an_image().await;
-            assert_eq!(siaga.image().await.dimensions(), (60, 30));
-        });
+        let storage = Storage::start().await;
+        let siaga = Siaga::start(storage.figment()).await;
+        let address = siaga.invited("").await;
+        assert_eq!(siaga.send(&address, "image/jpeg", file.clone()).await, 200);
+        siaga.answers(409).await;
+        // The next upload arrives at different moments while this one is processed.
+        time::sleep(Duration::from_millis(wait)).await;
+        assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
+        siaga.shows_an_image().await;
+        assert_eq!(siaga.image().await.dimensions(), (60, 30));
     }
 }

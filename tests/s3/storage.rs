@@ -148,10 +148,12 @@ impl Storage {
         fs::metadata(self.folder_of_uploads().join(name)).unwrap().len()
     }
 
-    /// The names of all objects in `uploads`, without a request.
+    /// The names of all objects in `uploads`, sorted, without a request.
     pub(crate) fn uploads(&self) -> Vec<String> {
         let Ok(files) = fs::read_dir(self.folder_of_uploads()) else { return Vec::new() };
-        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+        let mut names: Vec<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort_unstable();
+        names
     }
 }
 

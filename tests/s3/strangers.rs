@@ -6,7 +6,6 @@ use std::time::Duration;
 use siaga::model::{Clock, ManualClock, SystemClock};
 
 use crate::eventually::{LONG, eventually};
-use crate::fixture::block_on;
 use crate::photos::photo;
 use crate::service::{Siaga, store};
 use crate::storage::{PROTECTED, Storage};
@@ -14,48 +13,37 @@ use crate::storage::{PROTECTED, Storage};
 const STRANGERS: [&str; 6] =
     ["x", "fresh-card", "no-such-card", "used-card.jpg", "used-card.0.jpeg", "=2e=2e"];
 
-fn sorted(mut names: Vec<String>) -> Vec<String> {
-    names.sort_unstable();
-    names
+#[rocket::async_test]
+async fn objects_nobody_waits_for_are_left_alone_and_hurt_nothing() {
+    let storage = Storage::start().await;
+    let siaga = Siaga::start(storage.figment()).await;
+    for name in STRANGERS {
+        storage.put(&format!("prefix/uploads/{name}"), photo(40, 30, 1)).await;
+    }
+    // They come before and after it in the list.
+    let address = siaga.invited("").await;
+    assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
+    siaga.shows_an_image().await;
+    assert_eq!(siaga.image().await.width(), 60);
+    let mut strangers = STRANGERS.to_vec();
+    strangers.sort_unstable();
+    eventually("the strangers are left", LONG, async || storage.uploads(), |left| *left == strangers).await;
 }
 
-#[test]
-fn objects_nobody_waits_for_are_left_alone_and_hurt_nothing() {
-    block_on(async {
-        let storage = Storage::start().await;
-        let siaga = Siaga::start(storage.figment()).await;
-        for name in STRANGERS {
-            storage.put(&format!("prefix/uploads/{name}"), photo(40, 30, 1)).await;
-        }
-        // They come before and after it in the list.
-        let address = siaga.invited("").await;
-        assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
-        siaga.shows_an_image().await;
-        assert_eq!(siaga.image().await.width(), 60);
-        let mut strangers = STRANGERS.to_vec();
-        strangers.sort_unstable();
-        let left = async || sorted(storage.uploads());
-        eventually("the strangers are left", LONG, left, |left| *left == strangers).await;
-    });
-}
-
-#[test]
-fn an_old_upload_that_cannot_be_deleted_keeps_no_other_from_being_found_or_deleted() {
-    block_on(async {
-        let storage = Storage::start().await;
-        let clock = Arc::new(ManualClock::new(SystemClock.now()));
-        let siaga = Siaga::by(Arc::clone(&clock) as _, store(), storage.figment()).await;
-        let stuck = ["0", "z"].map(|end| format!("{PROTECTED}{end}"));
-        for name in [&stuck[0], "old-card", &stuck[1]] {
-            storage.put(&format!("prefix/uploads/{name}"), photo(40, 30, 1)).await;
-            storage.date_back(name, Duration::from_hours(30));
-        }
-        // Old uploads are deleted by a service that has run for an hour.
-        clock.set(SystemClock.now().after(Duration::from_mins(61)));
-        let address = siaga.invited("").await;
-        assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
-        siaga.shows_an_image().await;
-        let left = async || sorted(storage.uploads());
-        eventually("what is stuck is left", LONG, left, |left| *left == stuck).await;
-    });
+#[rocket::async_test]
+async fn an_old_upload_that_cannot_be_deleted_keeps_no_other_from_being_found_or_deleted() {
+    let storage = Storage::start().await;
+    let clock = Arc::new(ManualClock::new(SystemClock.now()));
+    let siaga = Siaga::by(Arc::clone(&clock) as _, store(), storage.figment()).await;
+    let stuck = ["0", "z"].map(|end| format!("{PROTECTED}{end}"));
+    for name in [&stuck[0], "old-card", &stuck[1]] {
+        storage.put(&format!("prefix/uploads/{name}"), photo(40, 30, 1)).await;
+        storage.date_back(name, Duration::from_hours(30));
+    }
+    // Old uploads are deleted by a service that has run for an hour.
+    clock.set(SystemClock.now().after(Duration::from_mins(61)));
+    let address = siaga.invited("").await;
+    assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
+    siaga.shows_an_image().await;
+    eventually("what is stuck is left", LONG, async || storage.uploads(), |left| *left == stuck).await;
 }
