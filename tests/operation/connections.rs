@@ -1,13 +1,12 @@
-//! How many connections to its database a server has, and for how long.
+//! How many connections to its database a server has, for how long, and what its metrics tell of calls.
 
 use std::time::{Duration, Instant};
 
 use rocket::futures::future::{join, join_all};
-use rocket::tokio::time;
+use rocket::tokio::{join, time};
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually};
-use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::server::{Server, built, figment};
 
@@ -18,7 +17,9 @@ const SESSIONS: &str = "
 /// A server with these settings of its database, and somebody else's connection to that.
 async fn served(settings: &[(&str, u32)]) -> (Server, PgConnection, Database) {
     let database = Database::with_fixture().await;
-    let figment = figment(&database.url()).merge(("siaga.limits.timeout", "20s"));
+    let figment = figment(&database.url())
+        .merge(("siaga.limits.timeout", "20s"))
+        .merge(("siaga.metrics.enabled", true));
     let figment = settings
         .iter()
         .fold(figment, |figment, (key, number)| figment.merge((format!("databases.siaga.{key}"), *number)));
@@ -50,32 +51,26 @@ async fn with_many_requests(server: &Server, other: &mut PgConnection, database:
     assert_eq!(answered, [200; 8]);
 }
 
-#[test]
-fn a_server_has_as_many_connections_as_it_may_and_no_more() {
-    block_on(async {
-        for most in [2, 5] {
-            let (server, mut other, database) = served(&[("max_connections", most)]).await;
-            with_many_requests(&server, &mut other, &database, i64::from(most)).await;
-        }
-    });
-}
-
-#[test]
-fn connections_are_made_that_nobody_needs() {
-    block_on(async {
-        let (_server, mut other, _database) = served(&[("min_connections", 4)]).await;
-        until(&mut other, |found| found >= 4).await;
-    });
-}
-
-#[test]
-fn connections_that_nobody_needed_for_a_while_are_closed() {
-    block_on(async {
-        let settings = [("max_connections", 5), ("idle_timeout", 1)];
+#[rocket::async_test]
+async fn a_server_has_as_many_connections_as_it_may_until_nobody_needed_them_for_a_while() {
+    for most in [2, 5] {
+        let settings = [("max_connections", most), ("idle_timeout", 1)];
         let (server, mut other, database) = served(&settings).await;
-        with_many_requests(&server, &mut other, &database, 5).await;
+        with_many_requests(&server, &mut other, &database, i64::from(most)).await;
         until(&mut other, |found| found <= 1).await;
-    });
+    }
+}
+
+#[rocket::async_test]
+async fn connections_that_nobody_needs_are_made_and_counted_until_the_store_is_closed() {
+    let (server, mut other, _database) = served(&[("min_connections", 3)]).await;
+    until(&mut other, |found| found >= 3).await;
+    let count = async |state: &str| {
+        value(&server, &format!("siaga_database_connections{{state=\"{state}\"}}")).await.unwrap()
+    };
+    assert!(count("idle").await + count("in_use").await >= 3.0);
+    server.store.close().await;
+    until(&mut other, |found| found == 0).await;
 }
 
 /// Has a new card take two seconds, for which it holds its connection.
@@ -86,55 +81,74 @@ const WORKING: &str = "
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'siaga' AND wait_event = 'PgSleep'";
 
-#[test]
-fn a_connection_is_waited_for_as_long_as_configured() {
-    block_on(async {
-        for (seconds, status) in [(1, 503), (20, 200)] {
-            let settings = [("max_connections", 1), ("connect_timeout", seconds)];
-            let (server, mut other, _database) = served(&settings).await;
-            other.execute(SLOW_CARDS).await.unwrap();
-            // One has the only connection, the other waits for it.
-            let asking = async {
-                let working =
-                    async || sqlx::query_scalar::<_, i64>(WORKING).fetch_one(&mut other).await.unwrap();
-                eventually("a card is made", LONG, working, |working| *working > 0).await;
-                let begun = Instant::now();
-                (server.card().await, begun.elapsed())
-            };
-            let (made, (asked, took)) = join(server.make_card(), asking).await;
-            assert_eq!((made, asked), (200, status));
-            assert!(status == 200 || took >= Duration::from_secs(1), "{took:?}");
-        }
-    });
-}
-
-#[test]
-fn the_metrics_tell_how_many_connections_there_are() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let metrics = figment(&database.url())
-            .merge(("siaga.metrics.enabled", true))
-            .merge(("databases.siaga.min_connections", 3));
-        let server = Server::of(built(metrics).await.unwrap()).await;
-        let mut other = PgConnection::connect(&database.url()).await.unwrap();
-        until(&mut other, |found| found >= 3).await;
-        let page = server.client.get("/metrics").dispatch().await.into_string().await.unwrap();
-        let count = |state: &str| -> u32 {
-            let series = format!("siaga_database_connections{{state=\"{state}\"}} ");
-            let found = page.lines().find_map(|line| line.strip_prefix(&series));
-            found.unwrap_or_else(|| panic!("{series}: {page}")).parse().unwrap()
+#[rocket::async_test]
+async fn a_connection_is_waited_for_as_long_as_configured() {
+    for (seconds, status) in [(1, 503), (20, 200)] {
+        let settings = [("max_connections", 1), ("connect_timeout", seconds)];
+        let (server, mut other, _database) = served(&settings).await;
+        other.execute(SLOW_CARDS).await.unwrap();
+        // One has the only connection, the other waits for it.
+        let asking = async {
+            let working = async || sqlx::query_scalar::<_, i64>(WORKING).fetch_one(&mut other).await.unwrap();
+            eventually("a card is made", LONG, working, |working| *working > 0).await;
+            let begun = Instant::now();
+            (server.card().await, begun.elapsed())
         };
-        assert!(count("idle") + count("in_use") >= 3, "{page}");
-    });
+        let (made, (asked, took)) = join(server.make_card(), asking).await;
+        assert_eq!((made, asked), (200, status));
+        assert!(status == 200 || took >= Duration::from_secs(1), "{took:?}");
+    }
 }
 
-#[test]
-fn a_store_that_is_closed_holds_no_connections() {
-    block_on(async {
-        let (server, mut other, _database) = served(&[("min_connections", 3)]).await;
-        assert_eq!(server.card().await, 200);
-        until(&mut other, |found| found >= 3).await;
-        server.store.close().await;
-        until(&mut other, |found| found == 0).await;
-    });
+/// The value of a series, if it is there.
+async fn value(server: &Server, series: &str) -> Option<f64> {
+    let page = server.client.get("/metrics").dispatch().await.into_string().await.unwrap();
+    page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok())
+}
+
+/// Waits until a series has a value.
+async fn until_value(server: &Server, series: &str, expected: impl Fn(f64) -> bool) {
+    let value = async || value(server, series).await;
+    eventually(series, LONG, value, |value| value.is_some_and(&expected)).await;
+}
+
+const WAITING: &str = "siaga_database_calls_waiting{}";
+
+#[rocket::async_test]
+async fn the_metrics_tell_how_many_calls_wait_for_a_connection() {
+    let (server, mut other, _database) = served(&[("max_connections", 1)]).await;
+    until_value(&server, WAITING, |waiting| waiting == 0.0).await;
+    other.execute(SLOW_CARDS).await.unwrap();
+    // A call of a background task may wait, too.
+    let watched = until_value(&server, WAITING, |waiting| waiting >= 1.0);
+    let made = join!(server.make_card(), server.make_card(), watched);
+    assert_eq!(made, (200, 200, ()));
+    until_value(&server, WAITING, |waiting| waiting == 0.0).await;
+}
+
+#[rocket::async_test]
+async fn the_metrics_tell_of_batches_and_of_calls_that_are_retried() {
+    let database = Database::with_fixture().await;
+    let figment = figment(&database.url()).merge(("siaga.metrics.enabled", true));
+    let server = Server::of(built(figment).await.unwrap()).await;
+    assert_eq!(server.set(5, 1).await, 200);
+    let sizes = |what: &str| format!(r#"siaga_batch_size_{what}{{batch="flood_states"}}"#);
+    let waiting = r#"siaga_batch_jobs_waiting{batch="flood_states"}"#;
+    assert_eq!(value(&server, &sizes("count")).await, Some(1.0));
+    assert_eq!(value(&server, &sizes("sum")).await, Some(1.0));
+    assert_eq!(value(&server, waiting).await, Some(0.0));
+    assert_eq!(value(&server, "siaga_database_retries_total").await, Some(0.0));
+
+    let mut other = PgConnection::connect(&database.url()).await.unwrap();
+    other.execute("BEGIN; SELECT FROM flood_states WHERE area_id = 5 FOR UPDATE").await.unwrap();
+    let (status, ()) = join(server.set(5, 2), until_value(&server, waiting, |waiting| waiting == 1.0)).await;
+    assert_eq!(status, 503);
+    assert_eq!(value(&server, waiting).await, Some(0.0));
+    let retried = value(&server, "siaga_database_retries_total").await.unwrap();
+    assert!(retried >= 2.0, "{retried}");
+
+    // Calls that are not written in batches are retried, too.
+    other.execute("ROLLBACK; BEGIN; LOCK TABLE cards IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    assert_eq!(server.card().await, 503);
+    assert!(value(&server, "siaga_database_retries_total").await.unwrap() > retried);
 }

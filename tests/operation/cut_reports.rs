@@ -11,10 +11,10 @@ use siaga::model::{Clock, SystemClock};
 use crate::eventually::{LONG, eventually_blocking};
 use crate::fixture::block_on;
 use crate::form;
-use crate::kept::{Kept, LAST};
+use crate::kept::Kept;
 use crate::photos::photo;
 use crate::postgres::Database;
-use crate::running::{KEY, Running, joined, keys, request};
+use crate::running::{KEY, Running, joined, request};
 
 /// How many reports are sent each way, unless the variable `CUTS` has another number.
 const ROUNDS: u32 = 8;
@@ -140,10 +140,14 @@ fn reports(service: &Running) -> BTreeMap<String, (usize, usize)> {
     found
 }
 
-fn each_report_arrives_once(start: impl FnOnce(&str) -> Running) {
+#[test]
+fn a_report_whose_requests_are_cut_off_arrives_once() {
     let rounds = env::var("CUTS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
-    let images = tempfile::tempdir().unwrap();
-    let service = start(url::Url::from_directory_path(images.path()).unwrap().as_str());
+    let folder = tempfile::tempdir().unwrap();
+    let images = url::Url::from_directory_path(folder.path()).unwrap();
+    let database = block_on(Database::empty());
+    let kept = Kept::in_database(&database.url()).with("SIAGA_CARDS__OPEN", "true");
+    let service = kept.with("SIAGA_IMAGES__URL", images.as_str()).start();
     let mut phone = Phone { service: &service, state: 2016, arrived: 0 };
     let photo = photo(80, 60, 1);
     let mut sent = Vec::new();
@@ -162,28 +166,5 @@ fn each_report_arrives_once(start: impl FnOnce(&str) -> Running) {
     };
     eventually_blocking("each report is there once, with its photo", LONG, others, |(lacking, further)| {
         lacking == "[]" && further.is_empty()
-    });
-}
-
-#[test]
-fn a_report_whose_requests_are_cut_off_arrives_once_on_memory() {
-    each_report_arrives_once(|images| {
-        let keys = keys();
-        let variables = [
-            ("SIAGA_AUTH__API_KEYS", keys.as_str()),
-            ("SIAGA_CARDS__OPEN", "true"),
-            ("SIAGA_DATASET", "empty"),
-            ("SIAGA_IMAGES__URL", images),
-        ];
-        Running::start(&variables, LAST)
-    });
-}
-
-#[test]
-fn a_report_whose_requests_are_cut_off_arrives_once_on_postgres() {
-    let database = block_on(Database::empty());
-    each_report_arrives_once(|images| {
-        let kept = Kept::in_database(&database.url()).with("SIAGA_CARDS__OPEN", "true");
-        kept.with("SIAGA_IMAGES__URL", images).start()
     });
 }

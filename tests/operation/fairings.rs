@@ -17,14 +17,11 @@ use rocket::{Orbit, Rocket, Shutdown};
 use siaga::stores::{Decorator, Store};
 use siaga::{LaunchError, Siaga};
 
-use crate::fixture::block_on;
-
 const ROUNDS: usize = 20;
 
 /// Awaits several times when the server shuts down.
 #[derive(Clone, Default)]
 struct Slow {
-    begun: Arc<AtomicUsize>,
     finished: Arc<AtomicUsize>,
 }
 
@@ -35,7 +32,6 @@ impl Fairing for Slow {
     }
 
     async fn on_shutdown(&self, _: &Rocket<Orbit>) {
-        self.begun.fetch_add(1, Ordering::SeqCst);
         for _ in 0..ROUNDS {
             time::sleep(Duration::from_millis(10)).await;
         }
@@ -108,50 +104,44 @@ async fn with_slow_fairings(
     (service, listens, fail)
 }
 
-#[test]
-fn fairings_of_others_run_to_their_end_while_a_connection_is_open() {
-    block_on(async {
-        let slow = Slow::default();
-        let (service, listens, fail) = with_slow_fairings(&slow, "1m").await;
-        let launch = tokio::spawn(service.launch());
-        let (address, _) = listens.await.unwrap();
-        let open = TcpStream::connect(address).await.unwrap();
-        let told = Instant::now();
-        fail.send(()).unwrap();
-        let ended = launch.await.unwrap();
-        assert!(matches!(ended, Err(LaunchError::Store(_))), "{ended:?}");
-        assert_eq!(slow.begun.load(Ordering::SeqCst), 3);
-        assert_eq!(slow.finished.load(Ordering::SeqCst), 3);
-        assert!(told.elapsed() < Duration::from_secs(30), "it waits for fairings, not for the grace");
-        drop(open);
-    });
+#[rocket::async_test]
+async fn fairings_of_others_run_to_their_end_while_a_connection_is_open() {
+    let slow = Slow::default();
+    let (service, listens, fail) = with_slow_fairings(&slow, "1m").await;
+    let launch = tokio::spawn(service.launch());
+    let (address, _) = listens.await.unwrap();
+    let open = TcpStream::connect(address).await.unwrap();
+    let told = Instant::now();
+    fail.send(()).unwrap();
+    let ended = launch.await.unwrap();
+    assert!(matches!(ended, Err(LaunchError::Store(_))), "{ended:?}");
+
+    assert_eq!(slow.finished.load(Ordering::SeqCst), 3);
+    assert!(told.elapsed() < Duration::from_secs(30), "it waits for fairings, not for the grace");
+    drop(open);
 }
 
-#[test]
-fn fairings_that_take_longer_than_the_grace_are_cancelled() {
-    block_on(async {
-        let (listening, listens) = listening();
-        let endless = AdHoc::on_shutdown("Endless", |_| Box::pin(std::future::pending()));
-        let builder = Siaga::builder().figment(figment("1s")).attach(endless).attach(listening);
-        let launch = tokio::spawn(builder.launch());
-        let (_, shutdown) = listens.await.unwrap();
-        shutdown.notify();
-        time::timeout(Duration::from_secs(20), launch).await.unwrap().unwrap().unwrap();
-    });
+#[rocket::async_test]
+async fn fairings_that_take_longer_than_the_grace_are_cancelled() {
+    let (listening, listens) = listening();
+    let endless = AdHoc::on_shutdown("Endless", |_| Box::pin(std::future::pending()));
+    let builder = Siaga::builder().figment(figment("1s")).attach(endless).attach(listening);
+    let launch = tokio::spawn(builder.launch());
+    let (_, shutdown) = listens.await.unwrap();
+    shutdown.notify();
+    time::timeout(Duration::from_secs(20), launch).await.unwrap().unwrap().unwrap();
 }
 
-#[test]
-fn the_store_is_closed_whoever_shuts_the_server_down() {
-    block_on(async {
-        let slow = Slow::default();
-        let (mut service, listens, _fail) = with_slow_fairings(&slow, "1m").await;
-        let closed = Arc::new(AtomicBool::new(false));
-        service.store = Arc::new(Closing(service.store, Arc::clone(&closed)));
-        let launch = tokio::spawn(service.launch());
-        let (_, shutdown) = listens.await.unwrap();
-        shutdown.notify();
-        launch.await.unwrap().unwrap();
-        assert_eq!(slow.finished.load(Ordering::SeqCst), 3);
-        assert!(closed.load(Ordering::SeqCst));
-    });
+#[rocket::async_test]
+async fn the_store_is_closed_whoever_shuts_the_server_down() {
+    let slow = Slow::default();
+    let (mut service, listens, _fail) = with_slow_fairings(&slow, "1m").await;
+    let closed = Arc::new(AtomicBool::new(false));
+    service.store = Arc::new(Closing(service.store, Arc::clone(&closed)));
+    let launch = tokio::spawn(service.launch());
+    let (_, shutdown) = listens.await.unwrap();
+    shutdown.notify();
+    launch.await.unwrap().unwrap();
+    assert_eq!(slow.finished.load(Ordering::SeqCst), 3);
+    assert!(closed.load(Ordering::SeqCst));
 }

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use siaga::model::alerts::LogEntry;
 use siaga::model::{
-    Actor, AreaId, AreaOrder, AreaSelector, BatchNumber, Condition, FloodOrder, FloodStatus, ManualClock,
-    OrderOutcome, Ordered, Timestamp,
+    Actor, AreaId, AreaOrder, AreaSelector, Condition, FloodOrder, FloodStatus, ManualClock, OrderOutcome,
+    Ordered, Timestamp,
 };
 use siaga::stores::file::OpenFile;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{EntryQuery, FloodQuery, OpenStore, Store, StoreSettings};
 use sqlx::{Connection, Executor, PgConnection};
 
-use crate::fixture::{block_on, id, now, state};
+use crate::fixture::{id, now, state};
 use crate::postgres::Database;
 use crate::store_file::StoreFile;
 
@@ -41,12 +41,8 @@ async fn shown(store: &dyn Store) -> Shown {
         let dry = FloodStatus::Dry { cleared: None, over_since: flood.over_since };
         (flood.area.id, flood.current.map_or(dry, FloodStatus::Flooded))
     };
-    let query = EntryQuery {
-        selector: AreaSelector::default(),
-        area: None,
-        from: Timestamp::EPOCH,
-        until: Timestamp::LAST,
-    };
+    let (selector, from, until) = (AreaSelector::default(), Timestamp::EPOCH, Timestamp::LAST);
+    let query = EntryQuery { selector, area: None, from, until };
     (layer.features().map(status).collect(), store.flood_entries(&query).await.unwrap().value)
 }
 
@@ -64,59 +60,55 @@ async fn flood(store: &dyn Store, clock: &ManualClock) {
         batch.number
     };
     let set = |areas: &[(u64, Option<u64>)]| {
-        let area = |&(of, code): &(u64, Option<u64>)| AreaOrder {
-            area: id(of),
+        let area = |&(area, code): &(u64, Option<u64>)| AreaOrder {
+            area: id(area),
             state: code.map(state),
             after: Condition::Any,
         };
         Ordered::Set(areas.iter().map(area).collect())
     };
-    let undo = |batch: BatchNumber| Ordered::Undo(batch);
+
     order(set(&[(1, Some(2)), (10, Some(3))])).await;
     let confirmed = order(set(&[(10, Some(3))])).await;
-    order(undo(confirmed)).await;
+    order(Ordered::Undo(confirmed)).await;
     let clear = order(set(&[(1, None), (10, None), (5, None)])).await;
-    let undone = order(undo(clear)).await;
-    order(undo(undone)).await;
+    let undone = order(Ordered::Undo(clear)).await;
+    order(Ordered::Undo(undone)).await;
     let mistake = order(set(&[(2, Some(4))])).await;
-    order(undo(mistake)).await;
+    order(Ordered::Undo(mistake)).await;
     order(set(&[(1, Some(1)), (30, Some(3))])).await;
 }
 
-#[test]
-fn a_log_of_an_earlier_version_gets_its_times_from_its_batches() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let clock = Arc::new(ManualClock::new(now()));
-        let settings = || StoreSettings::new(database.figment(), Arc::clone(&clock) as _);
-        let store = OpenPostgres.open(&settings()).await.unwrap().store;
-        flood(&*store, &clock).await;
-        let before = shown(&*store).await;
-        store.close().await;
-        drop(store);
+#[rocket::async_test]
+async fn a_log_of_an_earlier_version_gets_its_times_from_its_batches() {
+    let database = Database::with_fixture().await;
+    let clock = Arc::new(ManualClock::new(now()));
+    let settings = || StoreSettings::new(database.figment(), Arc::clone(&clock) as _);
+    let store = OpenPostgres.open(&settings()).await.unwrap().store;
+    flood(&*store, &clock).await;
+    let before = shown(&*store).await;
+    store.close().await;
+    drop(store);
 
-        let mut connection = PgConnection::connect(&database.url()).await.unwrap();
-        connection.execute(BEFORE).await.unwrap();
-        connection.execute(MIGRATION).await.unwrap();
-        let store = OpenPostgres.open(&settings()).await.unwrap().store;
-        assert_eq!(shown(&*store).await, before);
-        store.close().await;
-    });
+    let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+    connection.execute(BEFORE).await.unwrap();
+    connection.execute(MIGRATION).await.unwrap();
+    let store = OpenPostgres.open(&settings()).await.unwrap().store;
+    assert_eq!(shown(&*store).await, before);
+    store.close().await;
 }
 
-#[test]
-fn a_restart_with_the_store_in_one_file_keeps_what_was_undone() {
-    block_on(async {
-        let file = StoreFile::with_fixture().await;
-        let clock = Arc::new(ManualClock::new(now()));
-        let settings = || StoreSettings::new(file.figment(), Arc::clone(&clock) as _);
-        let store = OpenFile.open(&settings()).await.unwrap().store;
-        flood(&*store, &clock).await;
-        let before = shown(&*store).await;
-        store.close().await;
-        drop(store);
-        let store = OpenFile.open(&settings()).await.unwrap().store;
-        assert_eq!(shown(&*store).await, before);
-        store.close().await;
-    });
+#[rocket::async_test]
+async fn a_restart_with_the_store_in_one_file_keeps_what_was_undone() {
+    let file = StoreFile::with_fixture().await;
+    let clock = Arc::new(ManualClock::new(now()));
+    let settings = || StoreSettings::new(file.figment(), Arc::clone(&clock) as _);
+    let store = OpenFile.open(&settings()).await.unwrap().store;
+    flood(&*store, &clock).await;
+    let before = shown(&*store).await;
+    store.close().await;
+    drop(store);
+    let store = OpenFile.open(&settings()).await.unwrap().store;
+    assert_eq!(shown(&*store).await, before);
+    store.close().await;
 }

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually, patiently};
-use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::proxy::Proxy;
 use crate::running::Running;
@@ -28,47 +27,43 @@ fn failed(result: &Value) -> Vec<&str> {
     checks.filter(|check| check["ok"] == json!(false)).map(|check| check["name"].as_str().unwrap()).collect()
 }
 
-#[test]
-fn a_server_is_unready_while_its_database_is_lost_and_ready_when_it_is_back() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let proxy = Proxy::before(&database.url());
-        let server = Server::on(&proxy.through(&database.url())).await;
-        until(&server, "ready").await;
-        for stalled in [false, true] {
-            if stalled {
-                proxy.stall();
-            } else {
-                proxy.cut();
-            }
-            let unready = until(&server, "unready").await;
-            assert!(failed(&unready).contains(&"store"), "{unready}");
-            assert!(!unready.to_string().contains("siaga migrate"), "{unready}");
-            let asked = Instant::now();
-            assert_eq!(server.get("/health/live").await.0, 200);
-            assert_eq!(server.get("/health/ready").await.0, 503);
-            assert!(asked.elapsed() < patiently(Duration::from_secs(4)), "{:?}", asked.elapsed());
-            proxy.restore();
-            assert_eq!(failed(&until(&server, "ready").await), Vec::<&str>::new());
+#[rocket::async_test]
+async fn a_server_is_unready_while_its_database_is_lost_and_ready_when_it_is_back() {
+    let database = Database::with_fixture().await;
+    let proxy = Proxy::before(&database.url());
+    let server = Server::on(&proxy.through(&database.url())).await;
+    until(&server, "ready").await;
+    for stalled in [false, true] {
+        if stalled {
+            proxy.stall()
+        } else {
+            proxy.cut()
         }
-    });
+        let unready = until(&server, "unready").await;
+        assert!(failed(&unready).contains(&"store"), "{unready}");
+        assert!(!unready.to_string().contains("siaga migrate"), "{unready}");
+        let asked = Instant::now();
+        assert_eq!(server.get("/health/live").await.0, 200);
+        assert_eq!(server.get("/health/ready").await.0, 503);
+        assert!(asked.elapsed() < patiently(Duration::from_secs(4)), "{:?}", asked.elapsed());
+        proxy.restore();
+        assert_eq!(failed(&until(&server, "ready").await), Vec::<&str>::new());
+    }
 }
 
-#[test]
-fn a_schema_that_is_not_the_one_needed_is_unready_and_a_newer_one_ready() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let server = Server::on(&database.url()).await;
-        let mut connection = PgConnection::connect(&database.url()).await.unwrap();
-        let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+#[rocket::async_test]
+async fn a_schema_that_is_not_the_one_needed_is_unready_and_a_newer_one_ready() {
+    let database = Database::with_fixture().await;
+    let server = Server::on(&database.url()).await;
+    let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+    let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
             VALUES (9999, 'newer', true, '', 0)";
-        connection.execute(newer).await.unwrap();
-        until(&server, "ready").await;
-        connection.execute("DELETE FROM _sqlx_migrations WHERE version > 1").await.unwrap();
-        let unready = until(&server, "unready").await;
-        assert_eq!(failed(&unready), ["migrations"]);
-        assert!(unready.to_string().contains("siaga migrate"), "{unready}");
-    });
+    connection.execute(newer).await.unwrap();
+    until(&server, "ready").await;
+    connection.execute("DELETE FROM _sqlx_migrations WHERE version > 1").await.unwrap();
+    let unready = until(&server, "unready").await;
+    assert_eq!(failed(&unready), ["migrations"]);
+    assert!(unready.to_string().contains("siaga migrate"), "{unready}");
 }
 
 #[test]
@@ -76,24 +71,21 @@ fn a_full_disk_degrades_the_service() {
     // As on a full disk, nothing can be written to any file.
     let service = Running::start_after("trap '' XFSZ; ulimit -f 0", &[("SIAGA_DATASET", "empty")], "To try:");
     let ready = service.request("GET", "/health/ready", "\r\n");
-    assert!(ready.starts_with("HTTP/1.1 200 OK\r\n"), "{ready}");
     let body: Value = serde_json::from_str(ready.split("\r\n\r\n").nth(1).unwrap()).unwrap();
     assert_eq!((&body["result"]["status"], failed(&body["result"])), (&json!("degraded"), vec!["images"]));
     assert!(service.request("GET", "/v1/floods", "\r\n").starts_with("HTTP/1.1 200 OK\r\n"));
 }
 
-#[test]
-fn a_server_whose_listener_does_not_get_through_is_degraded() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let server = Server::on(&database.url()).await;
-        until(&server, "ready").await;
-        let mut connection = PgConnection::connect(&database.url()).await.unwrap();
-        // What the listener reads, and nothing else here.
-        let mut locking = connection.begin().await.unwrap();
-        locking.execute("LOCK TABLE revisions IN ACCESS EXCLUSIVE MODE").await.unwrap();
-        assert_eq!(failed(&until(&server, "degraded").await), ["listener"]);
-        locking.rollback().await.unwrap();
-        until(&server, "ready").await;
-    });
+#[rocket::async_test]
+async fn a_server_whose_listener_does_not_get_through_is_degraded() {
+    let database = Database::with_fixture().await;
+    let server = Server::on(&database.url()).await;
+    until(&server, "ready").await;
+    let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+    // What the listener reads, and nothing else here.
+    let mut locking = connection.begin().await.unwrap();
+    locking.execute("LOCK TABLE revisions IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    assert_eq!(failed(&until(&server, "degraded").await), ["listener"]);
+    locking.rollback().await.unwrap();
+    until(&server, "ready").await;
 }

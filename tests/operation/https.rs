@@ -11,8 +11,10 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use tempfile::TempDir;
 
+use crate::outcome::refusal;
 use crate::port::free_port;
 use crate::running::{PROGRAM, Running, request, send};
+use crate::starts::assert_warned;
 
 /// A certificate of `localhost`, its key, and who trusts it.
 struct Certificate {
@@ -60,7 +62,7 @@ impl Certificate {
 fn by_https_everything_is_answered_and_browsers_are_told_to_stay() {
     let certificate = Certificate::make();
     let (table, port) = (certificate.table(), free_port().to_string());
-    let service = Running::demo(&[
+    let mut service = Running::demo(&[
         ("ROCKET_TLS", &table),
         ("ROCKET_PROFILE", "release"),
         ("SIAGA_BASE_URL", "https://localhost:8443/v1"),
@@ -77,13 +79,7 @@ fn by_https_everything_is_answered_and_browsers_are_told_to_stay() {
     let plain = format!("127.0.0.1:{port}");
     for (method, target, location) in [
         ("GET", "/v1/floods?a=b&c=d", "/v1/floods?a=b&c=d"),
-        ("HEAD", "/", "/"),
-        ("PUT", "/v1/floods/5", "/v1/floods/5"),
-        ("OPTIONS", "*", "/"),
-        ("PROPFIND", "/x", "/x"),
-        ("GET", "http://evil.example/v1", "/v1"),
-        ("GET", "//evil.example/v1", "//evil.example/v1"),
-        ("GET", "/a%0d%0aX:1", "/a%0d%0aX:1"),
+        ("PROPFIND", "//evil.example/v1", "//evil.example/v1"),
     ] {
         let answer = send(&plain, &request("evil.example", method, target, "\r\n")).unwrap();
         let answer = answer.to_ascii_lowercase();
@@ -96,6 +92,9 @@ fn by_https_everything_is_answered_and_browsers_are_told_to_stay() {
     assert!(send(&plain, &body).unwrap().starts_with("HTTP/1.1 308 "), "no body is waited for");
     let broken = send(&plain, "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n").unwrap();
     assert!(broken.is_empty() || broken.starts_with("HTTP/1.1 400"), "{broken}");
+    service.signal("TERM");
+    assert_eq!(service.ended().0, Some(0));
+    TcpListener::bind(plain).expect("both ports are given up");
 }
 
 #[test]
@@ -109,51 +108,29 @@ fn without_hsts_configured_none_is_sent_by_https() {
 }
 
 #[test]
-fn both_ports_are_given_up_at_the_same_signal() {
-    let port = free_port().to_string();
-    let variables =
-        [("SIAGA_BASE_URL", "https://localhost/v1"), ("SIAGA_HTTPS__REDIRECT_FROM", port.as_str())];
-    let mut service = Running::demo(&variables);
-    assert!(send(&format!("127.0.0.1:{port}"), &request("a", "GET", "/", "\r\n")).is_ok());
-    assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
-    service.signal("TERM");
-    assert_eq!(service.ended().0, Some(0));
-    TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
-}
-
-#[test]
 fn a_taken_port_ends_the_program_with_one_line() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let folder = tempfile::tempdir().unwrap();
-    let output = Command::new(PROGRAM)
-        .current_dir(&folder)
-        .env_clear()
-        .env("ROCKET_PORT", "0")
-        .env("SIAGA_DATASET", "empty")
-        .env("SIAGA_BASE_URL", "https://localhost/v1")
-        .env("SIAGA_HTTPS__REDIRECT_FROM", &port)
-        .output()
-        .unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    let expected = format!("siaga: siaga.https.redirect_from: port {port}: ");
-    assert!(error.starts_with(&expected) && error.lines().count() == 1, "{error}");
+    let mut program = Command::new(PROGRAM);
+    program.current_dir("/").env_clear().env("ROCKET_PORT", "0").env("SIAGA_HTTPS__REDIRECT_FROM", &port);
+    program.env("SIAGA_DATASET", "empty").env("SIAGA_BASE_URL", "https://localhost/v1");
+    let error = refusal(&program.output().unwrap());
+    assert!(error.starts_with(&format!("siaga: siaga.https.redirect_from: port {port}: ")), "{error}");
 }
 
 #[test]
 fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
     for (variables, warnings) in [
-        (&[][..], &[][..]),
         (
-            &[("SIAGA_BASE_URL", "http://data.example.org/v1")],
+            &[("SIAGA_BASE_URL", "http://data.example.org/v1"), ("SIAGA_QUOTA__PER_DAY", "0")][..],
             &[
                 "not set: siaga.formats.cap.sender, siaga.formats.cap.sender_name, siaga.formats.cap.web, \
                  siaga.formats.cap.author, siaga.licence.terms. Alerts",
                 "siaga.dataset is demo",
                 "siaga.auth accepts no key but one",
                 "siaga.base_url is no https",
-            ],
+                "siaga.quota.per_second, credential.per_second, per_day or fuse_per_second is 0",
+            ][..],
         ),
         (
             &[
@@ -176,27 +153,9 @@ fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
             ],
             &["siaga.dataset is demo", "siaga.auth accepts no key but one"],
         ),
-        (&[("ROCKET_ADDRESS", "0.0.0.0")], &["siaga.base_url names this machine alone"]),
-        (
-            &[("SIAGA_BASE_URL", "https://data.example.org/v1"), ("SIAGA_QUOTA__PER_DAY", "0")],
-            &[
-                "not set: siaga.formats.cap.sender, ",
-                "siaga.dataset is demo",
-                "siaga.auth accepts no key but one",
-                "siaga.quota.per_second, credential.per_second, per_day or fuse_per_second is 0",
-            ],
-        ),
     ] {
         let quotas = [("SIAGA_QUOTA__PER_SECOND", "20"), ("SIAGA_QUOTA__FUSE_PER_SECOND", "200")];
-        let variables: Vec<_> = quotas.into_iter().chain(variables.iter().copied()).collect();
-        let service = Running::demo(&variables);
-        // By the time it answers it has said what it had to.
-        assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
-        let errors = service.errors();
-        assert_eq!(errors.lines().count(), warnings.len(), "{errors}");
-        for (line, warning) in errors.lines().zip(warnings) {
-            assert!(line.contains(" WARN ") && line.contains(warning), "{line}");
-        }
+        assert_warned(&Running::demo(&[&quotas, variables].concat()), warnings);
     }
 }
 
@@ -204,15 +163,10 @@ fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
 fn warnings_at_the_start_have_the_form_of_the_log() {
     let variables = [("SIAGA_LOG__FORMAT", "json"), ("ROCKET_ADDRESS", "0.0.0.0"), ("ROCKET_PROT", "1")];
     let service = Running::demo(&variables);
-    assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
+    assert_warned(&service, &["ROCKET_PROT: ", "siaga.base_url names this machine alone"]);
     let errors = service.errors();
-    let lines: Vec<serde_json::Value> =
-        errors.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(lines.iter().all(|line| line["level"] == "WARN"), "{errors}");
-    let messages: Vec<_> = lines.iter().map(|line| line["message"].as_str().unwrap()).collect();
-    assert!(
-        matches!(messages[..], [prot, address] if prot.starts_with("ROCKET_PROT: ")
-        && address.starts_with("siaga.base_url names this machine alone")),
-        "{errors}"
-    );
+    for line in errors.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(line["level"] == "WARN" && line["message"].is_string(), "{line}");
+    }
 }

@@ -91,37 +91,18 @@ fn addresses_of_photos_that_earlier_versions_have_kept_become_names() {
     const MIGRATION: &str = include_str!("../../migrations/0011_photo_names.sql");
     block_on(async {
         let (_database, store, upload, mut other) = with_received().await;
-        other
-            .execute(
-                "INSERT INTO cards (card_id, username, network, language) VALUES ('kartu é/%', '', '', '')",
-            )
-            .await
-            .unwrap();
+        let card =
+            "INSERT INTO cards (card_id, username, network, language) VALUES ('kartu é/%', '', '', '')";
+        other.execute(card).await.unwrap();
         assert!(store.publish_image(&upload, "https://old.example/v1/images/used-card.jpg").await.unwrap());
         other.execute(MIGRATION).await.unwrap();
         assert_eq!(image(&*store).await.as_deref(), Some("used-card.jpg"));
         for (card, state, address, expected) in [
             ("used-card", "published", "used-card.jpg", "used-card.jpg"),
-            ("used-card", "published", "http://photos.example/used-card.jpg", "used-card.jpg"),
-            (
-                "used-card",
-                "published",
-                "http://photos.example/other-card.jpg",
-                "http://photos.example/other-card.jpg",
-            ),
-            (
-                "used-card",
-                "published",
-                "http://photos.example/an-used-card.jpg",
-                "http://photos.example/an-used-card.jpg",
-            ),
+            ("used-card", "published", "http://a/used-card.jpg", "used-card.jpg"),
+            ("used-card", "published", "http://a/an-used-card.jpg", "http://a/an-used-card.jpg"),
             ("used-card", "published", "theirs/used-card.jpg", "theirs/used-card.jpg"),
-            (
-                "used-card",
-                "expected",
-                "http://photos.example/used-card.jpg",
-                "http://photos.example/used-card.jpg",
-            ),
+            ("used-card", "expected", "http://a/used-card.jpg", "http://a/used-card.jpg"),
             ("kartu é/%", "published", "http://a/kartu=20=C3=A9=2F=25.jpg", "kartu=20=C3=A9=2F=25.jpg"),
         ] {
             let object = (state == "published").then_some("a");
@@ -179,34 +160,30 @@ fn what_another_does_to_an_image_meanwhile_counts() {
     });
 }
 
-#[test]
-fn an_upload_that_somebody_has_locked_is_not_waited_for() {
-    block_on(async {
-        let (_database, store, upload, mut other) = with_received().await;
-        other.execute("BEGIN; SELECT FROM images FOR UPDATE").await.unwrap();
-        let taking = time::timeout(Duration::from_secs(1), store.take_upload(LEASE));
-        assert_eq!(taking.await.unwrap().unwrap(), None);
-        other.execute("ROLLBACK").await.unwrap();
-        assert_eq!(store.take_upload(LEASE).await.unwrap().map(|taken| taken.upload), Some(upload));
-    });
+#[rocket::async_test]
+async fn an_upload_that_somebody_has_locked_is_not_waited_for() {
+    let (_database, store, upload, mut other) = with_received().await;
+    other.execute("BEGIN; SELECT FROM images FOR UPDATE").await.unwrap();
+    let taking = time::timeout(Duration::from_secs(1), store.take_upload(LEASE));
+    assert_eq!(taking.await.unwrap().unwrap(), None);
+    other.execute("ROLLBACK").await.unwrap();
+    assert_eq!(store.take_upload(LEASE).await.unwrap().map(|taken| taken.upload), Some(upload));
 }
 
-#[test]
-fn a_row_of_an_image_in_no_state_there_is_cannot_be_written() {
-    block_on(async {
-        let (_database, _store, _upload, mut other) = with_received().await;
-        for wrong in [
-            "state = 'expected'",
-            "state = 'published'",
-            "state = 'refused'",
-            "object = NULL",
-            "due_at = NULL",
-            "turn = -1",
-            "state = 'expected', object = NULL, due_at = NULL, attempts = 1",
-        ] {
-            let update = sqlx::AssertSqlSafe(format!("UPDATE images SET {wrong}"));
-            let error = other.execute(update).await.unwrap_err();
-            assert!(error.to_string().contains("violates check constraint"), "{wrong}: {error}");
-        }
-    });
+#[rocket::async_test]
+async fn a_row_of_an_image_in_no_state_there_is_cannot_be_written() {
+    let (_database, _store, _upload, mut other) = with_received().await;
+    for wrong in [
+        "state = 'expected'",
+        "state = 'published'",
+        "state = 'refused'",
+        "object = NULL",
+        "due_at = NULL",
+        "turn = -1",
+        "state = 'expected', object = NULL, due_at = NULL, attempts = 1",
+    ] {
+        let update = sqlx::AssertSqlSafe(format!("UPDATE images SET {wrong}"));
+        let error = other.execute(update).await.unwrap_err();
+        assert!(error.to_string().contains("violates check constraint"), "{wrong}: {error}");
+    }
 }

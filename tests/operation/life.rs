@@ -12,14 +12,9 @@ use std::time::Duration;
 use sqlx::{Connection, PgConnection};
 
 use crate::eventually::{LONG, eventually_blocking, patiently};
-use crate::fixture::block_on;
 use crate::kept::Kept;
 use crate::postgres::Database;
 use crate::running::{KEY, Running, request};
-
-fn demo(variables: &[(&str, &str)]) -> Running {
-    Running::demo(variables)
-}
 
 /// What the load has seen.
 #[derive(Debug, Default)]
@@ -100,77 +95,59 @@ fn ask_on_and_on(authority: &str, request: &str, ended: &AtomicBool, under_way: 
     seen
 }
 
-#[test]
-fn told_to_end_under_load_it_tears_no_answer_and_ends_cleanly() {
+#[rocket::async_test]
+async fn told_to_end_under_load_it_tears_no_response_and_has_answered_what_was_changed() {
+    const CHANGES: &str = "SELECT count(*) FROM flood_changes";
+    const SESSIONS: &str = "
+        SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let database = Database::with_fixture().await;
+    let url = database.url();
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let mut count = async |sql| sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut connection).await.unwrap();
     for signal in ["TERM", "INT"] {
-        let mut service = demo(&[]);
-        let targets = ["/v1/floods", "/v1/floods/states", "/v1/reports", "/v1/infrastructure/pumps"];
-        let requests = targets.map(|target| request(&service.authority, "GET", target, "\r\n"));
-        let load = Load::start(&service.authority, requests);
+        let before = count(CHANGES).await;
+        let mut service = Kept::in_database(&url).with("SIAGA_IMAGES__URL", "memory:///").start();
+        let rest = format!("X-Api-Key: {KEY}\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
+        let orders = [1, 2, 5, 30].map(|area| ("PUT", format!("/v1/floods/{area}"), &*rest));
+        let reads = ["/v1/floods", "/v1/reports"].map(|target| ("GET", target.to_owned(), "\r\n"));
+        let requests = orders.into_iter().chain(reads);
+        let requests =
+            requests.map(|(method, target, rest)| request(&service.authority, method, &target, rest));
+        let load = Load::start(&service.authority, requests.collect::<Vec<_>>());
         service.signal(signal);
         let (code, took) = service.ended();
         let seen = load.end();
-        assert_eq!(code, Some(0), "{}", service.errors());
+        assert_eq!((code, service.errors()), (Some(0), String::new()));
         assert!(took < patiently(Duration::from_secs(10)), "{took:?}");
         assert!(seen.iter().all(|seen| seen.torn.is_empty()), "{seen:?}");
         // Those that were connected, and not read, when it closed its socket.
         assert!(seen.iter().map(|seen| seen.nothing).sum::<usize>() <= 2 * seen.len(), "{seen:?}");
-        assert_eq!(service.errors(), "");
+        let answered: usize = seen[..4].iter().map(|seen| seen.whole).sum();
+        assert_eq!(count(CHANGES).await - before, i64::try_from(answered).unwrap(), "{seen:?}");
+        assert_eq!(count(SESSIONS).await, 0, "connections to the database are closed");
     }
 }
 
-#[test]
-fn what_was_changed_was_answered_when_it_ended_under_load() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let url = database.url();
-        let mut connection = PgConnection::connect(&url).await.unwrap();
-        let changes = "SELECT count(*) FROM flood_changes";
-        let before: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
-        let mut service = Kept::in_database(&url).with("SIAGA_IMAGES__URL", "memory:///").start();
-        let rest = format!("X-Api-Key: {KEY}\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
-        let orders = [1, 2, 5, 30]
-            .map(|area| request(&service.authority, "PUT", &format!("/v1/floods/{area}"), &rest));
-        let load = Load::start(&service.authority, orders);
-        service.signal("TERM");
-        let (code, _) = service.ended();
-        let seen = load.end();
-        let after: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
-        assert_eq!((code, service.errors()), (Some(0), String::new()));
-        assert!(seen.iter().all(|seen| seen.torn.is_empty()), "{seen:?}");
-        let answered: usize = seen.iter().map(|seen| seen.whole).sum();
-        assert_eq!(after - before, i64::try_from(answered).unwrap(), "{seen:?}");
-        let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
-        let left: i64 = sqlx::query_scalar(sessions).fetch_one(&mut connection).await.unwrap();
-        assert_eq!(left, 0, "connections to the database are closed");
-    });
-}
-
-/// Waits until a request is under way beside the one that asks.
-fn one_is_under_way(service: &Running) {
+/// Begins to send a change of a length, and waits until it is under way beside the request for the metrics.
+fn unfinished(service: &Running, length: usize, beginning: &str) -> TcpStream {
+    let mut connection = TcpStream::connect(&service.authority).unwrap();
+    let rest = format!("X-Api-Key: {}\r\nContent-Length: {length}\r\n\r\n{beginning}", service.key());
+    connection.write_all(request("x", "PUT", "/v1/floods/5", &rest).as_bytes()).unwrap();
     service.until("a request under way", |service| {
         service.request("GET", "/metrics", "\r\n").contains("\nsiaga_requests_in_flight 2\n").then_some(())
     });
+    connection
 }
 
 #[test]
 fn a_request_under_way_is_answered_and_its_connection_is_the_last_thing_waited_for() {
-    let mut service = demo(&[("SIAGA_METRICS__ENABLED", "true")]);
-    let key = service.key().to_owned();
+    let mut service = Running::demo(&[("SIAGA_METRICS__ENABLED", "true")]);
     let mut idle = TcpStream::connect(&service.authority).unwrap();
     write!(idle, "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     let mut head = [0; 15];
     idle.read_exact(&mut head).unwrap();
-    let mut slow = TcpStream::connect(&service.authority).unwrap();
-    let body = r#"{"state":2,"and":"so on and so on and so on"}"#;
-    let (first, rest) = body.split_at(24);
-    let length = body.len();
-    write!(
-        slow,
-        "PUT /v1/floods/5 HTTP/1.1\r\nHost: x\r\nX-Api-Key: {key}\r\nContent-Length: {length}\r\n\r\n{first}"
-    )
-    .unwrap();
-    one_is_under_way(&service);
+    let (first, rest) = (r#"{"state":2,"and":"so on"#, r#" and so on"}"#);
+    let mut slow = unfinished(&service, first.len() + rest.len(), first);
     service.signal("TERM");
     // The idle connection is closed at once.
     idle.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -183,27 +160,14 @@ fn a_request_under_way_is_answered_and_its_connection_is_the_last_thing_waited_f
     assert!(answer.to_ascii_lowercase().contains("\r\nconnection: close\r\n"), "{answer}");
     let (code, took) = service.ended();
     assert_eq!(code, Some(0));
-    assert!(
-        took < patiently(Duration::from_secs(3)),
-        "{took:?}: it waits for the connections, not for the time they may take"
-    );
+    assert!(took < patiently(Duration::from_secs(3)), "{took:?}: not the time that connections may take");
 }
 
 #[test]
 fn a_request_that_does_not_end_is_cut_after_the_grace() {
-    let mut service = demo(&[
-        ("SIAGA_SHUTDOWN__GRACE", "1s"),
-        ("SIAGA_LIMITS__TIMEOUT", "1m"),
-        ("SIAGA_METRICS__ENABLED", "true"),
-    ]);
-    let mut slow = TcpStream::connect(&service.authority).unwrap();
-    let key = service.key();
-    write!(
-        slow,
-        "PUT /v1/floods/5 HTTP/1.1\r\nHost: x\r\nX-Api-Key: {key}\r\nContent-Length: 100\r\n\r\n{{\"state\":2,\"a\":\"b\""
-    )
-    .unwrap();
-    one_is_under_way(&service);
+    let limits = [("SIAGA_SHUTDOWN__GRACE", "1s"), ("SIAGA_LIMITS__TIMEOUT", "1m")];
+    let mut service = Running::demo(&[&limits[..], &[("SIAGA_METRICS__ENABLED", "true")]].concat());
+    let _slow = unfinished(&service, 100, r#"{"state":2,"a":"b""#);
     service.signal("TERM");
     let (code, took) = service.ended();
     assert_eq!(code, Some(0), "{}", service.errors());
@@ -212,7 +176,7 @@ fn a_request_that_does_not_end_is_cut_after_the_grace() {
 
 #[test]
 fn a_second_signal_ends_it_at_once_and_says_so() {
-    let mut service = demo(&[("SIAGA_SHUTDOWN__GRACE", "1m"), ("SIAGA_SHUTDOWN__DELAY", "1m")]);
+    let mut service = Running::demo(&[("SIAGA_SHUTDOWN__GRACE", "1m"), ("SIAGA_SHUTDOWN__DELAY", "1m")]);
     service.signal("TERM");
     let unready = service.until("draining", |service| {
         let answer = service.request("GET", "/health/ready", "\r\n");
@@ -238,7 +202,7 @@ fn a_second_signal_ends_it_at_once_and_says_so() {
 
 #[test]
 fn two_signals_at_once_are_one() {
-    let mut service = demo(&[("SIAGA_SHUTDOWN__DELAY", "500ms")]);
+    let mut service = Running::demo(&[("SIAGA_SHUTDOWN__DELAY", "500ms")]);
     let id = service.process.id();
     let both = format!("kill -TERM {id} && kill -INT {id}");
     assert!(Command::new("sh").args(["-c", &both]).status().unwrap().success());

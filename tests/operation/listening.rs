@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use rocket::tokio::time;
 use siaga::stores::Resource;
 use sqlx::{Connection, Executor, PgConnection};
 
@@ -16,25 +15,64 @@ use crate::server::Server;
 /// For how long at most a revision may be behind.
 const OLDEST: Duration = Duration::from_secs(1);
 
-/// Waits until a server shows the state of an area, which may not take longer than a revision may be behind.
-async fn shows(server: &Server, area: u64, state: u64) {
-    let shown = async || server.state(area).await;
-    eventually("no response is older than a second", OLDEST, shown, |shown| *shown == Some(state)).await;
+/// Waits until servers have as many listeners.
+async fn until_listeners(connection: &mut PgConnection, expected: i64) {
+    let sql = "SELECT count(*) FROM pg_stat_activity
+        WHERE application_name = 'siaga listener' AND datname = current_database()";
+    let listeners = async || sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut *connection).await.unwrap();
+    eventually("each server has one listener", LONG, listeners, |listeners| *listeners == expected).await;
 }
 
-#[test]
-fn what_one_server_writes_it_shows_at_once_and_the_other_when_it_has_heard_of_it() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let (one, other) = (Server::on(&database.url()).await, Server::on(&database.url()).await);
-        for state in [1, 4, 2, 3] {
-            for (writer, reader, area) in [(&one, &other, 10), (&other, &one, 2)] {
-                assert_eq!(writer.set(area, state).await, 200);
-                assert_eq!(writer.state(area).await, Some(state));
-                shows(reader, area, state).await;
-            }
-        }
-    });
+#[rocket::async_test]
+async fn no_revision_is_older_than_a_second_while_the_listener_is_killed_again_and_again() {
+    let database = Database::with_fixture().await;
+    let (one, other) = (Server::on(&database.url()).await, Server::on(&database.url()).await);
+    let mut killer = PgConnection::connect(&database.url()).await.unwrap();
+    for _ in 0..10 {
+        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE application_name = 'siaga listener' AND datname = current_database()";
+        killer.execute(kill).await.unwrap();
+        lag(&one, &other).await;
+        assert_eq!(other.state(1).await, Some(2));
+        until_listeners(&mut killer, 2).await;
+    }
+}
+
+#[rocket::async_test]
+async fn no_revision_is_older_than_a_second_while_the_listener_is_stalled() {
+    let database = Database::with_fixture().await;
+    let proxy = Proxy::before(&database.url());
+    let (one, other) = (Server::on(&database.url()).await, Server::on(&proxy.through(&database.url())).await);
+    until(&other, "ready").await;
+    proxy.stall_those_with("siaga listener");
+    let stalled = Instant::now();
+    while stalled.elapsed() < Duration::from_secs(4) {
+        lag(&one, &other).await;
+        assert_eq!(other.state(1).await, Some(2));
+    }
+    proxy.restore();
+    until(&other, "ready").await;
+    until_listeners(&mut PgConnection::connect(&database.url()).await.unwrap(), 2).await;
+}
+
+#[rocket::async_test]
+async fn what_is_changed_by_sql_is_a_change_too() {
+    let database = Database::with_fixture().await;
+    let server = Server::on(&database.url()).await;
+    let mut editor = PgConnection::connect(&database.url()).await.unwrap();
+    for (resource, edit) in [
+        (
+            Resource::Floods,
+            "UPDATE areas SET outline = ST_Translate(outline, 0.5, 0), area_name = 'RW 99' WHERE area_id = 2",
+        ),
+        (Resource::Gauges, "TRUNCATE gauge_readings"),
+    ] {
+        let revision = async || server.store.revision(resource).await.unwrap();
+        let before = revision().await;
+        editor.execute(edit).await.unwrap();
+        eventually("no revision is older than a second", OLDEST, revision, |known| *known > before).await;
+    }
+    assert!(server.get("/v1/floods").await.1.to_string().contains("RW 99"));
 }
 
 /// How long after a change by `writer` the other server's revision has grown.
@@ -68,146 +106,56 @@ fn the_other_server_learns_of_a_change_by_notification_and_not_by_polling() {
     });
 }
 
-#[test]
-fn no_revision_is_older_than_a_second_while_the_listener_is_killed_again_and_again() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let (one, other) = (Server::on(&database.url()).await, Server::on(&database.url()).await);
-        let mut killer = PgConnection::connect(&database.url()).await.unwrap();
-        for _ in 0..20 {
-            killer
-                .execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                     WHERE application_name = 'siaga listener' AND datname = current_database()",
-                )
-                .await
-                .unwrap();
-            lag(&one, &other).await;
-            assert_eq!(other.state(1).await, Some(2));
-            // Until the listener has tried to come back, or has.
-            time::sleep(Duration::from_millis(50)).await;
-        }
-    });
-}
-
-#[test]
-fn no_revision_is_older_than_a_second_while_the_listener_is_stalled() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let proxy = Proxy::before(&database.url());
-        let (one, other) =
-            (Server::on(&database.url()).await, Server::on(&proxy.through(&database.url())).await);
-        until(&other, "ready").await;
-        proxy.stall_those_with("siaga listener");
-        let stalled = Instant::now();
-        while stalled.elapsed() < Duration::from_secs(4) {
-            lag(&one, &other).await;
-            assert_eq!(other.state(1).await, Some(2));
-        }
-        proxy.restore();
-        until(&other, "ready").await;
-        let mut watching = PgConnection::connect(&database.url()).await.unwrap();
-        let listeners = async || {
-            sqlx::query_scalar::<_, i64>(
-                "SELECT count(*) FROM pg_stat_activity
-                 WHERE application_name = 'siaga listener' AND datname = current_database()",
-            )
-            .fetch_one(&mut watching)
-            .await
-            .unwrap()
-        };
-        eventually("each server has one listener", LONG, listeners, |listeners| *listeners == 2).await;
-    });
-}
-
-#[test]
-fn what_is_changed_by_sql_is_a_change_too() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let server = Server::on(&database.url()).await;
-        let before = server.store.revision(Resource::Floods).await.unwrap();
-        let (_, map) = server.get("/v1/floods").await;
-        let mut editor = PgConnection::connect(&database.url()).await.unwrap();
-        editor
-            .execute("UPDATE areas SET outline = ST_Translate(outline, 0.5, 0), area_name = 'RW 99' WHERE area_id = 2")
-            .await
-            .unwrap();
-        let shown = async || server.get("/v1/floods").await.1;
-        let edited =
-            eventually("no response is older than a second", OLDEST, shown, |shown| *shown != map).await;
-        assert!(edited.to_string().contains("RW 99"));
-        assert!(server.store.revision(Resource::Floods).await.unwrap() > before);
-    });
-}
-
-#[test]
-fn a_truncated_table_is_a_change_too() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let server = Server::on(&database.url()).await;
-        let mut editor = PgConnection::connect(&database.url()).await.unwrap();
-        let gauges = async || server.store.revision(Resource::Gauges).await.unwrap();
-        let before = gauges().await;
-        editor.execute("TRUNCATE gauge_readings").await.unwrap();
-        eventually("no revision is older than a second", OLDEST, gauges, |known| *known > before).await;
-    });
-}
-
-#[test]
-fn places_that_go_back_to_an_older_revision_are_read_anew() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let server = Server::on(&database.url()).await;
-        let mut editor = PgConnection::connect(&database.url()).await.unwrap();
-        editor.execute("UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2").await.unwrap();
-        assert!(server.get("/v1/floods").await.1.to_string().contains("RW 99"));
-        // As a restored backup of the time before has it.
-        editor
-            .execute(
-                "UPDATE areas SET area_name = 'RW 02' WHERE area_id = 2;
+#[rocket::async_test]
+async fn places_that_go_back_to_an_older_revision_are_read_anew() {
+    let database = Database::with_fixture().await;
+    let server = Server::on(&database.url()).await;
+    let mut editor = PgConnection::connect(&database.url()).await.unwrap();
+    editor.execute("UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2").await.unwrap();
+    assert!(server.get("/v1/floods").await.1.to_string().contains("RW 99"));
+    // As a restored backup of the time before has it.
+    editor
+        .execute(
+            "UPDATE areas SET area_name = 'RW 02' WHERE area_id = 2;
                  UPDATE revisions SET changes = 0 WHERE resource = 'places' AND shard < 32",
-            )
-            .await
-            .unwrap();
-        let post = serde_json::json!({
-            "post_id": 1, "created_at": "2016-12-19T15:00:00Z", "partner_city": "bandung", "disaster_type": "flood",
-            "location": { "lat": -6.2, "lng": 106.8 },
-        });
-        let key = rocket::http::Header::new("X-Api-Key", crate::server::KEY);
-        let posted =
-            server.client.post("/v1/feeds/partner").header(key).body(post.to_string()).dispatch().await;
-        assert_eq!(posted.status().code, 200);
-        assert!(server.get("/v1/floods").await.1.to_string().contains("RW 02"));
+        )
+        .await
+        .unwrap();
+    let post = serde_json::json!({
+        "post_id": 1, "created_at": "2016-12-19T15:00:00Z", "partner_city": "bandung", "disaster_type": "flood",
+        "location": { "lat": -6.2, "lng": 106.8 },
     });
+    let key = rocket::http::Header::new("X-Api-Key", crate::server::KEY);
+    let posted = server.client.post("/v1/feeds/partner").header(key).body(post.to_string()).dispatch().await;
+    assert_eq!(posted.status().code, 200);
+    assert!(server.get("/v1/floods").await.1.to_string().contains("RW 02"));
 }
 
-#[test]
-fn a_role_that_may_edit_gains_nothing_by_the_counting() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let mut owner = PgConnection::connect(&database.url()).await.unwrap();
-        // Roles are the cluster's: this one is of this database's test alone.
-        let before = counted(&mut owner).await;
-        let editor = format!("editor_of_{}", std::process::id());
-        let sql = |text: &str| sqlx::AssertSqlSafe(text.replace("EDITOR", &editor));
-        owner
-            .execute(sql("CREATE ROLE EDITOR; GRANT SELECT, UPDATE ON areas TO EDITOR; SET ROLE EDITOR"))
-            .await
-            .unwrap();
-        // A table of the editor's own, found before the counters, would be changed with their owner's rights.
-        owner
-            .execute(sql("CREATE TEMPORARY TABLE revisions (resource text, shard smallint, changes bigint);
+#[rocket::async_test]
+async fn a_role_that_may_edit_gains_nothing_by_the_counting() {
+    let database = Database::with_fixture().await;
+    let mut owner = PgConnection::connect(&database.url()).await.unwrap();
+    // Roles are the cluster's: this one is of this database's test alone.
+    let before = counted(&mut owner).await;
+    let editor = format!("editor_of_{}", std::process::id());
+    let sql = |text: &str| sqlx::AssertSqlSafe(text.replace("EDITOR", &editor));
+    owner
+        .execute(sql("CREATE ROLE EDITOR; GRANT SELECT, UPDATE ON areas TO EDITOR; SET ROLE EDITOR"))
+        .await
+        .unwrap();
+    // A table of the editor's own, found before the counters, would be changed with their owner's rights.
+    owner
+        .execute(sql("CREATE TEMPORARY TABLE revisions (resource text, shard smallint, changes bigint);
                  UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2"))
-            .await
-            .unwrap();
-        let counting = "CREATE TEMPORARY TABLE bait (); CREATE TRIGGER trap AFTER TRUNCATE ON bait
+        .await
+        .unwrap();
+    let counting = "CREATE TEMPORARY TABLE bait (); CREATE TRIGGER trap AFTER TRUNCATE ON bait
              EXECUTE FUNCTION public.count_change('places')";
-        let error = owner.execute(counting).await.unwrap_err().to_string();
-        assert!(error.contains("permission denied for function public.count_change"), "{error}");
-        owner.execute("RESET ROLE").await.unwrap();
-        assert_eq!(counted(&mut owner).await, before + 1, "the edit is counted where servers look");
-        owner.execute(sql("DROP OWNED BY EDITOR; DROP ROLE EDITOR")).await.unwrap();
-    });
+    let error = owner.execute(counting).await.unwrap_err().to_string();
+    assert!(error.contains("permission denied for function public.count_change"), "{error}");
+    owner.execute("RESET ROLE").await.unwrap();
+    assert_eq!(counted(&mut owner).await, before + 1, "the edit is counted where servers look");
+    owner.execute(sql("DROP OWNED BY EDITOR; DROP ROLE EDITOR")).await.unwrap();
 }
 
 /// How often the places have changed, by the counters.

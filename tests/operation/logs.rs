@@ -1,30 +1,28 @@
-//! What the program writes to standard error.
+//! What the program writes to standard error, such as why it has refused a request.
 
+use std::process::Command;
 use std::thread;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use siaga::auth::KeyDigest;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::connections::SLOW_CARDS;
 use crate::fixture::block_on;
-use crate::kept::Kept;
-use crate::postgres::Database;
-use crate::running::{KEY, Running, keys};
 
-const LAST: &str = "Siaga ";
+use crate::kept::Kept;
+use crate::outcome::printed;
+use crate::postgres::Database;
+use crate::running::{KEY, PROGRAM, Running, keys};
+
 fn access(format: &str) -> Running {
     let keys = keys();
-    let variables = [
-        ("SIAGA_LOG__ACCESS", "true"),
-        ("SIAGA_LOG__FORMAT", format),
-        ("SIAGA_AUTH__API_KEYS", &keys),
-        ("ROCKET_LOG_LEVEL", "normal"),
-    ];
-    Running::start(&variables, LAST)
+    let log = [("SIAGA_LOG__ACCESS", "true"), ("SIAGA_LOG__FORMAT", format), ("ROCKET_LOG_LEVEL", "normal")];
+    Running::start(&[&log[..], &[("SIAGA_AUTH__API_KEYS", &keys)]].concat(), "Siaga ")
 }
 
 /// The lines of requests, once there are so many.
-fn lines(service: &Running, count: usize) -> Vec<String> {
+pub(crate) fn lines(service: &Running, count: usize) -> Vec<String> {
     service.until("the lines of requests", |service| {
         let lines: Vec<String> = service.errors().lines().map(str::to_owned).collect();
         (lines.len() >= count && service.errors().ends_with('\n')).then_some(lines)
@@ -37,14 +35,9 @@ fn a_request_is_one_line_of_json_with_what_is_known_of_it_and_no_secret() {
     let rest =
         format!("X-Api-Key: {KEY}\r\nUser-Agent: kirim/1 \"x\"\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
     let answer = service.request("PUT", "/v1/floods/5?username=ana", &rest);
-    let id = answer
-        .lines()
-        .find_map(|line| line.strip_prefix("x-request-id: ").or(line.strip_prefix("X-Request-Id: ")));
-    service.request(
-        "PUT",
-        "/v1/uploads/abcdefg.0?expires=1&signature=0badc0de",
-        "Authorization: Bearer hunter2\r\n\r\n",
-    );
+
+    let target = "/v1/uploads/abcdefg.0?expires=1&signature=0badc0de";
+    service.request("PUT", target, "Authorization: Bearer hunter2\r\n\r\n");
     let lines = lines(&service, 2);
     assert_eq!(lines.len(), 2, "{lines:?}");
     let line: Value = serde_json::from_str(&lines[0]).unwrap();
@@ -55,7 +48,7 @@ fn a_request_is_one_line_of_json_with_what_is_known_of_it_and_no_secret() {
         ("address", "127.0.0.1"),
         ("user_agent", "kirim/1 \"x\""),
         ("subject", "root"),
-        ("request_id", id.unwrap()),
+        ("request_id", header(&answer, "X-Request-Id")),
     ] {
         assert_eq!(line[key], expected, "{line}");
     }
@@ -79,21 +72,19 @@ fn what_a_client_sends_makes_no_further_line() {
         service.request("FOO", "/v1/floods", "\r\n");
         let lines = lines(&service, 2);
         assert_eq!(lines.len(), 2, "{lines:?}");
-        assert!(
-            lines.iter().all(|line| line.len() < 1500 && !line.contains(['\t', '\u{85}', '\u{9b}'])),
-            "{lines:?}"
-        );
-        assert!(lines.iter().all(|line| !line.contains("ERROR") || line.contains("%20ERROR")), "{lines:?}");
+        for line in lines {
+            assert!(line.len() < 1500 && !line.contains(['\t', '\u{85}', '\u{9b}']), "{line}");
+            assert!(!line.contains("ERROR") || line.contains("%20ERROR"), "{line}");
+        }
     }
 }
 
 #[test]
 fn without_being_asked_the_program_logs_no_request_and_no_refusal() {
     let service = Running::demo(&[("ROCKET_LOG_LEVEL", "normal")]);
-    for target in ["/v1/floods", "/nowhere", "/v1/floods?minimum_state=9"] {
-        service.request("GET", target, "\r\n");
+    for (method, target) in [("GET", "/v1/floods"), ("GET", "/nowhere"), ("FOO", "/v1/floods")] {
+        service.request(method, target, "\r\n");
     }
-    service.request("FOO", "/v1/floods", "\r\n");
     let refused =
         service.request("PUT", "/v1/floods/5", "X-Api-Key: never-made\r\nContent-Length: 0\r\n\r\n");
     assert!(refused.starts_with("HTTP/1.1 403 "), "{refused}");
@@ -129,8 +120,7 @@ fn a_warning_of_the_store_is_logged_once_with_the_id_of_the_request_it_happened_
         } else {
             line.split("request_id=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
         };
-        let is_of =
-            |response: &String| response.to_ascii_lowercase().contains(&format!("x-request-id: {id}"));
+        let is_of = |response: &String| header(response, "X-Request-Id") == id;
         assert!(responses.iter().any(is_of), "{line}: {responses:?}");
         assert_eq!(line.matches("request_id").count(), 1, "{line}");
     }
@@ -138,34 +128,129 @@ fn a_warning_of_the_store_is_logged_once_with_the_id_of_the_request_it_happened_
 
 #[test]
 fn the_level_decides_what_is_logged_and_an_error_is_logged_once_with_the_id_of_the_request() {
-    for (level, errors, others) in [("off", false, false), ("error", true, false), ("debug", true, true)] {
+    for (level, errors, others) in [("off", 0, false), ("error", 1, false), ("debug", 1, true)] {
         let variables = [("SIAGA_IMAGES__URL", "file:///dev/null/images"), ("SIAGA_LOG__LEVEL", level)];
         let service = Running::demo(&variables);
-        let answer = service.request("GET", "/v1/images/abcdefg.jpg", "\r\n").to_ascii_lowercase();
-        assert!(answer.starts_with("http/1.1 503"), "{answer}");
-        if errors {
-            service.until("the error", |service| service.errors().contains("request failed").then_some(()));
-        }
+        let answer = service.request("GET", "/v1/images/abcdefg.jpg", "\r\n");
+        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+        let id = header(&answer, "X-Request-Id");
+        service.until("the error", |service| {
+            (service.errors().matches("request failed").count() == errors).then_some(())
+        });
         let printed = service.kill();
-        let id = answer.lines().find_map(|line| line.strip_prefix("x-request-id: ")).unwrap();
         let of_it = printed.lines().filter(|line| line.contains("ERROR") && line.contains(id)).count();
-        assert_eq!(
-            (of_it, printed.matches("ERROR").count()),
-            [(0, 0), (1, 1)][usize::from(errors)],
-            "{level}: {printed}"
-        );
+        assert_eq!((of_it, printed.matches("ERROR").count()), (errors, errors), "{level}: {printed}");
         assert_eq!(printed.contains("INFO"), others, "{level}: {printed}");
     }
 }
 
 #[test]
 fn no_level_shows_what_a_client_sends_as_a_secret() {
-    for level in ["debug", "trace"] {
-        let service = Running::demo(&[("SIAGA_LOG__LEVEL", level)]);
-        let secrets = "Authorization: Bearer hunter2\r\nX-Api-Key: hunter2\r\n\r\n";
-        service.request("GET", "/v1/floods/states?signature=hunter2", secrets);
-        service.request("PUT", "/v1/uploads/abcdefg.0.jpeg?expires=1&signature=hunter2", "\r\n");
-        let printed = service.kill();
-        assert!(!printed.contains("hunter2"), "{level}: {printed}");
+    let service = Running::demo(&[("SIAGA_LOG__LEVEL", "trace")]);
+    let secrets = "Authorization: Bearer hunter2\r\nX-Api-Key: hunter2\r\n\r\n";
+    service.request("GET", "/v1/floods/states?signature=hunter2", secrets);
+    service.request("PUT", "/v1/uploads/abcdefg.0.jpeg?expires=1&signature=hunter2", "\r\n");
+    let printed = service.kill();
+    assert!(printed.contains("DEBUG") && !printed.contains("hunter2"), "{printed}");
+}
+
+const SECRET: &str = "a secret of thirty-two bytes or more";
+const LOG: [(&str, &str); 2] = [("SIAGA_LOG__LEVEL", "info"), ("SIAGA_LOG__FORMAT", "json")];
+
+fn gauge_keys() -> String {
+    let entry = |name: &str, key: &str, more: &str| {
+        let sum = KeyDigest::of(key).to_hex();
+        format!("{{name=\"{name}\",sha256=\"{sum}\",scopes=[\"gauges:write\"]{more}}}")
+    };
+    let old = entry("old", "the-old-key", ",expires=\"2020-01-01T00:00:00Z\"");
+    format!("[{},{old}]", entry("gauges", "the-key-for-gauges", ""))
+}
+
+/// A token for cards that the program signs with a secret.
+fn token(secret: &str) -> String {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut program = Command::new(PROGRAM);
+    program.args(["token", "--sub", "ana", "--scope", "cards:read"]).current_dir(&elsewhere).env_clear();
+    let output = program.env("SIAGA_AUTH__JWT__SECRET", secret).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
+
+/// The value of a header of a response.
+fn header<'a>(response: &'a str, name: &str) -> &'a str {
+    let mut lines = response.lines().filter_map(|line| line.split_once(": "));
+    lines.find(|(known, _)| known.eq_ignore_ascii_case(name)).unwrap().1
+}
+
+/// The line of the log about a request, once it is there.
+fn line_of(service: &Running, id: &str) -> Value {
+    service.until("the line of the request", |service| {
+        let errors = service.errors();
+        let line = errors.lines().find(|line| line.contains(id) && line.ends_with('}'))?;
+        Some(serde_json::from_str(line).unwrap())
+    })
+}
+
+#[test]
+fn the_log_says_why_a_request_is_forbidden_and_the_client_is_not_told() {
+    let keys = gauge_keys();
+    let auth = [("SIAGA_AUTH__API_KEYS", &*keys), ("SIAGA_AUTH__JWT__SECRET", SECRET)];
+    let service = Running::start(&[LOG, auth].concat(), "Siaga ");
+    let shown = |sent: &str| json!(format!("sha256 {}…", &KeyDigest::of(sent).to_hex()[..8]));
+    let bearer = |token: &str| format!("Authorization: Bearer {token}\r\n");
+    let (cards, forged) = (token(SECRET), token("another secret of thirty-two bytes"));
+    let gauges = "X-Api-Key: the-key-for-gauges\r\n";
+    let mut responses = Vec::new();
+    for (headers, reason, credential) in [
+        (String::new(), "no credential", Value::Null),
+        ("X-Api-Key: never-made\r\n".to_owned(), "unknown key", shown("never-made")),
+        ("X-Api-Key: the-old-key\r\n".to_owned(), "expired key", json!("old")),
+        (gauges.to_owned(), "missing scope: needs one of [floods:write]", json!("gauges")),
+        ("Authorization: Basic abc\r\n".to_owned(), "Authorization without Bearer", Value::Null),
+        (format!("{gauges}{}", bearer(&cards)), "two different credentials", Value::Null),
+        (gauges.repeat(2), "X-Api-Key is sent more than once", Value::Null),
+        (bearer("a.b.c"), "malformed token", shown("a.b.c")),
+        (bearer(&forged), "token with a wrong signature", shown(&forged)),
+        (bearer(&cards), "missing scope: needs one of [floods:write]", json!("ana")),
+    ] {
+        let response = service.request("PUT", "/v1/floods/5", &format!("{headers}Content-Length: 0\r\n\r\n"));
+        assert!(response.starts_with("HTTP/1.1 403 "), "{reason}: {response}");
+        let line = line_of(&service, header(&response, "X-Request-Id"));
+        let known = ["level", "status", "method", "route", "reason", "credential"].map(|field| &line[field]);
+        let route = "/v1/floods/<id>";
+        assert_eq!(json!(known), json!(["INFO", 403, "PUT", route, reason, credential]), "{line}");
+        responses.push(response.split("\r\n\r\n").nth(1).unwrap().to_owned());
     }
+    assert!(responses.iter().all(|body| *body == responses[0]), "{responses:?}");
+    for secret in ["never-made", "the-old-key", "the-key-for-gauges", &forged, &cards, "a.b.c", SECRET] {
+        assert!(!service.errors().contains(secret), "{secret} is in the log");
+    }
+}
+
+#[test]
+fn the_log_says_why_an_address_for_an_upload_is_refused() {
+    let service = Running::demo(&LOG);
+    let target = "/v1/uploads/demo-001.0.jpeg?expires=1&signature=0badc0de";
+    let response = service.request("PUT", target, "Content-Length: 0\r\n\r\n");
+    assert!(response.starts_with("HTTP/1.1 403 "), "{response}");
+    let line = line_of(&service, header(&response, "X-Request-Id"));
+    assert_eq!(line["reason"], "signed address with a wrong signature", "{line}");
+    assert_eq!(line["route"], "/v1/uploads/<_>", "{line}");
+    assert!(!service.errors().contains("0badc0de"));
+}
+
+#[test]
+fn the_log_tells_a_revoked_key_from_one_that_never_was() {
+    let database = block_on(Database::with_fixture());
+    let kept =
+        Kept::in_database(&database.url()).with("SIAGA_LOG__LEVEL", "info").with("SIAGA_LOG__FORMAT", "json");
+    let created = printed(&kept.siaga(&["key", "create", "--name", "BPBD DKI", "--scope", "floods:write"]));
+    let key = created.trim_end().rsplit(' ').next().unwrap();
+    printed(&kept.siaga(&["key", "revoke", "BPBD DKI"]));
+    let service = kept.start();
+    let rest = format!("X-Api-Key: {key}\r\nContent-Length: 0\r\n\r\n");
+    let response = service.request("PUT", "/v1/floods/5", &rest);
+    let line = line_of(&service, header(&response, "X-Request-Id"));
+    assert_eq!((&line["reason"], &line["credential"]), (&json!("revoked key"), &json!("BPBD DKI")), "{line}");
+    assert!(!service.errors().contains(key));
 }

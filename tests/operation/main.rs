@@ -8,20 +8,20 @@ use common::{
     server, store_file,
 };
 
-mod backup_photos;
 mod bad_rows;
 mod black_box;
 mod connections;
 mod contention;
 mod cut_reports;
-mod database_metrics;
+
 mod fairings;
+mod file_backups;
 mod file_commands;
 mod file_faults;
 mod file_lost;
-mod file_restore;
+
 mod flood_times;
-mod forbidden;
+
 mod health;
 mod https;
 mod images;
@@ -34,7 +34,7 @@ mod panics;
 mod parts;
 mod places;
 mod reloading;
-mod signing_keys;
+
 mod slow_uploads;
 mod starts;
 mod strangers;

@@ -78,11 +78,8 @@ fn a_panic_and_a_warning_are_each_logged_in_one_line_with_the_id_of_their_reques
         return ask();
     }
     let test = "panics::a_panic_and_a_warning_are_each_logged_in_one_line_with_the_id_of_their_request";
-    let child = Command::new(env::current_exe().unwrap())
-        .args([test, "--exact", "--nocapture"])
-        .env(CHILD, "1")
-        .output()
-        .unwrap();
+    let mut child = Command::new(env::current_exe().unwrap());
+    let child = child.args([test, "--exact", "--nocapture"]).env(CHILD, "1").output().unwrap();
     let (out, err) = (String::from_utf8(child.stdout).unwrap(), String::from_utf8(child.stderr).unwrap());
     assert!(child.status.success(), "{out}{err}");
     let lines: Vec<serde_json::Value> = err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -3,7 +3,6 @@
 use figment::Figment;
 use rocket::local::asynchronous::{Client, LocalResponse};
 
-use crate::fixture::block_on;
 use crate::large_map::{OpenLarge, service};
 
 /// 1,600 areas. To render all takes some 6 MB: 512 bytes for each, and 32 for each of its 101 positions.
@@ -34,68 +33,43 @@ async fn misses(client: &Client) -> u64 {
     line.unwrap().parse().unwrap()
 }
 
-#[test]
-fn a_part_of_the_map_costs_as_many_requests_as_it_is_large() {
-    block_on(async {
-        let client = service(MAP, a_day(100)).await;
-        let left = async |address: &'static str| {
-            let response = get(&client, 1, address).await;
-            assert_eq!(response.status().code, 200, "{address}");
-            remaining(&response)
-        };
-        // 31 of 40 columns: 4.4 MiB.
-        assert_eq!(left("/v1/areas?bbox=100,0,100.305,0.4").await, 100 - 1 - 4);
-        assert_eq!(
-            left("/v1/areas?bbox=100,0,100.305,0.4").await,
-            94,
-            "it is cached, so the next request has 95"
-        );
-        assert_eq!(left("/v1/areas?bbox=90,-1,100.305,1").await, 94, "the same areas");
-        assert_eq!(left("/v1/floods?bbox=100,0,100.305,0.4").await, 90, "another layer");
-        assert_eq!(left("/v1/floods?bbox=100.101,0.101,100.199,0.199").await, 89, "a small part");
-        assert_eq!(left("/v1/floods?bbox=100,0,100.305,0.4&minimum_state=3").await, 88, "nothing is in it");
-        assert_eq!(left("/v1/areas?bbox=90,-20,140,10").await, 87, "the whole");
-    });
+#[rocket::async_test]
+async fn a_part_of_the_map_costs_as_many_requests_as_it_is_large() {
+    let client = service(MAP, a_day(100)).await;
+    let left = async |address: &'static str| {
+        let response = get(&client, 1, address).await;
+        assert_eq!(response.status().code, 200, "{address}");
+        remaining(&response)
+    };
+    // 31 of 40 columns: 4.4 MiB.
+    assert_eq!(left("/v1/areas?bbox=100,0,100.305,0.4").await, 100 - 1 - 4);
+    assert_eq!(left("/v1/areas?bbox=100,0,100.305,0.4").await, 94, "it is cached");
+    assert_eq!(left("/v1/areas?bbox=90,-1,100.305,1").await, 94, "the same areas");
+    assert_eq!(left("/v1/floods?bbox=100,0,100.305,0.4").await, 90, "another layer");
+    assert_eq!(left("/v1/floods?bbox=100.101,0.101,100.199,0.199").await, 89, "a small part");
+    assert_eq!(left("/v1/floods?bbox=100,0,100.305,0.4&minimum_state=3").await, 88, "nothing is in it");
+    assert_eq!(left("/v1/areas?bbox=90,-20,140,10").await, 87, "the whole");
 }
 
-#[test]
-fn a_client_with_ever_other_parts_is_429_soon_and_others_are_not() {
-    block_on(async {
-        let client = service(MAP, a_day(60)).await;
-        let mut statuses = Vec::new();
-        for east in 10..50 {
-            let address = format!("/v1/areas?geoformat=geojson&bbox=100,0,100.{east},0.305");
-            statuses.push(get(&client, 1, &address).await.status().code);
+#[rocket::async_test]
+async fn parts_displace_no_other_response_from_the_cache() {
+    // The whole map and a few parts fit in it.
+    let cached = |figment: Figment| a_day(0)(figment).merge(("siaga.cache.size", "3MiB"));
+    let client = service(MAP, cached).await;
+    let others = ["/v1/floods", "/v1/floods?geoformat=geojson&minimum_state=3", "/v1/reports"];
+    for address in others {
+        assert_eq!(get(&client, 2, address).await.status().code, 200);
+    }
+    for east in 10..40 {
+        let address = format!("/v1/floods?bbox=100,0,100.{east},0.305");
+        // The second time it is in the cache, or is rendered again.
+        for _ in 0..2 {
+            assert_eq!(get(&client, 1, &address).await.status().code, 200);
         }
-        let rendered = statuses.iter().filter(|status| **status == 200).count();
-        assert!((10..30).contains(&rendered), "{statuses:?}");
-        assert_eq!(statuses[39], 429);
-        assert_eq!(get(&client, 2, "/v1/reports").await.status().code, 200);
-        assert_eq!(get(&client, 2, "/v1/areas?bbox=100,0,100.31,0.305").await.status().code, 200);
-    });
-}
-
-#[test]
-fn parts_displace_no_other_response_from_the_cache() {
-    block_on(async {
-        // The whole map and a few parts fit in it.
-        let cached = |figment: Figment| a_day(0)(figment).merge(("siaga.cache.size", "3MiB"));
-        let client = service(MAP, cached).await;
-        let others = ["/v1/floods", "/v1/floods?geoformat=geojson&minimum_state=3", "/v1/reports"];
-        for address in others {
-            assert_eq!(get(&client, 2, address).await.status().code, 200);
-        }
-        for east in 10..40 {
-            let address = format!("/v1/floods?bbox=100,0,100.{east},0.305");
-            // The second time it is in the cache, or is rendered again.
-            for _ in 0..2 {
-                assert_eq!(get(&client, 1, &address).await.status().code, 200);
-            }
-        }
-        let before = misses(&client).await;
-        for address in others {
-            assert_eq!(get(&client, 2, address).await.status().code, 200);
-        }
-        assert_eq!(misses(&client).await, before);
-    });
+    }
+    let before = misses(&client).await;
+    for address in others {
+        assert_eq!(get(&client, 2, address).await.status().code, 200);
+    }
+    assert_eq!(misses(&client).await, before);
 }

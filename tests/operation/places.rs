@@ -9,7 +9,6 @@ use rocket::tokio::{self, time};
 use siaga::stores::FloodQuery;
 use sqlx::{Connection, Executor, PgConnection};
 
-use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::server::{Server, built, figment};
 
@@ -20,44 +19,41 @@ const LOADING: &str = "
     WHERE relation = 'regions'::regclass AND NOT granted
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
-#[test]
-fn a_changed_area_is_loaded_once_however_many_ask() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let figment = figment(&database.url()).merge(("siaga.limits.timeout", "60s"));
-        let server = Server::of(built(figment).await.unwrap()).await;
-        assert_eq!(server.get("/v1/floods").await.0, 200);
-        let mut editor = PgConnection::connect(&database.url()).await.unwrap();
-        editor.execute("UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2").await.unwrap();
-        // Each load waits here.
-        editor.execute("BEGIN; LOCK TABLE regions IN ACCESS EXCLUSIVE MODE").await.unwrap();
-        let formats = ["topojson", "geojson", "cap"];
-        let requests = formats.iter().flat_map(|format| {
-            (1..=4).map(move |state| format!("/v1/floods?geoformat={format}&minimum_state={state}"))
-        });
-        let asked = join_all(requests.map(|target| {
-            let server = &server;
-            async move { server.client.get(target).dispatch().await.status().code }
-        }));
-        let mut watching = PgConnection::connect(&database.url()).await.unwrap();
-        let watched = async {
-            let mut most = 0;
-            let mut first = None;
-            while first.is_none_or(|first: Instant| first.elapsed() < Duration::from_millis(300)) {
-                let loading: i64 = sqlx::query_scalar(LOADING).fetch_one(&mut watching).await.unwrap();
-                if loading > 0 {
-                    first.get_or_insert_with(Instant::now);
-                }
-                most = most.max(loading);
-            }
-            editor.execute("ROLLBACK").await.unwrap();
-            most
-        };
-        let (statuses, most) = join(asked, watched).await;
-        assert_eq!(statuses, [200; 12]);
-        assert_eq!(most, 1);
-        assert!(server.get("/v1/floods").await.1.to_string().contains("RW 99"));
+#[rocket::async_test]
+async fn a_changed_area_is_loaded_once_however_many_ask() {
+    let database = Database::with_fixture().await;
+    let figment = figment(&database.url()).merge(("siaga.limits.timeout", "60s"));
+    let server = Server::of(built(figment).await.unwrap()).await;
+    assert_eq!(server.get("/v1/floods").await.0, 200);
+    let mut editor = PgConnection::connect(&database.url()).await.unwrap();
+    editor.execute("UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2").await.unwrap();
+    // Each load waits here.
+    editor.execute("BEGIN; LOCK TABLE regions IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let formats = ["topojson", "geojson", "cap"];
+    let requests = formats.iter().flat_map(|format| {
+        (1..=4).map(move |state| format!("/v1/floods?geoformat={format}&minimum_state={state}"))
     });
+    let client = &server.client;
+    let asked = requests.map(|target| async move { client.get(target).dispatch().await.status().code });
+    let asked = join_all(asked);
+    let mut watching = PgConnection::connect(&database.url()).await.unwrap();
+    let watched = async {
+        let mut most = 0;
+        let mut first = None;
+        while first.is_none_or(|first: Instant| first.elapsed() < Duration::from_millis(300)) {
+            let loading: i64 = sqlx::query_scalar(LOADING).fetch_one(&mut watching).await.unwrap();
+            if loading > 0 {
+                first.get_or_insert_with(Instant::now);
+            }
+            most = most.max(loading);
+        }
+        editor.execute("ROLLBACK").await.unwrap();
+        most
+    };
+    let (statuses, most) = join(asked, watched).await;
+    assert_eq!(statuses, [200; 12]);
+    assert_eq!(most, 1);
+    assert!(server.get("/v1/floods").await.1.to_string().contains("RW 99"));
 }
 
 /// Loads the areas. Returns how long that takes, and the longest time for which the thread does nothing else.

@@ -1,7 +1,9 @@
 //! Reloading the configuration while the program runs.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
 
 use crate::running::Running;
 
@@ -59,41 +61,40 @@ fn sighup_puts_other_keys_and_another_log_into_effect() {
 }
 
 #[test]
-fn a_wrong_configuration_leaves_everything_as_it_was() {
+fn a_wrong_empty_or_missing_configuration_leaves_everything_as_it_was() {
     let service = Running::start_with(&[], LAST, &file(&["old"], "", ""));
-    for wrong in [
-        file(&["new"], "level = \"loud\"", ""),
-        file(&["new"], "", "stroe = \"memory\""),
-        "[default.siaga\n".to_owned(),
+    let wrong = "the configuration stays as it was: ";
+    let empty = "Rocket.toml: the file is empty or missing";
+    for (configuration, fault) in [
+        (Some(file(&["new"], "level = \"loud\"", "")), wrong),
+        (Some(file(&["new"], "", "stroe = \"memory\"")), wrong),
+        (Some("[default.siaga\n".to_owned()), wrong),
+        (Some("# to be written\n".to_owned()), empty),
+        (None, empty),
     ] {
         let before = service.errors().lines().count();
-        let errors = logged(&service, || reload(&service, &wrong));
-        assert_eq!(errors.lines().count(), before + 1, "{errors}");
-        assert!(errors.lines().last().unwrap().contains("the configuration stays as it was: "), "{errors}");
-        assert!(accepts(&service, "old") && !accepts(&service, "new"));
-    }
-}
-
-#[test]
-fn an_empty_or_missing_file_leaves_the_keys_as_they_were() {
-    let service = Running::start_with(&[], LAST, &file(&["old"], "", ""));
-    let path = service.folder().join("Rocket.toml");
-    let removed = |path: &std::path::Path| fs::remove_file(path).unwrap();
-    let emptied = |path: &std::path::Path| fs::write(path, "# to be written\n").unwrap();
-    for change in [&emptied as &dyn Fn(&std::path::Path), &removed] {
-        let errors = logged(&service, || {
-            change(&path);
-            service.signal("HUP");
+        let errors = logged(&service, || match configuration {
+            Some(configuration) => reload(&service, &configuration),
+            None => {
+                fs::remove_file(service.folder().join("Rocket.toml")).unwrap();
+                service.signal("HUP");
+            }
         });
+        assert_eq!(errors.lines().count(), before + 1, "{errors}");
         let last = errors.lines().last().unwrap();
-        assert!(
-            last.contains("ERROR") && last.contains("Rocket.toml: the file is empty or missing"),
-            "{errors}"
-        );
-        assert!(accepts(&service, "old"));
+        assert!(last.contains("ERROR") && last.contains(fault), "{errors}");
+        assert!(accepts(&service, "old") && !accepts(&service, "new"));
     }
     reload(&service, &file(&["new"], "", ""));
     service.until("the new key", |service| accepts(service, "new").then_some(()));
+}
+
+/// A template that prints how many features there are, in a folder of its own.
+fn template() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let template = folder.path().join("x.txt");
+    fs::write(&template, "{{ features|length }} areas").unwrap();
+    (folder, template)
 }
 
 /// The declaration of the format `x` by a template.
@@ -107,24 +108,19 @@ fn declared(template: &Path, layers: &str) -> String {
 
 #[test]
 fn a_changed_template_is_read_at_sighup_and_nothing_by_the_old_one_is_sent_after_that() {
-    let folder = tempfile::tempdir().unwrap();
-    let template = folder.path().join("x.txt");
+    let (_folder, template) = template();
     let body = |answer: String| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
-    fs::write(&template, "{{ features|length }} areas").unwrap();
-    let service = Running::start_with(
-        &[],
-        LAST,
-        &file(&["key"], "level = \"info\"", &declared(&template, "[\"floods\"]")),
-    );
+    let configuration = file(&["key"], "level = \"info\"", &declared(&template, "[\"floods\"]"));
+    let service = Running::start_with(&[], LAST, &configuration);
     let made = |rest: &str| service.request("GET", "/v1/floods?geoformat=x", &format!("{rest}\r\n"));
     let before = made("");
     let tag = before.lines().find(|line| line.to_ascii_lowercase().starts_with("etag: ")).unwrap();
     let known = format!("If-None-Match: {}\r\n", &tag["etag: ".len()..]);
     assert!(made(&known).starts_with("HTTP/1.1 304"), "it is cached");
     let logged = |times: usize| {
-        let is_logged =
-            |service: &Running| service.errors().matches("the template was read again").count() == times;
-        service.until("the log", |service| is_logged(service).then_some(()));
+        service.until("the log", |service| {
+            (service.errors().matches("the template was read again").count() == times).then_some(())
+        });
     };
     fs::write(&template, "{{ now and features|length }} kelurahan").unwrap();
     assert_eq!(body(made("")), body(before.clone()), "nothing changes before it is told");
@@ -141,9 +137,7 @@ fn a_changed_template_is_read_at_sighup_and_nothing_by_the_old_one_is_sent_after
 
 #[test]
 fn a_template_at_fault_keeps_no_keys_from_being_changed() {
-    let folder = tempfile::tempdir().unwrap();
-    let template = folder.path().join("x.txt");
-    fs::write(&template, "{{ features|length }} areas").unwrap();
+    let (_folder, template) = template();
     let declared = |layers: &str| declared(&template, layers);
     let service = Running::start_with(&[], LAST, &file(&["old"], "", &declared("[\"floods\"]")));
     let made = || service.request("GET", "/v1/floods?geoformat=x", "\r\n");
@@ -153,10 +147,8 @@ fn a_template_at_fault_keeps_no_keys_from_being_changed() {
     reload(&service, &file(&["new"], "", &declared("[\"floods\"]")));
     service.until("the new key", |service| accepts(service, "new").then_some(()));
     assert!(!accepts(&service, "old") && made().ends_with(" areas"));
-    let fault = format!(
-        "the template stays as it was: siaga.formats.template.x.file: {}, line 1: ",
-        template.display()
-    );
+    let place = format!("siaga.formats.template.x.file: {}", template.display());
+    let fault = format!("the template stays as it was: {place}, line 1: ");
     assert!(service.errors().contains(&fault), "{}", service.errors());
     fs::remove_file(&template).unwrap();
     reload(&service, &file(&["newest"], "", &declared("[\"floods\", \"reports\"]")));
@@ -200,9 +192,7 @@ fn quotas_change_by_their_own_numbers_and_not_by_an_address_that_needs_a_restart
 
 #[test]
 fn a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
-    let folder = tempfile::tempdir().unwrap();
-    let template = folder.path().join("x.txt");
-    fs::write(&template, "{{ features|length }} areas").unwrap();
+    let (_folder, template) = template();
     let configuration = file(&["old"], "", &declared(&template, "[\"floods\"]"));
     let mut service = Running::start_with(&[], LAST, &configuration);
     let pipe = |path: &Path| {
@@ -211,11 +201,7 @@ fn a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
     };
     pipe(&template);
     service.signal("HUP");
-    let fault = format!(
-        "the template stays as it was: siaga.formats.template.x.file: {}: is not a file",
-        template.display()
-    );
-    service.until("the fault", |service| service.errors().contains(&fault).then_some(()));
+    service.until("the fault", |service| service.errors().contains("x.txt: is not a file").then_some(()));
     fs::remove_file(&template).unwrap();
     fs::write(&template, "x".repeat(2 << 20)).unwrap();
     service.signal("HUP");

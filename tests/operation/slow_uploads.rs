@@ -1,4 +1,4 @@
-//! Uploads that arrive slowly, or too many of them, at the signed addresses of a running service.
+//! Uploads at the signed addresses of a running service: slow ones, too many of them, and after another start.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -6,11 +6,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use image::ImageFormat;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::eventually::{LONG, eventually_blocking};
+use crate::fixture::block_on;
+use crate::kept::Kept;
 use crate::photos::{photo, picture};
+use crate::postgres::Database;
 use crate::running::Running;
+use crate::store_file::StoreFile;
 
 /// The path and query of an address for the upload of a card of the demo.
 fn invited(service: &Running, card: &str) -> String {
@@ -18,8 +22,12 @@ fn invited(service: &Running, card: &str) -> String {
     let response =
         service.request("GET", &format!("/v1/cards/{card}/images"), &format!("X-Api-Key: {key}\r\n\r\n"));
     let body: Value = serde_json::from_str(response.split("\r\n\r\n").nth(1).unwrap()).unwrap();
-    let address = body["signedRequest"].as_str().unwrap_or_else(|| panic!("{response}"));
-    // The service does not know the port that the system has chosen.
+    path_of(&body)
+}
+
+/// The path of an address in an invitation: the service does not know the port that the system has chosen.
+fn path_of(invitation: &Value) -> String {
+    let address = invitation["signedRequest"].as_str().unwrap_or_else(|| panic!("{invitation}"));
     address[address.find("/v1/").unwrap()..].to_owned()
 }
 
@@ -47,12 +55,10 @@ fn tried(service: &Running, address: &str) -> String {
     service.send(&(head(service, address, body.len()) + body))
 }
 
-/// Tries an address until the response has a status.
-fn until(service: &Running, address: &str, status: u16) -> String {
-    let begins = format!("HTTP/1.1 {status} ");
+/// Waits until an address can be tried.
+fn is_tried(service: &Running, address: &str) {
     let response = || tried(service, address);
-    eventually_blocking(&begins, LONG, response, |response| response.starts_with(&begins))
-        .to_ascii_lowercase()
+    eventually_blocking("415", LONG, response, |response| response.starts_with("HTTP/1.1 415 "));
 }
 
 /// Begins uploads and tries an address, until that is refused with a status. Returns the uploads, and the response in lower case.
@@ -78,7 +84,7 @@ fn a_third_unfinished_upload_to_one_address_is_429_until_another_ends() {
     let ([first, second], refused) = refused(&service, [&address; 2], &address, 429);
     assert!(refused.contains("\r\nretry-after: ") && refused.contains("in progress"), "{refused}");
     drop(first);
-    until(&service, &address, 415);
+    is_tried(&service, &address);
     drop(second);
     let file = picture(40, 30, ImageFormat::Jpeg);
     let response = service.upload(&address, &file);
@@ -92,7 +98,7 @@ fn uploads_beyond_those_a_server_receives_at_once_are_503_until_one_ends() {
     let ([first], refused) = refused(&service, [&one], &other, 503);
     assert!(refused.contains("\r\nretry-after: "), "{refused}");
     drop(first);
-    until(&service, &other, 415);
+    is_tried(&service, &other);
     assert!(service.errors().contains("siaga.images.max_uploads"), "{}", service.errors());
 }
 
@@ -135,4 +141,37 @@ fn an_upload_at_the_required_rate_arrives_however_long_it_takes() {
     let mut response = String::new();
     connection.read_to_string(&mut response).unwrap();
     assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+}
+
+/// Returns the path of an address for the photo of a new card.
+fn invited_for_new_card(server: &Running) -> String {
+    let holder = json!({ "username": "u", "network": "n", "language": "id" });
+    let card = server.expect_ok("POST", "/v1/cards", &holder)["cardId"].as_str().unwrap().to_owned();
+    let report = json!({ "card_data": { "report_type": "wind" }, "created_at": "2016-12-19T15:00:00Z",
+                         "location": { "lat": 0.5, "lng": 0.5 } });
+    server.expect_ok("PUT", &format!("/v1/cards/{card}"), &report);
+    let invitation = server.expect_ok("GET", &format!("/v1/cards/{card}/images"), &json!({}));
+    path_of(&invitation)
+}
+
+#[test]
+fn an_address_outlives_its_server_where_the_store_alone_is_configured_unless_a_key_is_configured_then() {
+    let (file, database) = (block_on(StoreFile::with_fixture()), block_on(Database::with_fixture()));
+    outlives(Kept::in_file(&file.path()));
+    outlives(Kept::in_database(&database.url()));
+}
+
+fn outlives(kept: Kept) {
+    let photos = tempfile::tempdir().unwrap();
+    let photos = format!("file://{}", photos.path().join("photos").display());
+    let kept = kept.without("SIAGA_IMAGES__SIGNING_KEY").with("SIAGA_IMAGES__URL", &photos);
+    let server = kept.start();
+    let address = invited_for_new_card(&server);
+    server.kill();
+    let upload = |server: Running| {
+        server.upload(&address, &picture(64, 48, ImageFormat::Jpeg)).lines().next().unwrap().to_owned()
+    };
+    let configured = kept.clone().with("SIAGA_IMAGES__SIGNING_KEY", "a key of an operator's own");
+    assert_eq!(upload(configured.start()), "HTTP/1.1 403 Forbidden");
+    assert_eq!(upload(kept.start()), "HTTP/1.1 200 OK");
 }

@@ -10,7 +10,6 @@ use siaga::stores::postgres::Primary;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{eventually, patiently};
-use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::proxy::Proxy;
 use crate::running::Running;
@@ -19,132 +18,109 @@ use crate::server::{Server, built, figment};
 /// An address where nothing listens, with a password that must not be told.
 const NOWHERE: &str = "postgres://siaga:hush@127.0.0.1:1/siaga";
 
-#[test]
-fn a_start_without_its_database_fails_at_once_and_says_why_for_each_host_without_the_password() {
-    block_on(async {
-        for (hosts, reasons) in
-            [("127.0.0.1:1", &[][..]), ("127.0.0.1:1,127.0.0.1:2", &["127.0.0.1:1: ", "; 127.0.0.1:2: "])]
-        {
-            // It does not take as long as these limits.
-            let patient = figment(&format!("postgres://siaga:hush@{hosts}/siaga"))
-                .merge(("siaga.limits.timeout", "60s"))
-                .merge(("databases.siaga.connect_timeout", 60));
-            let begun = Instant::now();
-            let error = built(patient).await.unwrap_err().to_string();
-            assert!(begun.elapsed() < patiently(Duration::from_secs(5)), "{hosts}: {:?}", begun.elapsed());
-            assert!(error.starts_with(&format!("the database {hosts}/siaga: ")), "{error}");
-            assert!(reasons.iter().all(|reason| error.contains(reason)), "{error}");
-            assert!(!error.contains("hush") && !error.contains('\n'), "{error}");
-        }
-    });
-}
-
-#[test]
-fn a_start_that_waits_for_its_database_answers_503_until_that_is_there() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let proxy = Proxy::before(&database.url());
-        proxy.cut();
-        let figment = figment(&proxy.through(&database.url())).merge(("siaga.postgres.wait", "60s"));
-        let server = Server::of(built(figment).await.unwrap()).await;
-        assert_eq!(server.get("/v1/floods/states").await.0, 503);
-        assert_eq!(server.set(5, 1).await, 503);
-        proxy.restore();
-        let status = async || server.get("/v1/floods/states").await.0;
-        eventually("it comes", Duration::from_secs(2), status, |status| *status == 200).await;
-        assert_eq!(server.set(5, 1).await, 200);
-    });
-}
-
-#[test]
-fn a_start_that_has_waited_long_enough_ends_the_service() {
-    block_on(async {
-        let figment = figment(NOWHERE).merge(("siaga.postgres.wait", "500ms")).merge(("port", 0));
+#[rocket::async_test]
+async fn a_start_without_its_database_fails_at_once_and_says_why_for_each_host_without_the_password() {
+    for (hosts, reasons) in
+        [("127.0.0.1:1", &[][..]), ("127.0.0.1:1,127.0.0.1:2", &["127.0.0.1:1: ", "; 127.0.0.1:2: "])]
+    {
+        // It does not take as long as these limits.
+        let patient = figment(&format!("postgres://siaga:hush@{hosts}/siaga"))
+            .merge(("siaga.limits.timeout", "60s"))
+            .merge(("databases.siaga.connect_timeout", 60));
         let begun = Instant::now();
-        let error = built(figment).await.unwrap().launch().await.unwrap_err().to_string();
-        assert!(error.starts_with("the database 127.0.0.1:1/siaga: "), "{error}");
-        assert!((Duration::from_millis(500)..patiently(Duration::from_secs(4))).contains(&begun.elapsed()));
-    });
+        let error = built(patient).await.unwrap_err().to_string();
+        assert!(begun.elapsed() < patiently(Duration::from_secs(5)), "{hosts}: {:?}", begun.elapsed());
+        assert!(error.starts_with(&format!("the database {hosts}/siaga: ")), "{error}");
+        assert!(reasons.iter().all(|reason| error.contains(reason)), "{error}");
+        assert!(!error.contains("hush") && !error.contains('\n'), "{error}");
+    }
 }
 
-#[test]
-fn a_missing_or_wrong_address_is_named_by_its_key() {
-    block_on(async {
-        let none = Figment::from(rocket::Config::debug_default()).merge(("siaga.store", "postgres"));
-        for (figment, says) in [
-            (none, "databases.siaga.url: missing"),
-            (figment("nonsense hush"), "databases.siaga.url: must be the address"),
-            (figment("postgres://siaga:hush@host:port/x"), "databases.siaga.url: must be the address"),
-            (
-                figment("postgres://siaga:hush@a,b/x?target_session_attrs=standby"),
-                "databases.siaga.url: target_session_attrs must be read-write or any",
-            ),
-            (figment("mysql://siaga:hush@localhost/x"), "databases.siaga.url: must be the address"),
-            (
-                figment(NOWHERE).merge(("databases.siaga.max_connections", "hush")),
-                "databases.siaga.max_connections: ",
-            ),
-            (
-                figment(NOWHERE).merge(("databases.siaga.max_conections", 3)),
-                "databases.siaga.max_conections: unknown key",
-            ),
-            (figment(NOWHERE).merge(("siaga.postgres.waits", "1s")), "siaga.postgres.waits: unknown key"),
-        ] {
+#[rocket::async_test]
+async fn a_start_that_waits_for_its_database_answers_503_until_that_is_there() {
+    let database = Database::with_fixture().await;
+    let proxy = Proxy::before(&database.url());
+    proxy.cut();
+    let figment = figment(&proxy.through(&database.url())).merge(("siaga.postgres.wait", "60s"));
+    let server = Server::of(built(figment).await.unwrap()).await;
+    assert_eq!(server.get("/v1/floods/states").await.0, 503);
+    assert_eq!(server.set(5, 1).await, 503);
+    proxy.restore();
+    let status = async || server.get("/v1/floods/states").await.0;
+    eventually("it comes", Duration::from_secs(2), status, |status| *status == 200).await;
+    assert_eq!(server.set(5, 1).await, 200);
+}
+
+#[rocket::async_test]
+async fn a_start_that_has_waited_long_enough_ends_the_service() {
+    let figment = figment(NOWHERE).merge(("siaga.postgres.wait", "500ms")).merge(("port", 0));
+    let begun = Instant::now();
+    let error = built(figment).await.unwrap().launch().await.unwrap_err().to_string();
+    assert!(error.starts_with("the database 127.0.0.1:1/siaga: "), "{error}");
+    assert!((Duration::from_millis(500)..patiently(Duration::from_secs(4))).contains(&begun.elapsed()));
+}
+
+#[rocket::async_test]
+async fn a_missing_or_wrong_setting_of_the_database_is_named_by_its_key() {
+    let none = Figment::from(rocket::Config::debug_default()).merge(("siaga.store", "postgres"));
+    for (figment, says) in [
+        (none, "databases.siaga.url: missing"),
+        (figment("nonsense hush"), "databases.siaga.url: must be the address"),
+        (
+            figment(NOWHERE).merge(("databases.siaga.max_connections", "hush")),
+            "databases.siaga.max_connections: ",
+        ),
+        (
+            figment(NOWHERE).merge(("databases.siaga.max_conections", 3)),
+            "databases.siaga.max_conections: unknown key",
+        ),
+        (figment(NOWHERE).merge(("siaga.postgres.waits", "1s")), "siaga.postgres.waits: unknown key"),
+    ] {
+        let error = built(figment).await.unwrap_err().to_string();
+        assert!(error.starts_with(says) && !error.contains("hush"), "{error}");
+    }
+}
+
+#[rocket::async_test]
+async fn two_servers_started_at_once_on_an_empty_database_both_serve() {
+    let database = Database::empty().await;
+    let (url, other) = (database.url(), database.url());
+    let (one, other) = Box::pin(join(Server::on(&url), Server::on(&other))).await;
+    for server in [one, other] {
+        assert_eq!(server.get("/v1/floods").await.0, 200);
+    }
+}
+
+#[rocket::async_test]
+async fn a_start_that_may_not_migrate_refuses_an_old_schema() {
+    let database = Database::empty().await;
+    let refusing = figment(&database.url()).merge(("siaga.postgres.migrate", false));
+    let error = built(refusing.clone()).await.unwrap_err().to_string();
+    let entries = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
+    let needed = entries.filter(|entry| entry.as_ref().unwrap().path().is_file()).count();
+    let expected = format!("is at version 0 and needs {needed}: run `siaga migrate`");
+    assert!(error.contains(&expected), "{error}");
+    drop(Server::on(&database.url()).await);
+    assert!(built(refusing).await.is_ok());
+}
+
+#[rocket::async_test]
+async fn a_schema_of_a_newer_or_another_service_is_refused() {
+    for (change, says) in [
+        ("INSERT INTO _sqlx_migrations SELECT 999, 'newer', now(), true, '', 0", "made for a newer version"),
+        (
+            "UPDATE _sqlx_migrations SET checksum = 'x' WHERE version = 2",
+            "migration 2 of the database is not",
+        ),
+    ] {
+        let database = Database::with_fixture().await;
+        PgConnection::connect(&database.url()).await.unwrap().execute(change).await.unwrap();
+        for migrate in [true, false] {
+            let figment = figment(&database.url()).merge(("siaga.postgres.migrate", migrate));
             let error = built(figment).await.unwrap_err().to_string();
-            assert!(error.starts_with(says) && !error.contains("hush"), "{error}");
+            assert!(error.contains(says), "{error}");
         }
-    });
-}
-
-#[test]
-fn two_servers_started_at_once_on_an_empty_database_both_serve() {
-    block_on(async {
-        let database = Database::empty().await;
-        let (url, other) = (database.url(), database.url());
-        let (one, other) = Box::pin(join(Server::on(&url), Server::on(&other))).await;
-        for server in [one, other] {
-            assert_eq!(server.get("/v1/floods").await.0, 200);
-        }
-    });
-}
-
-#[test]
-fn a_start_that_may_not_migrate_refuses_an_old_schema() {
-    block_on(async {
-        let database = Database::empty().await;
-        let refusing = figment(&database.url()).merge(("siaga.postgres.migrate", false));
-        let error = built(refusing.clone()).await.unwrap_err().to_string();
-        let entries = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
-        let needed = entries.filter(|entry| entry.as_ref().unwrap().path().is_file()).count();
-        let expected = format!("is at version 0 and needs {needed}: run `siaga migrate`");
-        assert!(error.contains(&expected), "{error}");
-        drop(Server::on(&database.url()).await);
-        assert!(built(refusing).await.is_ok());
-    });
-}
-
-#[test]
-fn a_schema_of_a_newer_or_another_service_is_refused() {
-    block_on(async {
-        for (change, says) in [
-            (
-                "INSERT INTO _sqlx_migrations SELECT 999, 'newer', now(), true, '', 0",
-                "made for a newer version",
-            ),
-            (
-                "UPDATE _sqlx_migrations SET checksum = 'x' WHERE version = 2",
-                "migration 2 of the database is not",
-            ),
-        ] {
-            let database = Database::with_fixture().await;
-            PgConnection::connect(&database.url()).await.unwrap().execute(change).await.unwrap();
-            for migrate in [true, false] {
-                let figment = figment(&database.url()).merge(("siaga.postgres.migrate", migrate));
-                let error = built(figment).await.unwrap_err().to_string();
-                assert!(error.contains(says), "{error}");
-            }
-        }
-    });
+    }
 }
 
 /// A route of an agency's own, on the store's database.
@@ -155,24 +131,19 @@ async fn own(mut database: rocket_db_pools::Connection<Primary>) -> String {
     areas.to_string()
 }
 
-#[test]
-fn routes_of_ones_own_use_the_database_where_it_is_chosen_and_only_there() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let mut service = built(figment(&database.url())).await.unwrap();
-        service.rocket = service.rocket.mount("/", rocket::routes![own]);
-        let server = Server::of(service).await;
-        let response = server.client.get("/own").dispatch().await;
-        assert_eq!(response.into_string().await.as_deref(), Some("5"));
+#[rocket::async_test]
+async fn routes_of_ones_own_use_the_database_where_it_is_chosen_and_only_there() {
+    let database = Database::with_fixture().await;
+    let mut service = built(figment(&database.url())).await.unwrap();
+    service.rocket = service.rocket.mount("/", rocket::routes![own]);
+    let server = Server::of(service).await;
+    let response = server.client.get("/own").dispatch().await;
+    assert_eq!(response.into_string().await.as_deref(), Some("5"));
 
-        let in_memory = figment(&database.url()).merge(("siaga.store", "memory"));
-        let rocket = built(in_memory).await.unwrap().rocket.mount("/", rocket::routes![own]);
-        let error = rocket.ignite().await.map(drop).unwrap_err();
-        assert!(
-            matches!(error.kind(), rocket::error::ErrorKind::SentinelAborts(_)),
-            "there is no database to use"
-        );
-    });
+    let in_memory = figment(&database.url()).merge(("siaga.store", "memory"));
+    let rocket = built(in_memory).await.unwrap().rocket.mount("/", rocket::routes![own]);
+    let error = rocket.ignite().await.map(drop).unwrap_err();
+    assert!(matches!(error.kind(), rocket::error::ErrorKind::SentinelAborts(_)), "{error:?}");
 }
 
 /// In whose name the service speaks.
@@ -194,18 +165,17 @@ fn public(database: &Database, variables: &[(&str, &str)]) -> Running {
         ("SIAGA_IMAGES__SIGNING_KEY", "a key of thirty-two bytes or more"),
         ("SIAGA_BASE_URL", "https://data.example.org/v1"),
     ];
-    let service = Running::start(&[&own, variables].concat(), "To try:");
-    // By the time it responds it has said all it has to say.
-    assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
-    service
+    Running::start(&[&own, variables].concat(), "To try:")
 }
 
 /// Makes sure that a service has logged warnings with these texts, in this order, and nothing else.
-fn assert_warned(service: &Running, texts: &[&str]) {
+pub(crate) fn assert_warned(service: &Running, texts: &[&str]) {
+    // By the time it responds it has said all it has to say.
+    assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
     let errors = service.errors();
     assert_eq!(errors.lines().count(), texts.len(), "{errors}");
     for (line, text) in errors.lines().zip(texts) {
-        assert!(line.contains(" WARN ") && line.contains(text), "{line}");
+        assert!(line.contains("WARN") && line.contains(text), "{line}");
     }
 }
 
@@ -223,41 +193,35 @@ fn the_start_names_the_pages_for_people_that_are_served() {
     assert_eq!(named(&fewer), ["/map", "/", "/docs"]);
 }
 
-#[test]
-fn a_public_service_on_an_empty_database_says_what_it_lacks() {
-    block_on(async {
-        let database = Database::empty().await;
-        let service = public(&database, &[IMAGES]);
-        assert!(service.lines[0].contains(" serves 0 areas from the database "), "{:?}", service.lines);
-        assert_warned(&service, &["not set: ", "the store has no areas", "no key is accepted"]);
-    });
+#[rocket::async_test]
+async fn a_public_service_on_an_empty_database_says_what_it_lacks() {
+    let database = Database::empty().await;
+    let service = public(&database, &[IMAGES]);
+    assert!(service.lines[0].contains(" serves 0 areas from the database "), "{:?}", service.lines);
+    assert_warned(&service, &["not set: ", "the store has no areas", "no key is accepted"]);
 }
 
-#[test]
-fn a_public_service_that_lacks_nothing_says_how_many_areas_it_has_and_warns_of_nothing() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let server = Server::on(&database.url()).await;
-        let key = NewKey::make("bpbd", vec![Scope::Admin]).unwrap().entry;
-        server.store.create_key(KeyEntry { key, owner: None }).await.unwrap();
-        let variables = [&NAME[..], &[IMAGES]].concat();
-        let service = public(&database, &variables);
-        assert!(service.lines[0].contains(" serves 5 areas from the database "), "{:?}", service.lines);
-        assert_eq!(service.lines[1], "Photos of reports are in file:///srv/photos");
-        assert_warned(&service, &[]);
-        server.store.revoke_key("bpbd").await.unwrap();
-        assert_warned(&public(&database, &variables), &["no key is accepted"]);
-    });
+#[rocket::async_test]
+async fn a_public_service_that_lacks_nothing_says_how_many_areas_it_has_and_warns_of_nothing() {
+    let database = Database::with_fixture().await;
+    let server = Server::on(&database.url()).await;
+    let key = NewKey::make("bpbd", vec![Scope::Admin]).unwrap().entry;
+    server.store.create_key(KeyEntry { key, owner: None }).await.unwrap();
+    let variables = [&NAME[..], &[IMAGES]].concat();
+    let service = public(&database, &variables);
+    assert!(service.lines[0].contains(" serves 5 areas from the database "), "{:?}", service.lines);
+    assert_eq!(service.lines[1], "Photos of reports are in file:///srv/photos");
+    assert_warned(&service, &[]);
+    server.store.revoke_key("bpbd").await.unwrap();
+    assert_warned(&public(&database, &variables), &["no key is accepted"]);
 }
 
-#[test]
-fn the_start_says_where_photos_are_when_that_depends_on_the_folder_it_is_started_in() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let secret = "s".repeat(64);
-        let service = public(&database, &[&NAME[..], &[("SIAGA_AUTH__JWT__SECRET", &secret)]].concat());
-        let folder = service.folder().canonicalize().unwrap().join("images");
-        assert_eq!(service.lines[1], format!("Photos of reports are in file://{}/", folder.display()));
-        assert_warned(&service, &["siaga.images.url is not configured"]);
-    });
+#[rocket::async_test]
+async fn the_start_says_where_photos_are_when_that_depends_on_the_folder_it_is_started_in() {
+    let database = Database::with_fixture().await;
+    let secret = "s".repeat(64);
+    let service = public(&database, &[&NAME[..], &[("SIAGA_AUTH__JWT__SECRET", &secret)]].concat());
+    let folder = service.folder().canonicalize().unwrap().join("images");
+    assert_eq!(service.lines[1], format!("Photos of reports are in file://{}/", folder.display()));
+    assert_warned(&service, &["siaga.images.url is not configured"]);
 }

@@ -1,6 +1,5 @@
 //! The form for residents, as strangers without a browser use it over real connections.
 
-use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -93,22 +92,19 @@ fn a_report_is_stored_while_there_is_no_place_for_its_photo_and_the_photo_follow
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
     };
-    let number = Cell::new(0);
-    let next = || {
-        number.set(number.get() + 1);
-        number.get()
-    };
+    let mut number = 0;
     // Each look begins new ones: a report that the service reads before them takes the place of one.
     let sent = || {
-        let slow = [next(), next()]
-            .map(|number| begun(&service, &form::begun(&token(number), &outside, Some(&photo))));
-        (slow, send(next()))
+        number += 3;
+        let form = |number| form::begun(&token(number), &outside, Some(&photo));
+        let slow = [number - 2, number - 1].map(|number| begun(&service, &form(number)));
+        (slow, send(number))
     };
     let (slow, first) =
         eventually_blocking("both places are taken", LONG, sent, |(_, sent)| sent["photo"] == "none");
     assert_eq!(first["created"], true, "{first}");
     drop(slow);
-    let again = || send(number.get());
+    let again = || send(number);
     let again = eventually_blocking("the photo is stored", LONG, again, |sent| sent["photo"] == "stored");
     assert_eq!((&again["created"], &again["cardId"]), (&false.into(), &first["cardId"]));
 }
