@@ -106,6 +106,16 @@ impl Running {
         self.send(&request(&self.authority, method, target, rest))
     }
 
+    /// Opens a connection and sends the beginning of a request on it.
+    pub(crate) fn begin(&self, head: &str, body: &[u8]) -> TcpStream {
+        let mut connection = TcpStream::connect(&self.authority).unwrap();
+        connection.set_read_timeout(Some(LONG)).unwrap();
+        connection.write_all(head.as_bytes()).unwrap();
+        // The service may have answered and closed the connection.
+        let _ = connection.write_all(body);
+        connection
+    }
+
     /// Starts the service in a shell that has run some commands, such as `ulimit`.
     pub(crate) fn start_after(commands: &str, variables: &[(&str, &str)], until: &str) -> Self {
         let mut shell = Command::new("/bin/sh");

@@ -11,7 +11,7 @@ use crate::postgres::Database;
 use crate::server::{Server, built, figment};
 
 /// The server's connections for requests to this database.
-const SESSIONS: &str = "
+pub(crate) const SESSIONS: &str = "
     SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'siaga'";
 
 /// A server with these settings of its database, and somebody else's connection to that.

@@ -11,6 +11,7 @@ use siaga::model::CardHolder;
 use siaga::stores::StoreError;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
+use crate::connections::SESSIONS;
 use crate::eventually::{LONG, eventually, patiently};
 use crate::postgres::Database;
 use crate::server::{KEY, Server, built, figment};
@@ -21,8 +22,6 @@ const AREAS: std::ops::Range<u64> = 100..163;
 /// How long a request may take that needs nothing that is locked.
 const QUICK: Duration = Duration::from_secs(1);
 
-const SESSIONS: &str = "
-    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'siaga'";
 const LOCKED_OUT: &str = "
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'siaga' AND wait_event_type = 'Lock'";

@@ -9,34 +9,25 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use figment::Figment;
 use figment::providers::Serialized;
-use rocket::fairing::{AdHoc, Fairing, Info, Kind};
+use rocket::Shutdown;
+use rocket::fairing::{AdHoc, Fairing};
 use rocket::tokio::net::TcpStream;
 use rocket::tokio::sync::oneshot;
 use rocket::tokio::{self, time};
-use rocket::{Orbit, Rocket, Shutdown};
 use siaga::stores::{Decorator, Store};
 use siaga::{LaunchError, Siaga};
 
-const ROUNDS: usize = 20;
-
-/// Awaits several times when the server shuts down.
-#[derive(Clone, Default)]
-struct Slow {
-    finished: Arc<AtomicUsize>,
-}
-
-#[async_trait]
-impl Fairing for Slow {
-    fn info(&self) -> Info {
-        Info { name: "Slow", kind: Kind::Shutdown }
-    }
-
-    async fn on_shutdown(&self, _: &Rocket<Orbit>) {
-        for _ in 0..ROUNDS {
-            time::sleep(Duration::from_millis(10)).await;
-        }
-        self.finished.fetch_add(1, Ordering::SeqCst);
-    }
+/// Awaits several times when the server shuts down, and then counts.
+fn slow(finished: &Arc<AtomicUsize>) -> AdHoc {
+    let finished = Arc::clone(finished);
+    AdHoc::on_shutdown("Slow", move |_| {
+        Box::pin(async move {
+            for _ in 0..20 {
+                time::sleep(Duration::from_millis(10)).await;
+            }
+            finished.fetch_add(1, Ordering::SeqCst);
+        })
+    })
 }
 
 /// Tells whether it was closed.
@@ -85,16 +76,15 @@ fn listening() -> (impl Fairing, oneshot::Receiver<(SocketAddr, Shutdown)>) {
     (fairing, receiver)
 }
 
-/// Makes a server whose store fails when the sender is used, with `slow` attached twice, and once by another fairing.
+/// Makes a server whose store fails when the sender is used, with a slow fairing attached twice, and once by another fairing.
 async fn with_slow_fairings(
-    slow: &Slow,
-    grace: &str,
+    finished: &Arc<AtomicUsize>,
 ) -> (Siaga, oneshot::Receiver<(SocketAddr, Shutdown)>, oneshot::Sender<()>) {
     let (listening, listens) = listening();
-    let staged = slow.clone();
+    let staged = slow(finished);
     let stage = AdHoc::on_ignite("Stage", |rocket| Box::pin(async move { rocket.attach(staged) }));
-    let builder = Siaga::builder().figment(figment(grace));
-    let builder = builder.attach(slow.clone()).attach(stage).attach(slow.clone()).attach(listening);
+    let builder = Siaga::builder().figment(figment("1m"));
+    let builder = builder.attach(slow(finished)).attach(stage).attach(slow(finished)).attach(listening);
     let mut service = builder.build().await.unwrap();
     let (fail, failed) = oneshot::channel();
     service.failure = Some(Box::pin(async {
@@ -106,8 +96,8 @@ async fn with_slow_fairings(
 
 #[rocket::async_test]
 async fn fairings_of_others_run_to_their_end_while_a_connection_is_open() {
-    let slow = Slow::default();
-    let (service, listens, fail) = with_slow_fairings(&slow, "1m").await;
+    let finished = Arc::default();
+    let (service, listens, fail) = with_slow_fairings(&finished).await;
     let launch = tokio::spawn(service.launch());
     let (address, _) = listens.await.unwrap();
     let open = TcpStream::connect(address).await.unwrap();
@@ -115,8 +105,7 @@ async fn fairings_of_others_run_to_their_end_while_a_connection_is_open() {
     fail.send(()).unwrap();
     let ended = launch.await.unwrap();
     assert!(matches!(ended, Err(LaunchError::Store(_))), "{ended:?}");
-
-    assert_eq!(slow.finished.load(Ordering::SeqCst), 3);
+    assert_eq!(finished.load(Ordering::SeqCst), 3);
     assert!(told.elapsed() < Duration::from_secs(30), "it waits for fairings, not for the grace");
     drop(open);
 }
@@ -134,14 +123,14 @@ async fn fairings_that_take_longer_than_the_grace_are_cancelled() {
 
 #[rocket::async_test]
 async fn the_store_is_closed_whoever_shuts_the_server_down() {
-    let slow = Slow::default();
-    let (mut service, listens, _fail) = with_slow_fairings(&slow, "1m").await;
+    let finished = Arc::default();
+    let (mut service, listens, _fail) = with_slow_fairings(&finished).await;
     let closed = Arc::new(AtomicBool::new(false));
     service.store = Arc::new(Closing(service.store, Arc::clone(&closed)));
     let launch = tokio::spawn(service.launch());
     let (_, shutdown) = listens.await.unwrap();
     shutdown.notify();
     launch.await.unwrap().unwrap();
-    assert_eq!(slow.finished.load(Ordering::SeqCst), 3);
+    assert_eq!(finished.load(Ordering::SeqCst), 3);
     assert!(closed.load(Ordering::SeqCst));
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
 use crate::eventually::{LONG, eventually_blocking};
-use crate::file_commands::{SOON, create_key, with_fixture};
+use crate::file_commands::with_fixture;
 use crate::fixture::block_on;
 use crate::kept::{Kept, connect, siaga, start};
 use crate::outcome::{printed, refusal};
@@ -71,8 +71,7 @@ fn a_backup_made_beside_a_server_brings_data_and_photos_back() {
     let file = with_fixture();
     let path = file.path();
     let server = start(&path);
-    let key = create_key(&path, "desk");
-    eventually_blocking("the key is known", SOON, || server.set(&key, 5, 3), |status| *status == 200);
+    assert_eq!(server.set(KEY, 5, 3), 200);
     let photos = photos(&path, &["a.jpg", "uploads/b"]);
     let backup = path.with_file_name("monday.db");
     let arguments = ["backup", backup.to_str().unwrap()];
@@ -84,9 +83,9 @@ fn a_backup_made_beside_a_server_brings_data_and_photos_back() {
     assert!(refusal(&siaga(&path, &arguments)).ends_with("monday.db is there already; name a new file"));
     assert_eq!(mode(&backup), 0o600, "it holds hashes of keys");
 
-    assert_eq!(server.set(&key, 5, 1), 200);
+    assert_eq!(server.set(KEY, 5, 1), 200);
     assert!(refused_restore(&path, &backup).contains("a server is using it"));
-    assert_eq!(server.set(&key, 5, 2), 200);
+    assert_eq!(server.set(KEY, 5, 2), 200);
     server.kill();
     fs::remove_dir_all(&photos).unwrap();
     let before = count(&path, "SELECT epoch FROM counts");
@@ -96,10 +95,10 @@ fn a_backup_made_beside_a_server_brings_data_and_photos_back() {
         assert_eq!(fs::read_to_string(photos.join(name)).unwrap(), name);
     }
     let server = start(&path);
-    let (_, states) = server.ask(&key, "GET", "/v1/floods/states", &Value::Null);
+    let (_, states) = server.ask(KEY, "GET", "/v1/floods/states", &Value::Null);
     let mut states = states["result"].as_array().unwrap().iter();
     assert_eq!(states.find(|state| state["area_id"] == "5").unwrap()["state"], 3);
-    assert_eq!(server.set(&key, 5, 1), 200);
+    assert_eq!(server.set(KEY, 5, 1), 200);
 }
 
 #[test]
@@ -140,8 +139,8 @@ fn a_backup_that_no_server_can_read_replaces_nothing_and_a_right_one_a_damaged_f
         ("row.db", "UPDATE flood_states SET state = 9", "the table flood_states has a wrong row: "),
         (
             "trigger.db",
-            "CREATE TRIGGER spy AFTER INSERT ON cards BEGIN DELETE FROM reports; END",
-            "the trigger spy is not as this service makes it",
+            "CREATE TRIGGER spy AFTER INSERT ON cards BEGIN SELECT 1; END",
+            "trigger spy is not as",
         ),
         ("view.db", "CREATE VIEW spy AS SELECT * FROM cards", "the view spy is not as this service makes it"),
         ("table.db", "ALTER TABLE cards ADD COLUMN more", "the table cards is not as this service makes it"),

@@ -11,16 +11,11 @@ use crate::eventually::eventually_blocking;
 use crate::fixture::{self, block_on};
 use crate::kept::{siaga, start};
 use crate::outcome::{printed, refusal};
+use crate::running::KEY;
 use crate::store_file::StoreFile;
 
 /// How soon after a command has ended the server knows what it did.
-pub(crate) const SOON: Duration = Duration::from_secs(1);
-
-/// Makes a key; answers what its holder sends.
-pub(crate) fn create_key(path: &Path, name: &str) -> String {
-    let said = printed(&siaga(path, &["key", "create", "--name", name, "--scope", "admin"]));
-    said.trim_end().rsplit(' ').next().unwrap().to_owned()
-}
+const SOON: Duration = Duration::from_secs(1);
 
 /// Returns the log of the floods of a file, by an export.
 pub(crate) fn log(path: &Path) -> String {
@@ -67,8 +62,9 @@ fn commands_work_beside_a_server_which_knows_within_a_second_what_they_did() {
     let file = with_fixture();
     let path = file.path();
     let server = start(&path);
-    let key = create_key(&path, "desk");
-    eventually_blocking("the key is known", SOON, || server.set(&key, 5, 3), |status| *status == 200);
+    let said = printed(&siaga(&path, &["key", "create", "--name", "desk", "--scope", "admin"]));
+    let key = said.trim_end().rsplit(' ').next().unwrap();
+    eventually_blocking("the key is known", SOON, || server.set(key, 5, 3), |status| *status == 200);
     assert!(printed(&siaga(&path, &["key", "list"])).contains("desk"));
     let status = printed(&siaga(&path, &["status"]));
     let schema = format!("schema          {0} of {0}\nareas           5\n", schema());
@@ -90,11 +86,11 @@ fn commands_work_beside_a_server_which_knows_within_a_second_what_they_did() {
         .unwrap();
     let said = printed(&siaga(&path, &["import", imported.to_str().unwrap()]));
     assert!(said.contains("5 rows: 1 added, 0 replaced, 4 skipped"), "{said}");
-    eventually_blocking("the area is known", SOON, || server.set(&key, 41, 2), |status| *status == 200);
-    assert_eq!(server.set(&key, 1, 2), 200);
+    eventually_blocking("the area is known", SOON, || server.set(key, 41, 2), |status| *status == 200);
+    assert_eq!(server.set(key, 1, 2), 200);
 
     printed(&siaga(&path, &["key", "revoke", "desk"]));
-    eventually_blocking("the key is revoked", SOON, || server.set(&key, 5, 3), |status| *status == 403);
+    eventually_blocking("the key is revoked", SOON, || server.set(key, 5, 3), |status| *status == 403);
     server.kill();
     assert!(log(&path).contains("\n41,2,"), "{}", log(&path));
 }
@@ -121,9 +117,8 @@ fn reports_are_hidden_and_shown_beside_a_server() {
     let file = with_fixture();
     let path = file.path();
     let server = start(&path);
-    let key = create_key(&path, "desk");
-    let status = || server.ask(&key, "GET", "/v1/reports/7", &json!({})).0;
-    eventually_blocking("the key is known", SOON, status, |status| *status == 200);
+    let status = || server.ask(KEY, "GET", "/v1/reports/7", &json!({})).0;
+    assert_eq!(status(), 200);
     let orders = [
         ("hide", 404, "report 7 is hidden\n", "report 7 was hidden already\n"),
         ("show", 200, "report 7 is shown\n", "report 7 was shown already\n"),

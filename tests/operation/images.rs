@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use rocket::tokio::{self, time};
+use rocket::tokio::{join, time};
 use siaga::model::Upload;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{OpenStore, Store, StoreError};
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually};
-use crate::fixture::{block_on, now};
+use crate::fixture::now;
 use crate::postgres::Database;
 
 const URL: &str = "http://example.org/used-card.jpg";
@@ -50,76 +50,37 @@ async fn is_asked(database: &Database, moment: DateTime<Utc>) {
     eventually("the store asks", LONG, asked, |asked| *asked > 0).await;
 }
 
-/// Publishes while an editor changes the report; answers whether the image was published.
-async fn publish_amid(edit: &'static str) -> (bool, Option<String>, Option<String>) {
-    let (database, store, upload, mut editor) = with_received().await;
-    editor.execute("BEGIN").await.unwrap();
-    editor.execute(edit).await.unwrap();
-    let edited = moment(&mut editor).await;
-    let publishing = {
-        let (store, upload) = (Arc::clone(&store), upload.clone());
-        tokio::spawn(async move { store.publish_image(&upload, URL).await.unwrap() })
-    };
-    is_asked(&database, edited).await;
-    assert!(!publishing.is_finished(), "it waits for the editor");
-    editor.execute("COMMIT").await.unwrap();
-    let published = publishing.await.unwrap();
-    let title = store.report(1.try_into().unwrap()).await.unwrap().value.content.title.to_string();
-    assert_eq!(store.take_upload(LEASE).await.unwrap(), None, "the upload is done with");
-    let expecting = store.expect_image(&upload.card, now()).await;
-    assert!(matches!(expecting, Err(StoreError::Conflict { .. })), "{expecting:?}");
-    (published, image(&*store).await, Some(title).filter(|title| !title.is_empty()))
-}
-
-#[test]
-fn an_image_is_published_beside_what_an_editor_changes_and_not_in_place_of_theirs() {
-    for (edit, expected) in [
-        ("UPDATE reports SET title = 'edited' WHERE pkey = 1", (true, URL, Some("edited"))),
-        ("UPDATE reports SET image_url = 'theirs' WHERE pkey = 1", (false, "theirs", None)),
-    ] {
-        let (published, image, title) = block_on(publish_amid(edit));
-        assert_eq!(
-            (published, image.as_deref(), title.as_deref()),
-            (expected.0, Some(expected.1), expected.2),
-            "{edit}"
-        );
-    }
-}
-
-#[test]
-fn addresses_of_photos_that_earlier_versions_have_kept_become_names() {
+#[rocket::async_test]
+async fn addresses_of_photos_that_earlier_versions_have_kept_become_names() {
     const MIGRATION: &str = include_str!("../../migrations/0011_photo_names.sql");
-    block_on(async {
-        let (_database, store, upload, mut other) = with_received().await;
-        let card =
-            "INSERT INTO cards (card_id, username, network, language) VALUES ('kartu é/%', '', '', '')";
-        other.execute(card).await.unwrap();
-        assert!(store.publish_image(&upload, "https://old.example/v1/images/used-card.jpg").await.unwrap());
-        other.execute(MIGRATION).await.unwrap();
-        assert_eq!(image(&*store).await.as_deref(), Some("used-card.jpg"));
-        for (card, state, address, expected) in [
-            ("used-card", "published", "used-card.jpg", "used-card.jpg"),
-            ("used-card", "published", "http://a/used-card.jpg", "used-card.jpg"),
-            ("used-card", "published", "http://a/an-used-card.jpg", "http://a/an-used-card.jpg"),
-            ("used-card", "published", "theirs/used-card.jpg", "theirs/used-card.jpg"),
-            ("used-card", "expected", "http://a/used-card.jpg", "http://a/used-card.jpg"),
-            ("kartu é/%", "published", "http://a/kartu=20=C3=A9=2F=25.jpg", "kartu=20=C3=A9=2F=25.jpg"),
-        ] {
-            let object = (state == "published").then_some("a");
-            let change = "WITH image AS (
+    let (_database, store, upload, mut other) = with_received().await;
+    let card = "INSERT INTO cards (card_id, username, network, language) VALUES ('kartu é/%', '', '', '')";
+    other.execute(card).await.unwrap();
+    assert!(store.publish_image(&upload, "https://old.example/v1/images/used-card.jpg").await.unwrap());
+    other.execute(MIGRATION).await.unwrap();
+    assert_eq!(image(&*store).await.as_deref(), Some("used-card.jpg"));
+    for (card, state, address, expected) in [
+        ("used-card", "published", "used-card.jpg", "used-card.jpg"),
+        ("used-card", "published", "http://a/used-card.jpg", "used-card.jpg"),
+        ("used-card", "published", "http://a/an-used-card.jpg", "http://a/an-used-card.jpg"),
+        ("used-card", "published", "theirs/used-card.jpg", "theirs/used-card.jpg"),
+        ("used-card", "expected", "http://a/used-card.jpg", "http://a/used-card.jpg"),
+        ("kartu é/%", "published", "http://a/kartu=20=C3=A9=2F=25.jpg", "kartu=20=C3=A9=2F=25.jpg"),
+    ] {
+        let object = (state == "published").then_some("a");
+        let change = "WITH image AS (
                     INSERT INTO images (card_id, state, object, expected_until) VALUES ($1, $2, $3, now())
                     ON CONFLICT (card_id) DO UPDATE SET state = $2, object = $3
                 )
                 UPDATE reports SET card_id = $1, image_url = $4 WHERE pkey = 1";
-            let change = sqlx::query(change).bind(card).bind(state).bind(object).bind(address);
-            change.execute(&mut other).await.unwrap();
-            other.execute(MIGRATION).await.unwrap();
-            assert_eq!(image(&*store).await.as_deref(), Some(expected), "{card} {state} {address}");
-        }
-    });
+        let change = sqlx::query(change).bind(card).bind(state).bind(object).bind(address);
+        change.execute(&mut other).await.unwrap();
+        other.execute(MIGRATION).await.unwrap();
+        assert_eq!(image(&*store).await.as_deref(), Some(expected), "{card} {state} {address}");
+    }
 }
 
-/// Asks a store while somebody has changed the row of the image and commits a little later.
+/// Asks a store while somebody has changed the row of the image or of its report and commits a little later.
 async fn ask_amid<T: Send + 'static>(
     change: &'static str,
     ask: impl AsyncFnOnce(Arc<dyn Store>, Upload) -> T,
@@ -132,32 +93,48 @@ async fn ask_amid<T: Send + 'static>(
         is_asked(&database, changed).await;
         other.execute("COMMIT").await.unwrap();
     };
-    tokio::join!(ask(store, upload), committing).0
+    join!(ask(store, upload), committing).0
 }
 
-#[test]
-fn what_another_does_to_an_image_meanwhile_counts() {
+#[rocket::async_test]
+async fn an_image_is_published_beside_what_an_editor_changes_and_not_in_place_of_theirs() {
+    let publish = async |store: Arc<dyn Store>, upload: Upload| {
+        let published = store.publish_image(&upload, URL).await.unwrap();
+        assert_eq!(store.take_upload(LEASE).await.unwrap(), None, "the upload is done with");
+        let expecting = store.expect_image(&upload.card, now()).await;
+        assert!(matches!(expecting, Err(StoreError::Conflict { .. })), "{expecting:?}");
+        let report = store.report(1.try_into().unwrap()).await.unwrap().value;
+        (published, image(&*store).await, report.content.title.to_string())
+    };
+    for (edit, expected) in [
+        ("UPDATE reports SET title = 'edited' WHERE pkey = 1", (true, Some(URL), "edited")),
+        ("UPDATE reports SET image_url = 'theirs' WHERE pkey = 1", (false, Some("theirs"), "")),
+    ] {
+        let (published, image, title) = ask_amid(edit, publish).await;
+        assert_eq!((published, image.as_deref(), &*title), expected, "{edit}");
+    }
+}
+
+#[rocket::async_test]
+async fn what_another_does_to_an_image_meanwhile_counts() {
     const REFUSED: &str = "UPDATE images SET state = 'expected', turn = 1, object = NULL, due_at = NULL";
     const PUBLISHED: &str = "UPDATE images SET state = 'published', due_at = NULL";
     const OTHER_OBJECT: &str = "UPDATE images SET object = 'b'";
-    block_on(async {
-        let receive = async |store: Arc<dyn Store>, upload: Upload| store.receive_upload(&upload, "a").await;
-        for change in [REFUSED, PUBLISHED, OTHER_OBJECT] {
-            assert!(!ask_amid(change, receive).await.unwrap(), "{change}");
-        }
-        let publish = async |store: Arc<dyn Store>, upload: Upload| {
-            assert!(!store.publish_image(&upload, URL).await.unwrap());
-            image(&*store).await
-        };
-        for change in [REFUSED, PUBLISHED] {
-            assert_eq!(ask_amid(change, publish).await, None, "{change}");
-        }
-        let expect =
-            async |store: Arc<dyn Store>, upload: Upload| store.expect_image(&upload.card, now()).await;
-        assert_eq!(ask_amid(REFUSED, expect).await.map(|upload| upload.turn).ok(), Some(1));
-        let expected = ask_amid(PUBLISHED, expect).await;
-        assert!(matches!(expected, Err(StoreError::Conflict { .. })), "{expected:?}");
-    });
+    let receive = async |store: Arc<dyn Store>, upload: Upload| store.receive_upload(&upload, "a").await;
+    for change in [REFUSED, PUBLISHED, OTHER_OBJECT] {
+        assert!(!ask_amid(change, receive).await.unwrap(), "{change}");
+    }
+    let publish = async |store: Arc<dyn Store>, upload: Upload| {
+        assert!(!store.publish_image(&upload, URL).await.unwrap());
+        image(&*store).await
+    };
+    for change in [REFUSED, PUBLISHED] {
+        assert_eq!(ask_amid(change, publish).await, None, "{change}");
+    }
+    let expect = async |store: Arc<dyn Store>, upload: Upload| store.expect_image(&upload.card, now()).await;
+    assert_eq!(ask_amid(REFUSED, expect).await.map(|upload| upload.turn).ok(), Some(1));
+    let expected = ask_amid(PUBLISHED, expect).await;
+    assert!(matches!(expected, Err(StoreError::Conflict { .. })), "{expected:?}");
 }
 
 #[rocket::async_test]

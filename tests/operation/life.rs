@@ -130,9 +130,8 @@ async fn told_to_end_under_load_it_tears_no_response_and_has_answered_what_was_c
 
 /// Begins to send a change of a length, and waits until it is under way beside the request for the metrics.
 fn unfinished(service: &Running, length: usize, beginning: &str) -> TcpStream {
-    let mut connection = TcpStream::connect(&service.authority).unwrap();
-    let rest = format!("X-Api-Key: {}\r\nContent-Length: {length}\r\n\r\n{beginning}", service.key());
-    connection.write_all(request("x", "PUT", "/v1/floods/5", &rest).as_bytes()).unwrap();
+    let rest = format!("X-Api-Key: {}\r\nContent-Length: {length}\r\n\r\n", service.key());
+    let connection = service.begin(&request("x", "PUT", "/v1/floods/5", &rest), beginning.as_bytes());
     service.until("a request under way", |service| {
         service.request("GET", "/metrics", "\r\n").contains("\nsiaga_requests_in_flight 2\n").then_some(())
     });

@@ -6,7 +6,6 @@ use siaga::stores::Resource;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually};
-use crate::fixture::block_on;
 use crate::health::until;
 use crate::postgres::Database;
 use crate::proxy::Proxy;
@@ -85,25 +84,23 @@ async fn lag(writer: &Server, reader: &Server) -> Duration {
     written.elapsed()
 }
 
-#[test]
-fn the_other_server_learns_of_a_change_by_notification_and_not_by_polling() {
+#[rocket::async_test]
+async fn the_other_server_learns_of_a_change_by_notification_and_not_by_polling() {
     /// How often a server reads the revisions without a notification.
     const POLLING: Duration = Duration::from_millis(300);
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let (one, other) = (Server::on(&database.url()).await, Server::on(&database.url()).await);
-        until(&one, "ready").await;
-        until(&other, "ready").await;
-        // From now on the other server has just read the revisions when the next change comes. By polling it would learn
-        // of each change almost 300 ms later. On a busy machine a few take that long, but not all.
-        lag(&one, &other).await;
-        let mut lags = Vec::new();
-        for _ in 0..8 {
-            lags.push(lag(&one, &other).await);
-        }
-        let quick = lags.iter().filter(|lag| **lag < POLLING / 2).count();
-        assert!(quick > lags.len() / 2, "{lags:?}");
-    });
+    let database = Database::with_fixture().await;
+    let (one, other) = (Server::on(&database.url()).await, Server::on(&database.url()).await);
+    until(&one, "ready").await;
+    until(&other, "ready").await;
+    // From now on the other server has just read the revisions when the next change comes. By polling it would learn
+    // of each change almost 300 ms later. On a busy machine a few take that long, but not all.
+    lag(&one, &other).await;
+    let mut lags = Vec::new();
+    for _ in 0..8 {
+        lags.push(lag(&one, &other).await);
+    }
+    let quick = lags.iter().filter(|lag| **lag < POLLING / 2).count();
+    assert!(quick > lags.len() / 2, "{lags:?}");
 }
 
 #[rocket::async_test]

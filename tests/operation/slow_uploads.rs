@@ -13,16 +13,12 @@ use crate::fixture::block_on;
 use crate::kept::Kept;
 use crate::photos::{photo, picture};
 use crate::postgres::Database;
-use crate::running::Running;
+use crate::running::{Running, request};
 use crate::store_file::StoreFile;
 
 /// The path and query of an address for the upload of a card of the demo.
 fn invited(service: &Running, card: &str) -> String {
-    let key = service.key();
-    let response =
-        service.request("GET", &format!("/v1/cards/{card}/images"), &format!("X-Api-Key: {key}\r\n\r\n"));
-    let body: Value = serde_json::from_str(response.split("\r\n\r\n").nth(1).unwrap()).unwrap();
-    path_of(&body)
+    path_of(&service.ask(service.key(), "GET", &format!("/v1/cards/{card}/images"), &Value::Null).1)
 }
 
 /// The path of an address in an invitation: the service does not know the port that the system has chosen.
@@ -33,20 +29,13 @@ fn path_of(invitation: &Value) -> String {
 
 /// The head of an upload of so many bytes.
 fn head(service: &Running, address: &str, length: usize) -> String {
-    format!(
-        "PUT {address} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: image/jpeg\r\n\
-         Content-Length: {length}\r\n\r\n",
-        service.authority
-    )
+    let rest = format!("Content-Type: image/jpeg\r\nContent-Length: {length}\r\n\r\n");
+    request(&service.authority, "PUT", address, &rest)
 }
 
 /// An upload of which the beginning has been sent.
 fn unfinished(service: &Running, address: &str) -> TcpStream {
-    let mut connection = TcpStream::connect(&service.authority).unwrap();
-    connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    connection.write_all(head(service, address, 1_000_000).as_bytes()).unwrap();
-    connection.write_all(&photo(40, 30, 1)).unwrap();
-    connection
+    service.begin(&head(service, address, 1_000_000), &photo(40, 30, 1))
 }
 
 /// The response to an upload of something that is no image, so that the address can be used again.
@@ -130,9 +119,7 @@ fn an_upload_at_the_required_rate_arrives_however_long_it_takes() {
     let mut file = picture(40, 30, ImageFormat::Jpeg);
     // Zeros after the end of a photo are no fault.
     file.resize(60_000, 0);
-    let mut connection = TcpStream::connect(&service.authority).unwrap();
-    connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    connection.write_all(head(&service, &address, file.len()).as_bytes()).unwrap();
+    let mut connection = service.begin(&head(&service, &address, file.len()), &[]);
     // 40 KB a second, three times as long as the service waits for a piece.
     for piece in file.chunks(2_000) {
         connection.write_all(piece).unwrap();

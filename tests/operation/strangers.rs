@@ -1,15 +1,14 @@
 //! The form for residents, as strangers without a browser use it over real connections.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::net::TcpStream;
-use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::eventually::{LONG, eventually_blocking};
 use crate::form;
 use crate::photos::photo;
-use crate::running::{Running, memory_of};
+use crate::running::{Running, memory_of, request};
 
 /// The last line printed at the start.
 const LAST: &str = "floodedRWsSummary";
@@ -17,21 +16,14 @@ const SETTINGS: [(&str, &str); 2] = [("SIAGA_CARDS__OPEN", "true"), ("SIAGA_DATA
 
 /// The head of a form that announces so many bytes.
 fn head(service: &Running, length: usize) -> String {
-    format!(
-        "POST /report HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAccept: application/json\r\n\
-         Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {length}\r\n\r\n",
-        service.authority
-    )
+    let kind = "Accept: application/json\r\nContent-Type: multipart/form-data; boundary=x";
+    let rest = format!("{kind}\r\nContent-Length: {length}\r\n\r\n");
+    request(&service.authority, "POST", "/report", &rest)
 }
 
 /// A connection on which the beginning of a form of 19 MB was sent.
 fn begun(service: &Running, beginning: &[u8]) -> TcpStream {
-    let mut connection = TcpStream::connect(&service.authority).unwrap();
-    connection.set_read_timeout(Some(LONG)).unwrap();
-    connection.write_all(head(service, 19_000_000).as_bytes()).unwrap();
-    // The service may have answered and closed the connection.
-    let _ = connection.write_all(beginning);
-    connection
+    service.begin(&head(service, 19_000_000), beginning)
 }
 
 fn answer(mut connection: TcpStream) -> String {
@@ -84,11 +76,7 @@ fn a_report_is_stored_while_there_is_no_place_for_its_photo_and_the_photo_follow
     let outside = [("outside", "yes")];
     let send = |number: u32| -> Value {
         let whole = form::whole(&token(number), &outside, Some(&photo));
-        let mut connection = TcpStream::connect(&service.authority).unwrap();
-        connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        connection.write_all(head(&service, whole.len()).as_bytes()).unwrap();
-        connection.write_all(&whole).unwrap();
-        let answer = answer(connection);
+        let answer = answer(service.begin(&head(&service, whole.len()), &whole));
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
     };
