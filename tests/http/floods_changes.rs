@@ -6,6 +6,7 @@ use rocket::http::{Header, Status};
 use serde_json::{Value, json};
 
 use crate::fixture::{self, id, now};
+use crate::suite::floods_log::log;
 use crate::suite::support::{KEY, Siaga, assert_invalid, json_of, key};
 
 const ADDRESS: &str = "/v1/floods/changes";
@@ -38,12 +39,6 @@ fn states(siaga: &Siaga) -> Vec<(String, Value)> {
     states.as_array().unwrap().iter().map(state).collect()
 }
 
-fn log(siaga: &Siaga, query: &str) -> Vec<Value> {
-    let response = siaga.client.get(format!("/v1/floods/log{query}")).header(key(KEY)).dispatch();
-    assert_eq!(response.status(), Status::Ok, "{query}");
-    json_of(response)["result"].as_array().unwrap().clone()
-}
-
 #[test]
 fn an_order_sets_and_clears_areas_at_one_time_and_names_them() {
     let siaga = Siaga::start();
@@ -66,7 +61,7 @@ fn an_order_sets_and_clears_areas_at_one_time_and_names_them() {
         states(&siaga),
         [("1".to_owned(), json!(1)), ("10".to_owned(), json!(4)), ("30".to_owned(), json!(3))]
     );
-    let entries = log(&siaga, "?batch=1");
+    let entries = log(&siaga, "/v1/floods/log?batch=1");
     assert_eq!(entries.len(), 3);
     assert_eq!(
         entries[1],
@@ -145,7 +140,7 @@ fn a_repeated_request_gets_the_first_response_and_another_body_is_422() {
     let (status, _) = post(&siaga, &format!("{ADDRESS}/1/undo"), &json!({}), Some(REQUEST));
     assert_eq!(status, Status::UnprocessableEntity);
     assert_eq!(states(&siaga).len(), 2, "the area is dry, as it was set since");
-    for wrong in ["1", "x", "", "0b0e7a4c53ab4b499f7c1f6dd7a0f1d2"] {
+    for wrong in ["", "0b0e7a4c53ab4b499f7c1f6dd7a0f1d2"] {
         let request = Header::new("Idempotency-Key", wrong);
         let response =
             siaga.client.post(ADDRESS).header(key(KEY)).header(request).body(order.to_string()).dispatch();
@@ -179,7 +174,7 @@ fn an_undo_sets_the_states_before_once_and_names_what_it_left_alone() {
 #[test]
 fn a_preview_says_which_alerts_would_be_sent_and_stores_nothing() {
     let siaga = Siaga::start();
-    let before = (states(&siaga), log(&siaga, "").len());
+    let before = (states(&siaga), log(&siaga, "/v1/floods/log").len());
     let order = json!({ "preview": true, "changes": [
         { "area_id": "1", "state": 2 }, { "area_id": "2", "state": 2 }, { "area_id": "5", "state": 3 },
         { "area_id": "10", "state": null },
@@ -187,7 +182,7 @@ fn a_preview_says_which_alerts_would_be_sent_and_stores_nothing() {
     let shown = done(&siaga, &order);
     assert_eq!(shown["alerts"], json!({ "new": 2, "updates": 1, "cancels": 0 }));
     assert_eq!((&shown["batch"], shown["changed"].as_array().unwrap().len()), (&Value::Null, 4));
-    assert_eq!((states(&siaga), log(&siaga, "").len()), before);
+    assert_eq!((states(&siaga), log(&siaga, "/v1/floods/log").len()), before);
     let over = json!({ "preview": true, "changes": [{ "area_id": "5", "state": null }] });
     assert_eq!(done(&siaga, &over)["alerts"], json!({ "new": 0, "updates": 0, "cancels": 1 }));
 }
@@ -195,47 +190,67 @@ fn a_preview_says_which_alerts_would_be_sent_and_stores_nothing() {
 #[test]
 fn a_wrong_order_is_400_and_names_all_its_faults() {
     let siaga = Siaga::start();
-    let keys = |order: Value| {
+    let assert_wrong = |order: Value, keys: &[&str]| {
         let (status, body) = post(&siaga, ADDRESS, &order, None);
-        assert_eq!(status, Status::BadRequest, "{order}");
-        body["validation"]["keys"].clone()
+        assert_eq!((status, &body["validation"]["keys"]), (Status::BadRequest, &json!(keys)), "{order}");
     };
-    let change = |change: Value| keys(json!({ "changes": [change] }));
-    assert_eq!(keys(json!({})), json!(["changes"]));
-    assert_eq!(keys(json!({ "changes": [] })), json!(["changes"]));
-    assert_eq!(keys(json!({ "changes": {} })), json!(["changes"]));
+    for (change, member) in [
+        (json!({ "area_id": "1", "state": 5 }), "state"),
+        (json!({ "area_id": "1", "state": 0 }), "state"),
+        (json!({ "area_id": "1", "state": "2" }), "state"),
+        // Forgotten is not cleared.
+        (json!({ "area_id": "1" }), "state"),
+        (json!({ "area_id": "x", "state": 1 }), "area_id"),
+        (json!({ "area_id": 1.5, "state": 1 }), "area_id"),
+        (json!({ "state": 1 }), "area_id"),
+        (json!({ "area_id": "1", "geom_id": "x", "state": 1 }), "area_id"),
+        (json!({ "area_id": "1", "state": 1, "after": "yesterday" }), "after"),
+        (json!({ "area_id": "1", "state": 1, "after": 5 }), "after"),
+    ] {
+        assert_wrong(json!({ "changes": [change] }), &[&format!("changes.0.{member}")]);
+    }
     let many: Vec<_> = (0..1_001).map(|area| json!({ "area_id": area, "state": 1 })).collect();
-    assert_eq!(keys(json!({ "changes": many })), json!(["changes"]));
-    for state in [json!(5), json!(0), json!("2"), json!(true)] {
-        assert_eq!(change(json!({ "area_id": "1", "state": state })), json!(["changes.0.state"]));
+    for changes in [json!(null), json!([]), json!({}), json!(many)] {
+        assert_wrong(json!({ "changes": changes }), &["changes"]);
     }
-    assert_eq!(change(json!({ "area_id": "1" })), json!(["changes.0.state"]), "forgotten is not cleared");
-    for area in [json!("x"), json!(-1), json!(1.5), json!(""), json!([1])] {
-        assert_eq!(change(json!({ "area_id": area, "state": 1 })), json!(["changes.0.area_id"]));
-    }
-    assert_eq!(change(json!({ "state": 1 })), json!(["changes.0.area_id"]));
-    assert_eq!(change(json!({ "area_id": "1", "geom_id": "x", "state": 1 })), json!(["changes.0.area_id"]));
-    for after in [json!("yesterday"), json!(5), json!("")] {
-        assert_eq!(change(json!({ "area_id": "1", "state": 1, "after": after })), json!(["changes.0.after"]));
-    }
-    let twice = json!({ "changes": [{ "area_id": "1", "state": 1 }, { "area_id": "1", "state": 2 }] });
-    assert_eq!(keys(twice), json!(["changes.1.area_id"]));
-    let one = json!([{ "area_id": "1", "state": 1 }]);
-    assert_eq!(keys(json!({ "changes": one, "note": "x".repeat(10_000) })), json!(["note"]));
-    assert_eq!(keys(json!({ "changes": one, "note": "a\u{0}b" })), json!(["note"]));
-    assert_eq!(keys(json!({ "changes": one, "preview": "yes", "note": 1 })), json!(["note", "preview"]));
+    let one = json!({ "area_id": "1", "state": 1 });
+    assert_wrong(json!({ "changes": [one, one] }), &["changes.1.area_id"]);
+    assert_wrong(json!({ "changes": [one], "note": "x".repeat(1_001) }), &["note"]);
+    assert_wrong(json!({ "changes": [one], "note": "a\u{0}b" }), &["note"]);
+    assert_wrong(json!({ "changes": [one], "preview": "yes", "note": 1 }), &["note", "preview"]);
     let large = siaga.client.post(ADDRESS).header(key(KEY)).body(" ".repeat(2_000_000)).dispatch();
     assert_eq!(large.status(), Status::PayloadTooLarge);
     assert_eq!(states(&siaga).len(), 2);
 }
 
 #[test]
-fn a_wrong_parameter_of_the_log_is_400_naming_it() {
+fn a_wrong_parameter_of_a_log_is_400_naming_it() {
     let siaga = Siaga::start();
-    let get = |query: &str| siaga.client.get(format!("/v1/floods/log?{query}")).header(key(KEY)).dispatch();
-    assert_invalid(get("batch=x"), "query", &["batch"], "must be a whole number from 1");
-    assert_invalid(get("since=x"), "query", &["since"], "must be a time");
-    assert_invalid(get("until=x"), "query", &["until"], "must be a time");
-    assert_invalid(get("before=x"), "query", &["before"], "must be a time");
-    assert_invalid(get("by=%00"), "query", &["by"], "must be a text");
+    for (address, key_of_query, says) in [
+        ("log?batch=x", "batch", "must be a whole number from 1"),
+        ("log?since=x", "since", "must be a time"),
+        ("log?until=x", "until", "must be a time"),
+        ("log?before=x", "before", "must be a time"),
+        ("log?by=%00", "by", "must be a text"),
+        ("5/log?before=x", "before", "must be a time"),
+        ("5/log?before=2017-06-07T00:00:00+0700", "before", "encode + as %2B"),
+    ] {
+        let response = siaga.client.get(format!("/v1/floods/{address}")).header(key(KEY)).dispatch();
+        assert_invalid(response, "query", &[key_of_query], says);
+    }
+}
+
+#[test]
+fn a_long_log_comes_in_pages_of_a_thousand() {
+    let siaga = Siaga::start();
+    siaga.change_often(10, 1_050);
+    for address in ["/v1/floods/10/log", "/v1/floods/log"] {
+        let newest = log(&siaga, &format!("{address}?before="));
+        assert_eq!(newest.len(), 1_000, "{address}");
+        let last = newest[999]["changed_at"].as_str().unwrap();
+        let older = log(&siaga, &format!("{address}?before={last}"));
+        assert!(older.len() >= 50, "{address}");
+        let times: Vec<_> = newest.iter().chain(&older).map(|entry| entry["changed_at"].as_str()).collect();
+        assert!(times[..1_050].is_sorted_by(|later, earlier| later > earlier), "{address}: each once");
+    }
 }

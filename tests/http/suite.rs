@@ -20,9 +20,7 @@ pub(crate) mod photos;
 
 mod admin;
 mod attention;
-mod floods_delete;
-mod floods_log;
-mod floods_put;
+pub(crate) mod floods_log;
 mod hostile_texts;
 mod photo_moves;
 mod reports_visibility;

@@ -14,8 +14,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use siaga::Builder;
 use siaga::auth::KeyDigest;
-use siaga::model::{Clock, ManualClock, Timestamp};
-use siaga::stores::OpenStore;
+use siaga::model::{Actor, Clock, ManualClock, Timestamp};
+use siaga::stores::{OpenStore, SetFloodState, Store};
 
 use crate::backend::OpenFixture;
 use crate::fixture;
@@ -139,6 +139,18 @@ impl Siaga {
         let holder = json!({ "username": "Ani", "network": "telegram", "language": "id" });
         let made = json_of(self.ask(Method::Post, "/v1/cards", holder.to_string()));
         made["cardId"].as_str().unwrap().to_owned()
+    }
+
+    /// Changes the state of an area again and again, each time to another one that is worth an alert.
+    pub(crate) fn change_often(&self, area: u64, times: u64) {
+        let store = self.client.rocket().state::<Arc<dyn Store>>().unwrap();
+        self.wait(async {
+            for number in 0..times {
+                let (area, state) = (fixture::id(area), Some(fixture::state(2 + number % 2)));
+                let by = Actor { subject: "test".to_owned(), username: None };
+                store.set_flood_state(SetFloodState { area, state, by }).await.unwrap();
+            }
+        });
     }
 
     /// A number among the metrics.
