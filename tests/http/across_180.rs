@@ -2,25 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
-use geo::{Coord, LineString, MultiPolygon, Polygon};
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
-use siaga::folder::FolderWriter;
-use siaga::model::{Area, Infrastructure, InfrastructureKind, InfrastructureShape, Position, Tags};
 use tempfile::TempDir;
 
-use crate::fixture;
 use crate::suite::support::{Siaga, figment, json_of, partner_report};
 
 /// Each box, and the places that lie in it: `both` on both sides of the meridian, `east` and `west` near it, `far` elsewhere.
-const BOXES: [(&str, &[&str]); 6] = [
+const BOXES: [(&str, &[&str]); 4] = [
     ("179,-20,-179,-10", &["both", "east"]),
-    ("179,-10,-179,-20", &["both", "east"]),
     ("177.5,-20,-177.5,-10", &["both", "east", "west"]),
     ("-179,-20,179,-10", &["far", "west"]),
     ("177.5,-20,178.5,-10", &["west"]),
-    ("179.99,-20,-179.99,-10", &["both"]),
 ];
 
 /// Where a place begins: its west side and its south side.
@@ -35,62 +30,51 @@ fn place(name: &str) -> [f64; 2] {
 
 const NAMES: [&str; 4] = ["both", "east", "west", "far"];
 
-fn square([x, y]: [f64; 2]) -> Polygon<f64> {
-    let at = |dx: f64, dy: f64| Coord { x: x + dx, y: y + dy };
-    Polygon::new(
-        LineString(vec![at(0.0, 0.0), at(0.1, 0.0), at(0.1, 0.1), at(0.0, 0.1), at(0.0, 0.0)]),
-        vec![],
-    )
+/// The positions of a polygon.
+fn square([x, y]: [f64; 2]) -> Value {
+    json!([[[x, y], [x + 0.1, y], [x + 0.1, y + 0.1], [x, y + 0.1], [x, y]]])
+}
+
+/// Writes a file with a feature for each place.
+fn write(file: &Path, feature: impl Fn(&str) -> (Value, &str, Value)) {
+    let features: Vec<_> = NAMES
+        .iter()
+        .map(|name| {
+            let (properties, kind, coordinates) = feature(name);
+            let geometry = json!({ "type": kind, "coordinates": coordinates });
+            json!({ "type": "Feature", "properties": properties, "geometry": geometry })
+        })
+        .collect();
+    fs::write(file, json!({ "type": "FeatureCollection", "features": features }).to_string()).unwrap();
 }
 
 /// A service with an area, a pump, a report and a place of the base map at each place. The area `both` has two parts, and pump and
 /// report of it lie on the meridian.
 fn service() -> (Siaga, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let writer = FolderWriter::create(folder.path()).unwrap();
-    let mut areas = writer.areas().unwrap();
-    let mut pumps = writer.infrastructure().unwrap();
-    let mut towns = Vec::new();
-    for (number, name) in (1..).zip(NAMES) {
-        let mut parts = vec![square(place(name))];
-        if name == "both" {
-            parts.push(square([-180.0, -17.0]));
-        }
-        let template = fixture::areas()[0].clone();
-        let area =
-            Area { id: fixture::id(number), name: name.to_owned(), outline: MultiPolygon(parts), ..template };
-        areas.write(&area).unwrap();
-        let [x, y] = point(name);
-        let shape = InfrastructureShape::Place(Position::new(x, y).unwrap());
-        pumps
-            .write(&Infrastructure {
-                id: String::new(),
-                kind: InfrastructureKind::Pumps,
-                name: name.to_owned(),
-                tags: Tags::default(),
-                shape,
-            })
-            .unwrap();
-        towns.push(json!({
-            "type": "Feature", "properties": { "kind": "place", "name": name },
-            "geometry": { "type": "Point", "coordinates": [x, y] },
-        }));
-    }
-    areas.finish().unwrap();
-    pumps.finish().unwrap();
-    let ground = folder.path().join("ground.json");
-    fs::write(&ground, json!({ "type": "FeatureCollection", "features": towns }).to_string()).unwrap();
+    let file = |name: &str| folder.path().join(name);
+    write(&file("areas.geojson"), |name| {
+        let number = NAMES.iter().position(|other| *other == name).unwrap();
+        let parts = [Some(place(name)), (name == "both").then_some([-180.0, -17.0])];
+        let parts: Vec<_> = parts.into_iter().flatten().map(square).collect();
+        (json!({ "area_id": number, "area_name": name }), "MultiPolygon", json!(parts))
+    });
+    write(&file("infrastructure.geojson"), |name| {
+        (json!({ "type": "pumps", "name": name }), "Point", json!(point(name)))
+    });
+    write(&file("basemap.geojson"), |name| {
+        (json!({ "kind": "place", "name": name }), "Point", json!(point(name)))
+    });
     let figment = figment()
         .merge(("siaga.store", "memory"))
         .merge(("siaga.dataset", folder.path().to_str().unwrap()))
-        .merge(("siaga.map.basemap.file", &ground))
+        .merge(("siaga.map.basemap.file", file("basemap.geojson")))
         .merge(("siaga.map.basemap.attribution", "nobody"));
     let siaga = Siaga::with(figment, |builder| builder);
     for (number, name) in NAMES.iter().enumerate() {
         let [lng, lat] = point(name);
         let post = json!({ "post_id": number, "text": name, "location": { "lng": lng, "lat": lat } });
-        let post = partner_report(post);
-        let sent = siaga.ask(Method::Post, "/v1/feeds/partner", post.to_string());
+        let sent = siaga.ask(Method::Post, "/v1/feeds/partner", partner_report(post).to_string());
         assert_eq!(sent.status(), Status::Ok);
     }
     (siaga, folder)

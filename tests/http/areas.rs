@@ -8,6 +8,7 @@ use siaga::model::{Area, LayerKind};
 use siaga::resources::{Offer, describe};
 use tempfile::TempDir;
 
+use self::Expected::{Covered, Uncovered, Wrong};
 use crate::fixture;
 use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
 
@@ -24,43 +25,62 @@ const OF_AREAS: [&str; 5] = [
     "/v1/changes?",
 ];
 
+/// What comes of a request: areas, a response that says that a city is not covered, or a 400 for a parameter.
+#[derive(Clone, Copy)]
+enum Expected {
+    Covered,
+    Uncovered,
+    Wrong(&'static str, &'static str),
+}
+
+/// Sends queries to all addresses of areas and of floods.
+fn assert_selected(siaga: &Siaga, queries: &[(&str, Expected, Expected)]) {
+    for (query, of_areas, of_floods) in queries {
+        let addresses = OF_AREAS.map(|address| (address, of_areas)).into_iter();
+        for (address, expected) in addresses.chain(OF_FLOODS.map(|address| (address, of_floods))) {
+            let response = siaga.client.get(format!("{address}{query}")).dispatch();
+            match expected {
+                Wrong(key, says) => assert_invalid(response, "query", &[key], says),
+                Uncovered => assert_not_covered(&response, address),
+                Covered => {
+                    assert_eq!(response.status(), Status::Ok, "{address}{query}");
+                    assert_eq!(response.headers().get_one("Siaga-Not-Covered"), None, "{address}{query}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_selection_without_an_area_is_400_naming_the_codes_that_there_are() {
     let siaga = Siaga::start();
-    for address in OF_AREAS.into_iter().chain(["/v1/changes/stream?"]) {
-        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
-        // Both are configured, but no area has them.
-        assert_invalid(get("city=sby"), "query", &["city"], "\"city\" must be one of [bdg, jbd]");
-        assert_invalid(get("admin=ID-AC"), "query", &["admin"], "\"admin\" must be one of [ID-JB, ID-JK]");
-        // Each has areas, but none has both.
-        assert_invalid(get("city=bdg&admin=ID-JK"), "query", &["admin"], "\"admin\" must be one of [ID-JB]");
-    }
-    for address in OF_AREAS.into_iter().chain(OF_FLOODS) {
-        for query in ["city=bdg", "admin=ID-JB", "city=bdg&admin=ID-JB", "city=&admin=", ""] {
-            let response = siaga.client.get(format!("{address}{query}")).dispatch();
-            assert_eq!(response.status(), Status::Ok, "{address}{query}");
-            assert_eq!(response.headers().get_one("Siaga-Not-Covered"), None, "{address}{query}");
-        }
-    }
-    for address in OF_FLOODS {
-        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
-        assert_invalid(get("city=x"), "query", &["city"], "\"city\" must be one of [bdg, jbd, sby]");
-        assert_invalid(get("admin=ID-AC"), "query", &["admin"], "\"admin\" must be one of [ID-JB, ID-JK]");
-        assert_invalid(get("city=bdg&admin=ID-JK"), "query", &["admin"], "\"admin\" must be one of [ID-JB]");
-        assert_invalid(get("city=sby&admin=ID-AC"), "query", &["admin"], "one of [ID-JB, ID-JK]");
-    }
+    let other = Wrong("admin", "\"admin\" must be one of [ID-JB, ID-JK]");
+    let apart = Wrong("admin", "\"admin\" must be one of [ID-JB]");
+    assert_selected(
+        &siaga,
+        &[
+            // It is configured, but no area has it.
+            ("city=sby", Wrong("city", "\"city\" must be one of [bdg, jbd]"), Uncovered),
+            ("city=x", Wrong("city", "[bdg, jbd]"), Wrong("city", "\"city\" must be one of [bdg, jbd, sby]")),
+            ("admin=ID-AC", other, other),
+            // Each has areas, but none has both.
+            ("city=bdg&admin=ID-JK", apart, apart),
+            ("city=bdg&admin=ID-JB", Covered, Covered),
+            ("city=&admin=", Covered, Covered),
+        ],
+    );
+    let stream = siaga.get("/v1/changes/stream?city=sby");
+    assert_invalid(stream, "query", &["city"], "one of [bdg, jbd]");
+    let both = siaga.get("/v1/floods?city=sby&admin=ID-AC");
+    assert_invalid(both, "query", &["admin"], "one of [ID-JB, ID-JK]");
 }
 
 /// Asserts that a response says that a city is not covered.
 fn assert_not_covered(response: &LocalResponse<'_>, address: &str) {
     let header = |name| response.headers().get_one(name);
-    assert_eq!(response.status(), Status::Ok, "{address}");
-    assert_eq!(header("Siaga-Not-Covered"), Some("city"), "{address}");
-    assert_eq!(
-        (header("Siaga-Data-Status"), header("Siaga-Data-As-Of")),
-        (Some("unknown"), None),
-        "{address}"
-    );
+    assert_eq!((response.status(), header("Siaga-Not-Covered")), (Status::Ok, Some("city")), "{address}");
+    let status = (header("Siaga-Data-Status"), header("Siaga-Data-As-Of"));
+    assert_eq!(status, (Some("unknown"), None), "{address}");
     let exposed = header("Access-Control-Expose-Headers").unwrap_or_default();
     assert!(exposed.split(", ").any(|name| name == "Siaga-Not-Covered"), "{exposed}");
 }
@@ -96,9 +116,8 @@ fn a_city_of_the_interface_without_areas_is_empty_and_every_format_says_that_it_
         assert_not_covered(&get(address), address);
     }
     let feed = get("floods?city=sby&format=xml&geoformat=cap").into_string().unwrap();
-    let subtitle = "<subtitle>This service does not cover the city sby and does not know whether it is flooded. It covers \
-                    bdg, jbd.</subtitle>";
-    assert!(feed.contains(subtitle) && !feed.contains("<entry>"), "{feed}");
+    let subtitle = feed.split_once("<subtitle>").unwrap().1.split_once("</subtitle>").unwrap().0;
+    assert!(subtitle.contains("does not cover the city sby") && !feed.contains("<entry>"), "{feed}");
     let covered = get("floods?city=bdg&geoformat=cap");
     assert_ne!(covered.headers().get_one("Siaga-Data-Status"), Some("unknown"));
     assert!(!covered.into_string().unwrap().contains("subtitle"));
@@ -113,16 +132,14 @@ fn codes_of_areas_need_not_be_configured() {
         .merge(("siaga.areas.supported.floods.city", ["other"]))
         .merge(("siaga.areas.supported.reports.city", ["other"]));
     let siaga = Siaga::with(figment, |builder| builder);
-    for address in OF_AREAS {
-        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
-        assert_eq!(get("city=bdg").status(), Status::Ok, "{address}");
-        assert_invalid(get("city=other"), "query", &["city"], "one of [bdg, jbd]");
-    }
-    for address in OF_FLOODS {
-        for city in ["other", "sby"] {
-            assert_not_covered(&siaga.client.get(format!("{address}city={city}")).dispatch(), address);
-        }
-    }
+    assert_selected(
+        &siaga,
+        &[
+            ("city=bdg", Covered, Covered),
+            ("city=other", Wrong("city", "one of [bdg, jbd]"), Uncovered),
+            ("city=sby", Wrong("city", "one of [bdg, jbd]"), Uncovered),
+        ],
+    );
     assert_eq!(siaga.get("/v1/reports?city=bdg").status(), Status::Ok);
     assert_invalid(siaga.get("/v1/reports?city=sby"), "query", &["city"], "one of [other, bdg, jbd]");
 }
@@ -142,38 +159,17 @@ fn with_areas(areas: impl Iterator<Item = Area>) -> (Siaga, TempDir) {
 #[test]
 fn while_there_are_no_areas_the_configured_codes_can_be_selected() {
     let (siaga, _folder) = with_areas(std::iter::empty());
-    for address in OF_AREAS {
-        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
-        assert_eq!(get("city=sby&admin=ID-JK").status(), Status::Ok, "{address}");
-        assert_invalid(get("city=x"), "query", &["city"], "one of [bdg, jbd, sby]");
-    }
-    for address in OF_FLOODS {
-        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
-        assert_not_covered(&get("city=sby&admin=ID-JK"), address);
-        assert_invalid(get("city=x"), "query", &["city"], "one of [bdg, jbd, sby]");
-    }
+    let wrong = Wrong("city", "one of [bdg, jbd, sby]");
+    assert_selected(&siaga, &[("city=sby&admin=ID-JK", Covered, Uncovered), ("city=x", wrong, wrong)]);
 }
 
 #[test]
 fn where_no_area_has_a_city_none_can_be_selected() {
-    let without = fixture::areas()
-        .iter()
-        .map(|area| Area { city_code: String::new(), ..area.clone() })
-        .collect::<Vec<_>>();
-    let (siaga, _folder) = with_areas(without.into_iter());
-    for address in OF_AREAS {
-        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
-        assert_invalid(
-            get("city=jbd"),
-            "query",
-            &["city"],
-            "\"city\" must be absent: no loaded area has a city",
-        );
-        assert_eq!(get("admin=ID-JK").status(), Status::Ok, "{address}");
-    }
-    for address in OF_FLOODS {
-        assert_not_covered(&siaga.client.get(format!("{address}city=jbd")).dispatch(), address);
-    }
+    let areas = fixture::areas();
+    let without = areas.iter().map(|area| Area { city_code: String::new(), ..area.clone() });
+    let (siaga, _folder) = with_areas(without);
+    let absent = Wrong("city", "\"city\" must be absent: no loaded area has a city");
+    assert_selected(&siaga, &[("city=jbd", absent, Uncovered), ("admin=ID-JK", Covered, Covered)]);
 }
 
 #[test]

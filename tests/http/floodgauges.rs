@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use rocket::http::Status;
+use rocket::local::blocking::LocalResponse;
 use serde_json::{Value, json};
 
 use crate::suite::support::{OTHER_KEY, Siaga, assert_invalid, each, key, properties};
@@ -13,6 +14,10 @@ fn gauge() -> Value {
             { "observed_at": "2016-12-19T16:00:00.500Z", "level": -3, "alert": 4 },
         ],
     })
+}
+
+fn put<'c>(siaga: &'c Siaga, body: &Value) -> LocalResponse<'c> {
+    siaga.client.put("/v1/floodgauges").header(key(OTHER_KEY)).body(body.to_string()).dispatch()
 }
 
 #[test]
@@ -34,33 +39,24 @@ fn the_readings_of_the_last_hour_are_listed_by_default() {
 }
 
 #[test]
-fn admin_and_city_take_the_province_only() {
+fn the_province_narrows_the_list_and_timeperiod_widens_its_window() {
     let siaga = Siaga::start();
-    for query in ["admin=ID-JK", "city=ID-JK", "admin=ID-JK&city=ID-JK"] {
-        assert_eq!(
-            each(&siaga.result(&format!("/v1/floodgauges?{query}")), "gaugeid"),
-            ["TMA00001"],
-            "{query}"
-        );
+    for (query, expected) in [
+        ("admin=ID-JK", &["TMA00001"][..]),
+        ("city=ID-JK", &["TMA00001"]),
+        ("admin=ID-JK&city=ID-JK", &["TMA00001"]),
+        ("timeperiod=86400", &["TMA00001", "TMA00002", "TMA00003"]),
+    ] {
+        assert_eq!(each(&siaga.result(&format!("/v1/floodgauges?{query}")), "gaugeid"), expected, "{query}");
     }
-}
-
-#[test]
-fn timeperiod_widens_the_window_and_geoformat_picks_the_format() {
-    let siaga = Siaga::start();
-    let day = siaga.result("/v1/floodgauges?timeperiod=86400");
-    assert_eq!(each(&day, "gaugeid"), ["TMA00001", "TMA00002", "TMA00003"]);
-    let features = siaga.result("/v1/floodgauges?geoformat=geojson");
-    assert_eq!(features["features"][0]["properties"]["gaugeid"], "TMA00001");
 }
 
 #[test]
 fn readings_are_stored_once_however_often_they_are_sent() {
     let siaga = Siaga::start();
     for _ in 0..2 {
-        let request = siaga.client.put("/v1/floodgauges").header(key(OTHER_KEY));
-        let answer = request.body(gauge().to_string()).dispatch().into_string().unwrap();
-        assert_eq!(answer, r#"{"gaugeid":"TMA00003","stored":2,"updated":true}"#);
+        let answer = put(&siaga, &gauge()).into_string();
+        assert_eq!(answer.unwrap(), r#"{"gaugeid":"TMA00003","stored":2,"updated":true}"#);
     }
     let listed = &properties(&siaga.result("/v1/floodgauges?timeperiod=7200"))[2];
     assert_eq!(
@@ -75,9 +71,6 @@ fn readings_are_stored_once_however_often_they_are_sent() {
 #[test]
 fn a_wrong_gauge_is_400_naming_each_fault_by_its_path() {
     let siaga = Siaga::start();
-    let put = |body: &Value| {
-        siaga.client.put("/v1/floodgauges").header(key(OTHER_KEY)).body(body.to_string()).dispatch()
-    };
     for (pointer, wrong, path, says) in [
         ("/gaugeid", json!(5), "gaugeid", "text"),
         ("/gaugenameid", json!(""), "gaugenameid", "1 to 255"),
@@ -88,46 +81,36 @@ fn a_wrong_gauge_is_400_naming_each_fault_by_its_path() {
         ("/observations/0/level", json!("high"), "observations.0.level", "number"),
         ("/observations/1/level", Value::Null, "observations.1.level", "is required"),
         ("/observations/0/alert", json!(5), "observations.0.alert", "one of [1, 2, 3, 4]"),
-        ("/observations/0/alert", json!(-1), "observations.0.alert", "one of [1, 2, 3, 4]"),
         ("/observations/0/label", json!(1), "observations.0.label", "text"),
     ] {
         let mut body = gauge();
         *body.pointer_mut(pointer).unwrap() = wrong;
-        assert_invalid(put(&body), "body", &[path], says);
+        assert_invalid(put(&siaga, &body), "body", &[path], says);
     }
     let mut several = gauge();
     several["observations"] = json!([{ "alert": 9 }, { "level": "x" }]);
-    let keys = [
-        "observations.0.observed_at",
-        "observations.0.level",
-        "observations.0.alert",
-        "observations.1.observed_at",
-        "observations.1.level",
-        "observations.1.alert",
-    ];
-    assert_invalid(put(&several), "body", &keys, "; ");
+    let keys = ["0.observed_at", "0.level", "0.alert", "1.observed_at", "1.level", "1.alert"];
+    let keys = keys.map(|key| format!("observations.{key}"));
+    assert_invalid(put(&siaga, &several), "body", &keys.each_ref().map(String::as_str), "; ");
     let mut many = gauge();
     many["observations"] = Value::from(vec![json!({}); 30_000]);
-    let answer = put(&many).into_string().unwrap();
+    let answer = put(&siaga, &many).into_string().unwrap();
     assert!(answer.contains("; and 89950 more") && answer.len() < 10_000, "{} bytes", answer.len());
 }
 
 #[test]
 fn a_list_with_a_reading_from_the_future_is_400_naming_it_and_nothing_is_stored() {
     let siaga = Siaga::start();
-    let put = |body: &Value| {
-        siaga.client.put("/v1/floodgauges").header(key(OTHER_KEY)).body(body.to_string()).dispatch()
-    };
     let mut local = gauge();
     // The clock stands at 16:08:52 UTC, 23:08:52 in Jakarta.
     local["observations"][1]["observed_at"] = json!("2016-12-19T23:08:51Z");
     let says = "is 6 h 59 min in the future: is it local time written as UTC?";
-    assert_invalid(put(&local), "body", &["observations.1.observed_at"], says);
+    assert_invalid(put(&siaga, &local), "body", &["observations.1.observed_at"], says);
     assert_eq!(each(&siaga.result("/v1/floodgauges"), "gaugeid"), ["TMA00001", "TMA00002"]);
     // The clock of a gauge may be ahead by some minutes. A reading is the same one each time it is sent.
     local["observations"][1]["observed_at"] = json!("2016-12-19T16:18:52Z");
     for _ in 0..2 {
-        assert_eq!(put(&local).status(), Status::Ok);
+        assert_eq!(put(&siaga, &local).status(), Status::Ok);
     }
     let count = || {
         let gauge = &properties(&siaga.result("/v1/floodgauges?timeperiod=7200"))[2];

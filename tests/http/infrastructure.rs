@@ -17,24 +17,18 @@ fn all_kinds_are_listed_by_kind_then_name() {
 }
 
 #[test]
-fn a_type_is_picked_by_path_or_by_parameter() {
+fn a_type_and_a_province_are_picked_by_path_or_by_parameter() {
     let siaga = Siaga::start();
-    for (kind, names) in [
-        ("floodgates", vec!["Pintu Air"]),
-        ("pumps", vec!["Pompa A", "Pompa B"]),
-        ("waterways", vec!["Ciliwung"]),
+    for (query, names) in [
+        ("/floodgates", &["Pintu Air"][..]),
+        ("/pumps", &["Pompa A", "Pompa B"]),
+        ("/waterways", &["Ciliwung"]),
+        ("?type=floodgates", &["Pintu Air"]),
+        ("?type=pumps", &["Pompa A", "Pompa B"]),
+        ("?type=waterways", &["Ciliwung"]),
+        ("/pumps?admin=ID-JK", &["Pompa B"]),
+        ("/pumps?city=ID-JK", &["Pompa B"]),
     ] {
-        assert_eq!(each(&siaga.result(&format!("/v1/infrastructure/{kind}")), "name"), names);
-        assert_eq!(each(&siaga.result(&format!("/v1/infrastructure?type={kind}")), "name"), names);
+        assert_eq!(each(&siaga.result(&format!("/v1/infrastructure{query}")), "name"), names, "{query}");
     }
-    assert_eq!(each(&siaga.result("/v1/infrastructure/pumps?admin=ID-JK"), "name"), ["Pompa B"]);
-    assert_eq!(each(&siaga.result("/v1/infrastructure/pumps?city=ID-JK"), "name"), ["Pompa B"]);
-}
-
-#[test]
-fn geoformat_geojson_keeps_the_course_of_a_waterway() {
-    let result = Siaga::start().result("/v1/infrastructure/waterways?geoformat=geojson");
-    let geometry = &result["features"][0]["geometry"];
-    assert_eq!(geometry["type"], "LineString");
-    assert_eq!(geometry["coordinates"].as_array().unwrap().len(), 2);
 }
