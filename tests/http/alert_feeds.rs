@@ -34,8 +34,7 @@ fn minutes(minutes: u64) -> Duration {
 #[test]
 fn the_feed_follows_a_flood_from_its_beginning_to_its_end() {
     let siaga = Siaga::start();
-    let types =
-        || listed(&siaga, "/v1/alerts").into_iter().map(|(_, message_type)| message_type).collect::<Vec<_>>();
+    let types = || texts(&got(&siaga.client, "/v1/alerts").0, "cap:msgType");
     // Area 5 has had its state for two and a half hours; that of area 30 was not confirmed for days.
     assert_eq!(types(), ["Alert"]);
     siaga.put("/v1/floods/1", PUT);

@@ -53,8 +53,8 @@ fn an_order_sets_and_clears_areas_at_one_time_and_names_them() {
     let at = "2016-12-19T17:08:52.000Z";
     let result = &body["result"];
     assert_eq!((&result["batch"], &result["changed_at"]), (&json!(1), &json!(at)));
-    let changed: Vec<_> = result["changed"].as_array().unwrap().iter().collect();
-    assert_eq!(changed.len(), 3);
+    let changed = &result["changed"];
+    assert_eq!(changed.as_array().unwrap().len(), 3);
     assert_eq!(changed[1]["last_updated"], Value::Null);
     assert_eq!(changed[0]["area_name"], fixture::areas()[0].name);
     assert_eq!(
@@ -91,10 +91,8 @@ fn an_area_can_be_named_by_its_geometry() {
 fn unknown_areas_are_404_and_all_of_them_are_named() {
     let siaga = Siaga::start();
     let before = states(&siaga);
-    let unknown: Vec<_> =
-        (1_000..1_030).map(|area| json!({ "area_id": area.to_string(), "state": 1 })).collect();
-    let mut changes = vec![json!({ "area_id": "1", "state": 1 })];
-    changes.extend(unknown);
+    let areas = std::iter::once(1).chain(1_000..1_030);
+    let changes: Vec<_> = areas.map(|area| json!({ "area_id": area.to_string(), "state": 1 })).collect();
     let (status, body) = post(&siaga, ADDRESS, &json!({ "changes": changes }), None);
     assert_eq!(status, Status::NotFound);
     assert_eq!(body["unknown"].as_array().unwrap().len(), 30);
@@ -160,9 +158,7 @@ fn an_undo_sets_the_states_before_once_and_names_what_it_left_alone() {
     assert_eq!(status, Status::Ok, "{body}");
     assert_eq!(body["result"]["left"], json!(["1"]));
     assert_eq!(undo(&siaga, &batch).1, body, "the second time changes nothing");
-    let mut expected = vec![("1".to_owned(), json!(3))];
-    expected.extend(before);
-    assert_eq!(states(&siaga), expected);
+    assert_eq!(states(&siaga), [vec![("1".to_owned(), json!(3))], before].concat());
     assert_eq!(undo(&siaga, &json!(99)).0, Status::NotFound);
     assert_eq!(undo(&siaga, &json!(0)).0, Status::BadRequest);
     siaga.clock.set(now().after(Duration::from_hours(48)));
