@@ -43,6 +43,7 @@ fn a_wrong_post_is_400_naming_each_fault() {
     let siaga = Siaga::start();
     for (member, wrong, says) in [
         ("post_id", json!("1"), "whole number"),
+        ("post_id", json!(1.5), "whole number"),
         ("created_at", json!("yesterday"), "YYYY-MM-DD"),
         // The clock stands at 16:08:52 UTC, 23:08:52 in Jakarta.
         ("created_at", json!("2016-12-19T23:08:51Z"), "is 6 h 59 min in the future: is it local time"),
