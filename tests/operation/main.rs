@@ -13,15 +13,12 @@ mod black_box;
 mod connections;
 mod contention;
 mod cut_reports;
-
 mod fairings;
 mod file_backups;
 mod file_commands;
 mod file_faults;
 mod file_lost;
-
 mod flood_times;
-
 mod health;
 mod https;
 mod images;
@@ -34,7 +31,6 @@ mod panics;
 mod parts;
 mod places;
 mod reloading;
-
 mod slow_uploads;
 mod starts;
 mod strangers;
