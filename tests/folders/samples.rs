@@ -1,5 +1,20 @@
 //! Files with a few rows of each kind.
 
+use siaga::folder::FolderFile;
+
+/// A folder in which nothing is wrong.
+pub(crate) const SAMPLES: [(FolderFile, &str); 9] = [
+    (FolderFile::Areas, AREAS),
+    (FolderFile::Regions, REGIONS),
+    (FolderFile::FloodStates, STATES),
+    (FolderFile::Infrastructure, INFRASTRUCTURE),
+    (FolderFile::Gauges, GAUGES),
+    (FolderFile::GaugeReadings, READINGS),
+    (FolderFile::Reports, REPORTS),
+    (FolderFile::Cards, CARDS),
+    (FolderFile::PartnerPosts, POSTS),
+];
+
 pub(crate) const AREAS: &str = r#"{"type":"FeatureCollection","features":[
 {"type":"Feature","properties":{"area_id":"7","geom_id":"31","area_name":"RW 01","parent_name":"GROGOL","city_name":"JAKARTA","instance_region_code":"ID-JK","city":"jbd"},"geometry":{"type":"Polygon","coordinates":[[[0,0],[0,1],[1,1],[1,0],[0,0]]]}},
 {"type":"Feature","properties":{"area_id":3,"area_name":null},"geometry":{"type":"MultiPolygon","coordinates":[[[[5,5],[6,5],[6,6],[5,5]]],[[[7,7],[8,7],[8,8],[7,7]]]]}}
@@ -15,17 +30,17 @@ pub(crate) const STATES: &str = "area_id,state,changed_at,username
 7,,2016-12-19T14:00:00.5Z,\"O'Neil, \"\"x\"\"\"
 ";
 
-pub(crate) const INFRASTRUCTURE: &str = r#"{"type":"FeatureCollection","features":[
+const INFRASTRUCTURE: &str = r#"{"type":"FeatureCollection","features":[
 {"type":"Feature","properties":{"type":"pumps","name":"PA","tags":{"instance_region_code":"ID-JK","local_area_id":"769"}},"geometry":{"type":"Point","coordinates":[5,5,12.5]}},
 {"type":"Feature","properties":{"type":"waterways","name":"Kali"},"geometry":{"type":"LineString","coordinates":[[0.5,0.2],[9,9]]}}
 ]}"#;
 
-pub(crate) const GAUGES: &str = r#"{"type":"FeatureCollection","features":[
+const GAUGES: &str = r#"{"type":"FeatureCollection","features":[
 {"type":"Feature","properties":{"gaugeid":"TMA2","gaugenameid":"B","instance_region_code":"ID-JK"},"geometry":{"type":"Point","coordinates":[1,1]}},
 {"type":"Feature","properties":{"gaugeid":"TMA1","gaugenameid":"A"},"geometry":{"type":"Point","coordinates":[2,2]}}
 ]}"#;
 
-pub(crate) const READINGS: &str = "gaugeid,observed_at,level,alert,label
+const READINGS: &str = "gaugeid,observed_at,level,alert,label
 TMA2,2016-12-19T10:00:00Z,-12.5,1,SIAGA I !
 TMA1,2016-12-19T10:00:00+0700,30,4,
 ";
@@ -40,4 +55,4 @@ card-one,1, Ibu ,telegram,id,\"{\"\"a\"\": [1]}\",17
 card-two,2,,,,,
 ";
 
-pub(crate) const POSTS: &str = "post_id,pkey\n-4711,17\n";
+const POSTS: &str = "post_id,pkey\n-4711,17\n";

@@ -1,8 +1,7 @@
 //! What the tests share.
 
 use std::fmt::Display;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +14,7 @@ use tempfile::TempDir;
 use crate::fixture;
 
 /// A folder of these files.
-pub(crate) fn folder_of(files: &[(FolderFile, &str)]) -> TempDir {
+pub(crate) fn folder_of(files: &[(FolderFile, impl AsRef<[u8]>)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (file, content) in files {
         fs::write(folder.path().join(file.name()), content).unwrap();
@@ -29,7 +28,7 @@ pub(crate) fn load(path: &Path) -> Result<Dataset, String> {
 }
 
 /// Loads a folder of these files.
-pub(crate) fn loaded(files: &[(FolderFile, &str)]) -> Result<Dataset, String> {
+pub(crate) fn loaded(files: &[(FolderFile, impl AsRef<[u8]>)]) -> Result<Dataset, String> {
     load(folder_of(files).path())
 }
 
@@ -81,28 +80,18 @@ pub(crate) fn area(id: &str) -> String {
     feature(&format!(r#""area_id":"{id}""#), SQUARE)
 }
 
-/// A folder with one file, written by `rows`, and how many bytes of it were read.
-pub(crate) fn watched(
-    file: FolderFile,
-    rows: impl FnOnce(&mut BufWriter<File>),
-) -> (TempDir, Folder, Arc<AtomicU64>) {
-    let folder = tempfile::tempdir().unwrap();
-    let mut out = BufWriter::new(File::create(folder.path().join(file.name())).unwrap());
-    rows(&mut out);
-    out.flush().unwrap();
+/// Opens a folder, and counts how many bytes of it are read.
+pub(crate) fn watched(folder: &TempDir) -> (Folder, Arc<AtomicU64>) {
     let read = Arc::new(AtomicU64::new(0));
     let progress = Arc::clone(&read);
     let opened = Folder::open(folder.path()).unwrap();
     let opened = opened.watched(move |bytes| {
         progress.fetch_add(bytes, Ordering::SeqCst);
     });
-    (folder, opened, read)
+    (opened, read)
 }
 
 /// A sink that takes all rows.
 pub(crate) fn taken<T>() -> impl FnMut(FolderRow<T>) -> Result<(), DatasetError> {
     |_| Ok(())
 }
-
-/// How far a reader may be ahead of the row it hands out.
-pub(crate) const AHEAD: u64 = 256 * 1024;
