@@ -9,18 +9,8 @@ use crate::support::{
 #[test]
 fn what_follows_an_image_is_left_out_of_the_photo() {
     let further = jpeg(&colourful(8, 8));
-    let film = [b"\0\0\0\x10ftypisom\0\0\0\0", &[7; 300][..]].concat();
-    let tails: [&[u8]; 9] = [
-        &[0; 4_096],
-        b"\n",
-        &further,
-        &further[..further.len() - 1],
-        &film,
-        b"a trailer of a maker nobody knows",
-        b"PK\x03\x04\0\0PK\x05\x06\0\0",
-        b"<script>alert(1)</script>",
-        b"\x7FELF",
-    ];
+    let tails: [&[u8]; 4] =
+        [&[0; 4_096], &further, &further[..further.len() - 1], b"<script>alert(1)</script>"];
     for (kind, file) in one_of_each() {
         let (plain, _) = photo(&file, 100);
         for tail in tails {

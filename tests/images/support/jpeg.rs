@@ -26,44 +26,25 @@ pub(crate) enum Tiff {
     Big,
 }
 
-/// EXIF with an orientation and a place: 6°10'31" S, 106°49'37" E, and a name that can be searched for.
+/// EXIF with an orientation, and a name that can be searched for.
 pub(crate) fn exif(order: Tiff, orientation: u16) -> Vec<u8> {
-    let short = |value: u16| match order {
-        Tiff::Little => value.to_le_bytes(),
-        Tiff::Big => value.to_be_bytes(),
+    // One directory of two entries: the maker behind it, and the orientation.
+    let mut words = vec![0x002A, 0, 8, 2, 0x010F, 2, 0, 10, 0, 38, 0x0112, 3, 0, 1, orientation, 0, 0, 0];
+    let start = match order {
+        Tiff::Little => {
+            // The lower half of a number comes first.
+            for of_long in [1, 6, 8, 12] {
+                words.swap(of_long, of_long + 1);
+            }
+            b"II"
+        }
+        Tiff::Big => b"MM",
     };
-    let long = |value: u32| match order {
-        Tiff::Little => value.to_le_bytes(),
-        Tiff::Big => value.to_be_bytes(),
-    };
-    let entry = |tag: u16, kind: u16, count: u32, value: [u8; 4]| {
-        [&short(tag)[..], &short(kind), &long(count), &value].concat()
-    };
-    let padded = |value: [u8; 2]| [value[0], value[1], 0, 0];
-    let place = 8 + 2 + 3 * 12 + 4;
-    let values = place + 2 + 4 * 12 + 4;
-    let mut tiff = match order {
-        Tiff::Little => b"II*\0".to_vec(),
-        Tiff::Big => b"MM\0*".to_vec(),
-    };
-    tiff.extend(long(8));
-    tiff.extend(short(3));
-    tiff.extend(entry(0x010F, 2, 10, long(values + 48)));
-    tiff.extend(entry(0x0112, 3, 1, padded(short(orientation))));
-    tiff.extend(entry(0x8825, 4, 1, long(place)));
-    tiff.extend(long(0));
-    tiff.extend(short(4));
-    tiff.extend(entry(1, 2, 2, *b"S\0\0\0"));
-    tiff.extend(entry(2, 5, 3, long(values)));
-    tiff.extend(entry(3, 2, 2, *b"E\0\0\0"));
-    tiff.extend(entry(4, 5, 3, long(values + 24)));
-    tiff.extend(long(0));
-    for value in [6, 10, 31, 106, 49, 37] {
-        tiff.extend(long(value));
-        tiff.extend(long(1));
-    }
-    tiff.extend(b"SECRETCAM\0");
-    tiff
+    let bytes = words.into_iter().flat_map(|word: u16| match order {
+        Tiff::Little => word.to_le_bytes(),
+        Tiff::Big => word.to_be_bytes(),
+    });
+    start.iter().copied().chain(bytes).chain(*b"SECRETCAM\0").collect()
 }
 
 pub(crate) fn exif_segment(order: Tiff, orientation: u16) -> Vec<u8> {
