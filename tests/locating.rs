@@ -8,13 +8,9 @@ use std::sync::Arc;
 use geo::{Coord, Intersects};
 use proptest::prelude::*;
 use siaga::folder::{Dataset, FolderRules};
-use siaga::model::{Area, AreaId, AreaSet, Locator, Position, Region, Tags};
+use siaga::model::{Area, AreaSet, Locator, Position, Region, Tags};
 
 use crate::fixture::{areas, cities, now, place, regions};
-
-fn fixture() -> Locator {
-    Locator::new(Arc::new(areas()), regions(), cities())
-}
 
 /// What a look at every area and every province finds: the lowest of the areas around a place, also on their borders, and its
 /// province, else the one around the place.
@@ -26,26 +22,6 @@ fn naive(areas: &AreaSet, regions: &[Arc<Region>], position: Position) -> Tags {
         instance_region_code: of_area.or_else(|| region.map(|region| region.code.as_str())).map(Box::from),
         local_area_id: area.map(|area| area.id),
         ..Tags::default()
-    }
-}
-
-#[test]
-fn a_place_belongs_to_the_area_around_it_and_to_that_areas_province() {
-    for (x, y, area, region) in [
-        (0.5, 0.5, Some(1), Some("ID-JK")),
-        (3.5, 0.5, Some(30), Some("ID-JB")),
-        (1.5, 2.5, Some(10), Some("ID-JK")), // in the hole of 5
-        (1.0, 1.0, Some(1), Some("ID-JK")),  // where 1, 2 and 5 meet
-        (4.0, 1.0, Some(10), Some("ID-JK")), // where 10 and 30 touch
-        (5.5, 3.5, None, Some("ID-JK")),
-        (50.0, 50.0, None, None),
-    ] {
-        let Tags { instance_region_code, local_area_id, .. } = fixture().locate(place(x, y));
-        assert_eq!(
-            (local_area_id.map(AreaId::number), instance_region_code.as_deref()),
-            (area, region),
-            "{x} {y}"
-        );
     }
 }
 
@@ -69,7 +45,7 @@ fn inside_and_on_each_border_of_any_areas_the_index_finds_what_a_look_at_every_a
 
 #[test]
 fn a_place_is_in_the_city_whose_boundary_holds_it_and_otherwise_in_the_city_of_its_area() {
-    let locator = fixture();
+    let locator = Locator::new(Arc::new(areas()), regions(), cities());
     let city = |x, y| locator.city(&locator.locate(place(x, y))).map(str::to_owned);
     for (x, y, code) in [
         (40.0, 40.0, Some("sby")),
