@@ -3,6 +3,8 @@
 #[path = "../../crates/siaga-conformance/src/fixture.rs"]
 mod fixture;
 
+#[path = "../common/folders.rs"]
+mod created;
 mod faults;
 mod foreign;
 mod lines;

@@ -1,26 +1,17 @@
 //! What the tests share.
 
 use std::fmt::Display;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use geo::orient::{Direction, Orient};
-use siaga::folder::{Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules, FolderWriter};
+use siaga::folder::{Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules};
 use siaga::model::{Area, AreaSet, Infrastructure, Places};
 use tempfile::TempDir;
 
+pub(crate) use crate::created::{collection, folder_of, written};
 use crate::fixture;
-
-/// A folder of these files.
-pub(crate) fn folder_of(files: &[(FolderFile, impl AsRef<[u8]>)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (file, content) in files {
-        fs::write(folder.path().join(file.name()), content).unwrap();
-    }
-    folder
-}
 
 pub(crate) fn load(path: &Path) -> Result<Dataset, String> {
     let loaded = Dataset::load(path.to_str().unwrap(), &FolderRules::default(), fixture::now());
@@ -42,13 +33,6 @@ pub(crate) fn areas_of(folder: &Folder) -> Result<Vec<FolderRow<Area>>, String> 
     read.map(|()| areas).map_err(|error| error.to_string())
 }
 
-/// Writes a data set into a new folder.
-pub(crate) fn written(dataset: &Dataset) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    dataset.save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
-    folder
-}
-
 /// The data set with every ring wound as RFC 7946 asks, as all that is read is.
 pub(crate) fn wound(dataset: Dataset) -> Dataset {
     let places = &dataset.places;
@@ -68,11 +52,6 @@ pub(crate) const POINT: &str = r#"{"type":"Point","coordinates":[0.5,0.5]}"#;
 /// A feature of these properties, on one line.
 pub(crate) fn feature(properties: &str, geometry: impl Display) -> String {
     format!(r#"{{"type":"Feature","properties":{{{properties}}},"geometry":{geometry}}}"#)
-}
-
-/// A file of features, the first of them on line 2.
-pub(crate) fn collection(features: &[String]) -> String {
-    format!("{{\"type\":\"FeatureCollection\",\"features\":[\n{}]}}", features.join(",\n"))
 }
 
 /// An area on one line.

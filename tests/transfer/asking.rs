@@ -4,11 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use siaga::model::bodies::PartnerReport;
-use siaga::model::{Actor, AreaSelector, CardId, DisasterType, Period, Report, Timestamp};
-use siaga::stores::{FloodQuery, HistoryQuery, SetFloodState, Store, StoreError};
+use siaga::model::{Actor, CardId, DisasterType, Report, Timestamp};
+use siaga::stores::{FloodQuery, SetFloodState, Store, StoreError};
 
 use crate::fixture::{content, id, now, place, state};
-use crate::operator::Operator;
+
+/// The keys of all reports.
+pub(crate) const KEYS: &str = "SELECT pkey FROM reports ORDER BY pkey";
+
+/// Counts the entries whose run does not begin where the log says.
+pub(crate) const WRONG_RUNS: &str = "
+    SELECT count(*) FROM flood_changes JOIN flood_times USING (area_id, changed_at)
+    WHERE flood_changes.run_began_at <> flood_times.run_began_at";
 
 /// Some milliseconds before now.
 pub(crate) fn before(milliseconds: u64) -> Timestamp {
@@ -36,18 +43,4 @@ pub(crate) async fn receive(store: &dyn Store, card: &str) -> Result<Arc<Report>
 pub(crate) async fn standing(store: &dyn Store) -> Vec<(u64, u8)> {
     let states = store.flood_states(&FloodQuery::default()).await.unwrap().value;
     states.iter().map(|record| (record.area_id.number(), record.state.code())).collect()
-}
-
-/// Areas and the codes of their highest states between two moments.
-pub(crate) async fn highest(store: &dyn Store, start: &str, end: &str) -> Vec<(u64, u8)> {
-    let moment = |text| Timestamp::parse(text).unwrap();
-    let period = Period::new(moment(start), moment(end), Duration::MAX).unwrap();
-    let query = HistoryQuery { selector: AreaSelector::default(), period };
-    let archive = store.flood_archive(&query).await.unwrap().value;
-    archive.iter().map(|record| (record.area_id.number(), record.max_state.code())).collect()
-}
-
-pub(crate) async fn keys(operator: &Operator) -> Vec<i64> {
-    let keys: Vec<(i64,)> = operator.rows("SELECT pkey FROM reports ORDER BY pkey").await;
-    keys.into_iter().map(|(key,)| key).collect()
 }

@@ -7,10 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use siaga::folder::{Dataset, FolderFile, FolderRules, FolderWriter};
+use siaga::folder::{Dataset, FolderFile, FolderRules};
 use tempfile::TempDir;
 
 use crate::asking::before;
+pub(crate) use crate::created::{collection, folder_of, written};
 use crate::fixture::{self, now, place};
 
 /// The files of a folder.
@@ -19,32 +20,12 @@ pub(crate) fn contents(folder: &Path) -> BTreeMap<&'static str, String> {
     files.into_iter().map(|file| (file, fs::read_to_string(folder.join(file)).unwrap())).collect()
 }
 
-/// A folder of these files.
-pub(crate) fn folder_of(files: &[(FolderFile, String)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (file, content) in files {
-        fs::write(folder.path().join(file.name()), content).unwrap();
-    }
-    folder
-}
-
 /// A data set as a folder that would be written again as the same bytes: in the order stores list things in, and with
 /// rings wound as they are when they have been read.
 pub(crate) fn saved(mut dataset: Dataset) -> TempDir {
     dataset.flood_log.sort_by_key(|change| (change.at, change.area));
-    let write = |dataset: &Dataset| {
-        let folder = tempfile::tempdir().unwrap();
-        dataset.save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
-        folder
-    };
-    let first = write(&dataset);
-    write(&Dataset::load(first.path().to_str().unwrap(), &FolderRules::default(), now()).unwrap())
-}
-
-/// A file of features, the first of them on line 2.
-pub(crate) fn collection(features: &[Value]) -> String {
-    let lines: Vec<_> = features.iter().map(Value::to_string).collect();
-    format!("{{\"type\":\"FeatureCollection\",\"features\":[\n{}\n]}}\n", lines.join(",\n"))
+    let first = written(&dataset);
+    written(&Dataset::load(first.path().to_str().unwrap(), &FolderRules::default(), now()).unwrap())
 }
 
 pub(crate) fn point(properties: Value, x: f64, y: f64) -> Value {

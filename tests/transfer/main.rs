@@ -1,5 +1,7 @@
 //! Data sets in and out of a database: what is exported was imported, and what cannot be imported changes nothing.
 
+#[path = "../common/folders.rs"]
+mod created;
 #[path = "../common/postgres.rs"]
 mod database;
 #[path = "../common/eventually.rs"]

@@ -117,8 +117,12 @@ impl Operator {
         sqlx::query_as(sql).fetch_all(&mut connection).await.unwrap()
     }
 
+    pub(crate) async fn numbers(&self, sql: &'static str) -> Vec<i64> {
+        self.rows::<(i64,)>(sql).await.into_iter().map(|(number,)| number).collect()
+    }
+
     pub(crate) async fn count(&self, sql: &'static str) -> i64 {
-        self.rows::<(i64,)>(sql).await[0].0
+        self.numbers(sql).await[0]
     }
 
     pub(crate) async fn everything(&self) -> Everything {

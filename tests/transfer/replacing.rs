@@ -1,6 +1,5 @@
 //! Imports that remove areas.
 
-use serde_json::json;
 use siaga::folder::FolderFile;
 use siaga::stores::{Removed, Replace};
 
@@ -8,31 +7,22 @@ use crate::asking::{order, standing};
 use crate::folders::{area, collection, folder_of, reports};
 use crate::operator::Operator;
 
-/// A folder of areas 1 and 5, and one that covers area 2; the others of the fixture are not in it.
-fn folder() -> tempfile::TempDir {
-    let mut wide = area(77, 1.0, 0.0);
-    wide["properties"]["area_name"] = json!("RW 77");
-    let areas = [area(1, 0.0, 0.0), area(5, 2.0, 0.0), wide];
-    folder_of(&[(FolderFile::Areas, collection(&areas))])
-}
-
-async fn areas(operator: &Operator) -> Vec<i64> {
-    let ids: Vec<(i64,)> = operator.rows("SELECT area_id FROM areas ORDER BY area_id").await;
-    ids.into_iter().map(|(id,)| id).collect()
-}
+const AREAS: &str = "SELECT area_id FROM areas ORDER BY area_id";
 
 #[rocket::async_test]
 async fn areas_in_the_log_are_removed_only_with_it() {
     let operator = Operator::with_fixture().await;
     let before = operator.everything().await;
-    let folder = folder();
+    // Areas 1 and 5, and one that covers area 2; the others of the fixture are not in it.
+    let new = [area(1, 0.0, 0.0), area(5, 2.0, 0.0), area(77, 1.0, 0.0)];
+    let folder = folder_of(&[(FolderFile::Areas, collection(&new))]);
     let error = operator.import_replacing(folder.path(), Replace::Areas).await.unwrap_err();
     assert!(error.contains("are in the log of flood states: ") && error.contains("30 ("), "{error}");
     assert!(error.contains("--replace areas-and-log") && error.lines().count() == 1, "{error}");
     assert!(operator.everything().await == before, "nothing was imported");
     let store = operator.store().await;
     let imported = operator.import_replacing(folder.path(), Replace::AreasAndLog).await.unwrap();
-    assert_eq!(areas(&operator).await, [1, 5, 77]);
+    assert_eq!(operator.numbers(AREAS).await, [1, 5, 77]);
     assert_eq!(imported.removed.areas, 3);
     let left = operator.count("SELECT count(*) FROM flood_changes WHERE area_id NOT IN (1, 5, 77)").await;
     assert_eq!((left, imported.removed.changes > 0), (0, true));
@@ -45,7 +35,7 @@ async fn areas_in_the_log_are_removed_only_with_it() {
 async fn areas_without_a_log_are_removed_and_what_lay_in_them_is_located_anew() {
     let operator = Operator::with_fixture().await;
     let log = "WITH states AS (DELETE FROM flood_states) DELETE FROM flood_changes RETURNING area_id";
-    operator.rows::<(i64,)>(log).await;
+    operator.numbers(log).await;
     // In place of area 1.
     let folder = folder_of(&[(FolderFile::Areas, collection(&[area(77, 0.0, 0.0)]))]);
     let tagged = "SELECT (SELECT count(*) FROM reports WHERE local_area_id IS NOT NULL)
@@ -67,10 +57,10 @@ async fn areas_without_a_log_are_removed_and_what_lay_in_them_is_located_anew() 
 #[rocket::async_test]
 async fn a_folder_without_areas_removes_none() {
     let operator = Operator::with_fixture().await;
-    for files in [vec![reports(&[])], vec![(FolderFile::Areas, collection(&[]))]] {
+    for files in [vec![reports(&[])], vec![(FolderFile::Areas, collection(&[""; 0]))]] {
         let folder = folder_of(&files);
         let error = operator.import_replacing(folder.path(), Replace::AreasAndLog).await.unwrap_err();
         assert!(error.starts_with("areas.geojson is missing or has no area"), "{error}");
     }
-    assert_eq!(areas(&operator).await.len(), 5);
+    assert_eq!(operator.numbers(AREAS).await.len(), 5);
 }
