@@ -88,18 +88,14 @@ const QUESTIONS: &[Question] = &[
     Question("the reports of the last hour", Some("reports_created_at"), 50, |store| {
         async { store.reports(&of_reports(HOUR)).await.unwrap().value.reports.len() }.boxed()
     }),
-    Question("the floods reported in a city in the last hour", Some("reports_created_at"), 50, |store| {
-        let disaster = Some(DisasterType::Flood);
-        let query = ReportQuery { selector: city("jbd"), disaster, ..of_reports(HOUR) };
-        async move { store.reports(&query).await.unwrap().value.reports.len() }.boxed()
-    }),
     Question("how many reports a year has, up to a bound", Some("reports_created_at"), 300, |store| {
         let query = of_reports(Window::Within(period(365, 365)));
         async move { count(store.count_reports(&query, 100).await) }.boxed()
     }),
     Question("the reports of each hour of a day", Some("reports_created_at"), 700, |store| {
         let (disaster, period) = (DisasterType::Flood, period(30, 1));
-        let query = ReportSeriesQuery { selector: city("bdg"), disaster, training: false, period };
+        let selector = AreaSelector { city: Some("bdg".to_owned()), region: None };
+        let query = ReportSeriesQuery { selector, disaster, training: false, period };
         let series = async move { store.report_series(&query).await.unwrap().value };
         series.map(|series| series.iter().filter(|point| point.count > 0).count()).boxed()
     }),
@@ -137,13 +133,10 @@ const QUESTIONS: &[Question] = &[
         async { usize::from(receive(store, 1).await == Received::Created) }.boxed()
     }),
     Question("the gauges of the last hour", Some("gauge_readings_observed_at"), 50, |store| {
-        async { store.gauges(&of_gauges(None)).await.unwrap().value.0.len() }.boxed()
-    }),
-    Question("the gauges of a province", Some("gauge_readings_observed_at"), 50, |store| {
-        async { store.gauges(&of_gauges(Some("ID-JK"))).await.unwrap().value.0.len() }.boxed()
+        async { store.gauges(&of_gauges()).await.unwrap().value.0.len() }.boxed()
     }),
     Question("how many readings the last hour has", Some("gauge_readings_observed_at"), 50, |store| {
-        async { count(store.count_readings(&of_gauges(None), 1_000).await) }.boxed()
+        async { count(store.count_readings(&of_gauges(), 1_000).await) }.boxed()
     }),
     Question("a reading of a gauge", Some("gauge_readings_pkey"), 1, |store| {
         let (id, name, location) = ("GAUGE7".to_owned(), "Pos".to_owned(), place(0.0, 0.0));
@@ -184,10 +177,6 @@ const QUESTIONS: &[Question] = &[
     }),
 ];
 
-fn city(code: &str) -> AreaSelector {
-    AreaSelector { city: Some(code.to_owned()), region: None }
-}
-
 /// Some days of the past.
 fn period(days_ago: u64, days: u64) -> Period {
     let day = Duration::from_hours(24);
@@ -209,9 +198,8 @@ fn of_reports(window: Window) -> ReportQuery {
     ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window }
 }
 
-/// The gauges of a province, or of all, in the last hour.
-fn of_gauges(province: Option<&str>) -> GaugeQuery {
-    GaugeQuery { selector: AreaSelector { city: None, region: province.map(str::to_owned) }, window: HOUR }
+fn of_gauges() -> GaugeQuery {
+    GaugeQuery { selector: AreaSelector::default(), window: HOUR }
 }
 
 /// A week of the past.
