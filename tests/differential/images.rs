@@ -114,7 +114,7 @@ pub(crate) fn of_image() -> impl Strategy<Value = OfImage> {
 /// Cards that receive their reports, and then operations of which most are on images.
 pub(crate) fn operations_around_images() -> impl Strategy<Value = Vec<Operation>> {
     let (disaster, place) = (DisasterType::Flood, (0.5, 0.5));
-    let report = Content { after: 0, disaster, text: "", data: true, training: false, place };
+    let report = Content { after: 0, disaster, has_image: false, training: false, place };
     let cards = (0..4).flat_map(move |number| {
         [Operation::CreateCard, Operation::ReceiveCard(CardChoice::Made(number), report.clone())]
     });
@@ -128,7 +128,6 @@ fn operation_around_images() -> impl Strategy<Value = Operation> {
         16 => of_image().prop_map(Operation::OfImage),
         2 => tick().prop_map(Operation::Tick),
         2 => (card(), content()).prop_map(|(card, content)| Operation::ReceiveCard(card, content)),
-        1 => card().prop_map(Operation::Card),
         2 => (1..12_u64).prop_map(Operation::Report),
         1 => operation(),
     ]
