@@ -3,56 +3,20 @@
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rocket::futures::future::join_all;
 use rocket::tokio;
-use siaga::folder::FolderFile;
+use siaga::model::Gauge;
 use siaga::model::bodies::GaugeReadings;
-use siaga::model::{Gauge, Layer};
-use siaga::stores::{FloodQuery, Received, Resource, Revision, Store};
+use siaga::stores::Received;
 use sqlx::{Connection, PgConnection};
 
 use crate::asking::{KEYS, WRONG_RUNS, order, post, standing};
 use crate::eventually::{LONG, eventually};
 use crate::fixture;
-use crate::folders::{area, collection, long_folder, states};
+use crate::folders::{long_folder, states};
 use crate::operator::Operator;
-
-#[rocket::async_test]
-async fn an_open_store_shows_what_is_imported_within_a_second() {
-    let (operator, store) = Operator::live().await;
-    let map = async |store: &dyn Store| {
-        let layer = Layer::Floods(store.floods(&FloodQuery::default()).await.unwrap().value);
-        layer.features().map(|feature| format!("{:?}", feature.geometry)).collect::<Vec<_>>()
-    };
-    let outlines = map(&*store).await;
-    assert_eq!(outlines.len(), 5);
-    // It has the places in memory when they change.
-    store.receive_partner_report(post(1, 7.5, 0.5)).await.unwrap();
-    let mut revisions: Vec<Revision> = Vec::new();
-    let resources = [Resource::Floods, Resource::Reports, Resource::Places];
-    for resource in resources {
-        revisions.push(store.revision(resource).await.unwrap());
-    }
-
-    let areas = (FolderFile::Areas, collection(&[area(6, 7.0, 0.0), area(30, 3.0, 5.0)]));
-    operator.add(&[areas]).await;
-    let imported = Instant::now();
-    let shown = map(&*store).await;
-    assert_eq!(shown.len(), 6);
-    assert!(outlines[4] != shown[5] && outlines[..3] == shown[..3], "30 has moved, others have not");
-    store.receive_partner_report(post(2, 7.5, 0.5)).await.unwrap();
-    let tags: Vec<(Option<i64>,)> =
-        operator.rows("SELECT local_area_id FROM reports WHERE post_id IN (1, 2) ORDER BY post_id").await;
-    assert_eq!(tags, [(None,), (Some(6),)]);
-    for (resource, before) in resources.into_iter().zip(revisions) {
-        let what = format!("the revision of {resource:?} has grown");
-        let left = Duration::from_secs(1).saturating_sub(imported.elapsed());
-        let revision = async || store.revision(resource).await.unwrap();
-        eventually(&what, left, revision, |revision| *revision > before).await;
-    }
-}
 
 #[rocket::async_test]
 async fn nothing_that_is_written_during_an_import_fails_or_is_lost() {

@@ -3,7 +3,7 @@
 use siaga::folder::FolderFile;
 use siaga::stores::{Removed, Replace};
 
-use crate::asking::{order, standing};
+use crate::asking::{order, post, standing};
 use crate::folders::{area, collection, folder_of, reports};
 use crate::operator::Operator;
 
@@ -29,6 +29,9 @@ async fn areas_in_the_log_are_removed_only_with_it() {
     // A server that runs meanwhile shows it at once.
     assert_eq!(standing(&*store).await, [(5, 2)]);
     assert!(store.set_flood_state(order(30, Some(1))).await.is_err());
+    store.receive_partner_report(post(1, 1.5, 0.5)).await.unwrap();
+    let located = operator.numbers("SELECT local_area_id FROM reports WHERE post_id = 1").await;
+    assert_eq!(located, [77]);
 }
 
 #[rocket::async_test]
