@@ -292,6 +292,7 @@ fn what_the_script_sends_must_come_from_the_desk_and_from_who_may() {
     }
     assert_eq!(siaga.result("/v1/floods/states")[0]["state"], 2, "area 5, as it was");
     log_in(&client, "Root", ADMIN_KEY);
+    assert!(page(&client).contains("&quot;mayWrite&quot;:true"), "who has the scope may write");
     for (method, address, body) in all {
         for from in [Some("cross-site"), Some("same-site"), Some("none"), None] {
             let status = sent(&client, method, address, body, from).status();
