@@ -66,6 +66,12 @@ fn it_names_the_base_address_the_licence_and_each_thing_once() {
         assert!(operation["summary"].as_str().is_some_and(|summary| summary.len() > 5), "{method} {path}");
         assert!(ids.insert(operation["operationId"].to_string()), "{operation}");
         let named = operation["parameters"].as_array().into_iter().flatten();
+        for parameter in named.clone() {
+            let schema = &parameter["schema"];
+            let is_said =
+                ["type", "enum", "$ref", "anyOf", "oneOf"].iter().any(|key| schema.get(key).is_some());
+            assert!(is_said, "{method} {path}: {parameter}");
+        }
         let in_path = named.filter(|parameter| parameter["in"] == "path");
         let in_path = in_path.map(|parameter| format!("{{{}}}", parameter["name"].as_str().unwrap()));
         let of_path = path.split('/').filter(|part| part.starts_with('{')).map(str::to_owned);

@@ -49,6 +49,7 @@ fn what_is_wrong_is_said_beside_its_field_and_nothing_that_was_typed_is_lost() {
         (&siaga, with("lat", "91"), None, "place"),
         (&siaga, with("text", &long), None, "text"),
         (&siaga, FLOOD.to_vec(), None, "token"),
+        (&siaga, flood(&[("token", &*TOKEN.replace('0', "z"))]), None, "token"),
         (&siaga, with("token", TOKEN), Some(&b"%PDF-1.7 is not a photo"[..]), "photo"),
         (&small, with("token", TOKEN), Some(&jpeg), "photo"),
     ] {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use rocket::http::Status;
+use rocket::http::{ContentType, Status};
 use serde_json::{Value, json};
 use siaga::model::Places;
 use siaga::stores::memory::OpenMemory;
@@ -120,6 +120,18 @@ fn a_report_that_is_sent_again_by_the_same_token_gets_a_place_for_its_photo() {
         assert_eq!((status, &refused["photo"]), (200, &json!("refused")), "{token}");
         let page = siaga.get(refused["thanks"].as_str().unwrap()).into_string().unwrap();
         assert!(page.contains("role=\"alert\">The photo was not accepted"), "{page}");
+    }
+}
+
+#[test]
+fn a_form_that_cannot_be_read_is_400_and_names_the_limit_of_heads_only_if_a_head_is_too_long() {
+    let siaga = started(open());
+    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", "x"));
+    let part = "--x\r\nContent-Disposition: form-data; name=\"text";
+    for (body, is_long) in [(format!("{part}{}", "a".repeat(10_000)), true), (part.to_owned(), false)] {
+        let response = siaga.client.post("/report").header(kind.clone()).body(body).dispatch();
+        assert_eq!(response.status(), Status::BadRequest);
+        assert_eq!(response.into_string().unwrap().contains("4096 bytes"), is_long);
     }
 }
 

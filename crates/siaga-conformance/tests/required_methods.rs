@@ -9,8 +9,8 @@ use figment::providers::Serialized;
 use siaga::Siaga;
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    ArchiveRecord, AreaId, Card, CardHolder, CardId, Clock, FloodChange, FloodLayer, GaugeLayer, Places,
-    Report, ReportContent, ReportKey, ReportLayer, SeriesPoint,
+    ArchiveRecord, AreaId, Card, CardHolder, CardId, Clock, FloodChange, FloodLayer, GaugeLayer, ManualClock,
+    Places, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint,
 };
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{
@@ -190,4 +190,12 @@ fn no_key_is_made_in_a_store_that_would_forget_it() {
         refused,
         r#"siaga.store is "agency", which keeps no API keys: list them under siaga.auth.api_keys"#
     );
+}
+
+#[test]
+fn the_counting_of_a_store_without_an_epoch_is_that_of_the_process() {
+    block_on(async {
+        let store = Fresh.open(Arc::new(ManualClock::new(fixture::now()))).await;
+        assert_eq!(store.epoch().await.unwrap(), None);
+    });
 }

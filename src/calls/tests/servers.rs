@@ -171,6 +171,13 @@ async fn a_source_that_falls_silent_is_told_once_and_again_when_it_is_back() {
     bench.run(1200).await;
     assert_eq!(told(&bench), [silent.clone(), back.clone()]);
     bench.run(3_600).await;
-    assert_eq!(told(&bench), [silent.clone(), back, silent], "the other source is left out");
+    assert_eq!(told(&bench), [silent.clone(), back.clone(), silent], "the other source is left out");
     assert_eq!(ids(&bench.receiver.got()).len(), 3);
+
+    bench.receiver.answers(|_| status(500));
+    bench.server.sources.hear_subject("bpbd");
+    bench.run(60).await;
+    bench.receiver.is_back();
+    bench.run(600).await;
+    assert_eq!(told(&bench), [back], "it is tried until the receiver takes it");
 }

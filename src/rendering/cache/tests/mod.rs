@@ -324,6 +324,20 @@ async fn a_cache_without_size_has_every_answer_made() {
 }
 
 #[rocket::async_test]
+async fn however_many_questions_there_are_the_cache_takes_no_more_than_its_size() {
+    let (clock, metrics) = (ManualClock::new(fixture::now()), Metrics::default());
+    let cache: Cache<u32, Failure> = Cache::new(10_000, PATIENT, metrics.clone());
+    let render = || async { Ok(Versioned::at(Revision(1), rendered(&"x".repeat(1_000)))) };
+    for question in 0..100 {
+        cache.find(&question, Revision(1), &clock, render).await.unwrap();
+    }
+    let page = metrics.text().unwrap();
+    let bytes = page.lines().find_map(|line| line.strip_prefix("siaga_cache_bytes ")).unwrap();
+    assert!(bytes.parse::<usize>().unwrap() <= 10_000, "{bytes}");
+    assert!(cache.last(&0).is_none() && cache.last(&99).is_some());
+}
+
+#[rocket::async_test]
 async fn a_rendering_that_panics_fails_and_the_next_does_not() {
     let cache: Cache<u8, Failure> = Cache::new(LARGE, PATIENT, Metrics::default());
     let clock = ManualClock::new(fixture::now());
