@@ -1,4 +1,3 @@
-use std::path::PathBuf;
 use std::time::Duration;
 
 use jsonwebtoken::{EncodingKey, Header};
@@ -9,7 +8,7 @@ use super::{Algorithm, InvalidSettings, JwksUrl, Scope, Secret, crypto};
 use crate::model::Timestamp;
 use crate::model::duration;
 
-/// How tokens are signed and verified (RFC 7519). Exactly one of `secret`, `public_key`, `jwks` and `jwks_url` is required.
+/// How tokens are signed and verified (RFC 7519). Exactly one of `secret`, `public_key` and `jwks_url` is required.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Jwt {
@@ -22,10 +21,8 @@ pub(crate) struct Jwt {
     /// The public key for the other algorithms: in PEM, or the path of a PEM file. **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
-    /// The path of a file of public keys, a JSON Web Key Set (RFC 7517), read again when it changes. **Default: none**
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jwks: Option<PathBuf>,
-    /// The address of such a set, by HTTPS, fetched every ten minutes and when a token names an unknown key. **Default: none**
+    /// The address of a JSON Web Key Set (RFC 7517), by HTTPS, fetched every ten minutes and when a token names an unknown key.
+    /// **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) jwks_url: Option<JwksUrl>,
     /// The `iss` that a token must have. **Default: any or none**
@@ -94,7 +91,7 @@ pub(crate) enum Audience {
     Several(Vec<String>),
 }
 
-const ONLY_ONE: &str = "only one of secret, public_key, jwks and jwks_url may be given";
+const ONLY_ONE: &str = "only one of secret, public_key and jwks_url may be given";
 
 /// Why a token could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -113,8 +110,7 @@ pub(crate) enum TokenError {
 pub(super) enum KeySource<'a> {
     Secret(&'a Secret),
     PublicKey(PublicAlgorithm, &'a str),
-    Set(PublicAlgorithm, &'a PathBuf),
-    Address(PublicAlgorithm, &'a JwksUrl),
+    Set(PublicAlgorithm, &'a JwksUrl),
 }
 
 impl Jwt {
@@ -133,16 +129,7 @@ impl Jwt {
             Err(InvalidSettings::new("jwt.algorithm", reason))
         };
         let with_public_key = "one of [RS256, ES256, EdDSA]";
-        if let Some(address) = &self.jwks_url {
-            if self.secret.is_some() || self.public_key.is_some() || self.jwks.is_some() {
-                return Err(InvalidSettings::new("jwt.jwks_url", ONLY_ONE));
-            }
-            return match public {
-                Some(algorithm) => Ok(KeySource::Address(algorithm, address)),
-                None => unfit("jwks_url", with_public_key),
-            };
-        }
-        match (&self.secret, &self.public_key, &self.jwks) {
+        match (&self.secret, &self.public_key, &self.jwks_url) {
             (Some(secret), None, None) => match public {
                 None => Ok(KeySource::Secret(secret)),
                 Some(_) => unfit("secret", "HS256"),
@@ -151,25 +138,19 @@ impl Jwt {
                 Some(algorithm) => Ok(KeySource::PublicKey(algorithm, key)),
                 None => unfit("public_key", with_public_key),
             },
-            (None, None, Some(path)) => match public {
-                Some(algorithm) => Ok(KeySource::Set(algorithm, path)),
-                None => unfit("jwks", with_public_key),
+            (None, None, Some(address)) => match public {
+                Some(algorithm) => Ok(KeySource::Set(algorithm, address)),
+                None => unfit("jwks_url", with_public_key),
             },
             (None, None, None) if public.is_none() => {
                 Err(InvalidSettings::new("jwt.secret", "missing; HS256 needs it"))
             }
             (None, None, None) => {
-                let reason = format!("missing; {:?} needs it or siaga.auth.jwt.jwks", self.algorithm);
+                let reason = format!("missing; {:?} needs it or siaga.auth.jwt.jwks_url", self.algorithm);
                 Err(InvalidSettings::new("jwt.public_key", reason))
             }
-            (_, key, set) => {
-                let second = if key.is_some() && !(set.is_some() && self.secret.is_none()) {
-                    "jwt.public_key"
-                } else {
-                    "jwt.jwks"
-                };
-                Err(InvalidSettings::new(second, ONLY_ONE))
-            }
+            (_, _, Some(_)) => Err(InvalidSettings::new("jwt.jwks_url", ONLY_ONE)),
+            _ => Err(InvalidSettings::new("jwt.public_key", ONLY_ONE)),
         }
     }
 

@@ -1,16 +1,11 @@
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use jsonwebtoken::DecodingKey;
 use jsonwebtoken::jwk::Jwk;
-use ring::digest::{SHA256, digest};
 use rocket::tokio::sync::Notify;
-use rocket::tokio::task::spawn_blocking;
-use rocket::tokio::time;
+use rocket::tokio::time::{self, Instant};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -18,74 +13,42 @@ use super::algorithm::PublicAlgorithm;
 use super::jwks_url::{JwksUrl, NotFetched};
 use super::public_key;
 
-/// How often the file is checked.
-const ROUND: Duration = Duration::from_secs(1);
-/// The largest size of the file; a set of a hundred keys has a tenth of it.
-const LARGEST: u64 = 1 << 20;
-
 /// How often keys are fetched, and how soon again after a token with an unknown key.
 const REFRESH: Duration = Duration::from_mins(10);
 const SOONEST: Duration = Duration::from_mins(1);
 /// How long fetched keys stay in force if they cannot be fetched again.
 const IN_FORCE: Duration = Duration::from_hours(24);
 
-/// The public keys in a file or at an address (RFC 7517 §5). They may change at any time, so that keys can be rotated.
+/// The public keys at an address (RFC 7517 §5). They may change at any time, so that keys can be rotated.
 #[derive(Debug)]
 pub(super) struct KeySet {
-    source: Source,
+    address: JwksUrl,
     algorithm: PublicAlgorithm,
     keys: ArcSwap<Keys>,
     /// Notified when a token names a key that is not in the set.
     wanted: Notify,
 }
 
-#[derive(Debug)]
-enum Source {
-    File(PathBuf),
-    Address(JwksUrl),
-}
-
 /// The keys of a set for one algorithm, with their ids.
 #[derive(Debug)]
 struct Keys(Vec<(Option<String>, Arc<DecodingKey>)>);
 
-/// Why a file is not a usable set of keys.
+/// Why what was fetched is not a usable set of keys.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum BrokenSet {
+enum BrokenSet {
     #[error(transparent)]
     NotFetched(#[from] NotFetched),
-    #[error("{} cannot be read: {source}", .path.display())]
-    Unreadable { path: PathBuf, source: io::Error },
-    #[error("{} is larger than a mebibyte", .0.display())]
-    TooLarge(PathBuf),
-    #[error("{from} is no JSON Web Key Set, {{\"keys\":[…]}}: {source}")]
-    NoSet { from: String, source: serde_json::Error },
-    #[error("{from} has two keys with the kid {kid:?}")]
-    Ambiguous { from: String, kid: String },
-    #[error("{} has no key for {algorithm:?}", .path.display())]
-    NoKey { path: PathBuf, algorithm: PublicAlgorithm },
+    #[error("it is no JSON Web Key Set, {{\"keys\":[…]}}: {0}")]
+    NoSet(#[from] serde_json::Error),
+    #[error("it has two keys with the kid {0:?}")]
+    Ambiguous(String),
 }
 
 impl KeySet {
-    /// Reads the file, which must have a key for the algorithm.
-    pub(super) fn open(path: &Path, algorithm: PublicAlgorithm) -> Result<Self, BrokenSet> {
-        let path = path.to_owned();
-        let keys = Keys::parse(&path.display().to_string(), &contents(&path)?, algorithm)?;
-        if keys.0.is_empty() {
-            return Err(BrokenSet::NoKey { path, algorithm });
-        }
-        Ok(Self {
-            source: Source::File(path),
-            algorithm,
-            keys: ArcSwap::from_pointee(keys),
-            wanted: Notify::new(),
-        })
-    }
-
     /// Makes a set without keys, which [`watch`](Self::watch) fetches: a server starts while the issuer is away.
-    pub(super) fn at(address: JwksUrl, algorithm: PublicAlgorithm) -> Self {
+    pub(super) fn new(address: JwksUrl, algorithm: PublicAlgorithm) -> Self {
         let keys = ArcSwap::from_pointee(Keys(Vec::new()));
-        Self { source: Source::Address(address), algorithm, keys, wanted: Notify::new() }
+        Self { address, algorithm, keys, wanted: Notify::new() }
     }
 
     /// Returns the key with this id; without an id, the only key in the set.
@@ -102,22 +65,18 @@ impl KeySet {
         chosen.cloned()
     }
 
-    /// Reads the keys again whenever the file has changed, or fetches them again; never ends.
-    pub(super) async fn watch(self: Arc<Self>) {
-        match &self.source {
-            Source::File(path) => Arc::clone(&self).watch_file(path).await,
-            Source::Address(address) => self.refetch(address).await,
-        }
+    /// Fetches the keys every ten minutes, and within a minute of a token with an unknown key; never ends. While they cannot be
+    /// fetched, the last ones stay in force for a day.
+    pub(super) async fn watch(&self) {
+        self.refetch(|| self.address.fetch()).await;
     }
 
-    /// Fetches the keys every ten minutes, and within a minute of a token with an unknown key. While they cannot be fetched, the
-    /// last ones stay in force for a day.
-    async fn refetch(&self, address: &JwksUrl) {
+    async fn refetch<F: Future<Output = Result<Vec<u8>, NotFetched>>>(&self, fetch: impl Fn() -> F) {
         let mut last: Option<Instant> = None;
         loop {
-            let fetched = address.fetch().await;
+            let fetched = fetch().await;
             let now = Instant::now();
-            if self.apply(address, fetched, last.map(|last| now.duration_since(last))) {
+            if self.apply(fetched, last.map(|last| now.duration_since(last))) {
                 last = Some(now);
             }
             time::sleep(SOONEST).await;
@@ -129,89 +88,45 @@ impl KeySet {
     }
 
     /// Applies what was fetched; returns whether it was a set. `age` is how long ago the keys were fetched, if ever.
-    fn apply(&self, address: &JwksUrl, fetched: Result<Vec<u8>, NotFetched>, age: Option<Duration>) -> bool {
-        let parsed = fetched.map_err(BrokenSet::from);
-        match parsed.and_then(|text| Keys::parse(address.as_str(), &text, self.algorithm)) {
+    fn apply(&self, fetched: Result<Vec<u8>, NotFetched>, age: Option<Duration>) -> bool {
+        let address = self.address.as_str();
+        match fetched.map_err(BrokenSet::from).and_then(|text| Keys::parse(&text, self.algorithm)) {
             Ok(keys) => {
                 if keys.0.is_empty() {
-                    tracing::warn!("siaga.auth.jwt.jwks_url has no keys: no token is accepted");
+                    tracing::warn!("siaga.auth.jwt.jwks_url: {address} has no keys: no token is accepted");
                 }
                 self.keys.store(Arc::new(keys));
                 true
             }
             Err(error) if age.is_some_and(|age| age < IN_FORCE) => {
-                tracing::warn!("siaga.auth.jwt.jwks_url: the last keys stay in force: {error}");
+                tracing::warn!("siaga.auth.jwt.jwks_url: {address}: the last keys stay in force: {error}");
                 false
             }
             Err(error) => {
-                tracing::error!("siaga.auth.jwt.jwks_url: no token is accepted: {error}");
+                tracing::error!("siaga.auth.jwt.jwks_url: {address}: no token is accepted: {error}");
                 self.keys.store(Arc::new(Keys(Vec::new())));
                 false
             }
         }
     }
-
-    /// Reads the keys again whenever the file has changed; never ends.
-    ///
-    /// If the file is not a set of keys, the keys stay as they were, and the error is logged. If it is a set without a key for
-    /// the algorithm, it is applied: then no token is accepted any more.
-    async fn watch_file(self: Arc<Self>, path: &Path) {
-        let mut seen = None;
-        loop {
-            let (set, path, before) = (Arc::clone(&self), path.to_owned(), seen.take());
-            // After a panic, too, the keys stay as they were.
-            seen = spawn_blocking(move || set.look(&path, before)).await.ok();
-            time::sleep(ROUND).await;
-        }
-    }
-
-    /// Checks the file; returns its content in the form that the next call needs.
-    ///
-    /// The file is read each time and compared by its digest, because it can change without a change of its modification time.
-    fn look(&self, path: &Path, before: Option<Seen>) -> Seen {
-        let read = contents(path);
-        let seen = match &read {
-            Ok(text) => digest(&SHA256, text).as_ref().to_vec(),
-            Err(error) => error.to_string().into_bytes(),
-        };
-        if before.as_ref() == Some(&seen) {
-            return seen;
-        }
-        match read.and_then(|text| Keys::parse(&path.display().to_string(), &text, self.algorithm)) {
-            Ok(keys) => {
-                if keys.0.is_empty() {
-                    tracing::warn!("siaga.auth.jwt.jwks has no keys: no token is accepted");
-                } else if before.is_some() {
-                    tracing::info!(keys = keys.0.len(), "siaga.auth.jwt.jwks was read again");
-                }
-                self.keys.store(Arc::new(keys));
-            }
-            Err(error) => tracing::error!("siaga.auth.jwt.jwks stays as it was: {error}"),
-        }
-        seen
-    }
 }
-
-/// The digest of the file's content, or the error of reading it.
-type Seen = Vec<u8>;
 
 impl Keys {
     /// Reads the keys of a set for one algorithm. Other keys are ignored, as RFC 7517 §5 says.
-    fn parse(from: &str, text: &[u8], algorithm: PublicAlgorithm) -> Result<Self, BrokenSet> {
+    fn parse(text: &[u8], algorithm: PublicAlgorithm) -> Result<Self, BrokenSet> {
         #[derive(Deserialize)]
         struct Set {
             keys: Vec<Value>,
         }
 
-        let set: Set = serde_json::from_slice(text)
-            .map_err(|source| BrokenSet::NoSet { from: from.to_owned(), source })?;
+        let set: Set = serde_json::from_slice(text)?;
         let mut keys: Vec<(Option<String>, Arc<DecodingKey>)> = Vec::new();
         for key in set.keys {
             let Ok(jwk) = Jwk::deserialize(key) else { continue };
             let Ok(key) = public_key::from_jwk(&jwk, algorithm) else { continue };
             let kid = jwk.common.key_id;
             if kid.is_some() && keys.iter().any(|(known, _)| *known == kid) {
-                return Err(BrokenSet::Ambiguous { from: from.to_owned(), kid: kid.unwrap_or_default() });
+                return Err(BrokenSet::Ambiguous(kid.unwrap_or_default()));
             }
             keys.push((kid, Arc::new(key)));
         }
@@ -219,44 +134,69 @@ impl Keys {
     }
 }
 
-fn contents(path: &Path) -> Result<Vec<u8>, BrokenSet> {
-    let mut text = Vec::new();
-    let mut read = || {
-        // Opening a named pipe would block until another program writes to it.
-        if !fs::metadata(path)?.is_file() {
-            return Err(io::Error::other("it is not a regular file"));
-        }
-        File::open(path)?.take(LARGEST + 1).read_to_end(&mut text)
-    };
-    let unreadable = |source| BrokenSet::Unreadable { path: path.to_owned(), source };
-    read().map_err(unreadable)?;
-    if text.len() as u64 > LARGEST { Err(BrokenSet::TooLarge(path.to_owned())) } else { Ok(text) }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::future::ready;
+
     use super::*;
 
-    /// A set of one key of Ed25519.
-    fn set(kid: &str) -> Vec<u8> {
+    fn key_set() -> KeySet {
+        KeySet::new("https://id.example/jwks.json".parse().unwrap(), PublicAlgorithm::EdDSA)
+    }
+
+    /// A set of keys of Ed25519.
+    fn set(kids: &[&str]) -> Vec<u8> {
         let x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
-        serde_json::json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "x": x, "kid": kid }] })
-            .to_string()
-            .into()
+        let key = |kid| serde_json::json!({ "kty": "OKP", "crv": "Ed25519", "x": x, "kid": kid });
+        let keys: Vec<_> = kids.iter().map(key).collect();
+        serde_json::json!({ "keys": keys }).to_string().into()
     }
 
     #[test]
     fn fetched_keys_stay_in_force_for_a_day() {
-        let address: JwksUrl = "https://id.example/jwks.json".parse().unwrap();
-        let keys = KeySet::at(address.clone(), PublicAlgorithm::EdDSA);
+        let keys = key_set();
         let has = |kid| keys.choose(Some(kid)).is_some();
-        let broken = || Ok(b"<html>".to_vec());
+        let half = Some(IN_FORCE / 2);
         assert!(!has("a"), "nothing was fetched yet");
-        assert!(!keys.apply(&address, Err(NotFetched::TooLarge), None) && !has("a"));
-        assert!(keys.apply(&address, Ok(set("a")), None) && has("a"));
-        assert!(!keys.apply(&address, Err(NotFetched::TooLarge), Some(IN_FORCE / 2)) && has("a"));
-        assert!(!keys.apply(&address, broken(), Some(IN_FORCE / 2)) && has("a"));
-        assert!(!keys.apply(&address, broken(), Some(IN_FORCE)) && !has("a"), "a day later");
-        assert!(keys.apply(&address, Ok(set("b")), Some(IN_FORCE)) && has("b") && !has("a"));
+        assert!(!keys.apply(Err(NotFetched::TooLarge), None) && !has("a"));
+        assert!(keys.apply(Ok(set(&["a"])), None) && has("a"));
+        assert!(!keys.apply(Err(NotFetched::TooLarge), half) && has("a"));
+        for broken in ["", "{\"keys\":[", "{}", "[]", "{\"keys\":{}}", "<html>"] {
+            assert!(!keys.apply(Ok(broken.into()), half) && has("a"), "{broken}");
+        }
+        assert!(!keys.apply(Ok(set(&["b", "b"])), half) && has("a"), "two keys with one kid");
+        assert!(!keys.apply(Ok(b"<html>".to_vec()), Some(IN_FORCE)) && !has("a"), "a day later");
+        assert!(keys.apply(Ok(set(&["b"])), Some(IN_FORCE)) && has("b") && !has("a"));
+        assert!(keys.apply(Ok(set(&[])), half) && !has("b"), "the issuer withdrew all keys");
+    }
+
+    #[rocket::tokio::test(start_paused = true)]
+    async fn keys_are_fetched_every_ten_minutes_and_within_a_minute_of_a_token_with_an_unknown_one() {
+        let (keys, start, fetched) = (key_set(), Instant::now(), Cell::new(0));
+        let fetch = || {
+            fetched.set(start.elapsed().as_secs());
+            ready(Ok(set(&["a"])))
+        };
+        let tokens = async {
+            for (second, expected, kid) in [
+                (599, 0, "a"),
+                (601, 600, "a"),
+                (930, 600, "b"),
+                (931, 930, "b"),
+                (989, 930, "a"),
+                (991, 990, "a"),
+                (1_589, 990, "a"),
+                (1_591, 1_590, "a"),
+            ] {
+                time::sleep_until(start + Duration::from_secs(second)).await;
+                assert_eq!(fetched.get(), expected, "in second {second}");
+                assert_eq!(keys.choose(Some(kid)).is_some(), kid == "a");
+            }
+        };
+        rocket::tokio::select! {
+            () = keys.refetch(fetch) => {}
+            () = tokens => {}
+        }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) enum Reason {
     #[error("token with a critical extension")]
     CriticalExtension,
     /// Its `kid` is not in the set of public keys, or it has none and the set has several keys.
-    #[error("token whose kid is not in siaga.auth.jwt.jwks")]
+    #[error("token whose kid is not in siaga.auth.jwt.jwks_url")]
     UnknownTokenKey,
     /// Its algorithm is not the configured one.
     #[error("token with another algorithm")]

@@ -49,12 +49,8 @@ impl Tokens {
                 let key = public_key::from_pem(&pem, algorithm);
                 Keys::One(Arc::new(key.map_err(|unfit| wrong(unfit.to_string()))?))
             }
-            KeySource::Set(algorithm, path) => {
-                let set = KeySet::open(path, algorithm);
-                Keys::Set(Arc::new(set.map_err(|broken| InvalidSettings::new("jwt.jwks", broken))?))
-            }
-            KeySource::Address(algorithm, address) => {
-                Keys::Set(Arc::new(KeySet::at(address.clone(), algorithm)))
+            KeySource::Set(algorithm, address) => {
+                Keys::Set(Arc::new(KeySet::new(address.clone(), algorithm)))
             }
         };
         Ok(Self { keys, validation: validation(settings), leeway: settings.leeway })
@@ -100,7 +96,7 @@ impl Tokens {
     /// Reads the keys again whenever they change. Never ends if they can change; otherwise ends at once.
     pub(super) async fn watch(&self) {
         if let Keys::Set(set) = &self.keys {
-            Arc::clone(set).watch().await;
+            set.watch().await;
         }
     }
 }

@@ -16,14 +16,8 @@ pub(crate) struct SiagaEnv;
 
 const PREFIX: &str = "SIAGA_";
 /// Beginnings of keys whose value is always text.
-const TEXTS: [&str; 6] = [
-    "auth.jwt.secret",
-    "auth.jwt.public_key",
-    "auth.jwt.jwks",
-    "images.signing_key",
-    "images.options.",
-    "metrics.token",
-];
+const TEXTS: [&str; 5] =
+    ["auth.jwt.secret", "auth.jwt.public_key", "images.signing_key", "images.options.", "metrics.token"];
 
 impl Provider for SiagaEnv {
     fn metadata(&self) -> Metadata {

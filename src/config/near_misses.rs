@@ -11,8 +11,14 @@ const TABLES: [&str; 5] =
     [Config::KEY, DATABASES, rocket::Config::LIMITS, rocket::Config::SHUTDOWN, rocket::Config::TLS];
 /// Rocket's table of databases.
 const DATABASES: &str = "databases";
-/// The table of a read replica. Rocket allows any table of a database, so nothing else would refuse it.
-const REPLICA: &str = "databases.siaga_read";
+/// Keys that older versions read, and what to use instead.
+const REMOVED: [(&str, &str); 2] = [
+    ("databases.siaga_read", "responses come from memory, and databases.siaga.url may name several hosts"),
+    (
+        "siaga.auth.jwt.jwks",
+        "serve the set on this machine, and write its address in siaga.auth.jwt.jwks_url, such as http://127.0.0.1:8081/jwks.json",
+    ),
+];
 /// The profiles that Rocket reads in addition to the selected one.
 const PROFILES: [Profile; 2] = [Profile::Default, Profile::Global];
 
@@ -21,15 +27,16 @@ pub(super) fn is_rockets(key: &str) -> bool {
     key == DATABASES || rocket::Config::PARAMETERS.contains(&key)
 }
 
-/// Refuses a table of the service's settings in a place where it is not read, and the table of a replica.
+/// Refuses a table of the service's settings in a place where it is not read, and keys that older versions read.
 ///
 /// # Errors
 ///
 /// [`ConfigError`], with the table and what to write instead.
 pub(super) fn refuse(figment: &Figment) -> Result<(), ConfigError> {
-    if let Ok(table) = figment.find_value(REPLICA) {
-        let instead = "responses come from memory, and databases.siaga.url may name several hosts";
-        return Err(ConfigError::removed(REPLICA, format!("{instead}{}", place(figment, &table))));
+    for (key, instead) in REMOVED {
+        if let Ok(value) = figment.find_value(key) {
+            return Err(ConfigError::removed(key, format!("{instead}{}", place(figment, &value))));
+        }
     }
     for (profile, key, value) in entries(figment) {
         let misplaced = if is_read(figment, &profile) {

@@ -9,7 +9,7 @@ use crate::minimal::{extracted, place, tables};
 use crate::page::{self, expanded};
 
 /// Ways to verify tokens; a configuration has one of them.
-const VERIFIERS: [&str; 3] = ["auth.jwt.secret", "auth.jwt.public_key", "auth.jwt.jwks"];
+const VERIFIERS: [&str; 3] = ["auth.jwt.secret", "auth.jwt.public_key", "auth.jwt.jwks_url"];
 
 /// The examples that are written in TOML; the others are links.
 fn written() -> impl Iterator<Item = (String, &'static str)> {

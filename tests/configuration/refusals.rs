@@ -136,9 +136,10 @@ fn a_value_that_does_not_fit_others_is_refused_with_the_path_of_the_one_to_chang
         ("auth.api_keys", &same_name, "siaga.auth.api_keys.1.name: ", "name of api_keys.0, \"a\""),
         ("auth.api_keys", &same_key, "siaga.auth.api_keys.1.sha256: ", "digest of api_keys.0, \"a\""),
         ("auth.jwt.leeway", "1m", "siaga.auth.jwt.secret: missing", ""),
-        ("auth.jwt.algorithm", "RS256", "siaga.auth.jwt.public_key: missing", "siaga.auth.jwt.jwks"),
+        ("auth.jwt.algorithm", "RS256", "siaga.auth.jwt.public_key: missing", "siaga.auth.jwt.jwks_url"),
         ("auth.jwt.public_key", "key.pem", "siaga.auth.jwt.algorithm: ", "[RS256, ES256, EdDSA]"),
-        ("auth.jwt.jwks", "keys.json", "siaga.auth.jwt.algorithm: ", "[RS256, ES256, EdDSA]"),
+        ("auth.jwt.jwks", "keys.json", "siaga.auth.jwt.jwks is no longer read; remove it", "jwt.jwks_url"),
+        ("auth.jwt.jwks_url", "https://id.example/k", "siaga.auth.jwt.algorithm: ", "[RS256, ES256, EdDSA]"),
     ] {
         let error = refused(key, value);
         assert!(error.starts_with(path) && error.contains(allowed), "{key}: {error}");
