@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use rocket::tokio::runtime::{self, Runtime};
 
 use self::calls::CallsCommand;
@@ -97,10 +97,7 @@ enum Command {
     },
     /// Names what has replaced this command.
     #[command(hide = true)]
-    Floods {
-        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-        _arguments: Vec<String>,
-    },
+    Floods(Removed),
     /// Writes all floods, reports or other features in a format to standard output, without serving.
     Render(RenderCommand),
     /// Hides, shows and erases reports, and prints the log of it.
@@ -113,14 +110,12 @@ enum Command {
         #[command(subcommand)]
         command: CallsCommand,
     },
-    /// Checks feeds of alerts.
-    Alerts {
-        #[command(subcommand)]
-        command: AlertsCommand,
-    },
+    /// Names what has replaced this command.
+    #[command(hide = true)]
+    Alerts(Removed),
     /// Prints the description of the interface: OpenAPI in JSON.
     Openapi,
-    /// Writes manual pages and completions of shells into a folder, for packages.
+    /// Writes manual pages into a folder, for packages.
     #[command(hide = true)]
     Manual {
         /// The folder; it is created if it does not exist.
@@ -140,10 +135,11 @@ enum Command {
     },
 }
 
-#[derive(Subcommand)]
-enum AlertsCommand {
-    /// Checks a CAP 1.2 alert, or an Atom or RSS feed of them, and prints what to improve; exits with 1 if there are errors.
-    Check(cap_check::Arguments),
+/// The arguments of a command that is gone.
+#[derive(Args)]
+struct Removed {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    _arguments: Vec<String>,
 }
 
 /// The data that an import can remove.
@@ -214,14 +210,16 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Restore { file } => complete(runtime(&builder)?, backup::restore(&builder, &file)),
         Command::Status => complete(runtime(&builder)?, upkeep::status(&builder)),
         Command::Key { command } => complete(runtime(&builder)?, keys::run(&builder, command)),
-        Command::Floods { .. } => {
+        Command::Floods(_) => {
             Err("siaga floods is gone: use the desk, or POST /floods/changes with a key of siaga key create"
                 .into())
         }
         Command::Render(command) => complete(runtime(&builder)?, render::run(&builder, command)),
         Command::Reports { command } => complete(runtime(&builder)?, reports::run(&builder, command)),
         Command::Calls { command } => complete(runtime(&builder)?, calls::run(&builder, command)),
-        Command::Alerts { command: AlertsCommand::Check(arguments) } => arguments.run(),
+        Command::Alerts(_) => {
+            Err("siaga alerts check is gone: run cap-check FILE, a program of its own beside siaga".into())
+        }
         Command::Openapi => openapi(&builder),
         Command::Manual { folder } => manual::write(Cli::command(), &folder),
         Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),

@@ -38,8 +38,13 @@ fn wrong_usage_of_an_address_does_not_print_its_password() {
 
 #[test]
 fn a_command_that_is_gone_names_what_has_replaced_it() {
-    let error = refusal(&siaga(&["floods", "undo", "5", "--by", "Ibu Sri"], &[]));
-    assert!(error.contains("use the desk, or POST /floods/changes"), "{error}");
+    for (arguments, instead) in [
+        (&["floods", "undo", "5", "--by", "Ibu Sri"][..], "use the desk, or POST /floods/changes"),
+        (&["alerts", "check", "feed.xml"], "run cap-check FILE"),
+    ] {
+        let error = refusal(&siaga(arguments, &[]));
+        assert!(error.contains(instead), "{error}");
+    }
 }
 
 #[test]

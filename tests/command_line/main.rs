@@ -6,7 +6,6 @@ mod fixture;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod outcome;
 
-mod alerts;
 mod check;
 mod configuration;
 mod ends;

@@ -14,10 +14,10 @@ pub(crate) mod outcome;
 pub(crate) mod photos;
 pub(crate) mod port;
 pub(crate) mod postgres;
+pub(crate) mod programs;
 pub(crate) mod proxy;
 pub(crate) mod running;
 pub(crate) mod server;
 #[path = "file.rs"]
 pub(crate) mod store_file;
-pub(crate) mod take_over;
 pub(crate) mod tools;

@@ -16,7 +16,7 @@ use crate::blocks::{Block, blocks, blocks_on};
 use crate::demo::Demo;
 use crate::fixture::{self, block_on};
 use crate::postgres::Database;
-use crate::take_over::take_over;
+use crate::programs::{cap_check, take_over};
 use crate::tools::{printed, program};
 
 /// The program. A server is ended as soon as it serves.
@@ -85,6 +85,7 @@ fn folder() -> TempDir {
     fs::write(folder.path().join("city.osm.pbf"), EXTRACT).unwrap();
     fs::create_dir(folder.path().join("bin")).unwrap();
     symlink(take_over(), folder.path().join("bin/siaga-take-over")).unwrap();
+    symlink(cap_check(), folder.path().join("bin/cap-check")).unwrap();
     let programs = [("siaga", SIAGA), ("cargo", CARGO)];
     let program = |text: &str| text.replace("PROGRAM", env!("CARGO_BIN_EXE_siaga"));
     put_programs(folder.path(), &programs.map(|(name, text)| (name, program(text))));

@@ -5,8 +5,8 @@
 mod common;
 
 use common::{
-    cluster, demo, eventually, fixture, kept, large_map, outcome, photos, port, postgres, proxy, running,
-    server, store_file, take_over, tools,
+    cluster, demo, eventually, fixture, kept, large_map, outcome, photos, port, postgres, programs, proxy,
+    running, server, store_file, tools,
 };
 
 mod calls;

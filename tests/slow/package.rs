@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 use crate::eventually::{LONG, eventually_blocking};
-use crate::take_over::take_over;
+use crate::programs::{cap_check, take_over};
 
 const AREAS: &str = r#"{"type":"FeatureCollection","features":[{"type":"Feature",
     "properties":{"area_id":"7","area_name":"RW 07","parent_name":"Pluit","city_name":"Jakarta","city":"jbd","region":"ID-JK"},
@@ -75,7 +75,7 @@ fn packages() -> &'static Packages {
     static PACKAGES: OnceLock<Packages> = OnceLock::new();
     PACKAGES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        take_over();
+        (take_over(), cap_check());
         let make = |version: &str| {
             let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/package");
             let mut package = Command::new(script);
@@ -178,24 +178,23 @@ fn an_installed_service_is_enabled_commands_find_its_settings_and_data_and_nobod
 }
 
 #[test]
-fn a_package_has_manual_pages_completions_for_three_shells_and_the_program_that_takes_over_a_cognicity() {
+fn a_package_has_manual_pages_and_the_programs_beside_the_service() {
     let machine = installed();
     let page = machine.printed("zcat /usr/share/man/man1/siaga-import.1.gz");
     assert!(page.contains("replace"), "{page}");
     let main = machine.printed("zcat /usr/share/man/man1/siaga.1.gz");
     assert!(main.contains("siaga\\-backup") && !main.contains("siaga\\-manual"), "{main}");
-    let completion = ". /usr/share/bash-completion/completions/siaga && complete -p siaga";
-    assert!(machine.run(&["bash", "-c", completion]).status.success());
-    for file in [
-        "siaga/country/id/texts/id.json",
-        "zsh/vendor-completions/_siaga",
-        "fish/vendor_completions.d/siaga.fish",
+    machine.printed("test -s /usr/share/siaga/country/id/texts/id.json");
+    for (command, says) in [
+        (
+            &["siaga-take-over", "--from", "nowhere", "/srv/copy"][..],
+            "--from must be the address of a database",
+        ),
+        (&["cap-check", "nowhere.xml"], "nowhere.xml: No such file"),
     ] {
-        machine.printed(&format!("test -s /usr/share/{file}"));
+        let error = String::from_utf8(machine.run(command).stderr).unwrap();
+        assert!(error.starts_with(&format!("{}: {says}", command[0])), "{error}");
     }
-    let error = machine.run(&["siaga-take-over", "--from", "nowhere", "/srv/copy"]).stderr;
-    let error = String::from_utf8(error).unwrap();
-    assert!(error.starts_with("siaga-take-over: --from must be the address of a database"), "{error}");
 }
 
 #[test]

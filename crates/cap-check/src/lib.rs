@@ -9,7 +9,6 @@
 
 mod address;
 mod alert;
-mod arguments;
 mod atom;
 mod document;
 mod entry;
@@ -20,7 +19,6 @@ mod rss;
 mod schema;
 mod times;
 
-pub use self::arguments::Arguments;
 pub use self::finding::{Finding, Level, Report};
 
 use chrono::{DateTime, Utc};
