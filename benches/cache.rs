@@ -77,7 +77,7 @@ fn cache(criterion: &mut Criterion) {
     slow.sample_size(10).bench_function("the map in all codings", |bench| {
         bench.iter_batched(
             || Content::new(map.clone()),
-            |content| content.code(usize::MAX),
+            |content| content.compress_all(),
             BatchSize::LargeInput,
         );
     });

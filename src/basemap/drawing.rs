@@ -226,7 +226,7 @@ mod tests {
         let (short, long) = (levels(streets(10_000, 6)), levels(streets(500, 200)));
         let sent = |levels: &Levels, zoom: u8| {
             let content = Content::new(draw(&[levels], None, zoom).unwrap());
-            content.code(usize::MAX);
+            content.compress_all();
             content.form(Accepted::new(["gzip"])).bytes.len()
         };
         for zoom in [16, 22] {

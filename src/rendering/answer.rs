@@ -14,7 +14,7 @@ use super::cache::Rendered;
 use super::envelope;
 use crate::admission::Account;
 use crate::config::{Config, Limits};
-use crate::content::{Accepted, Between, Coding, Content, Holds, Kept, Level};
+use crate::content::{Accepted, Between, Coding, Content, Holds, Kept};
 use crate::error::Problem;
 use crate::guards::KnownRevision;
 use crate::model::Timestamp;
@@ -160,12 +160,11 @@ impl Answer {
         Self::own(HTML.into(), page.into_bytes(), Kept::Never)
     }
 
-    /// Compresses the body for browsers at the fast level. Not for a body that has a secret beside the text of a stranger who can
+    /// Compresses the body for browsers. Not for a body that has a secret beside the text of a stranger who can
     /// make the reader's browser send the request: then its length tells of the secret.
     pub(crate) async fn compressed(self) -> Result<Self, Problem> {
         if let Some(content) = self.content.clone() {
-            let compressing =
-                move |_: &_| content.compress(Coding::Gzip).finish(content.compressed(Coding::Gzip));
+            let compressing = move |_: &_| content.finish(Coding::Gzip, content.compressed(Coding::Gzip));
             off_thread(compressing).await.map_err(Problem::internal)?;
         }
         Ok(self)
@@ -260,8 +259,7 @@ impl<'r> Responder<'r, 'static> for Answer {
         let form = content.form(accepted);
         if kept != Kept::Never {
             let known = known(request.headers().get("If-None-Match"), &content, accepted);
-            let (coding, level) = known.unwrap_or((form.coding, form.level));
-            response.set_raw_header("ETag", content.entity_tag(coding, level));
+            response.set_raw_header("ETag", content.entity_tag(known.unwrap_or(form.coding)));
             if known.is_some() {
                 response.set_status(Status::NotModified);
                 return Ok(response);
@@ -292,17 +290,16 @@ pub(crate) fn between(request: &Request<'_>) -> Between {
     }
 }
 
-/// Returns the form of the content that the client already has, according to the lines of `If-None-Match` (RFC 9110 §13.1.2,
+/// Returns the coding of the form that the client already has, according to the lines of `If-None-Match` (RFC 9110 §13.1.2,
 /// weak comparison).
 pub(super) fn known<'a>(
     mut lists: impl Iterator<Item = &'a str>,
     content: &Content,
     accepted: Accepted,
-) -> Option<(Coding, Level)> {
+) -> Option<Coding> {
     lists.find_map(|list| {
         if list.trim() == "*" {
-            let form = content.form(accepted);
-            return Some((form.coding, form.level));
+            return Some(content.form(accepted).coding);
         }
         // A tag from elsewhere may contain a comma, but none of its parts can equal one of ours.
         let mut tags = list.split(',').map(str::trim);
@@ -310,7 +307,7 @@ pub(super) fn known<'a>(
     })
 }
 
-/// Prepares content that stays the same until the program ends: computes its tag and compresses it at the best level, off the
+/// Prepares content that stays the same until the program ends: computes its tag and compresses it, off the
 /// threads that serve requests.
 ///
 /// # Errors
@@ -322,7 +319,7 @@ pub(crate) async fn prepared(
 ) -> Result<Rendered, Problem> {
     let compressing = off_thread(move |_| {
         let content = Content::tagged(bytes);
-        content.code(usize::MAX);
+        content.compress_all();
         content
     });
     Ok(Rendered::new(media_type, compressing.await.map_err(Problem::internal)?))

@@ -21,7 +21,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -56,8 +56,6 @@ struct Inner<K: Eq + Hash, E> {
     patience: Patience,
     /// How many responses are compressed at a time for waiting requests: one per core.
     compressing: Semaphore,
-    /// Lets one response at a time be compressed at the best level.
-    settling: Semaphore,
     metrics: Metrics,
 }
 
@@ -112,12 +110,6 @@ impl<E> From<E> for Failed<E> {
     }
 }
 
-/// How long after a response is requested again it is compressed at the best level, if it is still cached. This takes longer
-/// than rendering it, and is wasted on a response that is soon replaced.
-const SETTLED: Duration = Duration::from_millis(100);
-/// How much longer a response must be valid to make that worthwhile.
-const WORTHWHILE: Duration = Duration::from_secs(2);
-
 /// The last response to a question, which may not be current any more.
 #[derive(Clone, Debug)]
 pub(crate) struct LastKnown {
@@ -161,7 +153,6 @@ where
             newest: AtomicU64::new(0),
             patience,
             compressing: Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)),
-            settling: Semaphore::new(1),
             metrics,
         }))
     }
@@ -191,7 +182,7 @@ where
             let (waiting, used) = match self.look(question, &expected, &render) {
                 Found::Cached(response) => {
                     self.0.metrics.cache_used(CacheUse::Hit);
-                    return Ok(self.give_again(question, &response, clock));
+                    return Ok(Arc::clone(&response.rendered));
                 }
                 Found::Failed(error) => return Err(error),
                 Found::Rendering(waiting, used) => (waiting, used),
@@ -199,10 +190,7 @@ where
             self.0.metrics.cache_used(used);
             match waiting.outcome().await {
                 Ok(response) if response.is_current(&expected) => {
-                    return Ok(match used {
-                        CacheUse::Miss => Arc::clone(&response.rendered),
-                        _ => self.give_again(question, &response, clock),
-                    });
+                    return Ok(Arc::clone(&response.rendered));
                 }
                 Err(Failed::ForAll(error)) if waiting.number() > newest => return Err(error),
                 Err(Failed::ForStarter(error)) if used == CacheUse::Miss => return Err(error),
@@ -283,8 +271,8 @@ where
                 }
             };
             let outcome = outcome.map(|Versioned { revision, validity, value }| {
-                let (rendered, asked_again) = (Arc::new(value), AtomicBool::new(false));
-                Arc::new(Response { number, present, revision, validity, begun, rendered, asked_again })
+                let rendered = Arc::new(value);
+                Arc::new(Response { number, present, revision, validity, begun, rendered })
             });
             if let Some(question) = question {
                 cache.keep(&question, &task, &outcome);
@@ -330,27 +318,26 @@ where
         self.0.metrics.cache_size(entries.size());
     }
 
-    /// Compresses a response at the fast level in a coding, off the threads that serve requests, and waits for the result. It
+    /// Compresses a response in a coding, off the threads that serve requests, and waits for the result. It
     /// is compressed once for all requests that wait, and this goes on if they go away. If the response is cached, the
     /// compressed form counts against the size of the cache; a response that becomes too large with it is removed.
     ///
     /// At most one response per core is compressed at a time.
     pub(crate) async fn compress(&self, question: &K, rendered: &Arc<Rendered>, coding: Coding) {
-        let compressing = rendered.content.compress(coding);
-        if compressing.is_first() {
-            let (cache, question) = (self.clone(), question.clone());
-            let (rendered, compressing) = (Arc::clone(rendered), compressing.shared());
+        if rendered.content.begin(coding) {
+            let (cache, question, content) = (self.clone(), question.clone(), Arc::clone(&rendered.content));
             let running = async move {
                 // The semaphore is never closed.
                 let _turn = cache.0.compressing.acquire().await;
-                let compressed = off_thread(move |_| rendered.content.compressed(coding)).await;
+                let compressing = Arc::clone(&content);
+                let compressed = off_thread(move |_| compressing.compressed(coding)).await;
                 // Only a bug in a library can end the compression without a result. The response is then sent uncompressed.
-                compressing.finish(compressed.ok().flatten());
+                content.finish(coding, compressed.ok().flatten());
                 cache.weigh_again(&question);
             };
             tokio::spawn(running.in_current_span());
         }
-        compressing.finished().await;
+        rendered.content.finished(coding).await;
     }
 
     /// Updates the size of the cached response to a question after its forms have changed.
@@ -359,31 +346,6 @@ where
         let room = entries.room();
         entries.change(question, |entry| entry.last.take_if(|last| last.response.size() > room));
         self.0.metrics.cache_size(entries.size());
-    }
-
-    /// Returns a response to a request other than the one it was rendered for. This makes it worth compressing at the best
-    /// level.
-    fn give_again(&self, question: &K, response: &Arc<Response>, clock: &dyn Clock) -> Arc<Rendered> {
-        if response.ask_again() && response.validity.covers(clock.now().after(WORTHWHILE)) {
-            self.settle(question, response);
-        }
-        Arc::clone(&response.rendered)
-    }
-
-    /// Compresses a response at the best level if it is still cached after a while.
-    fn settle(&self, question: &K, response: &Arc<Response>) {
-        let (cache, question, response) = (self.clone(), question.clone(), Arc::downgrade(response));
-        tokio::spawn(async move {
-            time::sleep(SETTLED).await;
-            let Ok(_one) = cache.0.settling.acquire().await else { return };
-            // The response is gone if it was replaced meanwhile.
-            let Some(response) = response.upgrade() else { return };
-            let (rendered, room) = (Arc::clone(&response.rendered), cache.entries().room());
-            // Only a bug in a library can end the compression without a result. The response then stays as it is.
-            if off_thread(move |_| rendered.content.code(room)).await.is_ok() {
-                cache.weigh_again(&question);
-            }
-        });
     }
 
     fn entries(&self) -> MutexGuard<'_, Shares<K, Entry<E>>> {

@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Rendered;
 use crate::model::{Clock, Timestamp, Validity};
@@ -18,8 +17,6 @@ pub(super) struct Response {
     /// When its rendering began.
     pub(super) begun: Timestamp,
     pub(super) rendered: Arc<Rendered>,
-    /// Whether it was returned to a request other than the one it was rendered for.
-    pub(super) asked_again: AtomicBool,
 }
 
 /// The requirements of a request for its response.
@@ -49,10 +46,5 @@ impl Response {
     /// Returns how many bytes it takes, in all its forms.
     pub(super) fn size(&self) -> usize {
         self.rendered.content.size()
-    }
-
-    /// Notes that another request gets it; returns whether this is the first such request.
-    pub(super) fn ask_again(&self) -> bool {
-        !self.asked_again.load(Ordering::Relaxed) && !self.asked_again.swap(true, Ordering::Relaxed)
     }
 }
