@@ -3,7 +3,8 @@ use std::fmt;
 use figment::error::{Error, Kind};
 
 use super::Config;
-use super::near_misses::is_rockets;
+use super::unread::is_rockets;
+use crate::model::unknown_key;
 
 /// Why the configuration cannot be used, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,9 +75,7 @@ fn line(error: &Error) -> String {
             let variable = name.to_ascii_uppercase();
             format!("this key is one of Rocket's: write ROCKET_{variable}=…, or {name} = … under [default]")
         }
-        Kind::UnknownField(_, allowed) => {
-            format!("unknown key; allowed are {}", allowed.join(", "))
-        }
+        Kind::UnknownField(name, allowed) => unknown_key(name, allowed),
         Kind::MissingField(_) => "missing".to_owned(),
         Kind::UnknownVariant(name, allowed) => {
             format!("must be one of [{}], not {name}", allowed.join(", "))

@@ -21,7 +21,6 @@ mod images;
 mod licence;
 mod limits;
 mod map;
-mod near_misses;
 mod quota;
 mod report;
 mod reports;
@@ -30,6 +29,7 @@ mod site;
 mod sources;
 mod streams;
 mod trusted_proxies;
+mod unread;
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -319,12 +319,6 @@ impl Config {
         }
     }
 
-    /// Returns a line for each unknown key that resembles a known one, with the suggested key.
-    #[must_use]
-    pub(crate) fn warnings(figment: &Figment) -> Vec<String> {
-        near_misses::warnings(figment)
-    }
-
     /// Returns the configuration file, if it sets any key.
     #[must_use]
     pub fn file(figment: &Figment) -> Option<PathBuf> {
@@ -346,7 +340,7 @@ impl Config {
             siaga: Config,
         }
 
-        near_misses::refuse(figment)?;
+        unread::refuse(figment)?;
         let Whole { siaga: mut config } = figment.extract()?;
         // If the port is 0, the system chooses it, so it is not known yet.
         if let Some(port) = figment.extract_inner("port").ok().filter(|&port| port != 0)

@@ -96,7 +96,7 @@ pub use source::{Covered, SourceStatus};
 pub(crate) use stop::Stop;
 pub use stop::Stopped;
 pub(crate) use text::{
-    EXACT, Number, TEXT_OR_WHOLE, place_name, readable, with_parameter, without_zero_fraction,
+    EXACT, Number, TEXT_OR_WHOLE, place_name, readable, unknown_key, with_parameter, without_zero_fraction,
 };
 pub use text::{NAME, digits, is_name, whole_number};
 pub use timestamp::{InvalidTimestamp, Timestamp};

@@ -1,6 +1,7 @@
 //! Texts: names, and numbers as text.
 
 use serde::Deserialize;
+use strsim::osa_distance;
 
 /// What the name of a user, a network or a gauge must be, in words.
 pub const NAME: &str = "a text of 1 to 255 characters without control characters";
@@ -95,6 +96,15 @@ pub(crate) fn place_name(parent: &str, name: &str, id: &str) -> String {
     let own = if name.is_empty() { id } else { name };
     let names = [parent, own].into_iter().filter(|name| !name.is_empty()).map(readable);
     names.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns what is wrong with an unknown key: the allowed keys, and before these the one that is meant if no more than every third
+/// letter is extra, missing, wrong or in the wrong place.
+pub(crate) fn unknown_key(key: &str, allowed: &[&str]) -> String {
+    let mistakes = |known: &&&str| osa_distance(&key.to_ascii_lowercase(), known);
+    let closest = allowed.iter().min_by_key(mistakes).filter(|known| 3 * mistakes(known) <= key.len());
+    let meant = closest.map_or_else(String::new, |known| format!("did you mean {known}? "));
+    format!("unknown key; {meant}allowed are {}", allowed.join(", "))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod root;
 use rocket::{Build, Rocket, Route, routes};
 
 pub(crate) use self::desk::Desk;
-pub(crate) use self::root::{lead_to_front, to_try};
+pub(crate) use self::root::lead_to_front;
 use crate::changes::State;
 use crate::config::Config;
 use crate::country::Texts;

@@ -13,17 +13,13 @@ use crate::server::BuildError;
 /// How many faults of a data set are printed.
 const MOST: usize = 20;
 
-/// Prints the effective configuration, whether the rows of the data set are right, and a verdict; warnings go to standard error.
+/// Prints the effective configuration, whether the rows of the data set are right, the warnings of each start, and a verdict.
 pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Failure> {
     let (config, formats) = match builder.checked_with_formats() {
         Err(BuildError::Config(error)) => return Err(each(error.faults())),
         checked => checked?,
     };
-    let warnings = builder.warnings();
-    for warning in &warnings {
-        eprintln!("siaga: warning: {warning}");
-    }
-    let foreseen = foreseen(builder, &config, &formats)?;
+    let warnings = foreseen(builder, &config, &formats)?;
     let configured = Path::new(&config.dataset);
     let folder = folder.or_else(|| configured.is_dir().then(|| configured.to_owned()));
     let siaga = toml::Value::try_from(config)?;
@@ -31,14 +27,14 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
     io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?;
     folder.map_or(Ok(()), |folder| check_rows(builder, folder))?;
-    let count = match warnings.len() + foreseen.len() {
+    let count = match warnings.len() {
         0 => "no warnings".to_owned(),
         1 => "one warning".to_owned(),
         count => format!("{count} warnings"),
     };
     let mut output = io::stdout();
     writeln!(output)?;
-    for warning in &foreseen {
+    for warning in &warnings {
         writeln!(output, "# warning at each start: {warning}")?;
     }
     Ok(writeln!(output, "# No errors, {count}.")?)

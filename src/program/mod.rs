@@ -244,9 +244,6 @@ fn runtime(builder: &Builder) -> Result<Runtime, Failure> {
 
 async fn serve(builder: Builder) -> Result<(), Failure> {
     let log = Log::install(builder.checked_but_for_templates()?.log)?;
-    for warning in builder.warnings() {
-        tracing::warn!("{warning}");
-    }
     let mut service = builder.reload(Arc::new(log)).build().await?;
     let welcome = Welcome::of(&mut service).fairing();
     service.rocket = service.rocket.attach(welcome);

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use crate::auth::{Jwt, Secret};
 use crate::config::Config;
 use crate::formats::FormatRegistry;
-use crate::model::{AreaId, LayerKind, MapLayer};
-use crate::pages::to_try;
+use crate::model::LayerKind;
 use crate::server::BuildError;
-use crate::stores::{FloodQuery, Store};
+use crate::stores::Store;
 use crate::{Builder, Siaga};
 use figment::Figment;
 use rocket::fairing::{AdHoc, Fairing};
@@ -27,7 +26,6 @@ const IN_WHOSE_NAME: [&str; 4] = [
 /// What the store contains; `None` for what it cannot return, as when it is away.
 struct Stored {
     areas: Option<usize>,
-    some_area: Option<AreaId>,
     keys: Option<usize>,
 }
 
@@ -50,7 +48,7 @@ impl Welcome {
         }
     }
 
-    /// Prints at startup, once the server listens, what it serves and what to try.
+    /// Prints at startup, once the server listens, what it serves and where to look.
     pub(super) fn fairing(self) -> impl Fairing {
         AdHoc::on_liftoff("Welcome", move |rocket| {
             Box::pin(async move {
@@ -71,47 +69,28 @@ impl Welcome {
     }
 
     async fn stored(&self) -> Stored {
-        let floods = self.store.floods(&FloodQuery::default()).await.ok().map(|found| found.value);
+        let places = self.store.places().await.ok();
         let keys = self.store.keys().await.ok().map(|found| found.value);
         Stored {
-            areas: floods.as_ref().map(MapLayer::len),
-            some_area: floods.and_then(|floods| floods.features().next().map(|flood| flood.area.id)),
+            areas: places.map(|places| places.value.areas().len()),
             keys: keys.map(|keys| keys.iter().filter(|key| key.revoked_at.is_none()).count()),
         }
     }
 
     fn lines(&self, origin: &str, path: &str, stored: &Stored) -> Vec<String> {
-        let (version, base) = (env!("CARGO_PKG_VERSION"), format!("{origin}{path}"));
         let areas = stored.areas.map_or_else(String::new, |areas| format!("{areas} areas from "));
-        let mut lines = vec![format!("Siaga {version} serves {areas}{} at {base}", self.store)];
-        lines.extend(
-            self.config.photo_storage().ok().map(|storage| format!("Photos of reports are in {storage}")),
-        );
-        lines.extend([String::new(), format!("The map for people: {origin}/map")]);
-        let pages = [
-            (self.config.cards.open, "The form for residents", "report"),
-            (self.config.desk.enabled, "The desk for officers", "desk"),
-        ];
-        let pages = pages.iter().filter(|(is_served, _, _)| *is_served);
-        lines.extend(pages.map(|(_, what, page)| format!("{what}: {origin}/{page}")));
-        lines.extend([
-            format!("What is served, and how fresh it is: {origin}/"),
-            format!("To read and try all of it: {origin}/docs"),
-            "To try:".to_owned(),
-        ]);
-        let addresses = to_try(&base, &self.formats).into_iter().flat_map(|(_, addresses)| addresses);
-        lines.extend(addresses.map(|address| format!("  curl \"{address}\"")));
-        if let (Some(key), Some(area)) = (&self.key, stored.some_area) {
-            let key = key.expose();
+        let version = env!("CARGO_PKG_VERSION");
+        let mut lines = vec![format!("Siaga {version} serves {areas}{} at {origin}{path}", self.store)];
+        let photos = self.config.photo_storage().ok();
+        lines.extend(photos.map(|storage| format!("Photos of reports are in {storage}")));
+        lines.push(format!("The map: {origin}/map. All pages, and addresses to try: {origin}/"));
+        if let Some(key) = &self.key {
             lines.extend([
-                format!("  export KEY={key}"),
-                format!("  curl -X PUT -H \"X-Api-Key: $KEY\" -d '{{\"state\":2}}' \"{base}/floods/{area}\""),
-                String::new(),
+                format!("  export KEY={}", key.expose()),
                 "The key was made for this run, since siaga.auth accepts no other; it allows everything."
                     .to_owned(),
             ]);
         }
-        lines.push(String::new());
         lines
     }
 }
@@ -122,7 +101,7 @@ pub(super) fn foreseen(
     config: &Config,
     formats: &FormatRegistry,
 ) -> Result<Vec<String>, BuildError> {
-    let nothing = Stored { areas: None, some_area: None, keys: None };
+    let nothing = Stored { areas: None, keys: None };
     let address = builder.rocket_config()?.address;
     let unset = unset(formats, builder.configured());
     Ok(warnings(config, address, builder.makes_key(config)?, &nothing, &unset))

@@ -199,11 +199,6 @@ impl Builder {
         Ok(document(&Interface { config: &config, formats: &formats }, &self.interface()?))
     }
 
-    /// Returns a line for each unknown key of the configuration that resembles a known one.
-    pub(crate) fn warnings(&self) -> Vec<String> {
-        Config::warnings(&self.figment)
-    }
-
     /// Returns the configuration as it was read.
     pub(crate) fn configured(&self) -> &Figment {
         &self.figment

@@ -1,7 +1,5 @@
 //! What the program is configured by.
 
-use std::collections::BTreeSet;
-
 use crate::{configured, effective, out, refusal, siaga, siaga_in};
 
 #[test]
@@ -136,25 +134,6 @@ fn a_table_of_the_service_in_a_selected_profile_and_tables_of_others_are_taken()
     let variables = [("ROCKET_PROFILE", "siaga"), ("ROCKET_CEILING", "{state=2}")];
     let output = siaga_in(&configured(file), &["check"], &variables);
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
-}
-
-#[test]
-fn a_key_that_resembles_one_of_rockets_is_warned_of_with_the_key_that_was_meant() {
-    let file =
-        "[default]\nprot = 1\n[release]\nadress = \"0.0.0.0\"\n[default.databses.siaga]\n[defualt.siaga]\n";
-    let variables = [("ROCKET_PROT", "2"), ("ROCKET_PROFILE", "release"), ("SIAGA_DATASET", "empty")];
-    let output = siaga_in(&configured(file), &["check"], &variables);
-    let warnings = String::from_utf8(output.stderr.clone()).unwrap();
-    let expected = [
-        "[defualt]: nothing reads this profile: did you mean [default]? (Rocket.toml)",
-        "adress in [release]: nothing reads this key: did you mean address? (Rocket.toml)",
-        "databses in [default]: nothing reads this key: did you mean databases? (Rocket.toml)",
-        "prot in [default]: nothing reads this key: did you mean port? (Rocket.toml)",
-        "ROCKET_PROT: nothing reads this variable: did you mean ROCKET_PORT?",
-    ];
-    let found: BTreeSet<_> =
-        warnings.lines().map(|line| line.trim_start_matches("siaga: warning: ")).collect();
-    assert_eq!((output.status.code(), found), (Some(0), BTreeSet::from(expected)));
 }
 
 #[test]

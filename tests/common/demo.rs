@@ -33,7 +33,7 @@ impl Demo {
     /// One that keeps its data in a file, and accepts the keys in it.
     pub(crate) fn on_file(file: &Path) -> Self {
         let settings = [("SIAGA_STORE", "file"), ("SIAGA_FILE__PATH", file.to_str().unwrap())];
-        Self::printing(&settings, "floodedRWsSummary")
+        Self::printing(&settings, "The map: ")
     }
 
     /// Starts a service and waits until it has printed a line with a text.

@@ -17,7 +17,7 @@ use crate::running::{KEY, PROGRAM, Running, keys, request, send};
 use crate::store_file::StoreFile;
 
 /// The last line that is printed at startup.
-pub(crate) const LAST: &str = "floodedRWsSummary";
+pub(crate) const LAST: &str = "The map: ";
 
 /// The settings of a service by which it finds its data.
 #[derive(Clone, Debug)]

@@ -42,7 +42,7 @@ fn assert_refused(cases: &[(&str, &str, &str)]) {
 #[test]
 fn a_wrong_value_is_refused_with_its_path_and_what_is_allowed() {
     assert_refused(&[
-        ("stroe", "memory", "unknown key; allowed are store"),
+        ("stroe", "memory", "unknown key; did you mean store? allowed are store, "),
         ("postgres.migrate", "perhaps", "bool"),
         ("shutdown.delay", "-1", "such as 10s"),
         ("log.level", "loud", "one of [off, error, warn, info, debug, trace]"),
@@ -126,7 +126,7 @@ fn a_value_that_does_not_fit_others_is_refused_with_the_path_of_the_one_to_chang
         ("store", "postgres", "databases.siaga.url: ", "DATABASE_URL"),
         ("dataset", "no/such/folder", "siaga.dataset must be ", "demo, empty or a folder"),
         ("areas.cities", "[\"jbd\"]", "siaga.areas.supported.floods.city: ", "siaga.areas.cities"),
-        ("formats.topojsn.quantization", "5", "siaga.formats.topojsn: unknown key", "topojson"),
+        ("formats.topojsn.quantization", "5", "siaga.formats.topojsn: unknown key", "mean topojson?"),
         ("formats.default", "kml", "siaga.formats.default ", "enabled [topojson, geojson, cap, atom,"),
         ("formats.enabled", "[\"cap\"]", "siaga.formats.", "topojson"),
         ("formats.cap.agencies.jbd", agency, "siaga.formats.cap.agencies.jbd.sender: ", "must not be empty"),

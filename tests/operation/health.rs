@@ -69,7 +69,8 @@ async fn a_schema_that_is_not_the_one_needed_is_unready_and_a_newer_one_ready() 
 #[test]
 fn a_full_disk_degrades_the_service() {
     // As on a full disk, nothing can be written to any file.
-    let service = Running::start_after("trap '' XFSZ; ulimit -f 0", &[("SIAGA_DATASET", "empty")], "To try:");
+    let service =
+        Running::start_after("trap '' XFSZ; ulimit -f 0", &[("SIAGA_DATASET", "empty")], "The map: ");
     let ready = service.request("GET", "/health/ready", "\r\n");
     let body: Value = serde_json::from_str(ready.split("\r\n\r\n").nth(1).unwrap()).unwrap();
     assert_eq!((&body["result"]["status"], failed(&body["result"])), (&json!("degraded"), vec!["images"]));

@@ -87,7 +87,7 @@ fn requests_that_rocket_cannot_read_are_counted_and_logged_as_what_they_are() {
 
 #[test]
 fn running_out_of_file_descriptors_is_logged_once_and_the_service_recovers() {
-    let service = Running::start_after("ulimit -n 64", &[("SIAGA_DATASET", "empty")], "To try:");
+    let service = Running::start_after("ulimit -n 64", &[("SIAGA_DATASET", "empty")], "The map: ");
     let failures = |service: &Running| {
         service.errors().lines().filter(|line| line.contains("Too many open files")).count()
     };

@@ -165,7 +165,7 @@ fn public(database: &Database, variables: &[(&str, &str)]) -> Running {
         ("SIAGA_IMAGES__SIGNING_KEY", "a key of thirty-two bytes or more"),
         ("SIAGA_BASE_URL", "https://data.example.org/v1"),
     ];
-    Running::start(&[&own, variables].concat(), "To try:")
+    Running::start(&[&own, variables].concat(), "The map: ")
 }
 
 /// Makes sure that a service has logged warnings with these texts, in this order, and nothing else.
@@ -177,20 +177,6 @@ pub(crate) fn assert_warned(service: &Running, texts: &[&str]) {
     for (line, text) in errors.lines().zip(texts) {
         assert!(line.contains("WARN") && line.contains(text), "{line}");
     }
-}
-
-#[test]
-fn the_start_names_the_pages_for_people_that_are_served() {
-    let named = |variables: &[(&str, &str)]| {
-        let service = Running::start(variables, "To try:");
-        let origin = format!("http://{}", service.authority);
-        let page = |line: &String| line.split_once(&*origin).map(|(_, page)| page.to_owned());
-        let all = ["/map", "/report", "/desk", "/", "/docs"];
-        service.lines.iter().filter_map(page).filter(|page| all.contains(&&**page)).collect::<Vec<_>>()
-    };
-    assert_eq!(named(&[]), ["/map", "/report", "/desk", "/", "/docs"]);
-    let fewer = [("SIAGA_CARDS__OPEN", "false"), ("SIAGA_DESK__ENABLED", "false")];
-    assert_eq!(named(&fewer), ["/map", "/", "/docs"]);
 }
 
 #[rocket::async_test]

@@ -11,7 +11,7 @@ use crate::photos::photo;
 use crate::running::{Running, memory_of, request};
 
 /// The last line printed at the start.
-const LAST: &str = "floodedRWsSummary";
+const LAST: &str = "The map: ";
 const SETTINGS: [(&str, &str); 2] = [("SIAGA_CARDS__OPEN", "true"), ("SIAGA_DATASET", "empty")];
 
 /// The head of a form that announces so many bytes.

@@ -195,7 +195,7 @@ fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value 
 }
 
 /// Returns addresses below `base` that show the data, by resource: for floods, one per format.
-pub(crate) fn to_try(base: &str, formats: &FormatRegistry) -> Vec<(&'static str, Vec<String>)> {
+fn to_try(base: &str, formats: &FormatRegistry) -> Vec<(&'static str, Vec<String>)> {
     let one = |path: &str| vec![format!("{base}/{path}")];
     let resources = LayerKind::ALL.into_iter().map(|kind| {
         let path = describe(kind).path();

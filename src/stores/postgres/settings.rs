@@ -9,7 +9,7 @@ use rocket_db_pools::Config;
 use serde::{Deserialize, Serialize};
 
 use super::hosts;
-use crate::model::duration;
+use crate::model::{duration, unknown_key};
 use crate::stores::OpenError;
 
 /// How the store behaves at startup.
@@ -43,7 +43,7 @@ pub(super) fn database(figment: &Figment) -> Result<Config, OpenError> {
     let table: Dict =
         figment.extract_inner(TABLE).map_err(|_| format!("{TABLE}: must be a table with an url"))?;
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(format!("{TABLE}.{unknown}: unknown key; allowed are {}", KEYS.join(", ")).into());
+        return Err(format!("{TABLE}.{unknown}: {}", unknown_key(unknown, &KEYS)).into());
     }
     let cores = || available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
     let workers = figment.extract_inner("workers").unwrap_or_else(|_| cores());

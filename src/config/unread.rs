@@ -1,4 +1,4 @@
-//! Keys and tables that nothing reads: typing mistakes, and what older versions read.
+//! Tables that nothing reads, and keys that older versions read.
 
 use figment::value::Value;
 use figment::{Figment, Profile, Provider};
@@ -6,9 +6,6 @@ use strsim::osa_distance;
 
 use super::{Config, ConfigError};
 
-/// Tables beside Rocket's keys that are read.
-const TABLES: [&str; 5] =
-    [Config::KEY, DATABASES, rocket::Config::LIMITS, rocket::Config::SHUTDOWN, rocket::Config::TLS];
 /// Rocket's table of databases.
 const DATABASES: &str = "databases";
 /// Keys that older versions read, and what to use instead.
@@ -56,30 +53,6 @@ pub(super) fn refuse(figment: &Figment) -> Result<(), ConfigError> {
         }
     }
     Ok(())
-}
-
-/// Returns a line for each other unknown key or profile that resembles a known one.
-pub(super) fn warnings(figment: &Figment) -> Vec<String> {
-    let warning = |(profile, key, value): (Profile, String, Value)| {
-        let place = place(figment, &value);
-        if !is_read(figment, &profile) {
-            let mut known = [figment.profile().clone()].into_iter().chain(PROFILES);
-            let meant = known.find(|known| resembles(&profile.to_string(), &known.to_string()))?;
-            return Some(format!("[{profile}]: nothing reads this profile: did you mean [{meant}]?{place}"));
-        }
-        let is_table = value.as_dict().is_some();
-        let candidates = rocket::Config::PARAMETERS.iter().chain(&TABLES);
-        let meant =
-            candidates.copied().find(|known| TABLES.contains(known) == is_table && resembles(&key, known))?;
-        if profile == Profile::Global && place.contains("ROCKET_") {
-            let [written, meant] = [&*key, meant].map(str::to_ascii_uppercase);
-            return Some(format!(
-                "ROCKET_{written}: nothing reads this variable: did you mean ROCKET_{meant}?"
-            ));
-        }
-        Some(format!("{key} in [{profile}]: nothing reads this key: did you mean {meant}?{place}"))
-    };
-    entries(figment).filter_map(warning).collect()
 }
 
 /// Returns all top-level keys of all profiles. If the figment has an error, it returns none; extracting the configuration
