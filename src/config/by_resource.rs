@@ -18,12 +18,6 @@ impl<T> Default for ByResource<T> {
 }
 
 impl<T> ByResource<T> {
-    /// Returns the value of a resource, if one is configured.
-    #[must_use]
-    pub(crate) fn get(&self, kind: LayerKind) -> Option<&T> {
-        self.0.get(&kind)
-    }
-
     /// Returns the values that are configured.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (LayerKind, &T)> {
         self.0.iter().map(|(kind, value)| (*kind, value))

@@ -46,7 +46,7 @@ use url::Url;
 
 pub(crate) use self::also_at::MountPath;
 pub(crate) use self::archive::Archive;
-pub(crate) use self::areas::{Areas, Supported};
+pub(crate) use self::areas::Areas;
 pub(crate) use self::at_once::AtOnce;
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
 pub(crate) use self::by_resource::ByResource;
@@ -294,15 +294,7 @@ impl Config {
         let is_set = |key: &str| figment.contains(&format!("{}.{key}", Self::KEY));
         let country = self.country.data();
         self.cards.hazards = Arc::new(country.hazards().clone());
-        let regions = country.regions();
-        if !is_set("areas.cities") {
-            self.areas.cities.clone_from(&regions.cities);
-        }
-        if !is_set("areas.provinces") {
-            self.areas.provinces.clone_from(&regions.provinces);
-        }
-        let supported = figment.extract_inner(&format!("{}.areas.supported", Self::KEY));
-        self.areas.supported = Supported::of(&supported.unwrap_or_default(), regions);
+        self.areas.name(country.regions(), is_set);
         if !is_set("time_zone") {
             self.time_zone = country.time_zone();
         }
@@ -365,7 +357,6 @@ impl Config {
         config.country.read().map_err(ConfigError::of_country)?;
         config.name_site(figment);
         config.site.check()?;
-        config.areas.check()?;
         config
             .alerts
             .check()

@@ -9,11 +9,15 @@ use super::{Config, ConfigError};
 /// Rocket's table of databases.
 const DATABASES: &str = "databases";
 /// Keys that older versions read, and what to use instead.
-const REMOVED: [(&str, &str); 2] = [
+const REMOVED: [(&str, &str); 3] = [
     ("databases.siaga_read", "responses come from memory, and databases.siaga.url may name several hosts"),
     (
         "siaga.auth.jwt.jwks",
         "serve the set on this machine, and write its address in siaga.auth.jwt.jwks_url, such as http://127.0.0.1:8081/jwks.json",
+    ),
+    (
+        "siaga.areas.supported",
+        "clients select by the codes of the loaded areas, and by siaga.areas.cities and siaga.areas.provinces",
     ),
 ];
 /// The profiles that Rocket reads in addition to the selected one.

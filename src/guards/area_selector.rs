@@ -39,7 +39,7 @@ impl<'r, R: MapResource + Default> FromRequest<'r> for Select<R> {
 impl<R: MapResource + Default> Part for Select<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let kind = R::default().kind();
-        let Selectable { city, admin } = interface.config.areas.supported.by(kind);
+        let Selectable { city, admin } = interface.config.areas.selectable(kind);
         let offer = describe(kind).offer();
         let of = |codes: &[String], are_all: bool| {
             let name = if are_all { "enum" } else { "examples" };
@@ -82,7 +82,7 @@ const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
 
 async fn selected_floods(request: &Request<'_>) -> Result<AreaSelector, Problem> {
     let (config, query) = (managed::<Config>(request)?, Query::of(request));
-    let configured = config.areas.supported.by(LayerKind::Floods);
+    let configured = config.areas.selectable(LayerKind::Floods);
     if configured.city.is_empty() || query.get("city")?.is_none() {
         return selected(request, LayerKind::Floods).await;
     }
@@ -115,7 +115,7 @@ fn covered_or_known<'a>(
 
 async fn selected(request: &Request<'_>, kind: LayerKind) -> Result<AreaSelector, Problem> {
     let (config, query) = (managed::<Config>(request)?, Query::of(request));
-    let configured = config.areas.supported.by(kind);
+    let configured = config.areas.selectable(kind);
     let is_everything = query.get("city")?.is_none() && query.get("admin")?.is_none();
     match describe(kind).offer() {
         Offer::Loaded if !is_everything => {

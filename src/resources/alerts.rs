@@ -27,10 +27,6 @@ impl MapResource for Alerts {
         Floods.selectable(regions)
     }
 
-    fn selected_as(&self) -> LayerKind {
-        LayerKind::Floods
-    }
-
     fn preferred_format(&self) -> Option<&'static str> {
         Some("atom")
     }

@@ -24,10 +24,6 @@ impl MapResource for Areas {
         Selectable::by(&regions.cities, &regions.mapped)
     }
 
-    fn selected_as(&self) -> LayerKind {
-        LayerKind::Floods
-    }
-
     fn offer(&self) -> Offer {
         Offer::Loaded
     }

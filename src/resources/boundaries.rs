@@ -25,11 +25,6 @@ impl MapResource for Boundaries {
         Selectable::by(&[], &regions.provinces)
     }
 
-    /// Provinces are not in a city.
-    fn has_cities(&self) -> bool {
-        false
-    }
-
     fn geometries(&self) -> &'static [&'static str] {
         &["Polygon", "MultiPolygon"]
     }

@@ -15,7 +15,6 @@ mod sample;
 
 use std::fmt::Debug;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::alerts::Alerts;
@@ -42,11 +41,6 @@ pub trait MapResource: Debug + Send + Sync + 'static {
     /// Returns the codes that requests can select it by, unless others are configured.
     fn selectable(&self, regions: &Regions) -> Selectable;
 
-    /// Returns the resource whose configured codes it has if it has none of its own. **Default: none other**
-    fn selected_as(&self) -> LayerKind {
-        self.kind()
-    }
-
     /// Returns which codes requests can select it by. **Default: the configured ones**
     fn offer(&self) -> Offer {
         Offer::Configured
@@ -55,11 +49,6 @@ pub trait MapResource: Debug + Send + Sync + 'static {
     /// Returns the name of the format for requests that name none, if it is enabled. **Default: the configured one**
     fn preferred_format(&self) -> Option<&'static str> {
         None
-    }
-
-    /// Returns whether the parameter `city` can select it. **Default: yes**
-    fn has_cities(&self) -> bool {
-        true
     }
 
     /// Returns the types of geometry that its features have, as GeoJSON names them (RFC 7946 §1.4).
@@ -87,12 +76,11 @@ pub enum Offer {
     Loaded,
 }
 
-/// The codes that requests can select a resource by, as they are configured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// The codes that requests can select a resource by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Selectable {
-    /// The values of the parameter `city`.
+    /// The values of the parameter `city`. Empty: there is no such parameter.
     pub city: Vec<String>,
     /// The values of the parameter `admin`.
     pub admin: Vec<String>,

@@ -16,8 +16,6 @@ const PROVINCES: &str = "AC BA BB BE BT GO JA JB JI JK JT KB KI KR KS KT KU LA M
 /// no value until then.
 const IN_WORDS: &[(&str, &str)] = &[
     ("areas.provinces", "the 38 of Indonesia"),
-    ("areas.supported.reports.city", "`bdg`, `jbd`, `sby` and the 38 of Indonesia"),
-    ("areas.supported.{reports,boundaries}.admin", "the 38 of Indonesia"),
     ("formats.resources.<resource>", "all that can write it"),
     ("formats.template.<name>.container", "by the media type"),
     ("auth.jwt.{issuer,audience}", "any"),

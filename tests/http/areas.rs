@@ -4,8 +4,7 @@ use rocket::http::{Header, Status};
 use rocket::local::blocking::LocalResponse;
 use serde_json::{Value, json};
 use siaga::folder::FolderWriter;
-use siaga::model::{Area, LayerKind};
-use siaga::resources::{Offer, describe};
+use siaga::model::Area;
 use tempfile::TempDir;
 
 use self::Expected::{Covered, Uncovered, Wrong};
@@ -127,11 +126,7 @@ fn a_city_of_the_interface_without_areas_is_empty_and_every_format_says_that_it_
 
 #[test]
 fn codes_of_areas_need_not_be_configured() {
-    let figment = figment()
-        .merge(("siaga.areas.cities", ["other"]))
-        .merge(("siaga.areas.supported.floods.city", ["other"]))
-        .merge(("siaga.areas.supported.reports.city", ["other"]));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with_setting("siaga.areas.cities", ["other"]);
     assert_selected(
         &siaga,
         &[
@@ -141,7 +136,7 @@ fn codes_of_areas_need_not_be_configured() {
         ],
     );
     assert_eq!(siaga.get("/v1/reports?city=bdg").status(), Status::Ok);
-    assert_invalid(siaga.get("/v1/reports?city=sby"), "query", &["city"], "one of [other, bdg, jbd]");
+    assert_invalid(siaga.get("/v1/reports?city=sby"), "query", &["city"], "one of [other, ID-AC, ");
 }
 
 /// A service with these areas alone, in memory.
@@ -173,42 +168,28 @@ fn where_no_area_has_a_city_none_can_be_selected() {
 }
 
 #[test]
-fn a_resource_that_is_not_of_areas_is_selected_by_its_configured_codes() {
-    let resources = LayerKind::ALL.map(describe);
-    for described in resources.into_iter().filter(|of| of.offer() != Offer::Loaded) {
-        let (resource, has_cities) = (described.kind().name(), described.has_cities());
-        let address = format!("/v1/{}", described.path());
-        // Codes that are known by the configuration alone, of which each resource has others.
-        let mut figment = figment()
-            .merge(("siaga.areas.cities", ["its", "others"]))
-            .merge(("siaga.areas.provinces", ["ID-ITS", "ID-OTHERS"]));
-        for other in resources {
-            let is_other = other.kind() != described.kind();
-            let (city, admin) = if is_other { ("others", "ID-OTHERS") } else { ("its", "ID-ITS") };
-            let cities = if other.has_cities() { vec![city] } else { vec![] };
-            let other = other.kind().name();
-            figment = figment
-                .merge((format!("siaga.areas.supported.{other}.city"), cities))
-                .merge((format!("siaga.areas.supported.{other}.admin"), [admin]));
-        }
-        let siaga = Siaga::with(figment, |builder| builder);
-        let get = |query: &str| siaga.client.get(format!("{address}?{query}")).dispatch();
-        assert_eq!(get("admin=ID-ITS").status(), Status::Ok, "{resource}");
-        for wrong in ["ID-OTHERS", "ID-JK"] {
-            assert_invalid(get(&format!("admin={wrong}")), "query", &["admin"], "one of [ID-ITS]");
-        }
-        assert_eq!(get("city=its").status(), Status::Ok, "{resource}");
-        match described.offer() {
-            Offer::AlsoCities => {
-                assert_eq!(get("city=jbd").status(), Status::Ok, "{resource}");
-                assert_invalid(get("city=others"), "query", &["city"], "one of [its, bdg, jbd]");
-            }
-            _ if has_cities => {
-                for wrong in ["others", "jbd"] {
-                    assert_invalid(get(&format!("city={wrong}")), "query", &["city"], "one of [its]");
+fn what_is_not_of_areas_is_selected_by_the_configured_codes_and_by_the_cities_of_areas() {
+    let figment =
+        figment().merge(("siaga.areas.cities", ["its"])).merge(("siaga.areas.provinces", ["ID-ITS"]));
+    let siaga = Siaga::with(figment, |builder| builder);
+    let (of_reports, of_others) = ("one of [its, ID-ITS, bdg, jbd]", "one of [ID-ITS, bdg, jbd]");
+    for (path, cities) in [
+        ("reports", Some((&["its", "ID-ITS", "jbd"][..], of_reports))),
+        ("floodgauges", Some((&["ID-ITS", "jbd"], of_others))),
+        ("infrastructure/pumps", Some((&["ID-ITS", "jbd"], of_others))),
+        ("admin", None),
+    ] {
+        let get = |query: &str| siaga.client.get(format!("/v1/{path}?{query}")).dispatch();
+        assert_eq!(get("admin=ID-ITS").status(), Status::Ok, "{path}");
+        assert_invalid(get("admin=ID-JK"), "query", &["admin"], "one of [ID-ITS]");
+        match cities {
+            Some((cities, wrong)) => {
+                for city in cities {
+                    assert_eq!(get(&format!("city={city}")).status(), Status::Ok, "{path} {city}");
                 }
+                assert_invalid(get("city=x"), "query", &["city"], wrong);
             }
-            _ => {}
+            None => assert_eq!(get("city=x").status(), Status::Ok, "{path} has no city"),
         }
     }
 }

@@ -113,8 +113,7 @@ fn the_default_format_is_the_first_media_type_of_a_map() {
 fn it_offers_what_is_configured() {
     let figment = figment()
         .merge(("siaga.formats", json!({ "enabled": ["geojson"], "default": "geojson" })))
-        .merge(("siaga.areas.supported.floods.city", ["jbd"]))
-        .merge(("siaga.areas.supported.gauges.city", ["ID-JB"]))
+        .merge(("siaga.areas.provinces", ["ID-JB"]))
         .merge(("siaga.feeds.partner.cities", ["bandung"]));
     let document = json_of(Siaga::with(figment, |builder| builder).get("/openapi.json"));
     let floods = &document["paths"]["/floods"]["get"];
@@ -128,7 +127,7 @@ fn it_offers_what_is_configured() {
     assert_eq!(offered(floods, "admin", "examples"), json!(["ID-JB", "ID-JK"]));
     assert_eq!(offered(floods, "city", "enum"), Value::Null);
     let gauges = &document["paths"]["/floodgauges"]["get"];
-    assert_eq!(offered(gauges, "city", "enum"), json!(["ID-JB"]));
+    assert_eq!(offered(gauges, "admin", "enum"), json!(["ID-JB"]));
     let types: Vec<_> = floods["responses"]["200"]["content"].as_object().unwrap().keys().collect();
     assert_eq!(types, ["application/json", "application/geo+json"], "in the envelope, and without it");
     let body = &document["paths"]["/feeds/partner"]["post"]["requestBody"];

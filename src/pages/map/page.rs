@@ -227,7 +227,7 @@ impl Page<'_> {
             let code = state.code().to_string();
             json!({ "count": list.count(state), "advice": t["script"]["advice"][&code], "code": code })
         });
-        let can_select = !config.areas.supported.by(LayerKind::Floods).city.is_empty();
+        let can_select = !config.areas.selectable(LayerKind::Floods).city.is_empty();
         let offered = areas.city_names().iter().filter(|_| can_select);
         let more = list.rest(self.is_whole);
         let more = t["script"]["more"]
