@@ -82,7 +82,7 @@ async fn many_writers_on_a_locked_table_leave_other_requests_and_readiness_alone
                 "a preview waits for no writer"
             );
             assert!(previewed.elapsed() < patiently(QUICK), "{:?}", previewed.elapsed());
-            assert!(count(&mut watching, LOCKED_OUT).await <= 1, "a kind of orders takes one connection");
+            assert!(count(&mut watching, LOCKED_OUT).await < MOST, "some connections are left to reads");
             rounds += 1;
         }
         rounds
@@ -97,7 +97,7 @@ async fn many_writers_on_a_locked_table_leave_other_requests_and_readiness_alone
 }
 
 #[rocket::async_test]
-async fn orders_go_on_while_a_few_areas_of_the_same_batch_are_locked() {
+async fn orders_go_on_while_a_few_areas_are_locked() {
     let (server, mut other, _database) = served("20s").await;
     let locked = "BEGIN; SELECT FROM areas JOIN flood_states USING (area_id) WHERE area_id < 103 FOR UPDATE";
     for area in AREAS.take(3) {

@@ -17,6 +17,20 @@ use crate::stores::{
     Versioned,
 };
 
+/// Sets the state of an area at a time, but at least 1 ms after its last change. Returns no row if the area does not exist.
+pub(super) const SET: &str = "
+    WITH stood AS (
+        INSERT INTO flood_states AS standing (area_id, state, changed_at)
+        SELECT area_id, $2::smallint, $3::timestamptz FROM areas WHERE area_id = $1
+        ON CONFLICT (area_id) DO UPDATE SET
+            state = excluded.state,
+            changed_at = greatest(excluded.changed_at, standing.changed_at + interval '1 millisecond')
+        RETURNING area_id, state, changed_at
+    )
+    INSERT INTO flood_changes (area_id, changed_at, state, subject, username, received_at)
+    SELECT area_id, changed_at, state, $4::text, $5::text, $3::timestamptz FROM stood
+    RETURNING changed_at";
+
 /// The revisions of floods and places, and the status of each area that was ever flooded. If there is none, there is one row
 /// without one. `LIMIT` has the entry of each area looked up by its key: joined, the whole log would be read.
 pub(super) const STATES: &str = "
@@ -349,7 +363,16 @@ impl FloodStore for PostgresStore {
     }
 
     async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
-        self.connections.within(self.flood_orders.submit(order)).await
+        let (SetFloodState { area, state, by }, now) = (order, self.clock.now());
+        let set = sqlx::query_as(SET)
+            .bind(column(area.number()))
+            .bind(state.map(|state| i16::from(state.code())))
+            .bind(moment(now))
+            .bind(by.subject.clone())
+            .bind(by.username.clone());
+        let set: Vec<(DateTime<Utc>,)> = self.connections.write(set).await?;
+        let (at,) = set.into_iter().next().ok_or_else(|| StoreError::no_area(area))?;
+        Ok(FloodChange { area, state, at: at.into(), received: now, by })
     }
 
     async fn change_floods(&self, order: FloodOrder) -> Result<OrderOutcome, StoreError> {

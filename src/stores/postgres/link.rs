@@ -10,7 +10,7 @@ use crate::stores::StoreError;
 
 /// A connection in use.
 ///
-/// Only [`end`](Self::end) and [`give_back`](Self::give_back) return it to its pool. If a call was not finished,
+/// Only [`end`](Self::end) returns it to its pool. If a call was not finished,
 /// because it took too long or the client went away, its connection is closed instead: it may be in the middle of a
 /// response, or behind a stalled link. Its place in the pool becomes free once the database has noticed that and has
 /// ended the statement.
@@ -40,11 +40,6 @@ impl Link {
             drop(connection.map(PoolConnection::detach));
         }
         outcome
-    }
-
-    /// Returns a connection to its pool after calls that succeeded.
-    pub(super) fn give_back(mut self) {
-        drop(self.connection.take());
     }
 }
 

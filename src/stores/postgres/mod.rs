@@ -4,13 +4,11 @@
 //! statement reads data together with its revision, and so from one snapshot. Geometry hardly ever changes: servers
 //! cache it, and read it again when its revision has grown.
 
-mod batch;
 mod calls;
 mod cards;
 mod connections;
 mod error;
 mod flood_batches;
-mod flood_orders;
 mod floods;
 mod gauges;
 mod hosts;
@@ -45,13 +43,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use futures::TryFutureExt;
 
-use self::batch::Batches;
 use self::connections::Connections;
 pub use self::error::described;
-use self::flood_orders::FloodOrders;
 use self::listener::{Listener, REVISIONS, Revisions, name, revisions};
 pub use self::open::OpenPostgres;
-use self::partner_posts::PartnerPosts;
 use self::places::PlacesCache;
 pub use self::pool::PoolError;
 pub use self::pool::{PostgresPool, Primary};
@@ -73,8 +68,6 @@ pub(crate) struct PostgresStore {
     address: String,
     connections: Arc<Connections>,
     places: Arc<PlacesCache>,
-    flood_orders: Batches<FloodOrders>,
-    partner_posts: Batches<PartnerPosts>,
     listener: Listener,
     /// The revisions as read from the database while the listener cannot tell them.
     revisions: SingleFlight<Result<Arc<Revisions>, Arc<StoreError>>>,

@@ -11,12 +11,9 @@ use tokio::sync::watch;
 use tokio::task::block_in_place;
 use tokio::time;
 
-use super::batch::Batches;
 use super::connections::Connections;
 use super::error::{DatabaseError, described, is_outage};
-use super::flood_orders::FloodOrders;
 use super::listener::{Announcer, Listener};
-use super::partner_posts::PartnerPosts;
 use super::places::PlacesCache;
 use super::pool::{PostgresPool, Primary};
 use super::readiness::Readiness;
@@ -132,8 +129,6 @@ fn assemble(pool: PostgresPool, ready: watch::Receiver<bool>, settings: &StoreSe
     measure(&connections, &listener, &settings.metrics);
     PostgresStore {
         address,
-        flood_orders: Batches::start(FloodOrders { clock: Arc::clone(&clock) }, Arc::clone(&connections)),
-        partner_posts: Batches::start(PartnerPosts { places: Arc::clone(&places) }, Arc::clone(&connections)),
         connections,
         places,
         listener,

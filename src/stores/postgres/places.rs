@@ -8,7 +8,6 @@ use sqlx::{Connection, PgConnection};
 use super::PostgresStore;
 use super::connections::Connections;
 use super::error::{backend, shared};
-use super::link::Link;
 use super::revision::revision;
 use super::single_flight::SingleFlight;
 use super::statement::{Query, Row, Statement};
@@ -51,19 +50,13 @@ impl PlacesCache {
     pub(super) async fn load(&self, connections: &Connections) -> Result<Loaded, StoreError> {
         let loading = async {
             let mut link = connections.reader().await?;
-            let loaded = self.load_by(&mut link).await;
-            link.end(loaded)
+            let rows = Rows::read(&mut link).await;
+            let rows = link.end(rows)?;
+            let places = off_thread(move |_| rows.places()).await.map_err(backend)??;
+            self.cached.store(Some(Arc::new(places.clone())));
+            Ok(places)
         };
         self.loading.run(Box::pin(loading.map_err(Arc::new))).await.map_err(shared)
-    }
-
-    /// Loads the places over a connection that the caller holds already.
-    pub(super) async fn load_by(&self, link: &mut Link) -> Result<Loaded, StoreError> {
-        let rows = Rows::read(link).await?;
-        let building = off_thread(move |_| rows.places());
-        let places = building.await.map_err(backend)??;
-        self.cached.store(Some(Arc::new(places.clone())));
-        Ok(places)
     }
 }
 

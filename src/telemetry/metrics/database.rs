@@ -1,4 +1,4 @@
-use super::{InFlight, Metrics, gauge};
+use super::{Metrics, gauge};
 
 /// Metrics of a store in a database.
 impl Metrics {
@@ -22,20 +22,5 @@ impl Metrics {
     /// Counts calls that are tried again because other calls held a lock, or another call in their transaction failed.
     pub(crate) fn calls_retried(&self, count: usize) {
         self.all().retries.inc_by(count as u64);
-    }
-
-    /// Counts a job that waits to be written together with others, until the returned value is dropped.
-    #[must_use]
-    pub(crate) fn batch_job(&self, batch: &'static str) -> InFlight {
-        let waiting = self.all().batch_jobs.get_or_create_owned(&[("batch", batch)]);
-        waiting.inc();
-        InFlight(waiting)
-    }
-
-    /// Records how many jobs are written in one transaction.
-    pub(crate) fn batch_written(&self, batch: &'static str, jobs: usize) {
-        #[expect(clippy::cast_precision_loss, reason = "few")]
-        let jobs = jobs as f64;
-        self.all().batch_sizes.get_or_create(&[("batch", batch)]).observe(jobs);
     }
 }

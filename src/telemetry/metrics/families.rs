@@ -50,8 +50,6 @@ pub(super) struct Families {
     pub(super) connections: Family<Labels<1>, Gauge>,
     pub(super) calls_waiting: Family<Labels<0>, Gauge>,
     pub(super) retries: Counter,
-    pub(super) batch_jobs: Family<Labels<1>, Gauge>,
-    pub(super) batch_sizes: Histograms<Labels<1>>,
     pub(super) cache_hits: Counter,
     pub(super) cache_waits: Counter,
     pub(super) cache_misses: Counter,
@@ -88,7 +86,6 @@ impl Buckets {
     pub(super) const TIMES: Self =
         Self(&[0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0]);
     /// For jobs: a batch has at most 64.
-    const JOBS: Self = Self(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
     /// For sizes in bytes: from 1 KiB to 256 MiB, each four times the one before.
     pub(super) const SIZES: Self = Self(&[
         1024.0,
@@ -171,18 +168,7 @@ impl Default for Families {
                 "database_calls_waiting",
                 "Calls of the store that wait for a connection to the database",
             ),
-            retries: new(
-                all,
-                "database_retries",
-                "Calls of the store tried again because of a lock, or of another call in their transaction",
-            ),
-            batch_jobs: new(all, "batch_jobs_waiting", "Changes submitted to a batch and not answered yet"),
-            batch_sizes: add(
-                all,
-                "batch_size",
-                "Changes written in one transaction",
-                Family::new_with_constructor(Buckets::JOBS),
-            ),
+            retries: new(all, "database_retries", "Calls of the store tried again because of a lock"),
             cache_hits: new(all, "cache_hits", "Responses found in the cache"),
             cache_waits: new(all, "cache_waits", "Responses that another request was already waiting for"),
             cache_misses: new(all, "cache_misses", "Renderings started"),
@@ -294,8 +280,6 @@ mod tests {
         metrics.listener(true);
         metrics.connections(1, 1);
         metrics.calls_waiting(1);
-        drop(metrics.batch_job("flood_states"));
-        metrics.batch_written("flood_states", 1);
         metrics.cache_used(CacheUse::Hit);
         metrics.rendered("floods", "topojson", Duration::from_millis(1), 1);
         drop(metrics.rendering_waits("small"));
