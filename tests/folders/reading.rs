@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use siaga::folder::{Dataset, FolderFile, FolderRules};
-use siaga::model::{FloodState, InfrastructureKind, ManualClock};
+use siaga::model::{Attributes, FloodState, InfrastructureKind, ManualClock};
 use siaga::stores::CardStore;
 use siaga::stores::memory::MemoryStore;
 
@@ -31,7 +31,7 @@ fn what_is_not_known_of_an_area_is_its_attributes_as_it_is_written() {
     ] {
         let areas = AREAS.replace(r#""city":"jbd"}"#, &format!(r#""city":"jbd"{more}}}"#));
         let read = loaded(&[(FolderFile::Areas, &areas)]).unwrap();
-        let found = read.places.areas()[1].attributes.as_ref().map(|attributes| attributes.as_json());
+        let found = read.places.areas()[1].attributes.as_ref().map(Attributes::as_json);
         assert_eq!(found, expected, "{more}");
     }
 }

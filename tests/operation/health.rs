@@ -35,9 +35,9 @@ async fn a_server_is_unready_while_its_database_is_lost_and_ready_when_it_is_bac
     until(&server, "ready").await;
     for stalled in [false, true] {
         if stalled {
-            proxy.stall()
+            proxy.stall();
         } else {
-            proxy.cut()
+            proxy.cut();
         }
         let unready = until(&server, "unready").await;
         assert!(failed(&unready).contains(&"store"), "{unready}");

@@ -73,9 +73,10 @@ fn a_wrong_empty_or_missing_configuration_leaves_everything_as_it_was() {
         (None, empty),
     ] {
         let before = service.errors().lines().count();
-        let errors = logged(&service, || match configuration {
-            Some(configuration) => reload(&service, &configuration),
-            None => {
+        let errors = logged(&service, || {
+            if let Some(configuration) = configuration {
+                reload(&service, &configuration);
+            } else {
                 fs::remove_file(service.folder().join("Rocket.toml")).unwrap();
                 service.signal("HUP");
             }

@@ -80,7 +80,7 @@ fn write(
             noted.marks.lock().unwrap().push(format!("mark-{number}"));
         }
         // Every fifth order clears its areas.
-        let state = Some(1 + number % 4).filter(|_| number % 5 > 0);
+        let state = Some(1 + number % 4).filter(|_| !number.is_multiple_of(5));
         let change = |area: u64| json!({ "area_id": area.to_string(), "state": state });
         let order = json!({ "changes": ORDERED.map(change).collect::<Vec<_>>() });
         if send("POST", &format!("/v1/floods/changes?username=order-{number}"), order).is_some() {

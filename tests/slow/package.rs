@@ -75,7 +75,8 @@ fn packages() -> &'static Packages {
     static PACKAGES: OnceLock<Packages> = OnceLock::new();
     PACKAGES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        (take_over(), cap_check());
+        take_over();
+        cap_check();
         let make = |version: &str| {
             let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/package");
             let mut package = Command::new(script);

@@ -226,7 +226,7 @@ proptest! {
         let selected = read(&format, &layer);
         prop_assert_eq!(&selected["transform"], &scope["transform"]);
         let outlines = areas.iter().filter(|area| chosen(area)).map(|area| area.outline.clone());
-        let bounds = GeometryCollection::from_iter(outlines);
+        let bounds: GeometryCollection = outlines.collect();
         let bounds = bounds.bounding_rect().unwrap();
         let bbox = json!([bounds.min().x, bounds.min().y, bounds.max().x, bounds.max().y]);
         prop_assert_eq!(&selected["bbox"], &bbox, "around the selection alone");
