@@ -44,6 +44,7 @@ impl Areas {
         let mut regions = country.clone();
         if is_set("areas.cities") {
             regions.cities.clone_from(&self.cities);
+            regions.configured.clone_from(&self.cities);
         }
         if is_set("areas.provinces") {
             regions.provinces.clone_from(&self.provinces);

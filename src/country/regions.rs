@@ -62,7 +62,7 @@ pub(super) fn read(files: &Files, faults: &mut Faults) -> Option<Regions> {
             return None;
         }
     }
-    Some(Regions { cities, provinces, mapped })
+    Some(Regions { cities, provinces, mapped, configured: Vec::new() })
 }
 
 fn fields(record: &StringRecord) -> [&str; 4] {

@@ -7,4 +7,6 @@ pub struct Regions {
     pub(crate) provinces: Vec<String>,
     /// The provinces with areas and gauges.
     pub(crate) mapped: Vec<String>,
+    /// The cities that the operator has configured; by these, all resources can be selected that are in a city.
+    pub(crate) configured: Vec<String>,
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{MapResource, Offer, Sampled, Selectable};
+use super::{MapResource, Sampled, Selectable};
 use crate::model::{
     AlertLevel, Gauge, GaugeLayer, Hazards, Layer, LayerKind, Observation, ObservedGauge, Regions, Timestamp,
 };
@@ -23,11 +23,7 @@ impl MapResource for Gauges {
     }
 
     fn selectable(&self, regions: &Regions) -> Selectable {
-        Selectable::by(&regions.mapped, &regions.mapped)
-    }
-
-    fn offer(&self) -> Offer {
-        Offer::AlsoCities
+        Selectable::by(&[&regions.mapped[..], &regions.configured].concat(), &regions.mapped)
     }
 
     fn geometries(&self) -> &'static [&'static str] {

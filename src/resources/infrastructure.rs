@@ -24,7 +24,7 @@ impl MapResource for Infrastructure {
     }
 
     fn selectable(&self, regions: &Regions) -> Selectable {
-        Selectable::by(&regions.mapped, &regions.mapped)
+        Selectable::by(&[&regions.mapped[..], &regions.configured].concat(), &regions.mapped)
     }
 
     fn offer(&self) -> Offer {

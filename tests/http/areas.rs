@@ -172,11 +172,11 @@ fn what_is_not_of_areas_is_selected_by_the_configured_codes_and_by_the_cities_of
     let figment =
         figment().merge(("siaga.areas.cities", ["its"])).merge(("siaga.areas.provinces", ["ID-ITS"]));
     let siaga = Siaga::with(figment, |builder| builder);
-    let (of_reports, of_others) = ("one of [its, ID-ITS, bdg, jbd]", "one of [ID-ITS, bdg, jbd]");
+    let of_reports = "one of [its, ID-ITS, bdg, jbd]";
     for (path, cities) in [
         ("reports", Some((&["its", "ID-ITS", "jbd"][..], of_reports))),
-        ("floodgauges", Some((&["ID-ITS", "jbd"], of_others))),
-        ("infrastructure/pumps", Some((&["ID-ITS", "jbd"], of_others))),
+        ("floodgauges", Some((&["its", "ID-ITS"], "one of [ID-ITS, its]"))),
+        ("infrastructure/pumps", Some((&["its", "ID-ITS", "jbd"], "one of [ID-ITS, its, bdg, jbd]"))),
         ("admin", None),
     ] {
         let get = |query: &str| siaga.client.get(format!("/v1/{path}?{query}")).dispatch();

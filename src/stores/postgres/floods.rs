@@ -18,7 +18,7 @@ use crate::stores::{
 };
 
 /// Sets the state of an area at a time, but at least 1 ms after its last change. Returns no row if the area does not exist.
-pub(super) const SET: &str = "
+const SET: &str = "
     WITH stood AS (
         INSERT INTO flood_states AS standing (area_id, state, changed_at)
         SELECT area_id, $2::smallint, $3::timestamptz FROM areas WHERE area_id = $1

@@ -10,10 +10,9 @@ use crate::stores::StoreError;
 
 /// A connection in use.
 ///
-/// Only [`end`](Self::end) returns it to its pool. If a call was not finished,
-/// because it took too long or the client went away, its connection is closed instead: it may be in the middle of a
-/// response, or behind a stalled link. Its place in the pool becomes free once the database has noticed that and has
-/// ended the statement.
+/// Only [`end`](Self::end) returns it to its pool. If a call was not finished, because it took too long or the client went away, its
+/// connection is closed instead: it may be in the middle of a response, or behind a stalled link. Its place in the pool becomes free
+/// once the database has noticed that and has ended the statement.
 pub(super) struct Link {
     connection: Option<PoolConnection<Postgres>>,
     place: Option<Place>,
