@@ -1,5 +1,6 @@
 //! Outgoing calls on a database that others write to as well.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,7 +12,9 @@ use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually};
 use crate::fixture::block_on;
+use crate::kept::Kept;
 use crate::postgres::Database;
+use crate::running::KEY;
 use crate::server::{Server, built, figment};
 
 /// Several times as long as a server takes to look for something to tell.
@@ -133,5 +136,50 @@ fn a_state_of_an_open_transaction_is_told_though_a_later_one_is_committed_first(
         eventually("the committed one", LONG, told, |areas| *areas == ["2"]).await;
         slow.execute("COMMIT").await.unwrap();
         eventually("both areas", LONG, told, |areas| *areas == ["2", "1"]).await;
+    });
+}
+
+/// The identifiers of the alerts and the areas that need attention that a receiver was told of, in the order they came.
+fn told(receiver: &Receiver) -> [Vec<String>; 2] {
+    let bodies = receiver.bodies();
+    let of = |list: &str, id: &str| {
+        let lists = bodies.iter().filter_map(|body| body["data"][list].as_array());
+        lists.flatten().map(|entry| entry[id].as_str().unwrap().to_owned()).collect()
+    };
+    [of("alerts", "identifier"), of("areas", "area_id")]
+}
+
+#[test]
+fn of_two_processes_on_one_database_one_tells_alerts_and_attention_and_the_other_goes_on_after_a_kill() {
+    block_on(async {
+        let (receiver, database) = (Receiver::listen().await, Database::with_fixture().await);
+        let url = database.url();
+        let kept = Kept::in_database(&url)
+            .with("SIAGA_CALLS__ALERT__URL", &receiver.url)
+            .with("SIAGA_CALLS__ALERT__ON", "alert")
+            .with("SIAGA_CALLS__ALERT__PRIVATE", "true")
+            .with("SIAGA_CALLS__ATTENTION__URL", &receiver.url)
+            .with("SIAGA_CALLS__ATTENTION__ON", "attention")
+            .with("SIAGA_CALLS__ATTENTION__PRIVATE", "true");
+        let (first, second) = (kept.start(), kept.start());
+        let mut begun = PgConnection::connect(&url).await.unwrap();
+        let count = "SELECT count(*) FROM calls WHERE name IN ('alert', 'attention')";
+        let look = async || sqlx::query_scalar::<_, i64>(count).fetch_one(&mut begun).await.unwrap();
+        eventually("both calls begin", LONG, look, |count| *count == 2).await;
+        assert_eq!(second.set(KEY, 5, 4), 200);
+        let alerts = async || told(&receiver)[0].clone();
+        eventually("the alert", LONG, alerts, |alerts| alerts.len() == 1).await;
+        time::sleep(LOOKS).await;
+        assert_eq!(alerts().await.len(), 1, "by one of the two servers");
+        // One of the two has the lease: whichever it is, the other one goes on.
+        first.kill();
+        assert_eq!(second.set(KEY, 1, 4), 200);
+        eventually("the next alert", LONG, alerts, |alerts| alerts.len() == 2).await;
+        time::sleep(LOOKS).await;
+        let [alerts, attention] = told(&receiver);
+        let distinct: BTreeSet<_> = alerts.iter().collect();
+        assert_eq!((alerts.len(), distinct.len()), (2, 2), "{alerts:?}");
+        let distinct: BTreeSet<_> = attention.iter().collect();
+        assert_eq!(distinct.len(), attention.len(), "{attention:?}");
     });
 }
