@@ -1,10 +1,9 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use governor::nanos::Nanos;
 use governor::state::StateStore;
-use governor::state::keyed::{DashMapStateStore, ShrinkableKeyedStateStore};
+use governor::state::keyed::{HashMapStateStore, ShrinkableKeyedStateStore};
 
 use super::Client;
 
@@ -15,27 +14,18 @@ const MOST_NETWORKS: usize = 70_000;
 
 /// The counts of clients. If there are too many clients, new ones are counted by their networks. Clones share the counts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bounded(Arc<Inner>);
-
-#[derive(Debug, Default)]
-struct Inner {
-    kept: DashMapStateStore<Client>,
-    /// How many counts there are. The map itself can only count them shard by shard.
-    count: AtomicUsize,
-}
+pub(super) struct Bounded(Arc<HashMapStateStore<Client>>);
 
 impl Bounded {
     /// Returns the client, or the network in whose place it is counted.
     fn place(&self, client: &Client) -> Client {
         let mut place = client.clone();
         for most in [MOST, MOST + MOST_NETWORKS] {
-            if place.is_known() || self.0.kept.contains_key(&place) {
+            let counts = self.0.lock();
+            if place.is_known() || counts.contains_key(&place) || counts.len() < most {
                 return place;
             }
-            if self.0.count.load(Ordering::Relaxed) < most {
-                self.0.count.fetch_add(1, Ordering::Relaxed);
-                return place;
-            }
+            drop(counts);
             place = place.wider();
         }
         Client::Rest
@@ -47,18 +37,15 @@ impl Bounded {
         let place = self.place_known(client);
         let back = |used: Option<Nanos>| used.map(|used| ((), used.saturating_sub(time.into()))).ok_or(());
         // Only a count that was dropped meanwhile fails: the client has everything again.
-        let _ = place.map(|place| self.0.kept.measure_and_replace(&place, back));
+        let _ = place.map(|place| self.0.measure_and_replace(&place, back));
     }
 
     /// Returns the place in which a client is counted now, if it is counted.
     fn place_known(&self, client: &Client) -> Option<Client> {
         let wider = client.wider();
         let places = [client.clone(), wider.clone(), wider.wider()];
-        places.into_iter().find(|place| self.0.kept.contains_key(place))
-    }
-
-    fn recount(&self) {
-        self.0.count.store(self.0.kept.len(), Ordering::Relaxed);
+        let counts = self.0.lock();
+        places.into_iter().find(|place| counts.contains_key(place))
     }
 }
 
@@ -69,25 +56,24 @@ impl StateStore for Bounded {
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
     {
-        self.0.kept.measure_and_replace(&self.place(client), change)
+        self.0.measure_and_replace(&self.place(client), change)
     }
 }
 
 impl ShrinkableKeyedStateStore<Client> for Bounded {
     fn retain_recent(&self, drop_below: Nanos) {
-        self.0.kept.retain_recent(drop_below);
-        self.recount();
+        self.0.retain_recent(drop_below);
     }
 
     fn shrink_to_fit(&self) {
-        ShrinkableKeyedStateStore::shrink_to_fit(&self.0.kept);
+        self.0.shrink_to_fit();
     }
 
     fn len(&self) -> usize {
-        self.0.kept.len()
+        self.0.len()
     }
 
     fn is_empty(&self) -> bool {
-        self.0.kept.is_empty()
+        self.0.is_empty()
     }
 }
