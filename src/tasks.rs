@@ -1,5 +1,9 @@
 //! Work outside the threads that serve requests.
 
+use std::convert::Infallible;
+
+use rocket::tokio::runtime::Handle;
+use rocket::tokio::sync::oneshot;
 use rocket::tokio::task::{JoinError, spawn_blocking};
 use rocket::tokio::{self, select};
 use rocket::{Orbit, Rocket};
@@ -29,6 +33,29 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     let _on_drop = StopOnDrop(stop.clone());
     let span = Span::current();
     spawn_blocking(move || span.in_scope(|| work(&stop))).await
+}
+
+/// Runs long work that also waits, for a database say, on one thread of its own, within the span of the caller. So no other thread is
+/// busy with what it reads, and that is freed where it was allocated, which gives its memory back at once. If the future is dropped, the
+/// work is dropped where it waits, and told by its [`Stop`] elsewhere. Returns `None` if the work panics.
+pub(crate) async fn on_own_thread<T: Send + 'static>(
+    work: impl AsyncFnOnce(&Stop) -> T + Send + 'static,
+) -> Option<T> {
+    let stop = Stop::default();
+    let _on_drop = StopOnDrop(stop.clone());
+    let (_waits, gone) = oneshot::channel::<Infallible>();
+    let (span, runtime) = (Span::current(), Handle::current());
+    let working = spawn_blocking(move || {
+        span.in_scope(|| {
+            runtime.block_on(async {
+                select! {
+                    done = work(&stop) => Some(done),
+                    _ = gone => None,
+                }
+            })
+        })
+    });
+    working.await.ok().flatten()
 }
 
 /// Runs a background task until the server shuts down; it is dropped then.
@@ -66,6 +93,34 @@ mod tests {
         assert_eq!(has_begun.recv_timeout(Duration::from_secs(20)), Ok(Ok(())));
         drop(working);
         assert!(has_stopped.recv_timeout(Duration::from_secs(20)).is_ok());
+    }
+
+    #[rocket::async_test]
+    async fn work_that_waits_itself_is_dropped_when_nobody_waits_for_it() {
+        struct Signal(mpsc::Sender<()>);
+        impl Drop for Signal {
+            fn drop(&mut self) {
+                self.0.send(()).unwrap();
+            }
+        }
+        let (begun, has_begun) = mpsc::channel();
+        let (dropped, is_dropped) = mpsc::channel();
+        let mut working = Box::pin(on_own_thread(async move |_| {
+            let _signal = Signal(dropped);
+            begun.send(()).unwrap();
+            rocket::futures::future::pending::<()>().await;
+        }));
+        assert!((&mut working).now_or_never().is_none());
+        assert!(has_begun.recv_timeout(Duration::from_secs(20)).is_ok());
+        assert!(is_dropped.try_recv().is_err());
+        drop(working);
+        assert!(is_dropped.recv_timeout(Duration::from_secs(20)).is_ok());
+    }
+
+    #[rocket::async_test]
+    async fn work_on_its_own_thread_returns_its_result_unless_it_panics() {
+        assert_eq!(on_own_thread(async |stop| stop.check()).await, Some(Ok(())));
+        assert_eq!(on_own_thread(async |_| -> () { panic!("as the test wants it") }).await, None);
     }
 
     #[rocket::async_test]

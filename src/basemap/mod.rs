@@ -25,7 +25,7 @@ use crate::model::{
     BoundingBox, Geometry, GroundKind, GroundPart, GroundShape, InfrastructureKind, Places, Position,
 };
 use crate::rendering::cache::Rendered;
-use crate::rendering::{JSON, Permits, prepared};
+use crate::rendering::{JSON, Lane, Permits, prepared};
 use crate::stores::Store;
 use crate::tasks::off_thread;
 
@@ -151,7 +151,7 @@ impl Ground {
         if let Some(known) = self.drawn.lock().await.get(&key) {
             return Ok(known.clone());
         }
-        let _permit = permits.small().await.map_err(Problem::from)?;
+        let _permit = permits.small(Lane::Current).await.map_err(Problem::from)?;
         let ground = Arc::clone(self);
         let drawing = off_thread(move |_| draw(&[&ground.waterways, &ground.file], within, zoom));
         let body = drawing.await.map_err(Problem::internal)??;

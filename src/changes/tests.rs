@@ -11,7 +11,7 @@ use crate::config::Streams;
 use crate::fixture;
 use crate::model::{AreaId, AreaSelector, FloodLayer, FloodState, FloodStatus, StateChange, Timestamp};
 use crate::quotas::{Client, Seats};
-use crate::rendering::{Busy, Permits};
+use crate::rendering::{Busy, Lane, Permits};
 use crate::slots::NoSlot;
 use crate::stores::{FloodQuery, Revision};
 use crate::telemetry::Metrics;
@@ -206,7 +206,7 @@ async fn a_full_state_is_encoded_once_and_stays_while_there_is_room() {
     let full = async |minimum_state: Option<FloodState>, weight: u64| {
         let encode = async || {
             encoded.fetch_add(1, Ordering::SeqCst);
-            let held = Box::new(permits.state(weight).await?.finish(40));
+            let held = Box::new(permits.large(Lane::States, weight).await?.finish(40));
             Ok::<_, Busy>(Arc::new(FullState { cursor: state.cursor(), json: vec![b' '; 40], held }))
         };
         state.full(&FloodQuery { minimum_state, ..FloodQuery::default() }, weight, 100, encode).await

@@ -8,12 +8,15 @@ use crate::model::AreaSet;
 /// The bytes before and after the result in a JSON response.
 pub(crate) const ENVELOPE: (&[u8], &[u8]) = (br#"{"statusCode":200,"result":"#, b"}");
 
-/// Returns `{"statusCode":200,"result":…}` around the JSON that `write` appends.
-pub(crate) fn enveloped<E>(write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<Vec<u8>, E> {
-    let mut body = ENVELOPE.0.to_vec();
-    write(&mut body)?;
+/// Appends `{"statusCode":200,"result":…}` around the JSON that `write` appends.
+pub(crate) fn envelop<E>(
+    body: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    body.extend_from_slice(ENVELOPE.0);
+    write(body)?;
     body.extend_from_slice(ENVELOPE.1);
-    Ok(body)
+    Ok(())
 }
 
 /// The cities of the loaded areas, for a response about a city that is not among them. Its `Display` is a sentence.
@@ -73,7 +76,9 @@ impl fmt::Display for Coverage {
 
 /// Returns `{"statusCode":200,"result":…}` around a value.
 pub(crate) fn result<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
-    enveloped(|body| serde_json::to_writer(body, value)).map_err(Problem::internal)
+    let mut body = Vec::new();
+    envelop(&mut body, |body| serde_json::to_writer(body, value)).map_err(Problem::internal)?;
+    Ok(body)
 }
 
 /// Returns `{"statusCode":200,"result":…}` around a struct, with its members beside `result` as well.

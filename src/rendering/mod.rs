@@ -26,6 +26,6 @@ pub(crate) use self::answer::{HTML, JSON, between, prepared};
 pub use self::answers::Answers;
 pub(crate) use self::items::{ItemsQuery, Wanted};
 pub(crate) use self::layers::Layers;
-pub(crate) use self::permits::{Busy, Memory, Permit, Permits};
+pub(crate) use self::permits::{Busy, Lane, Memory, Permit, Permits};
 pub use self::question::Question;
 pub(crate) use self::renderer::Renderer;

@@ -5,40 +5,56 @@ use rocket::tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::telemetry::Metrics;
 
-/// Limits the memory that large renderings take together, and how many renderings work at the same time.
+/// Limits the memory of large renderings, and how many renderings work at the same time.
 ///
-/// A rendering is *large* if it is estimated to take [`LARGE`](Self::LARGE) bytes or more. There are four lanes, which do not
-/// wait for each other: small renderings; large renderings of current data, that is, the map and the latest reports; full states
-/// for clients that follow changes; and large renderings of periods and parts of the map, which clients can request in any
-/// number. An eighth of the limit is for current data, a quarter for full states, the rest for periods. A rendering needs as much memory of its lane as it is estimated to take; if that is more than the lane has, it runs
-/// there alone.
+/// A rendering is *large* if it is estimated to take [`LARGE`](Self::LARGE) bytes or more. Each is in a [`Lane`], and waits neither for
+/// those of other lanes nor, if it is small, for large ones. A large one reserves in its lane the memory that it is estimated to take; if
+/// that is more than the lane has, it reserves all of it, and so runs alone. A rendering that takes more than it has reserved, small or
+/// large, reserves the rest if that is free; it never waits for it.
 ///
-/// A full state, and the response for a period, holds its [`Memory`] until the last byte is sent. While it is cached, it counts against the size
-/// of the cache, which is added to the memory of the lane. So cached responses never take memory away from renderings, and all
+/// A full state, and the response for a period, holds its [`Memory`] until the last byte is sent. While it is cached, it counts against
+/// the size of the cache, which is added to the memory of the lane. So cached responses never take memory away from renderings, and all
 /// of them together take at most the limit plus the size of the cache.
 #[derive(Clone, Debug)]
-pub(crate) struct Permits(Arc<Lanes>);
+pub(crate) struct Permits(Arc<Inner>);
 
 #[derive(Debug)]
-struct Lanes {
-    small: Lane,
-    current: Lane,
-    states: Lane,
-    periods: Lane,
+struct Inner {
+    /// In the order of [`Lane`].
+    pools: [Pool; 3],
     metrics: Metrics,
 }
 
+/// What a rendering is about, and the share of the limit that large ones have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// Current data, that is, the map and the latest reports: an eighth of the limit.
+    Current,
+    /// Full states for clients that follow changes: a quarter of the limit.
+    States,
+    /// Periods and parts of the map, which clients can request in any number: the rest of the limit.
+    Periods,
+}
+
+/// How many renderings work at the same time, and how many wait.
 #[derive(Debug)]
-struct Lane {
+struct Queue {
     name: &'static str,
-    /// In units of [`UNIT`].
-    memory: Arc<Semaphore>,
-    /// How many units one rendering takes at most.
-    limit: u32,
     workers: Arc<Semaphore>,
     /// How many renderings work at the same time.
     most: u32,
-    queue: Semaphore,
+    waiting: Semaphore,
+}
+
+/// The memory of a lane, and its renderings.
+#[derive(Debug)]
+struct Pool {
+    small: Queue,
+    large: Queue,
+    /// In units of [`UNIT`].
+    memory: Arc<Semaphore>,
+    /// How many units one rendering reserves at most.
+    limit: u32,
 }
 
 /// Permission for a rendering to work.
@@ -46,13 +62,17 @@ struct Lane {
 pub(crate) struct Permit {
     _work: OwnedSemaphorePermit,
     memory: OwnedSemaphorePermit,
+    /// How many units it reserves at most.
+    limit: u32,
+    /// How many units the rendering takes, as far as it is known.
+    taken: u32,
 }
 
 /// Memory within the limit that a response holds.
 #[derive(Debug)]
 pub(crate) struct Memory(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
 
-/// Too many renderings wait for a permit.
+/// Too many renderings wait for a permit, or one takes more memory than is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many renderings wait for memory or a core")]
 pub(crate) struct Busy;
@@ -71,17 +91,24 @@ impl Permits {
     /// Makes permits for large renderings of up to `limit` bytes together, in addition to a cache of up to `cache` bytes, on
     /// `cores` cores.
     ///
-    /// About one large rendering works on each core, and two small ones.
+    /// In each lane, about one large rendering works on two cores, and two small ones on each.
     #[must_use]
     pub(crate) fn new(limit: u64, cache: u64, cores: NonZeroUsize, metrics: Metrics) -> Self {
         let cores = u32::try_from(cores.get()).unwrap_or(u32::MAX);
         let (current, states) = (units(limit / 8), units(limit / 4));
         let periods = units(limit).saturating_sub(current).saturating_sub(states);
-        Self(Arc::new(Lanes {
-            small: Lane::new("small", 0, 0, cores.saturating_mul(2), QUEUE),
-            current: Lane::new("current", current, 0, cores.div_ceil(2), QUEUE),
-            states: Lane::new("states", states, 0, cores.div_ceil(2), QUEUE),
-            periods: Lane::new("periods", periods, units(cache), cores.div_ceil(2), PERIODS_QUEUE),
+        let pool = |name, waiting, limit: u32, cached: u32| {
+            let memory = (limit as usize).saturating_add(cached as usize).min(Semaphore::MAX_PERMITS);
+            let small = Queue::new("small", cores.saturating_mul(2), QUEUE);
+            let large = Queue::new(name, cores.div_ceil(2), waiting);
+            Pool { small, large, memory: Arc::new(Semaphore::new(memory)), limit }
+        };
+        Self(Arc::new(Inner {
+            pools: [
+                pool("current", QUEUE, current, 0),
+                pool("states", QUEUE, states, 0),
+                pool("periods", PERIODS_QUEUE, periods, units(cache)),
+            ],
             metrics,
         }))
     }
@@ -91,81 +118,85 @@ impl Permits {
     /// # Errors
     ///
     /// [`Busy`] if too many are already waiting.
-    pub(crate) async fn small(&self) -> Result<Permit, Busy> {
-        self.enter(&self.0.small, 0).await
+    pub(crate) async fn small(&self, lane: Lane) -> Result<Permit, Busy> {
+        let pool = self.pool(lane);
+        self.wait(pool, &pool.small, 0).await
     }
 
-    /// Waits, in the order of the calls, for a permit for a large rendering of current data that is estimated to take this many
-    /// bytes.
+    /// Waits, in the order of the calls, for a permit for a large rendering that is estimated to take this many bytes.
     ///
     /// # Errors
     ///
     /// [`Busy`] if too many are already waiting.
-    pub(crate) async fn current(&self, bytes: u64) -> Result<Permit, Busy> {
-        self.enter(&self.0.current, bytes).await
+    pub(crate) async fn large(&self, lane: Lane, bytes: u64) -> Result<Permit, Busy> {
+        let pool = self.pool(lane);
+        self.wait(pool, &pool.large, units(bytes)).await
     }
 
-    /// Waits, in the order of the calls, for a permit for a full state that is estimated to take this many bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Busy`] if too many are already waiting.
-    pub(crate) async fn state(&self, bytes: u64) -> Result<Permit, Busy> {
-        self.enter(&self.0.states, bytes).await
+    async fn wait(&self, pool: &Pool, queue: &Queue, taken: u32) -> Result<Permit, Busy> {
+        let limit = pool.limit;
+        let workers = if taken > limit { queue.most } else { 1 };
+        let waiting = self.0.metrics.rendering_waits(queue.name);
+        let permit = async {
+            let _place = queue.waiting.try_acquire().map_err(|_| Busy)?;
+            // The semaphores are never closed.
+            let memory =
+                Arc::clone(&pool.memory).acquire_many_owned(taken.min(limit)).await.map_err(|_| Busy)?;
+            let work = Arc::clone(&queue.workers).acquire_many_owned(workers).await.map_err(|_| Busy)?;
+            Ok(Permit { _work: work, memory, limit, taken })
+        };
+        let permit = permit.await;
+        drop(waiting);
+        permit.inspect_err(|Busy| self.0.metrics.rendering_rejected())
     }
 
     /// Returns how many bytes of full states may stay without a client that needs them: half of what they may take, so that
     /// others can be encoded.
     #[must_use]
     pub(crate) fn room_for_states(&self) -> u64 {
-        u64::from(self.0.states.limit) * UNIT / 2
+        u64::from(self.pool(Lane::States).limit) * UNIT / 2
     }
 
-    /// Waits, in the order of the calls, for a permit for a large rendering of a period that is estimated to take this many
-    /// bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Busy`] if too many are already waiting.
-    pub(crate) async fn period(&self, bytes: u64) -> Result<Permit, Busy> {
-        self.enter(&self.0.periods, bytes).await
-    }
-
-    async fn enter(&self, lane: &Lane, bytes: u64) -> Result<Permit, Busy> {
-        let waiting = self.0.metrics.rendering_waits(lane.name);
-        let permit = lane.enter(units(bytes)).await;
-        drop(waiting);
-        permit.inspect_err(|Busy| self.0.metrics.rendering_rejected())
+    fn pool(&self, lane: Lane) -> &Pool {
+        &self.0.pools[lane as usize]
     }
 }
 
-impl Lane {
-    /// Makes a lane of `limit` units for renderings, and `cached` more units for their cached responses.
-    fn new(name: &'static str, limit: u32, cached: u32, most: u32, queue: usize) -> Self {
-        let memory = (limit as usize).saturating_add(cached as usize).min(Semaphore::MAX_PERMITS);
-        Self {
-            name,
-            memory: Arc::new(Semaphore::new(memory)),
-            limit,
-            workers: Arc::new(Semaphore::new(most as usize)),
-            most,
-            queue: Semaphore::new(queue),
-        }
-    }
-
-    async fn enter(&self, wanted: u32) -> Result<Permit, Busy> {
-        let _place = self.queue.try_acquire().map_err(|_| Busy)?;
-        let workers = if wanted > self.limit { self.most } else { 1 };
-        let memory = Arc::clone(&self.memory).acquire_many_owned(wanted.min(self.limit));
-        // The semaphores are never closed.
-        let memory = memory.await.map_err(|_| Busy)?;
-        let work = Arc::clone(&self.workers).acquire_many_owned(workers).await.map_err(|_| Busy)?;
-        Ok(Permit { _work: work, memory })
+impl Queue {
+    fn new(name: &'static str, most: u32, waiting: usize) -> Self {
+        let workers = Arc::new(Semaphore::new(most as usize));
+        Self { name, workers, most, waiting: Semaphore::new(waiting) }
     }
 }
 
 impl Permit {
-    /// Ends the work. If it was a large rendering, its response of this many bytes holds the memory that it takes.
+    /// Reserves as much memory as the rendering takes by now, if that is more than it has reserved. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] if so much is not free.
+    pub(crate) fn grow(&mut self, bytes: u64) -> Result<(), Busy> {
+        self.taken = self.taken.max(units(bytes));
+        let more = self.taken.min(self.limit) as usize - self.memory.num_permits();
+        if self.is_large() && more > 0 {
+            let pool = Arc::clone(self.memory.semaphore());
+            let more = u32::try_from(more).unwrap_or(u32::MAX);
+            self.memory.merge(pool.try_acquire_many_owned(more).map_err(|_| Busy)?);
+        }
+        Ok(())
+    }
+
+    /// Returns for how many bytes of a body a large rendering has room: half of what it takes, since what it reads takes as much, and a
+    /// little more.
+    pub(crate) fn room(&self) -> usize {
+        if self.is_large() { self.taken as usize * UNIT as usize / 16 * 9 } else { 0 }
+    }
+
+    fn is_large(&self) -> bool {
+        self.taken >= units(Permits::LARGE)
+    }
+
+    /// Ends the work. If its response has [`LARGE`](Permits::LARGE) bytes or more, it holds the memory that it takes.
     #[must_use]
     pub(crate) fn finish(self, bytes: usize) -> Memory {
         let Self { mut memory, .. } = self;
@@ -193,7 +224,7 @@ mod tests {
     }
 
     fn period(permits: &Permits, bytes: u64) -> Option<Permit> {
-        permits.period(bytes).now_or_never().map(Result::unwrap)
+        permits.large(Lane::Periods, bytes).now_or_never().map(Result::unwrap)
     }
 
     #[test]
@@ -224,13 +255,15 @@ mod tests {
     fn neither_small_renderings_nor_what_is_current_waits_for_periods() {
         let permits = permits(16 * MIB, 0);
         let _heavy = period(&permits, 100 * MIB).unwrap();
-        let small: Vec<_> = (0..8).map(|_| permits.small().now_or_never().unwrap().unwrap()).collect();
-        assert!(permits.small().now_or_never().is_none());
-        let current = permits.current(100 * MIB).now_or_never().unwrap().unwrap();
-        assert!(permits.current(MIB).now_or_never().is_none());
+        let small: Vec<_> =
+            (0..8).map(|_| permits.small(Lane::Periods).now_or_never().unwrap().unwrap()).collect();
+        assert!(permits.small(Lane::Periods).now_or_never().is_none());
+        assert!(permits.small(Lane::Current).now_or_never().is_some());
+        let current = permits.large(Lane::Current, 100 * MIB).now_or_never().unwrap().unwrap();
+        assert!(permits.large(Lane::Current, MIB).now_or_never().is_none());
         drop((small, current));
-        assert!(permits.small().now_or_never().is_some());
-        assert!(permits.current(MIB).now_or_never().is_some());
+        assert!(permits.small(Lane::Periods).now_or_never().is_some());
+        assert!(permits.large(Lane::Current, MIB).now_or_never().is_some());
     }
 
     #[test]
@@ -246,6 +279,24 @@ mod tests {
     }
 
     #[test]
+    fn a_rendering_that_takes_more_than_estimated_reserves_it_or_is_refused_at_once() {
+        let permits = permits(16 * MIB, 0);
+        let mut first = period(&permits, 4 * MIB).unwrap();
+        let mut small = permits.small(Lane::Periods).now_or_never().unwrap().unwrap();
+        let is_free = (Ok(()), Ok(()));
+        assert_eq!((first.grow(2 * MIB), small.grow(MIB - 1)), is_free, "it has that, or is still small");
+        assert_eq!((first.grow(7 * MIB), small.grow(5 * MIB)), is_free);
+        assert_eq!(first.room(), 9 * (7 << 20) / 16);
+        assert_eq!((first.grow(8 * MIB), small.grow(6 * MIB)), (Err(Busy), Err(Busy)));
+        drop(small);
+        assert_eq!(first.grow(100 * MIB), Ok(()), "all that the lane has");
+        let mut current = permits.small(Lane::Current).now_or_never().unwrap().unwrap();
+        assert_eq!(current.grow(2 * MIB), Ok(()));
+        drop(first);
+        assert!(period(&permits, 12 * MIB).is_some());
+    }
+
+    #[test]
     fn a_full_cache_leaves_the_limit_to_renderings() {
         let permits = permits(16 * MIB, 8 * MIB);
         let _cached = period(&permits, 8 * MIB).unwrap().finish(8 << 20);
@@ -257,13 +308,13 @@ mod tests {
         let metrics = Metrics::default();
         let permits = Permits::new(16 * MIB, 0, NonZeroUsize::MIN, metrics.clone());
         let _working = period(&permits, MIB).unwrap();
-        let mut waiting: Vec<_> = (0..16).map(|_| Box::pin(permits.period(MIB))).collect();
+        let mut waiting: Vec<_> = (0..16).map(|_| Box::pin(permits.large(Lane::Periods, MIB))).collect();
         assert!(waiting.iter_mut().all(|waiting| waiting.now_or_never().is_none()));
-        assert_eq!(permits.period(MIB).now_or_never().unwrap().unwrap_err(), Busy);
+        assert_eq!(permits.large(Lane::Periods, MIB).now_or_never().unwrap().unwrap_err(), Busy);
         let text = metrics.text().unwrap();
         assert!(text.contains("siaga_renderings_rejected_total 1\n"), "{text}");
         assert!(text.contains("siaga_renderings_waiting{lane=\"periods\"} 16\n"), "{text}");
         drop(waiting.pop());
-        assert!(permits.period(MIB).now_or_never().is_none(), "its place is free");
+        assert!(permits.large(Lane::Periods, MIB).now_or_never().is_none(), "its place is free");
     }
 }

@@ -11,10 +11,10 @@ use super::envelope::{Coverage, Supplement};
 use super::layers::Layers;
 use super::statistics::{FloodedAreas, FloodedRegions, Reported, flooded};
 use super::weight::{self, cost, features, weigh};
-use super::{Busy, JSON, Permit, Permits, Question, envelope};
+use super::{Busy, JSON, Lane, Permit, Permits, Question, envelope};
 use crate::admission::Account;
 use crate::changes::{FullState, State, Withdrawn};
-use crate::collections::{GEOJSON, Items, Tables};
+use crate::collections::{GEOJSON, Tables};
 use crate::content::Content;
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
@@ -22,7 +22,7 @@ use crate::model::alerts::Issuer;
 use crate::model::{BoundingBox, Clock, Layer, Stop, Validity};
 use crate::quotas::TooMany;
 use crate::stores::{FloodQuery, LayerQuery, ReportQuery, Store, Versioned, Window};
-use crate::tasks::off_thread;
+use crate::tasks::{off_thread, on_own_thread};
 use crate::telemetry::Metrics;
 
 /// Renders responses from the data in the store, off the threads that serve requests.
@@ -74,7 +74,7 @@ impl Renderer {
         let (weight, room) = (STATE * state.flooded() as u64, self.permits.room_for_states());
         let encode = async || {
             account.map_or(Ok(()), |account| account.charge(0, cost(weight))).map_err(too_many)?;
-            let permit = self.permits.state(weight).await?;
+            let permit = self.permits.large(Lane::States, weight).await?;
             let (state, query) = (Arc::clone(state), query.clone());
             let encoding = off_thread(move |_| {
                 let mut json = serde_json::to_vec(&*state.since(None, &query)).map_err(Problem::internal)?;
@@ -99,7 +99,7 @@ impl Renderer {
             self.prepare_layer(query).await?;
         }
         // Counting, and reading what is in memory, is small work.
-        let small = self.permits.small().await.map_err(Problem::from)?;
+        let small = self.permits.small(lane(&question)).await.map_err(Problem::from)?;
         let mut begun = Instant::now();
         let rendered = if let Question::Within(
             part,
@@ -109,18 +109,22 @@ impl Renderer {
         {
             let (layer, weight) = self.part(*part, query).await?;
             let permit = self.admit(&question, account, 0, weight, small).await?;
-            let supplement = self.coverage(&question).await?;
-            self.encode(layer, Arc::clone(format), supplement, Work { permit, holds_memory: true }).await?
+            let (supplement, format) = (self.coverage(&question).await?, Arc::clone(format));
+            let encode = async move |renderer: &Self, work: Work<'_>| {
+                renderer.encode(layer, &*format, supplement, work).await
+            };
+            self.render_on_own_thread(permit, true, encode).await?
         } else if let Question::Items(query) = &question {
             let items = self.items(query, account).await?;
             let permit = self.admit(&question, account, 0, weight::items(&items.value), small).await?;
-            let (renderer, query) = (Arc::clone(&self), query.clone());
-            let work = Work { permit, holds_memory: true };
-            let write = move |items: &Items, stop: &Stop| {
-                let bytes = query.write(items, &renderer.tables, &renderer.base_url, stop);
-                Ok((GEOJSON.into(), bytes.map_err(Problem::internal)?))
+            let query = query.clone();
+            let write = async move |renderer: &Self, work: Work<'_>| {
+                work.write(items, |items, stop| {
+                    let bytes = query.write(items, &renderer.tables, &renderer.base_url, stop);
+                    Ok((GEOJSON.into(), bytes.map_err(Problem::internal)?))
+                })
             };
-            work.write(items, write).await?
+            self.render_on_own_thread(permit, true, write).await?
         } else {
             let known = weight::before_counting(&question, &*self.store).await?;
             charge(account, 0, known)?;
@@ -132,20 +136,35 @@ impl Renderer {
                 let now = self.clock.now();
                 (None, weigh(&question, &*self.store, now, self.features, last).await?)
             };
-            let asked = newest.as_ref().unwrap_or(&question);
             // A shortened time is not one that the client has chosen.
             let permit = self.admit(&question, account, known, weight, small).await?;
             begun = Instant::now();
-            let work = Work { permit, holds_memory: question.is_period() };
             let is_truncated = newest.is_some();
             let supplement =
                 if is_truncated { Some(Supplement::Truncated) } else { self.coverage(&question).await? };
-            let rendered = self.work(asked, supplement, work).await?;
+            let (asked, is_period) = (newest.unwrap_or_else(|| question.clone()), question.is_period());
+            let render =
+                async move |renderer: &Self, work: Work<'_>| renderer.work(&asked, supplement, work).await;
+            let rendered = self.render_on_own_thread(permit, is_period, render).await?;
             rendered.map(|rendered| Rendered { is_truncated, ..rendered })
         };
         let (resource, format) = (question.name(), question.format_name());
         self.metrics.rendered(resource, format, begun.elapsed(), rendered.value.content.size());
         Ok(rendered)
+    }
+
+    /// Renders on a thread of its own, which holds the permit until that is done, even if no request waits any more.
+    async fn render_on_own_thread(
+        self: &Arc<Self>,
+        permit: Permit,
+        holds_memory: bool,
+        render: impl AsyncFnOnce(&Self, Work<'_>) -> Result<Versioned<Rendered>, Problem> + Send + 'static,
+    ) -> Result<Versioned<Rendered>, Problem> {
+        let renderer = Arc::clone(self);
+        let rendering =
+            on_own_thread(async move |stop| render(&renderer, Work { permit, holds_memory, stop }).await);
+        // A panic is logged where it happens.
+        rendering.await.unwrap_or_else(|| Err(Unfinished::Panicked.into()))
     }
 
     /// Returns the areas or the infrastructure that touch a part of the map, which the store has in memory, and the weight of rendering them.
@@ -174,12 +193,7 @@ impl Renderer {
             return Ok(small);
         }
         drop(small);
-        let large = if question.is_period() {
-            self.permits.period(weight).await
-        } else {
-            self.permits.current(weight).await
-        };
-        Ok(large.map_err(Problem::from)?)
+        Ok(self.permits.large(lane(question), weight).await.map_err(Problem::from)?)
     }
 
     /// Returns the length of the time that ends now and has no more reports than a list may have, and how many it has: the whole
@@ -214,44 +228,36 @@ impl Renderer {
         &self,
         question: &Question,
         supplement: Option<Supplement>,
-        work: Work,
+        work: Work<'_>,
     ) -> Result<Versioned<Rendered>, Problem> {
         let store = &*self.store;
         match question {
             Question::Layer(query, format) => {
                 let layer = query.ask(store, self.clock.now()).await?;
-                self.encode(layer, Arc::clone(format), supplement, work).await
+                self.encode(layer, &**format, supplement, work).await
             }
             Question::Within(part, query, format) => {
                 let layer = query.ask(store, self.clock.now()).await?;
-                let part = *part;
-                let within = off_thread(move |_| layer.map(|layer| layer.within(&part))).await;
-                self.encode(within.map_err(Problem::internal)?, Arc::clone(format), supplement, work).await
+                self.encode(layer.map(|layer| layer.within(part)), &**format, supplement, work).await
             }
-            Question::FloodStates(query) => {
-                let states = store.flood_states(query).await?;
-                let write = move |states: &Vec<_>, _: &Stop| {
-                    let mut body = envelope::result(states)?;
-                    supplement.map_or(Ok(()), |supplement| supplement.add_to(&mut body))?;
-                    Ok((JSON.into(), body))
-                };
-                work.write(states, write).await
-            }
-            Question::FloodArchive(query) => work.result(store.flood_archive(query).await?).await,
-            Question::FloodSeries(query) => work.result(store.flood_series(query).await?).await,
-            Question::ReportSeries(query) => work.result(store.report_series(query).await?).await,
+            Question::FloodStates(query) => work.write(store.flood_states(query).await?, |states, _| {
+                let mut body = envelope::result(states)?;
+                supplement.map_or(Ok(()), |supplement| supplement.add_to(&mut body))?;
+                Ok((JSON.into(), body))
+            }),
+            Question::FloodArchive(query) => work.result(store.flood_archive(query).await?),
+            Question::FloodSeries(query) => work.result(store.flood_series(query).await?),
+            Question::ReportSeries(query) => work.result(store.report_series(query).await?),
             Question::FloodedRegions(areas) => {
-                let flooded = flooded(store, areas).await?;
-                work.statistic(flooded.map(|flooded| FloodedRegions::of(&flooded))).await
+                work.statistic(flooded(store, areas).await?.map(|flooded| FloodedRegions::of(&flooded)))
             }
             Question::FloodedAreas(areas) => {
-                let flooded = flooded(store, areas).await?;
-                work.statistic(flooded.map(|flooded| FloodedAreas::of(&flooded))).await
+                work.statistic(flooded(store, areas).await?.map(|flooded| FloodedAreas::of(&flooded)))
             }
             // Their weight is known only once they are read.
             Question::Items(_) => Err(Problem::internal("items are rendered elsewhere")),
             Question::ReportSummary(query) => {
-                work.statistic(store.report_summary(query).await?.map(Reported::from)).await
+                work.statistic(store.report_summary(query).await?.map(Reported::from))
             }
         }
     }
@@ -260,11 +266,12 @@ impl Renderer {
     async fn encode(
         &self,
         layer: Versioned<Layer>,
-        format: Arc<dyn Format>,
+        format: &dyn Format,
         supplement: Option<Supplement>,
-        work: Work,
+        mut work: Work<'_>,
     ) -> Result<Versioned<Rendered>, Problem> {
         let layer = layer.map(|layer| layer.with_photos_at(&self.photos_url).issued_by(&self.issuer));
+        work.permit.grow(weight::read(&layer.value))?;
         let (mut now, mut validity) = (self.clock.now(), layer.validity);
         if let Some(step) = format.time_step() {
             validity = validity.and(Validity::step(now, step));
@@ -277,22 +284,27 @@ impl Renderer {
         if layer.value.is_empty() {
             context.bounds = self.store.places().await?.value.bounds();
         }
-        let rendered = work.write(layer, move |layer, stop| {
+        let room = work.permit.room();
+        let rendered = work.write(layer, |layer, stop| {
             context.stop = stop.clone();
             let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
-            let body = if format.container() == Container::JSON {
-                let mut body = envelope::enveloped(encode)?;
+            // A body that grows is copied, and takes up to three times its memory then. What is never written takes none.
+            let mut body = Vec::with_capacity(room);
+            if format.container() == Container::JSON {
+                envelope::envelop(&mut body, encode)?;
                 supplement.map_or(Ok(()), |supplement| supplement.add_to(&mut body))?;
-                body
             } else {
-                let mut body = Vec::new();
                 encode(&mut body)?;
-                body
-            };
+            }
             Ok((format.media_type().to_owned().into(), body))
         });
-        Ok(rendered.await?.within(validity))
+        Ok(rendered?.within(validity))
     }
+}
+
+/// Returns the lane in which a question is rendered.
+fn lane(question: &Question) -> Lane {
+    if question.is_period() { Lane::Periods } else { Lane::Current }
 }
 
 impl From<Unfinished> for Problem {
@@ -322,44 +334,37 @@ fn too_many(too_many: TooMany) -> Problem {
 }
 
 /// A rendering that has its permit.
-struct Work {
+struct Work<'s> {
     permit: Permit,
     /// Whether its response holds the memory that it takes.
     holds_memory: bool,
+    stop: &'s Stop,
 }
 
-impl Work {
+impl Work<'_> {
     /// Renders `{"statusCode":200,"result":…}` around the value.
-    async fn result<T>(self, found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
-    where
-        T: Serialize + Send + 'static,
-    {
-        self.write(found, |value, _| Ok((JSON.into(), envelope::result(value)?))).await
+    fn result<T: Serialize>(self, found: Versioned<T>) -> Result<Versioned<Rendered>, Problem> {
+        self.write(found, |value, _| Ok((JSON.into(), envelope::result(value)?)))
     }
 
     /// Renders `{"statusCode":200,"result":…}` around the value, with its members beside `result`, where existing maps read
     /// statistics.
-    async fn statistic<T>(self, found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
-    where
-        T: Serialize + Send + 'static,
-    {
-        self.write(found, |value, _| Ok((JSON.into(), envelope::result_and_members(value)?))).await
+    fn statistic<T: Serialize>(self, found: Versioned<T>) -> Result<Versioned<Rendered>, Problem> {
+        self.write(found, |value, _| Ok((JSON.into(), envelope::result_and_members(value)?)))
     }
 
-    /// Renders the bytes that `write` returns for the value, and their tag. The permit is held until that is done, even if no
-    /// request waits any more.
-    async fn write<T: Send + 'static>(
-        self,
+    /// Renders the bytes that `write` returns for the value, and their tag.
+    fn write<T>(
+        mut self,
         found: Versioned<T>,
-        write: impl FnOnce(&T, &Stop) -> Result<(Cow<'static, str>, Vec<u8>), Problem> + Send + 'static,
+        write: impl FnOnce(&T, &Stop) -> Result<(Cow<'static, str>, Vec<u8>), Problem>,
     ) -> Result<Versioned<Rendered>, Problem> {
-        let writing = off_thread(move |stop| {
-            let (media_type, bytes) = write(&found.value, stop)?;
-            let rendered = Rendered::new(media_type, Content::tagged(bytes));
-            let memory = self.permit.finish(rendered.content.size());
-            Ok(found.map(|_| if self.holds_memory { rendered.holding(memory) } else { rendered }))
-        });
-        // The panic itself is logged where it happens.
-        writing.await.map_err(|_| Problem::from(Unfinished::Panicked))?
+        let (media_type, bytes) = write(&found.value, self.stop)?;
+        let rendered = Rendered::new(media_type, Content::tagged(bytes));
+        if self.holds_memory {
+            self.permit.grow(rendered.content.size() as u64)?;
+        }
+        let memory = self.permit.finish(rendered.content.size());
+        Ok(found.map(|_| if self.holds_memory { rendered.holding(memory) } else { rendered }))
     }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::Question;
 use crate::collections::{Collection, Items};
 use crate::error::{Problem, Source};
-use crate::model::{Layer, Timestamp};
+use crate::model::{Layer, Report, ReportContent, Timestamp};
 use crate::stores::{
     AlertQuery, EntryQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, Store, Window,
     entries_in_force,
@@ -86,6 +86,16 @@ pub(super) fn items(items: &Items) -> u64 {
 /// Estimates how many bytes rendering a list of so many reports takes.
 pub(super) fn report_list(count: u64) -> u64 {
     count * REPORT
+}
+
+/// Returns how many bytes a layer takes that was read for one rendering, and writing it: those of reports, whose texts can be long.
+pub(super) fn read(layer: &Layer) -> u64 {
+    let Layer::Reports(reports) = layer else { return 0 };
+    let text = |report: &Report| {
+        let ReportContent { title, text, report_data, .. } = &report.content;
+        title.len() + text.len() + report_data.as_ref().map_or(0, |data| data.get().len())
+    };
+    reports.reports.iter().map(|report| REPORT / 2 + 2 * text(report) as u64).sum()
 }
 
 /// Estimates how many bytes selecting features of a layer by their values, their time or their place takes: each is looked at.

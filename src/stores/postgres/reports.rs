@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde_json::value::RawValue;
 use sqlx::FromRow;
+use sqlx::postgres::PgRow;
 
 use super::PostgresStore;
 use super::error::backend;
@@ -146,6 +147,16 @@ impl TryFrom<ReportRow> for Report {
     }
 }
 
+/// A report, made when its row arrives, so that a long list is not in memory twice.
+struct Listed(Arc<Report>);
+
+impl<'r> FromRow<'r, PgRow> for Listed {
+    fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
+        let report = Report::try_from(ReportRow::from_row(row)?);
+        Ok(Self(Arc::new(report.map_err(|error| sqlx::Error::Decode(error.into()))?)))
+    }
+}
+
 #[derive(FromRow)]
 struct HourRow {
     hour: DateTime<Utc>,
@@ -192,7 +203,7 @@ impl ReportStore for PostgresStore {
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
         let now = self.clock.now();
         let (rows, next) = self.asked(LISTED, query, now).await?;
-        let reports = versioned(rows, |row: ReportRow| Report::try_from(row).map(Arc::new))?;
+        let reports = versioned(rows, |Listed(report)| Ok(report))?;
         let oldest = reports.value.last().map(|report| report.content.created_at);
         Ok(reports.map(ReportLayer::from).within(query.window.validity(now, oldest, next)))
     }
@@ -204,9 +215,9 @@ impl ReportStore for PostgresStore {
 
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
         let rows = self.connections.read(sqlx::query_as(FOUND).bind(column(key.number()))).await?;
-        let Versioned { revision, value, .. } = versioned(rows, |row: ReportRow| Report::try_from(row))?;
+        let Versioned { revision, value, .. } = versioned(rows, |Listed(report)| Ok(report))?;
         match value.into_iter().next() {
-            Some(report) => Ok(Versioned::at(revision, Arc::new(report))),
+            Some(report) => Ok(Versioned::at(revision, report)),
             None => Err(StoreError::no_report(key)),
         }
     }
@@ -220,8 +231,8 @@ impl ReportStore for PostgresStore {
             Some(first) => sqlx::query_as(FROM).bind(column(first.number())).bind(i64::from(most)),
             None => sqlx::query_as(LAST),
         };
-        let rows: Vec<ReportRow> = self.connections.read(query).await?;
-        rows.into_iter().map(|row| Report::try_from(row).map(Arc::new)).collect()
+        let reports: Vec<Listed> = self.connections.read(query).await?;
+        Ok(reports.into_iter().map(|Listed(report)| report).collect())
     }
 
     async fn report_series(
