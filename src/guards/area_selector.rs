@@ -62,14 +62,7 @@ impl<R: MapResource + Default> Part for Select<R> {
 #[derive(Clone, Debug)]
 pub(crate) struct FloodSelect(pub AreaSelector);
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for FloodSelect {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, selected_floods(request).await.map(Self))
-    }
-}
+guard!(FloodSelect, |request| selected_floods(request).await.map(Self));
 
 impl Part for FloodSelect {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {

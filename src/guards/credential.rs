@@ -81,14 +81,7 @@ impl Permission for ReportsModerate {
     const SCOPES: &'static [Scope] = &[Scope::ReportsModerate];
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for Caller {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, Self::of(request).clone())
-    }
-}
+guard!(Caller, |request| Self::of(request).clone());
 
 impl Part for Caller {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
@@ -122,15 +115,7 @@ impl Caller {
     }
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for Identified {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let identified = Caller::of(request).clone().and_then(Self::of);
-        Problem::outcome(request, identified)
-    }
-}
+guard!(Identified, |request| Caller::of(request).clone().and_then(Self::of));
 
 impl Identified {
     pub(super) fn of(Caller(credential): Caller) -> Result<Self, Problem> {

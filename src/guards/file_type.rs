@@ -1,5 +1,4 @@
 use rocket::Request;
-use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
 use super::Query;
@@ -15,14 +14,7 @@ const HEADER: &str = "Content-Type";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileType(pub ImageType);
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for FileType {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, file_type(request).map(Self))
-    }
-}
+guard!(FileType, |request| file_type(request).map(Self));
 
 impl Part for FileType {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {

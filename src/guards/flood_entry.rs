@@ -1,8 +1,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rocket::Request;
-use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
 use super::{Query, managed};
@@ -31,18 +29,13 @@ pub(crate) struct Entry {
     pub format: Arc<dyn Format>,
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for FloodEntry {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let entry = match BareAddresses::format(request) {
-            Some(_) => Ok(None),
-            None => managed(request).and_then(|formats| entry(Query::of(request), formats)),
-        };
-        Problem::outcome(request, entry.map(Self))
+guard!(FloodEntry, |request| {
+    match BareAddresses::format(request) {
+        Some(_) => Ok(None),
+        None => managed(request).and_then(|formats| entry(Query::of(request), formats)),
     }
-}
+    .map(Self)
+});
 
 impl Part for FloodEntry {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {

@@ -79,22 +79,18 @@ impl<R: MapResource + Default> Part for FormatChoice<R> {
 #[derive(Clone, Debug)]
 pub(crate) struct AlertFormat(pub Arc<dyn Format>);
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for AlertFormat {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let format = managed::<FormatRegistry>(request).and_then(|registry| {
+guard!(AlertFormat, |request| {
+    managed::<FormatRegistry>(request)
+        .and_then(|registry| {
             if BareAddresses::format(request) == Some(DOCUMENT) {
                 return alert_document(registry, Query::of(request));
             }
             let formats = of_alert(registry);
             let accept = || Accept::new(request.headers().get("Accept"));
             choice(Query::of(request), accept, &formats.iter().collect::<Vec<_>>())
-        });
-        Problem::outcome(request, format.map(Self))
-    }
-}
+        })
+        .map(Self)
+});
 
 impl Part for AlertFormat {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {

@@ -1,5 +1,3 @@
-use rocket::Request;
-use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
 use crate::error::{Problem, Source};
@@ -11,20 +9,14 @@ const NAME: &str = "Idempotency-Key";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IdempotencyKey(pub(crate) Option<u128>);
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for IdempotencyKey {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let mut values = request.headers().get(NAME);
-        let key = match (values.next(), values.next()) {
-            (None, _) => Ok(Self(None)),
-            (Some(value), None) => uuid(value).map(|id| Self(Some(id))).ok_or_else(invalid),
-            _ => Err(invalid()),
-        };
-        Problem::outcome(request, key)
+guard!(IdempotencyKey, |request| {
+    let mut values = request.headers().get(NAME);
+    match (values.next(), values.next()) {
+        (None, _) => Ok(Self(None)),
+        (Some(value), None) => uuid(value).map(|id| Self(Some(id))).ok_or_else(invalid),
+        _ => Err(invalid()),
     }
-}
+});
 
 impl Part for IdempotencyKey {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {

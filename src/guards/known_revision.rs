@@ -1,5 +1,4 @@
 use rocket::Request;
-use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
 use super::{Query, managed};
@@ -47,14 +46,7 @@ impl KnownRevision {
     }
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for KnownRevision {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, Self::of(request))
-    }
-}
+guard!(KnownRevision, |request| Self::of(request));
 
 impl Part for KnownRevision {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use rocket::Request;
-use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
 use super::Query;
@@ -83,14 +82,7 @@ fn accepted<'a, L>(lines: impl Iterator<Item = &'a str>, named: impl Fn(&str) ->
     best.map(|(_, language)| language)
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for Language {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, Self::of(request))
-    }
-}
+guard!(Language, |request| Self::of(request));
 
 impl Part for Language {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {

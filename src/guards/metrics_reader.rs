@@ -1,6 +1,3 @@
-use rocket::Request;
-use rocket::request::{FromRequest, Outcome};
-
 use super::credential::bearer_token;
 use super::managed;
 use crate::auth::KeyDigest;
@@ -11,20 +8,14 @@ use crate::error::Problem;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MetricsReader(());
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for MetricsReader {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let allowed = managed::<Config>(request).and_then(|config| {
-            let Some(token) = &config.metrics.token else { return Ok(Self(())) };
-            let given = request.headers().get_one("Authorization").and_then(bearer_token);
-            // Digests are compared in constant time.
-            let known = given.is_some_and(|given| KeyDigest::of(given) == KeyDigest::of(token.expose()));
-            known
-                .then_some(Self(()))
-                .ok_or_else(|| Problem::unauthorized("not the token of siaga.metrics.token", None))
-        });
-        Problem::outcome(request, allowed)
-    }
-}
+guard!(MetricsReader, |request| {
+    managed::<Config>(request).and_then(|config| {
+        let Some(token) = &config.metrics.token else { return Ok(Self(())) };
+        let given = request.headers().get_one("Authorization").and_then(bearer_token);
+        // Digests are compared in constant time.
+        let known = given.is_some_and(|given| KeyDigest::of(given) == KeyDigest::of(token.expose()));
+        known
+            .then_some(Self(()))
+            .ok_or_else(|| Problem::unauthorized("not the token of siaga.metrics.token", None))
+    })
+});

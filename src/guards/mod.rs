@@ -35,6 +35,23 @@
 //!
 //! In your own guard, return [`Problem::outcome`] from `from_request`, so that clients get its text.
 
+/// Makes a type a guard that has the value, or the problem, which an expression returns for the request.
+macro_rules! guard {
+    ($guard:ty, |$request:ident| $read:expr) => {
+        #[rocket::async_trait]
+        impl<'r> rocket::request::FromRequest<'r> for $guard {
+            type Error = $crate::error::Problem;
+
+            async fn from_request(
+                $request: &'r rocket::Request<'_>,
+            ) -> rocket::request::Outcome<Self, $crate::error::Problem> {
+                $crate::error::Problem::outcome($request, $read)
+            }
+        }
+    };
+}
+pub(crate) use guard;
+
 mod accept;
 mod alert_parameters;
 mod area_parameters;

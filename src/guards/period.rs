@@ -1,8 +1,5 @@
 use std::time::Duration;
 
-use rocket::Request;
-use rocket::request::{FromRequest, Outcome};
-
 use super::{Query, managed};
 use crate::config::Config;
 use crate::error::{Problem, Source};
@@ -15,16 +12,11 @@ use crate::schema;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestedPeriod(pub Period);
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for RequestedPeriod {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let period = managed::<Config>(request)
-            .and_then(|config| period(Query::of(request), config.limits.max_period));
-        Problem::outcome(request, period.map(Self))
-    }
-}
+guard!(RequestedPeriod, |request| {
+    managed::<Config>(request)
+        .and_then(|config| period(Query::of(request), config.limits.max_period))
+        .map(Self)
+});
 
 impl Part for RequestedPeriod {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {

@@ -2,7 +2,6 @@ use std::sync::Arc;
 
 use rocket::Request;
 use rocket::http::ContentType;
-use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
 use super::body_headers::{announced, announces_at_most, is_not_coded};
@@ -18,14 +17,7 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 #[derive(Debug)]
 pub(crate) struct SignedUpload(pub Incoming);
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for SignedUpload {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, permitted(request).await.map(Self))
-    }
-}
+guard!(SignedUpload, |request| permitted(request).await.map(Self));
 
 impl Part for SignedUpload {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {

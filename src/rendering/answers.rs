@@ -3,7 +3,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rocket::Request;
-use rocket::request::{FromRequest, Outcome};
 use rocket::tokio::time::{self, Instant, timeout_at};
 
 use super::Answer;
@@ -17,7 +16,7 @@ use crate::content::{Accepted, Coding, Content};
 use crate::error::Problem;
 use crate::fairings::is_head;
 use crate::formats::Format;
-use crate::guards::managed;
+use crate::guards::{guard, managed};
 use crate::model::{BoundingBox, Covered, Timestamp};
 use crate::openapi::{Interface, Operation, Part};
 use crate::sources::Sources;
@@ -44,14 +43,7 @@ pub struct Answers {
     has_rendered: Arc<AtomicBool>,
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for Answers {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, Self::of(request))
-    }
-}
+guard!(Answers, |request| Self::of(request));
 
 impl Part for Answers {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {

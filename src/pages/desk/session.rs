@@ -13,7 +13,7 @@ use crate::auth::{Authenticator, Credential, CredentialKind, Refused, Scope};
 use crate::config::Config;
 use crate::error::Problem;
 use crate::fairings::{Arrival, Subject};
-use crate::guards::{FormSite, managed};
+use crate::guards::{FormSite, guard, managed};
 use crate::model::{Actor, Clock, Timestamp, is_name};
 use crate::quotas::Client;
 
@@ -184,14 +184,7 @@ impl Officer {
     }
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for Officer {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, Self::of(request))
-    }
-}
+guard!(Officer, |request| Self::of(request));
 
 impl Officer {
     /// Refuses a form from another site. If the browser does not report the site, the form must contain the token of the login.
@@ -212,19 +205,13 @@ impl Officer {
 #[derive(Clone, Debug)]
 pub(super) struct Sender(pub(super) Officer);
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for Sender {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let token = request.headers().get_one("X-Desk-Token").unwrap_or_default();
-        let sender = Officer::of(request).and_then(|officer| {
-            officer.check(FormSite::new(request), token)?;
-            Ok(Self(officer))
-        });
-        Problem::outcome(request, sender)
-    }
-}
+guard!(Sender, |request| {
+    let token = request.headers().get_one("X-Desk-Token").unwrap_or_default();
+    Officer::of(request).and_then(|officer| {
+        officer.check(FormSite::new(request), token)?;
+        Ok(Self(officer))
+    })
+});
 
 /// The address that a login comes from.
 #[derive(Clone, Debug)]

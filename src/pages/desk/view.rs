@@ -6,7 +6,6 @@ use chrono::Utc;
 use minijinja::context;
 use minijinja::value::Serde;
 use rocket::http::{Header, Status as Http};
-use rocket::request::{FromRequest, Outcome};
 use rocket::{Request, Responder};
 use serde_json::{Value, json};
 
@@ -14,7 +13,7 @@ use super::session::Officer;
 use crate::config::Config;
 use crate::country::Texts;
 use crate::error::Problem;
-use crate::guards::{Language, managed};
+use crate::guards::{Language, guard, managed};
 use crate::model::alerts::Status;
 use crate::model::{AreaSelector, FloodState, Timestamp};
 use crate::rendering::Answer;
@@ -39,14 +38,7 @@ pub(super) struct View<'r> {
     pub(super) store: &'r dyn Store,
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for View<'r> {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, Self::of(request))
-    }
-}
+guard!(View<'r>, |request| Self::of(request));
 
 impl<'r> View<'r> {
     fn of(request: &'r Request<'_>) -> Result<Self, Problem> {

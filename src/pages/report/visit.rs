@@ -10,7 +10,7 @@ use crate::changes::Follower;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::fairings::Arrival;
-use crate::guards::{CardUser, CardsWrite, FormSite, Language, Query, managed};
+use crate::guards::{CardUser, CardsWrite, FormSite, Language, Query, guard, managed};
 use crate::images::CardImages;
 use crate::model::{AreaSet, Card, Clock, Places};
 use crate::shell::Shell;
@@ -37,14 +37,7 @@ pub(in crate::pages) struct Visit<'r> {
     query: Query<'r>,
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for Visit<'r> {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, Self::of(request).await)
-    }
-}
+guard!(Visit<'r>, |request| Self::of(request).await);
 
 impl<'r> Visit<'r> {
     async fn of(request: &'r Request<'_>) -> Result<Self, Problem> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rocket::get;
-use rocket::request::{FromRequest, Outcome, Request};
+use rocket::request::Request;
 use rocket::tokio::select;
 use rocket::tokio::time::{Instant, timeout, timeout_at};
 
@@ -20,7 +20,7 @@ use crate::content::{Between, Kept};
 use crate::described;
 use crate::error::Problem;
 use crate::fairings::Draining;
-use crate::guards::{Caller, LastEvent, MinimumState, Param, Select, Since, Wait, managed};
+use crate::guards::{Caller, LastEvent, MinimumState, Param, Select, Since, Wait, guard, managed};
 use crate::openapi::{Described, Interface, Operation, Part};
 use crate::quotas::{Client, Seats, Slot};
 use crate::rendering::{Answer, JSON, Renderer, between, envelope};
@@ -180,14 +180,7 @@ impl Watch {
     }
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for Watch {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, Self::of(request))
-    }
-}
+guard!(Watch, |request| Self::of(request));
 
 impl Part for Watch {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {

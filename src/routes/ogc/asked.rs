@@ -1,14 +1,13 @@
 use std::sync::Arc;
 
 use rocket::Request;
-use rocket::request::{FromRequest, Outcome};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
 use crate::collections::{After, Collection, Selection, Sought, Tables, parse_bbox};
 use crate::config::Config;
 use crate::error::{Problem, Source};
-use crate::guards::{Language, QueryParameter, Within, managed};
+use crate::guards::{Language, QueryParameter, Within, guard, managed};
 use crate::model::digits;
 use crate::openapi::{Interface, Operation, Parameter, Part};
 use crate::rendering::{Renderer, Wanted};
@@ -26,14 +25,7 @@ pub(in super::super) struct Asked {
     pub(super) language: Language,
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for Asked {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, Self::of(request))
-    }
-}
+guard!(Asked, |request| Self::of(request));
 
 impl Part for Asked {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
@@ -203,15 +195,10 @@ impl Site<'_> {
     }
 }
 
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for Site<'r> {
-    type Error = Problem;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let found = || Ok(Self { config: managed(request)?, renderer: managed(request)? });
-        Problem::outcome(request, found())
-    }
-}
+guard!(Site<'r>, |request| {
+    let found = || Ok(Self { config: managed(request)?, renderer: managed(request)? });
+    found()
+});
 
 impl Part for Site<'_> {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
