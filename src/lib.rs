@@ -43,6 +43,7 @@
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
+mod actions;
 mod admission;
 mod archive;
 pub mod auth;
@@ -99,6 +100,7 @@ pub mod internals {
     pub use crate::config::Quota;
     pub use crate::content::{Accepted, Content};
     pub use crate::images::photo::{MAX_PIXELS, MAX_SCANS, NotAPhoto, Photo, prepare};
+    pub use crate::pages::AlertsPage;
     pub use crate::quotas::{Client, Quotas};
     pub use crate::rendering::cache::{Cache, Patience, Rendered, Unfinished};
     pub use crate::telemetry::{Log, LogSettings, Metrics, Shape};

@@ -1,28 +1,30 @@
-use std::fmt;
+//! Values that the server manages, and guards that are made from a request.
 
-use rocket::{Build, Rocket};
+use rocket::Request;
 
-/// Values that the server manages. Handlers take each as `&State<T>`, or through a guard that reads it.
-#[derive(Default)]
-pub struct Managed(Vec<Box<Add>>);
+use crate::error::Problem;
 
-/// Adds one value to a server.
-type Add = dyn FnOnce(Rocket<Build>) -> Rocket<Build> + Send;
+/// Makes a type a guard that has the value, or the problem, which an expression returns for the request.
+macro_rules! guard {
+    ($guard:ty, |$request:ident| $read:expr) => {
+        #[rocket::async_trait]
+        impl<'r> rocket::request::FromRequest<'r> for $guard {
+            type Error = $crate::error::Problem;
 
-impl Managed {
-    /// Adds a value. The server can manage one of each type; a second one makes startup panic.
-    pub fn add<T: Send + Sync + 'static>(&mut self, value: T) {
-        self.0.push(Box::new(move |rocket| rocket.manage(value)));
-    }
-
-    /// Adds the values to a server.
-    pub(crate) fn attach(self, rocket: Rocket<Build>) -> Rocket<Build> {
-        self.0.into_iter().fold(rocket, |rocket, add| add(rocket))
-    }
+            async fn from_request(
+                $request: &'r rocket::Request<'_>,
+            ) -> rocket::request::Outcome<Self, $crate::error::Problem> {
+                $crate::error::Problem::outcome($request, $read)
+            }
+        }
+    };
 }
+pub(crate) use guard;
 
-impl fmt::Debug for Managed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Managed").field(&self.0.len()).finish()
-    }
+/// Returns a value that the server manages for its guards.
+pub(crate) fn managed<'r, T: Send + Sync + 'static>(request: &'r Request<'_>) -> Result<&'r T, Problem> {
+    request
+        .rocket()
+        .state()
+        .ok_or_else(|| Problem::internal(format!("{} is not managed", std::any::type_name::<T>())))
 }

@@ -70,6 +70,20 @@ impl<V: Clone> Throttle<V> {
     }
 }
 
+/// Returns the `known` result if it is younger than `max_age`, else the result of `look`; each with the time at which it was
+/// found. Its age counts from the end of the look, which can take longer than `max_age`.
+pub(crate) async fn recent<T>(
+    known: Option<(Instant, T)>,
+    max_age: Duration,
+    look: impl Future<Output = T>,
+) -> (Instant, T) {
+    if let Some(known) = known.filter(|(at, _)| at.elapsed() < max_age) {
+        return known;
+    }
+    let found = look.await;
+    (Instant::now(), found)
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,6 +1,7 @@
 //! Decides for every request, before routing, whether it reaches a route: rate limits, credential, HTTPS.
 
 mod account;
+mod caller;
 mod diverted;
 mod methods;
 mod unread;
@@ -13,13 +14,15 @@ use rocket::http::uri::Origin;
 use rocket::{Data, Request, Response};
 
 pub(crate) use self::account::Account;
+pub use self::caller::Caller;
+pub(crate) use self::caller::bearer_token;
 pub(crate) use self::diverted::diverted;
 pub(crate) use self::methods::other_methods;
 pub(crate) use self::unread::unread;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::fairings::{Arrival, Scheme};
-use crate::guards::{Caller, managed};
+use crate::managed::managed;
 use crate::model::duration::whole_seconds;
 use crate::quotas::{Client, Quotas, Standing, TooMany};
 

@@ -5,7 +5,6 @@
 
 mod catcher;
 mod conversions;
-mod page;
 
 use std::error::Error;
 use std::fmt;
@@ -45,6 +44,10 @@ pub enum Source {
     /// A header.
     Headers,
 }
+
+/// Returns the page about a problem that a browser gets instead of JSON, if it gets one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProblemPage(pub(crate) fn(&Problem, &Request<'_>) -> Option<String>);
 
 /// The body of every error response.
 #[derive(Serialize)]
@@ -185,7 +188,7 @@ impl Problem {
     }
 
     /// Makes a 403 whose reason is logged.
-    fn refused(
+    pub(crate) fn refused(
         reason: impl fmt::Display,
         credential: Option<&str>,
         message: impl Into<String>,
@@ -304,6 +307,21 @@ impl Problem {
         Details { rejection, ..Details::unavailable(retry_after, cause) }.into()
     }
 
+    /// Returns the problem of something that the service needs and cannot reach.
+    pub(crate) fn unavailable(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
+        Details::unavailable(retry_after, cause).into()
+    }
+
+    /// Returns the problem of a client that does too much at once, for this reason.
+    pub(crate) fn client_busy(retry_after: Duration, reason: &str) -> Self {
+        Details {
+            header: Some(("Retry-After", seconds_to_wait(retry_after).to_string())),
+            rejection: Some(Rejection::Busy),
+            ..Details::new(Status::TooManyRequests, format!("{reason}; try again when one has ended"))
+        }
+        .into()
+    }
+
     /// Converts the result of a guard into its outcome. If it is a problem, notes it in the request, so that the catcher
     /// renders it.
     pub fn outcome<T, F>(
@@ -318,6 +336,14 @@ impl Problem {
                 Outcome::Error((problem.details.status, problem))
             }
         }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        self.details.status
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.details.message
     }
 
     fn body(&self) -> Body<'_> {
@@ -366,7 +392,8 @@ impl<'r> Responder<'r, 'static> for Problem {
         }
         // Texts and numbers can always be written as JSON.
         let json = || serde_json::to_vec(&self.body()).unwrap_or_default();
-        let (kind, body) = match page::page(&self.details, request) {
+        let page = request.rocket().state().and_then(|ProblemPage(page)| page(&self, request));
+        let (kind, body) = match page {
             Some(page) => (ContentType::HTML, page.into_bytes()),
             None => (ContentType::JSON, json()),
         };

@@ -81,7 +81,7 @@ impl Subject {
         request.local_cache(|| Self(Some(subject.to_owned())));
     }
 
-    pub(super) fn of<'r>(request: &'r Request<'_>) -> Option<&'r str> {
+    pub(crate) fn of<'r>(request: &'r Request<'_>) -> Option<&'r str> {
         request.local_cache(|| Self(None)).0.as_deref()
     }
 }

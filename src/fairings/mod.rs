@@ -8,7 +8,6 @@ mod known_parameters;
 mod real_method;
 mod request_id;
 mod response_headers;
-mod signs_of_life;
 mod trailing_slash;
 
 pub(crate) use self::arrival::{Arrival, Scheme};
@@ -22,5 +21,4 @@ pub(crate) use self::request_id::RequestId;
 pub(crate) use self::request_id::within_spans;
 pub(crate) use self::response_headers::{Cors, Licence, Mark, SecurityHeaders, SharedCaches};
 pub(crate) use self::response_headers::{allow_any_origin, mark, name_licence, secure};
-pub(crate) use self::signs_of_life::SignsOfLife;
 pub(crate) use self::trailing_slash::TrailingSlash;

@@ -232,7 +232,7 @@ impl EncodeError {
     }
 }
 
-/// Returns the formats that come with the service, but for [`alerts::Page`], which needs what all pages have in common.
+/// Returns the formats that come with the service, but for the page of alerts, which needs what all pages have in common.
 #[must_use]
 pub(crate) fn builtin(
     topojson: topojson::Options,

@@ -6,7 +6,7 @@ use rocket::request::{FromRequest, Outcome};
 use rocket::tokio::time::timeout;
 use serde_json::json;
 
-use super::{Query, managed};
+use super::{Query, guard, managed};
 use crate::changes::Follower;
 use crate::config::Config;
 use crate::error::{Problem, Source};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 
-use super::credential::{Authorized, Caller, Identified, Permission};
+use super::Caller;
+use super::credential::{Authorized, Identified, Permission};
 use super::managed;
 use crate::config::Config;
 use crate::error::Problem;

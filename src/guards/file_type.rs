@@ -1,7 +1,7 @@
 use rocket::Request;
 use serde_json::json;
 
-use super::Query;
+use super::{Query, guard};
 use crate::error::{Problem, Source};
 use crate::images::ImageType;
 use crate::openapi::{Interface, Operation, Parameter, Part};

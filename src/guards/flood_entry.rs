@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Query, managed};
+use super::{Query, guard, managed};
 use crate::error::{Problem, Source};
 use crate::fairings::BareAddresses;
 use crate::formats::{Format, FormatRegistry};

@@ -7,7 +7,7 @@ use rocket::request::{FromRequest, Outcome};
 use serde_json::{Map, Value, json};
 
 use super::accept::Accept;
-use super::{Query, managed};
+use super::{Query, guard, managed};
 use crate::error::{Problem, Source};
 use crate::fairings::BareAddresses;
 use crate::formats::{Container, Format, FormatRegistry, bare};

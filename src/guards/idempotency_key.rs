@@ -1,5 +1,6 @@
 use serde_json::json;
 
+use super::guard;
 use crate::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 

@@ -1,7 +1,7 @@
 use rocket::Request;
 use serde_json::json;
 
-use super::{Query, managed};
+use super::{Query, guard, managed};
 use crate::error::Problem;
 use crate::fairings::{BareAddresses, KnownParameters};
 use crate::openapi::{Interface, Operation, Parameter, Part};

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use rocket::Request;
 use serde_json::json;
 
-use super::Query;
+use super::{Query, guard};
 use crate::config::Config;
 use crate::country::Texts;
 use crate::error::{Problem, Source};

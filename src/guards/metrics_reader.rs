@@ -1,5 +1,5 @@
-use super::credential::bearer_token;
-use super::managed;
+use super::{guard, managed};
+use crate::admission::bearer_token;
 use crate::auth::KeyDigest;
 use crate::config::Config;
 use crate::error::Problem;

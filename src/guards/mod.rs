@@ -35,23 +35,6 @@
 //!
 //! In your own guard, return [`Problem::outcome`] from `from_request`, so that clients get its text.
 
-/// Makes a type a guard that has the value, or the problem, which an expression returns for the request.
-macro_rules! guard {
-    ($guard:ty, |$request:ident| $read:expr) => {
-        #[rocket::async_trait]
-        impl<'r> rocket::request::FromRequest<'r> for $guard {
-            type Error = $crate::error::Problem;
-
-            async fn from_request(
-                $request: &'r rocket::Request<'_>,
-            ) -> rocket::request::Outcome<Self, $crate::error::Problem> {
-                $crate::error::Problem::outcome($request, $read)
-            }
-        }
-    };
-}
-pub(crate) use guard;
-
 mod accept;
 mod alert_parameters;
 mod area_parameters;
@@ -78,6 +61,9 @@ mod query;
 mod query_parameters;
 mod signed_upload;
 
+pub use crate::admission::Caller;
+pub(crate) use crate::managed::{guard, managed};
+
 pub(crate) use self::accept::{WantsOpenMetrics, WantsPage};
 pub(crate) use self::alert_parameters::Before;
 pub(crate) use self::alert_parameters::{AlertContent, AlertIdentifier, HistoryArea, PageLanguage};
@@ -89,8 +75,7 @@ pub(crate) use self::card_user::{CardUser, PHOTO_TOKEN};
 pub(crate) use self::change_parameters::{LastEvent, Since, Wait};
 pub(crate) use self::credential::Identified;
 pub use self::credential::{
-    Authorized, Caller, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Permission,
-    ReportsModerate,
+    Authorized, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Permission, ReportsModerate,
 };
 pub(crate) use self::file_type::FileType;
 pub(crate) use self::flood_entry::Entry;
@@ -112,15 +97,3 @@ pub(crate) use self::query_parameters::{ChangedBefore, Training};
 pub use self::query_parameters::{Disaster, MinimumState, TimePeriod};
 pub(crate) use self::query_parameters::{InfrastructureType, Username};
 pub(crate) use self::signed_upload::SignedUpload;
-
-use rocket::Request;
-
-use crate::error::Problem;
-
-/// Returns a value that the server manages for its guards.
-pub(crate) fn managed<'r, T: Send + Sync + 'static>(request: &'r Request<'_>) -> Result<&'r T, Problem> {
-    request
-        .rocket()
-        .state()
-        .ok_or_else(|| Problem::internal(format!("{} is not managed", std::any::type_name::<T>())))
-}

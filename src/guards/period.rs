@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::{Query, managed};
+use super::{Query, guard, managed};
 use crate::config::Config;
 use crate::error::{Problem, Source};
 use crate::model::duration::written;

@@ -5,7 +5,7 @@ use rocket::http::ContentType;
 use serde_json::json;
 
 use super::body_headers::{announced, announces_at_most, is_not_coded};
-use super::{Query, managed};
+use super::{Query, guard, managed};
 use crate::config::Config;
 use crate::error::Problem;
 use crate::fairings::Arrival;

@@ -12,6 +12,7 @@ mod image_type;
 mod moves;
 mod names;
 pub(crate) mod photo;
+mod problem;
 mod receiving;
 mod signing;
 mod storage;

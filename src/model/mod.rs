@@ -12,6 +12,7 @@ mod bounding_box;
 mod card;
 mod city;
 mod clock;
+mod data_state;
 mod disaster;
 pub(crate) mod duration;
 mod flood;
@@ -53,6 +54,7 @@ pub use bounding_box::BoundingBox;
 pub use card::{Card, CardHolder, CardId, InvalidCardId, Upload};
 pub use city::City;
 pub use clock::{Clock, ManualClock, SystemClock};
+pub(crate) use data_state::DataState;
 pub use disaster::{DisasterType, Disasters, InvalidDisasterType, OtherDisaster};
 pub use flood::{Actor, CurrentState, FloodChange, FloodState, FloodStatus, InvalidFloodState, StateChange};
 pub use flood_batch::{

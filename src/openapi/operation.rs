@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
+use crate::model::DataState;
 use crate::schema;
-use crate::sources::DataState;
 
 const JSON: &str = "application/json";
 const PATH: &str = "path";

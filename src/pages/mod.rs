@@ -1,17 +1,21 @@
 //! The pages for people: the front page, the live map, and the description of the interface.
 
+mod alerts;
 mod desk;
 mod docs;
 mod files;
 mod logo;
 mod map;
+mod problem;
 mod report;
 mod reported;
 mod root;
 
 use rocket::{Build, Rocket, Route, routes};
 
+pub use self::alerts::Page as AlertsPage;
 pub(crate) use self::desk::Desk;
+pub(crate) use self::problem::problem_page;
 pub(crate) use self::root::lead_to_front;
 use crate::changes::State;
 use crate::config::Config;

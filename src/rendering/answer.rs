@@ -17,8 +17,7 @@ use crate::config::{Config, Limits};
 use crate::content::{Accepted, Between, Coding, Content, Holds, Kept};
 use crate::error::Problem;
 use crate::guards::KnownRevision;
-use crate::model::Timestamp;
-use crate::sources::DataState;
+use crate::model::{DataState, Timestamp};
 use crate::tasks::off_thread;
 
 pub(crate) const JSON: &str = "application/json";

@@ -15,10 +15,11 @@ use crate::changes::Follower;
 use crate::error::Problem;
 use crate::fairings::Draining;
 use crate::images::CardImages;
-use crate::model::{Clock, SourceStatus};
+use crate::model::{Clock, DataState, SourceStatus};
 use crate::rendering::Answer;
-use crate::sources::{DataState, Sources};
+use crate::sources::Sources;
 use crate::stores::{Check, Store};
+use crate::throttle::recent;
 
 /// How long the results of the checks are reused: any number of probes in this time costs one check.
 const MAX_AGE: Duration = Duration::from_secs(1);
@@ -135,18 +136,4 @@ pub(super) fn tell_data(
         },
     }))?;
     Ok((status, answer))
-}
-
-/// Returns the `known` result if it is younger than `max_age`, else the result of `look`; each with the time at which it was
-/// found. Its age counts from the end of the look, which can take longer than `max_age`.
-pub(crate) async fn recent<T>(
-    known: Option<(Instant, T)>,
-    max_age: Duration,
-    look: impl Future<Output = T>,
-) -> (Instant, T) {
-    if let Some(known) = known.filter(|(at, _)| at.elapsed() < max_age) {
-        return known;
-    }
-    let found = look.await;
-    (Instant::now(), found)
 }

@@ -28,10 +28,8 @@ mod stats;
 
 use rocket::{Route, routes};
 
-pub(crate) use self::flood_batches::{order_changes, order_undo};
-pub(crate) use self::health::{Readiness, recent};
+pub(crate) use self::health::Readiness;
 pub(crate) use self::openapi::Description;
-pub(crate) use self::reports::order_visibility;
 use crate::openapi::Described;
 
 /// Returns all routes under the base address, with their descriptions.

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use rocket::serde::json::json;
 use rocket::{State, get, put};
 
+use crate::actions::order_visibility;
 use crate::changes::Follower;
 use crate::described;
 use crate::error::Problem;
@@ -11,13 +11,12 @@ use crate::guards::{
     Select, TimePeriod, Training, Username, Within,
 };
 use crate::images::CardImages;
-use crate::model::bodies::{Visibility, read_visibility};
-use crate::model::{Actor, DisasterType, Moderation, ModerationAction, ReportKey};
+use crate::model::{Actor, DisasterType, ReportKey};
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers, Question};
 use crate::resources::Reports;
 use crate::schema::{array, reference};
-use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Resource, Store, Window};
+use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Store, Window};
 
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
@@ -114,23 +113,4 @@ pub(super) async fn set_visibility(
     let Username(username) = username.get();
     let by = Actor { subject: authorized.credential.subject, username };
     order_visibility(by, id.get()?, body, store, images, follower).await
-}
-
-/// Hides a report, or shows it again.
-pub(crate) async fn order_visibility(
-    by: Actor,
-    report: ReportKey,
-    body: JsonBody,
-    store: &Arc<dyn Store>,
-    images: &CardImages,
-    follower: &Follower,
-) -> Result<Answer, Problem> {
-    let order = read_visibility(&body.0).map_err(|faults| Problem::faults(&faults))?;
-    let Visibility { hidden, reason } = order;
-    let action = if hidden { ModerationAction::Hide } else { ModerationAction::Show };
-    let changed = store.moderate(&Moderation { report, made_at: None, action, by, reason }).await?;
-    // If the revision is unknown, the order is not confirmed: a response from before it may still be returned.
-    follower.withdrawn().note(store.revision(Resource::Reports).await?);
-    images.settle(report).await;
-    Answer::bare(&json!({ "report_id": report, "hidden": hidden, "updated": changed }))
 }

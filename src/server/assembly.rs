@@ -20,22 +20,22 @@ use crate::calls::Sender;
 use crate::changes::{Follower, Withdrawn};
 use crate::collections::Tables;
 use crate::config::Config;
-use crate::error::catchers;
+use crate::error::{ProblemPage, catchers};
 use crate::fairings::{
     BareAddresses, Cors, Draining, Exchange, KnownParameters, Licence, Mark, RealMethod, RequestId,
-    SecurityHeaders, SharedCaches, SignsOfLife, TrailingSlash, within_spans,
+    SecurityHeaders, SharedCaches, TrailingSlash, within_spans,
 };
 use crate::formats::EncodeContext;
 use crate::images::{CardImages, Worker};
 use crate::model::{Clock, LayerKind};
 use crate::openapi::{Described, Interface, document};
-use crate::pages::{self, Desk, lead_to_front};
+use crate::pages::{self, Desk, lead_to_front, problem_page};
 use crate::quotas::{Quotas, Seats};
 use crate::rendering::cache::{Cache, Patience, SHARE};
 use crate::rendering::{Layers, Permits, Question, Renderer};
 use crate::routes::{self, Description, Readiness};
 use crate::shell::Shell;
-use crate::sources::Sources;
+use crate::sources::{SignsOfLife, Sources};
 use crate::stores::{Measured, OpenedStore, Store};
 use crate::tasks::run_in_background;
 use crate::telemetry::{Metrics, Repeats};
@@ -310,6 +310,7 @@ fn with_results(
         .manage(Shell::new(config))
         .manage(Arc::clone(clock))
         .manage(Readiness::default())
+        .manage(ProblemPage(problem_page))
         .manage(Repeats::default())
         .manage(Desk::new(Arc::clone(clock)));
     Ok(rocket)

@@ -16,6 +16,7 @@ use crate::formats::{Format, FormatRegistry, InvalidFormats, alerts, builtin, ca
 use crate::images::CardImages;
 use crate::model::{Clock, LayerKind, SystemClock};
 use crate::openapi::{Described, Interface, document};
+use crate::pages::AlertsPage;
 use crate::shell::Shell;
 use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, Upkeep};
 use crate::telemetry::Metrics;
@@ -329,7 +330,7 @@ impl Builder {
         let country = config.country.data();
         let notices = alerts::Notices::within(config.alerts.clone(), cap.clone(), country);
         let mut known = builtin(settings.topojson, cap, notices.clone());
-        known.push(Arc::new(alerts::Page::within(notices, Shell::new(config), country)));
+        known.push(Arc::new(AlertsPage::within(notices, Shell::new(config), country)));
         known.extend(templates);
         known.extend(self.formats.iter().cloned());
         known

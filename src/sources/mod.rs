@@ -3,7 +3,7 @@
 //! Everything here is in memory, so reading it costs no query. [`background`](crate::background) exchanges it with the
 //! store, and so with the other servers.
 
-mod status;
+mod signs_of_life;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-pub(crate) use self::status::DataState;
+pub(crate) use self::signs_of_life::SignsOfLife;
 use crate::config::SourceSettings;
-use crate::model::{Clock, Covered, SourceStatus, Timestamp};
+use crate::model::{Clock, Covered, DataState, SourceStatus, Timestamp};
 use crate::statements::Watch;
 
 /// How long after a time of a source was given to the store the next one is, at least.

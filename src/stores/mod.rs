@@ -23,6 +23,7 @@ mod import;
 mod keys;
 mod layer_query;
 mod local;
+mod managed;
 mod measured;
 pub mod memory;
 mod moderation;
@@ -40,7 +41,7 @@ use std::fmt::{Debug, Display};
 
 use async_trait::async_trait;
 
-pub use crate::managed::Managed;
+pub use self::managed::Managed;
 use crate::model::Validity;
 pub use alerts::AlertQuery;
 pub(crate) use alerts::entries_in_force;

@@ -1,4 +1,4 @@
-//! Alerts as CAP messages: the feeds that list them (Atom, RSS), single messages, and a page for people.
+//! Alerts as CAP messages: the feeds that list them (Atom, RSS), single messages. The page for people is `pages/alerts`.
 //!
 //! Follows [CAP 1.2](http://docs.oasis-open.org/emergency/cap/v1.2/CAP-v1.2.html), Atom
 //! ([RFC 4287](https://www.rfc-editor.org/rfc/rfc4287)) and [RSS 2.0](https://www.rssboard.org/rss-specification).
@@ -9,8 +9,6 @@ mod message;
 mod notice;
 mod options;
 mod outlines;
-mod page;
-mod picture;
 mod rss;
 mod words;
 
@@ -18,10 +16,9 @@ use std::io;
 use std::sync::Arc;
 
 pub use self::atom::Atom;
-use self::notice::Notice;
+pub(crate) use self::notice::{Notice, Said};
 pub use self::options::{Options, UnknownAs};
 use self::outlines::Outlines;
-pub use self::page::Page;
 pub use self::rss::Rss;
 use super::memo::Memo;
 use super::{EncodeContext, EncodeError, Format, cap};
@@ -69,7 +66,7 @@ impl Notices {
     }
 
     /// Calls `write` with the messages of a layer.
-    fn write<T>(
+    pub(crate) fn write<T>(
         &self,
         layer: &Layer,
         context: &EncodeContext,
@@ -86,6 +83,6 @@ impl Notices {
 }
 
 /// Returns the error of a format if its document could not be written.
-fn writing(format: &dyn Format, written: io::Result<()>) -> Result<(), EncodeError> {
+pub(crate) fn writing(format: &dyn Format, written: io::Result<()>) -> Result<(), EncodeError> {
     written.map_err(|error| EncodeError::new(format.name(), error))
 }

@@ -15,37 +15,37 @@ use crate::model::{AlertFeature, Area, FloodState, Timestamp, place_name};
 const AREA: usize = 49;
 
 /// A message with everything that its documents say.
-pub(super) struct Notice<'a> {
-    pub(super) alert: AlertFeature<'a>,
-    pub(super) identifier: String,
+pub(crate) struct Notice<'a> {
+    pub(crate) alert: AlertFeature<'a>,
+    pub(crate) identifier: String,
     /// The address of the message, which identifies it in feeds.
-    pub(super) address: String,
+    pub(crate) address: String,
     /// The address of its document, which has no other form.
-    pub(super) document: String,
-    pub(super) sender: &'a str,
-    pub(super) sender_name: &'a str,
-    pub(super) sent: String,
-    pub(super) expires: String,
+    pub(crate) document: String,
+    pub(crate) sender: &'a str,
+    pub(crate) sender_name: &'a str,
+    pub(crate) sent: String,
+    pub(crate) expires: String,
     /// CAP `areaDesc`: the name of the area, then of the one that it lies in.
-    pub(super) area: String,
+    pub(crate) area: String,
     /// The same for people, as on the map.
-    pub(super) place: String,
-    pub(super) options: &'a Options,
+    pub(crate) place: String,
+    pub(crate) options: &'a Options,
     /// The languages of the message, the main one first.
-    pub(super) languages: &'a [Arc<Texts>],
+    pub(crate) languages: &'a [Arc<Texts>],
     outlines: &'a Outlines,
     context: &'a EncodeContext,
 }
 
 /// The texts of a message in one language.
-pub(super) struct Said<'a> {
-    pub(super) language: &'a str,
-    pub(super) event: &'a str,
-    pub(super) headline: String,
-    pub(super) description: String,
-    pub(super) instruction: &'a str,
+pub(crate) struct Said<'a> {
+    pub(crate) language: &'a str,
+    pub(crate) event: &'a str,
+    pub(crate) headline: String,
+    pub(crate) description: String,
+    pub(crate) instruction: &'a str,
     /// How deep the water is; `None` if the flood is over.
-    pub(super) depth: Option<&'a str>,
+    pub(crate) depth: Option<&'a str>,
 }
 
 impl<'a> Notice<'a> {
@@ -77,7 +77,7 @@ impl<'a> Notice<'a> {
     }
 
     /// Returns CAP `references`: sender, identifier and time of each message that this one replaces.
-    pub(super) fn references(&self) -> Option<String> {
+    pub(crate) fn references(&self) -> Option<String> {
         let AlertFeature { area, message, issuer, .. } = self.alert;
         let references = message.references.iter().map(|of| {
             let identifier = issuer.identifier(area.id, of.key);
@@ -88,31 +88,31 @@ impl<'a> Notice<'a> {
     }
 
     /// Returns CAP `polygon`s: the outer rings of the area.
-    pub(super) fn polygons(&self) -> impl Iterator<Item = &'a str> + Clone {
+    pub(crate) fn polygons(&self) -> impl Iterator<Item = &'a str> + Clone {
         self.outlines.of(self.alert.position)
     }
 
     /// Returns the same as `georss:polygon`s, each of a bounded length.
-    pub(super) fn georss(&self) -> impl Iterator<Item = Cow<'a, str>> {
+    pub(crate) fn georss(&self) -> impl Iterator<Item = Cow<'a, str>> {
         self.outlines.georss(self.alert.position)
     }
 
     /// Returns the outer rings of another area of the set.
-    pub(super) fn polygons_of(&self, position: usize) -> impl Iterator<Item = &'a str> + Clone {
+    pub(crate) fn polygons_of(&self, position: usize) -> impl Iterator<Item = &'a str> + Clone {
         self.outlines.of(position)
     }
 
     /// Returns CAP `web`: the page about the area.
-    pub(super) fn web(&self) -> String {
+    pub(crate) fn web(&self) -> String {
         format!("{}/alerts/history?area={}&format=html", self.context.base_url, self.alert.area.id)
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.alert.message.message_type == MessageType::Cancel
     }
 
     /// Returns CAP `responseType`.
-    pub(super) fn response(&self) -> &'static str {
+    pub(crate) fn response(&self) -> &'static str {
         match self.alert.message.state {
             _ if self.is_over() => "AllClear",
             FloodState::Severe => "Evacuate",
@@ -121,27 +121,27 @@ impl<'a> Notice<'a> {
     }
 
     /// Returns CAP `urgency`.
-    pub(super) fn urgency(&self) -> &'static str {
+    pub(crate) fn urgency(&self) -> &'static str {
         if self.is_over() { "Past" } else { "Immediate" }
     }
 
     /// Returns CAP `severity`; when the flood is over, that of the state that has ended.
-    pub(super) fn severity(&self) -> &'static str {
+    pub(crate) fn severity(&self) -> &'static str {
         self.options.severity(self.alert.message.state)
     }
 
     /// Returns a moment in the zone of the service, as in CAP.
-    pub(super) fn date_time(&self, moment: Timestamp) -> String {
+    pub(crate) fn date_time(&self, moment: Timestamp) -> String {
         xml::date_time(moment, self.context.time_zone)
     }
 
     /// Returns the texts in each language, the main one first.
-    pub(super) fn said(&self) -> impl Iterator<Item = Said<'_>> {
+    pub(crate) fn said(&self) -> impl Iterator<Item = Said<'_>> {
         self.languages.iter().map(|texts| self.said_in(texts))
     }
 
     /// Returns the headline in the main language, and the description.
-    pub(super) fn headline_and_summary(&self) -> (String, String) {
+    pub(crate) fn headline_and_summary(&self) -> (String, String) {
         self.said().next().map(|said| (said.headline, said.description)).unwrap_or_default()
     }
 

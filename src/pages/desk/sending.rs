@@ -6,6 +6,7 @@ use rocket::{State, post, put};
 use serde_json::json;
 
 use super::session::Sender;
+use crate::actions::{order_changes, order_undo, order_visibility};
 use crate::changes::Follower;
 use crate::error::Problem;
 use crate::guards::{IdempotencyKey, JsonBody, PathParam};
@@ -13,7 +14,7 @@ use crate::images::CardImages;
 use crate::model::bodies::read_reason;
 use crate::model::{BatchNumber, HideWaiting, ReportKey, SenderHash};
 use crate::rendering::Answer;
-use crate::routes::{order_changes, order_undo, order_visibility};
+
 use crate::sources::Sources;
 use crate::stores::Store;
 use crate::telemetry::Metrics;

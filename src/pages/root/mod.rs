@@ -26,11 +26,12 @@ use crate::model::LayerKind;
 use crate::pages::{doubt, over};
 use crate::rendering::{Answer, Answers, HTML, JSON, envelope};
 use crate::resources::describe;
-use crate::routes::recent;
+
 use crate::shell::{Here, PageTemplate, Shell};
 use crate::sources::watch;
 use crate::statements::{Floods, Sentence, Situation, newest};
 use crate::stores::{Resource, Revision, Store};
+use crate::throttle::recent;
 
 const PAGE: PageTemplate = PageTemplate::new("front.html", include_str!("page.html"));
 

@@ -5,8 +5,9 @@ use geo::{Area as _, Coord, Distance, Euclidean, LineString, MultiPolygon, Polyg
 use proptest::prelude::*;
 use serde_json::json;
 use siaga::folder::{Dataset, FolderRules};
-use siaga::formats::alerts::{Atom, Notices, Options, Page, Rss};
+use siaga::formats::alerts::{Atom, Notices, Options, Rss};
 use siaga::formats::{Format, cap};
+use siaga::internals::AlertsPage;
 use siaga::model::alerts::{Issuer, Status, entries, messages};
 use siaga::model::{AlertLayer, Area, AreaSet, FloodState, Layer, StateChange, Timestamp};
 use siaga_conformance::fixture;
@@ -27,7 +28,7 @@ mod rss {
 
 mod page {
     use super::*;
-    format_suite!(Page::new(notices()));
+    format_suite!(AlertsPage::new(notices()));
 }
 
 fn notices() -> Notices {

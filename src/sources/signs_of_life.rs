@@ -2,8 +2,8 @@ use rocket::fairing::{Fairing, Info, Kind};
 use rocket::http::Method;
 use rocket::{Request, Response};
 
-use super::Subject;
-use crate::sources::Sources;
+use super::Sources;
+use crate::fairings::Subject;
 
 /// The route that notes one source itself.
 const HEARTBEAT: &str = "send_heartbeat";

@@ -1,4 +1,4 @@
-use crate::model::{SourceStatus, Timestamp};
+use super::{SourceStatus, Timestamp};
 
 /// How current data is, by the sources that cover it. The default is that no source does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,3 +1,7 @@
+//! The page of alerts for people, one language first.
+
+mod picture;
+
 use std::cmp::Reverse;
 use std::io;
 use std::sync::Arc;
@@ -7,10 +11,9 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-use super::notice::{Notice, Said};
-use super::picture::Picture;
-use super::{Notices, writing};
+use self::picture::Picture;
 use crate::country::{Country, Texts};
+use crate::formats::alerts::{Notice, Notices, Said, writing};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{AlertLayer, AreaId, Layer, LayerKind, Timestamp};
 use crate::shell::{Here, PageTemplate, Shell};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use geo::{Coord, Rect};
 use serde::Serialize;
 
-use super::notice::Notice;
+use crate::formats::alerts::Notice;
 use crate::model::AreaSet;
 
 /// The size of the map, in units of the drawing.

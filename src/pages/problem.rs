@@ -4,17 +4,17 @@ use minijinja::context;
 use rocket::Request;
 use rocket::http::Method;
 
-use super::Details;
 use crate::admission::Admission;
 use crate::config::Config;
+use crate::error::Problem;
 use crate::guards::Language;
 use crate::shell::{Here, PageTemplate, Shell};
 
-const PAGE: PageTemplate = PageTemplate::new("error.html", include_str!("page.html"));
+const PAGE: PageTemplate = PageTemplate::new("error.html", include_str!("problem.html"));
 
 /// Returns a page about a problem in the language of the reader; `None` if a program made the request, or if it is about data, whose
 /// errors are JSON. Browsers name HTML when they open an address, and scripts do not.
-pub(super) fn page(details: &Details, request: &Request<'_>) -> Option<String> {
+pub(crate) fn problem_page(problem: &Problem, request: &Request<'_>) -> Option<String> {
     let names_html = |line: &str| line.contains("text/html");
     if request.method() != Method::Get || !request.headers().get("Accept").any(names_html) {
         return None;
@@ -31,7 +31,7 @@ pub(super) fn page(details: &Details, request: &Request<'_>) -> Option<String> {
     let language = Language::of_reader(request, config);
     let texts = language.texts();
     let group = &texts.group("shell")["problems"];
-    let kind = match details.status.code {
+    let kind = match problem.status().code {
         404 => "unknown",
         403 => "refused",
         429 => "often",
@@ -42,7 +42,7 @@ pub(super) fn page(details: &Details, request: &Request<'_>) -> Option<String> {
         title => group["title"].as_str(),
         says => group[kind].as_str(),
         // The parameter and its values, for the person who made the address.
-        detail => (kind == "wrong").then_some(&details.message),
+        detail => (kind == "wrong").then_some(problem.message()),
         link => format!("/map?lang={}", language.code()),
         link_text => texts.text("front", "map"),
     };

@@ -1,0 +1,207 @@
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use rocket::serde::json::{Value, json};
+use serde_json::Map;
+
+use crate::error::{Problem, Source};
+use crate::guards::{IdempotencyKey, JsonBody};
+use crate::model::alerts::{LogEntry, MessageType, messages, reach};
+use crate::model::bodies::{AreaName, SentChange, read_flood_order};
+use crate::model::{
+    Actor, AreaId, AreaOrder, AreaSelector, AreaSet, BatchNumber, FloodBatch, FloodOrder, OrderOutcome,
+    Ordered, RequestKey, Timestamp,
+};
+use crate::rendering::Answer;
+use crate::stores::{EntryQuery, Store};
+use crate::telemetry::Metrics;
+
+/// Carries out the order in a body.
+pub(crate) async fn order_changes(
+    by: Actor,
+    key: IdempotencyKey,
+    body: JsonBody,
+    store: &Arc<dyn Store>,
+    metrics: &Metrics,
+) -> Result<Answer, Problem> {
+    let sent = read_flood_order(&body.0).map_err(|faults| Problem::faults(&faults))?;
+    let places = store.places().await?.value;
+    let order = FloodOrder {
+        changes: Ordered::Set(area_orders(places.areas(), sent.changes)?),
+        by,
+        note: sent.note,
+        request: request(key, "change", body.0).filter(|_| !sent.preview),
+        preview: sent.preview,
+    };
+    carry_out(store, metrics, places.areas(), order).await
+}
+
+/// Undoes a batch.
+pub(crate) async fn order_undo(
+    by: Actor,
+    key: IdempotencyKey,
+    batch: BatchNumber,
+    store: &Arc<dyn Store>,
+    metrics: &Metrics,
+) -> Result<Answer, Problem> {
+    let undone = Map::from_iter([("batch".to_owned(), batch.get().into())]);
+    let order = FloodOrder {
+        changes: Ordered::Undo(batch),
+        by,
+        note: None,
+        request: request(key, "undo", undone),
+        preview: false,
+    };
+    let places = store.places().await?.value;
+    carry_out(store, metrics, places.areas(), order).await
+}
+
+/// Returns the identity of a request, if the client gave it one.
+fn request(key: IdempotencyKey, what: &str, of: Map<String, Value>) -> Option<RequestKey> {
+    let request = json!({ what: of }).to_string();
+    key.0.map(|id| RequestKey { id, digest: *blake3::hash(request.as_bytes()).as_bytes() })
+}
+
+/// Returns the orders with the areas by number.
+fn area_orders(areas: &AreaSet, sent: Vec<SentChange>) -> Result<Vec<AreaOrder>, Problem> {
+    let mut by_geometry: HashMap<&str, Vec<AreaId>> = HashMap::new();
+    if sent.iter().any(|change| matches!(change.area, AreaName::Geometry(_))) {
+        for area in areas {
+            by_geometry.entry(&area.geom_id).or_default().push(area.id);
+        }
+    }
+    let (mut orders, mut named, mut unknown) = (Vec::new(), HashSet::new(), Vec::new());
+    for (number, SentChange { area, state, after }) in sent.into_iter().enumerate() {
+        let wrong = |key, must| Problem::invalid(Source::Body, &format!("changes.{number}.{key}"), must);
+        let (area, key) = match &area {
+            AreaName::Id(area) => (*area, "area_id"),
+            AreaName::Geometry(geometry) => match by_geometry.get(geometry.as_str()).map(Vec::as_slice) {
+                Some([area]) => (*area, "geom_id"),
+                Some(_) => return Err(wrong("geom_id", "must be that of one area; use \"area_id\"")),
+                None => {
+                    unknown.push(geometry.clone());
+                    continue;
+                }
+            },
+        };
+        if areas.position(area).is_none() {
+            unknown.push(area.to_string());
+        }
+        if !named.insert(area) {
+            return Err(wrong(key, "must name an area that no other change names"));
+        }
+        orders.push(AreaOrder { area, state, after });
+    }
+    if unknown.is_empty() { Ok(orders) } else { Err(Problem::no_such_areas(unknown)) }
+}
+
+async fn carry_out(
+    store: &Arc<dyn Store>,
+    metrics: &Metrics,
+    areas: &AreaSet,
+    order: FloodOrder,
+) -> Result<Answer, Problem> {
+    let preview = order.preview;
+    match store.change_floods(order).await? {
+        OrderOutcome::Done { batch, left } => {
+            let mut result = shown(areas, &batch);
+            if preview {
+                result["alerts"] = alerts(&**store, &batch).await?;
+                result["batch"] = Value::Null;
+            } else {
+                batch.changes.iter().for_each(|_| metrics.flood_changed());
+            }
+            if batch.undoes.is_some() {
+                result["left"] = json!(left);
+            }
+            Answer::private_result(&result)
+        }
+        OrderOutcome::NoSuchAreas(unknown) => {
+            Err(Problem::no_such_areas(unknown.iter().map(ToString::to_string).collect()))
+        }
+        OrderOutcome::Conflicts(conflicts) => {
+            let conflicts = conflicts.into_iter().map(|(area, newest)| {
+                let mut conflict = area_of(areas, area);
+                let by = newest.as_ref().map(|newest| &newest.by);
+                conflict.extend(members(json!({
+                    "state": newest.as_ref().and_then(|newest| newest.state),
+                    "since": newest.as_ref().map(|newest| newest.at),
+                    "by": by.map(|by| &by.subject),
+                    "username": by.and_then(|by| by.username.as_ref()),
+                })));
+                conflict.into()
+            });
+            Err(Problem::changed_since(conflicts.collect()))
+        }
+        OrderOutcome::NoSuchBatch => Err(Problem::not_found("this batch")),
+        OrderOutcome::TooOld => {
+            Err(Problem::conflict("the batch is older than a day; set the states instead"))
+        }
+        OrderOutcome::OtherRequest => {
+            Err(Problem::contradictory("this Idempotency-Key belongs to another request; use a new one"))
+        }
+    }
+}
+
+/// Returns a batch as responses show it.
+fn shown(areas: &AreaSet, batch: &FloodBatch) -> Value {
+    let changed = batch.changes.iter().map(|(area, state)| {
+        let mut change = area_of(areas, *area);
+        // What `/floods` shows: a dry area has no time.
+        change.extend(members(json!({ "state": state, "last_updated": state.map(|_| batch.at) })));
+        change
+    });
+    json!({
+        "batch": batch.number.get(),
+        "changed_at": batch.at,
+        "changed": changed.collect::<Vec<_>>(),
+    })
+}
+
+/// Returns the members that identify an area. One that is no longer there has no names.
+pub(crate) fn area_of(areas: &AreaSet, id: AreaId) -> Map<String, Value> {
+    let area = areas.position(id).map(|position| &areas[position]);
+    members(json!({
+        "area_id": id,
+        "area_name": area.map(|area| &area.name),
+        "parent_name": area.map(|area| &area.parent_name),
+    }))
+}
+
+pub(crate) fn members(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+/// Counts the alerts that a batch would send at once.
+async fn alerts(store: &dyn Store, batch: &FloodBatch) -> Result<Value, Problem> {
+    let query = EntryQuery {
+        selector: AreaSelector::default(),
+        area: None,
+        from: reach(batch.at),
+        until: Timestamp::LAST,
+    };
+    let entries: HashMap<AreaId, Vec<LogEntry>> =
+        store.flood_entries(&query).await?.value.into_iter().collect();
+    let (mut new, mut updates, mut cancels) = (0, 0, 0);
+    for change in batch.entries(batch.at) {
+        let mut log = entries.get(&change.area).cloned().unwrap_or_default();
+        let (newest, before) = (log.last(), log.iter().rev().nth(1));
+        let entry = match batch.undoes {
+            Some(_) => LogEntry::restoring(change.change(), change.received, before, newest),
+            None => LogEntry::following(change.change(), change.received, newest),
+        };
+        log.push(entry);
+        let before = Timestamp::from_millis(batch.at.to_utc().timestamp_millis() - 1).unwrap_or(batch.at);
+        for message in messages(&log, before, batch.at) {
+            match message.message_type {
+                MessageType::Alert => new += 1,
+                MessageType::Update => updates += 1,
+                MessageType::Cancel => cancels += 1,
+            }
+        }
+    }
+    Ok(json!({ "new": new, "updates": updates, "cancels": cancels }))
+}

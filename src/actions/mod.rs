@@ -1,0 +1,10 @@
+//! What a route, a page and a command all do, each written once. An action takes what was validated, and responds with an [`Answer`] or
+//! the problem.
+//!
+//! [`Answer`]: crate::rendering::Answer
+
+mod flood_batches;
+mod report_visibility;
+
+pub(crate) use self::flood_batches::{area_of, members, order_changes, order_undo};
+pub(crate) use self::report_visibility::order_visibility;

@@ -1,0 +1,31 @@
+use std::sync::Arc;
+
+use rocket::serde::json::json;
+
+use crate::changes::Follower;
+use crate::error::Problem;
+use crate::guards::JsonBody;
+use crate::images::CardImages;
+use crate::model::bodies::{Visibility, read_visibility};
+use crate::model::{Actor, Moderation, ModerationAction, ReportKey};
+use crate::rendering::Answer;
+use crate::stores::{Resource, Store};
+
+/// Hides a report, or shows it again.
+pub(crate) async fn order_visibility(
+    by: Actor,
+    report: ReportKey,
+    body: JsonBody,
+    store: &Arc<dyn Store>,
+    images: &CardImages,
+    follower: &Follower,
+) -> Result<Answer, Problem> {
+    let order = read_visibility(&body.0).map_err(|faults| Problem::faults(&faults))?;
+    let Visibility { hidden, reason } = order;
+    let action = if hidden { ModerationAction::Hide } else { ModerationAction::Show };
+    let changed = store.moderate(&Moderation { report, made_at: None, action, by, reason }).await?;
+    // If the revision is unknown, the order is not confirmed: a response from before it may still be returned.
+    follower.withdrawn().note(store.revision(Resource::Reports).await?);
+    images.settle(report).await;
+    Answer::bare(&json!({ "report_id": report, "hidden": hidden, "updated": changed }))
+}
