@@ -5,11 +5,16 @@ use std::convert::Infallible;
 use rocket::tokio::runtime::Handle;
 use rocket::tokio::sync::oneshot;
 use rocket::tokio::task::{JoinError, spawn_blocking};
-use rocket::tokio::{self, select};
+use rocket::tokio::{self, select, task_local};
 use rocket::{Orbit, Rocket};
 use tracing::Span;
 
 use crate::model::Stop;
+
+task_local! {
+    /// Present in work on a thread of its own.
+    static OWN_THREAD: Stop;
+}
 
 /// Signals the work to stop when it is dropped.
 struct StopOnDrop(Stop);
@@ -21,7 +26,8 @@ impl Drop for StopOnDrop {
 }
 
 /// Runs long work off the threads that serve requests, within the span of the caller, so that its log lines have the id of the
-/// request. If the future is dropped, the work is told by its [`Stop`].
+/// request. If the future is dropped, the work is told by its [`Stop`]. Work that has a thread of its own does it there: it must not wait
+/// for another thread, because their number is limited.
 ///
 /// # Errors
 ///
@@ -29,6 +35,9 @@ impl Drop for StopOnDrop {
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> Result<T, JoinError> {
+    if let Ok(stop) = OWN_THREAD.try_with(Stop::clone) {
+        return Ok(work(&stop));
+    }
     let stop = Stop::default();
     let _on_drop = StopOnDrop(stop.clone());
     let span = Span::current();
@@ -47,12 +56,12 @@ pub(crate) async fn on_own_thread<T: Send + 'static>(
     let (span, runtime) = (Span::current(), Handle::current());
     let working = spawn_blocking(move || {
         span.in_scope(|| {
-            runtime.block_on(async {
+            runtime.block_on(OWN_THREAD.scope(stop.clone(), async {
                 select! {
                     done = work(&stop) => Some(done),
                     _ = gone => None,
                 }
-            })
+            }))
         })
     });
     working.await.ok().flatten()
@@ -72,6 +81,7 @@ pub(crate) fn run_in_background(rocket: &Rocket<Orbit>, task: impl Future<Output
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::thread;
     use std::time::Duration;
 
     use rocket::futures::FutureExt;
@@ -85,7 +95,7 @@ mod tests {
         let mut working = Box::pin(off_thread(move |stop| {
             begun.send(stop.check()).unwrap();
             while stop.check().is_ok() {
-                std::thread::yield_now();
+                thread::yield_now();
             }
             stopped.send(()).unwrap();
         }));
@@ -115,6 +125,15 @@ mod tests {
         assert!(is_dropped.try_recv().is_err());
         drop(working);
         assert!(is_dropped.recv_timeout(Duration::from_secs(20)).is_ok());
+    }
+
+    #[rocket::async_test]
+    async fn work_on_its_own_thread_needs_no_other_thread() {
+        let is_one = on_own_thread(async |_| {
+            let own = thread::current().id();
+            off_thread(move |_| thread::current().id()).await.is_ok_and(|other| other == own)
+        });
+        assert_eq!(is_one.await, Some(true));
     }
 
     #[rocket::async_test]
