@@ -222,6 +222,22 @@ async fn readiness_does_not_wait_for_the_connections_of_requests() {
 }
 
 #[rocket::async_test]
+async fn a_transaction_that_writes_what_webhooks_send_is_open_until_it_ends() {
+    let (server, mut other, _database) = served("5s").await;
+    let open = async || server.store.open_writes().await.unwrap();
+    for table in ["reports", "flood_states", "flood_changes"] {
+        for end in ["COMMIT", "ROLLBACK"] {
+            let write = format!("BEGIN; DELETE FROM {table} WHERE false");
+            other.execute(AssertSqlSafe(write)).await.unwrap();
+            let during = open().await;
+            assert!(!during.is_empty(), "{table}");
+            other.execute(end).await.unwrap();
+            assert!(open().await.is_disjoint(&during), "{table}, {end}");
+        }
+    }
+}
+
+#[rocket::async_test]
 async fn an_error_of_the_database_is_told_by_its_code() {
     let (server, mut other, _database) = served("2s").await;
     other.execute("ALTER TABLE cards RENAME TO gone").await.unwrap();

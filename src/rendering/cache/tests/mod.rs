@@ -324,6 +324,13 @@ async fn a_cache_without_size_has_every_answer_made() {
 }
 
 #[rocket::async_test]
+async fn a_cache_without_size_renders_once_for_a_request_that_fails() {
+    let desk = Desk::new(0);
+    let failed = time::timeout(LONG, desk.ask("wrong")).await.expect("the request ends");
+    assert_eq!(failed, Err(Failure("failure 1".to_owned())));
+}
+
+#[rocket::async_test]
 async fn however_many_questions_there_are_the_cache_takes_no_more_than_its_size() {
     let (clock, metrics) = (ManualClock::new(fixture::now()), Metrics::default());
     let cache: Cache<u32, Failure> = Cache::new(10_000, PATIENT, metrics.clone());
