@@ -3,8 +3,8 @@
 //! # In your own routes
 //!
 //! A route lists what it needs as its arguments. Rocket runs the guards from left to right, and the first one that fails
-//! decides the response, by its [`Problem`](crate::error::Problem). So put the guard of the caller first: [`Caller`] if anyone may send the request,
-//! [`Authorized`] if it needs a scope. Read a parameter of the query as a [`Param`], and a segment of the path as a
+//! decides the response, by its [`Problem`](crate::error::Problem). So put the guard of the caller first: [`Caller`] if anyone
+//! may send the request, [`Authorized`] if it needs a scope. Read a parameter of the query as a [`Param`], and a segment of the path as a
 //! [`PathParam`]. Take values that the server manages, such as the store, as `&State<…>`. [`Answers`](crate::rendering::Answers)
 //! is a guard as well.
 //!

@@ -19,13 +19,11 @@ pub(super) struct Bounded(Arc<HashMapStateStore<Client>>);
 impl Bounded {
     /// Returns the client, or the network in whose place it is counted.
     fn place(&self, client: &Client) -> Client {
-        let mut place = client.clone();
+        let (mut place, counts) = (client.clone(), self.0.lock());
         for most in [MOST, MOST + MOST_NETWORKS] {
-            let counts = self.0.lock();
             if place.is_known() || counts.contains_key(&place) || counts.len() < most {
                 return place;
             }
-            drop(counts);
             place = place.wider();
         }
         Client::Rest

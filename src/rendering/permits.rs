@@ -14,7 +14,7 @@ use crate::telemetry::Metrics;
 ///
 /// A full state, and the response for a period, holds its [`Memory`] until the last byte is sent. While it is cached, it counts against
 /// the size of the cache, which is added to the memory of the lane. So cached responses never take memory away from renderings, and all
-/// of them together take at most the limit plus the size of the cache.
+/// of them together take at most the limit plus the size of the cache, and what one that runs alone takes beyond its lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Permits(Arc<Inner>);
 

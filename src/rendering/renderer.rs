@@ -113,7 +113,7 @@ impl Renderer {
             let encode = async move |renderer: &Self, work: Work<'_>| {
                 renderer.encode(layer, &*format, supplement, work).await
             };
-            self.render_on_own_thread(permit, true, encode).await?
+            self.render_on_own_thread(&question, permit, encode).await?
         } else if let Question::Items(query) = &question {
             let items = self.items(query, account).await?;
             let permit = self.admit(&question, account, 0, weight::items(&items.value), small).await?;
@@ -124,7 +124,7 @@ impl Renderer {
                     Ok((GEOJSON.into(), bytes.map_err(Problem::internal)?))
                 })
             };
-            self.render_on_own_thread(permit, true, write).await?
+            self.render_on_own_thread(&question, permit, write).await?
         } else {
             let known = weight::before_counting(&question, &*self.store).await?;
             charge(account, 0, known)?;
@@ -142,10 +142,10 @@ impl Renderer {
             let is_truncated = newest.is_some();
             let supplement =
                 if is_truncated { Some(Supplement::Truncated) } else { self.coverage(&question).await? };
-            let (asked, is_period) = (newest.unwrap_or_else(|| question.clone()), question.is_period());
+            let asked = newest.unwrap_or_else(|| question.clone());
             let render =
                 async move |renderer: &Self, work: Work<'_>| renderer.work(&asked, supplement, work).await;
-            let rendered = self.render_on_own_thread(permit, is_period, render).await?;
+            let rendered = self.render_on_own_thread(&question, permit, render).await?;
             rendered.map(|rendered| Rendered { is_truncated, ..rendered })
         };
         let (resource, format) = (question.name(), question.format_name());
@@ -156,11 +156,11 @@ impl Renderer {
     /// Renders on a thread of its own, which holds the permit until that is done, even if no request waits any more.
     async fn render_on_own_thread(
         self: &Arc<Self>,
+        question: &Question,
         permit: Permit,
-        holds_memory: bool,
         render: impl AsyncFnOnce(&Self, Work<'_>) -> Result<Versioned<Rendered>, Problem> + Send + 'static,
     ) -> Result<Versioned<Rendered>, Problem> {
-        let renderer = Arc::clone(self);
+        let (renderer, holds_memory) = (Arc::clone(self), question.is_period());
         let rendering =
             on_own_thread(async move |stop| render(&renderer, Work { permit, holds_memory, stop }).await);
         // A panic is logged where it happens.
