@@ -125,7 +125,8 @@ async fn told_to_end_under_load_it_tears_no_response_and_has_answered_what_was_c
         let answered: usize = seen[..4].iter().map(|seen| seen.whole).sum();
         assert_eq!(count(CHANGES).await - before, i64::try_from(answered).unwrap(), "{seen:?}");
         // PostgreSQL notices a closed connection a little later.
-        eventually("no session is left", LONG, async || count(SESSIONS).await, |sessions| *sessions == 0).await;
+        eventually("no session is left", LONG, async || count(SESSIONS).await, |sessions| *sessions == 0)
+            .await;
     }
 }
 
