@@ -4,7 +4,6 @@
 //! ([RFC 4287](https://www.rfc-editor.org/rfc/rfc4287)).
 
 mod alert;
-mod entry;
 mod feed;
 mod polygons;
 
@@ -13,11 +12,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quick_xml::Writer;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
-use self::entry::Entry;
+use self::feed::Feed;
 use self::polygons::Polygons;
 pub(super) use self::polygons::pairs;
 use super::memo::Memo;
@@ -25,7 +25,7 @@ use super::xml;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::alerts::Status;
 use crate::model::duration;
-use crate::model::{Area, FloodLayer, Layer, LayerKind};
+use crate::model::{Area, Layer, LayerKind};
 
 /// Settings of the format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,28 +146,54 @@ impl TryFrom<String> for Sender {
 pub struct Cap {
     options: Options,
     polygons: Arc<Memo<Polygons>>,
+    document: Document,
+}
+
+/// What a response is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Document {
+    /// A feed of the alerts of all flooded areas.
+    #[default]
+    Feed,
+    /// The alert about one flooded area, without a feed around it.
+    Alert,
 }
 
 impl Cap {
     /// Returns the format with these settings.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, polygons: Arc::default() }
+        Self { options, ..Self::default() }
     }
 
-    /// Returns the flood map of a layer, and the polygons of its areas.
-    fn prepared<'a>(&self, layer: &'a Layer) -> io::Result<(&'a FloodLayer, Arc<Polygons>)> {
+    fn write(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> io::Result<()> {
         let Layer::Floods(floods) = layer else {
             return Err(io::Error::other("an alert is about a flooded area"));
         };
         let areas = floods.areas();
-        Ok((floods, self.polygons.of(areas, || Ok::<_, io::Error>(Polygons::of_all(areas)))?))
+        let polygons = self.polygons.of(areas, || Ok::<_, io::Error>(Polygons::of_all(areas)))?;
+        let feed = Feed::new(&self.options, context, floods, &polygons);
+        let mut xml = Writer::new(out);
+        xml::declaration(&mut xml)?;
+        match self.document {
+            Document::Feed => feed.write(&mut xml),
+            Document::Alert => {
+                let mut alerts = feed.alerts();
+                let (Some(alert), None) = (alerts.next(), alerts.next()) else {
+                    return Err(io::Error::other("a document holds the alert about one flooded area"));
+                };
+                alert::write(&mut xml, &alert)
+            }
+        }
     }
 }
 
 impl Format for Cap {
     fn name(&self) -> &'static str {
-        "cap"
+        match self.document {
+            Document::Feed => "cap",
+            Document::Alert => "capalert",
+        }
     }
 
     fn container(&self) -> Container {
@@ -175,7 +201,10 @@ impl Format for Cap {
     }
 
     fn media_type(&self) -> &'static str {
-        "application/atom+xml; charset=utf-8"
+        match self.document {
+            Document::Feed => "application/atom+xml; charset=utf-8",
+            Document::Alert => "application/cap+xml",
+        }
     }
 
     fn carries(&self, kind: LayerKind) -> bool {
@@ -183,7 +212,8 @@ impl Format for Cap {
     }
 
     fn of_entry(&self) -> Option<Arc<dyn Format>> {
-        Some(Arc::new(Entry(self.clone())))
+        (self.document == Document::Feed)
+            .then(|| Arc::new(Self { document: Document::Alert, ..self.clone() }) as _)
     }
 
     fn time_step(&self) -> Option<Duration> {
@@ -195,9 +225,7 @@ impl Format for Cap {
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let written = self
-            .prepared(layer)
-            .and_then(|(floods, polygons)| feed::write(floods, &polygons, &self.options, context, out));
+        let written = self.write(layer, context, out);
         written.map_err(|error| EncodeError::new(self.name(), error))
     }
 }
