@@ -153,7 +153,7 @@ impl TryFrom<StoredRow> for Erasing {
     type Error = StoreError;
 
     fn try_from(StoredRow { report, card_id }: StoredRow) -> Result<Self, StoreError> {
-        let Report { key, content, .. } = report.try_into()?;
+        let Report { key, content, .. } = report.report?;
         let card = card_id.map(|card| card.parse().map_err(backend)).transpose()?;
         let (made_at, digest) = (content.created_at, ReportDigest::of(&content));
         Ok(Self { key, made_at, digest, photo: card.as_ref().map(photo_name) })
@@ -354,11 +354,11 @@ impl ModerationStore for PostgresStore {
             let oldest: Vec<StoredRow> = self.connections.read(query.bind(made_at).bind(key)).await?;
             let is_end = oldest.len() < most as usize;
             for row in oldest {
-                let place = row.report.place();
-                last = Some(place);
+                let ReportRow { created_at, pkey, .. } = row.report;
+                last = Some((created_at, pkey));
                 match Erasing::try_from(row) {
                     Ok(report) => erasing.push(report),
-                    Err(error) => unread.add(place.1, error),
+                    Err(error) => unread.add(pkey, error),
                 }
             }
             if is_end {

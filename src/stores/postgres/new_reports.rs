@@ -1,4 +1,4 @@
-//! The columns of a report that is inserted, once for all statements that insert reports.
+//! The columns of a report, once for all statements that insert and read reports.
 
 use serde_json::value::RawValue;
 use sqlx::Arguments;
@@ -16,8 +16,8 @@ pub(super) struct NewReport<'r> {
 
 /// Calls a macro with each column: the number of its parameter, its name, the type of the parameter, its own type, and its value.
 macro_rules! each_column {
-    ($with:ident $($part:ident)?) => {
-        $with! {
+    ([$($with:tt)+] $($part:ident)?) => {
+        $($with)+! {
             $($part)?
             1 created_at timestamptz timestamptz = |report| moment(report.content.created_at);
             2 source text text = |report| &*report.content.source;
@@ -39,10 +39,22 @@ macro_rules! each_column {
 }
 pub(super) use each_column;
 
-/// Parts of a statement that inserts reports, each with a comma at its end: the `names` of the columns, the `parameters` of
-/// `unnest`, an array for each column, and the `values` in rows of these. Further parameters begin at `$16`.
+/// Parts of a statement about reports, each with a comma at its end. To insert: the `names` of the columns, the `parameters` of
+/// `unnest`, an array for each column, and the `values` in rows of these; further parameters begin at `$16`. To read: the columns
+/// `selected`, each by its own name, but the place as `lng` and `lat`.
 macro_rules! new_report {
-    ($part:ident) => { $crate::stores::postgres::new_reports::each_column!(new_report $part) };
+    ($part:ident) => {
+        $crate::stores::postgres::new_reports::each_column!([$crate::stores::postgres::new_reports::new_report] $part)
+    };
+    (@selected location $given:ident) => {
+        "ST_X(reports.location) AS lng, ST_Y(reports.location) AS lat, "
+    };
+    (@selected $name:ident $given:ident) => {
+        concat!("reports.", stringify!($name), "::", stringify!($given), " AS ", stringify!($name), ", ")
+    };
+    (selected $($number:literal $name:ident $given:ident $own:ident = |$report:ident| $value:expr;)+) => {
+        concat!($($crate::stores::postgres::new_reports::new_report!(@selected $name $given)),+)
+    };
     (names $($number:literal $name:ident $given:ident $own:ident = |$report:ident| $value:expr;)+) => {
         concat!($(stringify!($name), ", "),+)
     };
@@ -71,7 +83,7 @@ pub(super) fn arguments<'r>(
                 .map_err(sqlx::Error::Encode)?;)+
         };
     }
-    each_column!(add);
+    each_column!([add]);
     Ok(arguments)
 }
 

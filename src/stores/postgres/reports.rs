@@ -3,8 +3,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde_json::value::RawValue;
-use sqlx::FromRow;
 use sqlx::postgres::PgRow;
+use sqlx::{Decode, FromRow, Postgres, Row as _, Type};
 
 use super::PostgresStore;
 use super::error::backend;
@@ -17,10 +17,11 @@ use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, 
 /// The columns of a report.
 macro_rules! report {
     () => {
-        "pkey, reports.created_at, source, url, image_url, disaster_type, report_data::text AS report_data, title,
-         text, is_training, partner_code, partner_icon, ST_X(location) AS lng, ST_Y(location) AS lat, reports.instance_region_code, local_area_id,
-         (SELECT areas.attributes -> 'district_id' FROM areas WHERE areas.area_id = local_area_id)::text AS district_id,
-         reports.city"
+        concat!(
+            "pkey, ",
+            $crate::stores::postgres::new_reports::new_report!(selected),
+            "(SELECT areas.attributes -> 'district_id' FROM areas WHERE areas.area_id = local_area_id)::text AS district_id"
+        )
     };
 }
 pub(super) use report;
@@ -93,58 +94,51 @@ const LAST: &str =
 /// All reports that are hidden, or all that are not, by key.
 pub(super) const EVERY: &str = concat!("SELECT ", report!(), " FROM reports WHERE hidden = $1 ORDER BY pkey");
 
-#[derive(FromRow)]
+/// A report; an error if it cannot be read. What orders reports can be read nevertheless.
 pub(super) struct ReportRow {
-    pkey: i64,
-    created_at: DateTime<Utc>,
-    source: String,
-    url: Option<String>,
-    image_url: Option<String>,
-    disaster_type: String,
-    report_data: Option<String>,
-    title: String,
-    text: String,
-    is_training: bool,
-    partner_code: Option<String>,
-    partner_icon: Option<String>,
-    lng: f64,
-    lat: f64,
-    instance_region_code: Option<String>,
-    local_area_id: Option<i64>,
-    district_id: Option<String>,
-    city: Option<String>,
+    pub(super) created_at: DateTime<Utc>,
+    pub(super) pkey: i64,
+    pub(super) report: Result<Report, StoreError>,
 }
 
-impl ReportRow {
-    /// Returns the time and key by which reports are ordered.
-    pub(super) fn place(&self) -> (DateTime<Utc>, i64) {
-        (self.created_at, self.pkey)
+impl<'r> FromRow<'r, PgRow> for ReportRow {
+    fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
+        Ok(Self { created_at: row.try_get("created_at")?, pkey: row.try_get("pkey")?, report: read(row) })
     }
 }
 
-impl TryFrom<ReportRow> for Report {
-    type Error = StoreError;
+fn read(row: &PgRow) -> Result<Report, StoreError> {
+    let text = |column| get::<String>(row, column).map(Box::from);
+    let some_text = |column| get::<Option<String>>(row, column).map(|text| text.map(Box::from));
+    let report_data = get::<Option<String>>(row, "report_data")?.map(RawValue::from_string);
+    let district: Option<String> = get(row, "district_id")?;
+    Ok(Report {
+        key: report_key(get(row, "pkey")?)?,
+        content: ReportContent {
+            created_at: get::<DateTime<Utc>>(row, "created_at")?.into(),
+            source: text("source")?,
+            url: some_text("url")?,
+            image_url: some_text("image_url")?,
+            disaster_type: get::<String>(row, "disaster_type")?.parse().map_err(backend)?,
+            report_data: report_data.transpose().map_err(backend)?,
+            title: text("title")?,
+            text: text("text")?,
+            location: position((get(row, "lng")?, get(row, "lat")?))?,
+            is_training: get(row, "is_training")?,
+            partner_code: some_text("partner_code")?,
+            partner_icon: some_text("partner_icon")?,
+        },
+        tags: tags(
+            get(row, "instance_region_code")?,
+            get(row, "local_area_id")?,
+            district.as_deref(),
+            get(row, "city")?,
+        )?,
+    })
+}
 
-    fn try_from(row: ReportRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            key: report_key(row.pkey)?,
-            content: ReportContent {
-                created_at: row.created_at.into(),
-                source: row.source.into(),
-                url: row.url.map(Box::from),
-                image_url: row.image_url.map(Box::from),
-                disaster_type: row.disaster_type.parse().map_err(backend)?,
-                report_data: row.report_data.map(RawValue::from_string).transpose().map_err(backend)?,
-                title: row.title.into(),
-                text: row.text.into(),
-                location: position((row.lng, row.lat))?,
-                is_training: row.is_training,
-                partner_code: row.partner_code.map(Box::from),
-                partner_icon: row.partner_icon.map(Box::from),
-            },
-            tags: tags(row.instance_region_code, row.local_area_id, row.district_id.as_deref(), row.city)?,
-        })
-    }
+fn get<'r, T: Decode<'r, Postgres> + Type<Postgres>>(row: &'r PgRow, column: &str) -> Result<T, StoreError> {
+    row.try_get(column).map_err(backend)
 }
 
 /// A report, made when its row arrives, so that a long list is not in memory twice.
@@ -152,8 +146,8 @@ struct Listed(Arc<Report>);
 
 impl<'r> FromRow<'r, PgRow> for Listed {
     fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
-        let report = Report::try_from(ReportRow::from_row(row)?);
-        Ok(Self(Arc::new(report.map_err(|error| sqlx::Error::Decode(error.into()))?)))
+        let report = read(row).map_err(|error| sqlx::Error::Decode(error.into()));
+        Ok(Self(Arc::new(report?)))
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::reports::{EVERY, ReportRow};
 use super::sources::{CARDS, POSTS};
 use super::{history, sources};
 use crate::folder::FolderWriter;
-use crate::model::{ErasedReport, ModerationEntry, Report};
+use crate::model::{ErasedReport, ModerationEntry};
 use crate::stores::OpenError;
 
 const GAUGES: &str = "
@@ -67,7 +67,7 @@ async fn write_reports(connection: &mut PgConnection, folder: &FolderWriter) -> 
     for (mut file, is_hidden) in [(folder.reports()?, false), (folder.hidden_reports()?, true)] {
         let mut rows = sqlx::query_as(EVERY).bind(is_hidden).fetch(&mut *connection);
         while let Some(row) = rows.try_next().await? as Option<ReportRow> {
-            file.write(&Report::try_from(row)?)?;
+            file.write(&row.report?)?;
         }
         drop(rows);
         file.finish()?;

@@ -8,7 +8,7 @@ use super::super::values::{area_id, moment, position, report_key};
 use super::transaction::{Transaction, column};
 use crate::folder::ReportRow;
 use crate::model::{
-    AreaId, ErasedReport, ModerationAction, ModerationEntry, Position, Report, ReportContent, ReportDigest,
+    AreaId, ErasedReport, ModerationAction, ModerationEntry, Position, ReportContent, ReportDigest,
     ReportKey, Timestamp,
 };
 use crate::stores::OpenError;
@@ -161,7 +161,7 @@ impl KeepsReports for Transaction {
         each: Each<'_, ReportContent>,
     ) -> Result<(), OpenError> {
         let times = column(times, |time| moment(*time));
-        let content = |row: StoredRow| Ok(Report::try_from(row)?.content);
+        let content = |row: StoredRow| Ok(row.report?.content);
         self.each(sqlx::query_as(MADE_AT).bind(times), content, each)
     }
 
