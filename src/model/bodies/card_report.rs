@@ -8,7 +8,8 @@ use super::attributes::{self, all_report_types, disasters_of, report_types};
 use super::fields::{Fault, Fields, Object, read};
 use crate::model::Number;
 use crate::model::{
-    CARD_SOURCE, Card, CardId, DisasterType, Hazards, InvalidCardId, ReportContent, Timestamp, duration,
+    CARD_SOURCE, Card, CardId, DisasterType, Hazards, InvalidCardId, Position, ReportContent, Timestamp,
+    duration,
 };
 
 /// The rules for reports from cards.
@@ -103,6 +104,39 @@ impl TryFrom<Number> for MaxIdLength {
     }
 }
 
+/// A report from a card, in which each field is valid.
+pub(crate) struct CardReport<'a> {
+    pub(crate) disaster: DisasterType,
+    /// What [`check_card_data`] accepts.
+    pub(crate) card_data: &'a Object,
+    pub(crate) created_at: Timestamp,
+    pub(crate) location: Position,
+    pub(crate) text: &'a str,
+    pub(crate) is_training: bool,
+    pub(crate) partner_code: Option<&'a str>,
+}
+
+impl CardReport<'_> {
+    /// Returns the content of the report of a card.
+    pub(crate) fn content(self, card: &CardId, rules: &CardRules) -> ReportContent {
+        let shown = attributes::shown_card_data(self.card_data, self.location, &rules.hazards);
+        ReportContent {
+            created_at: self.created_at,
+            source: CARD_SOURCE.into(),
+            url: Some(card.as_str().into()),
+            image_url: None,
+            disaster_type: self.disaster,
+            report_data: to_raw_value(&shown).ok(),
+            title: "".into(),
+            text: self.text.into(),
+            location: self.location,
+            is_training: self.is_training,
+            partner_code: self.partner_code.map(Box::from),
+            partner_icon: None,
+        }
+    }
+}
+
 /// Reads the report of a card about one of these disasters.
 ///
 /// # Errors
@@ -115,11 +149,11 @@ pub(crate) fn read_card_report(
     rules: &CardRules,
 ) -> Result<ReportContent, Vec<Fault>> {
     read(body, |fields| {
-        let disaster = fields.one_of("disaster_type", disasters).copied();
+        let named = fields.one_of("disaster_type", disasters).copied();
         let card_data = fields.required("card_data", |fields, key| {
             fields.object(key, |data| {
-                let disaster_type = disaster_type(data, fields, disaster, disasters, rules);
-                Some((data.keepable()?, disaster_type?))
+                let disaster = disaster(data, fields, named, disasters, rules);
+                Some((data.keepable()?, disaster?))
             })
         });
         let created_at = fields.required("created_at", Fields::moment);
@@ -129,43 +163,52 @@ pub(crate) fn read_card_report(
         let is_training = fields.truth("is_training");
         // Under the name in the forms of clients, or else that in responses.
         let partner_codes = ["partnerCode", "partner_code"].map(|key| fields.name_or_empty(key));
-        let ((card_data, disaster_type), location) = (card_data?, location?);
-        Some(ReportContent {
+        let (card_data, disaster) = card_data?;
+        let report = CardReport {
+            disaster,
+            card_data,
             created_at: created_at?,
-            source: CARD_SOURCE.into(),
-            url: Some(card.as_str().into()),
-            image_url: None,
-            disaster_type,
-            report_data: to_raw_value(&attributes::shown_card_data(card_data, location, &rules.hazards)).ok(),
-            title: "".into(),
-            text: text.into(),
-            location,
+            location: location?,
+            text,
             is_training,
-            partner_code: partner_codes.into_iter().flatten().next().map(Box::from),
-            partner_icon: None,
-        })
+            partner_code: partner_codes.into_iter().flatten().next(),
+        };
+        Some(report.content(card, rules))
+    })
+}
+
+/// Checks the card data of a report about a disaster.
+///
+/// # Errors
+///
+/// All faults, by the names of the members.
+pub(crate) fn check_card_data(
+    card_data: &Object,
+    disaster: DisasterType,
+    rules: &CardRules,
+) -> Result<(), Vec<Fault>> {
+    read(card_data, |data| {
+        report_type(data, &report_types(&disaster, rules), rules);
+        check_depth(data, disaster);
+        Some(())
     })
 }
 
 /// Checks `card_data` and returns what the report is about: the named disaster, or else the one that its report type
 /// belongs to.
-fn disaster_type(
+fn disaster(
     data: &Fields<'_>,
     body: &Fields<'_>,
     named: Option<DisasterType>,
     disasters: &[DisasterType],
     rules: &CardRules,
 ) -> Option<DisasterType> {
-    attributes::check(data, &rules.hazards);
     // A wrong disaster has a fault of its own; then the types of all disasters are accepted.
     let types = match &named {
         Some(named) => report_types(named, rules),
         None => all_report_types(disasters, rules),
     };
-    let report_type = data.required("report_type", |data, key| {
-        let must = format!("must be one of [{}]", types.join(", "));
-        data.convert(key, must, |value| value.as_str().filter(|name| types.contains(name)))
-    });
+    let report_type = report_type(data, &types, rules);
     let disaster = match body.get("disaster_type") {
         Some(_) => named,
         None => report_type.and_then(|name| match disasters_of(name, disasters, rules)[..] {
@@ -178,8 +221,21 @@ fn disaster_type(
             }
         }),
     };
-    if disaster == Some(DisasterType::Flood) {
+    check_depth(data, disaster?);
+    disaster
+}
+
+/// Checks the attributes, and returns the report type, which must be one of these.
+fn report_type<'a>(data: &Fields<'a>, types: &[&str], rules: &CardRules) -> Option<&'a str> {
+    attributes::check(data, &rules.hazards);
+    data.required("report_type", |data, key| {
+        let must = format!("must be one of [{}]", types.join(", "));
+        data.convert(key, must, |value| value.as_str().filter(|name| types.contains(name)))
+    })
+}
+
+fn check_depth(data: &Fields<'_>, disaster: DisasterType) {
+    if disaster == DisasterType::Flood {
         data.required("flood_depth", |_, _| Some(()));
     }
-    disaster
 }

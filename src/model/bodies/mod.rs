@@ -15,7 +15,7 @@ mod visibility;
 
 pub(crate) use self::attributes::{Accepts, all_report_types, disasters_of, report_types, shown_card_data};
 pub(crate) use self::card::read_card_holder;
-pub(crate) use self::card_report::read_card_report;
+pub(crate) use self::card_report::{CardReport, check_card_data, read_card_report};
 pub use self::card_report::{CardRules, InvalidMaxIdLength, MaxIdLength};
 pub(crate) use self::fields::ORIGIN;
 pub use self::fields::{Fault, Object};

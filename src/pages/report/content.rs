@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, json};
-
 use super::form::Filled;
 use super::hazards::{card_data, field_of};
 use crate::config::Config;
-use crate::model::bodies::{Fault, TimeWindow, read_card_report};
+use crate::model::bodies::{CardReport, TimeWindow, check_card_data};
 use crate::model::{AreaId, AreaSet, CardId, Places, Position, ReportContent, Timestamp};
 
 /// The longest text of a report of the form, in characters.
@@ -43,54 +41,55 @@ pub(super) fn read(
     places: &Places,
     config: &Config,
 ) -> Result<FormReport, Vec<String>> {
-    let disaster = filled.get("disaster").unwrap_or_default();
-    let mut body = Map::new();
-    body.insert("disaster_type".to_owned(), disaster.into());
-    body.insert("card_data".to_owned(), card_data(disaster, filled, config));
-    body.insert("created_at".to_owned(), made(window, filled).to_string().into());
-    if let Some(text) = filled.get("text") {
-        body.insert("text".to_owned(), text.into());
+    let mut fields = Vec::new();
+    let disaster =
+        config.disaster_types().into_iter().find(|known| Some(known.name()) == filled.get("disaster"));
+    let card_data = disaster.map(|disaster| card_data(disaster, filled, config)).unwrap_or_default();
+    match disaster.map(|disaster| (disaster, check_card_data(&card_data, disaster, &config.cards))) {
+        None => fields.push("disaster".to_owned()),
+        Some((disaster, Err(faults))) => {
+            fields.extend(faults.iter().map(|fault| field_of(disaster, &fault.path, config)));
+        }
+        Some((_, Ok(()))) => {}
     }
-    let place = place(filled, places.areas());
-    if let Some([lng, lat]) = place {
-        body.insert("location".to_owned(), json!({ "lat": lat, "lng": lng }));
+    let location = place(filled, places.areas());
+    if location.is_none() {
+        fields.push("place".to_owned());
     }
-    let (content, faults) = match read_card_report(card, &body, &config.disaster_types(), &config.cards) {
-        Ok(content) => (Some(content), Vec::new()),
-        Err(faults) => (None, faults),
-    };
-    let mut fields: Vec<_> = faults.iter().map(|fault| field(fault, disaster, config)).collect();
-    if filled.get("text").is_some_and(|text| text.chars().count() > LONGEST_TEXT) {
+    let text = filled.get("text").unwrap_or_default();
+    if text.chars().count() > LONGEST_TEXT {
         fields.push("text".to_owned());
     }
-    let place = place.and_then(|[lng, lat]| Position::new(lng, lat));
-    let is_outside = place.is_some_and(|place| !places.covers(place));
+    let is_outside = location.is_some_and(|place| !places.covers(place));
     if is_outside && filled.get("outside").is_none() {
         fields.push("outside".to_owned());
     }
-    fields.sort_unstable();
-    fields.dedup();
-    content.filter(|_| fields.is_empty()).map(|content| FormReport { content, is_outside }).ok_or(fields)
+    let (Some(disaster), Some(location), true) = (disaster, location, fields.is_empty()) else {
+        fields.sort_unstable();
+        fields.dedup();
+        return Err(fields);
+    };
+    let report = CardReport {
+        disaster,
+        card_data: &card_data,
+        created_at: made(window, filled),
+        location,
+        text,
+        is_training: false,
+        partner_code: None,
+    };
+    Ok(FormReport { content: report.content(card, &config.cards), is_outside })
 }
 
-/// Returns the longitude and latitude of the pin, or else of a place in the chosen area.
-fn place(filled: &Filled, areas: &AreaSet) -> Option<[f64; 2]> {
+/// Returns the place of the pin, or else one in the chosen area.
+fn place(filled: &Filled, areas: &AreaSet) -> Option<Position> {
     let number = |name| filled.get(name).and_then(|text| text.parse::<f64>().ok());
     if let Some((lng, lat)) = number("lng").zip(number("lat")) {
-        return Some([lng, lat]);
+        return Position::new(lng, lat);
     }
     let area: AreaId = filled.get("area")?.parse().ok()?;
-    areas.label(areas.position(area)?)
-}
-
-/// Returns the field of the form that a fault of the report is about.
-fn field(fault: &Fault, disaster: &str, config: &Config) -> String {
-    let path = fault.path.as_str();
-    let member = path.strip_prefix("card_data.").and_then(|member| field_of(disaster, member, config));
-    member.unwrap_or_else(|| {
-        let named = if path.starts_with("location") { "place" } else { "disaster" };
-        (if path == "text" { path } else { named }).to_owned()
-    })
+    let [lng, lat] = areas.label(areas.position(area)?)?;
+    Position::new(lng, lat)
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! What the form asks about each hazard. The hazards, their types of reports and attributes are those of the country, and the words
 //! are the group `hazards` of its texts.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::form::Filled;
 use crate::config::Config;
 use crate::country::Texts;
-use crate::model::bodies::{Accepts, report_types};
+use crate::model::bodies::{Accepts, Object, report_types};
 use crate::model::{Attribute, DisasterType, Hazard};
 
 /// The member `report_type` of `card_data`, and the end of the name of its field.
@@ -69,16 +69,16 @@ pub(super) fn hazards(config: &Config, texts: &Texts) -> Value {
     each(config, |asked| asked.shown(texts)).into()
 }
 
-/// Returns the member `card_data` of a report.
-pub(super) fn card_data(disaster: &str, filled: &Filled, config: &Config) -> Value {
-    let of = |asked: Asked<'_>| (asked.disaster.name() == disaster).then(|| asked.data(filled));
-    each(config, of).into_iter().flatten().next().unwrap_or_else(|| json!({}))
+/// Returns the card data of a report about a disaster.
+pub(super) fn card_data(disaster: DisasterType, filled: &Filled, config: &Config) -> Object {
+    let of = |asked: Asked<'_>| (asked.disaster == disaster).then(|| asked.data(filled));
+    each(config, of).into_iter().flatten().next().unwrap_or_default()
 }
 
-/// Returns the field that a fault of `card_data` is about; `None` if the form does not ask for the member.
-pub(super) fn field_of(disaster: &str, member: &str, config: &Config) -> Option<String> {
-    let name = format!("{disaster}.{member}");
-    fields(config).into_iter().find(|field| *field == name)
+/// Returns the field that a fault of a member of the card data is about: that of the disaster if the form does not ask for the member.
+pub(super) fn field_of(disaster: DisasterType, member: &str, config: &Config) -> String {
+    let name = field(disaster, member);
+    if fields(config).contains(&name) { name } else { "disaster".to_owned() }
 }
 
 /// Returns what the form says if a field is wrong, in a language.
@@ -124,13 +124,13 @@ impl Asked<'_> {
         })
     }
 
-    fn data(&self, filled: &Filled) -> Value {
+    fn data(&self, filled: &Filled) -> Object {
         let report_type = match self.types[..] {
             [only] => Some(only),
             _ => filled.get(&field(self.disaster, TYPE)),
         };
-        let mut data = Map::new();
-        let Some(report_type) = report_type else { return data.into() };
+        let mut data = Object::new();
+        let Some(report_type) = report_type else { return data };
         data.insert(TYPE.to_owned(), report_type.into());
         for (Attribute { name, accepts, .. }, _) in
             self.attributes.iter().filter(|(_, types)| types.contains(&report_type))
@@ -143,7 +143,7 @@ impl Asked<'_> {
             };
             data.insert(name.clone(), value);
         }
-        data.into()
+        data
     }
 }
 
@@ -207,7 +207,8 @@ mod tests {
             ("fire", json!({ "report_type": "fire", "fireRadius": "wide" })),
             ("typhoon", json!({})),
         ] {
-            assert_eq!(card_data(disaster, &filled, &Config::default()), expected);
+            let data = card_data(disaster.parse().unwrap(), &filled, &Config::default());
+            assert_eq!(Value::from(data), expected);
         }
     }
 
