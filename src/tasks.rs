@@ -1,19 +1,49 @@
 //! Work outside the threads that serve requests.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use rocket::tokio::runtime::Handle;
 use rocket::tokio::sync::oneshot;
 use rocket::tokio::task::{JoinError, spawn_blocking};
 use rocket::tokio::{self, select, task_local};
 use rocket::{Orbit, Rocket};
-use tracing::Span;
 
 use crate::model::Stop;
 
 task_local! {
+    static CURRENT_REQUEST: CurrentRequest;
     /// Present in work on a thread of its own.
     static OWN_THREAD: Stop;
+}
+
+/// The request that work belongs to, if it belongs to one. Everything logged within the work, even a panic, has the id of the request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CurrentRequest(Option<Arc<str>>);
+
+impl CurrentRequest {
+    pub(crate) fn with_id(id: &str) -> Self {
+        Self(Some(id.into()))
+    }
+
+    /// Returns the request that the caller works for. Tasks and threads that it starts must be given it.
+    pub(crate) fn get() -> Self {
+        CURRENT_REQUEST.try_with(Self::clone).unwrap_or_default()
+    }
+
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
+    /// Does work that belongs to the request.
+    pub(crate) fn run<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
+        CURRENT_REQUEST.scope(self, work)
+    }
+
+    /// Does the same with work that does not wait.
+    pub(crate) fn run_blocking<T>(self, work: impl FnOnce() -> T) -> T {
+        CURRENT_REQUEST.sync_scope(self, work)
+    }
 }
 
 /// Signals the work to stop when it is dropped.
@@ -25,7 +55,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Runs long work off the threads that serve requests, within the span of the caller, so that its log lines have the id of the
+/// Runs long work off the threads that serve requests, as part of the caller's request, so that its log lines have the id of the
 /// request. If the future is dropped, the work is told by its [`Stop`]. Work that has a thread of its own does it there: it must not wait
 /// for another thread, because their number is limited.
 ///
@@ -40,11 +70,11 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     }
     let stop = Stop::default();
     let _on_drop = StopOnDrop(stop.clone());
-    let span = Span::current();
-    spawn_blocking(move || span.in_scope(|| work(&stop))).await
+    let request = CurrentRequest::get();
+    spawn_blocking(move || request.run_blocking(|| work(&stop))).await
 }
 
-/// Runs long work that also waits, for a database say, on one thread of its own, within the span of the caller. So no other thread is
+/// Runs long work that also waits, for a database say, on one thread of its own, as part of the caller's request. So no other thread is
 /// busy with what it reads, and that is freed where it was allocated, which gives its memory back at once. If the future is dropped, the
 /// work is dropped where it waits, and told by its [`Stop`] elsewhere. Returns `None` if the work panics.
 pub(crate) async fn on_own_thread<T: Send + 'static>(
@@ -53,16 +83,14 @@ pub(crate) async fn on_own_thread<T: Send + 'static>(
     let stop = Stop::default();
     let _on_drop = StopOnDrop(stop.clone());
     let (_waits, gone) = oneshot::channel::<Infallible>();
-    let (span, runtime) = (Span::current(), Handle::current());
+    let (request, runtime) = (CurrentRequest::get(), Handle::current());
     let working = spawn_blocking(move || {
-        span.in_scope(|| {
-            runtime.block_on(OWN_THREAD.scope(stop.clone(), async {
-                select! {
-                    done = work(&stop) => Some(done),
-                    _ = gone => None,
-                }
-            }))
-        })
+        runtime.block_on(request.run(OWN_THREAD.scope(stop.clone(), async {
+            select! {
+                done = work(&stop) => Some(done),
+                _ = gone => None,
+            }
+        })))
     });
     working.await.ok().flatten()
 }

@@ -9,9 +9,8 @@ mod unread;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use rocket::fairing::{Fairing, Info, Kind};
 use rocket::http::uri::Origin;
-use rocket::{Data, Request, Response};
+use rocket::{Request, Response};
 
 pub(crate) use self::account::Account;
 pub use self::caller::Caller;
@@ -28,7 +27,7 @@ use crate::quotas::{Client, Quotas, Standing, TooMany};
 
 /// Decides for every request whether it reaches a route.
 ///
-/// A guard could be forgotten in a route, and would not run for paths without a route or for a wrong method. So this fairing
+/// A guard could be forgotten in a route, and would not run for paths without a route or for a wrong method. So this
 /// checks every request first, and gives a request that is not admitted another path, where a route responds with the
 /// [`Diversion`], whatever the method.
 #[derive(Clone, Copy, Debug)]
@@ -61,11 +60,27 @@ impl Admission {
     /// The path of the metrics. Requests for them are not counted if they need a token.
     const METRICS: &'static str = "/metrics";
 
+    /// Decides about a request, and gives one that is not admitted another path.
+    pub(crate) fn decide(request: &mut Request<'_>) {
+        let diverted = request.local_cache(|| admitted(request)).diversion.is_some();
+        if diverted && let Ok(elsewhere) = Origin::parse(Self::DIVERTED) {
+            request.set_uri(elsewhere);
+        }
+    }
+
     /// Counts a request that Rocket could not read, for which no fairing runs; returns the refusal if it is one too many.
     pub(crate) fn refusal(request: &Request<'_>) -> Option<Problem> {
         match &request.local_cache(|| admitted(request)).diversion {
             Some(Diversion::TooMany(problem, _)) => Some(problem.clone()),
             Some(Diversion::ToHttps(_)) | None => None,
+        }
+    }
+
+    /// Gives back what the request has not cost, and adds the rate-limit headers.
+    pub(crate) fn settle(request: &Request<'_>, response: &mut Response<'_>) {
+        Self::tell_standing(request, response);
+        if let Some(account) = &request.local_cache(Admitted::default).account {
+            account.settle(request);
         }
     }
 
@@ -105,27 +120,6 @@ impl Diversion {
     /// Returns the diversion of this request; `None` if it is admitted.
     pub(crate) fn of<'r>(request: &'r Request<'_>) -> Option<&'r Self> {
         request.local_cache(Admitted::default).diversion.as_ref()
-    }
-}
-
-#[rocket::async_trait]
-impl Fairing for Admission {
-    fn info(&self) -> Info {
-        Info { name: "Admission", kind: Kind::Request | Kind::Response }
-    }
-
-    async fn on_request(&self, request: &mut Request<'_>, _data: &mut Data<'_>) {
-        let diverted = request.local_cache(|| admitted(request)).diversion.is_some();
-        if diverted && let Ok(elsewhere) = Origin::parse(Self::DIVERTED) {
-            request.set_uri(elsewhere);
-        }
-    }
-
-    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
-        Self::tell_standing(request, response);
-        if let Some(account) = &request.local_cache(Admitted::default).account {
-            account.settle(request);
-        }
     }
 }
 

@@ -9,7 +9,8 @@ use rocket::{Catcher, Route, catch, catchers};
 use super::Admission;
 use super::methods::allowed;
 use crate::error::Problem;
-use crate::fairings::{Exchange, Unread};
+use crate::fairings::{ResponseHeaders, Unread, count_response};
+use crate::managed::managed;
 use crate::openapi::shape;
 
 /// Returns the catcher of requests that Rocket could not read.
@@ -39,11 +40,14 @@ impl<'r> Responder<'r, 'static> for Refusal {
     fn respond_to(self, request: &'r Request<'_>) -> Result<'static> {
         match self {
             Self::Read(problem) => problem.respond_to(request),
-            // For other requests, response fairings do this.
+            // For other requests, the middleware does this.
             Self::Unread(problem) => {
                 let mut response = problem.respond_to(request)?;
+                count_response(request, response.status(), 0);
                 Admission::tell_standing(request, &mut response);
-                Exchange::record_unread(request, response.status().code);
+                if let Ok(headers) = managed::<ResponseHeaders>(request) {
+                    headers.add_to(request, &mut response);
+                }
                 Ok(response)
             }
         }

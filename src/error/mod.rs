@@ -21,7 +21,7 @@ use serde_json::Value;
 
 pub(crate) use self::catcher::catchers;
 use crate::content::Kept;
-use crate::fairings::{RequestId, allow_any_origin, mark, name_licence, secure};
+use crate::fairings::RequestId;
 use crate::model::CardId;
 use crate::model::bodies::Fault;
 use crate::model::duration::whole_seconds;
@@ -360,8 +360,6 @@ impl Problem {
     fn log(&self, request: &Request<'_>) {
         let Details { status, cause, refusal, .. } = &*self.details;
         let method = request.method().as_str();
-        // Catchers run outside the span.
-        let _span = RequestId::span(request).enter();
         if let Some(cause) = cause {
             let path = request.uri().path().as_str();
             let text = causes(&**cause);
@@ -384,7 +382,8 @@ impl Problem {
 
 impl<'r> Responder<'r, 'static> for Problem {
     fn respond_to(self, request: &'r Request<'_>) -> Result<'static> {
-        self.log(request);
+        // Catchers run outside the route.
+        RequestId::current(request).run_blocking(|| self.log(request));
         if let (Some(rejection), Some(metrics)) =
             (self.details.rejection, request.rocket().state::<Metrics>())
         {
@@ -406,12 +405,6 @@ impl<'r> Responder<'r, 'static> for Problem {
         if let Some((name, value)) = &self.details.header {
             response.set_raw_header(*name, value.clone());
         }
-        // Rocket runs no response fairings for a request that it could not read.
-        RequestId::of(request).add_to(&mut response);
-        mark(&mut response);
-        allow_any_origin(&mut response);
-        secure(request, &mut response);
-        name_licence(request, &mut response);
         Ok(response)
     }
 }

@@ -1,10 +1,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use rocket::fairing::{Fairing, Info, Kind};
 use rocket::http::Method;
 use rocket::http::uri::Origin;
-use rocket::{Data, Request, Route};
+use rocket::{Request, Route};
 
 /// Serves what has a choice of formats also at its address with the name of a format, without the envelope:
 /// `/floods.geojson` as `/floods` in GeoJSON.
@@ -31,7 +30,7 @@ struct Address {
 struct InAddress(Option<String>);
 
 impl BareAddresses {
-    /// Makes the fairing for routes, below the `mount_paths`, with the names of the formats that each has a choice of.
+    /// Takes routes, below the `mount_paths`, with the names of the formats that each has a choice of.
     pub(crate) fn new<'a>(
         mount_paths: impl Iterator<Item = &'a str> + Clone,
         routes: &[(&Route, Vec<String>)],
@@ -47,6 +46,19 @@ impl BareAddresses {
         }
         let taken = routes.iter().flat_map(|(route, _)| below(route)).filter(|path| path.contains('.'));
         Self { addresses, taken: taken.collect() }
+    }
+
+    /// Gives a request whose address names a format the address without it, and notes the format.
+    pub(crate) fn split_address(&self, request: &mut Request<'_>) {
+        if !matches!(request.method(), Method::Get | Method::Head | Method::Options) {
+            return;
+        }
+        let Some((plain, format)) = self.split(request.uri().path().as_str()) else { return };
+        let format = format.to_owned();
+        if let Some(uri) = with_path(request, plain) {
+            request.local_cache(|| InAddress(Some(format)));
+            request.set_uri(uri);
+        }
     }
 
     /// Returns the name of the format in the address of a request; `None` if the address has none.
@@ -96,25 +108,19 @@ impl Address {
     }
 }
 
-#[rocket::async_trait]
-impl Fairing for BareAddresses {
-    fn info(&self) -> Info {
-        Info { name: "Formats in addresses", kind: Kind::Request }
+/// Treats `/floods/` as `/floods`.
+pub(crate) fn drop_trailing_slash(request: &mut Request<'_>) {
+    let path = request.uri().path().as_str().strip_suffix('/').filter(|path| !path.is_empty());
+    if let Some(uri) = path.and_then(|path| with_path(request, path)) {
+        request.set_uri(uri);
     }
+}
 
-    async fn on_request(&self, request: &mut Request<'_>, _data: &mut Data<'_>) {
-        if !matches!(request.method(), Method::Get | Method::Head | Method::Options) {
-            return;
-        }
-        let Some((plain, format)) = self.split(request.uri().path().as_str()) else { return };
-        let format = format.to_owned();
-        let plain = match request.uri().query() {
-            Some(query) => format!("{plain}?{query}"),
-            None => plain.to_owned(),
-        };
-        if let Ok(uri) = Origin::parse_owned(plain) {
-            request.local_cache(|| InAddress(Some(format)));
-            request.set_uri(uri);
-        }
-    }
+/// Returns the address of a request with another path.
+fn with_path(request: &Request<'_>, path: &str) -> Option<Origin<'static>> {
+    let uri = match request.uri().query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    };
+    Origin::parse_owned(uri).ok()
 }

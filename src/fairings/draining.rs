@@ -1,6 +1,4 @@
-use rocket::fairing::{Fairing, Info, Kind};
 use rocket::tokio::sync::watch;
-use rocket::{Request, Response};
 
 /// Whether the service is about to end. From then on, every response closes its connection. Clones share the state.
 #[derive(Clone, Debug, Default)]
@@ -22,18 +20,5 @@ impl Draining {
     pub(crate) async fn begun(&self) {
         // The channel is open, because the sender is a part of this value.
         drop(self.0.subscribe().wait_for(|begun| *begun).await);
-    }
-}
-
-#[rocket::async_trait]
-impl Fairing for Draining {
-    fn info(&self) -> Info {
-        Info { name: "Draining", kind: Kind::Response }
-    }
-
-    async fn on_response<'r>(&self, _request: &'r Request<'_>, response: &mut Response<'r>) {
-        if self.has_begun() {
-            response.set_raw_header("Connection", "close");
-        }
     }
 }

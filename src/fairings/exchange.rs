@@ -1,17 +1,10 @@
 use std::time::{Duration, Instant};
 
-use rocket::fairing::{Fairing, Info, Kind};
-use rocket::http::Method;
-use rocket::{Data, Request, Response};
+use rocket::Request;
+use rocket::http::{Method, Status};
 
 use super::{Arrival, RequestId};
 use crate::telemetry::{InFlight, Log, Metrics};
-
-/// Counts every request and its response, and writes an access-log line for it if the access log is enabled.
-///
-/// Attach it after any fairing that changes the method of a request, and before any that may change the path.
-#[derive(Clone, Debug)]
-pub(crate) struct Exchange(Metrics);
 
 /// The subject of a request's credential, noted by the guard that has verified it.
 #[derive(Clone, Debug)]
@@ -57,16 +50,25 @@ impl Begun {
     }
 }
 
-impl Exchange {
-    /// Makes a fairing that counts in these metrics.
-    #[must_use]
-    pub(crate) fn new(metrics: Metrics) -> Self {
-        Self(metrics)
-    }
+/// Counts a request that has arrived. To be called after anything that changes its method, and before anything that may change its
+/// path.
+pub(crate) fn count_request(request: &Request<'_>, metrics: &Metrics) {
+    request.local_cache(|| Begun::now(request, Some(metrics.begin())));
+}
 
-    /// Counts and logs the response to a request that Rocket could not read, for which no fairing runs.
-    pub(crate) fn record_unread(request: &Request<'_>, status: u16) {
-        record(request, status, 0);
+/// Counts the response to a request, and writes an access-log line for it if the access log is enabled.
+pub(crate) fn count_response(request: &Request<'_>, status: Status, bytes: usize) {
+    let begun = Begun::of(request);
+    let took = begun.at.elapsed();
+    let bytes = if begun.method == Method::Head.as_str() { 0 } else { bytes as u64 };
+    let template = request.route().map(|route| route.uri.path());
+    let route = template.unwrap_or(Metrics::NO_ROUTE);
+    let (method, status) = (begun.method, status.code);
+    if let Some(metrics) = request.rocket().state::<Metrics>() {
+        metrics.answered(method, route, status, took, bytes);
+    }
+    if tracing::enabled!(target: Log::ACCESS, tracing::Level::INFO) {
+        log(request, Line { method, route, status, bytes, took });
     }
 }
 
@@ -86,22 +88,6 @@ impl Subject {
     }
 }
 
-#[rocket::async_trait]
-impl Fairing for Exchange {
-    fn info(&self) -> Info {
-        Info { name: "Exchange", kind: Kind::Request | Kind::Response }
-    }
-
-    async fn on_request(&self, request: &mut Request<'_>, _data: &mut Data<'_>) {
-        request.local_cache(|| Begun::now(request, Some(self.0.begin())));
-    }
-
-    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
-        let bytes = response.body_mut().size().await.unwrap_or(0);
-        record(request, response.status().code, bytes as u64);
-    }
-}
-
 impl Unread {
     /// Returns the part of this request that Rocket could not read; `None` if it has read the whole request.
     pub(crate) fn of(request: &Request<'_>) -> Option<Self> {
@@ -111,21 +97,6 @@ impl Unread {
     fn among(request: &Request<'_>, in_flight: Option<&InFlight>) -> Option<Self> {
         let unread = if request.method() == Method::Get { Self::Method } else { Self::Target };
         in_flight.is_none().then_some(unread)
-    }
-}
-
-fn record(request: &Request<'_>, status: u16, bytes: u64) {
-    let begun = Begun::of(request);
-    let took = begun.at.elapsed();
-    let bytes = if begun.method == Method::Head.as_str() { 0 } else { bytes };
-    let template = request.route().map(|route| route.uri.path());
-    let route = template.unwrap_or(Metrics::NO_ROUTE);
-    let method = begun.method;
-    if let Some(metrics) = request.rocket().state::<Metrics>() {
-        metrics.answered(method, route, status, took, bytes);
-    }
-    if tracing::enabled!(target: Log::ACCESS, tracing::Level::INFO) {
-        log(request, Line { method, route, status, bytes, took });
     }
 }
 

@@ -2,8 +2,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use rocket::fairing::{Fairing, Info, Kind};
-use rocket::{Request, Response};
+use rocket::Request;
 
 /// How many names of ignored parameters a response has.
 const MOST: usize = 10;
@@ -37,21 +36,11 @@ impl KnownParameters {
         let known = self.0.get(&**route.name.as_ref()?)?;
         (route.uri.unmounted_origin.path() == known.path.as_str()).then_some(&known.names)
     }
-}
 
-#[rocket::async_trait]
-impl Fairing for KnownParameters {
-    fn info(&self) -> Info {
-        Info { name: "Ignored parameters", kind: Kind::Response }
-    }
-
-    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
-        let Some(query) = request.uri().query() else { return };
-        let Some(known) = self.of(request) else { return };
-        let ignored = ignored(query.as_str(), known);
-        if !ignored.is_empty() {
-            response.set_raw_header("Siaga-Ignored", ignored.join(", "));
-        }
+    /// Returns the names in the query of a request that its route does not know, joined by commas; `None` if it knows all.
+    pub(super) fn ignored(&self, request: &Request<'_>) -> Option<String> {
+        let ignored = ignored(request.uri().query()?.as_str(), self.of(request)?);
+        (!ignored.is_empty()).then(|| ignored.join(", "))
     }
 }
 

@@ -1,30 +1,19 @@
-use rocket::fairing::{Fairing, Info, Kind};
 use rocket::form::Form;
 use rocket::http::Method;
 use rocket::{Data, Request};
+
+/// The bytes of a body that Rocket reads for this.
+const READ: usize = "_method=delete".len();
 
 /// Restores the method of a POST that Rocket has changed to another method because its form has a field `_method`.
 ///
 /// Rocket overwrites the method before any fairing runs and does not keep the original one. So this reads the beginning of the
 /// body by the same rules as Rocket. A request that was really sent with the method in its form is taken for a POST too: the
 /// two cannot be told apart, and no route of this service reads a form.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RealMethod;
-
-/// The bytes of a body that Rocket reads for this.
-const READ: usize = "_method=delete".len();
-
-#[rocket::async_trait]
-impl Fairing for RealMethod {
-    fn info(&self) -> Info {
-        Info { name: "Real method", kind: Kind::Request }
-    }
-
-    async fn on_request(&self, request: &mut Request<'_>, data: &mut Data<'_>) {
-        let form = request.content_type().is_some_and(|kind| kind.is_form());
-        if form && named(data.peek(READ).await) == Some(request.method()) {
-            request.set_method(Method::Post);
-        }
+pub(crate) async fn restore_method(request: &mut Request<'_>, data: &mut Data<'_>) {
+    let form = request.content_type().is_some_and(|kind| kind.is_form());
+    if form && named(data.peek(READ).await) == Some(request.method()) {
+        request.set_method(Method::Post);
     }
 }
 

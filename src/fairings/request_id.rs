@@ -1,11 +1,10 @@
-use rocket::fairing::{Fairing, Info, Kind};
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use rocket::route::{Handler, Outcome};
 use rocket::{Data, Request, Response, Route, async_trait};
-use tracing::{Instrument, Span};
 
 use super::Arrival;
-use crate::auth::random;
-use crate::telemetry::request_span;
+use crate::tasks::CurrentRequest;
 
 /// The id of a request. It is sent in the response as `X-Request-Id`, and all log lines about the request contain it.
 #[derive(Clone, Debug)]
@@ -30,17 +29,9 @@ impl RequestId {
         (fits && Arrival::of(request).by_proxy).then(|| Self(id.to_owned()))
     }
 
+    /// Makes an id by the keys of a new hash table, which differ for each table, thread and process: they need no call of the system.
     fn made() -> Self {
-        // If random numbers are unavailable, requests go on, but all with the same id.
-        Self(random::hex::<8>().unwrap_or_else(|_| "0".repeat(16)))
-    }
-
-    /// Returns the span of this request. Everything logged within it has the request's id; tasks that a request starts enter it
-    /// too.
-    pub(crate) fn span<'r>(request: &'r Request<'_>) -> &'r Span {
-        /// A type of its own, because a request's cache holds one value per type.
-        struct OfRequest(Span);
-        &request.local_cache(|| OfRequest(request_span(Self::of(request).as_str()))).0
+        Self(format!("{:016x}", RandomState::new().build_hasher().finish()))
     }
 
     /// The id as text.
@@ -49,47 +40,33 @@ impl RequestId {
         &self.0
     }
 
+    /// Returns the request, for work that belongs to it.
+    pub(crate) fn current(request: &Request<'_>) -> CurrentRequest {
+        CurrentRequest::with_id(Self::of(request).as_str())
+    }
+
     /// Adds the id to the response.
-    pub(crate) fn add_to(&self, response: &mut Response<'_>) {
+    pub(super) fn add_to(&self, response: &mut Response<'_>) {
         response.set_raw_header(Self::HEADER, self.0.clone());
     }
-
-    /// Returns a fairing that adds the id of every request to its response.
-    #[must_use]
-    pub(crate) fn fairing() -> impl Fairing {
-        AddRequestId
-    }
 }
 
-struct AddRequestId;
-
-#[rocket::async_trait]
-impl Fairing for AddRequestId {
-    fn info(&self) -> Info {
-        Info { name: "Request id", kind: Kind::Response }
-    }
-
-    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
-        RequestId::of(request).add_to(response);
-    }
-}
-
-/// Makes each route run within the span of its request, so that everything it logs, even a panic, has the request's id.
+/// Returns routes whose log lines have the id of the request.
 #[must_use]
-pub(crate) fn within_spans(routes: Vec<Route>) -> Vec<Route> {
-    let within_span = |mut route: Route| {
-        route.handler = Box::new(WithinSpan(route.handler));
+pub(crate) fn with_request_ids(routes: Vec<Route>) -> Vec<Route> {
+    let with_id = |mut route: Route| {
+        route.handler = Box::new(WithRequestId(route.handler));
         route
     };
-    routes.into_iter().map(within_span).collect()
+    routes.into_iter().map(with_id).collect()
 }
 
 #[derive(Clone)]
-struct WithinSpan(Box<dyn Handler>);
+struct WithRequestId(Box<dyn Handler>);
 
 #[async_trait]
-impl Handler for WithinSpan {
+impl Handler for WithRequestId {
     async fn handle<'r>(&self, request: &'r Request<'_>, data: Data<'r>) -> Outcome<'r> {
-        self.0.handle(request, data).instrument(RequestId::span(request).clone()).await
+        RequestId::current(request).run(self.0.handle(request, data)).await
     }
 }

@@ -1,74 +1,12 @@
-//! Headers that every response gets. Rocket runs no fairings for requests that it cannot read, so each is a function too.
-
-use rocket::fairing::{Fairing, Info, Kind};
 use rocket::http::{ContentType, Status};
 use rocket::{Request, Response};
 
-use super::{Arrival, Scheme};
+use super::{Arrival, Draining, KnownParameters, RequestId, Scheme};
 use crate::config::Config;
 
-/// Lets pages of any origin read every response.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cors;
-
-#[rocket::async_trait]
-impl Fairing for Cors {
-    fn info(&self) -> Info {
-        Info { name: "CORS", kind: Kind::Response }
-    }
-
-    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
-        // The form is for people: no page of another site needs to read what the service says to a report.
-        let path = request.uri().path();
-        if path != "/report" && !path.starts_with("/report/") {
-            allow_any_origin(response);
-        }
-    }
-}
-
+/// The headers of responses that pages of other origins may read.
 const EXPOSED: &str = "Age, Allow, Content-Location, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Data-As-Of, \
      Siaga-Data-Status, Siaga-Ignored, Siaga-Not-Covered, Siaga-Stale-Since, Siaga-Truncated, Siaga-Version, X-Photo-Token, X-Request-Id";
-
-/// Adds the headers that let pages of any origin read the response, and those of its headers that they need.
-pub(crate) fn allow_any_origin(response: &mut Response<'_>) {
-    response.set_raw_header("Access-Control-Allow-Origin", "*");
-    response.set_raw_header("Access-Control-Expose-Headers", EXPOSED);
-}
-
-/// Marks every response as the service's own, so that clients can distinguish it from that of a proxy or of a login page of a network.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark;
-
-#[rocket::async_trait]
-impl Fairing for Mark {
-    fn info(&self) -> Info {
-        Info { name: "Mark", kind: Kind::Response }
-    }
-
-    async fn on_response<'r>(&self, _request: &'r Request<'_>, response: &mut Response<'r>) {
-        mark(response);
-    }
-}
-
-/// Adds the mark, also to a 304: a response that a browser has cached before it was marked gets the mark by it.
-pub(crate) fn mark(response: &mut Response<'_>) {
-    response.set_raw_header("Siaga-Version", env!("CARGO_PKG_VERSION"));
-}
-
-/// Adds the headers that restrict what browsers do with a response, and for how long they must use HTTPS only.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SecurityHeaders;
-
-#[rocket::async_trait]
-impl Fairing for SecurityHeaders {
-    fn info(&self) -> Info {
-        Info { name: "Security headers", kind: Kind::Response }
-    }
-
-    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
-        secure(request, response);
-    }
-}
 
 /// The policy for data, which needs no other resources.
 const DATA: &str = "default-src 'none'; frame-ancestors 'none'";
@@ -76,77 +14,101 @@ const DATA: &str = "default-src 'none'; frame-ancestors 'none'";
 const PAGE: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
-/// Adds the headers that keep browsers from guessing the type of a response and from running or framing it; not to a 304, because
-/// the client keeps those of the response that it has cached. If HSTS is configured and the request came by HTTPS, the headers
-/// also keep browsers from requesting it by HTTP.
+/// The headers that every response gets.
+#[derive(Clone, Debug)]
+pub(crate) struct ResponseHeaders {
+    /// How long browsers must use HTTPS only.
+    hsts: Option<String>,
+    /// The link to the licence of the data (RFC 8288).
+    licence: Option<String>,
+    /// Whether shared caches may reuse responses.
+    are_shared: bool,
+    known: KnownParameters,
+    draining: Draining,
+}
+
+impl ResponseHeaders {
+    pub(crate) fn new(config: &Config, known: KnownParameters, draining: Draining) -> Self {
+        Self {
+            hsts: config.https.hsts.map(|hsts| format!("max-age={}", hsts.0.as_secs())),
+            licence: config.licence.url.as_ref().map(|url| format!("<{url}>; rel=\"license\"")),
+            are_shared: config.cache.shared().is_some(),
+            known,
+            draining,
+        }
+    }
+
+    /// Adds them. Rocket runs no fairings for requests that it cannot read, so their catcher calls it.
+    pub(crate) fn add_to(&self, request: &Request<'_>, response: &mut Response<'_>) {
+        RequestId::of(request).add_to(response);
+        // Also to a 304: a response that a browser has cached before it was marked gets the mark by it.
+        response.set_raw_header("Siaga-Version", env!("CARGO_PKG_VERSION"));
+        allow_any_origin(request, response);
+        restrict_browsers(response);
+        self.require_https(request, response);
+        if let Some(link) = &self.licence
+            && !response.headers().get("Link").any(|known| known == link)
+        {
+            response.adjoin_raw_header("Link", link.clone());
+        }
+        if let Some(ignored) = self.known.ignored(request) {
+            response.set_raw_header("Siaga-Ignored", ignored);
+        }
+        if self.are_shared {
+            vary_by_credential(response);
+        }
+        if self.draining.has_begun() {
+            response.set_raw_header("Connection", "close");
+        }
+    }
+
+    /// If HSTS is configured and the request came by HTTPS, keeps browsers from requesting the service by HTTP.
+    fn require_https(&self, request: &Request<'_>, response: &mut Response<'_>) {
+        if request.rocket().config().tls_enabled() {
+            // Rocket has set its own header.
+            response.remove_header("Strict-Transport-Security");
+        }
+        if let Some(hsts) = &self.hsts
+            && Arrival::of(request).scheme == Scheme::Https
+        {
+            response.set_raw_header("Strict-Transport-Security", hsts.clone());
+        }
+    }
+}
+
+/// Lets pages of any origin read the response, and those of its headers that they need; but not the form, which is for people.
+fn allow_any_origin(request: &Request<'_>, response: &mut Response<'_>) {
+    let path = request.uri().path();
+    if path != "/report" && !path.starts_with("/report/") {
+        response.set_raw_header("Access-Control-Allow-Origin", "*");
+        response.set_raw_header("Access-Control-Expose-Headers", EXPOSED);
+    }
+}
+
+/// Keeps browsers from guessing the type of a response and from running or framing it; not for a 304, because the client keeps the
+/// headers of the response that it has cached.
 ///
 /// A page can set its own `Content-Security-Policy`: the policies here let no script run.
-pub(crate) fn secure(request: &Request<'_>, response: &mut Response<'_>) {
-    if response.status() != Status::NotModified {
-        response.set_raw_header("X-Content-Type-Options", "nosniff");
-        if !response.headers().contains("Referrer-Policy") {
-            response.set_raw_header("Referrer-Policy", "no-referrer");
-        }
-        if !response.headers().contains("Content-Security-Policy") {
-            let page = response.content_type().is_some_and(|kind| kind == ContentType::HTML);
-            response.set_raw_header("Content-Security-Policy", if page { PAGE } else { DATA });
-        }
+fn restrict_browsers(response: &mut Response<'_>) {
+    if response.status() == Status::NotModified {
+        return;
     }
-    let rocket = request.rocket();
-    if rocket.config().tls_enabled() {
-        // Rocket has set its own header.
-        response.remove_header("Strict-Transport-Security");
+    response.set_raw_header("X-Content-Type-Options", "nosniff");
+    if !response.headers().contains("Referrer-Policy") {
+        response.set_raw_header("Referrer-Policy", "no-referrer");
     }
-    let hsts = rocket.state().and_then(|config: &Config| config.https.hsts);
-    if let Some(hsts) = hsts.filter(|_| Arrival::of(request).scheme == Scheme::Https) {
-        response.set_raw_header("Strict-Transport-Security", format!("max-age={}", hsts.0.as_secs()));
+    if !response.headers().contains("Content-Security-Policy") {
+        let page = response.content_type().is_some_and(|kind| kind == ContentType::HTML);
+        response.set_raw_header("Content-Security-Policy", if page { PAGE } else { DATA });
     }
 }
 
-/// If shared caches may reuse responses, tells them that a request with a credential has a response of its own.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SharedCaches;
-
-#[rocket::async_trait]
-impl Fairing for SharedCaches {
-    fn info(&self) -> Info {
-        Info { name: "Shared caches", kind: Kind::Response }
-    }
-
-    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
-        let are_shared =
-            request.rocket().state().is_some_and(|config: &Config| config.cache.shared().is_some());
-        let is_public =
-            response.headers().get_one("Cache-Control").is_some_and(|of| of.starts_with("public"));
-        if are_shared && is_public {
-            let mut vary: Vec<_> = response.headers().get("Vary").collect();
-            vary.extend(["Authorization", "X-Api-Key"]);
-            let vary = vary.join(", ");
-            response.set_raw_header("Vary", vary);
-        }
-    }
-}
-
-/// Adds the configured licence of the data to every response.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Licence;
-
-#[rocket::async_trait]
-impl Fairing for Licence {
-    fn info(&self) -> Info {
-        Info { name: "Licence", kind: Kind::Response }
-    }
-
-    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
-        name_licence(request, response);
-    }
-}
-
-/// Adds a link to the licence (RFC 8288), if one is configured, to other links in the response.
-pub(crate) fn name_licence(request: &Request<'_>, response: &mut Response<'_>) {
-    let url = request.rocket().state().and_then(|config: &Config| config.licence.url.as_ref());
-    let Some(link) = url.map(|url| format!("<{url}>; rel=\"license\"")) else { return };
-    if !response.headers().get("Link").any(|known| known == link) {
-        response.adjoin_raw_header("Link", link);
+/// Tells shared caches that a request with a credential has a response of its own.
+fn vary_by_credential(response: &mut Response<'_>) {
+    if response.headers().get_one("Cache-Control").is_some_and(|of| of.starts_with("public")) {
+        let mut vary: Vec<_> = response.headers().get("Vary").collect();
+        vary.extend(["Authorization", "X-Api-Key"]);
+        let vary = vary.join(", ");
+        response.set_raw_header("Vary", vary);
     }
 }

@@ -10,8 +10,9 @@ use rocket::http::uri::{Error, Origin};
 use rocket::shield::{Hsts, Shield};
 use rocket::{Build, Rocket, Route};
 
+use super::middleware::Middleware;
 use super::{BuildError, Builder, Reloading, Siaga};
-use crate::admission::{Admission, diverted, other_methods, unread};
+use crate::admission::{diverted, other_methods, unread};
 use crate::archive::{Archive, Keeper};
 use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret, random};
 use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
@@ -21,10 +22,7 @@ use crate::changes::{Follower, Withdrawn};
 use crate::collections::Tables;
 use crate::config::Config;
 use crate::error::{ProblemPage, catchers};
-use crate::fairings::{
-    BareAddresses, Cors, Draining, Exchange, KnownParameters, Licence, Mark, RealMethod, RequestId,
-    SecurityHeaders, SharedCaches, TrailingSlash, within_spans,
-};
+use crate::fairings::{BareAddresses, Draining, KnownParameters, ResponseHeaders, with_request_ids};
 use crate::formats::EncodeContext;
 use crate::images::{CardImages, Worker};
 use crate::model::{Clock, LayerKind};
@@ -77,8 +75,9 @@ impl Builder {
         });
         let offered = Interface { config: &config, formats: &formats };
         let description = Description::new(document(&offered, &interface));
-        let addresses = (bare_addresses(&offered, &interface), known_parameters(&offered, &interface));
-        let routes = within_spans(interface.into_iter().map(|described| described.route).collect());
+        let (addresses, known) =
+            (bare_addresses(&offered, &interface), known_parameters(&offered, &interface));
+        let routes = with_request_ids(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
         let outside = outside(&config, &routes);
         let calls =
@@ -87,19 +86,11 @@ impl Builder {
         let default = formats.carrying(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);
         let draining = Draining::default();
+        let headers = ResponseHeaders::new(&config, known.clone(), draining.clone());
         let rocket = rocket::custom(with_sealing_key(&self.figment, &*store).await?)
             .attach(shield(&self.figment))
-            .attach(RealMethod)
-            .attach(Exchange::new(metrics.clone()))
-            .attach(Admission)
-            .attach(TrailingSlash)
-            .attach(Mark)
-            .attach(Cors)
-            .attach(SecurityHeaders)
-            .attach(Licence)
+            .attach(Middleware { metrics: metrics.clone(), addresses, headers: headers.clone() })
             .attach(Arc::clone(&quotas).sweeper())
-            .attach(RequestId::fairing())
-            .attach(draining.clone())
             .attach(Worker::new(Arc::clone(&images)).fairing())
             .attach(stored_keys.clone())
             .attach(follower.clone())
@@ -118,6 +109,8 @@ impl Builder {
             .manage(Seats::new(config.streams, &metrics))
             .manage(metrics)
             .manage(draining.clone())
+            .manage(headers)
+            .manage(known)
             .manage(follower)
             .manage(description)
             .manage(config.clone())
@@ -128,7 +121,7 @@ impl Builder {
             .register("/", unread());
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
-        let rocket = with_archive(with_addresses(rocket, addresses), &config, &store, &self.clock);
+        let rocket = with_archive(rocket, &config, &store, &self.clock);
         let rocket = calls.attach_to(with_results(rocket, &config, &self.clock)?);
         let rocket = config.mount_paths().fold(rocket, at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
@@ -186,7 +179,7 @@ impl Builder {
     }
 }
 
-/// Returns a replacement for Rocket's own: `SecurityHeaders` decides on HSTS. Without an entry here, Rocket adds one for TLS and
+/// Returns a replacement for Rocket's own: `ResponseHeaders` decides on HSTS. Without an entry here, Rocket adds one for TLS and
 /// warns.
 fn shield(figment: &Figment) -> Shield {
     let has_tls = rocket::Config::try_from(figment).is_ok_and(|config| config.tls_enabled());
@@ -246,11 +239,6 @@ fn known_parameters(offered: &Interface<'_>, routes: &[Described]) -> KnownParam
     KnownParameters::new(routes.iter().filter_map(|described| described.public_read(offered)))
 }
 
-/// Adds the fairings for formats in addresses, for parameters that no route knows, and for caches in front of the service.
-fn with_addresses(rocket: Rocket<Build>, (bare, known): (BareAddresses, KnownParameters)) -> Rocket<Build> {
-    rocket.attach(bare).attach(known.clone()).manage(known).attach(SharedCaches)
-}
-
 /// Adds the public archive, and the task that writes it.
 fn with_archive(
     rocket: Rocket<Build>,
@@ -296,7 +284,7 @@ fn outside(config: &Config, routes: &[Route]) -> Vec<Route> {
     outside.extend(pages::routes(config.desk.enabled));
     let is_taken = |path: &str| path == "/" || routes.iter().any(|route| route.uri.path() == "/");
     outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
-    within_spans(outside)
+    with_request_ids(outside)
 }
 
 /// Adds the clock, the base map, and what the pages, the health checks and the log remember of earlier requests.

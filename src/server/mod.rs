@@ -4,6 +4,7 @@ mod assembly;
 mod builder;
 mod error;
 mod launch;
+mod middleware;
 mod redirect;
 mod reload;
 mod signals;

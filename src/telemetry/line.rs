@@ -9,7 +9,10 @@ use tracing_subscriber::fmt::format::{Format, Full, Json, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::request_span::{REQUEST_ID, request_id};
+use crate::tasks::CurrentRequest;
+
+/// The field with the id of a request.
+const REQUEST_ID: &str = "request_id";
 
 /// Formats an event as text or as a JSON object, as currently configured. Both include the id of the request.
 pub(super) struct Line {
@@ -40,17 +43,22 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        if !self.json.load(Ordering::Relaxed) {
-            return self.text.format_event(context, writer, event);
+        let mut line = String::new();
+        let is_json = self.json.load(Ordering::Relaxed);
+        if is_json {
+            self.object.format_event(context, Writer::new(&mut line), event)?;
+        } else {
+            self.text.format_event(context, Writer::new(&mut line), event)?;
         }
-        let mut object = String::new();
-        self.object.format_event(context, Writer::new(&mut object), event)?;
+        let request = CurrentRequest::get();
         // If the event itself has the request id, it must not appear twice.
         let names_it = event.metadata().fields().field(REQUEST_ID).is_some();
-        let id = context.event_scope().filter(|_| !names_it).and_then(request_id);
-        match (id, object.strip_suffix("}\n")) {
-            (Some(id), Some(open)) => writeln!(writer, "{open},{REQUEST_ID:?}:{}}}", serde_json::json!(id)),
-            _ => writer.write_str(&object),
+        match (request.id().filter(|_| !names_it), line.strip_suffix(if is_json { "}\n" } else { "\n" })) {
+            (Some(id), Some(open)) if is_json => {
+                writeln!(writer, "{open},{REQUEST_ID:?}:{}}}", serde_json::json!(id))
+            }
+            (Some(id), Some(line)) => writeln!(writer, "{line} {REQUEST_ID}={id:?}"),
+            _ => writer.write_str(&line),
         }
     }
 }

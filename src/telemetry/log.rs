@@ -14,7 +14,6 @@ use tracing_subscriber::{Registry, fmt as lines, reload};
 
 use super::failures::log_panics;
 use super::line::{Line, OneLine};
-use super::request_span::RequestIds;
 
 /// The section `log` of the configuration: what the service writes to standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,7 +108,7 @@ impl Log {
         let (filter, handle) = reload::Layer::new(Wanted::of(settings));
         let json = Arc::new(AtomicBool::new(settings.format == Shape::Json));
         let written = lines::layer().event_format(Line::new(Arc::clone(&json))).with_writer(OneLine);
-        tracing_subscriber::registry().with(filter).with(RequestIds).with(written).try_init()?;
+        tracing_subscriber::registry().with(filter).with(written).try_init()?;
         log_panics();
         let log = Self { filter: handle, json };
         log.set(settings);

@@ -5,7 +5,6 @@ mod line;
 mod log;
 mod metrics;
 mod repeats;
-mod request_span;
 
 pub(crate) use self::failures::causes;
 pub use self::log::{Log, LogSettings, Shape};
@@ -16,4 +15,3 @@ pub(crate) use self::metrics::StoreOperation;
 pub(crate) use self::metrics::prometheus_text;
 pub(crate) use self::metrics::{CacheUse, InFlight, Rejection, ReportOrigin, UploadStep};
 pub(crate) use self::repeats::Repeats;
-pub(crate) use self::request_span::request_span;

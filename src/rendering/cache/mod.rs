@@ -29,7 +29,6 @@ use std::time::Duration;
 use rocket::futures::FutureExt;
 use rocket::tokio::sync::Semaphore;
 use rocket::tokio::{self, select, time};
-use tracing::Instrument;
 
 use self::entry::{Entry, Last};
 pub use self::rendered::Rendered;
@@ -39,7 +38,7 @@ use self::shares::Shares;
 use crate::content::Coding;
 use crate::model::{Clock, Timestamp};
 use crate::stores::{Revision, Versioned};
-use crate::tasks::off_thread;
+use crate::tasks::{CurrentRequest, off_thread};
 use crate::telemetry::{CacheUse, Metrics};
 
 /// The cached responses by question, and the renderings in progress. Clones share them.
@@ -279,7 +278,7 @@ where
             }
             task.finish(outcome);
         };
-        tokio::spawn(running.in_current_span());
+        tokio::spawn(CurrentRequest::get().run(running));
         (rendering, first)
     }
 
@@ -335,7 +334,7 @@ where
                 content.finish(coding, compressed.ok().flatten());
                 cache.weigh_again(&question);
             };
-            tokio::spawn(running.in_current_span());
+            tokio::spawn(CurrentRequest::get().run(running));
         }
         rendered.content.finished(coding).await;
     }
