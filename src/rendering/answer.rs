@@ -71,18 +71,8 @@ impl Answer {
     #[must_use]
     pub(crate) fn shared(rendered: &Rendered) -> Self {
         let Rendered { media_type, content, memory, is_truncated } = rendered.clone();
-        Self {
-            media_type,
-            content: Some(content),
-            memory,
-            kept: Kept::Revalidated(Holds::NoReports),
-            was_ready: false,
-            stale: None,
-            data: None,
-            is_uncovered: false,
-            is_truncated,
-            location: None,
-        }
+        let kept = Kept::Revalidated(Holds::NoReports);
+        Self { memory, is_truncated, ..Self::with_content(media_type, Some(content), kept) }
     }
 
     /// Says what the response can contain, and whether it was ready before the request.
@@ -131,18 +121,7 @@ impl Answer {
     /// Makes a response that is the same for all clients and was not rendered, with those headers that are known without
     /// rendering it.
     pub(super) fn unrendered(media_type: String) -> Self {
-        Self {
-            media_type: media_type.into(),
-            content: None,
-            memory: None,
-            kept: Kept::Revalidated(Holds::PerhapsReports),
-            was_ready: false,
-            stale: None,
-            data: None,
-            is_uncovered: false,
-            is_truncated: false,
-            location: None,
-        }
+        Self::with_content(media_type.into(), None, Kept::Revalidated(Holds::PerhapsReports))
     }
 
     /// Makes the response `{"statusCode":200,"result":…}` for a client with a credential. Caches must not keep it.
@@ -193,7 +172,10 @@ impl Answer {
     }
 
     fn own(media_type: Cow<'static, str>, body: Vec<u8>, kept: Kept) -> Self {
-        let content = Some(Arc::new(Content::new(body)));
+        Self::with_content(media_type, Some(Arc::new(Content::new(body))), kept)
+    }
+
+    fn with_content(media_type: Cow<'static, str>, content: Option<Arc<Content>>, kept: Kept) -> Self {
         Self {
             media_type,
             content,
