@@ -110,7 +110,7 @@ impl Composer {
             common,
         };
         for sample in [Sample::Plain, Sample::Hostile] {
-            let event = Event::sample(name, settings.on, settings.personal, sample, now);
+            let event = Event::sample(name, settings, sample, now);
             let tried = composer.compose(&event, now);
             let request = tried.map_err(|error| {
                 let made_up = if sample == Sample::Plain { "made-up" } else { "made-up, hostile" };

@@ -3,148 +3,153 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::lists::Listed;
-use crate::config::EventKind;
+use crate::config::{CallSettings, EventKind};
 use crate::model::{
-    Card, Covered, MapLayer as _, Reason, Report, ReportKey, ReportLayer, SourceStatus, Timestamp,
+    Card, CardHolder, Covered, LayerKind, MapLayer as _, Reason, Report, ReportKey, ReportLayer,
+    SourceStatus, Timestamp,
 };
 use crate::resources::{Sample, sample};
 use crate::sources::SourceReport;
 
-/// Something that a call tells, with what it tells.
+/// The values of an event or of a part of it, by their names.
+pub(super) type Values = Map<String, Value>;
+
+/// Something that a call sends.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     /// Identifies it: a repeated call has the same.
     pub(super) id: String,
     pub(super) kind: EventKind,
     pub(super) at: Timestamp,
-    pub(super) values: Map<String, Value>,
-    /// How far the call has come when the receiver has it.
-    pub(super) passed: Passed,
+    pub(super) values: Values,
+    pub(super) ack: Ack,
 }
 
-/// What a call has told.
+/// What the checkpoint of a call gets to know of an event once that is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Passed {
+pub(super) enum Ack {
     Report(ReportKey),
-    /// The marks of what stands on a list, by area; `None` for an area that left the list.
-    Listed(Vec<(u64, Option<String>)>),
-    /// Whether a source is silent.
-    Source(String, bool),
+    /// The marks of entries of a list, by their keys; `None` removes one.
+    Entries(Vec<(String, Option<String>)>),
+}
+
+/// An entry of a list: the newest change of an area, an alert, an area that needs attention, or a source. Each has a key of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    /// Distinguishes this entry from earlier ones with its key. An entry without a mark is sent only after one with a mark.
+    pub(super) mark: Option<String>,
+    pub(super) at: Timestamp,
+    pub(super) values: Values,
+    /// What the identifier of its event is made of: a time, the area, and a state.
+    id: (Timestamp, u64, u8),
+}
+
+impl Entry {
+    pub(super) fn area(area: u64, mark: String, at: Timestamp, values: Values) -> Self {
+        Self { key: area.to_string(), mark: Some(mark), at, values, id: (at, area, 0) }
+    }
+
+    /// Returns the entry of a source, whose event waits since a moment.
+    pub(super) fn source(source: &SourceReport, since: Timestamp) -> Self {
+        let is_silent = source.status == SourceStatus::Silent;
+        let heard = source.last_heard.unwrap_or(Timestamp::EPOCH);
+        Self {
+            key: source.name.clone(),
+            mark: is_silent.then(String::new),
+            at: since,
+            values: object(source),
+            id: (heard, 0, is_silent.into()),
+        }
+    }
+
+    pub(super) fn ack(&self) -> (String, Option<String>) {
+        (self.key.clone(), self.mark.clone())
+    }
+
+    /// Returns what entries are sent by: the oldest first.
+    pub(super) fn order(&self) -> (Timestamp, u64) {
+        (self.at, self.id.1)
+    }
 }
 
 impl Event {
     /// Returns the event that a report was received. With its card, it has what the network needs to reach its sender.
     pub(super) fn report(call: &str, report: &Arc<Report>, photos: &Arc<str>, card: Option<&Card>) -> Self {
         let layer = ReportLayer::from(vec![Arc::clone(report)]).with_photos_at(Arc::clone(photos));
-        let mut values = object(&layer.feature(0).1);
         let place = report.content.location.coord();
-        values.extend([("lat".to_owned(), json!(place.y)), ("lng".to_owned(), json!(place.x))]);
-        if let Some(Card { holder, .. }) = card {
-            values.extend([
-                ("network".to_owned(), json!(holder.network)),
-                ("username".to_owned(), json!(holder.username)),
-                ("language".to_owned(), json!(holder.language)),
-                ("network_data".to_owned(), json!(holder.network_data)),
-            ]);
-        }
+        let properties = object(&layer.feature(0).1);
+        let values = report_values(properties, [place.x, place.y], card.map(|card| &card.holder));
         let at = report.content.created_at;
         let id = identifier(call, EventKind::Report, [(at, report.key.number(), 0)]);
-        Self { id, kind: EventKind::Report, at, values, passed: Passed::Report(report.key) }
+        Self { id, kind: EventKind::Report, at, values, ack: Ack::Report(report.key) }
     }
 
-    /// Returns the event that things came onto a list, of which there is at least one.
-    pub(super) fn listed(call: &str, kind: EventKind, things: &[&Listed]) -> Self {
-        let id = identifier(call, kind, things.iter().map(|thing| (thing.at, thing.area, 0)));
-        let at = things.iter().map(|thing| thing.at).min().unwrap_or(Timestamp::EPOCH);
-        let name = if kind == EventKind::Alert { "alerts" } else { "areas" };
-        let all = things.iter().map(|thing| Value::Object(thing.values.clone())).collect();
-        let passed = things.iter().map(|thing| thing.told()).collect();
-        let values = Map::from_iter([(name.to_owned(), Value::Array(all))]);
-        Self { id, kind, at, values, passed: Passed::Listed(passed) }
+    /// Returns the event of entries of a list: of one source, or of at least one alert or area.
+    pub(super) fn entries(call: &str, kind: EventKind, entries: &[&Entry]) -> Self {
+        let ids = entries.iter().map(|entry| entry.id);
+        let (id, values) = match entries {
+            [source] if kind == EventKind::Source => {
+                (identifier(&format!("{call}\n{}", source.key), kind, ids), source.values.clone())
+            }
+            _ => {
+                let all = entries.iter().map(|entry| entry.values.clone());
+                (identifier(call, kind, ids), list_values(kind, all))
+            }
+        };
+        let at = entries.iter().map(|entry| entry.at).min().unwrap_or(Timestamp::EPOCH);
+        let ack = Ack::Entries(entries.iter().map(|entry| entry.ack()).collect());
+        Self { id, kind, at, values, ack }
     }
 
-    /// Returns the event that a source has fallen silent, or is heard again. It waits since a moment.
-    pub(super) fn source(call: &str, source: &SourceReport, since: Timestamp) -> Self {
-        let is_silent = source.status == SourceStatus::Silent;
-        let heard = source.last_heard.unwrap_or(Timestamp::EPOCH);
-        let of = format!("{call}\n{}", source.name);
-        let id = identifier(&of, EventKind::Source, [(heard, 0, is_silent.into())]);
-        let (kind, passed) = (EventKind::Source, Passed::Source(source.name.clone(), is_silent));
-        Self { id, kind, at: since, values: object(source), passed }
-    }
-
-    /// Returns a made-up event, with texts that are easy to get wrong if it is `hostile`.
-    pub(super) fn sample(
-        call: &str,
-        kind: EventKind,
-        personal: bool,
-        hostile: Sample,
-        now: Timestamp,
-    ) -> Self {
-        let mut event = match kind {
+    /// Returns a made-up event of a call, with texts that are easy to get wrong if it is `hostile`.
+    pub(super) fn sample(call: &str, settings: &CallSettings, hostile: Sample, now: Timestamp) -> Self {
+        let kind = settings.on;
+        let layer = match kind {
+            EventKind::Report => LayerKind::Reports,
+            EventKind::Alert => LayerKind::Alerts,
+            EventKind::State | EventKind::Attention | EventKind::Source => LayerKind::Floods,
+        };
+        let layer = sample(layer, hostile, now);
+        let mut features = layer.features().map(|feature| object(&feature.properties));
+        let values = match kind {
             EventKind::Report => {
-                let layer = sample(crate::model::LayerKind::Reports, hostile, now);
-                let mut values = layer.features().next().map(|of| object(&of.properties)).unwrap_or_default();
-                values.extend([("lat".to_owned(), json!(-6.18)), ("lng".to_owned(), json!(106.83))]);
-                if personal {
-                    values.extend([
-                        ("network".to_owned(), json!("telegram")),
-                        ("username".to_owned(), json!("100200300")),
-                        ("language".to_owned(), json!("id")),
-                        ("network_data".to_owned(), Value::Null),
-                    ]);
-                }
-                Self { id: String::new(), kind, at: now, values, passed: Passed::Report(ReportKey::FIRST) }
+                let [username, network, language] = ["100200300", "telegram", "id"].map(str::to_owned);
+                let holder = CardHolder { username, network, language, network_data: None };
+                let report = features.next().unwrap_or_default();
+                report_values(report, [106.83, -6.18], settings.personal.then_some(&holder))
             }
-            EventKind::State => {
-                let layer = sample(crate::model::LayerKind::Floods, hostile, now);
-                let areas = layer.features().map(|of| {
-                    let mut area = object(&of.properties);
+            EventKind::Alert => list_values(kind, features),
+            EventKind::State | EventKind::Attention => {
+                let since = now.before(Duration::from_hours(20));
+                let lapses = since.after(Duration::from_hours(24));
+                let reasons = json!([Reason::Unconfirmed { at: now, since, lapses }]);
+                let areas = features.map(|mut area| {
                     area.insert("last_updated".to_owned(), json!(now));
-                    Value::Object(area)
+                    if kind == EventKind::Attention {
+                        area.insert("reasons".to_owned(), reasons.clone());
+                    }
+                    area
                 });
-                let values = Map::from_iter([("areas".to_owned(), areas.collect())]);
-                Self { id: String::new(), kind, at: now, values, passed: Passed::Listed(Vec::new()) }
-            }
-            EventKind::Alert => {
-                let layer = sample(crate::model::LayerKind::Alerts, hostile, now);
-                let alerts = layer.features().map(|of| Value::Object(object(&of.properties)));
-                let values = Map::from_iter([("alerts".to_owned(), alerts.collect())]);
-                Self { id: String::new(), kind, at: now, values, passed: Passed::Listed(Vec::new()) }
-            }
-            EventKind::Attention => {
-                let layer = sample(crate::model::LayerKind::Floods, hostile, now);
-                let areas = layer.features().map(|of| {
-                    let mut area = object(&of.properties);
-                    area.insert("last_updated".to_owned(), json!(now));
-                    let since = now.before(Duration::from_hours(20));
-                    let lapses = since.after(Duration::from_hours(24));
-                    let reasons = vec![Reason::Unconfirmed { at: now, since, lapses }];
-                    area.insert("reasons".to_owned(), json!(reasons));
-                    Value::Object(area)
-                });
-                let values = Map::from_iter([("areas".to_owned(), areas.collect())]);
-                Self { id: String::new(), kind, at: now, values, passed: Passed::Listed(Vec::new()) }
+                list_values(kind, areas)
             }
             EventKind::Source => {
-                let (name, heard) = ("river-gauges".to_owned(), now.before(Duration::from_hours(1)));
-                let source = SourceReport {
-                    name,
+                let heard = now.before(Duration::from_hours(1));
+                object(&SourceReport {
+                    name: "river-gauges".to_owned(),
                     covers: Covered::ALL.into(),
                     last_heard: Some(heard),
                     expected_by: Some(heard.after(Duration::from_mins(10))),
                     status: SourceStatus::Silent,
-                };
-                Self::source(call, &source, now)
+                })
             }
         };
-        event.id = identifier(call, kind, [(now, 0, 0)]);
-        event
+        let id = identifier(call, kind, [(now, 0, 0)]);
+        Self { id, kind, at: now, values, ack: Ack::Entries(Vec::new()) }
     }
 
     /// Returns the values for templates: those of the event, and those that every event has.
-    pub(super) fn variables(&self, common: &Map<String, Value>) -> Map<String, Value> {
+    pub(super) fn variables(&self, common: &Values) -> Values {
         let mut all = self.values.clone();
         all.extend(common.clone());
         all.insert("webhook_id".to_owned(), json!(self.id));
@@ -161,8 +166,28 @@ impl Event {
     }
 }
 
+/// Returns the values of a report with these properties.
+fn report_values(mut values: Values, [lng, lat]: [f64; 2], holder: Option<&CardHolder>) -> Values {
+    values.extend([("lat".to_owned(), json!(lat)), ("lng".to_owned(), json!(lng))]);
+    if let Some(holder) = holder {
+        values.extend([
+            ("network".to_owned(), json!(holder.network)),
+            ("username".to_owned(), json!(holder.username)),
+            ("language".to_owned(), json!(holder.language)),
+            ("network_data".to_owned(), json!(holder.network_data)),
+        ]);
+    }
+    values
+}
+
+/// Returns the values of several alerts or areas.
+fn list_values(kind: EventKind, entries: impl Iterator<Item = Values>) -> Values {
+    let name = if kind == EventKind::Alert { "alerts" } else { "areas" };
+    Map::from_iter([(name.to_owned(), entries.map(Value::Object).collect())])
+}
+
 /// Returns the properties of something that is a JSON object.
-pub(super) fn object(properties: &impl serde::Serialize) -> Map<String, Value> {
+pub(super) fn object(properties: &impl serde::Serialize) -> Values {
     match serde_json::to_value(properties) {
         Ok(Value::Object(object)) => object,
         _ => Map::new(),

@@ -55,7 +55,7 @@ impl Lease {
     }
 
     /// Returns the number of the term if this server may send a request now: there is time for it before another server can
-    /// send. The progress of calls must be read in each term.
+    /// send. The checkpoints of calls must be read in each term.
     pub(super) fn term(&self) -> Option<u64> {
         let held = self.held();
         let enough = held.until.is_some_and(|until| until > self.clock.now().after(TIMEOUT));

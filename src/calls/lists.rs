@@ -1,155 +1,139 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::event::object;
+use super::Shared;
+use super::event::{Entry, object};
 use crate::config::{CallSettings, EventKind};
-use crate::model::alerts::Issuer;
-use crate::model::{AreaSelector, FloodFeature, FloodLayer, MapLayer as _, Timestamp, Validity};
-use crate::stores::{AlertQuery, AttentionList, FloodQuery, Resource, Revision, Store, StoreError};
+use crate::model::{
+    AreaId, AreaSelector, FloodFeature, FloodLayer, MapLayer as _, Reason, Timestamp, Validity,
+};
+use crate::stores::{AlertQuery, FloodQuery, Resource, Revision, StoreError};
 
-/// Something on a list, of which each area has at most one.
-#[derive(Clone, Debug)]
-pub(super) struct Listed {
-    pub(super) area: u64,
-    /// Distinguishes this entry from earlier entries for the same area.
-    pub(super) mark: String,
-    pub(super) at: Timestamp,
-    pub(super) values: Map<String, Value>,
-}
-
-impl Listed {
-    /// Returns what is passed when it was told.
-    pub(super) fn told(&self) -> (u64, Option<String>) {
-        (self.area, Some(self.mark.clone()))
-    }
-}
-
-/// For how long after the time of its call a change that was not told stays on the list, so that it can be counted as dropped.
+/// For how long after the time of its call a change that was not sent stays on the list, so that it can be counted as dropped.
 const LEFT: Duration = Duration::from_hours(1);
 
-/// Reads the list that a call compares with what it has told: the alerts in force, the areas that need attention, or the newest
-/// change of each area. Nothing can be missed or come late, because only what stands on the list counts, whatever the clocks of
-/// servers say.
+/// A list, from which data it was read, and how long it stays the same.
+type Found = (Revision, Validity, Arc<[Entry]>);
+
+/// Reads the list that a call compares with what it has sent: the newest change of each area, the alerts in force, the areas that
+/// need attention, or the sources. Only what is on the list counts, whatever the clocks of servers say, so nothing can be missed.
 #[derive(Debug)]
 pub(super) struct Lists {
-    store: Arc<dyn Store>,
-    attention: Arc<AttentionList>,
-    issuer: Arc<Issuer>,
+    shared: Shared,
     settings: CallSettings,
-    /// The alerts or changes as they were last read, from which data, and how long they stay the same.
-    known: Option<(Revision, Validity, Arc<[Listed]>)>,
+    /// The alerts or changes as they were last read.
+    cached: Option<Found>,
 }
 
 impl Lists {
-    pub(super) fn new(
-        store: Arc<dyn Store>,
-        attention: Arc<AttentionList>,
-        issuer: Arc<Issuer>,
-        settings: CallSettings,
-    ) -> Self {
-        Self { store, attention, issuer, settings, known: None }
+    pub(super) fn new(shared: Shared, settings: CallSettings) -> Self {
+        Self { shared, settings, cached: None }
     }
 
-    /// Returns the present list, of what the filter of the call selects. Costs one look at the revision while it stays the same.
+    /// Returns the current entries that match the filter of the call. Alerts and changes are cached until the revision changes. The
+    /// events of sources wait since a moment.
     ///
     /// # Errors
     ///
     /// Those of the store.
-    pub(super) async fn present(&mut self, now: Timestamp) -> Result<Arc<[Listed]>, StoreError> {
+    pub(super) async fn present(
+        &mut self,
+        now: Timestamp,
+        waiting: Option<Timestamp>,
+    ) -> Result<Arc<[Entry]>, StoreError> {
         match self.settings.on {
             EventKind::Attention => self.attention().await,
+            EventKind::Source => Ok(self.sources(waiting.unwrap_or(now))),
             _ => self.alerts_or_changes(now).await,
         }
     }
 
-    async fn alerts_or_changes(&mut self, now: Timestamp) -> Result<Arc<[Listed]>, StoreError> {
-        let revision = self.store.revision(Resource::Floods).await?;
-        if let Some((known, validity, listed)) = &self.known
+    async fn alerts_or_changes(&mut self, now: Timestamp) -> Result<Arc<[Entry]>, StoreError> {
+        let revision = self.shared.store.revision(Resource::Floods).await?;
+        if let Some((known, validity, entries)) = &self.cached
             && *known == revision
             && validity.covers(now)
         {
-            return Ok(Arc::clone(listed));
+            return Ok(Arc::clone(entries));
         }
-        let (found, validity, listed) = match self.settings.on {
+        let found = match self.settings.on {
             EventKind::State => self.changes(now).await?,
             _ => self.alerts(now).await?,
         };
-        // An older list would have areas return to states that were told before: after a failover, the new primary may lack changes.
-        if found < revision {
+        // An older list would have areas return to states that were sent before: after a failover, the new primary may lack changes.
+        if found.0 < revision {
             let source = "the list is behind the changes".into();
             return Err(StoreError::Unavailable { retry_after: Duration::from_secs(1), source });
         }
-        self.known = Some((found, validity, Arc::clone(&listed)));
-        Ok(listed)
+        let entries = Arc::clone(&found.2);
+        self.cached = Some(found);
+        Ok(entries)
     }
 
-    /// Returns the newest change of each area, without those that are too old to be told.
-    async fn changes(&self, now: Timestamp) -> Result<(Revision, Validity, Arc<[Listed]>), StoreError> {
-        let found = self.store.floods(&FloodQuery::default()).await?;
+    /// Returns the newest change of each area, without those that are too old to be sent.
+    async fn changes(&self, now: Timestamp) -> Result<Found, StoreError> {
+        let found = self.shared.store.floods(&FloodQuery::default()).await?;
         let layer: &FloodLayer = &found.value;
-        let oldest = now.before(self.settings.lasting + LEFT);
-        let minimum = self.settings.filter.minimum_state.map(|minimum| minimum.0);
+        let filter = &self.settings.filter;
+        let kept = self.settings.lasting + LEFT;
         let is_selected = |flood: &FloodFeature<'_>| {
-            let high_enough = |minimum| flood.current.is_some_and(|current| current.state >= minimum);
-            minimum.is_none_or(high_enough)
-                && (self.settings.filter.city.is_empty()
-                    || self.cities().any(|city| city.matches(flood.area)))
+            let is_high = |minimum| flood.current.is_some_and(|current| current.state >= minimum);
+            filter.minimum_state.is_none_or(|minimum| is_high(minimum.0))
+                && filter.selects(|city| city.matches(flood.area))
         };
-        let listed = layer.features().enumerate().filter(|(_, flood)| is_selected(flood));
-        let listed = listed.filter_map(|(index, flood)| {
-            let at = layer.selected()[index].1.last_changed().filter(|at| *at >= oldest)?;
+        let selected = layer.features().enumerate().filter(|(_, flood)| is_selected(flood));
+        let entries = selected.filter_map(|(index, flood)| {
+            let at = layer.selected()[index].1.last_changed().filter(|at| *at >= now.before(kept))?;
             let mut values = object(&layer.feature(index).1);
             // A cleared area has no `last_updated` in responses, but was changed.
             values.insert("last_updated".to_owned(), json!(at));
-            Some(Listed { area: flood.area.id.number(), mark: at.to_string(), at, values })
+            Some(Entry::area(flood.area.id.number(), at.to_string(), at, values))
         });
-        let listed: Arc<[_]> = listed.collect();
-        let lapses = listed.iter().map(|listed| listed.at.after(self.settings.lasting + LEFT)).min();
+        let entries: Arc<[_]> = entries.collect();
+        let lapses = entries.iter().map(|entry| entry.at.after(kept)).min();
         let until = lapses.map_or(Timestamp::LAST, |lapses| lapses.after(Duration::from_millis(1)));
-        Ok((found.revision, Validity::Between { from: now, until }, listed))
+        Ok((found.revision, Validity::Between { from: now, until }, entries))
     }
 
-    async fn alerts(&self, now: Timestamp) -> Result<(Revision, Validity, Arc<[Listed]>), StoreError> {
-        let minimum_state = self.settings.filter.minimum_state.map(|minimum| minimum.0);
+    async fn alerts(&self, now: Timestamp) -> Result<Found, StoreError> {
+        let filter = &self.settings.filter;
+        let minimum_state = filter.minimum_state.map(|minimum| minimum.0);
         let query = FloodQuery { selector: AreaSelector::default(), minimum_state };
-        let found = AlertQuery::InForce(query).ask(&*self.store, now).await?;
-        let layer = found.value.issued_by(Arc::clone(&self.issuer));
-        let alerts = layer.features().enumerate().filter(|(_, alert)| {
-            self.settings.filter.city.is_empty() || self.cities().any(|city| city.matches(alert.area))
-        });
-        let alerts = alerts.map(|(index, alert)| {
+        let found = AlertQuery::InForce(query).ask(&*self.shared.store, now).await?;
+        let layer = found.value.issued_by(Arc::clone(&self.shared.issuer));
+        let alerts = layer.features().enumerate();
+        let alerts = alerts.filter(|(_, alert)| filter.selects(|city| city.matches(alert.area)));
+        let entries = alerts.map(|(index, alert)| {
             let key = alert.message.key;
-            Listed {
-                area: alert.area.id.number(),
-                mark: format!("{} {}", key.run, key.renewal),
-                at: key.due().unwrap_or(alert.message.sent),
-                values: object(&layer.feature(index).1),
-            }
+            let mark = format!("{} {}", key.run, key.renewal);
+            let at = key.due().unwrap_or(alert.message.sent);
+            Entry::area(alert.area.id.number(), mark, at, object(&layer.feature(index).1))
         });
-        Ok((found.revision, found.validity, alerts.collect()))
+        Ok((found.revision, found.validity, entries.collect()))
     }
 
-    async fn attention(&self) -> Result<Arc<[Listed]>, StoreError> {
-        let list = self.attention.recent().await?;
-        let areas = Arc::clone(self.store.places().await?.value.areas());
-        let selected = list.iter().filter(|listed| {
-            let position = areas.position(listed.attention.area_id);
-            self.settings.filter.city.is_empty()
-                || position.is_some_and(|at| self.cities().any(|city| city.matches(&areas[at])))
+    async fn attention(&self) -> Result<Arc<[Entry]>, StoreError> {
+        let list = self.shared.attention.recent().await?;
+        let areas = Arc::clone(self.shared.store.places().await?.value.areas());
+        let is_in = |city: &AreaSelector, area: AreaId| {
+            areas.position(area).is_some_and(|position| city.matches(&areas[position]))
+        };
+        let selected = list
+            .iter()
+            .filter(|listed| self.settings.filter.selects(|city| is_in(city, listed.attention.area_id)));
+        let entries = selected.map(|listed| {
+            let at = listed.attention.reasons.first().map_or(Timestamp::EPOCH, Reason::at);
+            Entry::area(listed.attention.area_id.number(), String::new(), at, object(listed))
         });
-        let listed = selected.map(|listed| Listed {
-            area: listed.attention.area_id.number(),
-            mark: String::new(),
-            at: listed.attention.reasons.first().map_or(Timestamp::EPOCH, crate::model::Reason::at),
-            values: object(listed),
-        });
-        Ok(listed.collect())
+        Ok(entries.collect())
     }
 
-    fn cities(&self) -> impl Iterator<Item = AreaSelector> {
-        let codes = self.settings.filter.city.iter();
-        codes.map(|code| AreaSelector { city: Some(code.clone()), region: None })
+    fn sources(&self, since: Timestamp) -> Arc<[Entry]> {
+        let names = &self.settings.filter.source;
+        let sources = self.shared.sources.reports().into_iter();
+        let selected = sources.filter(|source| names.is_empty() || names.contains(&source.name));
+        selected.map(|source| Entry::source(&source, since)).collect()
     }
 }

@@ -1,18 +1,19 @@
 //! Outgoing calls: requests that the service sends to bots, channels and other programs when something happens.
 //!
-//! There is no queue of events. Each call has a place in data that is ordered anyway, the log of flood states or the reports by
-//! their keys, or knows what it has told of a list: the alerts in force, the areas that need attention, the silent sources. The
-//! store keeps that ([`CallStore`](crate::stores::CallStore)). One server of several sends: the one that has the lease.
+//! There is no queue of events. Each call has a checkpoint in the store ([`CallStore`](crate::stores::CallStore)): the key of the next
+//! report, or the marks of what it has sent of a list: the newest change of each area, the alerts in force, the areas that need
+//! attention, the sources. A worker compares that with the data and sends the difference. One server of several sends: the one that
+//! has the lease.
 
+mod checkpoint;
 mod client;
 mod composer;
 mod event;
 mod lease;
 mod lists;
 mod orders;
-mod progress;
 mod reachable;
-mod reader;
+mod reports;
 mod retry;
 mod sender;
 mod signature;
@@ -21,8 +22,34 @@ mod statuses;
 mod tests;
 mod worker;
 
-pub(crate) use self::orders::{change, pass_import, progress, replay, test};
-pub(crate) use self::progress::Progress;
+use std::sync::Arc;
+
+use rocket::tokio::sync::Semaphore;
+
+pub(crate) use self::checkpoint::Checkpoint;
+use self::lease::Lease;
+pub(crate) use self::orders::{change, checkpoints, pass_import, replay, test};
 pub(crate) use self::retry::Outcome;
 pub(crate) use self::sender::{Sender, check};
 pub(crate) use self::statuses::CallStatuses;
+use crate::model::Clock;
+use crate::model::alerts::Issuer;
+use crate::sources::Sources;
+use crate::stores::{AttentionList, Store};
+use crate::telemetry::Metrics;
+
+/// What all calls share.
+#[derive(Clone, Debug)]
+struct Shared {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    metrics: Metrics,
+    lease: Arc<Lease>,
+    permits: Arc<Semaphore>,
+    statuses: CallStatuses,
+    sources: Sources,
+    attention: Arc<AttentionList>,
+    issuer: Arc<Issuer>,
+    /// The address of this service's photos.
+    photos: Arc<str>,
+}

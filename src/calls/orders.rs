@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::checkpoint::Checkpoint;
 use super::client::{HttpClient, Post as _};
 use super::composer::Composer;
 use super::event::Event;
 use super::lease::NAME;
-use super::progress::Progress;
 use super::reachable::SystemLookup;
 use super::retry::Outcome;
 use crate::config::{CallSettings, Config, ConfigError, EventKind};
@@ -21,10 +21,10 @@ use crate::stores::{ReportQuery, Store, StoreError, Window};
 /// # Errors
 ///
 /// Those of the store.
-pub(crate) async fn progress(store: &dyn Store) -> Result<BTreeMap<String, Progress>, StoreError> {
+pub(crate) async fn checkpoints(store: &dyn Store) -> Result<BTreeMap<String, Checkpoint>, StoreError> {
     let mut kept = store.kept_calls().await?;
     kept.remove(NAME);
-    Ok(kept.into_iter().map(|(name, kept)| (name, Progress::read(&kept.text))).collect())
+    Ok(kept.into_iter().map(|(name, kept)| (name, Checkpoint::read(&kept.text))).collect())
 }
 
 /// Changes how far a call has come. The server that sends reads it again within 5 s.
@@ -35,28 +35,31 @@ pub(crate) async fn progress(store: &dyn Store) -> Result<BTreeMap<String, Progr
 pub(crate) async fn change(
     store: &dyn Store,
     name: &str,
-    change: impl Fn(&mut Progress),
+    change: impl Fn(&mut Checkpoint),
+) -> Result<(), StoreError> {
+    let changed = |text: Option<&str>| {
+        let mut checkpoint = text.map(Checkpoint::read).unwrap_or_default();
+        change(&mut checkpoint);
+        Some(checkpoint.text())
+    };
+    replace(store, name, changed).await?;
+    // The lease stays, but a new version makes the server that sends read all checkpoints again.
+    replace(store, NAME, |lease| lease.map(str::to_owned)).await
+}
+
+/// Replaces what the store keeps under a name, unless there is nothing to keep.
+async fn replace(
+    store: &dyn Store,
+    name: &str,
+    new: impl Fn(Option<&str>) -> Option<String>,
 ) -> Result<(), StoreError> {
     loop {
         let kept = store.kept_calls().await?.remove(name);
-        let (version, text) = kept.map_or_else(Default::default, |kept| (kept.version, kept.text));
-        let mut progress = Progress::read(&text);
-        change(&mut progress);
-        if store.keep_call(name, version, &progress.text()).await? {
-            break;
+        let Some(text) = new(kept.as_ref().map(|kept| &*kept.text)) else { return Ok(()) };
+        if store.keep_call(name, kept.map_or(0, |kept| kept.version), &text).await? {
+            return Ok(());
         }
     }
-    disturb(store).await
-}
-
-/// Makes the server that sends read the progress of all calls again: its lease stays, but has another version.
-async fn disturb(store: &dyn Store) -> Result<(), StoreError> {
-    while let Some(lease) = store.kept_calls().await?.remove(NAME) {
-        if store.keep_call(NAME, lease.version, &lease.text).await? {
-            break;
-        }
-    }
-    Ok(())
 }
 
 /// Sends everything again that has happened in the last while. Returns `false` if there is nothing.
@@ -78,7 +81,7 @@ pub(crate) async fn replay(
     if kind == EventKind::Report && first.is_none() {
         return Ok(false);
     }
-    change(store, name, |progress| progress.go_to(kind, first, now.before(last))).await.map(|()| true)
+    change(store, name, |checkpoint| checkpoint.go_to(kind, first, now.before(last))).await.map(|()| true)
 }
 
 /// Returns the lowest key of the reports that were made in the last while.
@@ -105,11 +108,11 @@ pub(crate) async fn pass_import(
 ) -> Result<(), StoreError> {
     let last = store.reports_from(None, 1).await?.first().map_or(0, |last| last.key.number());
     let next = ReportKey::try_from(last + 1).ok();
-    for name in progress(store).await?.keys() {
-        let pass = |progress: &mut Progress| {
+    for name in checkpoints(store).await?.keys() {
+        let pass = |checkpoint: &mut Checkpoint| {
             for kind in added {
-                if progress.has_begun(*kind) {
-                    progress.go_to(*kind, next, now);
+                if checkpoint.has_begun(*kind) {
+                    checkpoint.go_to(*kind, next, now);
                 }
             }
         };
@@ -132,7 +135,7 @@ pub(crate) async fn test(
     let wrong = |reason: String| ConfigError::new(&format!("siaga.calls.{name}"), reason);
     let composer = Composer::new(name, settings, config, now)?;
     let client = HttpClient::new(settings.private, SystemLookup).map_err(|error| wrong(error.to_string()))?;
-    let event = Event::sample(name, settings.on, settings.personal, Sample::Plain, now);
+    let event = Event::sample(name, settings, Sample::Plain, now);
     let request = composer.compose(&event, now).map_err(|error| wrong(error.to_string()))?;
     Ok(Arc::new(client).post(request).await)
 }

@@ -1,4 +1,4 @@
-//! What follows a try, as a function of what came back: nothing here waits or knows the time.
+//! Retry policy: a pure function from the number of tries and their outcome to the next step.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ pub(crate) enum Outcome {
 
 /// What to do after a try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextStep {
     /// The receiver has it.
     Done,
     /// Try again after this time.
-    Again(Duration),
+    Retry(Duration),
     /// The receiver will never take this event: go on with the next one.
-    Skip,
+    Discard,
     /// The receiver wants no more events.
-    Off,
+    Disable,
 }
 
 /// The waits after the first tries, and after each further one.
@@ -34,18 +34,18 @@ const LONGEST: Duration = Duration::from_hours(1);
 
 /// Returns what to do after the event with this identifier was tried `tries` times, and the receiver has taken none of the last
 /// `failures` requests, by the outcome of the last one.
-pub(super) fn next(id: &str, tries: u32, failures: u32, outcome: &Outcome) -> Next {
+pub(super) fn next_step(id: &str, tries: u32, failures: u32, outcome: &Outcome) -> NextStep {
     let wait = WAITS.get(failures.saturating_sub(1) as usize).copied().unwrap_or(LATER);
     let wait = wait + jitter(wait, id, failures);
     match *outcome {
-        Outcome::Response { status: 200..=299, .. } => Next::Done,
-        Outcome::Response { status: 410, .. } => Next::Off,
-        Outcome::Response { status, .. } if is_refusal(status) && tries >= REFUSED => Next::Skip,
-        Outcome::Response { status, .. } if is_refusal(status) => Next::Again(wait),
+        Outcome::Response { status: 200..=299, .. } => NextStep::Done,
+        Outcome::Response { status: 410, .. } => NextStep::Disable,
+        Outcome::Response { status, .. } if is_refusal(status) && tries >= REFUSED => NextStep::Discard,
+        Outcome::Response { status, .. } if is_refusal(status) => NextStep::Retry(wait),
         Outcome::Response { retry_after, .. } => {
-            Next::Again(wait.max(retry_after.unwrap_or_default().min(LONGEST)))
+            NextStep::Retry(wait.max(retry_after.unwrap_or_default().min(LONGEST)))
         }
-        Outcome::Failed(_) => Next::Again(wait),
+        Outcome::Failed(_) => NextStep::Retry(wait),
     }
 }
 
@@ -70,8 +70,8 @@ mod tests {
     }
 
     /// Asserts that the event is tried again after a wait of at least `shortest`, and at most a quarter longer.
-    fn assert_waits(next: Next, shortest: Duration) {
-        let Next::Again(wait) = next else { panic!("{next:?}") };
+    fn assert_waits(next: NextStep, shortest: Duration) {
+        let NextStep::Retry(wait) = next else { panic!("{next:?}") };
         assert!(wait >= shortest && wait <= shortest * 5 / 4, "{wait:?} is not about {shortest:?}");
     }
 
@@ -79,17 +79,17 @@ mod tests {
     fn a_receiver_that_is_away_is_tried_less_and_less_often() {
         for (failures, seconds) in (1..).zip([5, 30, 120, 300, 300, 300]) {
             let away = Outcome::Failed("refused".to_owned());
-            assert_waits(next("msg_1", failures, failures, &away), Duration::from_secs(seconds));
+            assert_waits(next_step("msg_1", failures, failures, &away), Duration::from_secs(seconds));
         }
         for code in [100, 301, 302, 408, 425, 429, 500, 503] {
-            assert_waits(next("msg_1", 9, 9, &status(code)), LATER);
+            assert_waits(next_step("msg_1", 9, 9, &status(code)), LATER);
         }
     }
 
     #[test]
     fn events_of_many_calls_are_not_tried_again_together() {
-        let wait = |id: &str| match next(id, 4, 4, &status(503)) {
-            Next::Again(wait) => wait,
+        let wait = |id: &str| match next_step(id, 4, 4, &status(503)) {
+            NextStep::Retry(wait) => wait,
             other => panic!("{other:?}"),
         };
         let waits: std::collections::BTreeSet<_> = (0..50).map(|call| wait(&format!("msg_{call}"))).collect();
@@ -100,22 +100,22 @@ mod tests {
     #[test]
     fn an_event_that_is_refused_is_tried_three_times_within_a_minute() {
         for code in [400, 401, 403, 404, 413, 422] {
-            assert_waits(next("msg_1", 1, 1, &status(code)), WAITS[0]);
-            assert_waits(next("msg_1", 2, 2, &status(code)), WAITS[1]);
-            assert_eq!(next("msg_1", 3, 3, &status(code)), Next::Skip, "{code}");
-            assert_waits(next("msg_2", 1, 3, &status(code)), WAITS[2]);
+            assert_waits(next_step("msg_1", 1, 1, &status(code)), WAITS[0]);
+            assert_waits(next_step("msg_1", 2, 2, &status(code)), WAITS[1]);
+            assert_eq!(next_step("msg_1", 3, 3, &status(code)), NextStep::Discard, "{code}");
+            assert_waits(next_step("msg_2", 1, 3, &status(code)), WAITS[2]);
         }
         assert!((WAITS[0] + WAITS[1]) * 5 / 4 < Duration::from_mins(1));
     }
 
     #[test]
     fn success_ends_and_gone_switches_off_and_a_receiver_may_ask_for_time() {
-        assert_eq!([200, 204, 299].map(|code| next("", 1, 1, &status(code))), [Next::Done; 3]);
-        assert_eq!(next("", 1, 1, &status(410)), Next::Off);
+        assert_eq!([200, 204, 299].map(|code| next_step("", 1, 1, &status(code))), [NextStep::Done; 3]);
+        assert_eq!(next_step("", 1, 1, &status(410)), NextStep::Disable);
         let asking = |wait| Outcome::Response { status: 503, retry_after: Some(wait) };
         let minute = Duration::from_mins(1);
-        assert_eq!(next("", 1, 1, &asking(minute)), Next::Again(minute));
-        assert_waits(next("", 1, 1, &asking(Duration::from_secs(1))), WAITS[0]);
-        assert_eq!(next("", 1, 1, &asking(Duration::MAX)), Next::Again(LONGEST));
+        assert_eq!(next_step("", 1, 1, &asking(minute)), NextStep::Retry(minute));
+        assert_waits(next_step("", 1, 1, &asking(Duration::from_secs(1))), WAITS[0]);
+        assert_eq!(next_step("", 1, 1, &asking(Duration::MAX)), NextStep::Retry(LONGEST));
     }
 }

@@ -1,5 +1,4 @@
 use std::error::Error;
-use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,12 +7,13 @@ use rocket::tokio::sync::Semaphore;
 use rocket::tokio::time;
 use rocket::{Build, Orbit, Rocket};
 
+use super::Shared;
 use super::client::{HttpClient, Post};
 use super::composer::Composer;
 use super::lease::Lease;
 use super::reachable::SystemLookup;
 use super::statuses::CallStatuses;
-use super::worker::{Shared, Worker};
+use super::worker::{LOOK, Worker};
 use crate::config::{CallSettings, Config, ConfigError};
 use crate::model::{Clock, Timestamp};
 use crate::sources::Sources;
@@ -25,8 +25,6 @@ use crate::telemetry::Metrics;
 const ROUND: Duration = Duration::from_secs(5);
 /// How long to wait after the store has failed.
 const AWAY: Duration = Duration::from_secs(1);
-/// The longest time between two looks at what is due.
-const LOOK: Duration = Duration::from_millis(250);
 /// How long shutdown waits until the lease is given back.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -43,17 +41,10 @@ pub(crate) struct Sender {
 ///
 /// [`ConfigError`] for the first one that is wrong.
 pub(crate) fn check(config: &Config, now: Timestamp) -> Result<(), ConfigError> {
-    composers(config, now).map(drop)
-}
-
-fn composers<'c>(
-    config: &'c Config,
-    now: Timestamp,
-) -> Result<Vec<(&'c String, &'c CallSettings, Composer)>, ConfigError> {
-    let composer = |(name, settings): (&'c String, &'c CallSettings)| {
-        Ok((name, settings, Composer::new(name, settings, config, now)?))
-    };
-    config.calls.by_name.iter().map(composer).collect()
+    for (name, settings) in &config.calls.by_name {
+        Composer::new(name, settings, config, now)?;
+    }
+    Ok(())
 }
 
 impl Sender {
@@ -71,7 +62,7 @@ impl Sender {
         sources: &Sources,
         metrics: &Metrics,
     ) -> Result<Self, ConfigError> {
-        let sender = Self::with(config, store, is_only_server, clock, sources, metrics, |settings| {
+        let mut sender = Self::with(config, store, is_only_server, clock, sources, metrics, |settings| {
             HttpClient::new(settings.private, SystemLookup).map(|client| Arc::new(client) as _)
         })?;
         sender.begin().await;
@@ -90,13 +81,12 @@ impl Sender {
         let wrong = |error: &dyn Error| ConfigError::new("siaga.calls", error);
         let lease = Lease::new(Arc::clone(store), Arc::clone(clock), is_only_server)
             .map_err(|error| wrong(&error))?;
-        let at_once: NonZeroU32 = config.calls.at_once.get();
         let shared = Shared {
             store: Arc::clone(store),
             clock: Arc::clone(clock),
             metrics: metrics.clone(),
             lease: Arc::new(lease),
-            permits: Arc::new(Semaphore::new(at_once.get() as usize)),
+            permits: Arc::new(Semaphore::new(config.calls.at_once.get().get() as usize)),
             statuses: CallStatuses::of(config.calls.by_name.keys()),
             sources: sources.clone(),
             attention: Arc::new(AttentionList::new(Arc::clone(store), Arc::clone(clock), config.attention)),
@@ -104,15 +94,16 @@ impl Sender {
             photos: config.photos_url().into(),
         };
         let mut workers = Vec::new();
-        for (name, settings, composer) in composers(config, clock.now())? {
+        for (name, settings) in &config.calls.by_name {
+            let composer = Composer::new(name, settings, config, clock.now())?;
             let client = client(settings).map_err(|error| wrong(&error))?;
             metrics.calls_begin(name);
             workers.push(Worker::new(name, settings.clone(), composer, client, shared.clone()));
         }
-        let (statuses, told_by) = (shared.statuses.clone(), Arc::clone(clock));
+        let (statuses, clock_of) = (shared.statuses.clone(), Arc::clone(clock));
         metrics.add_source(move |metrics| {
-            for (call, behind, is_off) in statuses.behind(told_by.now()) {
-                metrics.call_behind(&call, behind, is_off);
+            for status in statuses.get() {
+                metrics.call_behind(&status.name, status.behind(clock_of.now()), status.off);
             }
         });
         Ok(Self { shared, workers: Mutex::new(workers) })
@@ -120,10 +111,9 @@ impl Sender {
 
     /// Lets the calls that are new begin now, before the server responds to anybody, also if another server sends. If the store
     /// fails, they begin with the first one that can read it.
-    pub(super) async fn begin(&self) {
-        let mut workers = self.take_workers();
-        for worker in &mut workers {
-            if let Err(error) = worker.begin_if_new().await {
+    async fn begin(&mut self) {
+        for worker in self.workers.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            if let Err(error) = worker.begin(None).await {
                 tracing::warn!(
                     error = &error as &dyn Error,
                     "new calls begin later: the store cannot be read"
@@ -131,22 +121,11 @@ impl Sender {
                 break;
             }
         }
-        self.put_workers(workers);
-    }
-
-    pub(super) fn put_workers(&self, workers: Vec<Worker>) {
-        *self.workers.lock().unwrap_or_else(PoisonError::into_inner) = workers;
     }
 
     /// Lets a server send the calls, know how far they have come, and share the list of areas that need attention.
     pub(crate) fn attach_to(self, rocket: Rocket<Build>) -> Rocket<Build> {
         rocket.manage(self.shared.statuses.clone()).manage(Arc::clone(&self.shared.attention)).attach(self)
-    }
-
-    /// Gives the lease back, so that another server goes on.
-    pub(super) async fn release(&self) {
-        // If it fails, the lease ends by itself.
-        drop(self.shared.lease.release().await);
     }
 
     /// Returns what sends each call.
@@ -209,6 +188,6 @@ impl Fairing for Sender {
 
     async fn on_shutdown(&self, _: &Rocket<Orbit>) {
         // If it is late or fails, another server waits for the end of the lease.
-        drop(time::timeout(PATIENCE, self.release()).await);
+        drop(time::timeout(PATIENCE, self.shared.lease.release()).await);
     }
 }

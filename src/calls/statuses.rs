@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::progress::Progress;
+use super::checkpoint::Checkpoint;
 use crate::model::Timestamp;
 use crate::stores::KeptCall;
 
@@ -13,65 +13,57 @@ const LONG: Duration = Duration::from_hours(1);
 
 /// How far each call has come, as this server knows it. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CallStatuses(Arc<Mutex<BTreeMap<String, CallStatus>>>);
+pub(crate) struct CallStatuses(Arc<Mutex<Vec<CallStatus>>>);
 
-/// How far a call has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct CallStatus {
-    waiting: Option<Timestamp>,
-    is_off: bool,
-}
-
-/// A call whose receiver has not taken an event for more than an hour, or has switched it off.
+/// How far a call has come, as the health of the data shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct BehindCall {
-    name: String,
+pub(crate) struct CallStatus {
+    pub(super) name: String,
     /// The time of the oldest event that the receiver has not taken.
     waiting_since: Option<Timestamp>,
-    off: bool,
+    /// Whether the receiver has switched the call off.
+    pub(super) off: bool,
 }
 
 impl CallStatuses {
     /// Returns the statuses of calls with these names.
     pub(super) fn of<'n>(names: impl Iterator<Item = &'n String>) -> Self {
-        let all = names.map(|name| (name.clone(), CallStatus::default()));
+        let all = names.map(|name| CallStatus { name: name.clone(), waiting_since: None, off: false });
         Self(Arc::new(Mutex::new(all.collect())))
     }
 
-    pub(super) fn set(&self, name: &str, progress: &Progress) {
-        if let Some(status) = self.all().get_mut(name) {
-            *status = CallStatus { waiting: progress.waiting(), is_off: progress.is_off() };
+    pub(super) fn set(&self, name: &str, checkpoint: &Checkpoint) {
+        if let Some(status) = self.all().iter_mut().find(|status| status.name == name) {
+            (status.waiting_since, status.off) = (checkpoint.waiting(), checkpoint.off);
         }
     }
 
     /// Takes over what the store keeps.
     pub(super) fn learn(&self, kept: &BTreeMap<String, KeptCall>) {
         for (name, kept) in kept {
-            self.set(name, &Progress::read(&kept.text));
+            self.set(name, &Checkpoint::read(&kept.text));
         }
     }
 
-    /// Returns the name of each call, how far it is behind, and whether it is off.
-    pub(super) fn behind(&self, now: Timestamp) -> Vec<(String, Duration, bool)> {
-        let behind = |status: &CallStatus| status.waiting.map_or(Duration::ZERO, |since| now.since(since));
-        self.all().iter().map(|(name, status)| (name.clone(), behind(status), status.is_off)).collect()
+    /// Returns the status of each call.
+    pub(super) fn get(&self) -> Vec<CallStatus> {
+        self.all().clone()
     }
 
-    /// Returns the calls that an operator should look at.
-    pub(crate) fn long_behind(&self, now: Timestamp) -> Vec<BehindCall> {
-        let is_long = |status: &CallStatus| status.waiting.is_some_and(|since| now.since(since) > LONG);
-        let shown = |(name, status): (&String, &CallStatus)| {
-            let (name, waiting_since) = (name.clone(), status.waiting);
-            (status.is_off || is_long(status)).then_some(BehindCall {
-                name,
-                waiting_since,
-                off: status.is_off,
-            })
-        };
-        self.all().iter().filter_map(shown).collect()
+    /// Returns the calls that an operator should look at: those that are off, or behind for more than an hour.
+    pub(crate) fn long_behind(&self, now: Timestamp) -> Vec<CallStatus> {
+        let is_shown = |status: &&CallStatus| status.off || status.behind(now) > LONG;
+        self.all().iter().filter(is_shown).cloned().collect()
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, CallStatus>> {
+    fn all(&self) -> MutexGuard<'_, Vec<CallStatus>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CallStatus {
+    /// Returns how old the oldest event is that the receiver has not taken.
+    pub(super) fn behind(&self, now: Timestamp) -> Duration {
+        self.waiting_since.map_or(Duration::ZERO, |since| now.since(since))
     }
 }

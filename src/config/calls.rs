@@ -12,7 +12,7 @@ use url::Url;
 
 use super::{AtOnce, ConfigError};
 use crate::auth::Secret;
-use crate::model::{FloodState, Number, duration};
+use crate::model::{AreaSelector, FloodState, Number, duration};
 
 /// The section `calls` of the configuration: requests that the service sends when something happens.
 #[derive(Clone, Debug, Serialize)]
@@ -121,6 +121,14 @@ impl TryFrom<Number> for MinimumState {
 impl From<MinimumState> for u8 {
     fn from(minimum: MinimumState) -> Self {
         minimum.0.code()
+    }
+}
+
+impl Filter {
+    /// Returns whether something is selected that is in these cities or provinces.
+    pub(crate) fn selects(&self, is_in: impl Fn(&AreaSelector) -> bool) -> bool {
+        let mut cities = self.city.iter().map(|code| AreaSelector { city: Some(code.clone()), region: None });
+        self.city.is_empty() || cities.any(|city| is_in(&city))
     }
 }
 

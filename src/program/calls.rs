@@ -8,7 +8,7 @@ use clap::Subcommand;
 use super::Failure;
 use super::table::{or_dash, table};
 use crate::Builder;
-use crate::calls::{Outcome, Progress, change, progress, replay, test};
+use crate::calls::{Checkpoint, Outcome, change, checkpoints, replay, test};
 use crate::config::{CallSettings, Config};
 use crate::model::duration::written;
 use crate::model::{Clock, SystemClock};
@@ -53,7 +53,7 @@ async fn carry_out(store: &dyn Store, config: &Config, command: CallsCommand) ->
     let mut output = io::stdout();
     match command {
         CallsCommand::List => {
-            let known = progress(store).await?;
+            let known = checkpoints(store).await?;
             let rows = config.calls.by_name.iter().map(|(name, call)| row(name, call, known.get(name)));
             output.write_all(table(HEADINGS, rows).as_bytes())?;
         }
@@ -72,10 +72,10 @@ async fn carry_out(store: &dyn Store, config: &Config, command: CallsCommand) ->
         }
         CallsCommand::Resume { name } => {
             find(config, &name)?;
-            if !progress(store).await?.get(&name).is_some_and(Progress::is_off) {
+            if !checkpoints(store).await?.get(&name).is_some_and(|checkpoint| checkpoint.off) {
                 return Ok(writeln!(output, "the call {name} is not off")?);
             }
-            change(store, &name, Progress::resume).await?;
+            change(store, &name, |checkpoint| checkpoint.off = false).await?;
             writeln!(output, "the call {name} goes on within seconds")?;
         }
     }
@@ -103,18 +103,18 @@ fn find<'c>(config: &'c Config, name: &str) -> Result<&'c CallSettings, Failure>
 const HEADINGS: [&str; 5] = ["name", "tells", "to", "waiting since", "state"];
 
 /// The path of an address may have a secret.
-fn row(name: &str, call: &CallSettings, progress: Option<&Progress>) -> [String; 5] {
-    let state = match progress {
+fn row(name: &str, call: &CallSettings, checkpoint: Option<&Checkpoint>) -> [String; 5] {
+    let state = match checkpoint {
         None => "not begun",
-        Some(progress) if progress.is_off() => "off",
-        Some(progress) if progress.waiting().is_some() => "behind",
+        Some(checkpoint) if checkpoint.off => "off",
+        Some(checkpoint) if checkpoint.waiting().is_some() => "behind",
         Some(_) => "up to date",
     };
     [
         name.to_owned(),
         call.on.name().to_owned(),
         call.origin().to_owned(),
-        or_dash(progress.and_then(Progress::waiting)),
+        or_dash(checkpoint.and_then(Checkpoint::waiting)),
         state.to_owned(),
     ]
 }

@@ -32,9 +32,9 @@ pub trait CallStore: ServiceStore {
         Ok(state(self)?.with(|service, _| service.keep_call(name, version, text).is_some()))
     }
 
-    /// Identifies the transactions that are open now and may still write a report or a flood state. Once those have ended, no
-    /// report can appear whose key is lower than one that was visible before this call, and no flood state whose time is
-    /// earlier. **Default: none**, for stores in which changes become visible in the order of their keys and times
+    /// Identifies the transactions that are open now and may still write a report. Once those have ended, no report can appear
+    /// whose key is lower than one that was visible before this call. **Default: none**, for stores in which reports become
+    /// visible in the order of their keys
     ///
     /// # Errors
     ///

@@ -27,7 +27,7 @@ use super::event::Event;
 use super::retry::Outcome;
 use super::sender::hold;
 use super::worker::Worker;
-use super::{Progress, Sender, change, check, pass_import, progress, replay};
+use super::{Sender, change, check, checkpoints, pass_import, replay};
 use crate::config::{Config, EventKind, Method};
 use crate::fixture;
 use crate::folder::Dataset;

@@ -26,7 +26,7 @@ async fn of_two_servers_one_sends_and_the_other_goes_on_when_it_ends_or_is_kille
     let got = bench.receiver.got();
     assert_eq!((got.len(), ids(&got).len()), (24, 24));
     // The second gives its lease back.
-    second.sender.release().await;
+    second.sender.shared.lease.release().await.unwrap();
     let mut third = bench.another(&calls);
     sent.extend(bench.reports(5).await);
     third.run(Duration::from_secs(2)).await;
@@ -37,7 +37,7 @@ async fn of_two_servers_one_sends_and_the_other_goes_on_when_it_ends_or_is_kille
 async fn the_only_server_of_a_store_goes_on_at_once_after_it_was_killed() {
     let calls = json!({ "thanks": call("report", json!({})) });
     let bench = Bench::new(json!({})).await;
-    bench.server.sender.release().await;
+    bench.server.sender.shared.lease.release().await.unwrap();
     let server = || Server::new(&calls, &bench.store, &bench.clock, &bench.receiver, true);
     let mut killed = server();
     killed.run(Duration::from_secs(1)).await;
@@ -131,9 +131,9 @@ async fn commands_resume_and_repeat_calls_beside_a_running_server() {
     bench.receiver.answers(|_| status(410));
     let late = bench.report().await;
     bench.run(5).await;
-    assert!(progress(&*bench.store).await.unwrap()["thanks"].is_off());
+    assert!(checkpoints(&*bench.store).await.unwrap()["thanks"].off);
     bench.receiver.is_back();
-    change(&*bench.store, "thanks", Progress::resume).await.unwrap();
+    change(&*bench.store, "thanks", |checkpoint| checkpoint.off = false).await.unwrap();
     bench.run(10).await;
     assert_eq!(bench.receiver.keys(), [late]);
 }
@@ -153,6 +153,16 @@ async fn an_import_is_not_told() {
     let next = bench.report().await;
     bench.run(10).await;
     assert_eq!(bench.receiver.keys(), [next]);
+}
+
+#[rocket::async_test]
+async fn an_alert_that_is_in_force_because_of_an_import_is_told() {
+    let mut bench = Bench::new(json!({ "alerts": call("alert", json!({})) })).await;
+    bench.set(1, 4).await;
+    bench.clock.set(bench.clock.now().after(Duration::from_millis(1)));
+    pass_import(&*bench.store, &[EventKind::Report, EventKind::State], bench.clock.now()).await.unwrap();
+    bench.run(10).await;
+    assert_eq!(bench.receiver.states("alerts"), [("1".to_owned(), json!(4))]);
 }
 
 #[rocket::async_test]

@@ -42,7 +42,7 @@ fn examples() -> Config {
 fn request_of(name: &str, config: &Config) -> Request {
     let settings = &config.calls.by_name[name];
     let composer = Composer::new(name, settings, config, fixture::now()).unwrap();
-    let mut event = Event::sample(name, settings.on, settings.personal, Sample::Plain, fixture::now());
+    let mut event = Event::sample(name, settings, Sample::Plain, fixture::now());
     // Two areas need a comma.
     if let Some(Value::Array(areas)) = event.values.get_mut("areas") {
         areas.extend_from_within(..1);

@@ -1,8 +1,8 @@
 //! Events that the receiver has not taken: which of them is tried next, and which are set aside so that they do not hold the others.
 
-use super::super::event::Passed;
+use super::super::event::Ack;
 use super::super::retry::Outcome;
-use super::{Head, Worker};
+use super::{Action, Worker};
 use crate::model::Timestamp;
 use crate::stores::StoreError;
 use crate::telemetry::CallOutcome;
@@ -19,7 +19,7 @@ const MOST_ASIDE: usize = 100;
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
     /// Identifies it. It stays the same event when more happens meanwhile.
-    pub(super) event: Passed,
+    pub(super) event: Ack,
     /// How often it was tried.
     pub(super) tries: u32,
     /// When it is tried again.
@@ -38,23 +38,24 @@ pub(super) enum Turn {
 }
 
 impl Worker {
-    /// Returns which event is next, and what becomes of it.
-    pub(super) async fn next_turn(&mut self, now: Timestamp) -> Result<(Turn, Head), StoreError> {
+    /// Returns which event is next, and what to do about it.
+    pub(super) async fn next_turn(&mut self, now: Timestamp) -> Result<(Turn, Action), StoreError> {
         let Some(trial) = self.trial.clone() else {
             let Some(index) = self.aside.iter().position(|trial| trial.due <= now) else {
-                return Ok((Turn::Next, self.head(now).await?));
+                return Ok((Turn::Next, self.next_action(now).await?));
             };
             let event = self.aside[index].event.clone();
-            return Ok((Turn::Aside(index), self.again(&event, now).await?));
+            return Ok((Turn::Aside(index), self.retry(&event, now).await?));
         };
         if self.is_probing {
-            let head = self.head(now).await?;
-            if !matches!(head, Head::Nothing) {
-                return Ok((Turn::Probe, head));
+            let action = self.next_action(now).await?;
+            if !matches!(action, Action::Wait) {
+                return Ok((Turn::Probe, action));
             }
         }
-        let head = if trial.due <= now { self.again(&trial.event, now).await? } else { Head::Nothing };
-        Ok((Turn::Next, head))
+        let is_due = trial.due <= now;
+        let action = if is_due { self.retry(&trial.event, now).await? } else { Action::Wait };
+        Ok((Turn::Next, action))
     }
 
     /// Returns whether the event after the one on trial is tried after so many failures. Not if the receiver asks for time.
@@ -68,33 +69,26 @@ impl Worker {
     pub(super) fn set_aside(&mut self) {
         let Some(trial) = self.trial.take() else { return };
         self.is_probing = false;
-        if let Passed::Report(key) = trial.event {
-            self.progress.set_aside(key);
+        if let Ack::Report(key) = trial.event {
+            self.checkpoint.set_aside(key);
         }
         let call = &self.name;
         tracing::warn!(call, "the receiver does not take an event, but later ones: it is tried beside those");
         self.aside.push(trial);
         if self.aside.len() > MOST_ASIDE {
             let oldest = self.aside.remove(0);
-            self.progress.pass(&oldest.event);
+            self.checkpoint.acknowledge(&oldest.event);
             tracing::error!(call, "too many events are set aside: the oldest is skipped");
             self.shared.metrics.called(call, CallOutcome::Skipped, 1);
         }
     }
 
-    /// Ends the trial of an event, if it was on trial, and returns it.
-    pub(super) fn end(&mut self, turn: Turn) -> Option<Passed> {
-        let ended = match turn {
-            Turn::Next => self.trial.take(),
-            Turn::Probe => None,
-            Turn::Aside(index) => Some(self.aside.remove(index)),
-        };
-        ended.map(|trial| trial.event)
-    }
-
-    pub(super) fn take_from_reports(&mut self, event: &Passed) {
-        if let Passed::Report(key) = event {
-            self.reports.pop_front_if(|report| report.key == *key);
+    /// Ends the trial of an event, if it was on trial.
+    pub(super) fn end(&mut self, turn: Turn) {
+        match turn {
+            Turn::Next => self.trial = None,
+            Turn::Probe => {}
+            Turn::Aside(index) => drop(self.aside.remove(index)),
         }
     }
 }

@@ -18,13 +18,13 @@ const KEEP: &str = "
     )
     SELECT * FROM updated UNION ALL SELECT * FROM inserted";
 
-/// The sessions that hold a lock of writers. A statement takes it before it picks a key, and before the snapshot by which it
-/// picks a time, and its transaction holds it to its end. A prepared transaction has no session, but is listed too.
+/// The sessions that hold a lock of writers of reports. A statement takes it before it picks a key, and its transaction holds it to
+/// its end. A prepared transaction has no session, but is listed too.
 const OPEN: &str = "
     SELECT DISTINCT virtualtransaction FROM pg_locks
     WHERE locktype = 'relation' AND granted AND pid IS DISTINCT FROM pg_backend_pid()
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND relation IN ('reports'::regclass, 'flood_states'::regclass, 'flood_changes'::regclass)
+      AND relation = 'reports'::regclass
       AND mode IN ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')";
 
 // The default of a missing method would work on a `ServiceState`, which this store does not have.
