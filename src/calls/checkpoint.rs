@@ -10,7 +10,7 @@ use crate::model::{ReportKey, Timestamp};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Checkpoint {
-    /// Which events it is of. Earlier versions did not keep that.
+    /// The kind of its events. Earlier versions did not store it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) on: Option<EventKind>,
     /// The key of the next report.

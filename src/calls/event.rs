@@ -25,7 +25,7 @@ pub(super) struct Event {
     pub(super) ack: Ack,
 }
 
-/// What the checkpoint of a call gets to know of an event once that is done.
+/// What a checkpoint records once an event is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ack {
     Report(ReportKey),
@@ -50,7 +50,7 @@ impl Entry {
         Self { key: area.to_string(), mark: Some(mark), at, values, id: (at, area, 0) }
     }
 
-    /// Returns the entry of a source, whose event waits since a moment.
+    /// Returns the entry of a source. Its event has waited since `since`.
     pub(super) fn source(source: &SourceReport, since: Timestamp) -> Self {
         let is_silent = source.status == SourceStatus::Silent;
         let heard = source.last_heard.unwrap_or(Timestamp::EPOCH);
@@ -67,7 +67,7 @@ impl Entry {
         (self.key.clone(), self.mark.clone())
     }
 
-    /// Returns what entries are sent by: the oldest first.
+    /// Returns the key by which entries are sorted: the oldest first.
     pub(super) fn order(&self) -> (Timestamp, u64) {
         (self.at, self.id.1)
     }

@@ -32,8 +32,8 @@ impl Lists {
         Self { shared, settings, cached: None }
     }
 
-    /// Returns the current entries that match the filter of the call. Alerts and changes are cached until the revision changes. The
-    /// events of sources wait since a moment.
+    /// Returns the current entries that match the filter of the call. Alerts and changes are cached until the revision changes.
+    /// `waiting` is the time of the oldest event that the receiver has not taken.
     ///
     /// # Errors
     ///

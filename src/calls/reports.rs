@@ -1,4 +1,4 @@
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use super::Shared;
 use super::event::Event;
@@ -20,54 +20,54 @@ pub(super) struct Reports {
     /// The key up to which the next page is read, and the transactions that could still produce a lower one.
     barrier: Option<(ReportKey, BTreeSet<String>)>,
     /// The keys that were read and are not done yet, and whether the call sends them.
-    page: VecDeque<(ReportKey, bool)>,
+    page: Vec<(ReportKey, bool)>,
 }
 
 impl Reports {
     pub(super) fn new(shared: Shared, settings: CallSettings) -> Self {
-        Self { shared, settings, end: None, barrier: None, page: VecDeque::new() }
+        Self { shared, settings, end: None, barrier: None, page: Vec::new() }
     }
 
     /// Forgets what was read, because the call goes on at another key.
     pub(super) fn reset(&mut self) {
-        (self.end, self.barrier, self.page) = (None, None, VecDeque::new());
+        (self.end, self.barrier, self.page) = (None, None, Vec::new());
     }
 
-    /// Returns the next report from a key on, and whether the call sends it. Skips others, unless the page has only such: then it
-    /// returns the last one.
+    /// Returns the next report from a key on that the call sends, and `true`. If it sends none of those that were read, returns the
+    /// last of them, and `false`.
     pub(super) async fn next(&mut self, first: ReportKey) -> Result<Option<(ReportKey, bool)>, StoreError> {
         self.page.retain(|(key, _)| *key >= first);
         if self.page.is_empty() {
             self.page = self.read(first).await?;
         }
         let sent = self.page.iter().find(|(_, is_sent)| *is_sent);
-        Ok(sent.or(self.page.back()).copied())
+        Ok(sent.or(self.page.last()).copied())
     }
 
-    async fn read(&mut self, first: ReportKey) -> Result<VecDeque<(ReportKey, bool)>, StoreError> {
+    async fn read(&mut self, first: ReportKey) -> Result<Vec<(ReportKey, bool)>, StoreError> {
         let store = &self.shared.store;
         let (last, open) = if let Some(barrier) = self.barrier.take() {
             barrier
         } else {
             let revision = store.revision(Resource::Reports).await?;
             if self.end == Some(revision) {
-                return Ok(VecDeque::new());
+                return Ok(Vec::new());
             }
             let page = store.reports_from(Some(first), PAGE).await?;
             let Some(last) = page.last() else {
                 self.end = Some(revision);
-                return Ok(VecDeque::new());
+                return Ok(Vec::new());
             };
             (last.key, store.open_writes().await?)
         };
         if !open.is_empty() && !store.open_writes().await?.is_disjoint(&open) {
             self.barrier = Some((last, open));
-            return Ok(VecDeque::new());
+            return Ok(Vec::new());
         }
-        let mut page = VecDeque::new();
+        let mut page = Vec::new();
         for report in store.reports_from(Some(first), PAGE).await? {
             if report.key <= last {
-                page.push_back((report.key, self.is_sent(&report).await?));
+                page.push((report.key, self.is_sent(&report).await?));
             }
         }
         Ok(page)

@@ -8,13 +8,13 @@ use rocket::tokio::time;
 use rocket::{Build, Orbit, Rocket};
 
 use super::Shared;
-use super::client::{HttpClient, Post};
+use super::client::HttpClient;
 use super::composer::Composer;
 use super::lease::Lease;
 use super::reachable::SystemLookup;
 use super::statuses::CallStatuses;
 use super::worker::{LOOK, Worker};
-use crate::config::{CallSettings, Config, ConfigError};
+use crate::config::{Config, ConfigError};
 use crate::model::{Clock, Timestamp};
 use crate::sources::Sources;
 use crate::stores::{AttentionList, Store};
@@ -49,34 +49,17 @@ pub(crate) fn check(config: &Config, now: Timestamp) -> Result<(), ConfigError> 
 
 impl Sender {
     /// Makes what sends the calls of a configuration. `is_only_server` tells that the store serves no other server.
-    /// New calls begin: they miss nothing of what the first requests cause.
     ///
     /// # Errors
     ///
     /// [`ConfigError`] if a call is wrong, or the system has no random numbers or certificates.
-    pub(crate) async fn new(
+    pub(crate) fn new(
         config: &Config,
         store: &Arc<dyn Store>,
         is_only_server: bool,
         clock: &Arc<dyn Clock>,
         sources: &Sources,
         metrics: &Metrics,
-    ) -> Result<Self, ConfigError> {
-        let mut sender = Self::with(config, store, is_only_server, clock, sources, metrics, |settings| {
-            HttpClient::new(settings.private, SystemLookup).map(|client| Arc::new(client) as _)
-        })?;
-        sender.begin().await;
-        Ok(sender)
-    }
-
-    pub(super) fn with<E: Error>(
-        config: &Config,
-        store: &Arc<dyn Store>,
-        is_only_server: bool,
-        clock: &Arc<dyn Clock>,
-        sources: &Sources,
-        metrics: &Metrics,
-        client: impl Fn(&CallSettings) -> Result<Arc<dyn Post>, E>,
     ) -> Result<Self, ConfigError> {
         let wrong = |error: &dyn Error| ConfigError::new("siaga.calls", error);
         let lease = Lease::new(Arc::clone(store), Arc::clone(clock), is_only_server)
@@ -96,7 +79,7 @@ impl Sender {
         let mut workers = Vec::new();
         for (name, settings) in &config.calls.by_name {
             let composer = Composer::new(name, settings, config, clock.now())?;
-            let client = client(settings).map_err(|error| wrong(&error))?;
+            let client = HttpClient::new(settings.private, SystemLookup).map_err(|error| wrong(&error))?;
             metrics.calls_begin(name);
             workers.push(Worker::new(name, settings.clone(), composer, client, shared.clone()));
         }
@@ -109,9 +92,9 @@ impl Sender {
         Ok(Self { shared, workers: Mutex::new(workers) })
     }
 
-    /// Lets the calls that are new begin now, before the server responds to anybody, also if another server sends. If the store
-    /// fails, they begin with the first one that can read it.
-    async fn begin(&mut self) {
+    /// Lets the calls that are new begin now, also if another server sends: they miss nothing of what the first requests cause. If the
+    /// store fails, they begin with the first one that can read it.
+    pub(crate) async fn begin(&mut self) {
         for worker in self.workers.get_mut().unwrap_or_else(PoisonError::into_inner) {
             if let Err(error) = worker.begin(None).await {
                 tracing::warn!(

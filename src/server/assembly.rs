@@ -80,8 +80,8 @@ impl Builder {
         let routes = with_request_ids(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
         let outside = outside(&config, &routes);
-        let calls =
-            Sender::new(&config, &store, opener.is_exclusive(), &self.clock, &sources, &metrics).await?;
+        let mut calls = Sender::new(&config, &store, opener.is_exclusive(), &self.clock, &sources, &metrics)?;
+        calls.begin().await;
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.carrying(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);

@@ -9,7 +9,6 @@ mod settings;
 mod states;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -172,12 +171,13 @@ impl Server {
     ) -> Self {
         let metrics = Metrics::default();
         let clock_of: Arc<dyn Clock> = Arc::clone(clock) as _;
-        let client = |_: &_| Ok::<_, Infallible>(Arc::new(receiver.clone()) as Arc<dyn Post>);
         let config = config(calls.clone());
         let sources = Sources::new(config.sources.clone(), Arc::clone(&clock_of));
-        let sender = Sender::with(&config, store, is_only_server, &clock_of, &sources, &metrics, client);
-        let sender = sender.unwrap();
-        let workers = sender.take_workers();
+        let sender = Sender::new(&config, store, is_only_server, &clock_of, &sources, &metrics).unwrap();
+        let mut workers = sender.take_workers();
+        for worker in &mut workers {
+            worker.client = Arc::new(receiver.clone());
+        }
         Self { clock: Arc::clone(clock), sender, workers, metrics, sources }
     }
 

@@ -89,9 +89,12 @@ async fn a_filter_leaves_out_other_sources_and_cities() {
         "qlue": call("report", json!({ "where": { "source": ["qlue"] } })),
     }))
     .await;
-    bench.report().await;
-    bench.run(2).await;
-    assert_eq!(bench.receiver.got().len(), 1);
+    let keys = bench.reports(120).await;
+    bench.run(30).await;
+    assert_eq!(bench.receiver.keys(), keys);
+    let checkpoints = checkpoints(&*bench.store).await.unwrap();
+    let next = ["here", "qlue", "there"].map(|call| checkpoints[call].next_report().unwrap().number());
+    assert_eq!(next, [keys[119] + 1; 3]);
 }
 
 #[rocket::async_test]

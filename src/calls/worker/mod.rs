@@ -32,7 +32,8 @@ pub(super) struct Worker {
     name: String,
     settings: CallSettings,
     composer: Composer,
-    client: Arc<dyn Post>,
+    /// Tests replace it.
+    pub(super) client: Arc<dyn Post>,
     shared: Shared,
     reports: Reports,
     lists: Lists,
@@ -72,13 +73,13 @@ impl Worker {
         name: &str,
         settings: CallSettings,
         composer: Composer,
-        client: Arc<dyn Post>,
+        client: impl Post,
         shared: Shared,
     ) -> Self {
         Self {
             name: name.to_owned(),
             composer,
-            client,
+            client: Arc::new(client),
             reports: Reports::new(shared.clone(), settings.clone()),
             lists: Lists::new(shared.clone(), settings.clone()),
             settings,
