@@ -1,4 +1,3 @@
-use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use super::PostgresStore;
 use super::error::backend;
 use super::link::Link;
 use super::moderation::is_photo;
-use super::new_reports::{NewReport, arguments, new_report};
+use super::new_reports::{NewReport, new_report, recordset};
 use super::revision::revision;
 use super::statement::Query;
 use super::values::{column, count, moment, report_key};
@@ -37,20 +36,19 @@ pub(super) const CARD: &str = "
 const RECEIVE: &str = concat!(
     "WITH card AS (
         SELECT card_id, EXISTS (SELECT FROM reports WHERE reports.card_id = cards.card_id) AS received
-        FROM cards WHERE card_id = ANY ($16) FOR KEY SHARE
+        FROM cards WHERE card_id = $2 FOR KEY SHARE
     ), places AS (
         SELECT revision FROM current_revisions WHERE resource = 'places'
     ), made AS (
         INSERT INTO reports (",
     new_report!(names),
     "card_id, hidden, waiting, sender, is_suspect, waiting_since) SELECT ",
-    new_report!(values),
-    "card_id, $18, $18, $19, $20, CASE WHEN $18 THEN $21::timestamptz END FROM places, card JOIN unnest(",
-    new_report!(parameters),
-    "$16::text[]) AS report (",
     new_report!(names),
-    "card_id) USING (card_id)
-        WHERE NOT received AND revision = $17
+    "card_id, $4, $4, $5, $6, CASE WHEN $4 THEN $7::timestamptz END
+        FROM places, card, json_to_recordset($1::json) AS report (",
+    new_report!(typed),
+    ")
+        WHERE NOT received AND revision = $3
         ON CONFLICT (card_id) WHERE card_id IS NOT NULL DO NOTHING
         RETURNING pkey
     )
@@ -148,9 +146,9 @@ async fn receive(
     places: u64,
     waits: Option<Waiting>,
 ) -> Result<(i64, bool, Option<i64>), sqlx::Error> {
-    let report = NewReport { content, tags };
-    sqlx::query_as_with(RECEIVE, arguments(iter::once(report))?)
-        .bind([id.as_str()])
+    sqlx::query_as(RECEIVE)
+        .bind(recordset(&[NewReport { content, tags }])?)
+        .bind(id.as_str())
         .bind(column(places))
         .bind(waits.is_some())
         .bind(waits.and_then(|waiting| waiting.origin.sender).map(|sender| sender.to_string()))

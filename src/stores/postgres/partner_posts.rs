@@ -1,11 +1,10 @@
-use std::iter;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use super::PostgresStore;
 use super::link::Link;
-use super::new_reports::{NewReport, arguments, new_report};
+use super::new_reports::{NewReport, new_report, recordset};
 use super::revision::revision;
 use super::values::column;
 use crate::model::Places;
@@ -20,14 +19,12 @@ const RECEIVE: &str = concat!(
         INSERT INTO reports (",
     new_report!(names),
     "post_id) SELECT ",
-    new_report!(values),
-    "post_id FROM places, unnest(",
-    new_report!(parameters),
-    "$16::bigint[]) AS posts (",
     new_report!(names),
-    "post_id)
-        WHERE revision = $17 AND (SELECT true FROM reports WHERE reports.post_id = posts.post_id) IS NULL
-          AND (SELECT true FROM erased_reports erased WHERE erased.post_id = posts.post_id) IS NULL
+    "$2 FROM places, json_to_recordset($1::json) AS posts (",
+    new_report!(typed),
+    ")
+        WHERE revision = $3 AND (SELECT true FROM reports WHERE reports.post_id = $2) IS NULL
+          AND (SELECT true FROM erased_reports erased WHERE erased.post_id = $2) IS NULL
         ON CONFLICT (post_id) WHERE post_id IS NOT NULL DO NOTHING
         RETURNING post_id
     )
@@ -66,8 +63,9 @@ async fn receive(
 ) -> Result<(i64, bool), sqlx::Error> {
     let tags = places.value.locator().locate(post.content.location);
     let report = NewReport { content: &post.content, tags: &tags };
-    sqlx::query_as_with(RECEIVE, arguments(iter::once(report))?)
-        .bind([post.post_id])
+    sqlx::query_as(RECEIVE)
+        .bind(recordset(&[report])?)
+        .bind(post.post_id)
         .bind(column(places.revision.0))
         .fetch_one(&mut **link)
         .await

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 
-use super::super::new_reports::{NewReport, arguments, new_report};
+use super::super::new_reports::{NewReport, new_report, recordset};
 use super::super::reports::{ReportRow as StoredRow, report};
 use super::super::values::{area_id, moment, position, report_key};
 use super::transaction::{Transaction, column};
@@ -51,10 +51,10 @@ const ADD: &str = concat!(
     "INSERT INTO new_reports (",
     new_report!(names),
     "pkey, digest, hidden) SELECT ",
-    new_report!(values),
-    "pkey, digest, $18 FROM unnest(",
-    new_report!(parameters),
-    "$16::bigint[], $17::bytea[]) AS rows (",
+    new_report!(names),
+    "pkey, digest, $4 FROM ROWS FROM (json_to_recordset($1::json) AS (",
+    new_report!(typed),
+    "), unnest($2::bigint[]), unnest($3::bytea[])) AS rows (",
     new_report!(names),
     "pkey, digest)"
 );
@@ -166,9 +166,10 @@ impl KeepsReports for Transaction {
     }
 
     fn add_reports(&mut self, rows: Vec<ReportRow>, hidden: bool) -> Result<(), OpenError> {
-        let reports = rows.iter().map(|row| NewReport { content: &row.content, tags: &row.tags });
+        let reports = column(&rows, |row| NewReport { content: &row.content, tags: &row.tags });
         self.execute(
-            sqlx::query_with(ADD, arguments(reports)?)
+            sqlx::query(ADD)
+                .bind(recordset(&reports)?)
                 .bind(column(&rows, |row| row.key.map(|key| key.number().cast_signed())))
                 .bind(column(&rows, |row| ReportDigest::of(&row.content).as_bytes().to_vec()))
                 .bind(hidden),
