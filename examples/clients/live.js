@@ -25,7 +25,7 @@ const RESOURCES = ["reports", "gauges", "infrastructure", "areas"];
  * @param changed is called with the names of the other resources that may have changed: request them again
  * @param select `city`, `admin` and `minimum_state`, as for /floods
  */
-export function live(base, { states: show, stale: doubt = () => {}, connected: tell = () => {}, changed: renew = () => {}, select = {}, start = { cursor: null, areas: [] } }) {
+export function live(base, { states: show, stale: doubt = (_) => {}, connected: tell = (_) => {}, changed: renew = (_) => {}, select = {}, start = { cursor: null, areas: [] } }) {
   const name = `siaga ${base}?${new URLSearchParams(select)}`;
   const channel = navigator.locks && new BroadcastChannel(name);
   const [known, over] = [new Map(), new Map()];

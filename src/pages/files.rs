@@ -12,13 +12,15 @@ const STYLE: &str = "text/css; charset=utf-8";
 const VIEW: &str = include_str!("map/module/view.js");
 const LAYERS: &str = include_str!("map/module/layers.js");
 const NAMES: &str = include_str!("names.js");
+const REQUEST: &str = include_str!("request.js");
+const OUTBOX: &str = include_str!("outbox.js");
 const WORDS: &str = include_str!("map/words.js");
 const GROUND: &str = include_str!("map/ground.js");
 const LIVE: &str = include_str!("../../examples/clients/live.js");
 const PHOTO: &str = include_str!("report/photo.js");
 
 /// The files: address, and the modules that it joins. A module follows those that it imports by a relative path, so that a page needs one
-/// request for its script, which compresses better than its parts. All names at the top level of joined modules differ.
+/// request for its script, which compresses better than its parts. All names at the top level of joined modules differ: a test fails else.
 const ALL: [(&str, &[&str]); 10] = [
     (
         "/map/map.js",
@@ -26,6 +28,7 @@ const ALL: [(&str, &[&str]); 10] = [
             VIEW,
             LAYERS,
             NAMES,
+            REQUEST,
             WORDS,
             GROUND,
             LIVE,
@@ -47,10 +50,12 @@ const ALL: [(&str, &[&str]); 10] = [
         "/reporting/report.js",
         &[
             PHOTO,
-            include_str!("report/outbox.js"),
+            NAMES,
+            REQUEST,
+            OUTBOX,
+            include_str!("report/waiting.js"),
             include_str!("report/parts.js"),
             include_str!("report/kept.js"),
-            NAMES,
             include_str!("report/place.js"),
             include_str!("report/depth.js"),
             include_str!("report/report.js"),
@@ -64,10 +69,13 @@ const ALL: [(&str, &[&str]); 10] = [
             VIEW,
             LAYERS,
             NAMES,
+            REQUEST,
             WORDS,
             GROUND,
             LIVE,
-            include_str!("desk/outbox.js"),
+            OUTBOX,
+            include_str!("desk/outcome.js"),
+            include_str!("desk/waiting.js"),
             include_str!("desk/rows.js"),
             include_str!("desk/places.js"),
             include_str!("desk/orders.js"),
@@ -110,6 +118,8 @@ pub(super) fn bare(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -120,10 +130,51 @@ mod tests {
 
     #[test]
     fn no_text_of_a_script_spans_lines_because_its_spaces_would_be_lost() {
-        for (address, parts) in ALL.iter().filter(|(address, _)| address.rsplit('.').next() == Some("js")) {
+        for (address, parts) in scripts() {
             let lines = parts.iter().flat_map(|part| part.lines());
             for line in lines.filter(|line| !line.trim_start().starts_with(['/', '*'])) {
                 assert!(line.matches('`').count() % 2 == 0, "{address}: {line}");
+            }
+        }
+    }
+
+    fn scripts() -> impl Iterator<Item = &'static (&'static str, &'static [&'static str])> {
+        ALL.iter().filter(|(address, _)| address.rsplit('.').next() == Some("js"))
+    }
+
+    /// Returns the names that a line at the top level of a module declares.
+    fn declared(line: &str) -> Vec<&str> {
+        let line = line.trim_start_matches("export ").trim_start_matches("async ");
+        let (keyword, rest) = line.split_once(' ').unwrap_or_default();
+        let ended = rest.split([';', '}']).next().unwrap_or(rest);
+        let is_part = |char: char| char.is_alphanumeric() || char == '_';
+        let names: Vec<&str> = match keyword {
+            "const" if rest.starts_with('{') => {
+                ended[1..].split(',').filter_map(|part| part.rsplit(": ").next()).collect()
+            }
+            "let" => ended.split(", ").filter_map(|part| part.split(" = ").next()).collect(),
+            "const" | "function" | "class" => rest.split(|char| !is_part(char)).take(1).collect(),
+            _ => Vec::new(),
+        };
+        names.into_iter().map(str::trim).filter(|name| name.chars().all(is_part)).collect()
+    }
+
+    #[test]
+    fn joined_modules_declare_each_name_once_and_before_they_import_it() {
+        assert_eq!(declared("export const { base, texts: t } = settings;"), ["base", "t"]);
+        assert_eq!(declared("let hits = [], active = -1; // one, other"), ["hits", "active"]);
+        for (address, parts) in scripts() {
+            let mut known = HashSet::new();
+            for line in parts.iter().flat_map(|part| part.lines()) {
+                if let Some((names, _)) =
+                    line.strip_prefix("import { ").and_then(|line| line.split_once(" } from \"."))
+                {
+                    let unknown: Vec<_> = names.split(", ").filter(|name| !known.contains(name)).collect();
+                    assert!(unknown.is_empty(), "{address} lacks {unknown:?} before: {line}");
+                }
+                for name in declared(line) {
+                    assert!(known.insert(name), "{address} declares {name} twice: {line}");
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 // What an officer takes back, undoes and drops at the desk, and what the page says about it.
 import assert from "node:assert/strict";
-import { asked, chromium, noFaults, slow, text, until } from "./chromium.mjs";
+import { asked, chromium, noFaults, origin, slow, text, until } from "./chromium.mjs";
 import { card, clickIn, logIn, open, press, stateOf, stored } from "./officer.mjs";
 
 const chosen = async (page, count) => page.waitForFunction((count) => document.getElementById("tab-chosen").lastElementChild.textContent === `${count}`, slow, count);
@@ -173,6 +173,32 @@ await chromium(async (page) => {
   await card(page, "lost");
   answers = {};
   await until("the order is sent", async () => (await stateOf(blocked)) === 4);
+
+  // Hiding the waiting reports of a sender is an order, too: it can be taken back, and waits for the network.
+  for (const digit of "12") {
+    const form = new FormData();
+    const fields = { token: digit.repeat(32), disaster: "flood", "flood.flood_depth": "50", lat, lng, text: "buy", website: "a program" };
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    assert.ok((await fetch(`${origin}/report`, { method: "POST", body: form, headers: { Accept: "application/json" } })).ok);
+  }
+  const ofSender = "#waiting-list li > .hide";
+  await page.evaluate(() => dispatchEvent(new Event("online")));
+  await page.waitForFunction((form) => document.querySelector(form)?.textContent.includes("Hide all 2"), slow, ofSender);
+  const hide = async () => {
+    await page.type(`${ofSender} input`, "spam");
+    await press(page, "Enter");
+  };
+  await hide();
+  await card(page, "held");
+  assert.match(await text(page, "#cards .held"), /^Hide all 2/);
+  await press(page, "u");
+  await noCard(page, "held");
+  await page.setOfflineMode(true);
+  await hide();
+  await card(page, "lost");
+  await page.setOfflineMode(false);
+  await stored(page, "2 reports are hidden.");
+  await page.waitForFunction((form) => !document.querySelector(form), slow, ofSender);
 
   // If no flood would be left, the page asks, however few there are.
   const left = (await asked("GET", "/floods/states")).result.map(({ area_id }) => area_id);

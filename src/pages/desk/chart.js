@@ -85,6 +85,7 @@ export const chart = ({ toggle, choose }) => {
     const { left, top } = plane.getBoundingClientRect();
     return [clientX - left, clientY - top];
   };
+  /** @type {(of: number[]) => number[]} */
   const place = ([x, y]) => {
     const [left, top, right, bottom] = view.box;
     return [left + ((right - left) * x) / element.clientWidth, top + ((bottom - top) * y) / element.clientHeight];
@@ -118,6 +119,7 @@ export const chart = ({ toggle, choose }) => {
     const [east, north] = toPlace([Math.max(one[0], other[0]), Math.min(one[1], other[1])]);
     const box = [west, south, east, north].map((of) => of.toFixed(5));
     const found = await load(`/areas?bbox=${box}`).then(decode, (error) => (failed(error), []));
+    /** @type {(of: number[]) => boolean} */
     const isIn = ([x, y]) => x >= Math.min(one[0], other[0]) && x <= Math.max(one[0], other[0]) && y >= Math.min(one[1], other[1]) && y <= Math.max(one[1], other[1]);
     const inside = found.filter((feature) => isIn(middleOf(feature)));
     for (const feature of inside) outlines.set(`${feature.properties.area_id}`, feature);

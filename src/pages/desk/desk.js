@@ -1,14 +1,15 @@
 // The desk: what needs attention, a selection of many areas, one bar to act on it, and the news of other officers.
 // The page shows what the service has, never what was clicked.
 import { nice } from "../names.js";
-import { age, base, failed, fill, find, load, make, settings, t } from "../map/words.js";
+import { get } from "../request.js";
+import { age, base, failed, fill, find, make, settings, t } from "../map/words.js";
 import { live } from "../../../examples/clients/live.js";
 import { chart } from "./chart.js";
 import { night } from "./night.js";
 import { askInDialog, orders } from "./orders.js";
-import { send } from "./outbox.js";
 import { finder, whereOf } from "./places.js";
 import { rows } from "./rows.js";
+import { send } from "./waiting.js";
 
 const MOST = 1_000; // An order may have so many areas.
 const MANY_CHOSEN = 10; // More choices are not dropped without a question.
@@ -59,7 +60,7 @@ const wanted = () => {
 const about = (id) => ({ area: areaOf(id), flood: states.get(id), by: newest.get(id)?.by, attention: attention.get(id) });
 
 const parts = night({
-  say: (text) => desk.tell(text), renew: () => renew(), areaOf, undoButton: (...of) => desk.undoButton(...of),
+  areaOf, renew: () => renew(), say: (text) => desk.tell(text), hide: (...of) => desk.hide(...of), undoButton: (...of) => desk.undoButton(...of),
 });
 const renewGauges = () => parts.loadGauges().then(() => list.draw());
 const list = rows({
@@ -101,9 +102,9 @@ const emptyWords = () => {
 const count = () => {
   const known = new Set(order);
   if (wanted().every((id) => known.has(id))) find("new").hidden = true;
-  find("tab-attention").lastElementChild.textContent = attention.size;
-  find("tab-flooded").lastElementChild.textContent = states.size;
-  find("tab-chosen").lastElementChild.textContent = chosen.size;
+  find("tab-attention").lastElementChild.textContent = `${attention.size}`;
+  find("tab-flooded").lastElementChild.textContent = `${states.size}`;
+  find("tab-chosen").lastElementChild.textContent = `${chosen.size}`;
   find("empty").hidden = list.order.length > 0;
   find("empty").textContent = emptyWords();
   find("all-shown").textContent = list.order.length === 1 ? t.chooseOne : fill(t.chooseAll, { count: Math.min(MOST, list.order.length) });
@@ -257,22 +258,20 @@ const renew = async () => {
   const number = ++asking;
   let answer;
   try {
-    const response = await fetch("/desk/news", { signal: AbortSignal.timeout(20_000) });
-    if (response.status === 403) find("login-ended").hidden = false;
-    if (!response.ok) throw new Error(`news: ${response.status}`);
-    find("login-ended").hidden = true;
-    answer = (await response.json()).result;
+    answer = (await get("/desk/news", { timeout: 20_000 })).body.result;
   } catch (error) {
+    if (error.status === 403) find("login-ended").hidden = false;
     hasNews ??= false;
     return failed(error);
   }
+  find("login-ended").hidden = true;
   if (number !== asking) return;
   news = answer;
   hasNews = true;
   attention.clear();
   for (const listed of news.attention) attention.set(`${listed.area_id}`, listed);
   for (const { area_id, area_name, parent_name, city_name } of news.attention) if (!areas.has(`${area_id}`)) areas.set(`${area_id}`, { area_id: `${area_id}`, area_name, parent_name, city_name });
-  entries = Map.groupBy ? Map.groupBy(news.log, ({ area_id }) => `${area_id}`) : group(news.log);
+  entries = group(news.log);
   newest = new Map([...entries].map(([id, [first]]) => [id, first]));
   byArea = group(news.reports);
   parts.draw(news);
@@ -329,7 +328,7 @@ setInterval(renew, 60_000); // Time alone is a reason, too.
 const names = async () => {
   let cities;
   try {
-    ({ cities } = await (await fetch("/map/names")).json());
+    ({ cities } = (await get("/map/names")).body);
     hasNames = true;
   } catch (error) {
     hasNames = false;

@@ -1,39 +1,26 @@
 // Reports of residents with hiding and showing, the curve of gauges, and the log of the night with undo.
-import { failed, fill, find, load, make, photo, settings, t } from "../map/words.js";
-import { askInDialog } from "./orders.js";
-import { send } from "./outbox.js";
+import { curve, failed, fill, find, load, make, photo, settings, t } from "../map/words.js";
 import { placeOf } from "./places.js";
 import { depthOf, hour, swatch } from "./rows.js";
+import { send } from "./waiting.js";
 
 const MOST_LINES = 100; // So many lines of the log are drawn.
-const MANY_OF_SENDER = 10; // More reports of one sender are asked about before they are hidden.
-const HELD = 5_000; // So long an order to hide them can be taken back.
 
-/** A request that may fail, with what to say then. */
-const asked = async (say, method, path, body) => {
-  try {
-    const [status, answer] = await send(method, path, body, crypto.randomUUID());
-    if (status === 200) return answer.result ?? answer;
-    say(status === 403 ? t.endedShort : answer.message ?? `${status}`);
-  } catch {
-    say(t.noAnswer);
-  }
-  return null;
-};
-
-/** Makes the parts. `renew` loads the news again, `say` tells the officer something, `undoButton(batch, changed)` returns a button. */
-export const night = ({ say, renew, areaOf, undoButton }) => {
+/**
+ * Makes the parts. `renew` loads the news again, `say` tells the officer something, `hide(report, reason)` orders to hide all waiting
+ * reports of its sender, `undoButton(batch, changed)` returns a button.
+ */
+export const night = ({ areaOf, renew, say, hide, undoButton }) => {
   const setVisibility = async (id, hidden, reason) => {
-    if (await asked(say, "PUT", `/desk/reports/${id}/visibility`, { hidden, reason })) {
-      say(hidden ? t.hiddenNow : t.shownNow);
-      renew();
-    }
+    const response = await send("PUT", `/desk/reports/${id}/visibility`, { hidden, reason }).catch(() => null);
+    if (!response) return say(t.noAnswer);
+    const { status, body } = response;
+    if (status !== 200) return say(status === 403 ? t.endedShort : body.message ?? `${status}`);
+    say(hidden ? t.hiddenNow : t.shownNow);
+    renew();
   };
 
-  const held = new Map(); // The orders to hide all reports of a sender that can be taken back: timers, by sender.
-  let drawn = null;
   const drawWaiting = (news) => {
-    drawn = news;
     const list = find("waiting-list");
     find("waiting").hidden = !news.waiting && !news.crowded;
     find("waiting-title").textContent = fill(t.waiting, { count: news.waiting });
@@ -50,36 +37,16 @@ export const night = ({ say, renew, areaOf, undoButton }) => {
       return make("li", {}, make("b", {}, place), report(of), ...(of.of_sender > 1 ? [all(of)] : []));
     }));
   };
-  const hideAll = async ({ sender, of_sender: count }, reason) => {
-    if (count > MANY_OF_SENDER && !(await askInDialog("hide-all", [fill(t.hideAllSure, { count })]))) return;
-    held.set(sender, setTimeout(async () => {
-      held.delete(sender);
-      const done = await asked(say, "POST", `/desk/reports/waiting/${sender}/hide`, { reason });
-      if (done) say(fill(t.hiddenAll, { count: done.hidden.length }));
-      renew();
-    }, HELD));
-    drawWaiting(drawn);
-  };
   /** What a moderator can do about all waiting reports of a sender. */
   const all = (of) => {
     const words = make("p", { className: "soft" }, fill(t.ofSender, { count: of.of_sender }));
     if (!settings.mayModerate) return words;
-    if (held.has(of.sender)) {
-      const back = make("button", { type: "button", className: "button" }, t.takeBack);
-      back.addEventListener("click", () => {
-        clearTimeout(held.get(of.sender));
-        held.delete(of.sender);
-        drawWaiting(drawn);
-      });
-      words.append(" ", back);
-      return words;
-    }
     const reason = make("input", { maxLength: 200, required: true, placeholder: t.reason, ariaLabel: t.reason });
     const form = make("form", { className: "hide" }, words, reason, make("button", { className: "button" }, fill(t.hideAll, { count: of.of_sender })));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       reason.blur();
-      hideAll(of, reason.value.trim());
+      hide(of, reason.value.trim());
     });
     return form;
   };
@@ -107,11 +74,6 @@ export const night = ({ say, renew, areaOf, undoButton }) => {
     return make("article", { className: "report" }, ...parts);
   };
 
-  const svg = (tag, attributes) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
-  };
   let readings = new Map(); // By gauge, as they were loaded last.
   let hasFailed = false;
   /** Loads the readings of gauges anew: officers decide by them. */
@@ -125,20 +87,14 @@ export const night = ({ say, renew, areaOf, undoButton }) => {
       hasFailed = true;
     }
   };
-  const curve = (id, name) => {
+  const figure = (id, name) => {
     const caption = make("figcaption", { className: "soft" }, hasFailed ? `${name}: ${t.noAnswer}` : name);
-    const figure = make("figure", {}, caption);
     const all = readings.get(id) ?? [];
-    if (all.length < 2) return figure;
-    const part = (value, of, size) => ((value - Math.min(...of)) / (Math.max(...of) - Math.min(...of) || 1)) * size;
-    const [times, levels] = [all.map(({ f1 }) => Date.parse(f1)), all.map(({ f2 }) => f2)];
-    const corners = all.map((_, at) => `${2 + part(times[at], times, 196)},${46 - part(levels[at], levels, 42)}`);
-    const label = `${Math.min(...levels)}–${Math.max(...levels)} cm`;
-    const picture = svg("svg", { viewBox: "0 0 200 48", role: "img", preserveAspectRatio: "none", "aria-label": label });
-    picture.append(svg("polyline", { points: corners.join(" "), fill: "none", stroke: "currentColor", "stroke-width": 2 }));
-    figure.prepend(picture);
-    caption.append(` ${label}, ${hour(times.at(-1))}: ${levels.at(-1)} cm`);
-    return figure;
+    if (all.length < 2) return make("figure", {}, caption);
+    const picture = curve(all, "cm");
+    const { f1, f2 } = all.at(-1);
+    caption.append(` ${picture.getAttribute("aria-label")}, ${hour(f1)}: ${f2} cm`);
+    return make("figure", {}, picture, caption);
   };
 
   return {
@@ -148,7 +104,7 @@ export const night = ({ say, renew, areaOf, undoButton }) => {
       const parts = reports.map(report);
       if (parts.length && !settings.mayModerate) parts.push(make("p", { className: "soft" }, t.mayNotHide));
       for (const { gaugeid, gaugenameid } of (attention?.reasons ?? []).filter(({ reason }) => reason === "gauge")) {
-        parts.push(curve(gaugeid, gaugenameid));
+        parts.push(figure(gaugeid, gaugenameid));
       }
       const entries = log.map(({ at, state, by, note }) => make("li", {}, `${hour(at)} ${depthOf(state)} · ${by}${note ? ` · ${note}` : ""}`));
       if (entries.length) parts.push(make("h4", {}, t.logOfArea), make("ul", {}, ...entries));

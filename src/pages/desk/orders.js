@@ -1,12 +1,13 @@
 // The orders of the officer: what each will do, the question before a large one, its card until it is stored, and conflicts.
 import { age, depths, fill, find, make, settings, t } from "../map/words.js";
-import { outbox } from "./outbox.js";
 import { placeOf } from "./places.js";
 import { depthOf, hour, named, swatch } from "./rows.js";
+import { waitingOrders } from "./waiting.js";
 
 const MANY = 50; // More areas, or more areas in state 4, are typed as a number before they are set.
 const MANY_DEEPEST = 10;
 const MANY_OVER = 10; // So many areas that are over are asked about, and all that are flooded.
+const MANY_OF_SENDER = 10; // More reports of one sender are asked about before they are hidden.
 const STORED = 60_000; // So long what was stored last is shown with its undo.
 const TOLD = 10_000; // So long the result of something else is shown.
 
@@ -40,7 +41,8 @@ export const askInDialog = (id, words) => {
 export const orders = ({ areaOf, flooded, say, stored, returned }) => {
   const placesOf = (changes) => placeOf(changes.map(({ area_id }) => areaOf(area_id)));
   /** What an order does, in words. */
-  const wordsOf = ({ changes, undo }) => {
+  const wordsOf = ({ changes, undo = 0, hide = "", count = 0 }) => {
+    if (hide) return fill(t.hideAll, { count });
     if (undo) return fill(t.undoing, { what: placesOf(changes) });
     const kinds = [...new Set(changes.map(({ state, same }) => (same ? t.same : state ? depths[state] : t.over)))];
     return `${placesOf(changes)} → ${kinds.join(" / ")}`;
@@ -98,11 +100,11 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
         make("p", {}, fill(t.theirs, { who, at: since ? hour(since) : "–" }), " ", ...swatch(state), depthOf(state)),
         make("p", {}, `${t.mine} `, ...swatch(chose?.state), chose?.state ? depths[chose.state] : t.over));
       return make("li", {}, make("b", {}, named({ ...areaOf(area_id), ...theirs })), text, make("p", { className: "actions" },
-        button(fill(t.keepTheirs, { who }), () => box.settle(order.id, [area_id], false)),
-        button(t.setMine, () => box.settle(order.id, [area_id], true), "button primary")));
+        button(fill(t.keepTheirs, { who }), () => box.decide(order.id, [area_id], false)),
+        button(t.setMine, () => box.decide(order.id, [area_id], true), "button primary")));
     });
     const ids = order.conflicts.map(({ area_id }) => area_id);
-    const all = ids.length > 1 ? [make("p", { className: "actions" }, button(t.keepAll, () => box.settle(order.id, ids, false)), button(t.setAll, () => box.settle(order.id, ids, true)))] : [];
+    const all = ids.length > 1 ? [make("p", { className: "actions" }, button(t.keepAll, () => box.decide(order.id, ids, false)), button(t.setAll, () => box.decide(order.id, ids, true)))] : [];
     return make("section", { className: "card conflict" }, make("h3", {}, fill(t.conflict, { count: ids.length })), make("ul", {}, ...lines), ...all);
   };
   const card = (order) => {
@@ -153,15 +155,16 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
     say(text);
     draw();
   };
-  const box = outbox({
+  const box = waitingOrders({
     show: (orders) => {
       waiting = orders;
       draw();
     },
     done: (order, result) => {
-      // One is enough: the log has those before.
-      results = results.filter(({ batch }) => !batch);
-      if (order.undo) put(fill(t.undone, { what: undone(result) }), STORED);
+      // One undo is enough: the log has those before.
+      if (!order.hide) results = results.filter(({ batch }) => !batch);
+      if (order.hide) put(fill(t.hiddenAll, { count: result.hidden.length }), TOLD);
+      else if (order.undo) put(fill(t.undone, { what: undone(result) }), STORED);
       else put(fill(t.stored, { what: wordsOf(order), at: hour(result.changed_at) }), STORED, [result.batch, result.changed]);
       stored(result);
     },
@@ -193,6 +196,11 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
       return true;
     },
     undoButton,
+    /** Holds an order to hide all waiting reports of a sender, once it is confirmed. */
+    hide: async ({ sender, of_sender: count }, reason) => {
+      if (count > MANY_OF_SENDER && !(await askInDialog("hide-all", [fill(t.hideAllSure, { count })]))) return;
+      if (!waiting.some(({ hide }) => hide === sender)) box.add({ hide: sender, reason, count, changes: [] });
+    },
     /** Tells the officer what became of something. */
     tell: (text) => put(text, TOLD),
     /** Takes back the last order that was not sent; else leads to the undo of the last one. */

@@ -1,6 +1,6 @@
 // The list of areas. A row keeps its place while the officer works: what is new waits for a tap.
 import { nice } from "../names.js";
-import { age, depths, fill, make, moment, settings, t } from "../map/words.js";
+import { age, depths, fill, make, settings, t } from "../map/words.js";
 
 const AT_FIRST = 100; // How many rows are drawn at first.
 

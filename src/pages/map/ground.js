@@ -2,7 +2,8 @@
 import { Shapes, decode, middleOf } from "./module/layers.js";
 import { toPlace, toWorld } from "./module/view.js";
 import { nice } from "../names.js";
-import { base, failed, load, query, settings } from "./words.js";
+import { get, once } from "../request.js";
+import { attempt, base, failed, load, query, settings } from "./words.js";
 
 const widths = (...steps) => (zoom) => {
   // Pairs of a zoom and a width in pixels.
@@ -14,31 +15,13 @@ const widths = (...steps) => (zoom) => {
 };
 
 // Outlines are loaded once: the service names an address of this version of them, which caches keep for a day.
-const remembered = (address) => {
-  try {
-    return localStorage.getItem(address);
-  } catch {
-    // Browsers may forbid it.
-    return null;
-  }
-};
-const remember = (address, version) => {
-  try {
-    if (version) localStorage.setItem(address, version);
-  } catch {}
-};
-// What is loaded once. A load that failed is repeated when it is needed again.
-const once = {};
-const needed = (name, make) => (once[name] ??= make().catch((error) => {
-  delete once[name];
-  throw error;
-}));
-const outline = (level) => needed(level, async () => {
+const outline = (level) => once(level, async () => {
   const address = `${base}/areas?${query({ level })}`;
   // Without a network, the page may be kept with the address of the first visit.
-  const response = await fetch(remembered(address) ?? address).catch(() => fetch(address));
-  remember(address, response.headers.get("Content-Location"));
-  return decode((await response.json()).result);
+  const { headers, body } = await get(attempt(() => localStorage.getItem(address)) ?? address).catch(() => get(address));
+  const version = headers.get("Content-Location");
+  if (version) attempt(() => localStorage.setItem(address, version));
+  return decode(body.result);
 });
 
 /** Makes the layers of the ground. `colour` says the colour of a name in the style sheet; names of all kinds go to `labels`. */
@@ -105,7 +88,7 @@ export const ground = ({ view, colour, labels }) => {
     view.redraw();
   };
   const structures = () =>
-    needed("structures", () => Promise.all(["pumps", "floodgates"].map((kind) => load(`/infrastructure/${kind}?${query()}`))).then((all) => all.flatMap(decode)));
+    once("structures", () => Promise.all(["pumps", "floodgates"].map((kind) => load(`/infrastructure/${kind}?${query()}`))).then((all) => all.flatMap(decode)));
   /** Loads the waterways and the base map around what is shown, simplified for the zoom. */
   const basemap = async () => {
     const zoom = Math.max(7, Math.min(16, Math.ceil(view.zoom - 0.4)));
@@ -132,6 +115,7 @@ export const ground = ({ view, colour, labels }) => {
     view.redraw();
   };
 
+  /** @type {(degrees: number[]) => number[]} */
   const toWorldBox = ([left, bottom, right, top]) => [...toWorld([left, top]), ...toWorld([right, bottom])];
 
   return {

@@ -2,7 +2,7 @@
 import { View, toPlace, toWorld } from "./module/view.js";
 import { Names, Points, Shapes, decode, middleOf } from "./module/layers.js";
 import { nice } from "../names.js";
-import { base, depths, failed, fill, find, keptSince, language, load, make, moment, nameOf, query, replaced, settings, stating, t } from "./words.js";
+import { base, failed, fill, find, keptSince, language, load, make, moment, nameOf, query, replaced, settings, stating, t } from "./words.js";
 import { pageSays } from "./statements.js";
 import { elements, inShort, saysOf, sentence } from "./panel.js";
 import { list, mark, showOver, whenChosen } from "./list.js";
@@ -119,7 +119,7 @@ const summary = () => {
   const says = pageSays(now, settings);
   const isCounted = says[0] === "flooded";
   const all = [...states.shown.values()];
-  for (const state of [1, 2, 3, 4]) find(`count-${state}`).textContent = isCounted ? all.filter((of) => of.state === state).length : "";
+  for (const state of [1, 2, 3, 4]) find(`count-${state}`).textContent = isCounted ? `${all.filter((of) => of.state === state).length}` : "";
   find("count").hidden = !isCounted;
   find("empty").hidden = isCounted;
   stating(find("empty"), isCounted ? undefined : says[0], isCounted ? "" : sentence(says[0]));
@@ -144,7 +144,7 @@ const draw = async () => {
     const all = [...shown.values()];
     list([...shown].map(([id, flood]) => ({ area_name: "", parent_name: "", city_name: "", ...geometry.get(id)?.properties, ...flood, area_id: id, isFaded: isFaded(flood) })));
     mark(current.area);
-    find("total").textContent = all.length;
+    find("total").textContent = `${all.length}`;
     showOver(states.hour ? [] : [...states.over].filter(([, at]) => Date.now() - Date.parse(at) < settings.overFor), geometry);
     summary();
     if (!isOther) return;
@@ -180,7 +180,7 @@ chosen.setAttribute("aria-live", "polite");
 const card = () => {
   const parts = current.area ? areaCard(current.area) : current.point ? pointCard(current.point) : [];
   chosen.hidden = !parts.length;
-  const key = parts.map((part) => part.outerHTML).join().replace(/<time[^>]*>[^<]*/g, (time) => time.match(/datetime="[^"]*"/));
+  const key = parts.map((part) => part.outerHTML).join().replace(/<time[^>]*>[^<]*/g, (time) => time.match(/datetime="[^"]*"/)[0]);
   if (key !== body.key) body.replaceChildren(...parts);
   body.key = key;
 };
@@ -199,7 +199,7 @@ const pointCard = (id) => {
   return point ? [make("h2", {}, point.title), make("p", { className: "place" }, ...point.about()), ...point.more()] : [];
 };
 const writeAddress = () => {
-  const address = new URL(location);
+  const address = new URL(location.href);
   current.area ? address.searchParams.set("area", current.area) : address.searchParams.delete("area");
   history.replaceState(null, "", address);
   for (const link of document.querySelectorAll(".language")) {

@@ -1,5 +1,5 @@
 // The past: the highest state of each area in an hour of the last two days.
-import { HOUR, failed, find, hourOf, load, make, query, t } from "./words.js";
+import { HOUR, failed, find, hourOf, load, query, t } from "./words.js";
 
 const hours = find("hours");
 

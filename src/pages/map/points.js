@@ -2,27 +2,17 @@
 import { decode } from "./module/layers.js";
 import { toPlace } from "./module/view.js";
 import { nice } from "../names.js";
-import { HOUR, find, language, load, make, moment, photo, query, settings, t } from "./words.js";
+import { get, once } from "../request.js";
+import { HOUR, curve, find, language, load, make, moment, photo, query, settings, svg, t } from "./words.js";
 
-// The hazards of the country, loaded once.
-let learned, hazards = {}, attributes = {}, answers = {};
-const learn = () => (learned ??= (async () => {
-  const response = await fetch(`/map/hazards?lang=${language}`);
-  if (!response.ok) throw new Error(`hazards: ${response.status}`);
-  ({ hazards, attributes, words: answers } = await response.json());
-})().catch((error) => {
-  learned = undefined;
-  throw error;
-}));
+// The hazards of the country.
+let hazards = {}, attributes = {}, answers = {};
+const learn = () => once("hazards", async () => {
+  ({ hazards, attributes, words: answers } = (await get(`/map/hazards?lang=${language}`)).body);
+});
 // Hazards that the reader has filtered; all, if none.
 const picked = new Set();
 
-const svg = (tag, properties, ...children) => {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-};
 const badge = ({ colour, icon }) => {
   const picture = svg("svg", { viewBox: "-7 -7 38 38", class: "badge", "aria-hidden": "true" }, svg("path", { d: icon ?? "" }));
   picture.style.background = colour;
@@ -82,16 +72,6 @@ const report = (feature, areaName) => {
   };
 };
 
-const plot = (readings) => {
-  const times = readings.map(({ f1 }) => Date.parse(f1));
-  const levels = readings.map(({ f2 }) => f2);
-  const part = (value, all, size) => ((value - Math.min(...all)) / (Math.max(...all) - Math.min(...all) || 1)) * size;
-  const corners = readings.map((_, index) => `${part(times[index], times, 196) + 2},${46 - part(levels[index], levels, 42)}`);
-  const picture = svg("svg", { viewBox: "0 0 200 48", role: "img", preserveAspectRatio: "none", "aria-label": `${Math.min(...levels)}–${Math.max(...levels)} ${t.depth.cm}` });
-  picture.append(svg("polyline", { points: corners.join(" "), fill: "none", stroke: "currentColor", "stroke-width": 2, "vector-effect": "non-scaling-stroke" }));
-  return picture;
-};
-
 const gauge = (feature) => {
   const { gaugenameid, observations } = feature.properties;
   const { f1, f2, f3 } = observations.at(-1);
@@ -100,7 +80,7 @@ const gauge = (feature) => {
     colour: { 1: "var(--state-4)", 2: "var(--state-3)", 3: "var(--state-2)" }[f3] ?? "#fff", line: "#0b4a6b", radius: 8,
     title: `${nice(gaugenameid)}: ${f2} ${t.depth.cm}`,
     about: () => [`${t.depth.level} ${f3} · `, moment(f1)],
-    more: () => [make("p", {}, `${t.depth.level} ${f3}`), ...(observations.length > 1 ? [plot(observations)] : [])],
+    more: () => [make("p", {}, `${t.depth.level} ${f3}`), ...(observations.length > 1 ? [curve(observations, t.depth.cm)] : [])],
   };
 };
 
@@ -141,9 +121,9 @@ export const points = ({ layer, view, choose, areaName, colourOf, changed }) => 
   /** Loads the reports of the last hour, and older ones of hazards that are shown for longer: the newest first. */
   const recent = async () => {
     await learn();
-    const lengths = Object.keys(hazards).map((disaster) => [disaster, Math.max(shownFor(hazards[disaster]), disaster === "flood" ? settings.reportsFor : 0)]);
-    const longer = lengths.filter(([disaster, length]) => disaster === "flood" || length > HOUR);
-    const more = longer.map(([disaster, length]) => load(`/reports?${query({ disaster, timeperiod: Math.round(length / 1_000) })}`));
+    const lengths = Object.keys(hazards).map((disaster) => ({ disaster, length: Math.max(shownFor(hazards[disaster]), disaster === "flood" ? settings.reportsFor : 0) }));
+    const longer = lengths.filter(({ disaster, length }) => disaster === "flood" || length > HOUR);
+    const more = longer.map(({ disaster, length }) => load(`/reports?${query({ disaster, timeperiod: Math.round(length / 1_000) })}`));
     const found = (await Promise.all([load(`/reports?${query()}`), ...more])).flatMap(decode);
     const floods = found.filter(({ properties: { disaster_type, tags } }) => disaster_type === "flood" && tags?.local_area_id);
     ofAreas = new Map();

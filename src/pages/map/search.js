@@ -1,21 +1,20 @@
 // "Is my street flooded?": the search for a name, and the reader's own place.
 import { nice } from "../names.js";
-import { find, load, make, query, settings, t } from "./words.js";
+import { get, once } from "../request.js";
+import { find, make, settings, t } from "./words.js";
 
 const MOST = 12;
 const input = find("query");
 const found = find("found");
-let index, hits = [], active = -1;
+let hits = [], active = -1;
 
 // Numbers count without zeros before them: "rw 3" finds "RW 03".
 const words = (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").match(/[\p{L}\d]+/gu)?.map((word) => word.replace(/^0+(?=\d)/, "")) ?? [];
 
 /** Returns the names of all areas, requested once: { id, name, more, words }, and larger areas with the `ids` of their parts. */
-export const names = () => (index ??= (async () => {
-  const response = await fetch(settings.names);
-  if (!response.ok) throw new Error(`names: ${response.status}`);
+export const names = () => once("names", async () => {
   const all = [];
-  const { cities, places } = await response.json();
+  const { cities, places } = (await get(settings.names)).body;
   for (const [city, parents] of cities) {
     for (const [parent, areas] of parents) {
       const place = nice(parent);
@@ -30,10 +29,7 @@ export const names = () => (index ??= (async () => {
   }
   for (const [name, ...place] of places) all.push({ name, more: t.place, words: words(name), place });
   return all;
-})().catch((error) => {
-  index = undefined;
-  throw error;
-}));
+});
 
 const match = (all, text) => {
   const wanted = words(text);

@@ -10,7 +10,7 @@ const LATE = 60_000;
 // How many responses are kept.
 const MOST = 120;
 const KEPT = "Siaga-Kept";
-const base = new URL(location).searchParams.get("base");
+const base = new URL(location.href).searchParams.get("base");
 // Not the place of the reader, nothing that says how current the data is, and no reports, which may be hidden.
 const data = ["areas", "basemap", "floodgauges", "floods", "infrastructure/pumps", "infrastructure/floodgates"].map((name) => `${base}/${name}`);
 const isKept = ({ origin, pathname }) => origin === location.origin && (pathname === "/map" || pathname.startsWith("/map/") || data.includes(pathname));

@@ -1,6 +1,7 @@
 // What the parts of the map page share: its settings, texts, elements, times and requests.
 
 import { nice } from "../names.js";
+import { get } from "../request.js";
 
 export const settings = JSON.parse(document.body.dataset.settings);
 export const { base, texts: t, depths, language } = settings;
@@ -15,6 +16,13 @@ export const make = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
   return element;
+};
+
+/** Uses what a browser may forbid or lack. Returns `undefined` then. */
+export const attempt = (use) => {
+  try {
+    return use();
+  } catch {}
 };
 
 /** Says a sentence in an element, and names it there: `data-says`. */
@@ -36,7 +44,7 @@ const noteKept = (address, of) => {
   of ? kept.set(address, of) : kept.delete(address);
   dispatchEvent(new Event("kept"));
 };
-const full = (path) => new URL(base + path, location).href;
+const full = (path) => new URL(base + path, location.href).href;
 /** Returns since when the oldest data was kept, of all or of a part of the service; `undefined` if it came from the service. */
 export const keptSince = (part = "") =>
   [...kept].filter(([address]) => address.startsWith(full(part))).map(([, { since }]) => since).sort()[0];
@@ -46,15 +54,15 @@ export const replaced = (path) => kept.has(full(path)) && noteKept(full(path));
 /**
  * Requests a part of the service, and returns its result. Throws an error with the `status`. `take` is for data that changes: if the
  * service worker had kept it, `take` is called with the result that comes later.
+ * @param {string} path
+ * @param {RequestInit & { take?: (result: any) => void }} options
  */
 export const load = async (path, { take, ...options } = {}) => {
   const note = (since) => take && noteKept(full(path), since && { since, take, again: () => load(path, { take }).then(take) });
   try {
-    const response = await fetch(base + path, { cache: "no-cache", ...options });
-    if (!response.ok) throw Object.assign(new Error(`${path}: ${response.status}`), { status: response.status });
-    const { result } = await response.json();
-    note(response.headers.get("Siaga-Kept"));
-    return result;
+    const { headers, body } = await get(base + path, { cache: "no-cache", ...options });
+    note(headers.get("Siaga-Kept"));
+    return body.result;
   } catch (error) {
     // What a kept page shows instead is as old as the page.
     if (document.body.dataset.kept && !kept.has(full(path))) note(document.body.dataset.kept);
@@ -71,16 +79,27 @@ navigator.serviceWorker?.addEventListener("message", ({ data: { address, body } 
   known.take(body.result);
 });
 
+export const svg = (tag, properties, ...children) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+};
+/** Returns the curve of a gauge, labelled with its lowest and highest level. */
+export const curve = (readings, unit) => {
+  const [times, levels] = [readings.map(({ f1 }) => Date.parse(f1)), readings.map(({ f2 }) => f2)];
+  const part = (value, all, size) => ((value - Math.min(...all)) / (Math.max(...all) - Math.min(...all) || 1)) * size;
+  const corners = readings.map((_, at) => `${2 + part(times[at], times, 196)},${46 - part(levels[at], levels, 42)}`);
+  const label = `${Math.min(...levels)}–${Math.max(...levels)} ${unit}`;
+  const line = svg("polyline", { points: corners.join(" "), fill: "none", stroke: "currentColor", "stroke-width": 2, "vector-effect": "non-scaling-stroke" });
+  return svg("svg", { viewBox: "0 0 200 48", role: "img", preserveAspectRatio: "none", "aria-label": label }, line);
+};
+
 /** Returns the photo of a report, as elements: a picture of the service's own, a link to one elsewhere. */
 export const photo = (address) => {
-  if (!address) return [];
-  let url;
-  try {
-    url = new URL(address, location);
-  } catch {
-    return [];
-  }
-  const isOwn = [location, new URL(settings.photos, location)].some(({ origin }) => origin === url.origin);
+  const url = address && attempt(() => new URL(address, location.href));
+  if (!url) return [];
+  const isOwn = [location, new URL(settings.photos, location.href)].some(({ origin }) => origin === url.origin);
   if (isOwn) return [make("img", { src: url.href, alt: t.photo, loading: "lazy" })];
   return /^https?:$/.test(url.protocol) ? [make("a", { href: url.href, rel: "noopener noreferrer", target: "_blank" }, t.photoElsewhere)] : [];
 };
@@ -89,6 +108,7 @@ export const failed = (error) => console.warn(error.message);
 
 export const nameOf = ({ parent_name, area_name, area_id }) => [parent_name, area_name || area_id].filter(Boolean).map(nice).join(", ");
 
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [["year", 31_557_600_000], ["month", 2_629_800_000], ["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000]];
 const HALF_A_DAY = 43_200_000;
 const TIME = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
@@ -114,7 +134,7 @@ const written = (at) => {
   const [then, now] = [new Date(at), new Date()];
   // Paper grows old.
   if (isPaper) return `${clock("other", then)} ${settings.zone}`;
-  const form = now - then < HALF_A_DAY ? "today" : then.getUTCFullYear() === now.getUTCFullYear() ? "year" : "other";
+  const form = now.getTime() - then.getTime() < HALF_A_DAY ? "today" : then.getUTCFullYear() === now.getUTCFullYear() ? "year" : "other";
   return `${age(at)} (${clock(form, then)} ${settings.zone})`;
 };
 

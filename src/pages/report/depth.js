@@ -18,8 +18,8 @@ for (const block of form.querySelectorAll(".depth")) {
     const value = Number(depth.value || 0);
     range.value = value;
     const height = depth.value ? Math.min(200, value * UNITS + 10) : 0;
-    water.setAttribute("y", 200 - height);
-    water.setAttribute("height", height);
+    water.setAttribute("y", `${200 - height}`);
+    water.setAttribute("height", `${height}`);
     says.textContent = depth.value ? words(value) : "";
   };
   const set = (value) => {

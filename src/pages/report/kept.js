@@ -1,6 +1,6 @@
 // Shows the reports that are kept on this phone, and lets people decide about those that do not wait to be sent.
 
-import { WEEK, exchange, forget, isOld, isWaiting, keep, newToken, withoutLink } from "./outbox.js";
+import { WEEK, exchange, isOld, isWaiting, keep, newToken, withoutLink } from "./waiting.js";
 import { filled, id, texts } from "./parts.js";
 
 /**
@@ -15,8 +15,8 @@ export function showKept(all, notes, page) {
   };
   const decisions = {
     refused: (report) => ["correct", async () => page.open(report)],
-    used: (report) => ["sendWithout", () => exchange(report.key, withoutLink(report, newToken())).then(page.send)],
-    expired: (report) => ["sendWithout", () => exchange(report.key, withoutLink(report, newToken())).then(page.send)],
+    used: (report) => ["sendWithout", () => exchange(report, [withoutLink(report, newToken())]).then(page.send)],
+    expired: (report) => decisions.used(report),
     old: (report) => ["sendIt", () => keep({ ...report, until: Date.now() + WEEK, next: 0 }).then(page.send)],
   };
   const row = (report, state) => {
@@ -25,7 +25,7 @@ export function showKept(all, notes, page) {
     const says = filled(texts[isOpen ? "refusedOpen" : `${state}One`], { report: page.name(report), reason });
     const discard = async () => {
       if (!confirm(texts.sureDiscard)) return;
-      await forget(report.key);
+      await exchange(report, []);
       await page.discarded(report);
     };
     const buttons = [...(isOpen ? [] : [button(...decisions[state](report), true)]), button("discard", discard)];

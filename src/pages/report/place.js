@@ -1,6 +1,7 @@
 // The place of a report: by the position of the phone, a map, or a name.
 
 import { nice } from "../names.js";
+import { get, request } from "../request.js";
 import { field, filled, id, settings, texts } from "./parts.js";
 
 // Metres: a position that is known less precisely is no place.
@@ -38,10 +39,10 @@ export async function choose([lng, lat], name) {
   asking?.abort();
   asking = new AbortController();
   try {
-    const response = await fetch(`${settings.base}/areas/at?lat=${values.lat}&lng=${values.lng}&geoformat=geojson`, { signal: asking.signal, cache: "no-store" });
-    if (response.status === 404) id("chosen").textContent = filled(texts.outside, values);
-    if (!response.ok) return;
-    const area = (await response.json()).result.features[0].properties;
+    const { status, body } = await request(`${settings.base}/areas/at?lat=${values.lat}&lng=${values.lng}&geoformat=geojson`, { signal: asking.signal, cache: "no-store" });
+    if (status === 404) id("chosen").textContent = filled(texts.outside, values);
+    if (status !== 200) return;
+    const area = body.result.features[0].properties;
     const names = [area.parent_name, area.area_name, area.city_name].filter(Boolean).map(nice).join(", ");
     id("chosen").textContent = filled(texts.at, { place: names });
   } catch {
@@ -85,8 +86,8 @@ export async function openMap() {
   if (aimed) aim(...aimed);
   else if (place) aim(place, 15);
   try {
-    const response = await fetch(`${settings.base}/areas?level=parent&geoformat=topojson`, { cache: "no-cache" });
-    const features = decode((await response.json()).result);
+    const { body } = await get(`${settings.base}/areas?level=parent&geoformat=topojson`, { cache: "no-cache" });
+    const features = decode(body.result);
     features.forEach((feature, index) => {
       shapes.set(index, feature, "area");
       const [left, top, right, bottom] = feature.box;
@@ -129,15 +130,10 @@ async function search() {
   const text = id("search").value.trim();
   const list = id("found");
   if (!text) return list.replaceChildren();
-  let places;
-  try {
-    const response = await fetch(`/reporting/places?q=${encodeURIComponent(text)}`);
-    if (!response.ok) return list.replaceChildren();
-    places = (await response.json()).result;
-  } catch {
-    return;
-  }
+  const found = await get(`/reporting/places?q=${encodeURIComponent(text)}`).catch(() => null);
   if (text !== id("search").value.trim()) return;
+  if (!found) return list.replaceChildren();
+  const places = found.body.result;
   list.replaceChildren(...places.map(({ name, parent, city, lat, lng }) => {
     const names = [parent, name, city].filter(Boolean).map(nice).join(", ");
     const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: names });

@@ -1,7 +1,7 @@
 // The form in steps. Without this script it is one form that works as well.
 
 import { Unusable, shrunk } from "./photo.js";
-import { nextState, isOld, isWaiting, keep, newToken, reports, send, settle } from "./outbox.js";
+import { flush, isWaiting, keep, newToken, post, reports } from "./waiting.js";
 import { field, filled, form, id, settings, texts } from "./parts.js";
 import { showKept } from "./kept.js";
 import { askOutside, choose, forgetPlace, openMap, place } from "./place.js";
@@ -259,19 +259,18 @@ form.addEventListener("submit", async (event) => {
     }
     // Kept first: a phone that is switched off while it sends loses nothing.
     const isKept = await keep(sent).then(() => true, () => false);
-    const after = nextState(sent, await send(sent), Date.now());
-    await settle(after).catch(() => {});
-    if (after.state === "sent") return location.replace(after.thanks);
+    const { kept: [left], thanks } = await post(sent);
+    if (thanks) return location.replace(thanks);
     id("sending").textContent = isKept ? "" : texts.notKept;
-    if (after.state === "refused") tell(after.faults);
+    if (left.state === "refused") tell(left.faults);
     if (!isKept) return;
     own.add(sent.key);
-    if (isWaiting(after)) {
+    if (isWaiting(left)) {
       target.pressed = undefined;
       begin();
     }
-    await showAll(...(isWaiting(after) ? [texts.notSent] : []));
-    if (after.state !== "refused") id("kept").scrollIntoView();
+    await showAll(...(isWaiting(left) ? [texts.notSent] : []));
+    if (left.state !== "refused") id("kept").scrollIntoView();
   } finally {
     isSending = false;
     id("send").disabled = false;
@@ -282,18 +281,11 @@ form.addEventListener("submit", async (event) => {
 // ---------------------------------------------------------------- reports that wait on this phone
 
 /** Sends what waits: all of it, or those whose pause is over. */
-async function sendWaiting(isAll = false) {
+async function sendWaiting(isForced = false) {
   if (isSending) return;
   isSending = true;
   try {
-    let sent;
-    const now = Date.now();
-    for (const kept of await reports()) {
-      if (!isWaiting(kept) || isOld(kept, now) || (!isAll && kept.next > now)) continue;
-      const after = nextState(kept, await send(kept), Date.now());
-      await settle(after);
-      if (after.state === "sent") sent = after;
-    }
+    const sent = (await flush(isForced)).filter(({ thanks }) => thanks).at(-1);
     const left = await reports();
     const isHere = sent && (sent.key === settings.card || (own.has(sent.key) && !left.length && isUntouched()));
     if (isHere) return location.replace(sent.thanks);

@@ -177,6 +177,7 @@ export class Shapes {
         context.fill(fill);
       }
       context.globalAlpha = 1;
+      /** @type {(path: Path2D, style: any) => void} */
       const stroke = (path, { line, width = 1, dash = [], casing }) => {
         const pixels = typeof width === "function" ? width(zoom) : width;
         if (!line || pixels <= 0) return;

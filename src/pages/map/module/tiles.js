@@ -38,6 +38,7 @@ export class Tiles {
     }
   }
 
+  /** @type {(context: any, image: any, from: number[], to: number[], size: number) => void} */
   #paint(context, image, [x, y, part], [left, top], size) {
     const side = image.naturalWidth;
     // Whole pixels, or there are lines between the images.

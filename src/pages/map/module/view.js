@@ -15,7 +15,7 @@ export const toWorld = ([lng, lat]) => {
   return [lng / 360 + 0.5, 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI)];
 };
 
-/** Returns the place of a point of the world. */
+/** Returns the place of a point of the world. @type {(point: number[]) => number[]} */
 export const toPlace = ([x, y]) => [(x - 0.5) * 360, (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI];
 
 // How long a move takes, in milliseconds.
@@ -30,6 +30,7 @@ const STILL = 120;
 const MOST_PIXELS = 2;
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 const middle = (all) => [0, 1].map((axis) => all.reduce((sum, point) => sum + point[axis], 0) / all.length);
+/** @type {(...points: number[][]) => number} */
 const distance = ([a, b], [c, d]) => Math.hypot(a - c, b - d);
 
 /**
@@ -120,7 +121,7 @@ export class View extends EventTarget {
     this.#goWorld(toWorld(place), zoom, isAnimated);
   }
 
-  /** Moves so that a box fills the part that nothing covers. */
+  /** Moves so that a box fills the part that nothing covers. @param {number[]} box */
   fit([left, top, right, bottom], { most = this.#limits[1], isAnimated = true, margin = 24 } = {}) {
     if (!(right >= left)) return;
     const [width, height] = this.#open().map((side) => Math.max(40, side - 2 * margin));
@@ -169,7 +170,7 @@ export class View extends EventTarget {
     this.#frame ??= requestAnimationFrame((now) => this.#step(now));
   }
 
-  /** Takes the size of the element, or another for paper. Returns whether it is new: then nothing is drawn yet. */
+  /** Takes the size of the element, or another for paper. Returns whether it is new: then nothing is drawn yet. @param {number[]} [size] */
   resize([width, height] = [this.#element.clientWidth, this.#element.clientHeight]) {
     const sides = [width, height].map((side) => side + 2 * MARGIN);
     const pixels = sides.map((side) => Math.round(side * Math.min(MOST_PIXELS, devicePixelRatio)));
@@ -203,6 +204,7 @@ export class View extends EventTarget {
     return [left + x / scale, top + y / scale];
   }
 
+  /** @param {number[]} centre */
   #set([x, y], zoom) {
     this.#zoom = clamp(zoom, ...this.#limits);
     this.#centre = [clamp(x, 0, 1), clamp(y, 0, 1)];

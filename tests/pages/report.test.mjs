@@ -1,12 +1,16 @@
 // What becomes of a report that waits on a phone, by the response to it.
 import assert from "node:assert/strict";
-import { WEEK, nextState, isOld, isWaiting, newToken, withoutLink } from "./outbox.js";
+import { WEEK, isOld, isWaiting, newToken, settle, withoutLink } from "../../src/pages/report/waiting.js";
 
 const NOW = 1_000_000_000_000;
 const report = { key: "a", address: "http://127.0.0.1/report?lang=en", fields: [["text", "x"]], photo: null, created: NOW - 1000 };
 const own = { statusCode: 200, cardId: "abcdefg", created: true, waits: false, photo: "none", thanks: "/report/abcdefg/thanks?lang=en&token=1" };
 const again = { ...own, created: false, waits: null };
-const stateOf = (response, of = report) => nextState(of, response, NOW).state ?? "waits";
+const stateOf = (response, of = report) => {
+  const { kept: [kept], thanks } = settle(of, response, NOW);
+  assert.equal(Boolean(kept), !thanks, "a report is kept until it has arrived");
+  return kept ? kept.state ?? "waits" : "sent";
+};
 
 for (const [state, response, of] of [
   ["sent", { status: 200, body: own }],
@@ -38,13 +42,14 @@ for (const [state, response, of] of [
 // The pauses grow, and a service that names a longer one gets it.
 let kept = report;
 const pauses = Array.from({ length: 7 }, () => {
-  kept = nextState(kept, null, NOW);
+  [kept] = settle(kept, null, NOW).kept;
   return (kept.next - NOW) / 1000;
 });
 assert.deepEqual(pauses, [30, 60, 120, 240, 480, 600, 600]);
-assert.equal(nextState(report, { status: 503, body: null, retryAfter: 90 }, NOW).next - NOW, 90_000);
-assert.equal(nextState(report, { status: 503, body: null, retryAfter: 1e9 }, NOW).next - NOW, 600_000);
-assert.equal(nextState(report, { status: 503, body: null, retryAfter: NaN }, NOW).next - NOW, 30_000);
+for (const [wanted, pause] of [["90", 90_000], ["999999999", 600_000], ["Wed, 21 Oct 2026 07:28:00 GMT", 30_000]]) {
+  const [{ next }] = settle(report, { status: 503, body: null, headers: new Headers({ "Retry-After": wanted }) }, NOW).kept;
+  assert.equal(next - NOW, pause);
+}
 assert.ok(isWaiting(kept));
 
 // After a week the page asks. Entries of earlier versions were to end after a day.

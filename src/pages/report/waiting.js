@@ -11,6 +11,9 @@
 //
 // After a week nothing is sent before a person wants it. Nothing else deletes a report.
 
+import { outbox } from "../outbox.js";
+import { request } from "../request.js";
+
 const NAME = "siaga-reports";
 const STORE = "waiting";
 const SHORTEST = 30_000;
@@ -18,20 +21,21 @@ const LONGEST = 600_000;
 const PATIENCE = 120_000;
 export const WEEK = 7 * 24 * 3_600_000;
 
-/** Returns what becomes of a report by `{ status, body, retryAfter }`, or by no response: `null`. */
-export function nextState(report, response, now) {
-  const { status, body, retryAfter } = response ?? {};
+/** Returns what becomes of a report: `kept` in its place, or the address of the `thanks` for it. */
+export function settle(report, response, now) {
+  const { status, body, headers } = response ?? {};
   if (status === 200 && typeof body?.cardId === "string" && /^\/report\//.test(body.thanks)) {
-    if (report.replaces && body.created === false) return { ...report, state: "used" };
-    if (!report.photo || body.photo !== "none") return { ...report, state: "sent", thanks: body.thanks };
+    if (report.replaces && body.created === false) return { kept: [{ ...report, state: "used" }] };
+    if (!report.photo || body.photo !== "none") return { kept: [], key: report.key, thanks: body.thanks };
     // The report is there. The photo is sent with it again.
     report = { ...report, replaces: false };
   }
-  if (status === 400 && body?.statusCode === 400 && body.faults) return { ...report, state: "refused", faults: body.faults };
-  if (status === 404 && body?.expired === true) return { ...report, state: "expired" };
+  if (status === 400 && body?.statusCode === 400 && body.faults) return { kept: [{ ...report, state: "refused", faults: body.faults }] };
+  if (status === 404 && body?.expired === true) return { kept: [{ ...report, state: "expired" }] };
   const tries = (report.tries ?? 0) + 1;
-  const pause = Math.min(LONGEST, Math.max(SHORTEST * 2 ** (tries - 1), (retryAfter || 0) * 1_000));
-  return { ...report, tries, next: now + pause };
+  const wanted = (Number(headers?.get("Retry-After")) || 0) * 1_000;
+  const pause = Math.min(LONGEST, Math.max(SHORTEST * 2 ** (tries - 1), wanted));
+  return { kept: [{ ...report, tries, next: now + pause }] };
 }
 
 export const isWaiting = (report) => !report.state;
@@ -70,23 +74,12 @@ export async function keep(report) {
   await asked((await store("readwrite")).put(report));
 }
 
-export async function forget(key) {
-  await asked((await store("readwrite")).delete(key));
-}
-
-/** Keeps a report in place of one with another key. */
-export async function exchange(key, report) {
-  const all = await store("readwrite");
-  all.delete(key);
-  await asked(all.put({ ...report, saved: newToken() }));
-}
-
-/** Records what became of a report, unless it was replaced meanwhile. */
-export async function settle(report) {
+/** Keeps other reports, or none, in place of one, unless a person has replaced that meanwhile. */
+export async function exchange(report, others) {
   const all = await store("readwrite");
   const kept = await asked(all.get(report.key));
   if (!kept || kept.saved !== report.saved) return;
-  await asked(report.state === "sent" ? all.delete(report.key) : all.put(report));
+  await Promise.all([all.delete(report.key), ...others.map((other) => all.put(other))].map(asked));
 }
 
 /** Returns all reports, the oldest first. */
@@ -95,26 +88,23 @@ export async function reports() {
   return all.sort((one, other) => one.created - other.created);
 }
 
-/** Sends a report. Returns the response, or `null` if there is none. */
-export async function send(report) {
+async function send(report) {
   const form = new FormData();
   for (const [name, text] of report.fields) form.append(name, text);
   form.append("created_at", new Date(report.created).toISOString());
   form.append("sent_at", new Date().toISOString());
   // The photo is the last part: the service checks the others before it reads it.
   if (report.photo) form.append("photo", report.photo, "photo.jpg");
-  try {
-    const response = await fetch(report.address, {
-      method: "POST",
-      body: form,
-      headers: { Accept: "application/json" },
-      credentials: "omit",
-      redirect: "manual",
-      signal: AbortSignal.timeout?.(PATIENCE),
-    });
-    const body = await response.json().catch(() => null);
-    return { status: response.status, body, retryAfter: Number(response.headers.get("Retry-After")) };
-  } catch {
-    return null;
-  }
+  const headers = { Accept: "application/json" };
+  return request(report.address, { method: "POST", headers, body: form, credentials: "omit", redirect: "manual", timeout: PATIENCE });
 }
+
+export const { post, flush } = outbox({
+  key: "key",
+  all: reports,
+  isDue: (report, now, isForced) => isWaiting(report) && !isOld(report, now) && (isForced || !(report.next > now)),
+  send,
+  settle,
+  // A browser in private mode may keep nothing.
+  take: (report, { kept }) => exchange(report, kept).catch(() => {}),
+});
