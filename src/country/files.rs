@@ -1,6 +1,8 @@
 use std::borrow::Cow;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
@@ -38,7 +40,7 @@ impl Files {
                 io::ErrorKind::InvalidData => "the file is not UTF-8".to_owned(),
                 _ => format!("the file cannot be read: {error}"),
             };
-            faults.note(name, 1, reason);
+            faults.note(name, None, reason);
         }
         text.ok()
     }
@@ -57,36 +59,60 @@ impl Files {
         Ok(Cow::Owned(text))
     }
 
-    /// Reads a file in TOML, and returns its text as well. Notes a fault if it is wrong.
-    pub(super) fn toml<T: DeserializeOwned>(
+    /// Reads a file in TOML, whose entries are then checked. Notes a fault if it is wrong.
+    pub(super) fn toml<'f, T: DeserializeOwned>(
         &self,
-        name: &str,
-        faults: &mut Faults,
-    ) -> Option<(T, Cow<'static, str>)> {
-        let text = self.text(name, faults)?;
-        match toml::from_str(&text) {
-            Ok(value) => Some((value, text)),
+        file: &'static str,
+        faults: &'f mut Faults,
+    ) -> Option<(T, Toml<'f>)> {
+        let text = self.text(file, faults)?;
+        let read = toml::from_str(&text);
+        let mut toml = Toml { file, text, faults };
+        match read {
+            Ok(value) => Some((value, toml)),
             Err(error) => {
-                let line = error.span().map_or(1, |span| line_of(&text, span.start));
-                faults.note(name, line, error.message());
+                toml.note(error.span().unwrap_or_default(), error.message());
                 None
             }
         }
     }
 
-    /// Returns the names of the files in a subfolder that are not `known`.
-    pub(super) fn strangers(&self, subfolder: &str, known: &[String]) -> Vec<String> {
-        let Self::Folder(folder) = self else { return Vec::new() };
+    /// Notes the files in a subfolder that are not `known`. Names that begin with a dot are ignored.
+    pub(super) fn note_unknown(&self, subfolder: &str, known: &[String], reason: &str, faults: &mut Faults) {
+        let Self::Folder(folder) = self else { return };
         let entries = fs::read_dir(folder.join(subfolder)).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let mut names: Vec<_> =
-            names.filter(|name| !name.starts_with('.') && !known.contains(name)).collect();
-        names.sort_unstable();
-        names
+        for name in names.filter(|name| !name.starts_with('.') && !known.contains(name)) {
+            faults.note(&format!("{subfolder}{name}"), None, reason);
+        }
     }
 }
 
-/// Returns the line of an offset in a text, from 1.
-pub(super) fn line_of(text: &str, offset: usize) -> u64 {
-    1 + text.get(..offset).unwrap_or(text).matches('\n').count() as u64
+/// Returns what is read from the country that is part of the program, which a test checks.
+pub(super) fn built_in<T>(read: impl FnOnce(&Files, &mut Faults) -> Option<T>) -> T {
+    let mut faults = Faults::default();
+    read(&Files::BuiltIn, &mut faults)
+        .unwrap_or_else(|| unreachable!("the country that is part of the program: {faults:?}"))
+}
+
+/// A file in TOML while its entries are checked.
+pub(super) struct Toml<'f> {
+    file: &'static str,
+    text: Cow<'static, str>,
+    faults: &'f mut Faults,
+}
+
+impl Toml<'_> {
+    /// Notes a fault of the entry that has this span, by its line.
+    pub(super) fn note(&mut self, span: Range<usize>, reason: impl fmt::Display) {
+        let before = self.text.get(..span.start).unwrap_or_default();
+        self.faults.note(self.file, Some(1 + before.matches('\n').count() as u64), reason);
+    }
+
+    /// Notes a fault unless the entry is right.
+    pub(super) fn check(&mut self, is_right: bool, span: Range<usize>, reason: impl fmt::Display) {
+        if !is_right {
+            self.note(span, reason);
+        }
+    }
 }

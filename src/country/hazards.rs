@@ -4,13 +4,12 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toml::Spanned;
 
 use super::Faults;
-use super::files::{Files, line_of};
+use super::files::{Files, Toml, built_in};
 use super::texts::Texts;
-use super::tree::{Kind, Node};
 use crate::model::bodies::Accepts;
 use crate::model::{Attribute, DisasterType, Hazard, Hazards, ReportType};
 
@@ -18,21 +17,21 @@ const FILE: &str = "hazards.toml";
 
 /// The most entries of a list.
 const MOST: usize = 100;
-/// The kinds of attributes.
-const KINDS: [&str; 7] = ["depth", "code", "codes", "measure", "place", "radius", "truth"];
 /// The longest icon, in characters.
 const LONGEST_ICON: usize = 2_000;
 /// The highest code.
 const HIGHEST_CODE: u32 = 99;
 /// The longest window of the live map: what `timeperiod` of `/reports` allows.
 const LONGEST_WINDOW: Duration = Duration::from_hours(7 * 24);
+/// What a name must be.
+const KEY: &str = "must be a name of 1 to 64 letters, digits and _";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    hazard: Vec<Spanned<HazardEntry>>,
+    hazard: Vec<HazardEntry>,
     #[serde(default)]
-    attribute: Vec<Spanned<AttributeEntry>>,
+    attribute: Vec<AttributeEntry>,
 }
 
 #[derive(Deserialize)]
@@ -42,7 +41,7 @@ struct HazardEntry {
     colour: Spanned<String>,
     window: Spanned<String>,
     icon: Spanned<String>,
-    report: Vec<Spanned<ReportEntry>>,
+    report: Vec<ReportEntry>,
 }
 
 #[derive(Deserialize)]
@@ -62,145 +61,111 @@ struct AttributeEntry {
     asked: Option<Spanned<bool>>,
 }
 
-/// The file while it is read.
-struct Reading<'a> {
-    text: &'a str,
-    faults: &'a mut Faults,
-}
-
-/// Reads the hazards. Returns `None` only after a fault was noted.
+/// Reads the hazards. What it returns is right only if no fault was noted.
 pub(super) fn read(files: &Files, faults: &mut Faults) -> Option<Hazards> {
-    let (File { hazard, attribute }, text) = files.toml::<File>(FILE, faults)?;
-    let mut reading = Reading { text: &text, faults };
-    if !(1..=MOST).contains(&hazard.len()) || attribute.len() > MOST {
-        reading.faults.note(FILE, 1, format!("must have 1 to {MOST} hazards and at most {MOST} attributes"));
-        return None;
-    }
+    let (File { hazard, attribute }, mut toml) = files.toml::<File>(FILE, faults)?;
+    let is_right = (1..=MOST).contains(&hazard.len()) && attribute.len() <= MOST;
+    toml.check(is_right, 0..0, format!("must have 1 to {MOST} hazards and at most {MOST} attributes"));
     let (mut names, mut attributes) = (HashSet::new(), Vec::new());
-    for entry in attribute.into_iter().map(Spanned::into_inner) {
-        let name = entry.name.get_ref();
-        if !is_key(name) {
-            reading.note(&entry.name, "must be a name of 1 to 64 letters, digits and _");
-        }
-        if !names.insert(name.clone()) {
-            reading.note(&entry.name, &format!("the attribute {name} occurs twice"));
-        }
-        let is_asked = reading.is_asked(&entry);
-        if let Some(accepts) = reading.accepts(&entry) {
-            attributes.push(Attribute { name: name.clone(), accepts, is_asked });
-        }
+    for entry in attribute {
+        let (name, is_new) = (&entry.name, names.insert(entry.name.get_ref().clone()));
+        toml.check(is_key(name.get_ref()), name.span(), KEY);
+        toml.check(is_new, name.span(), format!("the attribute {name} occurs twice"));
+        let (accepts, is_asked) = (entry.accepts(&mut toml), entry.is_asked(&mut toml));
+        attributes.extend(accepts.map(|accepts| Attribute {
+            name: name.get_ref().clone(),
+            accepts,
+            is_asked,
+        }));
     }
-    let (mut disasters, mut list) = (HashSet::new(), Vec::new());
-    for entry in hazard.into_iter().map(Spanned::into_inner) {
-        list.extend(reading.hazard(entry, &names, &mut disasters));
+    let mut list = Vec::new();
+    for entry in hazard {
+        list.extend(entry.read(&list, &names, &mut toml));
     }
     Some(Hazards { list, attributes })
 }
 
-impl Reading<'_> {
-    fn note<T>(&mut self, entry: &Spanned<T>, reason: &str) {
-        self.faults.note(FILE, line_of(self.text, entry.span().start), reason);
-    }
-
-    fn accepts(&mut self, entry: &AttributeEntry) -> Option<Accepts> {
-        let kind = entry.kind.get_ref().as_str();
-        if !KINDS.contains(&kind) {
-            self.note(&entry.kind, &format!("kind must be one of [{}], not {kind:?}", KINDS.join(", ")));
+impl AttributeEntry {
+    fn accepts(&self, toml: &mut Toml<'_>) -> Option<Accepts> {
+        let (kind, highest) = (&self.kind, self.highest.as_ref().map(|highest| *highest.get_ref()));
+        let codes = highest.unwrap_or_default().into();
+        let kinds = [
+            Accepts::Depth(highest.unwrap_or_default()),
+            Accepts::Code(codes),
+            Accepts::Codes(codes),
+            Accepts::Measure,
+            Accepts::Place,
+            Accepts::Radius,
+            Accepts::Truth,
+        ];
+        let Some(accepts) = kinds.into_iter().find(|accepts| accepts.name() == kind.get_ref()) else {
+            let names = kinds.map(Accepts::name).join(", ");
+            toml.note(kind.span(), format!("kind must be one of [{names}], not {:?}", kind.get_ref()));
             return None;
-        }
-        let needs = matches!(kind, "depth" | "code" | "codes");
-        let highest = match &entry.highest {
-            None if needs => {
-                self.note(&entry.kind, &format!("an attribute of the kind {kind} needs \"highest\""));
-                return None;
-            }
-            Some(highest) if !needs => {
-                self.note(highest, &format!("an attribute of the kind {kind} has no \"highest\""));
-                return None;
-            }
-            highest => highest.as_ref().map(|highest| *highest.get_ref()).unwrap_or_default(),
         };
-        if let Some(of) = entry.highest.as_ref().filter(|_| kind != "depth" && highest > HIGHEST_CODE) {
-            self.note(of, &format!("must be at most {HIGHEST_CODE}"));
+        let is_code = matches!(accepts, Accepts::Code(_) | Accepts::Codes(_));
+        let needs = is_code || matches!(accepts, Accepts::Depth(_));
+        if let Some(highest) = &self.highest {
+            let has_none = format!("an attribute of the kind {kind} has no \"highest\"");
+            toml.check(needs, highest.span(), has_none);
+            let is_right = !is_code || *highest.get_ref() <= HIGHEST_CODE;
+            toml.check(is_right, highest.span(), format!("must be at most {HIGHEST_CODE}"));
+        } else {
+            toml.check(!needs, kind.span(), format!("an attribute of the kind {kind} needs \"highest\""));
         }
-        Some(match kind {
-            "depth" => Accepts::Depth(highest),
-            "code" => Accepts::Code(highest.into()),
-            "codes" => Accepts::Codes(highest.into()),
-            "measure" => Accepts::Measure,
-            "place" => Accepts::Place,
-            "radius" => Accepts::Radius,
-            _ => Accepts::Truth,
-        })
+        Some(accepts)
     }
 
-    /// Returns whether the form asks for an attribute. It asks for no second place.
-    fn is_asked(&mut self, entry: &AttributeEntry) -> bool {
-        let is_place = entry.kind.get_ref() == "place";
-        if let Some(asked) = entry.asked.as_ref().filter(|asked| is_place && *asked.get_ref()) {
-            self.note(asked, "an attribute of the kind place is never asked");
+    /// Returns whether the form asks for an attribute. It has a field for the place already.
+    fn is_asked(&self, toml: &mut Toml<'_>) -> bool {
+        let is_place = self.kind.get_ref() == "place";
+        if let Some(asked) = &self.asked {
+            let is_right = !is_place || !asked.get_ref();
+            toml.check(is_right, asked.span(), "an attribute of the kind place is never asked");
         }
-        !is_place && entry.asked.as_ref().is_none_or(|asked| *asked.get_ref())
+        !is_place && self.asked.as_ref().is_none_or(|asked| *asked.get_ref())
     }
+}
 
-    fn hazard(
-        &mut self,
-        entry: HazardEntry,
-        attributes: &HashSet<String>,
-        disasters: &mut HashSet<DisasterType>,
-    ) -> Option<Hazard> {
-        let HazardEntry { name, colour, window, icon, report } = entry;
-        let disaster = match name.get_ref().parse() {
-            Ok(DisasterType::Prep) => {
-                self.note(
-                    &name,
-                    "prep needs no entry: its types are the key cards.prep_types of the configuration",
-                );
-                return None;
-            }
-            Ok(disaster) => disaster,
-            Err(error) => {
-                self.note(&name, &format!("{:?} {error}", name.get_ref()));
-                return None;
-            }
-        };
-        if !disasters.insert(disaster) {
-            self.note(&name, &format!("the hazard {disaster} occurs twice"));
+impl HazardEntry {
+    /// Returns the hazard, if its disaster is known. `others` are those before it.
+    fn read(self, others: &[Hazard], attributes: &HashSet<String>, toml: &mut Toml<'_>) -> Option<Hazard> {
+        let Self { name, colour, window, icon, report } = self;
+        let disaster = name.get_ref().parse::<DisasterType>();
+        if let Err(error) = &disaster {
+            toml.note(name.span(), format!("{:?} {error}", name.get_ref()));
         }
-        if !is_colour(colour.get_ref()) {
-            self.note(&colour, "colour must be # and six hexadecimal digits");
-        }
-        if !is_path(icon.get_ref()) {
-            let must = format!(
-                "icon must be the data of an SVG path of at most {LONGEST_ICON} characters: commands and numbers"
-            );
-            self.note(&icon, &must);
-        }
-        let allowed = Duration::from_secs(1)..=LONGEST_WINDOW;
-        let window_of =
-            humantime::parse_duration(window.get_ref()).ok().filter(|window| allowed.contains(window));
-        if window_of.is_none() {
-            self.note(&window, "window must be a time from 1s to 7d, such as 6h");
-        }
-        if !(1..=MOST).contains(&report.len()) {
-            self.note(&name, &format!("the hazard must have 1 to {MOST} types of reports"));
-        }
+        let disaster = disaster.ok();
+        let prep = "prep needs no entry: its types are the key cards.prep_types of the configuration";
+        toml.check(disaster != Some(DisasterType::Prep), name.span(), prep);
+        let is_new = others.iter().all(|other| Some(other.disaster) != disaster);
+        toml.check(is_new, name.span(), format!("the hazard {name} occurs twice"));
+        let is_right = is_colour(colour.get_ref());
+        toml.check(is_right, colour.span(), "colour must be # and six hexadecimal digits");
+        let must = format!(
+            "icon must be the data of an SVG path of at most {LONGEST_ICON} characters: commands and numbers"
+        );
+        toml.check(is_path(icon.get_ref()), icon.span(), must);
+        let duration = humantime::parse_duration(window.get_ref()).unwrap_or_default();
+        let is_right = (Duration::from_secs(1)..=LONGEST_WINDOW).contains(&duration);
+        toml.check(is_right, window.span(), "window must be a time from 1s to 7d, such as 6h");
+        let must = format!("the hazard must have 1 to {MOST} types of reports");
+        toml.check((1..=MOST).contains(&report.len()), name.span(), must);
         let mut reports: Vec<ReportType> = Vec::new();
-        for ReportEntry { name, attributes: of } in report.into_iter().map(Spanned::into_inner) {
-            if !is_key(name.get_ref()) {
-                self.note(&name, "must be a name of 1 to 64 letters, digits and _");
-            }
-            if reports.iter().any(|other| other.name == *name.get_ref()) {
-                self.note(&name, &format!("the report type {} occurs twice in {disaster}", name.get_ref()));
-            }
-            for attribute in of.iter().filter(|attribute| !attributes.contains(attribute.get_ref())) {
-                self.note(attribute, &format!("there is no attribute {:?}", attribute.get_ref()));
+        for ReportEntry { name: key, attributes: of } in report {
+            let is_new = reports.iter().all(|other| other.name != *key.get_ref());
+            toml.check(is_key(key.get_ref()), key.span(), KEY);
+            toml.check(is_new, key.span(), format!("the report type {key} occurs twice in {name}"));
+            for attribute in &of {
+                let is_known = attributes.contains(attribute.get_ref());
+                let reason = format!("there is no attribute {:?}", attribute.get_ref());
+                toml.check(is_known, attribute.span(), reason);
             }
             let attributes = of.into_iter().map(Spanned::into_inner).collect();
-            reports.push(ReportType { name: name.into_inner(), attributes });
+            reports.push(ReportType { name: key.into_inner(), attributes });
         }
         let (icon, colour) = (icon.into_inner(), colour.into_inner());
-        Some(Hazard { disaster, reports, icon, colour, window: window_of? })
+        Some(Hazard { disaster: disaster?, reports, icon, colour, window: duration })
     }
 }
 
@@ -220,40 +185,29 @@ fn is_path(text: &str) -> bool {
 }
 
 /// Returns the texts that a country with these hazards needs: the group `hazards`.
-pub(super) fn needed(hazards: &Hazards) -> Node {
-    let text = || Node { line: 1, kind: Kind::Text(String::new()) };
-    let group = |members: Vec<(String, Node)>| Node { line: 1, kind: Kind::Group(members) };
-    let names = hazards.disasters().map(|disaster| (disaster.name().to_owned(), text())).collect();
-    let mut types: Vec<(String, Node)> = Vec::new();
-    for report in hazards.list.iter().flat_map(|hazard| &hazard.reports) {
-        if types.iter().all(|(known, _)| *known != report.name) {
-            types.push((report.name.clone(), text()));
-        }
-    }
+pub(super) fn needed(hazards: &Hazards) -> Value {
+    let texts = |names: Vec<String>| names.into_iter().map(|name| (name, "")).collect::<Value>();
+    let names = hazards.disasters().map(|disaster| disaster.name().to_owned());
+    let types = hazards.list.iter().flat_map(|hazard| &hazard.reports).map(|report| report.name.clone());
     let attributes = hazards.attributes.iter().map(|Attribute { name, accepts, is_asked }| {
-        let mut members = vec![("name".to_owned(), text())];
-        if *is_asked {
-            members.push(("ask".to_owned(), text()));
-        }
+        let mut words = vec!["name".to_owned()];
+        words.extend(is_asked.then(|| "ask".to_owned()));
         if let Accepts::Code(highest) | Accepts::Codes(highest) = *accepts {
-            members.extend((0..=highest).map(|code| (code.to_string(), text())));
+            words.extend((0..=highest).map(|code| code.to_string()));
         }
-        (name.clone(), group(members))
+        (name.clone(), texts(words))
     });
-    let attributes = attributes.collect();
-    group(vec![
-        ("names".to_owned(), group(names)),
-        ("types".to_owned(), group(types)),
-        ("attributes".to_owned(), group(attributes)),
-    ])
+    json!({
+        "names": texts(names.collect()),
+        "types": texts(types.collect()),
+        "attributes": attributes.collect::<Value>(),
+    })
 }
 
 impl Default for Hazards {
     /// Returns those of Indonesia.
     fn default() -> Self {
-        let mut faults = Faults::default();
-        read(&Files::BuiltIn, &mut faults)
-            .unwrap_or_else(|| unreachable!("the hazards of the program: {faults:?}"))
+        built_in(read)
     }
 }
 
@@ -262,43 +216,27 @@ impl Texts {
     /// hazard, and name, kind and words of each attribute.
     pub(crate) fn hazards(&self, hazards: &Hazards) -> Value {
         let words = self.group("hazards");
-        let mut all: Map<String, Value> = hazards
-            .list
-            .iter()
-            .map(|hazard| {
-                let types: Map<String, Value> = hazard
-                    .reports
-                    .iter()
-                    .map(|report| {
-                        (
-                            report.name.clone(),
-                            json!({ "name": words["types"][&report.name], "attributes": report.attributes }),
-                        )
-                    })
-                    .collect();
-                let name = hazard.disaster.name().to_owned();
-                let value = json!({
-                    "name": words["names"][&name], "colour": hazard.colour, "icon": hazard.icon,
-                    "window": hazard.window.as_secs(), "types": types,
-                });
-                (name, value)
-            })
-            .collect();
+        let hazard = |Hazard { disaster, reports, icon, colour, window }: &Hazard| {
+            let types = reports.iter().map(|ReportType { name, attributes }| {
+                (name.clone(), json!({ "name": words["types"][name], "attributes": attributes }))
+            });
+            let value = json!({
+                "name": words["names"][disaster.name()], "colour": colour, "icon": icon,
+                "window": window.as_secs(), "types": types.collect::<Value>(),
+            });
+            (disaster.name().to_owned(), value)
+        };
         let prep =
             json!({ "name": words["names"]["prep"], "colour": "#5b2a86", "window": 3600, "types": {} });
-        all.insert("prep".to_owned(), prep);
-        let attributes: Map<String, Value> = hazards
-            .attributes
-            .iter()
-            .map(|Attribute { name, accepts, .. }| {
-                let mut value = words["attributes"][name].clone();
-                // The question of the form.
-                value.as_object_mut().map(|words| words.remove("ask"));
-                value["kind"] = accepts.name().into();
-                (name.clone(), value)
-            })
-            .collect();
-        json!({ "hazards": all, "attributes": attributes })
+        let all = hazards.list.iter().map(hazard).chain([("prep".to_owned(), prep)]);
+        let attributes = hazards.attributes.iter().map(|Attribute { name, accepts, .. }| {
+            let mut value = words["attributes"][name].clone();
+            // The question of the form.
+            value.as_object_mut().map(|words| words.remove("ask"));
+            value["kind"] = accepts.name().into();
+            (name.clone(), value)
+        });
+        json!({ "hazards": all.collect::<Value>(), "attributes": attributes.collect::<Value>() })
     }
 
     /// Returns the name of what a report is about: that of its type, or else of its disaster, or else the code of the disaster.

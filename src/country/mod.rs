@@ -17,7 +17,6 @@ mod messages;
 mod regions;
 mod settings;
 mod texts;
-mod tree;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,11 +26,9 @@ use chrono_tz::Tz;
 use serde::Deserialize;
 use toml::Spanned;
 
-pub(crate) use self::fault::CountryFault;
 use self::fault::Faults;
-use self::files::{Files, line_of};
+use self::files::{Files, Toml, built_in};
 pub(crate) use self::settings::CountrySettings;
-use self::texts::Reference;
 pub(crate) use self::texts::Texts;
 
 use crate::model::{Hazards, Regions};
@@ -62,11 +59,44 @@ pub(crate) struct Country {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct General {
-    languages: Vec<Spanned<String>>,
+    languages: Spanned<Vec<Spanned<String>>>,
     #[serde(default)]
     aliases: BTreeMap<String, Spanned<String>>,
     time_zone: Spanned<String>,
     emergency: Option<Spanned<String>>,
+}
+
+impl General {
+    /// Notes what is wrong, and returns the time zone.
+    fn check(&self, toml: &mut Toml<'_>) -> Option<Tz> {
+        let zone = self.time_zone.get_ref().parse().ok();
+        let must = "time_zone must be a time zone of the IANA's such as Asia/Jakarta";
+        toml.check(zone.is_some(), self.time_zone.span(), must);
+        if let Some(number) = &self.emergency {
+            let must = "emergency must be a number of 2 to 15 digits";
+            toml.check(is_number(number.get_ref()), number.span(), must);
+        }
+        let languages = self.languages.get_ref();
+        let is_right = (1..=MOST_LANGUAGES).contains(&languages.len());
+        let must = format!("languages must have 1 to {MOST_LANGUAGES} languages such as \"en\"");
+        toml.check(is_right, self.languages.span(), must);
+        for (index, language) in languages.iter().enumerate() {
+            let (code, is_new) = (language.get_ref(), !languages[..index].contains(language));
+            toml.check(
+                is_language(code),
+                language.span(),
+                format!("{code:?} must be a language such as \"en\""),
+            );
+            toml.check(is_new, language.span(), format!("{code:?} occurs twice"));
+        }
+        for (alias, code) in &self.aliases {
+            let is_own = languages.iter().any(|own| own.get_ref() == alias);
+            let is_right = is_language(alias) && !is_own && languages.contains(code);
+            let must = "must be another code of one of the languages, such as fil = \"tl\"";
+            toml.check(is_right, code.span(), format!("aliases.{alias} {must}"));
+        }
+        zone
+    }
 }
 
 impl Country {
@@ -76,102 +106,46 @@ impl Country {
     ///
     /// If its files are wrong, which a test excludes.
     pub(crate) fn built_in() -> Self {
-        match Self::of(&Files::BuiltIn) {
-            Ok(country) => country,
-            Err(faults) => unreachable!("the country that is part of the program: {faults:?}"),
-        }
+        built_in(Self::read_files)
     }
 
     /// Reads a folder.
     ///
     /// # Errors
     ///
-    /// Every wrong, missing and unknown entry, by file and line.
-    pub(crate) fn read(folder: &Path) -> Result<Self, Vec<CountryFault>> {
-        Self::of(&Files::Folder(folder.to_owned()))
-    }
-
-    fn of(files: &Files) -> Result<Self, Vec<CountryFault>> {
+    /// Every wrong, missing and unknown entry, by file, and by line or path.
+    pub(crate) fn read(folder: &Path) -> Result<Self, Vec<String>> {
         let mut faults = Faults::default();
-        let country = Self::noting(files, &mut faults);
-        match country {
-            Some(country) if faults.is_empty() => Ok(country),
+        match Self::read_files(&Files::Folder(folder.to_owned()), &mut faults) {
+            Some(country) if faults.count() == 0 => Ok(country),
             _ => Err(faults.into_sorted()),
         }
     }
 
-    /// Reads the files. Returns `None` only after a fault was noted.
-    fn noting(files: &Files, faults: &mut Faults) -> Option<Self> {
-        let (General { languages, aliases, time_zone, emergency }, text) =
-            files.toml("country.toml", faults)?;
-        let zone = time_zone.get_ref().parse().map_err(|_| {
-            let must = "time_zone must be a time zone of the IANA's such as Asia/Jakarta";
-            faults.note("country.toml", line_of(&text, time_zone.span().start), must);
-        });
-        if let Some(number) = emergency.as_ref().filter(|number| !is_number(number.get_ref())) {
-            let must = "emergency must be a number of 2 to 15 digits";
-            faults.note("country.toml", line_of(&text, number.span().start), must);
-        }
-        let codes = languages.iter().map(|code| code.get_ref().as_str());
-        let (regions, hazards) = (regions::read(files, faults), hazards::read(files, faults));
-        let (regions, hazards) = (regions?, hazards?);
-        if !faults.is_empty() {
-            // The texts follow the hazards.
-            return None;
-        }
-        let reference = Reference::with(&hazards, faults)?;
-        if languages.is_empty() || languages.len() > MOST_LANGUAGES {
-            let must = format!("languages must have 1 to {MOST_LANGUAGES} languages such as \"en\"");
-            faults.note("country.toml", 1, must);
-        }
-        for (index, code) in languages.iter().enumerate() {
-            let (line, code) = (line_of(&text, code.span().start), code.get_ref());
-            if !is_language(code) {
-                faults.note("country.toml", line, format!("{code:?} must be a language such as \"en\""));
-                return None;
-            }
-            if languages[..index].iter().any(|other| other.get_ref() == code) {
-                faults.note("country.toml", line, format!("{code:?} occurs twice"));
-            }
-        }
-        for (alias, code) in &aliases {
-            let is_own = |code: &str| languages.iter().any(|own| own.get_ref() == code);
-            if !is_language(alias) || is_own(alias) || !is_own(code.get_ref()) {
-                let must = "must be another code of one of the languages, such as fil = \"tl\"";
-                faults.note(
-                    "country.toml",
-                    line_of(&text, code.span().start),
-                    format!("aliases.{alias} {must}"),
-                );
-            }
-        }
-        for name in files.strangers("", &FILES.map(str::to_owned)) {
-            faults.note(
-                &name,
-                1,
-                "is not a file that Siaga reads from the folder of a country: rename or remove it",
-            );
-        }
-        let texts: Vec<_> = codes.clone().map(|code| format!("{code}.json")).collect();
-        for name in files.strangers("texts", &texts) {
-            faults.note(&format!("texts/{name}"), 1, "is not a language of country.toml");
-        }
-        let mut read: Vec<Arc<Texts>> = Vec::new();
+    /// Reads the files. What it returns is right only if no fault was noted.
+    fn read_files(files: &Files, faults: &mut Faults) -> Option<Self> {
+        let (general, mut toml) = files.toml::<General>("country.toml", faults)?;
+        let time_zone = general.check(&mut toml);
+        let codes = general.languages.into_inner().into_iter().map(Spanned::into_inner);
+        let codes: Vec<String> = codes.filter(|code| is_language(code)).collect();
+        let strange = "is not a file that Siaga reads from the folder of a country: rename or remove it";
+        files.note_unknown("", &FILES.map(str::to_owned), strange, faults);
+        let texts: Vec<_> = codes.iter().map(|code| format!("{code}.json")).collect();
+        files.note_unknown("texts/", &texts, "is not a language of country.toml", faults);
+        let regions = regions::read(files, faults);
+        let before = faults.count();
+        // The texts follow the hazards.
+        let hazards = hazards::read(files, faults).filter(|_| faults.count() == before)?;
+        let reference = texts::reference(&hazards, faults)?;
+        let mut languages: Vec<Arc<Texts>> = Vec::new();
         for code in codes {
-            let first = read.first().map(Arc::as_ref);
-            let texts = Texts::read(code, files, &reference, first, faults)?;
-            read.push(Arc::new(texts));
+            let first = languages.first().map(Arc::as_ref);
+            languages.push(Arc::new(Texts::read(&code, files, &reference, first, faults)?));
         }
-        let emergency = emergency.map(Spanned::into_inner);
-        let aliases = aliases.into_iter().map(|(alias, code)| (alias, code.into_inner())).collect();
-        (!read.is_empty()).then_some(Self {
-            languages: read,
-            aliases,
-            time_zone: zone.ok()?,
-            emergency,
-            hazards,
-            regions,
-        })
+        let (time_zone, regions) = (time_zone?, regions?);
+        let aliases = general.aliases.into_iter().map(|(alias, code)| (alias, code.into_inner())).collect();
+        let emergency = general.emergency.map(Spanned::into_inner);
+        Some(Self { languages, aliases, time_zone, emergency, hazards, regions })
     }
 
     /// Returns what reports are about.
@@ -231,16 +205,16 @@ mod tests {
 
     #[test]
     fn the_country_that_is_part_of_the_program_has_no_faults() {
-        let country = Country::built_in();
+        let mut faults = Faults::default();
+        let country = Country::read_files(&Files::BuiltIn, &mut faults).unwrap();
         let codes: Vec<_> = country.languages().iter().map(|texts| texts.code()).collect();
         assert_eq!(codes, ["id", "en"]);
         // Each of its languages has all texts.
+        let reference = texts::reference(country.hazards(), &mut faults).unwrap();
         for code in codes {
-            let mut faults = Faults::default();
-            let reference = Reference::with(country.hazards(), &mut faults).unwrap();
             Texts::read(code, &Files::BuiltIn, &reference, None, &mut faults);
-            assert_eq!(faults.into_sorted(), [], "{code}");
         }
+        assert!(faults.count() == 0, "{faults:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Country, CountryFault};
+use super::Country;
 
 /// The country that the service is for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -22,12 +22,12 @@ impl CountrySettings {
     ///
     /// # Errors
     ///
-    /// Every wrong, missing and unknown entry, by file and line.
+    /// Every wrong, missing and unknown entry, by file, and by line or path.
     pub(crate) fn read(&mut self) -> Result<(), Vec<String>> {
         if let Some(folder) = &self.folder {
-            let named = |fault: CountryFault| format!("{}/{fault}", folder.display());
+            let in_folder = |fault: String| format!("{}/{fault}", folder.display());
             let country = Country::read(folder);
-            let country = country.map_err(|faults| faults.into_iter().map(named).collect::<Vec<_>>())?;
+            let country = country.map_err(|faults| faults.into_iter().map(in_folder).collect::<Vec<_>>())?;
             self.data = Arc::new(country).into();
         }
         Ok(())

@@ -1,53 +1,60 @@
 use std::collections::BTreeSet;
+use std::fmt;
 
 use chrono::Datelike;
 use chrono_tz::Tz;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Faults;
 use super::files::Files;
 use super::hazards::needed;
 use super::messages::{self, is_time};
-use super::tree::{Kind, Node};
-use crate::model::{Hazards, Timestamp};
+use crate::model::{Hazards, Members, Timestamp};
 
 /// The texts in one language, in groups: one for each page, and those that pages share.
 #[derive(Clone, Debug)]
 pub(crate) struct Texts {
     code: String,
     /// Complete: texts that the language lacks are those of the country's first language.
-    groups: Map<String, Value>,
+    groups: Value,
     /// Whether the file of the language has the words of alerts.
     has_messages: bool,
 }
 
-/// The texts that there are: those in the first language of the country that is part of the program.
-pub(super) struct Reference(Node);
+/// Returns the texts that a country with these hazards has: those in the first language of the country that is part of the program.
+pub(super) fn reference(hazards: &Hazards, faults: &mut Faults) -> Option<Value> {
+    let mut reference = json("texts/id.json", &Files::BuiltIn, faults)?;
+    reference["hazards"] = needed(hazards);
+    Some(reference)
+}
 
-impl Reference {
-    /// Returns the texts for a country with these hazards.
-    pub(super) fn with(hazards: &Hazards, faults: &mut Faults) -> Option<Self> {
-        let mut known = node("texts/id.json", &Files::BuiltIn, faults)?;
-        if let Kind::Group(groups) = &mut known.kind {
-            groups.retain(|(name, _)| name != "hazards");
-            groups.push(("hazards".to_owned(), needed(hazards)));
+/// Reads a file in JSON.
+fn json(file: &str, files: &Files, faults: &mut Faults) -> Option<Value> {
+    let text = files.text(file, faults)?;
+    match serde_json::from_str(&text) {
+        Ok(value) => {
+            note_twice(&text, "", &mut |path| faults.note(file, None, format!("{path} occurs twice")));
+            Some(value)
         }
-        Some(Self(known))
+        Err(error) => {
+            faults.note(file, Some(error.line() as u64), format!("is not JSON: {error}"));
+            None
+        }
     }
 }
 
-/// Reads a file of texts.
-fn node(name: &str, files: &Files, faults: &mut Faults) -> Option<Node> {
-    let text = files.text(name, faults)?;
-    let read = Node::read(&text);
-    read.map_err(|(line, reason)| faults.note(name, line, reason)).ok()
+/// Notes the paths that occur twice in a value, because all but the last one would be lost.
+fn note_twice(json: &str, path: &str, note: &mut dyn FnMut(String)) {
+    let Ok(members) = serde_json::from_str::<Members<'_>>(json) else { return };
+    members.twice.iter().for_each(|name| note(joined(path, name)));
+    for (name, value) in &members.list {
+        note_twice(value.get(), &joined(path, name), note);
+    }
 }
 
 /// What is compared while a file is read.
 struct Reading<'a> {
     file: String,
-    /// Whether texts may be missing: not in the country's first language.
-    partial: bool,
     faults: &'a mut Faults,
 }
 
@@ -59,28 +66,23 @@ impl Texts {
     pub(super) fn read(
         code: &str,
         files: &Files,
-        reference: &Reference,
+        reference: &Value,
         first: Option<&Self>,
         faults: &mut Faults,
     ) -> Option<Self> {
         let file = format!("texts/{code}.json");
-        let own = node(&file, files, faults)?;
-        let fallback = first.map(|first| Value::Object(first.groups.clone()));
-        let mut reading = Reading { file, partial: first.is_some(), faults };
-        let merged = reading.merged(&reference.0, Some(&own), fallback.as_ref(), own.line, "");
-        let Some(Value::Object(groups)) = merged else { return None };
+        let own = json(&file, files, faults)?;
+        let mut reading = Reading { file, faults };
+        let groups = reading.merged(reference, Some(&own), first.map(|first| &first.groups), "")?;
         let words = own.get(messages::GROUP);
-        let texts = Self { code: code.to_owned(), groups, has_messages: words.is_some() };
         if let Some(words) = words {
-            messages::check(&texts, words, |line, reason| reading.note(line, reason));
+            messages::check(code, words, |path, must| reading.note(path, must));
         }
-        if !is_time(texts.text("time", "moment")) {
-            let line = own.get("time").and_then(|time| time.get("moment")).map_or(1, |node| node.line);
-            let must = "time.moment must be a pattern of strftime such as %-d {month} %Y, %H.%M %Z";
-            reading.faults.note(&reading.file, line, must);
-            return None;
+        if own["time"]["moment"].as_str().is_some_and(|pattern| !is_time(pattern)) {
+            let must = "must be a pattern of strftime such as %-d {month} %Y, %H.%M %Z";
+            reading.note("time.moment", must);
         }
-        Some(texts)
+        Some(Self { code: code.to_owned(), groups, has_messages: words.is_some() })
     }
 
     /// Returns the code of the language (BCP 47).
@@ -95,7 +97,7 @@ impl Texts {
 
     /// Returns a group of texts as an object; null if there is no such group.
     pub(crate) fn group(&self, name: &str) -> &Value {
-        self.groups.get(name).unwrap_or(&Value::Null)
+        &self.groups[name]
     }
 
     /// Returns one text of a group; an empty text if there is none.
@@ -123,80 +125,77 @@ impl Texts {
 
 impl Reading<'_> {
     /// Returns the texts of an entry and of those in it, each from the file or else from `fallback`. Returns `None` only after a
-    /// fault was noted. `line` is that of the group around the entry.
+    /// fault was noted.
     fn merged(
         &mut self,
-        known: &Node,
-        own: Option<&Node>,
+        known: &Value,
+        own: Option<&Value>,
         fallback: Option<&Value>,
-        line: u64,
         path: &str,
     ) -> Option<Value> {
         let Some(own) = own else {
             // Words of alerts in two languages would mislead.
-            let is_word = path.starts_with("messages.");
-            if self.partial && !is_word && fallback.is_some() {
-                return fallback.cloned();
+            let fallback = fallback.filter(|_| !path.starts_with("messages."));
+            if fallback.is_none() {
+                self.note(path, "is missing");
             }
-            self.note(line, format!("{path} is missing"));
-            return None;
+            return fallback.cloned();
         };
-        match (&known.kind, &own.kind) {
-            (Kind::Group(members), Kind::Group(found)) => {
-                for (name, node) in found {
-                    if known.get(name).is_none() {
-                        self.note(node.line, format!("{} is unknown", joined(path, name)));
-                    }
+        match (known, own) {
+            (Value::Object(known), Value::Object(found)) => {
+                for name in found.keys().filter(|name| !known.contains_key(*name)) {
+                    self.note(&joined(path, name), "is unknown");
                 }
-                let mut merged = Map::new();
-                for (name, known) in members {
+                let merged = known.iter().filter_map(|(name, known)| {
                     let fallback = fallback.and_then(|fallback| fallback.get(name));
-                    let value = self.merged(known, own.get(name), fallback, own.line, &joined(path, name));
-                    merged.extend(value.map(|value| (name.clone(), value)));
-                }
-                Some(Value::Object(merged))
+                    let value = self.merged(known, found.get(name), fallback, &joined(path, name))?;
+                    Some((name.clone(), value))
+                });
+                Some(merged.collect())
             }
-            (Kind::List(known), Kind::List(list)) if known.len() == list.len() => {
-                for text in list {
-                    self.check(own.line, path, text, "");
-                }
-                Some(list.clone().into())
+            (Value::Array(known), Value::Array(list)) if known.len() == list.len() => {
+                let texts = known.iter().zip(list).enumerate();
+                let merged = texts.filter_map(|(index, (known, own))| {
+                    self.merged(known, Some(own), None, &joined(path, &index.to_string()))
+                });
+                Some(merged.collect())
             }
-            (Kind::Text(known), Kind::Text(text)) => {
-                self.check(own.line, path, text, known);
-                Some(text.clone().into())
+            (Value::String(known), Value::String(text)) => {
+                self.check(path, text, known);
+                Some(own.clone())
             }
-            (known, _) => {
+            _ => {
                 let must = match known {
-                    Kind::Group(_) => "an object".to_owned(),
-                    Kind::List(known) => format!("a list of {} texts", known.len()),
-                    Kind::Text(_) => "a text".to_owned(),
+                    Value::Object(_) => "an object".to_owned(),
+                    Value::Array(known) => format!("a list of {} texts", known.len()),
+                    _ => "a text".to_owned(),
                 };
-                self.note(own.line, format!("{path} must be {must}"));
+                let found: String = own.to_string().chars().take(40).collect();
+                self.note(path, format!("must be {must}, not {found}"));
                 None
             }
         }
     }
 
     /// Notes a fault if a text is empty, or has placeholders that the text of the reference does not have.
-    fn check(&mut self, line: u64, path: &str, text: &str, known: &str) {
+    fn check(&mut self, path: &str, text: &str, known: &str) {
         if text.trim().is_empty() {
-            self.note(line, format!("{path} must be a text that is not empty"));
+            self.note(path, "must be a text that is not empty");
         }
         let known = placeholders(known);
         let found = placeholders(text);
         let bare = found.iter().fold(text.to_owned(), |text, name| text.replace(&format!("{{{name}}}"), ""));
         if bare.contains(['{', '}']) {
-            self.note(line, format!("{path} has a brace that belongs to no placeholder"));
+            self.note(path, "has a brace that belongs to no placeholder");
         }
         if let Some(unknown) = found.into_iter().find(|name| !known.contains(name)) {
             let known = known.into_iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ");
-            self.note(line, format!("{path} has the placeholder {{{unknown}}}; allowed are [{known}]"));
+            self.note(path, format!("has the placeholder {{{unknown}}}; allowed are [{known}]"));
         }
     }
 
-    fn note(&mut self, line: u64, reason: String) {
-        self.faults.note(&self.file, line, reason);
+    fn note(&mut self, path: &str, reason: impl fmt::Display) {
+        self.faults.note(&self.file, None, format!("{path} {reason}").trim_start());
     }
 }
 

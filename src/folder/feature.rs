@@ -1,16 +1,14 @@
 use std::cell::RefCell;
-use std::fmt;
 
 use geo::MultiPolygon;
 use geojson::{JsonObject, JsonValue};
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::geometry::ADVICE;
 use super::notes::FileNotes;
 use super::{geometry, validity};
-use crate::model::{NAME, TEXT_OR_WHOLE, Timestamp, is_name, whole_number};
+use crate::model::{Members, NAME, TEXT_OR_WHOLE, Timestamp, is_name, whole_number};
 
 /// A feature of a GeoJSON file.
 pub(super) struct Feature<'a> {
@@ -47,36 +45,6 @@ enum Type {
     Feature,
 }
 
-/// The members of an object in their order, each still text.
-#[derive(Default)]
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(object: D) -> Result<Self, D::Error> {
-        struct Object;
-
-        impl<'de> Visitor<'de> for Object {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members: Vec<(String, &RawValue)> = Vec::new();
-                while let Some((name, value)) = map.next_entry::<String, _>()? {
-                    // If two have the same name, the later one counts.
-                    members.retain(|(other, _)| *other != name);
-                    members.push((name, value));
-                }
-                Ok(Members(members))
-            }
-        }
-
-        object.deserialize_map(Object)
-    }
-}
-
 impl<'a> Feature<'a> {
     /// Reads the feature with this number, which begins on `line`.
     ///
@@ -92,7 +60,7 @@ impl<'a> Feature<'a> {
     ) -> Result<Self, String> {
         let document: Result<Document<'a>, _> = serde_json::from_str(raw.get());
         let document = document.map_err(|error| geojson::Error::MalformedGeoJson(error).to_string())?;
-        let count = document.properties.as_ref().map_or(0, |Members(members)| members.len());
+        let count = document.properties.as_ref().map_or(0, |members| members.list.len());
         let read = RefCell::new(vec![false; count]);
         Ok(Self { line, number, document, read, notes, repairing })
     }
@@ -136,7 +104,7 @@ impl<'a> Feature<'a> {
 
     /// Returns all properties, as text.
     fn held(&self) -> &[(String, &'a RawValue)] {
-        self.document.properties.as_ref().map_or(&[], |Members(members)| members)
+        self.document.properties.as_ref().map_or(&[], |members| &members.list)
     }
 
     /// Returns a property, as text.
@@ -157,7 +125,7 @@ impl<'a> Feature<'a> {
     pub(super) fn members(&self, key: &str) -> Result<Vec<(String, &'a RawValue)>, String> {
         let object = self.raw(key).filter(|raw| raw.get().starts_with('{'));
         let read = object.map_or(Ok(Members::default()), |raw| serde_json::from_str(raw.get()));
-        Ok(read.map_err(|error| format!("{key}: {error}"))?.0)
+        Ok(read.map_err(|error| format!("{key}: {error}"))?.list)
     }
 
     /// Returns a property; `None` if it is absent or null.

@@ -28,6 +28,7 @@ mod infrastructure;
 mod layer;
 pub(crate) mod lists;
 mod locator;
+mod members;
 mod moderation;
 pub(crate) mod numbers;
 mod outline;
@@ -82,6 +83,7 @@ pub use layer::{
 };
 pub(crate) use layer::{FloodCondition, FloodIdentity, for_each_map_resource};
 pub use locator::Locator;
+pub(crate) use members::Members;
 pub use moderation::{
     ErasedReport, InvalidReportDigest, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace,
     ReportDigest, UnknownModerationAction, UnknownPhotoPlace,

@@ -128,8 +128,12 @@ fn check_names_each_fault_of_a_country_and_finds_none_in_that_of_the_program() {
     fs::create_dir(folder.path().join("country")).unwrap();
     fs::write(folder.path().join("country/country.toml"), "languages = []\ntime_zone = \"Mars\"\n").unwrap();
     let found = faults(&siaga_in(&folder, &["check"], &[("SIAGA_COUNTRY__FOLDER", "country")]));
-    let [zone, hazards, regions] = &found[..] else { panic!("{found:#?}") };
+    let [languages, zone, hazards, regions] = &found[..] else { panic!("{found:#?}") };
+    assert_eq!(
+        languages,
+        "siaga: country/country.toml, line 1: languages must have 1 to 20 languages such as \"en\""
+    );
     assert!(zone.starts_with("siaga: country/country.toml, line 2: time_zone must be a time zone"), "{zone}");
-    assert_eq!(hazards, "siaga: country/hazards.toml, line 1: the file is missing");
-    assert_eq!(regions, "siaga: country/regions.csv, line 1: the file is missing");
+    assert_eq!(hazards, "siaga: country/hazards.toml: the file is missing");
+    assert_eq!(regions, "siaga: country/regions.csv: the file is missing");
 }

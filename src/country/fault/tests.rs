@@ -1,4 +1,4 @@
-//! Every wrong, missing and unknown entry of a country's folder is named by file and line.
+//! Every wrong, missing and unknown entry of a country's folder is named: in TOML and CSV by its line, in JSON by its path.
 
 use std::fs;
 
@@ -28,17 +28,19 @@ fn replace(folder: &TempDir, file: &str, part: &str, by: &str) -> usize {
 }
 
 fn faults(folder: &TempDir) -> Vec<String> {
-    let read = Country::read(folder.path());
-    read.err().into_iter().flatten().map(|fault| fault.to_string()).collect()
+    Country::read(folder.path()).err().unwrap_or_default()
 }
 
-/// Replaces a part of a file by another, and expects a fault on its line, or the next one, with the reason.
+/// Replaces a part of a file by another, and expects a fault with the reason; in TOML and CSV on its line, or the next one.
 fn assert_named(file: &str, changes: &[(&str, &str, &str)]) {
     for (part, by, reason) in changes {
         let folder = own();
         let line = replace(&folder, file, part, by);
         let found = faults(&folder);
-        let named = [line, line + 1].map(|line| format!("{file}, line {line}: "));
+        let named = match file.strip_suffix(".json") {
+            None => [line, line + 1].map(|line| format!("{file}, line {line}: ")).to_vec(),
+            Some(_) => vec![format!("{file}: ")],
+        };
         let is_named =
             |fault: &String| fault.contains(reason) && named.iter().any(|named| fault.starts_with(named));
         assert!(found.iter().any(is_named), "{}{reason}: {found:#?}", named[0]);
@@ -79,7 +81,10 @@ fn every_wrong_text_is_named() {
         "texts/id.json",
         &[
             ("\"title\": ", "\"titel\": ", ".titel is unknown"),
-            ("\"title\": \"Peta banjir\"", "\"title\": 5", "must be a text, not 5"),
+            ("\"title\": \"Peta banjir\"", "\"title\": 5", "map.title must be a text, not 5"),
+            ("\"title\": \"Peta banjir\"", "\"title\": null", "map.title must be a text, not null"),
+            ("\"title\": \"Peta", "\"title\": \"x\", \"title\": \"Peta", "map.title occurs twice"),
+            ("\"Maret\"", "3", "time.months.2 must be a text, not 3"),
             ("\"event\": \"Banjir\"", &event, "messages.event must have at most 34 characters"),
             ("\"Banjir 10", &headline, "messages.minor.headline must have at most 90 characters"),
             ("\"2\": \"berat\"", "\"3\": \"berat\"", "hazards.attributes.impact.3 is unknown"),
@@ -159,13 +164,40 @@ fn a_missing_file_and_one_too_many_are_faults() {
     let folder = own();
     fs::rename(folder.path().join("texts/en.json"), folder.path().join("texts/ms.json")).unwrap();
     let [missing, stray] = &faults(&folder)[..] else { panic!("two faults") };
-    assert_eq!(missing, "texts/en.json, line 1: the file is missing");
-    assert!(stray.starts_with("texts/ms.json, line 1: is not a language"), "{stray}");
+    assert_eq!(missing, "texts/en.json: the file is missing");
+    assert!(stray.starts_with("texts/ms.json: is not a language"), "{stray}");
     let folder = own();
     for stray in ["hazard.toml", ".hidden"] {
         fs::write(folder.path().join(stray), "").unwrap();
     }
     let [stray] = &faults(&folder)[..] else { panic!("one fault") };
-    assert!(stray.starts_with("hazard.toml, line 1: is not a file that Siaga reads"), "{stray}");
-    assert_eq!(faults(&tempfile::tempdir().unwrap()), ["country.toml, line 1: the file is missing"]);
+    assert!(stray.starts_with("hazard.toml: is not a file that Siaga reads"), "{stray}");
+    assert_eq!(faults(&tempfile::tempdir().unwrap()), ["country.toml: the file is missing"]);
+}
+
+#[test]
+fn all_faults_of_all_files_are_named_at_once_and_a_file_that_is_no_json_by_its_line() {
+    let folder = own();
+    replace(&folder, "country.toml", "time_zone =", "aliases = { ind = \"tl\" }\ntime_zone =");
+    replace(&folder, "regions.csv", "city,bdg", "town,bdg");
+    replace(&folder, "texts/id.json", "\"title\": \"Peta banjir\"", "\"title\": 5");
+    replace(&folder, "texts/id.json", "\"Maret\"", "3");
+    let line = replace(&folder, "texts/en.json", "\"title\": ", "\"title\" ");
+    let not_json = format!("texts/en.json, line {line}: is not JSON: expected `:`");
+    let found = faults(&folder);
+    let expected = [
+        "country.toml, line",
+        "regions.csv, line",
+        &not_json,
+        "texts/id.json: map.title",
+        "texts/id.json: time.months.2",
+    ];
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (fault, beginning) in found.iter().zip(expected) {
+        assert!(fault.starts_with(beginning), "{found:#?}");
+    }
+    replace(&folder, "hazards.toml", "name = \"haze\"", "name = \"Haze\"");
+    replace(&folder, "hazards.toml", "#5f6b73", "grey");
+    let found = faults(&folder);
+    assert_eq!(found.iter().filter(|fault| fault.starts_with("hazards.toml, line")).count(), 2, "{found:#?}");
 }

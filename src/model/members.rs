@@ -1,0 +1,41 @@
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// The members of a JSON object in their order, each still text. If several have the same name, the last one counts.
+#[derive(Default)]
+pub(crate) struct Members<'a> {
+    pub(crate) list: Vec<(String, &'a RawValue)>,
+    /// The names that occur twice.
+    pub(crate) twice: Vec<String>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(object: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Members::default();
+                while let Some((name, value)) = map.next_entry::<String, _>()? {
+                    if let Some(earlier) = members.list.iter().position(|(other, _)| *other == name) {
+                        members.list.remove(earlier);
+                        members.twice.push(name.clone());
+                    }
+                    members.list.push((name, value));
+                }
+                Ok(members)
+            }
+        }
+
+        object.deserialize_map(Object)
+    }
+}
