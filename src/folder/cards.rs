@@ -1,30 +1,13 @@
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::csv_file::{self, Record};
+use super::csv_file::{self, record};
 use super::unique::Unique;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, WriteError};
 use crate::folder::DatasetError;
 use crate::model::bodies::{Object, can_be_kept};
 use crate::model::{Card, CardHolder, ReportKey, digits, without_zero_fraction};
 
-/// A row of the file, as text.
-#[derive(Deserialize)]
-struct Line {
-    card_id: String,
-    pkey: String,
-    username: String,
-    network: String,
-    language: String,
-    /// Empty if there is none.
-    network_data: String,
-    /// Empty if there is none.
-    report: String,
-}
-
-impl Record for Line {
-    const COLUMNS: &[&str] = &CsvWriter::<Card>::COLUMNS;
-}
+record!(Line { card_id, pkey, username, network, language, network_data, report });
 
 impl Folder {
     /// Reads the cards. Their identifiers and numbers must differ. `each` must check that the reports they name exist.
@@ -57,7 +40,7 @@ fn card(row: Line, rules: &FolderRules) -> Result<Card, String> {
     };
     let report = match row.report.trim() {
         "" => None,
-        key => Some(without_zero_fraction(key).parse().map_err(|error| format!("report {error} or empty"))?),
+        key => Some(csv_file::parsed("report", key).map_err(|reason| format!("{reason} or empty"))?),
     };
     Ok(Card { pkey: pkey(row.pkey.trim())?, id, holder, report, created_at: None })
 }
@@ -86,14 +69,11 @@ impl FolderWriter {
     ///
     /// If the file cannot be created.
     pub fn cards(&self) -> Result<CsvWriter<Card>, WriteError> {
-        self.rows(FolderFile::Cards, CsvWriter::<Card>::COLUMNS)
+        self.rows::<_, Line>(FolderFile::Cards)
     }
 }
 
 impl CsvWriter<Card> {
-    pub(super) const COLUMNS: [&str; 7] =
-        ["card_id", "pkey", "username", "network", "language", "network_data", "report"];
-
     /// Writes the next card.
     ///
     /// # Errors
@@ -103,6 +83,6 @@ impl CsvWriter<Card> {
         let CardHolder { username, network, language, network_data } = &card.holder;
         let data = network_data.as_deref().map_or("", RawValue::get);
         let report = card.report.map_or_else(String::new, |report| report.to_string());
-        self.record([card.id.as_str(), &card.pkey.to_string(), username, network, language, data, &report])
+        self.record(&[card.id.as_str(), &card.pkey.to_string(), username, network, language, data, &report])
     }
 }

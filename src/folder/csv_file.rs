@@ -1,5 +1,7 @@
 use std::cell::RefCell;
+use std::fmt::Display;
 use std::io::{self, BufRead, Read};
+use std::str::FromStr;
 
 use csv::{StringRecord, Trim};
 use serde::de::DeserializeOwned;
@@ -9,7 +11,7 @@ use super::notes::FileNotes;
 use super::source::Source;
 use super::{Folder, FolderFile, FolderRow};
 use crate::folder::DatasetError;
-use crate::model::{NAME, is_name};
+use crate::model::{NAME, Timestamp, is_name, without_zero_fraction};
 
 /// The longest row in bytes. This limits memory if a quotation mark is left open.
 const LONGEST: usize = 16 << 20;
@@ -21,9 +23,26 @@ const SHOWN: usize = 40;
 pub(super) trait Record: DeserializeOwned {
     /// The columns the file must have.
     const COLUMNS: &[&str];
-    /// Optional columns that are kept.
-    const OPTIONAL: &[&str] = &[];
+    /// Optional columns that are kept. They are written after the others.
+    const OPTIONAL: &[&str];
 }
+
+/// Defines a row of a file: the columns that the file must have, and after a semicolon those that are optional.
+macro_rules! record {
+    ($Row:ident { $($column:ident),+ $(; $($optional:ident),+)? }) => {
+        #[derive(serde::Deserialize)]
+        struct $Row {
+            $($column: String,)+
+            $($($optional: Option<String>,)+)?
+        }
+
+        impl csv_file::Record for $Row {
+            const COLUMNS: &[&str] = &[$(stringify!($column)),+];
+            const OPTIONAL: &[&str] = &[$($(stringify!($optional)),+)?];
+        }
+    };
+}
+pub(super) use record;
 
 /// Makes a value from each row of the file and passes it to `each`, in the order of the file. Does nothing if there is
 /// no such file.
@@ -155,6 +174,16 @@ pub(super) fn text(column: &str, text: String) -> Result<String, String> {
     } else {
         Ok(text)
     }
+}
+
+/// Returns the value of a column. A number may have a fraction of zeros.
+pub(super) fn parsed<T: FromStr<Err: Display>>(column: &str, text: &str) -> Result<T, String> {
+    without_zero_fraction(text.trim()).parse().map_err(|error| format!("{column} {error}"))
+}
+
+/// Returns a column that is a time.
+pub(super) fn moment(column: &str, text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text.trim()).map_err(|error| format!("{column} {error}"))
 }
 
 /// Records what the CSV reader reads ahead of its rows. The reader's own line count is that of the place where it

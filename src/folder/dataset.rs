@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use super::{DatasetError, Folder, FolderFile, FolderRow, FolderWriter, ReportRow, WriteError};
+use super::{
+    CsvWriter, DatasetError, Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, ReportRow,
+    WriteError,
+};
 use crate::model::{
-    AreaId, AreaSet, Card, ErasedReport, FloodChange, Gauge, Locator, ModerationEntry, Observation,
-    ObservedGauge, PartnerPost, Places, Region, Report, ReportDigest, ReportKey, Timestamp,
+    Area, AreaId, AreaSet, Card, ErasedReport, FloodChange, Gauge, Infrastructure, Locator, ModerationEntry,
+    Observation, ObservedGauge, PartnerPost, Places, Region, Report, ReportDigest, ReportKey, Timestamp,
 };
 
 /// Everything a store can be filled with.
@@ -52,12 +55,8 @@ impl Dataset {
         }
         gauges.finish()?;
         readings.finish()?;
-        let mut states = folder.flood_states()?;
-        self.flood_log.iter().try_for_each(|change| states.write(change))?;
-        states.finish()?;
-        let mut erased = folder.erased_reports()?;
-        self.erased.iter().try_for_each(|of| erased.write(of))?;
-        erased.finish()?;
+        all(folder.flood_states()?, &self.flood_log, CsvWriter::<FloodChange>::write)?.finish()?;
+        all(folder.erased_reports()?, &self.erased, CsvWriter::<ErasedReport>::write)?.finish()?;
         let (mut reports, mut hidden) = (folder.reports()?, folder.hidden_reports()?);
         for report in &self.reports {
             let file = if self.hidden.contains(&report.key) { &mut hidden } else { &mut reports };
@@ -65,15 +64,9 @@ impl Dataset {
         }
         reports.finish()?;
         hidden.finish()?;
-        let mut cards = folder.cards()?;
-        self.cards.iter().try_for_each(|card| cards.write(card))?;
-        cards.finish()?;
-        let mut posts = folder.partner_posts()?;
-        self.partner_posts.iter().try_for_each(|post| posts.write(post))?;
-        posts.finish()?;
-        let mut log = folder.moderation_log()?;
-        self.moderation.iter().try_for_each(|entry| log.write(entry))?;
-        log.finish()
+        all(folder.cards()?, &self.cards, CsvWriter::<Card>::write)?.finish()?;
+        all(folder.partner_posts()?, &self.partner_posts, CsvWriter::<PartnerPost>::write)?.finish()?;
+        all(folder.moderation_log()?, &self.moderation, CsvWriter::<ModerationEntry>::write)?.finish()
     }
 }
 
@@ -99,19 +92,23 @@ impl FolderWriter {
     ///
     /// When a file cannot be written.
     pub fn places(&self, places: &Places) -> Result<(), WriteError> {
-        let mut areas = self.areas()?;
-        places.areas().iter().try_for_each(|area| areas.write(area))?;
-        areas.finish()?;
-        let mut regions = self.regions()?;
-        places.regions().iter().try_for_each(|region| regions.write(region))?;
-        regions.finish()?;
-        let mut cities = self.cities()?;
-        places.cities().iter().try_for_each(|city| cities.write(city))?;
-        cities.finish()?;
-        let mut infrastructure = self.infrastructure()?;
-        places.infrastructure().iter().try_for_each(|of| infrastructure.write(of))?;
-        infrastructure.finish()
+        all(self.areas()?, places.areas().iter(), GeoJsonWriter::<Area>::write)?.finish()?;
+        for (writer, regions) in [(self.regions()?, places.regions()), (self.cities()?, places.cities())] {
+            all(writer, regions.iter().map(Arc::as_ref), GeoJsonWriter::<Region>::write)?.finish()?;
+        }
+        let infrastructure = places.infrastructure().iter().map(Arc::as_ref);
+        all(self.infrastructure()?, infrastructure, GeoJsonWriter::<Infrastructure>::write)?.finish()
     }
+}
+
+/// Writes all rows, and returns the writer, which is to be finished.
+fn all<'r, W, T: 'r>(
+    mut writer: W,
+    rows: impl IntoIterator<Item = &'r T>,
+    write: fn(&mut W, &T) -> Result<(), WriteError>,
+) -> Result<W, WriteError> {
+    rows.into_iter().try_for_each(|row| write(&mut writer, row))?;
+    Ok(writer)
 }
 
 /// A function that takes the rows.

@@ -1,28 +1,20 @@
-use serde::Deserialize;
-
-use super::csv_file::{self, Record};
+use super::csv_file::{self, record};
 use super::unique::Unique;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, WriteError};
 use crate::folder::DatasetError;
-use crate::model::{ErasedReport, Tags, Timestamp, without_zero_fraction};
+use crate::model::{ErasedReport, Tags};
 
-/// A row of the file, as text.
-#[derive(Deserialize)]
-struct Line {
-    pkey: String,
-    created_at: String,
-    source: String,
-    disaster_type: String,
-    is_training: String,
-    instance_region_code: String,
-    city: String,
-    hidden: String,
-    digest: String,
-}
-
-impl Record for Line {
-    const COLUMNS: &[&str] = &CsvWriter::<ErasedReport>::COLUMNS;
-}
+record!(Line {
+    pkey,
+    created_at,
+    source,
+    disaster_type,
+    is_training,
+    instance_region_code,
+    city,
+    hidden,
+    digest
+});
 
 impl Folder {
     /// Reads what is left of erased reports, which must have different keys.
@@ -45,12 +37,10 @@ impl Folder {
 }
 
 fn erased(row: Line, rules: &FolderRules) -> Result<ErasedReport, String> {
-    let key = without_zero_fraction(row.pkey.trim()).parse().map_err(|error| format!("pkey {error}"))?;
-    let created_at = Timestamp::parse(row.created_at.trim());
     let filled = |text: String| Some(text).filter(|text| !text.is_empty()).map(Box::from);
     Ok(ErasedReport {
-        key,
-        created_at: created_at.map_err(|error| format!("created_at {error}"))?,
+        key: csv_file::parsed("pkey", &row.pkey)?,
+        created_at: csv_file::moment("created_at", &row.created_at)?,
         source: csv_file::text("source", row.source)?.into(),
         disaster_type: rules.disaster(row.disaster_type.trim())?,
         is_training: truth("is_training", &row.is_training)?,
@@ -61,7 +51,7 @@ fn erased(row: Line, rules: &FolderRules) -> Result<ErasedReport, String> {
             city: filled(csv_file::text("city", row.city)?),
         },
         hidden: truth("hidden", &row.hidden)?,
-        digest: row.digest.trim().parse().map_err(|error| format!("digest {error}"))?,
+        digest: csv_file::parsed("digest", &row.digest)?,
     })
 }
 
@@ -76,30 +66,18 @@ impl FolderWriter {
     ///
     /// If the file cannot be created.
     pub fn erased_reports(&self) -> Result<CsvWriter<ErasedReport>, WriteError> {
-        self.rows(FolderFile::ErasedReports, CsvWriter::<ErasedReport>::COLUMNS)
+        self.rows::<_, Line>(FolderFile::ErasedReports)
     }
 }
 
 impl CsvWriter<ErasedReport> {
-    pub(super) const COLUMNS: [&str; 9] = [
-        "pkey",
-        "created_at",
-        "source",
-        "disaster_type",
-        "is_training",
-        "instance_region_code",
-        "city",
-        "hidden",
-        "digest",
-    ];
-
     /// Writes what is left of the next report.
     ///
     /// # Errors
     ///
     /// If the file cannot be written.
     pub fn write(&mut self, erased: &ErasedReport) -> Result<(), WriteError> {
-        self.record([
+        self.record(&[
             &erased.key.to_string(),
             &erased.created_at.to_string(),
             &erased.source,

@@ -1,30 +1,12 @@
-use serde::Deserialize;
-
-use super::csv_file::{self, Record};
+use super::csv_file::{self, record};
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::folder::DatasetError;
-use crate::model::{Actor, AreaSet, FloodChange, InvalidFloodState, Timestamp, without_zero_fraction};
+use crate::model::{Actor, AreaSet, FloodChange, Timestamp};
 
 /// Who made a change if the file does not say it.
 const IMPORT: &str = "import";
 
-/// A row of the file, as text.
-#[derive(Deserialize)]
-struct Change {
-    area_id: String,
-    /// Empty if the state was cleared.
-    state: String,
-    changed_at: String,
-    #[serde(default)]
-    username: Option<String>,
-    #[serde(default)]
-    subject: Option<String>,
-}
-
-impl Record for Change {
-    const COLUMNS: &[&str] = &["area_id", "state", "changed_at"];
-    const OPTIONAL: &[&str] = &["username", "subject"];
-}
+record!(Change { area_id, state, changed_at; username, subject });
 
 impl Folder {
     /// Reads the log of flood states, which may be in any order. Its areas must be among `areas`, and no change may be
@@ -44,20 +26,18 @@ impl Folder {
 }
 
 fn change(row: Change, areas: &AreaSet, now: Timestamp) -> Result<FloodChange, String> {
-    let area =
-        without_zero_fraction(row.area_id.trim()).parse().map_err(|error| format!("area_id {error}"))?;
+    let area = csv_file::parsed("area_id", &row.area_id)?;
     if areas.position(area).is_none() {
         return Err(format!("area_id {area} is no known area"));
     }
     let state = match row.state.trim() {
         "" => None,
-        code => Some(
-            without_zero_fraction(code)
-                .parse()
-                .map_err(|error: InvalidFloodState| format!("state {error} or empty, not {code:?}"))?,
-        ),
+        code => {
+            let state = csv_file::parsed("state", code);
+            Some(state.map_err(|reason| format!("{reason} or empty, not {code:?}"))?)
+        }
     };
-    let at = Timestamp::parse(row.changed_at.trim()).map_err(|error| format!("changed_at {error}"))?;
+    let at = csv_file::moment("changed_at", &row.changed_at)?;
     if at > now {
         return Err(format!("changed_at must not be after now, {now}"));
     }
@@ -74,13 +54,11 @@ impl FolderWriter {
     ///
     /// If the file cannot be created.
     pub fn flood_states(&self) -> Result<CsvWriter<FloodChange>, WriteError> {
-        self.rows(FolderFile::FloodStates, CsvWriter::<FloodChange>::COLUMNS)
+        self.rows::<_, Change>(FolderFile::FloodStates)
     }
 }
 
 impl CsvWriter<FloodChange> {
-    pub(super) const COLUMNS: [&str; 5] = ["area_id", "state", "changed_at", "username", "subject"];
-
     /// Writes the next change.
     ///
     /// # Errors
@@ -90,6 +68,6 @@ impl CsvWriter<FloodChange> {
         let state = change.state.map_or_else(String::new, |state| state.code().to_string());
         let username = change.by.username.as_deref().unwrap_or_default();
         let (area, at) = (change.area.to_string(), change.at.to_string());
-        self.record([&area, &state, &at, username, &change.by.subject])
+        self.record(&[&area, &state, &at, username, &change.by.subject])
     }
 }

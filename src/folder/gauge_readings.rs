@@ -1,27 +1,10 @@
-use serde::Deserialize;
-
-use super::csv_file::{self, Record};
+use super::csv_file::{self, record};
 use super::notes::FutureRows;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::folder::DatasetError;
-use crate::model::{AlertLevel, Observation, Timestamp, without_zero_fraction};
+use crate::model::{AlertLevel, Observation, without_zero_fraction};
 
-/// A row of the file, as text.
-#[derive(Deserialize)]
-struct Reading {
-    gaugeid: String,
-    observed_at: String,
-    level: String,
-    alert: String,
-    /// If empty, the label follows from the alert.
-    #[serde(default)]
-    label: Option<String>,
-}
-
-impl Record for Reading {
-    const COLUMNS: &[&str] = &["gaugeid", "observed_at", "level", "alert"];
-    const OPTIONAL: &[&str] = &["label"];
-}
+record!(Reading { gaugeid, observed_at, level, alert; label });
 
 impl Folder {
     /// Reads the readings of the gauges, each with the identifier of its gauge, which must be `known`. If a gauge has
@@ -53,7 +36,7 @@ impl Folder {
 
 fn reading(row: Reading) -> Result<Observation, String> {
     let Reading { gaugeid: _, observed_at, level, alert, label } = row;
-    let observed_at = Timestamp::parse(observed_at.trim()).map_err(|error| format!("observed_at {error}"))?;
+    let observed_at = csv_file::moment("observed_at", &observed_at)?;
     let (level, alert) = (level.trim(), alert.trim());
     let number = level.parse::<f64>().ok().filter(|level| level.is_finite());
     let number =
@@ -61,6 +44,7 @@ fn reading(row: Reading) -> Result<Observation, String> {
     let known =
         without_zero_fraction(alert).parse::<u64>().ok().and_then(|number| AlertLevel::try_from(number).ok());
     let known = known.ok_or_else(|| format!("alert must be one of [1, 2, 3, 4], not {alert:?}"))?;
+    // If it is empty, the label follows from the alert.
     let label = csv_file::name("label", label)?;
     let label = label.as_deref().unwrap_or(known.label()).into();
     Ok(Observation { observed_at, level: number, alert: known, label })
@@ -73,13 +57,11 @@ impl FolderWriter {
     ///
     /// If the file cannot be created.
     pub fn gauge_readings(&self) -> Result<CsvWriter<Observation>, WriteError> {
-        self.rows(FolderFile::GaugeReadings, CsvWriter::<Observation>::COLUMNS)
+        self.rows::<_, Reading>(FolderFile::GaugeReadings)
     }
 }
 
 impl CsvWriter<Observation> {
-    pub(super) const COLUMNS: [&str; 5] = ["gaugeid", "observed_at", "level", "alert", "label"];
-
     /// Writes the next reading of a gauge.
     ///
     /// # Errors
@@ -89,6 +71,6 @@ impl CsvWriter<Observation> {
         let Observation { observed_at, level, alert, label } = reading;
         // `to_string` writes the digits that parse to the same number.
         let (alert, level) = (alert.number().to_string(), level.to_string());
-        self.record([gaugeid, &observed_at.to_string(), &level, &alert, label])
+        self.record(&[gaugeid, &observed_at.to_string(), &level, &alert, label])
     }
 }

@@ -1,29 +1,11 @@
 use std::io::{Read, Write};
 
-use serde::Deserialize;
-
-use super::csv_file::{self, Record};
+use super::csv_file::{self, Record, record};
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::folder::DatasetError;
-use crate::model::{Actor, ModerationEntry, Timestamp, without_zero_fraction};
+use crate::model::{Actor, ModerationEntry};
 
-/// A row of the file, as text.
-#[derive(Deserialize)]
-struct Line {
-    at: String,
-    action: String,
-    report: String,
-    made_at: String,
-    subject: String,
-    username: String,
-    reason: String,
-}
-
-impl Record for Line {
-    const COLUMNS: &[&str] = &COLUMNS;
-}
-
-const COLUMNS: [&str; 7] = ["at", "action", "report", "made_at", "subject", "username", "reason"];
+record!(Line { at, action, report, made_at, subject, username, reason });
 
 impl Folder {
     /// Reads the moderation log, oldest entries first, and numbers its entries from 1.
@@ -45,16 +27,12 @@ impl Folder {
 }
 
 fn entry(row: Line, number: u64) -> Result<ModerationEntry, String> {
-    let moment =
-        |column: &str, text: &str| Timestamp::parse(text.trim()).map_err(|error| format!("{column} {error}"));
     Ok(ModerationEntry {
         number,
-        at: moment("at", &row.at)?,
-        report: without_zero_fraction(row.report.trim())
-            .parse()
-            .map_err(|error| format!("report {error}"))?,
-        made_at: moment("made_at", &row.made_at)?,
-        action: row.action.trim().parse().map_err(|error| format!("action {error}"))?,
+        at: csv_file::moment("at", &row.at)?,
+        report: csv_file::parsed("report", &row.report)?,
+        made_at: csv_file::moment("made_at", &row.made_at)?,
+        action: csv_file::parsed("action", &row.action)?,
         by: Actor {
             subject: csv_file::text("subject", row.subject)?,
             username: csv_file::name("username", Some(row.username))?,
@@ -99,7 +77,7 @@ pub(crate) fn write_moderation_log<'a>(
     entries: impl Iterator<Item = &'a ModerationEntry>,
 ) -> csv::Result<()> {
     let mut writer = csv::Writer::from_writer(output);
-    writer.write_record(COLUMNS)?;
+    writer.write_record(Line::COLUMNS)?;
     for entry in entries {
         writer.write_record(fields(entry))?;
     }
@@ -113,7 +91,7 @@ impl FolderWriter {
     ///
     /// If the file cannot be created.
     pub fn moderation_log(&self) -> Result<CsvWriter<ModerationEntry>, WriteError> {
-        self.rows(FolderFile::ModerationLog, COLUMNS)
+        self.rows::<_, Line>(FolderFile::ModerationLog)
     }
 }
 
@@ -124,7 +102,6 @@ impl CsvWriter<ModerationEntry> {
     ///
     /// If the file cannot be written.
     pub fn write(&mut self, entry: &ModerationEntry) -> Result<(), WriteError> {
-        let fields = fields(entry);
-        self.record(fields.each_ref().map(String::as_str))
+        self.record(&fields(entry).each_ref().map(String::as_str))
     }
 }

@@ -52,7 +52,7 @@ impl FutureRows {
 
     fn note(&self, file: FolderFile) -> Option<String> {
         let (time, line) = self.latest?;
-        let rows = if self.rows == 1 { "1 row is" } else { &format!("{} rows are", self.rows) };
+        let rows = counted(self.rows, "row is", "rows are");
         Some(format!(
             "{file}: {rows} dated in the future and shown only then, the latest on line {line}, {time}: is it local time \
              written as UTC?"
@@ -89,34 +89,24 @@ impl FileNotes {
     /// Returns the notes, one on each line.
     pub(super) fn lines(&self, file: FolderFile) -> impl Iterator<Item = String> {
         let repaired = self.first.iter().map(move |first| {
-            let outlines = if self.repaired == 1 {
-                "1 outline was"
-            } else {
-                &format!("{} outlines were", self.repaired)
-            };
+            let outlines = counted(self.repaired, "outline was", "outlines were");
             format!("{file}: {outlines} repaired, the first at {first}")
         });
         let unkept = self.unkept.iter().map(move |(column, rows)| {
             let column = column.escape_debug();
-            let rows = if *rows == 1 { "1 row" } else { &format!("{rows} rows") };
+            let rows = counted(*rows, "row", "rows");
             format!("{file}: {column} is not kept ({rows})")
         });
-        let areas = match self.without_city {
-            1 => "1 area has",
-            many => &format!("{many} areas have"),
-        };
         let without_city = (self.without_city > 0).then(|| {
+            let areas = counted(self.without_city, "area has", "areas have");
             format!(
                 "{file}: {areas} no city, so requests with city= do not select it: add the property city, or the outlines of \
                  cities as {}",
                 FolderFile::Cities
             )
         });
-        let pieces = match self.unusual_shapes {
-            1 => "1 piece is",
-            many => &format!("{many} pieces are"),
-        };
         let unusual = (self.unusual_shapes > 0).then(|| {
+            let pieces = counted(self.unusual_shapes, "piece is", "pieces are");
             format!(
                 "{file}: {pieces} a floodgate or a pump that is a line, or a waterway that is a point: for GIS programs only in the \
                  collection infrastructure"
@@ -124,4 +114,8 @@ impl FileNotes {
         });
         repaired.chain(unkept).chain(without_city).chain(unusual).chain(self.future.note(file))
     }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }

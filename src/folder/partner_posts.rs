@@ -1,21 +1,10 @@
-use serde::Deserialize;
-
-use super::csv_file::{self, Record};
+use super::csv_file::{self, record};
 use super::unique::Unique;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::folder::DatasetError;
 use crate::model::{PartnerPost, without_zero_fraction};
 
-/// A row of the file, as text.
-#[derive(Deserialize)]
-struct Post {
-    post_id: String,
-    pkey: String,
-}
-
-impl Record for Post {
-    const COLUMNS: &[&str] = &CsvWriter::<PartnerPost>::COLUMNS;
-}
+record!(Post { post_id, pkey });
 
 impl Folder {
     /// Reads the posts of the partner feed. Their identifiers and reports must differ. `each` must check that the
@@ -42,8 +31,7 @@ impl Folder {
 fn post(row: &Post) -> Result<PartnerPost, String> {
     let whole = |_| format!("post_id must be a whole number from {} to {}", i64::MIN, i64::MAX);
     let post_id = without_zero_fraction(row.post_id.trim()).parse().map_err(whole)?;
-    let report = without_zero_fraction(row.pkey.trim()).parse().map_err(|error| format!("pkey {error}"))?;
-    Ok(PartnerPost { post_id, report })
+    Ok(PartnerPost { post_id, report: csv_file::parsed("pkey", &row.pkey)? })
 }
 
 impl FolderWriter {
@@ -53,19 +41,17 @@ impl FolderWriter {
     ///
     /// If the file cannot be created.
     pub fn partner_posts(&self) -> Result<CsvWriter<PartnerPost>, WriteError> {
-        self.rows(FolderFile::PartnerPosts, CsvWriter::<PartnerPost>::COLUMNS)
+        self.rows::<_, Post>(FolderFile::PartnerPosts)
     }
 }
 
 impl CsvWriter<PartnerPost> {
-    pub(super) const COLUMNS: [&str; 2] = ["post_id", "pkey"];
-
     /// Writes the next post.
     ///
     /// # Errors
     ///
     /// If the file cannot be written.
     pub fn write(&mut self, post: &PartnerPost) -> Result<(), WriteError> {
-        self.record([&post.post_id.to_string(), &post.report.to_string()])
+        self.record(&[&post.post_id.to_string(), &post.report.to_string()])
     }
 }

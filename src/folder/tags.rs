@@ -9,15 +9,14 @@ pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) ->
     let located = locator.locate(place);
     let Some(tags) = feature.object("tags")? else { return Ok(located) };
     let instance_region_code = match tag(&tags, "instance_region_code")? {
-        Tag::Absent => located.instance_region_code,
-        Tag::Null => None,
-        Tag::Text(code) => Some(code.into()),
+        None => located.instance_region_code,
+        Some(code) => Some(code).filter(|code| !code.is_empty()).map(Box::from),
     };
-    let local_area_id = match tag(&tags, "local_area_id")? {
-        Tag::Absent => located.local_area_id,
-        Tag::Null => None,
-        Tag::Text(id) => {
-            let id = without_zero_fraction(&id).parse();
+    let local_area_id = match tag(&tags, "local_area_id")?.as_deref() {
+        None => located.local_area_id,
+        Some("") => None,
+        Some(id) => {
+            let id = without_zero_fraction(id).parse();
             Some(id.map_err(|error| format!("tags.local_area_id {error}"))?)
         }
     };
@@ -35,21 +34,13 @@ pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) ->
     Ok(Tags { instance_region_code, local_area_id, district_id, city: located.city })
 }
 
-enum Tag {
-    Absent,
-    /// Null or empty.
-    Null,
-    Text(String),
-}
-
-fn tag(tags: &JsonObject, key: &str) -> Result<Tag, String> {
-    let wrong = || format!("tags.{key} {TEXT_OR_WHOLE}");
-    match tags.get(key) {
-        None => Ok(Tag::Absent),
-        Some(JsonValue::Null) => Ok(Tag::Null),
-        Some(JsonValue::String(text)) if text.is_empty() => Ok(Tag::Null),
-        Some(JsonValue::String(text)) => Ok(Tag::Text(text.clone())),
-        Some(JsonValue::Number(number)) => whole_number(&number.to_string()).map(Tag::Text).ok_or_else(wrong),
-        Some(_) => Err(wrong()),
-    }
+/// Returns a tag as text, which is empty if the tag is null; `None` if it is absent.
+fn tag(tags: &JsonObject, key: &str) -> Result<Option<String>, String> {
+    let text = match tags.get(key) {
+        None => return Ok(None),
+        Some(JsonValue::Null) => Some(String::new()),
+        Some(JsonValue::String(text)) => Some(text.clone()),
+        Some(other) => whole_number(&other.to_string()),
+    };
+    text.map(Some).ok_or_else(|| format!("tags.{key} {TEXT_OR_WHOLE}"))
 }

@@ -12,13 +12,13 @@ pub struct CsvWriter<T> {
 }
 
 impl<T> CsvWriter<T> {
-    pub(super) fn begin<const N: usize>(file: PartFile, columns: [&str; N]) -> Result<Self, WriteError> {
+    pub(super) fn begin(file: PartFile, columns: &[&str]) -> Result<Self, WriteError> {
         let mut writer = Self { csv: csv::Writer::from_writer(file), of: PhantomData };
         writer.record(columns)?;
         Ok(writer)
     }
 
-    pub(in crate::folder) fn record<const N: usize>(&mut self, fields: [&str; N]) -> Result<(), WriteError> {
+    pub(in crate::folder) fn record(&mut self, fields: &[&str]) -> Result<(), WriteError> {
         let written = self.csv.write_record(fields).map_err(io::Error::from);
         written.map_err(|source| self.csv.get_ref().unwritable(source))
     }

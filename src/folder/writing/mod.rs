@@ -12,6 +12,7 @@ pub use self::csv_writer::CsvWriter;
 pub use self::geojson_writer::GeoJsonWriter;
 use self::part_file::PartFile;
 use super::FolderFile;
+use super::csv_file::Record;
 
 /// Writes a folder that a [`Folder`](super::Folder) reads as the same values.
 ///
@@ -65,13 +66,9 @@ impl FolderWriter {
         GeoJsonWriter::begin(self.begin(file)?)
     }
 
-    /// Begins a file of rows with these columns.
-    pub(super) fn rows<T, const N: usize>(
-        &self,
-        file: FolderFile,
-        columns: [&str; N],
-    ) -> Result<CsvWriter<T>, WriteError> {
-        CsvWriter::begin(self.begin(file)?, columns)
+    /// Begins a file of rows with the columns of `R`.
+    pub(super) fn rows<T, R: Record>(&self, file: FolderFile) -> Result<CsvWriter<T>, WriteError> {
+        CsvWriter::begin(self.begin(file)?, &[R::COLUMNS, R::OPTIONAL].concat())
     }
 
     fn begin(&self, file: FolderFile) -> Result<PartFile, WriteError> {
