@@ -201,3 +201,12 @@ fn all_faults_of_all_files_are_named_at_once_and_a_file_that_is_no_json_by_its_l
     let found = faults(&folder);
     assert_eq!(found.iter().filter(|fault| fault.starts_with("hazards.toml, line")).count(), 2, "{found:#?}");
 }
+
+#[test]
+fn at_most_20_faults_are_named_and_a_wrong_code_needs_no_texts_however_many_there_are() {
+    let folder = own();
+    let rows = "town,,no,\n".repeat(30);
+    replace(&folder, "regions.csv", "city,bdg", &format!("{rows}city,bdg"));
+    replace(&folder, "hazards.toml", "highest = 2", "highest = 4294967295");
+    assert_eq!(faults(&folder).len(), 20);
+}
