@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use rocket::serde::json::json;
 
+use crate::archive::Archive;
 use crate::changes::Follower;
 use crate::error::Problem;
 use crate::guards::JsonBody;
@@ -19,6 +20,7 @@ pub(crate) async fn order_visibility(
     store: &Arc<dyn Store>,
     images: &CardImages,
     follower: &Follower,
+    archive: Option<&Archive>,
 ) -> Result<Answer, Problem> {
     let order = read_visibility(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let Visibility { hidden, reason } = order;
@@ -26,6 +28,9 @@ pub(crate) async fn order_visibility(
     let changed = store.moderate(&Moderation { report, made_at: None, action, by, reason }).await?;
     // If the revision is unknown, the order is not confirmed: a response from before it may still be returned.
     follower.withdrawn().note(store.revision(Resource::Reports).await?);
+    if let Some(archive) = archive {
+        archive.withdraw().await?;
+    }
     images.settle(report).await;
     Answer::bare(&json!({ "report_id": report, "hidden": hidden, "updated": changed }))
 }

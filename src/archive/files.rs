@@ -1,16 +1,19 @@
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use geo::Coord;
-use ring::digest::{Context, Digest, SHA256};
+use ring::digest::{Context, SHA256};
+use serde_json::Value;
 
-use super::Resource;
+use super::package::describe_file;
 use crate::collections::{Cell, Collection, Column, Kind, Tables, begin_feature};
 use crate::config::Archive as Settings;
 use crate::model::{AreaLayer, AreaOutline, AreaSet, GaugeLayer, Geometry, Layer, StateChange, Timestamp};
 
+pub(super) const AREAS: &str = "areas.geojson";
+pub(super) const REPORTS: &str = "reports.csv";
 /// Columns of reports that are never in the archive, since they have the identifier of the card.
 const PRIVATE: [&str; 2] = ["url", "image_url"];
 /// Columns of reports that may name people.
@@ -18,97 +21,62 @@ const WORDS: [&str; 2] = ["title", "text"];
 /// The length of a degree of latitude on a sphere of the Earth's mean radius.
 const METRES_A_DEGREE: f64 = 111_195.0;
 
-/// Returns a digest as data packages write it.
-pub(super) fn digest(bytes: &[u8]) -> String {
-    written(ring::digest::digest(&SHA256, bytes))
-}
-
-fn written(digest: Digest) -> String {
-    format!("sha256:{}", hex::encode(digest))
-}
-
-/// A file whose size and digest are known once it is written.
-struct Measured {
-    out: BufWriter<File>,
-    digest: Context,
-    bytes: u64,
-}
-
-impl Measured {
-    fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self { out: BufWriter::new(File::create(path)?), digest: Context::new(&SHA256), bytes: 0 })
-    }
-
-    fn finish(self) -> io::Result<(u64, String)> {
-        let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        Ok((self.bytes, written(self.digest.finish())))
-    }
-}
-
-impl Write for Measured {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write_all(bytes)?;
-        self.digest.update(bytes);
-        self.bytes += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+/// Returns the size of a file, and its digest as data packages write it. The file is on the disk then.
+pub(super) fn size_and_digest(path: &Path) -> io::Result<(u64, String)> {
+    let (mut file, mut digest, mut size) = (File::open(path)?, Context::new(&SHA256), 0);
+    file.sync_all()?;
+    let mut part = vec![0; 1 << 16];
+    loop {
+        let read = file.read(&mut part)?;
+        if read == 0 {
+            return Ok((size, format!("sha256:{}", hex::encode(digest.finish()))));
+        }
+        digest.update(&part[..read]);
+        size += read as u64;
     }
 }
 
 /// A CSV file with the rows of a table.
 struct TableFile {
-    name: &'static str,
+    path: PathBuf,
     columns: Vec<Column>,
     rows: u64,
-    csv: csv::Writer<Measured>,
+    csv: csv::Writer<File>,
 }
 
 impl TableFile {
-    fn create(folder: &Path, name: &'static str, columns: Vec<Column>) -> io::Result<Self> {
-        let mut csv = csv::Writer::from_writer(Measured::create(&folder.join(format!("{name}.csv")))?);
+    fn create(path: PathBuf, columns: Vec<Column>) -> io::Result<Self> {
+        let mut csv = csv::Writer::from_path(&path)?;
         csv.write_record(columns.iter().map(|column| &*column.name))?;
-        Ok(Self { name, columns, rows: 0, csv })
+        Ok(Self { path, columns, rows: 0, csv })
     }
 
-    fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
+    fn add(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
         self.rows += 1;
         Ok(self.csv.write_record(cells.iter().map(Cell::to_string))?)
     }
 
-    fn finish(self) -> io::Result<Resource> {
-        let measured = self.csv.into_inner().map_err(|error| io::Error::other(error.error().to_string()))?;
-        let (bytes, hash) = measured.finish()?;
-        Ok(Resource::new(
-            self.name,
-            &format!("{}.csv", self.name),
-            bytes,
-            hash,
-            self.rows,
-            Some(&self.columns),
-        ))
+    fn finish(mut self, name: &str) -> io::Result<Value> {
+        self.csv.flush()?;
+        describe_file(name, &self.path, self.rows, Some(&self.columns))
     }
 }
 
 /// A GeoJSON file with features.
 struct FeatureFile {
-    name: &'static str,
-    path: &'static str,
+    path: PathBuf,
     rows: u64,
-    out: Measured,
+    out: BufWriter<File>,
 }
 
 impl FeatureFile {
-    fn create(folder: &Path, name: &'static str, path: &'static str) -> io::Result<Self> {
-        let mut out = Measured::create(&folder.join(path))?;
+    fn create(path: PathBuf) -> io::Result<Self> {
+        let mut out = BufWriter::new(File::create(&path)?);
         out.write_all(b"{\"type\":\"FeatureCollection\",\"features\":[")?;
-        Ok(Self { name, path, rows: 0, out })
+        Ok(Self { path, rows: 0, out })
     }
 
-    fn feature(
+    fn add(
         &mut self,
         id: u64,
         geometry: Geometry<'_>,
@@ -122,40 +90,29 @@ impl FeatureFile {
         self.out.write_all(&text)
     }
 
-    fn finish(mut self) -> io::Result<Resource> {
+    fn finish(mut self, name: &str) -> io::Result<Value> {
         self.out.write_all(b"\n]}\n")?;
-        let (bytes, hash) = self.out.finish()?;
-        Ok(Resource::new(self.name, self.path, bytes, hash, self.rows, None))
+        self.out.flush()?;
+        describe_file(name, &self.path, self.rows, None)
     }
 }
 
-/// The file with the areas.
-pub(super) struct AreaFile;
-
-impl AreaFile {
-    /// Writes the file. The old one stays until the new one is complete.
-    pub(super) fn write(folder: &Path, areas: &Arc<AreaSet>, tables: &Tables) -> io::Result<Resource> {
-        const PATH: &str = "areas.geojson";
-        const PART: &str = ".areas.geojson.part";
-        let mut file = FeatureFile::create(folder, "areas", PART)?;
-        let outlines = (0..areas.len()).map(AreaOutline::Area).collect();
-        let layer = Layer::Areas(AreaLayer::new(Arc::clone(areas), outlines));
-        let columns = tables.columns(Collection::Areas);
-        for (index, area) in areas.iter().enumerate() {
-            if let Some(row) = tables.row(&layer, index) {
-                file.feature(area.id.number(), row.geometry, columns, &row.cells)?;
-            }
+/// Writes the file with the areas into a folder, and returns its description.
+pub(super) fn write_areas(folder: &Path, areas: &Arc<AreaSet>, tables: &Tables) -> io::Result<Value> {
+    let mut file = FeatureFile::create(folder.join(AREAS))?;
+    let outlines = (0..areas.len()).map(AreaOutline::Area).collect();
+    let layer = Layer::Areas(AreaLayer::new(Arc::clone(areas), outlines));
+    for (index, area) in areas.iter().enumerate() {
+        if let Some(row) = tables.row(&layer, index) {
+            file.add(area.id.number(), row.geometry, tables.columns(Collection::Areas), &row.cells)?;
         }
-        file.path = PATH;
-        let resource = file.finish()?;
-        fs::rename(folder.join(PART), folder.join(PATH))?;
-        Ok(resource)
     }
+    file.finish("areas")
 }
 
 /// The files of a month while they are written.
-pub(super) struct MonthFiles {
-    tables: Arc<Tables>,
+pub(super) struct MonthFiles<'a> {
+    tables: &'a Tables,
     /// The columns of reports that are public, by their index.
     public: Vec<usize>,
     /// The step to which places are rounded, in degrees; zero for none.
@@ -167,21 +124,16 @@ pub(super) struct MonthFiles {
     readings: TableFile,
 }
 
-impl MonthFiles {
-    /// Begins the files in a new folder, which takes the place of one that was not finished.
-    pub(super) fn create(folder: &PathBuf, tables: Arc<Tables>, settings: &Settings) -> io::Result<Self> {
-        if folder.exists() {
-            fs::remove_dir_all(folder)?;
-        }
-        fs::create_dir_all(folder)?;
+impl<'a> MonthFiles<'a> {
+    /// Begins the files in a folder.
+    pub(super) fn create(folder: &Path, tables: &'a Tables, settings: &Settings) -> io::Result<Self> {
         let all = tables.columns(Collection::Reports);
         let is_public = |column: &Column| {
             let name = &*column.name;
             !PRIVATE.contains(&name) && (settings.text || !WORDS.contains(&name))
         };
         let public: Vec<_> = (0..all.len()).filter(|index| is_public(&all[*index])).collect();
-        let mut reports: Vec<_> = public.iter().map(|index| all[*index].clone()).collect();
-        reports.extend(place());
+        let reports = public.iter().map(|index| all[*index].clone()).chain(place()).collect();
         let changes = [
             ("area_id", Kind::Integer, "The local area: area_id in areas.geojson."),
             (
@@ -193,50 +145,44 @@ impl MonthFiles {
         ];
         let gauges = tables.columns(Collection::Gauges).iter().cloned().chain(place()).collect();
         Ok(Self {
+            tables,
             public,
             step: f64::from(settings.coarse) / METRES_A_DEGREE,
             oldest: None,
-            changes: TableFile::create(folder, "flood_changes", changes.map(column).into())?,
-            reports: TableFile::create(folder, "reports", reports)?,
-            features: FeatureFile::create(folder, "report_features", "reports.geojson")?,
-            readings: TableFile::create(folder, "gauge_readings", gauges)?,
-            tables,
+            changes: TableFile::create(folder.join("flood_changes.csv"), changes.map(column).into())?,
+            reports: TableFile::create(folder.join(REPORTS), reports)?,
+            features: FeatureFile::create(folder.join("reports.geojson"))?,
+            readings: TableFile::create(folder.join("gauge_readings.csv"), gauges)?,
         })
     }
 
-    /// Writes changes of areas.
-    pub(super) fn with_changes(mut self, changes: &[(u64, StateChange)]) -> io::Result<Self> {
+    /// Adds changes of areas.
+    pub(super) fn add_changes(&mut self, changes: &[(u64, StateChange)]) -> io::Result<()> {
         for (area, change) in changes {
             let state = change.state.map_or(Cell::None, |state| Cell::integer(state.code().into()));
-            self.changes.row(&[Cell::integer(*area), Cell::Moment(change.at), state])?;
+            self.changes.add(&[Cell::integer(*area), Cell::Moment(change.at), state])?;
         }
-        Ok(self)
+        Ok(())
     }
 
-    /// Writes the reports and the readings of a day.
-    pub(super) fn with_day(mut self, reports: &Layer, gauges: &GaugeLayer) -> io::Result<Self> {
+    /// Adds the reports and the readings of a day.
+    pub(super) fn add_day(&mut self, reports: &Layer, gauges: &GaugeLayer) -> io::Result<()> {
         if let Layer::Reports(layer) = reports {
-            let first = layer.reports.iter().map(|report| report.content.created_at).min();
-            self.oldest = self.oldest.into_iter().chain(first).min();
-            let columns = self.reports.columns.clone();
             for (index, report) in layer.reports.iter().enumerate() {
                 let Some(row) = self.tables.row(reports, index) else { continue };
+                let made_at = report.content.created_at;
+                self.oldest = Some(self.oldest.map_or(made_at, |oldest| oldest.min(made_at)));
                 let mut cells: Vec<_> = self.public.iter().map(|column| row.cells[*column].clone()).collect();
                 let at = rounded(report.content.location.coord(), self.step);
-                self.features.feature(
-                    report.key.number(),
-                    Geometry::Point(at),
-                    &columns[..cells.len()],
-                    &cells,
-                )?;
+                self.features.add(report.key.number(), Geometry::Point(at), &self.reports.columns, &cells)?;
                 cells.extend([Cell::Number(at.x), Cell::Number(at.y)]);
-                self.reports.row(&cells)?;
+                self.reports.add(&cells)?;
             }
         }
         for of in &gauges.0 {
             let at = of.gauge.location.coord();
             for observation in &of.observations {
-                self.readings.row(&[
+                self.readings.add(&[
                     Cell::text(&of.gauge.id),
                     Cell::some_text(&of.gauge.name),
                     Cell::Moment(observation.observed_at),
@@ -248,13 +194,19 @@ impl MonthFiles {
                 ])?;
             }
         }
-        Ok(self)
+        Ok(())
     }
 
     /// Ends the files, and returns their descriptions, and when the oldest report was made.
-    pub(super) fn finish(self) -> io::Result<(Vec<Resource>, Option<Timestamp>)> {
+    pub(super) fn finish(self) -> io::Result<(Vec<Value>, Option<Timestamp>)> {
         let Self { changes, reports, features, readings, oldest, .. } = self;
-        Ok((vec![changes.finish()?, reports.finish()?, features.finish()?, readings.finish()?], oldest))
+        let described = vec![
+            changes.finish("flood_changes")?,
+            reports.finish("reports")?,
+            features.finish("report_features")?,
+            readings.finish("gauge_readings")?,
+        ];
+        Ok((described, oldest))
     }
 }
 

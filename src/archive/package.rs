@@ -1,12 +1,14 @@
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Month;
-use super::files::digest;
+use super::files::size_and_digest;
 use crate::collections::{Column, Kind};
 use crate::config::Config;
 use crate::model::Timestamp;
@@ -14,123 +16,108 @@ use crate::model::Timestamp;
 /// The name of the description.
 pub(super) const PACKAGE: &str = "datapackage.json";
 
-/// The description of a folder: a data package (Frictionless Data, version 1).
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// What the server reads of the description of a folder, which is a data package (Frictionless Data, version 1).
+#[derive(Debug, Deserialize)]
 pub(crate) struct Package {
-    profile: String,
-    name: String,
-    title: String,
-    created: String,
-    licenses: Vec<Value>,
-    /// The month.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    temporal: Option<Value>,
     pub(crate) resources: Vec<Resource>,
-    /// The number of the newest entry of the moderation log that was read.
-    #[serde(default, rename = "siaga:moderated")]
+    /// The number of the newest entry of the moderation log before the data were read.
+    #[serde(rename = "siaga:moderated")]
     pub(super) moderated: u64,
     /// When the oldest report in it was made.
-    #[serde(default, rename = "siaga:oldest_report", skip_serializing_if = "Option::is_none")]
-    pub(super) oldest_report: Option<String>,
+    #[serde(default, rename = "siaga:oldest_report")]
+    pub(super) oldest_report: Option<DateTime<Utc>>,
 }
 
 /// A file of a package.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Resource {
-    name: String,
     /// Its name in the folder.
     pub(crate) path: String,
-    profile: String,
-    format: String,
     pub(crate) mediatype: String,
-    encoding: String,
     pub(crate) bytes: u64,
     pub(crate) hash: String,
     /// How many rows or features it has.
     #[serde(rename = "siaga:rows")]
     pub(crate) rows: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    schema: Option<Value>,
 }
 
 impl Package {
-    pub(super) fn new(
-        config: &Config,
-        now: Timestamp,
-        month: Option<Month>,
-        resources: Vec<Resource>,
-    ) -> Self {
-        let licence = match &config.licence.url {
-            Some(url) => json!({ "path": url.as_str(), "title": config.licence.terms }),
-            None => json!({ "name": "notspecified", "title": config.licence.terms }),
-        };
-        let of = month.map_or_else(|| "areas".to_owned(), |month| month.to_string());
-        Self {
-            profile: "data-package".to_owned(),
-            name: format!("siaga-{of}"),
-            title: format!("{}: {of}", config.site.name),
-            created: now.to_string(),
-            licenses: vec![licence],
-            temporal: month.map(|month| json!({ "start": month.begin(), "end": month.end().min(now) })),
-            resources,
-            moderated: 0,
-            oldest_report: None,
-        }
-    }
-
     pub(super) fn read(folder: &Path) -> io::Result<Self> {
         Ok(serde_json::from_slice(&fs::read(folder.join(PACKAGE))?)?)
     }
 
-    /// Writes the description; the old one stays until the new one is complete.
-    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
-        let part = folder.join(".datapackage.part");
-        fs::write(&part, serde_json::to_vec_pretty(self)?)?;
-        fs::rename(part, folder.join(PACKAGE))
-    }
-
     /// Returns the file with a name, or the description itself.
     pub(super) fn resource(&self, folder: &Path, name: &str) -> Option<Resource> {
-        if name == PACKAGE {
-            let text = fs::read(folder.join(PACKAGE)).ok()?;
-            return Some(Resource::new("datapackage", name, text.len() as u64, digest(&text), 0, None));
+        if name != PACKAGE {
+            return self.resources.iter().find(|resource| resource.path == name).cloned();
         }
-        self.resources.iter().find(|resource| resource.path == name).cloned()
+        let (bytes, hash) = size_and_digest(&folder.join(PACKAGE)).ok()?;
+        let (path, mediatype) = (name.to_owned(), "application/json".to_owned());
+        Some(Resource { path, mediatype, bytes, hash, rows: 0 })
     }
 }
 
-impl Resource {
-    pub(super) fn new(
-        name: &str,
-        path: &str,
-        bytes: u64,
-        hash: String,
-        rows: u64,
-        columns: Option<&[Column]>,
-    ) -> Self {
-        let (format, mediatype) = match path.rsplit('.').next() {
-            Some("csv") => ("csv", "text/csv; charset=utf-8"),
-            Some("geojson") => ("geojson", "application/geo+json"),
-            _ => ("json", "application/json"),
-        };
-        let is_table = format == "csv";
-        let schema = columns.filter(|_| is_table).map(|columns| {
-            let fields: Vec<_> = columns.iter().map(field).collect();
-            json!({ "fields": fields, "missingValues": [""] })
-        });
-        Self {
-            name: name.to_owned(),
-            path: path.to_owned(),
-            profile: if is_table { "tabular-data-resource" } else { "data-resource" }.to_owned(),
-            format: format.to_owned(),
-            mediatype: mediatype.to_owned(),
-            encoding: "utf-8".to_owned(),
-            bytes,
-            hash,
-            rows,
-            schema,
-        }
+/// Writes the description of a month, or of the areas, into their folder.
+pub(super) fn write_package(
+    folder: &Path,
+    config: &Config,
+    now: Timestamp,
+    month: Option<Month>,
+    resources: Vec<Value>,
+    moderated: u64,
+    oldest_report: Option<Timestamp>,
+) -> io::Result<()> {
+    let licence = match &config.licence.url {
+        Some(url) => json!({ "path": url.as_str(), "title": config.licence.terms }),
+        None => json!({ "name": "notspecified", "title": config.licence.terms }),
+    };
+    let name = month.map_or_else(|| "areas".to_owned(), |month| month.to_string());
+    let mut package = json!({
+        "profile": "data-package",
+        "name": format!("siaga-{name}"),
+        "title": format!("{}: {name}", config.site.name),
+        "created": now,
+        "licenses": [licence],
+    });
+    if let Some(month) = month {
+        package["temporal"] = json!({ "start": month.begin(), "end": month.end().min(now) });
     }
+    package["resources"] = resources.into();
+    package["siaga:moderated"] = moderated.into();
+    if let Some(oldest) = oldest_report {
+        package["siaga:oldest_report"] = json!(oldest);
+    }
+    fs::write(folder.join(PACKAGE), serde_json::to_vec_pretty(&package)?)
+}
+
+/// Returns the description of a file that is written: of a table if it has columns, else of features.
+pub(super) fn describe_file(
+    name: &str,
+    path: &Path,
+    rows: u64,
+    columns: Option<&[Column]>,
+) -> io::Result<Value> {
+    let (bytes, hash) = size_and_digest(path)?;
+    let (profile, format, mediatype) = match columns {
+        Some(_) => ("tabular-data-resource", "csv", "text/csv; charset=utf-8"),
+        None => ("data-resource", "geojson", "application/geo+json"),
+    };
+    let mut resource = json!({
+        "name": name,
+        "path": path.file_name().map(OsStr::to_string_lossy),
+        "profile": profile,
+        "format": format,
+        "mediatype": mediatype,
+        "encoding": "utf-8",
+        "bytes": bytes,
+        "hash": hash,
+        "siaga:rows": rows,
+    });
+    if let Some(columns) = columns {
+        let fields: Vec<_> = columns.iter().map(field).collect();
+        resource["schema"] = json!({ "fields": fields, "missingValues": [""] });
+    }
+    Ok(resource)
 }
 
 fn field(Column { name, kind, says }: &Column) -> Value {

@@ -115,9 +115,9 @@ pub(super) async fn publish(builder: &Builder, folder: PathBuf) -> Result<(), Fa
     let config = builder.checked_but_for_templates()?;
     let store = builder.open_any().await?;
     let clock = Arc::clone(&builder.clock);
-    let written = Archive::new(&store, &clock, &config).write_all(&folder).await;
+    let written = Archive::new(&store, &clock, &config, folder.clone()).write_all().await;
     store.close().await;
-    let months = written?.len();
+    let months = written.map_err(|error| format!("{}: {error}", folder.display()))?;
     let months = if months == 1 { "1 month".to_owned() } else { format!("{months} months") };
     Ok(writeln!(io::stdout(), "The areas and {months} are in {}.", folder.display())?)
 }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use rocket::{State, get, put};
 
 use crate::actions::order_visibility;
+use crate::archive::Archive;
 use crate::changes::Follower;
 use crate::described;
 use crate::error::Problem;
@@ -109,8 +110,9 @@ pub(super) async fn set_visibility(
     store: &State<Arc<dyn Store>>,
     images: &State<Arc<CardImages>>,
     follower: &State<Follower>,
+    archive: &State<Option<Archive>>,
 ) -> Result<Answer, Problem> {
     let Username(username) = username.get();
     let by = Actor { subject: authorized.credential.subject, username };
-    order_visibility(by, id.get()?, body, store, images, follower).await
+    order_visibility(by, id.get()?, body, store, images, follower, archive.inner().as_ref()).await
 }

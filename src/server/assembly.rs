@@ -13,7 +13,7 @@ use rocket::{Build, Rocket, Route};
 use super::middleware::Middleware;
 use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::{diverted, other_methods, unread};
-use crate::archive::{Archive, Keeper};
+use crate::archive::Archive;
 use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret, random};
 use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
 use crate::basemap::Basemap;
@@ -246,8 +246,8 @@ fn with_archive(
     store: &Arc<dyn Store>,
     clock: &Arc<dyn Clock>,
 ) -> Rocket<Build> {
-    let archive = Archive::new(store, clock, config);
-    rocket.attach(Keeper::new(archive.clone())).manage(archive)
+    let archive = config.archive.folder.clone().map(|folder| Archive::new(store, clock, config, folder));
+    archive.iter().fold(rocket, |rocket, archive| rocket.attach(archive.task())).manage(archive.clone())
 }
 
 /// Keeps the public keys that verify tokens up to date while the server runs.

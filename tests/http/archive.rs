@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rocket::http::{Header, Method, Status};
+use rocket::http::{Header, Status};
 use rocket::local::blocking::Client;
 use serde_json::{Value, json};
 use siaga::model::Timestamp;
@@ -11,46 +11,53 @@ use tempfile::TempDir;
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{Siaga, figment};
 
-const DESCRIPTION: &str = "/archive/2016-12/datapackage.json";
+pub(super) const DESCRIPTION: &str = "/archive/2016-12/datapackage.json";
 
 /// A service whose month with data is finished, and a server beside it that keeps an archive.
-struct Archived {
-    siaga: Siaga,
-    folder: TempDir,
-    server: Client,
+pub(super) struct Archived {
+    pub(super) siaga: Siaga,
+    pub(super) folder: TempDir,
+    pub(super) server: Client,
 }
 
 impl Archived {
-    fn start(settings: &[(&str, Value)]) -> Self {
+    pub(super) fn start(settings: &[(&str, Value)]) -> Self {
         let siaga = Siaga::start();
         siaga.clock.set(Timestamp::parse("2017-01-02T00:00:00Z").unwrap());
         let folder = TempDir::new().unwrap();
         let server = server(&siaga, &folder, settings);
-        let archived = Self { siaga, folder, server };
-        archived.await_month();
-        archived
+        await_file(&server, DESCRIPTION);
+        Self { siaga, folder, server }
     }
 
-    /// Waits until the month can be read.
-    fn await_month(&self) {
-        let status = || self.server.get(DESCRIPTION).dispatch().status();
-        eventually_blocking("the month is written", LONG, status, |status| *status == Status::Ok);
+    /// Starts the server with the archive again: it looks for months to write.
+    pub(super) fn restart(self) -> Self {
+        let Self { siaga, folder, server: old } = self;
+        drop(old);
+        let server = server(&siaga, &folder, &[]);
+        Self { siaga, folder, server }
     }
 
-    fn text(&self, address: &str) -> String {
+    pub(super) fn text(&self, address: &str) -> String {
         let response = self.server.get(address.to_owned()).dispatch();
         assert_eq!(response.status(), Status::Ok, "{address}");
         response.into_string().unwrap()
     }
 
     /// The rows of a table, by the names of the columns.
-    fn rows(&self, file: &str) -> Vec<HashMap<String, String>> {
+    pub(super) fn rows(&self, file: &str) -> Vec<HashMap<String, String>> {
         let text = self.text(&format!("/archive/2016-12/{file}"));
         csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()
     }
 }
 
-fn server(siaga: &Siaga, folder: &TempDir, settings: &[(&str, Value)]) -> Client {
+/// Waits until a file of the archive can be read.
+pub(super) fn await_file(server: &Client, address: &str) {
+    let status = || server.get(address.to_owned()).dispatch().status();
+    eventually_blocking(address, LONG, status, |status| *status == Status::Ok);
+}
+
+pub(super) fn server(siaga: &Siaga, folder: &TempDir, settings: &[(&str, Value)]) -> Client {
     let figment = figment().merge(("siaga.archive.folder", folder.path()));
     siaga.beside(settings.iter().fold(figment, |figment, setting| figment.merge(setting.clone())))
 }
@@ -133,39 +140,6 @@ fn the_description_has_the_size_the_digest_and_the_rows_of_each_file() {
     let areas: Value = serde_json::from_str(&archived.text("/archive/areas.geojson")).unwrap();
     let on_map = archived.siaga.result("/v1/areas?geoformat=geojson");
     assert_eq!(areas["features"].as_array().unwrap().len(), on_map["features"].as_array().unwrap().len());
-}
-
-#[test]
-fn a_report_that_is_hidden_or_shown_withdraws_its_month_at_once_until_it_is_written_anew() {
-    let mut archived = Archived::start(&[]);
-    let has_report = |archived: &Archived| archived.rows("reports.csv").iter().any(|row| row["pkey"] == "7");
-    for hidden in [true, false] {
-        assert_eq!(has_report(&archived), hidden);
-        let order = json!({ "hidden": hidden, "reason": "shows a name" }).to_string();
-        assert_eq!(archived.siaga.ask(Method::Put, "/v1/reports/7/visibility", order).status(), Status::Ok);
-        for file in ["datapackage.json", "reports.csv", "reports.geojson", "flood_changes.csv"] {
-            let response = archived.server.get(format!("/archive/2016-12/{file}")).dispatch();
-            assert_eq!(response.status(), Status::NotFound, "{file}");
-        }
-        let list = archived.text("/archive");
-        assert!(!list.contains("2016-12"), "{list}");
-        // A server looks each hour, and when it starts.
-        archived.server = server(&archived.siaga, &archived.folder, &[]);
-        archived.await_month();
-        assert_eq!(has_report(&archived), !hidden);
-    }
-}
-
-#[test]
-fn a_report_that_was_erased_for_its_age_withdraws_its_month() {
-    let archived = Archived::start(&[]);
-    let old = server(&archived.siaga, &archived.folder, &[("siaga.reports.keep", json!("24h"))]);
-    let gone = || old.get("/archive/2016-12/reports.csv").dispatch().into_string().unwrap_or_default();
-    let is_gone = |text: &String| !text.contains("\n7,");
-    assert!(is_gone(&gone()), "the old file is not served");
-    eventually_blocking("the month is written without it", LONG, gone, |text| {
-        text.starts_with("pkey,") && is_gone(text)
-    });
 }
 
 #[test]

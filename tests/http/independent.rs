@@ -11,6 +11,7 @@ mod alert_feeds;
 mod alert_links;
 mod alerts;
 mod archive;
+mod archive_withdrawn;
 mod area_outlines;
 mod areas;
 mod attention_of_many;

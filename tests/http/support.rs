@@ -1,5 +1,6 @@
 //! A service on the fixture's data, to which tests speak without a network.
 
+use std::fmt::Debug;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +16,12 @@ use serde_json::{Value, json};
 use siaga::Builder;
 use siaga::auth::KeyDigest;
 use siaga::model::{Actor, Clock, ManualClock, Timestamp};
-use siaga::stores::{OpenStore, SetFloodState, Store};
+use siaga::stores::{Decorator, OpenStore, SetFloodState, Store};
 
 use crate::backend::OpenFixture;
 use crate::fixture;
 use crate::suite::described::Described;
+use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
 /// A key that allows to set flood states.
 pub(crate) const KEY: &str = "a key for floods";
@@ -113,6 +115,20 @@ impl Siaga {
     /// Another server on the same store.
     pub(crate) fn beside(&self, figment: Figment) -> Client {
         let other = service_on(figment, |builder| builder, &self.clock, &self.opener);
+        Client::untracked(self.runtime.block_on(other)).unwrap()
+    }
+
+    /// Another server on the same store, through something of a test.
+    pub(crate) fn beside_through<By: Clone + Debug + Send + Sync + 'static>(
+        &self,
+        figment: Figment,
+        by: By,
+    ) -> Client
+    where
+        Wrapped<By>: Decorator,
+    {
+        let wrapped = OpenWrapped::around(Arc::clone(&self.opener) as _, by);
+        let other = service_on(figment, |builder| builder.store(wrapped), &self.clock, &self.opener);
         Client::untracked(self.runtime.block_on(other)).unwrap()
     }
 

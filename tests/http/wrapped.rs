@@ -30,7 +30,11 @@ pub(crate) struct OpenWrapped<By> {
 
 impl<By> OpenWrapped<By> {
     pub(crate) fn new(opener: impl OpenStore, by: By) -> Arc<Self> {
-        Arc::new(Self { opener: Arc::new(opener), by })
+        Self::around(Arc::new(opener), by)
+    }
+
+    pub(crate) fn around(opener: Arc<dyn OpenStore>, by: By) -> Arc<Self> {
+        Arc::new(Self { opener, by })
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::session::Sender;
 use crate::actions::{order_changes, order_undo, order_visibility};
+use crate::archive::Archive;
 use crate::changes::Follower;
 use crate::error::Problem;
 use crate::guards::{IdempotencyKey, JsonBody, PathParam};
@@ -62,10 +63,12 @@ pub(super) async fn moderate(
     store: &State<Arc<dyn Store>>,
     images: &State<Arc<CardImages>>,
     follower: &State<Follower>,
+    archive: &State<Option<Archive>>,
 ) -> Result<Answer, Problem> {
     let Sender(officer) = sender;
     officer.must_moderate()?;
-    order_visibility(officer.actor(), id.get()?, body, store, images, follower).await
+    order_visibility(officer.actor(), id.get()?, body, store, images, follower, archive.inner().as_ref())
+        .await
 }
 
 /// `POST /desk/reports/waiting/:sender/hide`: hides all reports of a sender that wait for review.

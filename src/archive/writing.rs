@@ -1,0 +1,221 @@
+use std::error::Error;
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rocket::fairing::AdHoc;
+use rocket::tokio::{join, time};
+
+use super::files::{AREAS, MonthFiles, REPORTS, write_areas};
+use super::package::{PACKAGE, write_package};
+use super::{Archive, ArchiveError, Month};
+use crate::model::{AreaSelector, Layer, Period, StateChange, Timestamp};
+use crate::stores::{
+    EntryQuery, GaugeQuery, HistoryQuery, ReportQuery, Revision, StoreError, Versioned, Window,
+};
+use crate::tasks::{on_own_thread, run_in_background};
+
+/// How often to look for months to write.
+const ROUND: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
+
+impl Archive {
+    /// Returns the task beside the server, which withdraws months and writes those that are due.
+    pub(crate) fn task(&self) -> AdHoc {
+        let archive = self.clone();
+        AdHoc::on_liftoff("Public archive", |rocket| {
+            let running = async move {
+                join!(archive.follow_log(), archive.write_for_ever());
+            };
+            Box::pin(async move { run_in_background(rocket, running) })
+        })
+    }
+
+    async fn write_for_ever(&self) {
+        let mut areas = None;
+        loop {
+            let archive = self.clone();
+            // A panic was logged.
+            let written = on_own_thread(async move |_| archive.write_due(areas).await).await;
+            areas = written.unwrap_or(areas);
+            time::sleep(ROUND).await;
+        }
+    }
+
+    /// Writes the areas if their revision is not this one, and the months that are due. What fails is due again in the next round.
+    /// Returns the revision of the areas in the folder.
+    async fn write_due(&self, areas: Option<Revision>) -> Option<Revision> {
+        self.remove_leftovers();
+        let revision = logged("the areas", self.write_areas(areas).await);
+        for month in logged("the months", self.due().await).unwrap_or_default() {
+            if logged(&month.to_string(), self.write_month(month).await).is_some() {
+                tracing::info!(%month, "a month of the archive was written");
+            }
+        }
+        revision.or(areas)
+    }
+
+    /// Writes everything up to now into a folder without an archive: the areas, and each month with data. Returns how many months
+    /// these are.
+    ///
+    /// # Errors
+    ///
+    /// If the folder has an archive already, or cannot be written, or if the store fails.
+    pub(crate) async fn write_all(&self) -> Result<usize, ArchiveError> {
+        if self.folder.join(PACKAGE).exists() {
+            return Err(io::Error::other("the folder has an archive already").into());
+        }
+        self.read_log_once().await?;
+        self.write_areas(None).await?;
+        let months = self.months_with_data(Month::of(self.clock.now())).await?;
+        for month in &months {
+            self.write_month(*month).await?;
+        }
+        Ok(months.len())
+    }
+
+    /// Returns the finished months that are missing or withdrawn, and those of the last two to which reports were added.
+    async fn due(&self) -> Result<Vec<Month>, ArchiveError> {
+        let last = Month::of(self.clock.now()).previous();
+        let written = self.months().await?;
+        let mut due = Vec::new();
+        for month in self.months_with_data(last).await? {
+            let is_due = match written.get(&month) {
+                None => true,
+                Some(package) if month >= last.previous() => {
+                    let stored = self.count_reports(month.begin(), month.end(), u64::MAX).await?;
+                    !package.resources.iter().any(|file| file.path == REPORTS && file.rows == stored)
+                }
+                Some(_) => false,
+            };
+            due.extend(is_due.then_some(month));
+        }
+        Ok(due)
+    }
+
+    /// Returns the months from that of the first flood state or report up to the `last`, by a number of small queries that hardly
+    /// depends on how much data there is.
+    async fn months_with_data(&self, last: Month) -> Result<Vec<Month>, StoreError> {
+        let mut months: Vec<_> = Month::of(Timestamp::EPOCH).until(last).collect();
+        let (mut from, mut until) = (0, months.len());
+        while from < until {
+            let middle = from.midpoint(until);
+            let (selector, end) = (AreaSelector::default(), months[middle].end());
+            let entries = EntryQuery { selector, area: None, from: Timestamp::EPOCH, until: end };
+            let has_data = self.store.count_flood_entries(&entries, 1).await? > 0
+                || self.count_reports(Timestamp::EPOCH, end, 1).await? > 0;
+            if has_data { until = middle } else { from = middle + 1 }
+        }
+        Ok(months.split_off(from))
+    }
+
+    async fn count_reports(&self, begin: Timestamp, end: Timestamp, most: u64) -> Result<u64, StoreError> {
+        self.store.count_reports(&reports_within(Window::Within(period(begin, end)?)), most).await
+    }
+
+    /// Writes the areas unless the folder has those of the revision `written`. Returns their revision.
+    async fn write_areas(&self, written: Option<Revision>) -> Result<Revision, ArchiveError> {
+        let Versioned { revision, value: places, .. } = self.store.places().await?;
+        if written != Some(revision) {
+            let part = self.create_part("areas")?;
+            let file = write_areas(&part, places.areas(), &self.tables)?;
+            write_package(&part, &self.config, self.clock.now(), None, vec![file], 0, None)?;
+            for name in [AREAS, PACKAGE] {
+                fs::rename(part.join(name), self.folder.join(name))?;
+            }
+            fs::remove_dir(part)?;
+        }
+        Ok(revision)
+    }
+
+    /// Writes the folder of a month. It replaces an older one when it is complete.
+    async fn write_month(&self, month: Month) -> Result<(), ArchiveError> {
+        let now = self.clock.now();
+        let (begin, end) = (month.begin(), month.end().min(now));
+        // Read before the data: these may have a report that is hidden by a later entry.
+        let moderated = self.moderated().newest().unwrap_or_default();
+        let part = self.create_part(&month.to_string())?;
+        let mut files = MonthFiles::create(&part, &self.tables, &self.config.archive)?;
+        files.add_changes(&self.changes(begin, end).await?)?;
+        let mut day = begin;
+        while day <= end {
+            let last = day.after(DAY).before(Duration::from_millis(1)).min(end);
+            let window = Window::Within(period(day, last)?);
+            let mut reports = self.store.reports(&reports_within(window)).await?.value;
+            reports.reports.sort_by_key(|report| (report.content.created_at, report.key));
+            let gauges = GaugeQuery { selector: AreaSelector::default(), window };
+            let gauges = self.store.gauges(&gauges).await?.value;
+            files.add_day(&Layer::Reports(reports), &gauges)?;
+            day = day.after(DAY);
+        }
+        let (resources, oldest) = files.finish()?;
+        write_package(&part, &self.config, now, Some(month), resources, moderated, oldest)?;
+        if !self.moderated().is_current(month, moderated) {
+            return Err(ArchiveError::Moderated);
+        }
+        // A folder cannot replace another one in one step. Between the two steps the month is not there.
+        let (place, old) = (self.place(month), part.with_extension("old"));
+        // If this fails, there is no older folder, or the next step fails too.
+        drop(fs::rename(&place, &old));
+        fs::rename(part, place)?;
+        drop(fs::remove_dir_all(old));
+        Ok(())
+    }
+
+    /// Creates a folder to write in. Each has a name of its own, so that none is in the way.
+    fn create_part(&self, name: &str) -> io::Result<PathBuf> {
+        let part = self.folder.join(format!(".{name}.{:016x}.part", RandomState::new().hash_one(0)));
+        fs::create_dir_all(&part)?;
+        Ok(part)
+    }
+
+    /// Returns the states in effect at the beginning of a period, with the times at which they were set, and all changes in it.
+    async fn changes(&self, begin: Timestamp, end: Timestamp) -> Result<Vec<(u64, StateChange)>, StoreError> {
+        let at_begin = HistoryQuery { selector: AreaSelector::default(), period: period(begin, begin)? };
+        let standing = self.store.flood_archive(&at_begin).await?.value;
+        let within = EntryQuery { selector: AreaSelector::default(), area: None, from: begin, until: end };
+        let log = self.store.flood_entries(&within).await?.value;
+        let standing = standing.into_iter().filter(|record| record.last_updated < begin).map(|record| {
+            (record.area_id.number(), StateChange { state: Some(record.max_state), at: record.last_updated })
+        });
+        let changed = log.into_iter().flat_map(|(area, entries)| {
+            entries.into_iter().map(move |entry| (area.number(), entry.change()))
+        });
+        let mut all: Vec<_> = standing.chain(changed).collect();
+        all.sort_by_key(|(area, change)| (change.at, *area));
+        Ok(all)
+    }
+
+    /// Removes folders whose writing failed, and those that were replaced, but not removed.
+    fn remove_leftovers(&self) {
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+            if !is_hidden || path.extension().is_none_or(|kind| kind != "part" && kind != "old") {
+                continue;
+            }
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            if let Err(error) = removed {
+                tracing::warn!(path = %path.display(), error = &error as &dyn Error, "cannot be removed");
+            }
+        }
+    }
+}
+
+/// Logs why a part of the archive is written later.
+fn logged<T>(part: &str, outcome: Result<T, ArchiveError>) -> Option<T> {
+    let log = |error: &ArchiveError| {
+        tracing::warn!(part, error = error as &dyn Error, "a part of the archive is written later");
+    };
+    outcome.inspect_err(log).ok()
+}
+
+fn reports_within(window: Window) -> ReportQuery {
+    ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window }
+}
+
+fn period(begin: Timestamp, end: Timestamp) -> Result<Period, StoreError> {
+    Period::new(begin, end, Duration::MAX).map_err(|error| StoreError::Backend { source: Box::new(error) })
+}
