@@ -12,7 +12,6 @@ mod writing;
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry, File};
-use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -35,20 +34,6 @@ pub(crate) struct Archive {
     config: Arc<Config>,
     folder: PathBuf,
     moderated: Arc<Mutex<Moderated>>,
-}
-
-/// Why a part of the archive cannot be written.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ArchiveError {
-    /// The store does not respond.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A file or folder cannot be written.
-    #[error(transparent)]
-    File(#[from] io::Error),
-    /// The month must be written again.
-    #[error("a report of the month was hidden, shown or erased while it was written")]
-    Moderated,
 }
 
 impl Archive {
@@ -122,9 +107,9 @@ impl Archive {
         let package = Package::read(&folder).ok()?;
         let resource = package.resource(&folder, name)?;
         let file = File::open(folder.join(name)).ok()?;
-        // The month may have been written again after its description was read.
+        // The month may have been replaced after its description was read.
         let is_described = file.metadata().ok()?.len() == resource.bytes;
-        // Checked once the file is open: a file that is opened later is not of a month that was withdrawn before.
+        // Checked after opening: a month that is withdrawn between a check and the opening would still be served.
         let is_public = month.is_none_or(|month| self.is_public(month, &package));
         (is_described && is_public).then_some((file, resource))
     }

@@ -10,7 +10,7 @@ use rocket::tokio::{join, time};
 
 use super::files::{AREAS, MonthFiles, REPORTS, write_areas};
 use super::package::{PACKAGE, write_package};
-use super::{Archive, ArchiveError, Month};
+use super::{Archive, Month};
 use crate::model::{AreaSelector, Layer, Period, StateChange, Timestamp};
 use crate::stores::{
     EntryQuery, GaugeQuery, HistoryQuery, ReportQuery, Revision, StoreError, Versioned, Window,
@@ -21,19 +21,22 @@ use crate::tasks::{on_own_thread, run_in_background};
 const ROUND: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
+/// Why a part of the archive cannot be written: an error of the store or of a file.
+type Failure = Box<dyn Error + Send + Sync>;
+
 impl Archive {
     /// Returns the task beside the server, which withdraws months and writes those that are due.
     pub(crate) fn task(&self) -> AdHoc {
         let archive = self.clone();
         AdHoc::on_liftoff("Public archive", |rocket| {
             let running = async move {
-                join!(archive.follow_log(), archive.write_for_ever());
+                join!(archive.follow_log(), archive.write_periodically());
             };
             Box::pin(async move { run_in_background(rocket, running) })
         })
     }
 
-    async fn write_for_ever(&self) {
+    async fn write_periodically(&self) {
         let mut areas = None;
         loop {
             let archive = self.clone();
@@ -48,8 +51,8 @@ impl Archive {
     /// Returns the revision of the areas in the folder.
     async fn write_due(&self, areas: Option<Revision>) -> Option<Revision> {
         self.remove_leftovers();
-        let revision = logged("the areas", self.write_areas(areas).await);
-        for month in logged("the months", self.due().await).unwrap_or_default() {
+        let revision = logged("areas", self.write_areas(areas).await);
+        for month in logged("months", self.due().await).unwrap_or_default() {
             if logged(&month.to_string(), self.write_month(month).await).is_some() {
                 tracing::info!(%month, "a month of the archive was written");
             }
@@ -63,9 +66,9 @@ impl Archive {
     /// # Errors
     ///
     /// If the folder has an archive already, or cannot be written, or if the store fails.
-    pub(crate) async fn write_all(&self) -> Result<usize, ArchiveError> {
+    pub(crate) async fn write_all(&self) -> Result<usize, Failure> {
         if self.folder.join(PACKAGE).exists() {
-            return Err(io::Error::other("the folder has an archive already").into());
+            return Err("the folder has an archive already".into());
         }
         self.read_log_once().await?;
         self.write_areas(None).await?;
@@ -77,7 +80,7 @@ impl Archive {
     }
 
     /// Returns the finished months that are missing or withdrawn, and those of the last two to which reports were added.
-    async fn due(&self) -> Result<Vec<Month>, ArchiveError> {
+    async fn due(&self) -> Result<Vec<Month>, Failure> {
         let last = Month::of(self.clock.now()).previous();
         let written = self.months().await?;
         let mut due = Vec::new();
@@ -95,8 +98,8 @@ impl Archive {
         Ok(due)
     }
 
-    /// Returns the months from that of the first flood state or report up to the `last`, by a number of small queries that hardly
-    /// depends on how much data there is.
+    /// Returns the months from that of the first flood state or report up to the `last`. A binary search by counts that end at 1: some ten
+    /// small queries, however much data there is.
     async fn months_with_data(&self, last: Month) -> Result<Vec<Month>, StoreError> {
         let mut months: Vec<_> = Month::of(Timestamp::EPOCH).until(last).collect();
         let (mut from, mut until) = (0, months.len());
@@ -116,7 +119,7 @@ impl Archive {
     }
 
     /// Writes the areas unless the folder has those of the revision `written`. Returns their revision.
-    async fn write_areas(&self, written: Option<Revision>) -> Result<Revision, ArchiveError> {
+    async fn write_areas(&self, written: Option<Revision>) -> Result<Revision, Failure> {
         let Versioned { revision, value: places, .. } = self.store.places().await?;
         if written != Some(revision) {
             let part = self.create_part("areas")?;
@@ -131,7 +134,7 @@ impl Archive {
     }
 
     /// Writes the folder of a month. It replaces an older one when it is complete.
-    async fn write_month(&self, month: Month) -> Result<(), ArchiveError> {
+    async fn write_month(&self, month: Month) -> Result<(), Failure> {
         let now = self.clock.now();
         let (begin, end) = (month.begin(), month.end().min(now));
         // Read before the data: these may have a report that is hidden by a later entry.
@@ -153,7 +156,7 @@ impl Archive {
         let (resources, oldest) = files.finish()?;
         write_package(&part, &self.config, now, Some(month), resources, moderated, oldest)?;
         if !self.moderated().is_current(month, moderated) {
-            return Err(ArchiveError::Moderated);
+            return Err("a report of the month was hidden, shown or erased while it was written".into());
         }
         // A folder cannot replace another one in one step. Between the two steps the month is not there.
         let (place, old) = (self.place(month), part.with_extension("old"));
@@ -198,16 +201,17 @@ impl Archive {
             }
             let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
             if let Err(error) = removed {
-                tracing::warn!(path = %path.display(), error = &error as &dyn Error, "cannot be removed");
+                let (path, error) = (path.display(), &error as &dyn Error);
+                tracing::warn!(%path, error, "what an earlier writing of the archive left cannot be removed");
             }
         }
     }
 }
 
 /// Logs why a part of the archive is written later.
-fn logged<T>(part: &str, outcome: Result<T, ArchiveError>) -> Option<T> {
-    let log = |error: &ArchiveError| {
-        tracing::warn!(part, error = error as &dyn Error, "a part of the archive is written later");
+fn logged<T>(part: &str, outcome: Result<T, Failure>) -> Option<T> {
+    let log = |error: &Failure| {
+        tracing::warn!(part, error = &**error as &dyn Error, "a part of the archive is written later");
     };
     outcome.inspect_err(log).ok()
 }

@@ -10,8 +10,11 @@ use rocket::http::{Method, Status};
 use rocket::local::blocking::Client;
 use rocket::tokio::time;
 use serde_json::json;
-use siaga::model::{Actor, Moderation, ModerationAction, ModerationEntry, ReportLayer, Timestamp};
-use siaga::stores::{Decorator, ModerationQuery, ReportQuery, Store, StoreError, Versioned, Window};
+use siaga::model::alerts::LogEntry;
+use siaga::model::{Actor, AreaId, Moderation, ModerationAction, ModerationEntry, ReportLayer, Timestamp};
+use siaga::stores::{
+    Decorator, EntryQuery, ModerationQuery, ReportQuery, Store, StoreError, Versioned, Window,
+};
 use tempfile::TempDir;
 
 use super::archive::{Archived, DESCRIPTION, await_file, server};
@@ -49,6 +52,11 @@ impl Decorator for Wrapped<Faults> {
             return Err(StoreError::Unavailable { retry_after, source: "refused".into() });
         }
         self.inner.moderation_log(query).await
+    }
+
+    async fn flood_entries(&self, query: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<LogEntry>)>>> {
+        assert!(query.from > Timestamp::EPOCH, "the log is never read as a whole");
+        self.inner.flood_entries(query).await
     }
 
     async fn reports(&self, query: &ReportQuery) -> Answer<Versioned<ReportLayer>> {
