@@ -56,6 +56,6 @@ impl Areas {
 
     fn select_by(&mut self, regions: Regions) {
         self.selectable =
-            LayerKind::ALL.into_iter().map(|kind| (kind, describe(kind).selectable(&regions))).collect();
+            LayerKind::ALL.into_iter().map(|kind| (kind, (describe(kind).selectable)(&regions))).collect();
     }
 }

@@ -132,15 +132,16 @@ fn feature_collection(kind: LayerKind) -> Value {
         let coordinates = if name == "Point" { position() } else { schema::lines(name, position()) };
         schema::object(json!({ "type": { "const": name }, "coordinates": coordinates }))
     };
-    let mut feature = schema::object(json!({
+    let mut feature = json!({
         "type": { "const": "Feature" },
-        "geometry": schema::one_of(describe(kind).geometries().iter().copied().map(geometry)),
+        "geometry": schema::one_of(describe(kind).geometries.iter().copied().map(geometry)),
         "properties": properties(kind),
-    }));
+    });
     if let Some(id) = id_type(kind) {
-        feature["properties"]["id"] = json!({ "type": id });
+        feature["id?"] = json!({ "type": id });
     }
-    schema::object(json!({ "type": { "const": "FeatureCollection" }, "features": schema::array(feature) }))
+    let features = schema::array(schema::object(feature));
+    schema::object(json!({ "type": { "const": "FeatureCollection" }, "features": features }))
 }
 
 /// Returns the JSON type of the `id` of features of a kind; `None` if they have none.

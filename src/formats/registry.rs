@@ -129,7 +129,7 @@ impl FormatRegistry {
     /// is one of them, then the others in the order of the configuration.
     pub(crate) fn carrying(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
         let offered = self.offers.get(&kind).unwrap_or(&self.formats);
-        let preferred = describe(kind).preferred_format();
+        let preferred = describe(kind).preferred_format;
         let preferred = preferred.filter(|name| offered.iter().any(|format| format.name() == *name));
         let first = preferred.unwrap_or(self.default.name());
         let is_default = move |format: &&Arc<dyn Format>| format.name() == first;

@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::error::{Problem, Source};
 use crate::model::{AreaSelector, AreaSet, LayerKind};
 use crate::openapi::{Interface, Operation, Parameter, Part};
-use crate::resources::{Floods, MapResource, Offer, Selectable, describe};
+use crate::resources::{Description, Floods, MapResource, Offer, Selectable, describe};
 
 /// The query parameters `city` and `admin`, as far as the resource supports them.
 ///
@@ -27,20 +27,19 @@ pub struct Select<R> {
 }
 
 #[rocket::async_trait]
-impl<'r, R: MapResource + Default> FromRequest<'r> for Select<R> {
+impl<'r, R: MapResource> FromRequest<'r> for Select<R> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let areas = selected(request, R::default().kind()).await;
+        let areas = selected(request, R::DESCRIPTION.kind).await;
         Problem::outcome(request, areas.map(|areas| Self { areas, resource: PhantomData }))
     }
 }
 
-impl<R: MapResource + Default> Part for Select<R> {
+impl<R: MapResource> Part for Select<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let kind = R::default().kind();
+        let Description { kind, offer, .. } = R::DESCRIPTION;
         let Selectable { city, admin } = interface.config.areas.selectable(kind);
-        let offer = describe(kind).offer();
         let of = |codes: &[String], are_all: bool| {
             let name = if are_all { "enum" } else { "examples" };
             json!({ "type": "string", name: codes })
@@ -110,7 +109,7 @@ async fn selected(request: &Request<'_>, kind: LayerKind) -> Result<AreaSelector
     let (config, query) = (managed::<Config>(request)?, Query::of(request));
     let configured = config.areas.selectable(kind);
     let is_everything = query.get("city")?.is_none() && query.get("admin")?.is_none();
-    match describe(kind).offer() {
+    match describe(kind).offer {
         Offer::Loaded if !is_everything => {
             let areas = managed::<Follower>(request)?.areas();
             let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::late)??;

@@ -37,13 +37,13 @@ pub struct FormatChoice<R> {
 }
 
 #[rocket::async_trait]
-impl<'r, R: MapResource + Default> FromRequest<'r> for FormatChoice<R> {
+impl<'r, R: MapResource> FromRequest<'r> for FormatChoice<R> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let format = managed::<FormatRegistry>(request).and_then(|registry| {
             let accept = || Accept::new(request.headers().get("Accept"));
-            let formats: Vec<_> = registry.carrying(R::default().kind()).collect();
+            let formats: Vec<_> = registry.carrying(R::DESCRIPTION.kind).collect();
             if let Some(name) = BareAddresses::format(request) {
                 return in_address(Query::of(request), name, &formats);
             }
@@ -54,9 +54,9 @@ impl<'r, R: MapResource + Default> FromRequest<'r> for FormatChoice<R> {
     }
 }
 
-impl<R: MapResource + Default> Part for FormatChoice<R> {
+impl<R: MapResource> Part for FormatChoice<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let kind = R::default().kind();
+        let kind = R::DESCRIPTION.kind;
         let formats: Vec<_> = interface.formats.carrying(kind).collect();
         let says = format!(
             "{NAME} The name of a format after the path (`/floods.geojson`) chooses it too, without the envelope."

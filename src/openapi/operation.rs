@@ -1,14 +1,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use crate::model::DataState;
-use crate::schema;
+use crate::schema::{self, annotate, array, object, text};
 
 const JSON: &str = "application/json";
 const PATH: &str = "path";
+/// The statuses of a response that clients can have already.
+const SHARED: [u16; 2] = [200, 304];
 /// What responses of 200 and 304 say.
 const WANTED: &str = "What was asked for.";
 const KNOWN: &str = "What the client has is what it would get.";
@@ -19,7 +20,9 @@ pub struct Operation {
     summary: &'static str,
     parameters: Vec<Parameter>,
     body: Option<Value>,
-    answers: BTreeMap<u16, Answer>,
+    /// The responses by status, as JSON for the document. Clients and the page at `/docs` take the first media type of each, so
+    /// these are in the order in which they were added, each with its schemas as alternatives.
+    answers: BTreeMap<u16, Value>,
     /// The alternatives, of which a request must satisfy one. If there are none, the operation takes no credential.
     security: Vec<Value>,
     /// The names of the formats that requests choose from.
@@ -34,14 +37,6 @@ pub struct Parameter {
     required: bool,
     says: String,
     schema: Value,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Answer {
-    says: String,
-    headers: Map<String, Value>,
-    /// In the order in which they were added: clients and the page at `/docs` take the first.
-    content: IndexMap<String, Value>,
 }
 
 impl Parameter {
@@ -88,11 +83,8 @@ impl Operation {
             .refuses(429, "The client has sent too many requests; `Retry-After` says when to try again.");
         operation.refuses(500, "The service failed; the failure was logged.");
         operation.refuses(503, "The service cannot respond now; `Retry-After` says when to try again.");
-        let retry_after =
-            json!({ "description": "Seconds to wait.", "schema": { "type": "integer", "minimum": 1 } });
-        for status in [429, 503] {
-            self::header(operation.answer(status), "Retry-After", &retry_after);
-        }
+        let seconds = json!({ "type": "integer", "minimum": 1 });
+        operation.header(&[429, 503], "Retry-After", "Seconds to wait.", &seconds);
         operation
     }
 
@@ -145,13 +137,12 @@ impl Operation {
     /// Adds a response of 200 with this media type and schema. If the media type already has schemas, this is one more
     /// alternative. The first media type is the one that the description offers first.
     pub fn gives(&mut self, media_type: &str, schema: Value) {
-        let answer = self.answer(200);
-        WANTED.clone_into(&mut answer.says);
-        let media_type = media_type.split(';').next().unwrap_or_default().trim().to_owned();
-        let content =
-            answer.content.entry(media_type).or_insert_with(|| json!({ "schema": { "anyOf": [] } }));
-        if let Some(Value::Array(alternatives)) = content.pointer_mut("/schema/anyOf") {
-            alternatives.push(schema);
+        let answer = self.answer_saying(200, WANTED);
+        let media_type = media_type.split(';').next().unwrap_or_default().trim();
+        let alternatives = &mut answer["content"][media_type]["schema"]["anyOf"];
+        match alternatives {
+            Value::Array(alternatives) => alternatives.push(schema),
+            _ => *alternatives = json!([schema]),
         }
     }
 
@@ -162,46 +153,28 @@ impl Operation {
 
     /// Adds the headers and the 304 of a response that is the same for all clients.
     pub fn is_shared(&mut self) {
-        let tag = json!({ "description": "The entity tag of the response.", "schema": { "type": "string" } });
-        for status in [200, 304] {
-            header(self.answer(status), "ETag", &tag);
-        }
-        let since = "Only while the store is away: until when the response was known to be current.";
-        let age = "Only while the store is away: how many seconds ago that was.";
-        for (name, says, schema) in [
-            ("Siaga-Stale-Since", since, json!({ "type": "string", "format": "date-time" })),
-            ("Age", age, json!({ "type": "integer", "minimum": 0 })),
-        ] {
-            let value = json!({ "description": says, "required": false, "schema": schema });
-            for status in [200, 304] {
-                header(self.answer(status), name, &value);
-            }
-        }
-        let ignored =
-            "The names of parameters that the operation does not know, percent-encoded, at most ten.";
-        let ignored = json!({ "description": ignored, "required": false, "schema": { "type": "string" } });
-        for status in [200, 304] {
-            header(self.answer(status), "Siaga-Ignored", &ignored);
-        }
-        KNOWN.clone_into(&mut self.answer(304).says);
+        let (text, time) = (json!({ "type": "string" }), json!({ "type": "string", "format": "date-time" }));
+        self.header(&SHARED, "ETag", "The entity tag of the response.", &text);
+        let says = "Only while the store is away: until when the response was known to be current.";
+        self.optional_header("Siaga-Stale-Since", says, &time);
+        let says = "Only while the store is away: how many seconds ago that was.";
+        self.optional_header("Age", says, &json!({ "type": "integer", "minimum": 0 }));
+        let says = "The names of parameters that the operation does not know, percent-encoded, at most ten.";
+        self.optional_header("Siaga-Ignored", says, &text);
+        self.answer_saying(304, KNOWN);
     }
 
     /// Adds the headers that say how current the data in a shared response is.
     pub(crate) fn tells_how_current_data_is(&mut self) {
-        let status =
+        self.answer_saying(200, WANTED);
+        self.answer_saying(304, KNOWN);
+        let says =
             "How current the data is, by its sources: the worst of them; `unknown` if none is configured.";
-        let status =
-            json!({ "description": status, "schema": { "type": "string", "enum": DataState::names() } });
-        let as_of = "The time up to which all sources of the data were heard.";
-        let as_of = json!({
-            "description": as_of, "required": false, "schema": { "type": "string", "format": "date-time" },
-        });
-        for (code, says) in [(200, WANTED), (304, KNOWN)] {
-            let answer = self.answer(code);
-            says.clone_into(&mut answer.says);
-            header(answer, "Siaga-Data-Status", &status);
-            header(answer, "Siaga-Data-As-Of", &as_of);
-        }
+        let names = json!({ "type": "string", "enum": DataState::names() });
+        self.header(&SHARED, "Siaga-Data-Status", says, &names);
+        let says = "The time up to which all sources of the data were heard.";
+        let time = json!({ "type": "string", "format": "date-time" });
+        self.optional_header("Siaga-Data-As-Of", says, &time);
     }
 
     /// Adds the header and the member of the envelope that say that the service has no area of the city that was asked for. Called after
@@ -209,7 +182,14 @@ impl Operation {
     pub(crate) fn tells_what_is_not_covered(&mut self) {
         let says = "Only if no area has the `city`: the name of the parameter. The response is then empty and says nothing about \
                     floods there.";
-        self.supplement(("Siaga-Not-Covered", "city", says), "coverage", &schema::coverage());
+        let coverage = object(json!({
+            "city": text("The city that was asked for."),
+            "covered": { "const": false },
+            "cities": array(json!({ "type": "string" })),
+        }));
+        let member = "Only if no area has the `city`: the cities that the areas have.";
+        let coverage = annotate(coverage, json!({ "description": member }));
+        self.supplement(("Siaga-Not-Covered", "city", says), "coverage", &coverage);
     }
 
     /// Adds the header and the member of the envelope that say that a list has only the newest features. Called after the responses were
@@ -222,15 +202,10 @@ impl Operation {
     }
 
     /// Adds a header with its only value and its description, and a member beside `result`.
-    fn supplement(&mut self, (name, value, says): (&'static str, &str, &str), member: &str, schema: &Value) {
-        let value = json!({
-            "description": says, "required": false, "schema": { "type": "string", "enum": [value] },
-        });
-        for status in [200, 304] {
-            header(self.answer(status), name, &value);
-        }
-        let content = self.answer(200).content.get_mut(JSON);
-        let schemas = content.and_then(|content| content.pointer_mut("/schema/anyOf")?.as_array_mut());
+    fn supplement(&mut self, (name, value, says): (&str, &str, &str), member: &str, schema: &Value) {
+        self.optional_header(name, says, &json!({ "type": "string", "enum": [value] }));
+        let pointer = "/content/application~1json/schema/anyOf";
+        let schemas = self.answer(200).pointer_mut(pointer).and_then(Value::as_array_mut);
         for envelope in schemas.into_iter().flatten() {
             if let Some(Value::Object(members)) = envelope.get_mut("properties") {
                 members.insert(member.to_owned(), schema.clone());
@@ -238,24 +213,44 @@ impl Operation {
         }
     }
 
+    /// Adds a header to the responses of these statuses.
+    fn header(&mut self, statuses: &[u16], name: &str, says: &str, schema: &Value) {
+        for status in statuses {
+            self.answer(*status)["headers"][name] = json!({ "description": says, "schema": schema });
+        }
+    }
+
+    /// Adds a header that a shared response may have.
+    fn optional_header(&mut self, name: &str, says: &str, schema: &Value) {
+        self.header(&SHARED, name, says, schema);
+        for status in SHARED {
+            self.answer(status)["headers"][name]["required"] = false.into();
+        }
+    }
+
     /// Adds a response without a body.
     pub(crate) fn gives_nothing(&mut self, status: u16, says: impl Into<String>) {
-        self.answer(status).says = says.into();
+        self.answer(status)["description"] = Value::String(says.into());
     }
 
     /// Adds an error response.
     pub fn refuses(&mut self, status: u16, says: impl Into<String>) {
-        let answer = self.answer(status);
-        let says = says.into();
-        if !answer.says.contains(&says) {
-            answer.says.push_str(if answer.says.is_empty() { "" } else { " " });
-            answer.says.push_str(&says);
+        let (answer, says) = (self.answer(status), says.into());
+        let said = answer["description"].as_str().unwrap_or_default();
+        if !said.contains(&says) {
+            answer["description"] = format!("{said} {says}").trim_start().into();
         }
-        answer.content.insert(JSON.to_owned(), json!({ "schema": schema::reference("Problem") }));
+        answer["content"][JSON] = json!({ "schema": schema::reference("Problem") });
     }
 
-    fn answer(&mut self, status: u16) -> &mut Answer {
-        self.answers.entry(status).or_default()
+    fn answer(&mut self, status: u16) -> &mut Value {
+        self.answers.entry(status).or_insert_with(|| json!({ "description": "" }))
+    }
+
+    fn answer_saying(&mut self, status: u16, says: &str) -> &mut Value {
+        let answer = self.answer(status);
+        answer["description"] = says.into();
+        answer
     }
 
     /// Returns the names of its query parameters.
@@ -294,7 +289,7 @@ impl Operation {
     /// Returns the operation as JSON for the document.
     pub(super) fn into_value(mut self, id: &str, tag: &str) -> Value {
         if !self.answers.contains_key(&200) {
-            WANTED.clone_into(&mut self.answer(200).says);
+            self.answer_saying(200, WANTED);
         }
         let Self { summary, parameters, body, answers, security, formats: _ } = self;
         let mut value = json!({ "operationId": id, "tags": [tag] });
@@ -308,37 +303,21 @@ impl Operation {
             value["requestBody"] = body;
         }
         value["security"] = security.into();
-        value["responses"] =
-            answers.into_iter().map(|(status, answer)| (status.to_string(), answer.into_value())).collect();
-        value
-    }
-}
-
-fn header(answer: &mut Answer, name: &str, value: &Value) {
-    answer.headers.insert(name.to_owned(), value.clone());
-}
-
-impl Answer {
-    fn into_value(self) -> Value {
-        let Self { says, headers, content } = self;
-        let mut value = json!({ "description": says });
-        if !headers.is_empty() {
-            value["headers"] = headers.into();
-        }
-        if !content.is_empty() {
-            value["content"] = content.into_iter().map(|(kind, content)| (kind, only(content))).collect();
+        for (status, mut answer) in answers {
+            let content = answer.get_mut("content").and_then(Value::as_object_mut);
+            content.into_iter().flatten().for_each(|(_, content)| only(content));
+            value["responses"][status.to_string()] = answer;
         }
         value
     }
 }
 
 /// Simplifies a schema that has only one alternative.
-fn only(mut content: Value) -> Value {
+fn only(content: &mut Value) {
     if let Some(Value::Array(alternatives)) = content.pointer_mut("/schema/anyOf")
         && alternatives.len() == 1
     {
         let schema = alternatives.remove(0);
         content["schema"] = schema;
     }
-    content
 }

@@ -1,44 +1,40 @@
 use serde_json::{Value, json};
 
-/// The groups of operations, in the order in which a reader needs them: a name, the first segments of their paths, and a
-/// description.
-const GROUPS: [(&str, &[&str], &str); 14] = [
+/// The groups of operations, in the order in which a reader needs them: a name, the first segments of their paths with a space
+/// between them, and a description.
+const GROUPS: [(&str, &str, &str); 14] = [
     (
         "floods",
-        &["floods"],
+        "floods",
         "Flood states of local areas: the map, the states alone, the past, and setting a state.",
     ),
-    ("areas", &["areas"], "Outlines and names of areas without states, and the area in which a place lies."),
-    ("reports", &["reports"], "Reports of residents and partners, with their photos."),
-    ("floodgauges", &["floodgauges"], "Gauges and their readings: water levels in centimetres."),
-    ("alerts", &["alerts"], "Alerts with a life, for alert hubs: CAP 1.2, Atom and RSS."),
-    ("changes", &["changes"], "What changed since the last request, as a list or as a stream."),
-    ("stats", &["stats"], "Numbers of flooded areas and of reports."),
-    (
-        "infrastructure",
-        &["infrastructure", "basemap"],
-        "Pumps, floodgates and waterways, and the ground of maps.",
-    ),
-    ("admin", &["admin"], "Boundaries of provinces."),
-    ("ogc", &["ogc"], "The data for GIS programs, by OGC API – Features."),
-    ("sources", &["sources"], "The sources of the data, and when each was last heard."),
+    ("areas", "areas", "Outlines and names of areas without states, and the area in which a place lies."),
+    ("reports", "reports", "Reports of residents and partners, with their photos."),
+    ("floodgauges", "floodgauges", "Gauges and their readings: water levels in centimetres."),
+    ("alerts", "alerts", "Alerts with a life, for alert hubs: CAP 1.2, Atom and RSS."),
+    ("changes", "changes", "What changed since the last request, as a list or as a stream."),
+    ("stats", "stats", "Numbers of flooded areas and of reports."),
+    ("infrastructure", "infrastructure basemap", "Pumps, floodgates and waterways, and the ground of maps."),
+    ("admin", "admin", "Boundaries of provinces."),
+    ("ogc", "ogc", "The data for GIS programs, by OGC API – Features."),
+    ("sources", "sources", "The sources of the data, and when each was last heard."),
     (
         "cards",
-        &["cards", "uploads", "images"],
+        "cards uploads images",
         "Cards: forms that one resident fills in once, with a photo if wanted. For bots and their servers.",
     ),
     (
         "petabencana",
-        &["cities", "regions", "needs"],
+        "cities regions needs",
         "Addresses that clients of PetaBencana ask for. New clients use `admin` and `areas`.",
     ),
-    ("feeds", &["feeds"], "Reports that partners send."),
+    ("feeds", "feeds", "Reports that partners send."),
 ];
 
 /// Returns the tag of the operations on a path: its group, or its first segment.
 pub(super) fn tag(path: &str) -> &str {
     let segment = path.split('/').find(|part| !part.is_empty()).unwrap_or("/");
-    let group = GROUPS.iter().find(|(_, segments, _)| segments.contains(&segment));
+    let group = GROUPS.iter().find(|(_, segments, _)| segments.split(' ').any(|of| of == segment));
     group.map_or(segment, |(name, ..)| name)
 }
 

@@ -1,3 +1,5 @@
+//! `/alerts` and the paths below it: messages for alert hubs, each about one area.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -5,72 +7,52 @@ use serde_json::{Value, json};
 
 use super::floods::sample_areas;
 use super::sample::Sample;
-use super::{Floods, MapResource, Offer, Sampled, Selectable};
+use super::{Alerts, Description, Floods, MapResource, Offer};
 use crate::model::alerts::{Issuer, Status, entries, messages};
-use crate::model::{AlertLayer, FloodState, Hazards, Layer, LayerKind, Regions, StateChange, Timestamp};
-use crate::schema::{area_id, array, flood_state, object, or_null, written_moment};
-
-/// `/alerts` and the paths below it: messages for alert hubs, each about one area.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Alerts;
+use crate::model::{AlertLayer, FloodState, Hazards, Layer, LayerKind, StateChange, Timestamp};
+use crate::schema::{area_id, array, flood_state, object, or_null, text, written_moment};
 
 impl MapResource for Alerts {
-    fn kind(&self) -> LayerKind {
-        LayerKind::Alerts
-    }
-
-    fn path(&self) -> &'static str {
-        "alerts"
-    }
-
-    fn selectable(&self, regions: &Regions) -> Selectable {
-        Floods.selectable(regions)
-    }
-
-    fn preferred_format(&self) -> Option<&'static str> {
-        Some("atom")
-    }
-
-    fn offer(&self) -> Offer {
-        Offer::Loaded
-    }
-
-    fn geometries(&self) -> &'static [&'static str] {
-        &["Polygon", "MultiPolygon"]
-    }
-
-    fn properties(&self, _: &Hazards) -> Value {
-        let text = |says: &str| json!({ "type": "string", "description": says });
-        let one_of = |says: &str, names: &[&str]| json!({ "enum": names, "description": says });
-        object(json!({
-            "identifier": text("The identifier of the message."),
-            "status": one_of("What the message is for.", &["Actual", "Exercise", "Test"]),
-            "message_type": one_of("Whether a flood began, goes on, or is over.", &["Alert", "Update", "Cancel"]),
-            "sent": written_moment("When the message was sent, to the second."),
-            "expires": written_moment("Until when the message is valid, to the second."),
-            "references": array(text("The identifier of an earlier message that this one replaces.")),
-            "area_id": area_id(),
-            "geom_id": text("The geometry of the area."),
-            "area_name": text("The name of the area."),
-            "parent_name": text("The name of the larger area that it is part of."),
-            "city_name": text("The name of its city."),
-            "state": or_null(flood_state()),
-            "last_confirmed": written_moment("When the state was last set before the message was sent."),
-        }))
-    }
+    const DESCRIPTION: Description = Description {
+        kind: LayerKind::Alerts,
+        path: "alerts",
+        selectable: Floods::DESCRIPTION.selectable,
+        offer: Offer::Loaded,
+        preferred_format: Some("atom"),
+        geometries: &["Polygon", "MultiPolygon"],
+        properties,
+        sample,
+    };
 }
 
-impl Sampled for Alerts {
-    fn sample(&self, sample: Sample, now: Timestamp) -> Layer {
-        let areas = Arc::new(sample_areas(sample));
-        // A flood that rises, and one that ends.
-        let changes = [(2, Some(FloodState::Minor)), (1, Some(FloodState::Severe)), (0, None)];
-        let log =
-            changes.map(|(hours, state)| StateChange { state, at: now.before(Duration::from_hours(hours)) });
-        let chain = messages(&entries(log), now.before(Duration::from_hours(3)), now);
-        let newest = chain.into_iter().rev().cycle();
-        let layer = AlertLayer::new(Arc::clone(&areas), (0..areas.len()).zip(newest).collect());
-        let issuer = Issuer::new(None, "siaga.example.org", Status::Exercise);
-        Layer::Alerts(layer.at("alerts".to_owned()).changed(now).issued_by(Arc::new(issuer)))
-    }
+fn properties(_: &Hazards) -> Value {
+    let one_of = |says: &str, names: &[&str]| json!({ "enum": names, "description": says });
+    object(json!({
+        "identifier": text("The identifier of the message."),
+        "status": one_of("What the message is for.", &["Actual", "Exercise", "Test"]),
+        "message_type": one_of("Whether a flood began, goes on, or is over.", &["Alert", "Update", "Cancel"]),
+        "sent": written_moment("When the message was sent, to the second."),
+        "expires": written_moment("Until when the message is valid, to the second."),
+        "references": array(text("The identifier of an earlier message that this one replaces.")),
+        "area_id": area_id(),
+        "geom_id": text("The geometry of the area."),
+        "area_name": text("The name of the area."),
+        "parent_name": text("The name of the larger area that it is part of."),
+        "city_name": text("The name of its city."),
+        "state": or_null(flood_state()),
+        "last_confirmed": written_moment("When the state was last set before the message was sent."),
+    }))
+}
+
+fn sample(sample: Sample, now: Timestamp) -> Layer {
+    let areas = Arc::new(sample_areas(sample));
+    // A flood that rises, and one that ends.
+    let changes = [(2, Some(FloodState::Minor)), (1, Some(FloodState::Severe)), (0, None)];
+    let log =
+        changes.map(|(hours, state)| StateChange { state, at: now.before(Duration::from_hours(hours)) });
+    let chain = messages(&entries(log), now.before(Duration::from_hours(3)), now);
+    let newest = chain.into_iter().rev().cycle();
+    let layer = AlertLayer::new(Arc::clone(&areas), (0..areas.len()).zip(newest).collect());
+    let issuer = Issuer::new(None, "siaga.example.org", Status::Exercise);
+    Layer::Alerts(layer.at("alerts".to_owned()).changed(now).issued_by(Arc::new(issuer)))
 }

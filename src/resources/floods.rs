@@ -1,75 +1,64 @@
+//! `/floods` and the paths below it: local areas with their flood states.
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{MapResource, Offer, Sampled, Selectable};
+use super::{Description, Floods, MapResource, Offer, Selectable};
 use crate::model::{
-    Area, AreaSet, Attributes, FloodLayer, FloodState, FloodStatus, Hazards, Layer, LayerKind, Regions,
-    StateChange, Timestamp,
+    Area, AreaSet, Attributes, FloodLayer, FloodState, FloodStatus, Hazards, Layer, LayerKind, StateChange,
+    Timestamp,
 };
 use crate::schema::{
-    CONFIRMED, FLOODED_SINCE, OVER_SINCE, area_id, flood_state, object, or_null, written_moment,
+    CONFIRMED, FLOODED_SINCE, OVER_SINCE, area_id, flood_state, object, or_null, text, written_moment,
 };
 
-/// `/floods` and the paths below it: local areas with their flood states.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Floods;
-
 impl MapResource for Floods {
-    fn kind(&self) -> LayerKind {
-        LayerKind::Floods
-    }
-
-    fn path(&self) -> &'static str {
-        "floods"
-    }
-
-    fn selectable(&self, regions: &Regions) -> Selectable {
-        Selectable::by(&regions.cities, &regions.mapped)
-    }
-
-    fn offer(&self) -> Offer {
-        Offer::Loaded
-    }
-
-    fn geometries(&self) -> &'static [&'static str] {
-        &["Polygon", "MultiPolygon"]
-    }
-
-    fn properties(&self, _: &Hazards) -> Value {
-        let mut properties = object(json!({
-            "area_id": area_id(),
-            "geom_id": { "type": "string", "description": "The geometry." },
-            "area_name": { "type": "string", "description": "The name of the area." },
-            "parent_name": { "type": "string", "description": "The name of the larger area that it is part of." },
-            "city_name": { "type": "string", "description": "The name of its city." },
-            "state": or_null(flood_state()),
-            "last_updated": or_null(written_moment("When the state was last set, confirmed or restored.")),
-        }));
-        // Present only where the data set has attributes, so it is not required.
-        properties["properties"]["attributes"] = json!({
-            "type": "object", "minProperties": 1, "additionalProperties": true,
-            "description": "Further properties of the area in the data set; absent if there are none.",
-        });
-        for (name, says) in
-            [("flooded_since", FLOODED_SINCE), ("confirmed", CONFIRMED), ("over_since", OVER_SINCE)]
-        {
-            properties["properties"][name] = written_moment(&format!("{says} Otherwise absent."));
-        }
-        properties
-    }
+    const DESCRIPTION: Description = Description {
+        kind: LayerKind::Floods,
+        path: "floods",
+        selectable: |regions| Selectable::by(&regions.cities, &regions.mapped),
+        offer: Offer::Loaded,
+        preferred_format: None,
+        geometries: &["Polygon", "MultiPolygon"],
+        properties,
+        sample,
+    };
 }
 
-impl Sampled for Floods {
-    fn sample(&self, sample: Sample, now: Timestamp) -> Layer {
-        let states = [Some(FloodState::Minor), None];
-        let others = [FloodState::Unknown, FloodState::Moderate, FloodState::Severe].map(Some);
-        let areas = sample_areas(sample);
-        let status = |state| FloodStatus::after_first(StateChange { state, at: now });
-        let selected = (0..areas.len()).zip(states.into_iter().chain(others).map(status)).collect();
-        Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
-    }
+fn properties(_: &Hazards) -> Value {
+    let otherwise_absent = |says: &str| written_moment(&format!("{says} Otherwise absent."));
+    object(json!({
+        "area_id": area_id(),
+        "geom_id": text("The geometry."),
+        "area_name": text("The name of the area."),
+        "parent_name": text("The name of the larger area that it is part of."),
+        "city_name": text("The name of its city."),
+        "state": or_null(flood_state()),
+        "last_updated": or_null(written_moment("When the state was last set, confirmed or restored.")),
+        "attributes?": own_attributes(),
+        "flooded_since?": otherwise_absent(FLOODED_SINCE),
+        "confirmed?": otherwise_absent(CONFIRMED),
+        "over_since?": otherwise_absent(OVER_SINCE),
+    }))
+}
+
+/// Returns the schema of the attributes of an area.
+pub(super) fn own_attributes() -> Value {
+    json!({
+        "type": "object", "minProperties": 1, "additionalProperties": true,
+        "description": "Further properties of the area in the data set; absent if there are none.",
+    })
+}
+
+fn sample(sample: Sample, now: Timestamp) -> Layer {
+    let states = [Some(FloodState::Minor), None];
+    let others = [FloodState::Unknown, FloodState::Moderate, FloodState::Severe].map(Some);
+    let areas = sample_areas(sample);
+    let status = |state| FloodStatus::after_first(StateChange { state, at: now });
+    let selected = (0..areas.len()).zip(states.into_iter().chain(others).map(status)).collect();
+    Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
 }
 
 /// Returns the areas of a made-up layer.

@@ -17,13 +17,6 @@ use std::fmt::Debug;
 
 use serde_json::{Map, Value};
 
-pub use self::alerts::Alerts;
-pub use self::areas::Areas;
-pub use self::boundaries::Boundaries;
-pub use self::floods::Floods;
-pub use self::gauges::Gauges;
-pub use self::infrastructure::Infrastructure;
-pub use self::reports::Reports;
 pub(crate) use self::sample::Sample;
 use crate::model::{Hazards, Layer, LayerKind, Regions, Timestamp, for_each_map_resource};
 use crate::schema;
@@ -32,36 +25,29 @@ use crate::schema;
 ///
 /// Guards that validate differently by resource are generic over it: `Select<Floods>`.
 pub trait MapResource: Debug + Send + Sync + 'static {
-    /// Returns the kind of its layers.
-    fn kind(&self) -> LayerKind;
-
-    /// Returns its path below the base address, without a slash.
-    fn path(&self) -> &'static str;
-
-    /// Returns the codes that requests can select it by, unless others are configured.
-    fn selectable(&self, regions: &Regions) -> Selectable;
-
-    /// Returns which codes requests can select it by. **Default: the configured ones**
-    fn offer(&self) -> Offer {
-        Offer::Configured
-    }
-
-    /// Returns the name of the format for requests that name none, if it is enabled. **Default: the configured one**
-    fn preferred_format(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Returns the types of geometry that its features have, as GeoJSON names them (RFC 7946 §1.4).
-    fn geometries(&self) -> &'static [&'static str];
-
-    /// Returns the JSON Schema of the properties of its features.
-    fn properties(&self, hazards: &Hazards) -> Value;
+    /// Its description.
+    const DESCRIPTION: Description;
 }
 
-/// A [`MapResource`] with a made-up layer.
-pub(crate) trait Sampled: MapResource {
+/// The description of a map resource.
+#[derive(Clone, Copy, Debug)]
+pub struct Description {
+    /// The kind of its layers.
+    pub kind: LayerKind,
+    /// Its path below the base address, without a slash.
+    pub path: &'static str,
+    /// Returns the codes that requests can select it by, unless others are configured.
+    pub selectable: fn(&Regions) -> Selectable,
+    /// Which codes requests can select it by.
+    pub offer: Offer,
+    /// The name of the format for requests that name none, if it is enabled; `None`: the configured one.
+    pub preferred_format: Option<&'static str>,
+    /// The types of geometry that its features have, as GeoJSON names them (RFC 7946 §1.4).
+    pub geometries: &'static [&'static str],
+    /// Returns the JSON Schema of the properties of its features.
+    pub properties: fn(&Hazards) -> Value,
     /// Returns a made-up layer.
-    fn sample(&self, sample: Sample, now: Timestamp) -> Layer;
+    sample: fn(Sample, Timestamp) -> Layer,
 }
 
 /// Where the codes come from that requests can select a resource by.
@@ -94,24 +80,26 @@ impl Selectable {
 
 macro_rules! described {
     ($($Kind:ident: $Layer:ty = $name:literal, $doc:literal;)+) => {
-        fn sampled(kind: LayerKind) -> &'static dyn Sampled {
+        $(
+            #[doc = $doc]
+            #[derive(Clone, Copy, Debug)]
+            pub struct $Kind;
+        )+
+
+        /// Returns the description of the resource whose layers are of a kind.
+        #[must_use]
+        pub fn describe(kind: LayerKind) -> &'static Description {
             match kind {
-                $(LayerKind::$Kind => &$Kind,)+
+                $(LayerKind::$Kind => &$Kind::DESCRIPTION,)+
             }
         }
     };
 }
 for_each_map_resource!(described);
 
-/// Returns the description of the resource whose layers are of a kind.
-#[must_use]
-pub fn describe(kind: LayerKind) -> &'static dyn MapResource {
-    sampled(kind)
-}
-
 /// Returns a made-up layer of a kind.
 pub(crate) fn sample(kind: LayerKind, sample: Sample, now: Timestamp) -> Layer {
-    sampled(kind).sample(sample, now)
+    (describe(kind).sample)(sample, now)
 }
 
 /// Returns a reference to the schema of the properties of features, by which other schemas name it.
@@ -122,7 +110,7 @@ pub(crate) fn properties(kind: LayerKind) -> Value {
 
 /// Returns the schemas of the properties of all resources, by name.
 pub(crate) fn schemas(hazards: &Hazards) -> Map<String, Value> {
-    LayerKind::ALL.into_iter().map(|kind| (schema_name(kind), describe(kind).properties(hazards))).collect()
+    LayerKind::ALL.into_iter().map(|kind| (schema_name(kind), (describe(kind).properties)(hazards))).collect()
 }
 
 fn schema_name(kind: LayerKind) -> String {

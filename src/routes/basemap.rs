@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use rocket::tokio::time;
 use rocket::{State, get};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::basemap::Basemap;
 use crate::config::Config;
@@ -12,31 +12,32 @@ use crate::guards::{Caller, KnownRevision, Param, Within, Zoom};
 use crate::model::GroundKind;
 use crate::openapi::Described;
 use crate::rendering::{Answer, Renderer};
-use crate::schema::{array, object, one_of};
+use crate::schema::{array, object, one_of, text};
 use crate::stores::Store;
 
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
-    let position = array(json!({ "type": "integer" }));
+    let integers = array(json!({ "type": "integer" }));
     let pair = array(json!({ "type": "number" }));
-    let kind = json!({ "type": "string", "enum": GroundKind::ALL.map(GroundKind::name) });
-    let mut properties = object(json!({ "kind": kind }));
-    properties["properties"]["name"] = json!({ "type": "string", "description": "Absent if it has none." });
-    let shape = |kind: &str, arcs: serde_json::Value| {
-        object(json!({ "type": { "const": kind }, "arcs": arcs, "properties": properties }))
+    let properties = object(json!({
+        "kind": { "type": "string", "enum": GroundKind::ALL.map(GroundKind::name) },
+        "name?": text("Absent if it has none."),
+    }));
+    let shape = |kind: &str, member: &str, value: Value| {
+        object(json!({ "type": { "const": kind }, member: value, "properties": properties }))
     };
-    let numbers = array(array(json!({ "type": "integer" })));
-    let point =
-        object(json!({ "type": { "const": "Point" }, "coordinates": position, "properties": properties }));
-    let shapes =
-        one_of([shape("MultiLineString", numbers.clone()), shape("MultiPolygon", array(numbers)), point]);
-    let collection =
-        object(json!({ "type": { "const": "GeometryCollection" }, "geometries": array(shapes) }));
+    let shapes = one_of([
+        shape("MultiLineString", "arcs", array(integers.clone())),
+        shape("MultiPolygon", "arcs", array(array(integers.clone()))),
+        shape("Point", "coordinates", integers.clone()),
+    ]);
     let topology = object(json!({
         "type": { "const": "Topology" },
         "transform": object(json!({ "scale": pair, "translate": pair })),
-        "arcs": array(array(position)),
-        "objects": object(json!({ "basemap": collection })),
+        "arcs": array(array(integers)),
+        "objects": object(json!({
+            "basemap": object(json!({ "type": { "const": "GeometryCollection" }, "geometries": array(shapes) })),
+        })),
     }));
     vec![
         described!(show_basemap)

@@ -44,13 +44,10 @@ pub(super) fn routes() -> Vec<Described> {
             .refuses(409, "The card has no report yet, or it has an image."),
         described!(confirm_image)
             .says("For clients that confirm an upload; changes nothing")
-            .takes(|_| json!({
-                "type": "object",
-                "properties": {
-                    "image_url": { "description": "Ignored: the service knows the address." },
-                    "image_type": { "description": "Ignored." },
-                },
-            }))
+            .takes(|_| object(json!({
+                "image_url?": { "description": "Ignored: the service knows the address." },
+                "image_type?": { "description": "Ignored." },
+            })))
             .gives(object(json!({
                 "statusCode": { "const": 200 }, "cardId": { "type": "string" }, "updated": { "const": true },
             })))

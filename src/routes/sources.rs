@@ -7,7 +7,7 @@ use crate::error::Problem;
 use crate::guards::{Caller, Identified, PathParam, SourceName};
 use crate::openapi::Described;
 use crate::rendering::Answer;
-use crate::schema::{reference, sources};
+use crate::schema::{array, object, or_null, reference, written_moment};
 use crate::sources::Sources;
 
 /// Returns the routes of the resource.
@@ -15,7 +15,13 @@ pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_sources)
             .says("The sources of the data, and when each was last heard")
-            .gives(sources()),
+            .gives(object(json!({
+                "statusCode": { "const": 200 },
+                "result": array(reference("DataSource")),
+                "stale_since": or_null(written_moment(
+                    "While the server cannot read from its store: the time until which its data is known to be current. Otherwise null.",
+                )),
+            }))),
         described!(send_heartbeat)
             .says("Tells that a source is alive though it has nothing to write")
             .gives(reference("DataSource")),

@@ -1,5 +1,5 @@
 use rocket::get;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::described;
 use crate::error::Problem;
@@ -7,27 +7,41 @@ use crate::guards::{Caller, Param, Select, TimePeriod, Training};
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers, Question};
 use crate::resources::Reports;
-use crate::schema;
+use crate::schema::{array, enveloped_with_members, object};
 use crate::stores::{ReportQuery, Window};
 
 /// Returns the routes of the statistics.
 pub(super) fn routes() -> Vec<Described> {
+    let count = |says: &str| json!({ "type": "integer", "minimum": 0, "description": says });
+    let counts = json!({ "type": "object", "additionalProperties": { "type": "integer", "minimum": 1 } });
     let shares = |route: Described, statistic: Value| {
-        let route = route.gives(schema::enveloped_with_members(statistic));
+        let route = route.gives(enveloped_with_members(object(statistic)));
         route.with(|operation, _| operation.is_shared())
     };
     vec![
         shares(
             described!(summarize_flooded_regions).says("The regions that have flooded areas"),
-            schema::flooded_regions(),
+            json!({
+                "total number of regions with flooded RWs": count("How many regions have flooded areas."),
+                "regions with flooded RWs": array(json!({ "type": "string" })),
+            }),
         ),
         shares(
             described!(summarize_flooded_areas).says("The number of areas in each flood state"),
-            schema::flooded_areas(),
+            json!({
+                "# hati-hati RWs": count("Areas in state 1."),
+                "# 10-70cm RWs": count("Areas in state 2."),
+                "# 71-150cm RWs": count("Areas in state 3."),
+                "# 151cm+ RWs": count("Areas in state 4."),
+            }),
         ),
         shares(
             described!(summarize_reports).says("The number of reports by source and by disaster"),
-            schema::reported(),
+            json!({
+                "total number of reports": count("How many reports there are."),
+                "by source": counts,
+                "by disaster": counts,
+            }),
         ),
     ]
 }

@@ -1,54 +1,50 @@
 use serde_json::{Value, json};
 
 use super::floods::{CONFIRMED, FLOODED_SINCE, OVER_SINCE};
-use super::{Named, area_id, array, flood_state, number_as_text, object, or_null, reference, written_moment};
+use super::{
+    annotate, area_id, array, flood_state, number_as_text, object, or_null, reference, written_moment,
+};
 
 /// The form of a cursor, as a regular expression.
 pub(crate) const CURSOR: &str = r"^[0-9a-f]{16}(\.[0-9]{1,18}){4}$";
 
 /// Returns the schemas of changes.
-pub(super) fn named() -> Named {
-    let area = object(json!({
+pub(super) fn named() -> Value {
+    let cursor = |says: &str| json!({ "type": "string", "pattern": CURSOR, "description": says });
+    let areas = array(object(json!({
         "area_id": area_id(),
         "state": or_null(flood_state()),
         "last_updated": or_null(written_moment("When the state was last set, confirmed or restored.")),
         "flooded_since": or_null(written_moment(FLOODED_SINCE)),
         "confirmed": or_null(written_moment(CONFIRMED)),
         "over_since": or_null(written_moment(OVER_SINCE)),
+    })));
+    let gone = array(number_as_text("A report that was hidden or erased: remove it."));
+    let changed = array(json!({ "enum": ["reports", "gauges", "infrastructure", "areas"] }));
+    let stale =
+        object(json!({ "stale_since": written_moment("The states are known to be those of this time.") }));
+    let event = object(json!({
+        "event": { "enum": ["areas", "gone_reports", "changed", "stale"] },
+        "data": { "type": "string", "contentMediaType": "application/json" },
+        "id?": cursor("The cursor; browsers send it when they connect again."),
+        "retry?": { "type": "integer", "minimum": 0, "description": "After how many milliseconds to connect again." },
     }));
-    let changed = json!({ "enum": ["reports", "gauges", "infrastructure", "areas"] });
-    let delta = object(json!({
-        "cursor": { "type": "string", "pattern": CURSOR, "description": "What to send next time as `since`." },
-        "full": { "type": "boolean", "description": "Whether these are all states: forget the others." },
-        "areas": array(area),
-        "changed": array(changed.clone()),
-        "gone_reports": array(number_as_text("A report that was hidden or erased: remove it.")),
-    }));
-    let stale = object(json!({
-        "stale_since": written_moment("The states are known to be those of this time."),
-    }));
-    let event = json!({
-        "type": "object",
-        "description": "A server-sent event. Comments between events keep the connection open.",
-        "required": ["event", "data"],
-        "properties": {
-            "event": { "enum": ["areas", "gone_reports", "changed", "stale"] },
-            "data": { "type": "string", "contentMediaType": "application/json" },
-            "id": { "type": "string", "pattern": CURSOR, "description": "The cursor; browsers send it when they connect again." },
-            "retry": { "type": "integer", "minimum": 0, "description": "After how many milliseconds to connect again." },
-        },
-        "oneOf": [
-            event("areas", &reference("Delta")),
-            event("gone_reports", &array(number_as_text("A report that was hidden or erased: remove it."))),
-            event("changed", &array(changed)),
-            event("stale", &stale),
-        ],
-    });
-    vec![("Delta", delta), ("ChangeEvent", event)]
-}
-
-/// Returns the schema of events with a name.
-fn event(name: &str, data: &Value) -> Value {
-    let properties = json!({ "event": { "const": name }, "data": { "contentSchema": data } });
-    json!({ "required": ["event", "data"], "properties": properties })
+    let data =
+        [("areas", &reference("Delta")), ("gone_reports", &gone), ("changed", &changed), ("stale", &stale)];
+    json!({
+        "Delta": object(json!({
+            "cursor": cursor("What to send next time as `since`."),
+            "full": { "type": "boolean", "description": "Whether these are all states: forget the others." },
+            "areas": areas,
+            "changed": changed,
+            "gone_reports": gone,
+        })),
+        "ChangeEvent": annotate(event, json!({
+            "description": "A server-sent event. Comments between events keep the connection open.",
+            "oneOf": data.map(|(name, schema)| json!({
+                "required": ["event", "data"],
+                "properties": { "event": { "const": name }, "data": { "contentSchema": schema } },
+            })),
+        })),
+    })
 }

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{Named, reference};
+use super::{annotate, array, object, or_null, reference};
 use crate::model::LONGEST_WEB_ADDRESS;
 
 /// The pattern of a text without control characters.
@@ -49,8 +49,13 @@ pub(super) fn partner_code() -> Value {
     })
 }
 
+/// Returns the schema of a text.
+pub(crate) fn text(says: &str) -> Value {
+    json!({ "type": "string", "description": says })
+}
+
 /// Returns the schema of a text without NUL characters.
-pub(super) fn text(says: &str) -> Value {
+pub(super) fn storable_text(says: &str) -> Value {
     json!({ "type": "string", "description": says, "pattern": WITHOUT_NUL })
 }
 
@@ -74,108 +79,67 @@ pub(super) fn kept(mut object: Value) -> Value {
     object
 }
 
-/// Adds null to the allowed values.
-pub(crate) fn or_null(mut schema: Value) -> Value {
-    if let Some(kind) = schema.get("type").cloned() {
-        schema["type"] = json!([kind, "null"]);
-    }
-    if let Some(Value::Array(values)) = schema.get_mut("enum") {
-        values.push(Value::Null);
-    }
-    schema
-}
-
 /// Returns the schema of a whole number that is written as a string.
 pub(crate) fn number_as_text(says: &str) -> Value {
     json!({ "type": "string", "description": says, "pattern": r"^\d+$", "examples": ["5"] })
 }
 
-pub(super) fn named() -> Named {
-    vec![
-        (
-            "Problem",
-            json!({
-                "type": "object",
-                "description": "The body of every error response.",
-                "required": ["statusCode", "error", "message"],
-                "properties": {
-                    "statusCode": { "type": "integer", "description": "The status of the response." },
-                    "error": { "type": "string", "description": "The status in words." },
-                    "message": { "type": "string", "description": "What is wrong, and what is allowed." },
-                    "validation": {
-                        "type": "object",
-                        "description": "Which part of the request is wrong; with 400 only.",
-                        "required": ["source", "keys"],
-                        "properties": {
-                            "source": { "enum": ["query", "params", "body", "headers"] },
-                            "keys": { "type": "array", "items": { "type": "string" } },
-                        },
-                    },
-                    "unknown": {
-                        "type": "array", "items": { "type": "string" },
-                        "description": "The areas of an order that do not exist; with 404 only.",
-                    },
-                    "conflicts": {
-                        "type": "array", "items": { "type": "object" },
-                        "description": "The areas of an order that have changed, each with `area_id`, `area_name`, `parent_name`, \
-                            `state`, `since`, `by` and `username`; with 409 only.",
-                    },
-                    "cardId": { "type": "string", "description": "The card that the request would change." },
-                    "found": { "type": "boolean", "const": false, "description": "Only in responses to a request for a card." },
-                    "result": { "description": "Null; only in responses to a request for a card." },
-                },
-                "examples": [{
-                    "statusCode": 400, "error": "Bad Request",
-                    "message": "\"minimum_state\" must be a whole number from 1 to 4",
-                    "validation": { "source": "query", "keys": ["minimum_state"] },
-                }],
-            }),
-        ),
-        (
-            "Kept",
-            json!({
-                "description": "Any value whose texts and names have no NUL characters. In a request, at most 16 levels deep.",
-                // No alternatives by type: generators of clients cannot resolve alternatives that contain themselves. They ignore
-                // conditions, and take this for any value.
-                "if": { "type": "string" },
-                "then": { "pattern": WITHOUT_NUL },
-                "else": {
-                    "if": { "type": "object" },
-                    "then": kept(json!({})),
-                    "else": { "items": reference("Kept") },
-                },
-            }),
-        ),
-        (
-            "Position",
-            json!({
-                "type": "object",
-                "description": "A place, WGS84 degrees.",
-                "required": ["lat", "lng"],
-                "properties": {
-                    "lat": { "type": "number", "minimum": -90, "maximum": 90 },
-                    "lng": { "type": "number", "minimum": -180, "maximum": 180 },
-                },
-                "examples": [{ "lat": -6.149_531, "lng": 106.869_342 }],
-            }),
-        ),
-        (
-            "Tags",
-            json!({
-                "type": "object",
-                "description": "The province and the local area of a place; null outside all areas.",
-                "required": ["instance_region_code", "local_area_id"],
-                "properties": {
-                    "instance_region_code": or_null(json!({
-                        "type": "string", "description": "The province (ISO 3166-2).", "examples": ["ID-JK"],
-                    })),
-                    "local_area_id": or_null(number_as_text("The local area.")),
-                    "district_id": {
-                        "type": "string", "minLength": 1, "examples": ["3172090"],
-                        "description": "The district: the attribute `district_id` of the local area. Absent if the area has none.",
-                    },
-                },
-            }),
-        ),
-    ]
+pub(super) fn named() -> Value {
+    let position = object(json!({
+        "lat": { "type": "number", "minimum": -90, "maximum": 90 },
+        "lng": { "type": "number", "minimum": -180, "maximum": 180 },
+    }));
+    let tags = object(json!({
+        "instance_region_code": or_null(annotate(text("The province (ISO 3166-2)."), json!({ "examples": ["ID-JK"] }))),
+        "local_area_id": or_null(number_as_text("The local area.")),
+        "district_id?": {
+            "type": "string", "minLength": 1, "examples": ["3172090"],
+            "description": "The district: the attribute `district_id` of the local area. Absent if the area has none.",
+        },
+    }));
+    json!({
+        "Problem": problem(),
+        "Kept": {
+            "description": "Any value whose texts and names have no NUL characters. In a request, at most 16 levels deep.",
+            // No alternatives by type: generators of clients cannot resolve alternatives that contain themselves. They ignore
+            // conditions, and take this for any value.
+            "if": { "type": "string" },
+            "then": { "pattern": WITHOUT_NUL },
+            "else": { "if": { "type": "object" }, "then": kept(json!({})), "else": { "items": reference("Kept") } },
+        },
+        "Position": annotate(position, json!({
+            "description": "A place, WGS84 degrees.", "examples": [{ "lat": -6.149_531, "lng": 106.869_342 }],
+        })),
+        "Tags": annotate(tags, json!({ "description": "The province and the local area of a place; null outside all areas." })),
+    })
+}
+
+fn problem() -> Value {
+    let validation = object(json!({
+        "source": { "enum": ["query", "params", "body", "headers"] },
+        "keys": array(json!({ "type": "string" })),
+    }));
+    let problem = object(json!({
+        "statusCode": { "type": "integer", "description": "The status of the response." },
+        "error": text("The status in words."),
+        "message": text("What is wrong, and what is allowed."),
+        "validation?": annotate(validation, json!({ "description": "Which part of the request is wrong; with 400 only." })),
+        "unknown?": {
+            "type": "array", "items": { "type": "string" },
+            "description": "The areas of an order that do not exist; with 404 only.",
+        },
+        "conflicts?": {
+            "type": "array", "items": { "type": "object" },
+            "description": "The areas of an order that have changed, each with `area_id`, `area_name`, `parent_name`, `state`, \
+                `since`, `by` and `username`; with 409 only.",
+        },
+        "cardId?": text("The card that the request would change."),
+        "found?": { "type": "boolean", "const": false, "description": "Only in responses to a request for a card." },
+        "result?": { "description": "Null; only in responses to a request for a card." },
+    }));
+    let example = json!({
+        "statusCode": 400, "error": "Bad Request", "message": "\"minimum_state\" must be a whole number from 1 to 4",
+        "validation": { "source": "query", "keys": ["minimum_state"] },
+    });
+    annotate(problem, json!({ "description": "The body of every error response.", "examples": [example] }))
 }

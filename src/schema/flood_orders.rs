@@ -2,160 +2,115 @@
 
 use serde_json::{Value, json};
 
-use super::common::{WITHOUT_CONTROLS, moment, name, number_as_text, or_null, written_moment};
-use super::floods::{CONFIRMED, FLOODED_SINCE, area_id, flood_state};
-use super::{Named, object};
+use super::common::{WITHOUT_CONTROLS, moment, name, number_as_text, text, written_moment};
+use super::floods::{CONFIRMED, FLOODED_SINCE, area_id, flood_state, log_entry};
+use super::{annotate, array, object, or_null};
 use crate::model::AreaId;
 use crate::model::bodies::{LONGEST_NOTE, MOST_AREAS};
 
-pub(super) fn named() -> Named {
-    vec![
-        ("FloodOrder", order()),
-        ("FloodBatch", batch()),
-        ("FloodBatchEntry", entry()),
-        ("Attention", attention()),
-    ]
+pub(super) fn named() -> Value {
+    json!({ "FloodOrder": order(), "FloodBatch": batch(), "FloodBatchEntry": entry(), "Attention": attention() })
 }
 
 fn order() -> Value {
-    json!({
-        "type": "object",
-        "required": ["changes"],
-        "properties": {
-            "changes": {
-                "type": "array", "minItems": 1, "maxItems": MOST_AREAS,
-                "description": "The areas, each once.",
-                "items": ordered_change(),
-            },
-            "note": {
-                "type": ["string", "null"], "description": "A note for the log; it is not public.",
-                "pattern": WITHOUT_CONTROLS, "maxLength": LONGEST_NOTE,
-            },
-            "preview": {
-                "type": ["boolean", "null"],
-                "description": "Whether to respond with what would be changed, and to change nothing.",
-            },
-        },
-        "examples": [{
-            "changes": [{ "area_id": "5", "state": 2, "after": "2016-12-19T13:41:35.000Z" }],
-            "note": "kelurahan telephoned",
-        }],
-    })
-}
-
-fn ordered_change() -> Value {
     let after = "Only if this is the area's `last_updated` as `/floods` shows it; null: only if the area has no state. Without it, \
         whatever state the area has.";
-    json!({
-        "type": "object",
-        "required": ["state"],
-        "properties": {
-            "area_id": {
-                "description": "The local area; this, or `geom_id`.",
-                "anyOf": [
-                    { "type": "string", "pattern": r"^\d{1,18}$" },
-                    { "type": "integer", "minimum": 0, "maximum": AreaId::MAX },
-                ],
-            },
-            "geom_id": name("The identifier of the area's geometry, if only one area has it.", "3175030007001000"),
-            "state": {
-                "type": ["integer", "null"], "minimum": 1, "maximum": 4,
-                "description": "The new state, as in `/floods`; null: the area is dry.",
-            },
-            "after": or_null(moment(after)),
+    let change = object(json!({
+        "area_id?": {
+            "description": "The local area; this, or `geom_id`.",
+            "anyOf": [
+                { "type": "string", "pattern": r"^\d{1,18}$" },
+                { "type": "integer", "minimum": 0, "maximum": AreaId::MAX },
+            ],
         },
-        "oneOf": [{ "required": ["area_id"] }, { "required": ["geom_id"] }],
-    })
+        "geom_id?": name("The identifier of the area's geometry, if only one area has it.", "3175030007001000"),
+        "state": {
+            "type": ["integer", "null"], "minimum": 1, "maximum": 4,
+            "description": "The new state, as in `/floods`; null: the area is dry.",
+        },
+        "after?": or_null(moment(after)),
+    }));
+    let order = object(json!({
+        "changes": {
+            "type": "array", "minItems": 1, "maxItems": MOST_AREAS, "description": "The areas, each once.",
+            "items": annotate(change, json!({ "oneOf": [{ "required": ["area_id"] }, { "required": ["geom_id"] }] })),
+        },
+        "note?": {
+            "type": ["string", "null"], "description": "A note for the log; it is not public.",
+            "pattern": WITHOUT_CONTROLS, "maxLength": LONGEST_NOTE,
+        },
+        "preview?": {
+            "type": ["boolean", "null"],
+            "description": "Whether to respond with what would be changed, and to change nothing.",
+        },
+    }));
+    let change = json!({ "area_id": "5", "state": 2, "after": "2016-12-19T13:41:35.000Z" });
+    annotate(order, json!({ "examples": [{ "changes": [change], "note": "kelurahan telephoned" }] }))
 }
 
 fn batch() -> Value {
-    json!({
-        "type": "object",
-        "required": ["batch", "changed_at", "changed"],
-        "properties": {
-            "batch": { "type": ["integer", "null"], "description": "The number of the batch; null for a preview." },
-            "changed_at": written_moment("When all changes took effect."),
-            "changed": { "type": "array", "items": object(json!({
-                "area_id": area_id(),
-                "area_name": { "type": ["string", "null"] },
-                "parent_name": { "type": ["string", "null"] },
-                "state": or_null(flood_state()),
-                "last_updated": or_null(written_moment("When the state was set, as `/floods` shows it.")),
-            })) },
-            "left": {
-                "type": "array", "items": area_id(),
-                "description": "Undo only: areas that have changed since the batch, and so were left alone.",
-            },
-            "alerts": {
-                "type": "object",
-                "description": "Preview only: how many alerts of each type would be sent at once.",
-                "properties": {
-                    "new": { "type": "integer" },
-                    "updates": { "type": "integer" },
-                    "cancels": { "type": "integer" },
-                },
-            },
-        },
-    })
-}
-
-fn entry() -> Value {
+    let alerts = object(json!({
+        "new?": { "type": "integer" }, "updates?": { "type": "integer" }, "cancels?": { "type": "integer" },
+    }));
     object(json!({
-        "area_id": area_id(),
-        "area_name": { "type": ["string", "null"], "description": "Null if the area no longer exists." },
-        "parent_name": { "type": ["string", "null"] },
-        "changed_at": written_moment("When the change took effect."),
-        "state": or_null(flood_state()),
-        "subject": {
-            "type": "string",
-            "description": "Whose credential it was: the name of a key or the `sub` of a token.",
-        },
-        "username": {
-            "type": ["string", "null"],
-            "description": "The user for whom the client said it acted; nothing verifies it.",
-        },
-        "batch": {
-            "type": ["integer", "null"],
-            "description": "The number of the batch; null if the change was ordered alone.",
-        },
-        "note": { "type": ["string", "null"], "description": "The note of the batch." },
+        "batch": { "type": ["integer", "null"], "description": "The number of the batch; null for a preview." },
+        "changed_at": written_moment("When all changes took effect."),
+        "changed": array(object(json!({
+            "area_id": area_id(),
+            "area_name": { "type": ["string", "null"] },
+            "parent_name": { "type": ["string", "null"] },
+            "state": or_null(flood_state()),
+            "last_updated": or_null(written_moment("When the state was set, as `/floods` shows it.")),
+        }))),
+        "left?": annotate(array(area_id()), json!({
+            "description": "Undo only: areas that have changed since the batch, and so were left alone.",
+        })),
+        "alerts?": annotate(alerts, json!({
+            "description": "Preview only: how many alerts of each type would be sent at once.",
+        })),
     }))
 }
 
+fn entry() -> Value {
+    let mut entry = log_entry();
+    entry["area_id"] = area_id();
+    entry["area_name"] = or_null(text("Null if the area no longer exists."));
+    entry["parent_name"] = json!({ "type": ["string", "null"] });
+    entry["batch"] = json!({ "type": ["integer", "null"], "description": "The number of the batch; null if the change was ordered alone." });
+    entry["note"] = or_null(text("The note of the batch."));
+    object(entry)
+}
+
 fn attention() -> Value {
-    let ids = json!({ "type": "array", "items": number_as_text("A report.") });
-    let depths = json!({ "type": "array", "items": { "type": "number" }, "description": "In centimetres." });
     let text = json!({ "type": "string" });
-    let reason = json!({
-        "type": "object",
-        "required": ["reason", "at"],
-        "properties": {
-            "reason": {
-                "enum": ["reports", "unconfirmed", "gauge"],
-                "description": "`reports`: residents have reported a flood since the area last changed. `unconfirmed`: nobody has \
-                    confirmed the state for long. `gauge`: a gauge nearby has had an alarm since the area last changed.",
-            },
-            "at": written_moment("When the reason arose, or was last renewed."),
-            "first": written_moment("`reports`: when the first was made."),
-            "report_ids": ids,
-            "waiting_ids": { "type": "array", "items": number_as_text("A report."), "description": "Those that wait for review." },
-            "depths": depths,
-            "since": written_moment("`unconfirmed`: when the state was set or confirmed."),
-            "lapses": written_moment("`unconfirmed`: when its alert ends."),
-            "gaugeid": text,
-            "gaugenameid": text,
-            "alert": { "type": "integer", "enum": [1, 2] },
-            "label": { "type": "string", "description": "`gauge`: the agency's name of the alarm." },
+    let ids = array(number_as_text("A report."));
+    let depths = json!({ "type": "array", "items": { "type": "number" }, "description": "In centimetres." });
+    let reason = object(json!({
+        "reason": {
+            "enum": ["reports", "unconfirmed", "gauge"],
+            "description": "`reports`: residents have reported a flood since the area last changed. `unconfirmed`: nobody has \
+                confirmed the state for long. `gauge`: a gauge nearby has had an alarm since the area last changed.",
         },
-    });
+        "at": written_moment("When the reason arose, or was last renewed."),
+        "first?": written_moment("`reports`: when the first was made."),
+        "report_ids?": ids,
+        "waiting_ids?": annotate(ids.clone(), json!({ "description": "Those that wait for review." })),
+        "depths?": depths,
+        "since?": written_moment("`unconfirmed`: when the state was set or confirmed."),
+        "lapses?": written_moment("`unconfirmed`: when its alert ends."),
+        "gaugeid?": text,
+        "gaugenameid?": text,
+        "alert?": { "type": "integer", "enum": [1, 2] },
+        "label?": { "type": "string", "description": "`gauge`: the agency's name of the alarm." },
+    }));
     let evidence = object(json!({
         "report_ids": ids,
         "first": written_moment("When the first of them was made."),
         "last": written_moment("When the last of them was made."),
         "depths": depths,
-        "gauges": { "type": "array", "items": text, "description": "Gauges nearby that have an alarm." },
+        "gauges": annotate(array(text.clone()), json!({ "description": "Gauges nearby that have an alarm." })),
     }));
-    let mut listed = object(json!({
+    object(json!({
         "area_id": area_id(),
         "area_name": text,
         "parent_name": text,
@@ -165,7 +120,6 @@ fn attention() -> Value {
         "flooded_since": or_null(written_moment(FLOODED_SINCE)),
         "confirmed": or_null(written_moment(CONFIRMED)),
         "reasons": { "type": "array", "minItems": 1, "items": reason, "description": "The newest first." },
-    }));
-    listed["properties"]["suggested"] = object(json!({ "state": flood_state(), "evidence": evidence }));
-    listed
+        "suggested?": object(json!({ "state": flood_state(), "evidence": evidence })),
+    }))
 }

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
-use super::common::{number_as_text, or_null, written_moment};
-use super::{Named, object};
+use super::common::{number_as_text, text, written_moment};
+use super::{annotate, object, or_null};
 use crate::model::FloodState;
 
 /// What `flooded_since` says.
@@ -26,65 +26,44 @@ pub(crate) fn flood_state() -> Value {
     })
 }
 
-pub(super) fn named() -> Named {
-    vec![
-        (
-            "FloodStateRecord",
-            object(json!({
-                "area_id": area_id(),
-                "state": flood_state(),
-                "last_updated": written_moment("When the state was last set, confirmed or restored."),
-                "flooded_since": written_moment(FLOODED_SINCE),
-                "confirmed": written_moment(CONFIRMED),
-            })),
-        ),
-        (
-            "ArchiveRecord",
-            object(json!({
-                "area_id": area_id(),
-                "last_updated": written_moment("When the highest state first took effect; possibly before the period."),
-                "max_state": flood_state(),
-            })),
-        ),
-        (
-            "SeriesPoint",
-            object(json!({
-                "ts": written_moment("The hour."),
-                "count": number_as_text("How many there were."),
-            })),
-        ),
-        (
-            "FloodLogEntry",
-            object(json!({
-                "changed_at": written_moment("When the change took effect."),
-                "state": or_null(flood_state()),
-                "subject": {
-                    "type": "string",
-                    "description": "Whose credential it was: the name of a key or the `sub` of a token.",
-                },
-                "username": {
-                    "type": ["string", "null"],
-                    "description": "The user for whom the client said it acted; nothing verifies it.",
-                },
-            })),
-        ),
-        (
-            "FloodStateOrder",
-            json!({
-                "type": "object",
-                "description": "The new state. A text of the same digit is taken too, but send a number.",
-                "required": ["state"],
-                "properties": { "state": flood_state() },
-                "examples": [{ "state": 2 }],
-            }),
-        ),
-        (
-            "FloodStateChange",
-            object(json!({
-                "localAreaId": { "type": "integer", "description": "The local area.", "minimum": 0 },
-                "state": or_null(flood_state()),
-                "updated": { "const": true },
-            })),
-        ),
-    ]
+/// Returns the properties that each entry of a log has.
+pub(super) fn log_entry() -> Value {
+    json!({
+        "changed_at": written_moment("When the change took effect."),
+        "state": or_null(flood_state()),
+        "subject": text("Whose credential it was: the name of a key or the `sub` of a token."),
+        "username": or_null(text("The user for whom the client said it acted; nothing verifies it.")),
+    })
+}
+
+pub(super) fn named() -> Value {
+    let order = object(json!({ "state": flood_state() }));
+    json!({
+        "FloodStateRecord": object(json!({
+            "area_id": area_id(),
+            "state": flood_state(),
+            "last_updated": written_moment("When the state was last set, confirmed or restored."),
+            "flooded_since": written_moment(FLOODED_SINCE),
+            "confirmed": written_moment(CONFIRMED),
+        })),
+        "ArchiveRecord": object(json!({
+            "area_id": area_id(),
+            "last_updated": written_moment("When the highest state first took effect; possibly before the period."),
+            "max_state": flood_state(),
+        })),
+        "SeriesPoint": object(json!({
+            "ts": written_moment("The hour."),
+            "count": number_as_text("How many there were."),
+        })),
+        "FloodLogEntry": object(log_entry()),
+        "FloodStateOrder": annotate(order, json!({
+            "description": "The new state. A text of the same digit is taken too, but send a number.",
+            "examples": [{ "state": 2 }],
+        })),
+        "FloodStateChange": object(json!({
+            "localAreaId": { "type": "integer", "description": "The local area.", "minimum": 0 },
+            "state": or_null(flood_state()),
+            "updated": { "const": true },
+        })),
+    })
 }

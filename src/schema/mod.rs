@@ -4,23 +4,20 @@
 mod cards;
 mod changes;
 mod common;
-mod feeds;
 mod flood_orders;
 mod floods;
 mod gauges;
-mod moderation;
+mod reports;
 mod sources;
-mod stats;
 
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::cards::{card_report, shown_card_data};
 pub(crate) use self::changes::CURSOR;
-pub(crate) use self::common::{WITHOUT_CONTROLS, moment, name, number_as_text, or_null, written_moment};
-pub(crate) use self::feeds::partner_report;
+pub(crate) use self::common::{WITHOUT_CONTROLS, moment, name, number_as_text, text, written_moment};
 pub(crate) use self::floods::{CONFIRMED, FLOODED_SINCE, OVER_SINCE, area_id, flood_state};
-pub(crate) use self::sources::sources;
-pub(crate) use self::stats::{flooded_areas, flooded_regions, reported};
+pub(crate) use self::reports::partner_report;
+
 /// Returns a reference to one of the document's schemas.
 #[must_use]
 pub(crate) fn reference(name: &str) -> Value {
@@ -33,24 +30,11 @@ pub(crate) fn enveloped(result: Value) -> Value {
     object(json!({ "statusCode": { "const": 200 }, "result": result }))
 }
 
-/// Returns the schema of the cities that the service covers, in a response about one that it does not.
-pub(crate) fn coverage() -> Value {
-    let mut schema = object(json!({
-        "city": { "type": "string", "description": "The city that was asked for." },
-        "covered": { "const": false },
-        "cities": array(json!({ "type": "string" })),
-    }));
-    schema["description"] = "Only if no area has the `city`: the cities that the areas have.".into();
-    schema
-}
-
 /// Returns the same for a result that is an [`object`]. The properties of the result are also beside it.
 pub(crate) fn enveloped_with_members(result: Value) -> Value {
-    let mut properties = json!({ "statusCode": { "const": 200 } });
-    if let (Some(all), Some(members)) = (properties.as_object_mut(), result["properties"].as_object()) {
-        all.extend(members.clone());
-        all.insert("result".to_owned(), result);
-    }
+    let mut properties = result["properties"].clone();
+    properties["statusCode"] = json!({ "const": 200 });
+    properties["result"] = result;
     object(properties)
 }
 
@@ -81,21 +65,43 @@ pub(crate) fn bytes() -> Value {
     json!({ "type": "string", "format": "binary" })
 }
 
-/// Returns the schema of an object that has all of these properties, and perhaps more.
+/// Returns the schema of an object with these properties, and perhaps more. A property is optional if its name ends with `?`,
+/// which is not part of the name; the others are required.
 #[must_use]
 pub fn object(properties: Value) -> Value {
-    let required: Vec<_> = properties.as_object().into_iter().flat_map(Map::keys).cloned().collect();
-    json!({ "type": "object", "required": required, "properties": properties })
+    let Value::Object(properties) = properties else { return json!({ "type": "object" }) };
+    let required: Vec<_> = properties.keys().filter(|name| !name.ends_with('?')).cloned().collect();
+    let properties =
+        properties.into_iter().map(|(name, schema)| (name.trim_end_matches('?').to_owned(), schema));
+    let mut schema = json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() });
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    schema
+}
+
+/// Adds keywords to a schema, such as `description` and `examples`.
+pub(crate) fn annotate(mut schema: Value, keywords: Value) -> Value {
+    if let (Value::Object(schema), Value::Object(keywords)) = (&mut schema, keywords) {
+        schema.extend(keywords);
+    }
+    schema
+}
+
+/// Adds null to the allowed values.
+pub(crate) fn or_null(mut schema: Value) -> Value {
+    if let Some(kind) = schema.get("type").cloned() {
+        schema["type"] = json!([kind, "null"]);
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.push(Value::Null);
+    }
+    schema
 }
 
 /// Returns the schemas that have a name.
 pub(crate) fn components() -> Map<String, Value> {
-    let all = [common::named(), floods::named(), flood_orders::named(), gauges::named(), changes::named()];
-    let named = all
-        .into_iter()
-        .chain([cards::named(), feeds::named(), moderation::named(), sources::named()])
-        .flatten();
-    named.map(|(name, schema)| (name.to_owned(), schema)).collect()
+    let flood = [floods::named(), flood_orders::named(), changes::named()];
+    let others = [common::named(), cards::named(), reports::named(), gauges::named(), sources::named()];
+    flood.iter().chain(&others).filter_map(Value::as_object).flat_map(Map::clone).collect()
 }
-
-type Named = Vec<(&'static str, Value)>;

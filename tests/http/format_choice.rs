@@ -26,7 +26,7 @@ fn begun(siaga: &Siaga, address: &str, accept: &[&str]) -> String {
 
 /// The address of a map resource.
 fn address(kind: LayerKind) -> String {
-    format!("/v1/{}", describe(kind).path())
+    format!("/v1/{}", describe(kind).path)
 }
 
 #[test]

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::model::LayerKind;
 use crate::resources::{describe, properties};
-use crate::schema::{array, lines, object, one_of};
+use crate::schema::{annotate, array, lines, object, one_of};
 
 /// Returns the schema of layers of a kind, with positions on a grid or in degrees.
 pub(super) fn topology(kind: LayerKind, on_grid: bool) -> Value {
@@ -18,39 +18,31 @@ pub(super) fn topology(kind: LayerKind, on_grid: bool) -> Value {
         };
         object(json!({ "type": { "const": name }, "properties": properties(kind), member: value }))
     };
-    let pair = json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });
     let mut topology = json!({
-        "type": "object",
-        "required": ["type", "objects", "arcs", "bbox"],
-        "properties": {
-            "type": { "const": "Topology" },
-            "objects": object(json!({
-                "output": object(json!({
-                    "type": { "const": "GeometryCollection" },
-                    "geometries": array(one_of(describe(kind).geometries().iter().copied().map(geometry))),
-                })),
+        "type": { "const": "Topology" },
+        "objects": object(json!({
+            "output": object(json!({
+                "type": { "const": "GeometryCollection" },
+                "geometries": array(one_of(describe(kind).geometries.iter().copied().map(geometry))),
             })),
-            "arcs": {
-                "type": "array",
-                "description": format!("{arcs} A geometry names its arcs by their index; the complement of an index (`~`) runs the \
-                    arc backwards. Outer rings run clockwise, holes counter-clockwise."),
-                "items": array(array(json!({ "type": number }))),
-            },
-            "bbox": {
-                "type": "array",
-                "description": "West, south, east, north; of all loaded areas if there are no geometries.",
-                "items": { "type": "number" }, "minItems": 4, "maxItems": 4,
-            },
+        })),
+        "arcs": {
+            "type": "array",
+            "description": format!("{arcs} A geometry names its arcs by their index; the complement of an index (`~`) runs the \
+                arc backwards. Outer rings run clockwise, holes counter-clockwise."),
+            "items": array(array(json!({ "type": number }))),
+        },
+        "bbox": {
+            "type": "array",
+            "description": "West, south, east, north; of all loaded areas if there are no geometries.",
+            "items": { "type": "number" }, "minItems": 4, "maxItems": 4,
         },
     });
     if on_grid {
-        topology["required"] = json!(["type", "objects", "arcs", "bbox", "transform"]);
-        topology["properties"]["transform"] = json!({
-            "type": "object",
-            "description": "Turns quantized positions into degrees.",
-            "required": ["scale", "translate"],
-            "properties": { "scale": pair, "translate": pair },
-        });
+        let pair = json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });
+        let transform = object(json!({ "scale": pair, "translate": pair }));
+        topology["transform"] =
+            annotate(transform, json!({ "description": "Turns quantized positions into degrees." }));
     }
-    topology
+    object(topology)
 }

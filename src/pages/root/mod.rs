@@ -199,7 +199,7 @@ fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value 
 fn to_try(base: &str, formats: &FormatRegistry) -> Vec<(&'static str, Vec<String>)> {
     let one = |path: &str| vec![format!("{base}/{path}")];
     let resources = LayerKind::ALL.into_iter().map(|kind| {
-        let path = describe(kind).path();
+        let path = describe(kind).path;
         let addresses = if kind == LayerKind::Floods {
             let formats = formats.carrying(kind);
             formats

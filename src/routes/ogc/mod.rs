@@ -23,33 +23,22 @@ pub(super) fn routes() -> Vec<Described> {
     let strict = |described: Described| described.refuses_unknown_parameters();
     let with_collection =
         |described: Described| strict(described).refuses(404, "There is no such collection.");
-    let feature = || {
-        json!({
-            "type": "object",
-            "required": ["type", "id", "geometry", "properties"],
-            "properties": {
-                "type": { "const": "Feature" },
-                "id": { "type": ["integer", "string"] },
-                "geometry": document(),
-                "properties": document(),
-                "links": links(),
-            },
-        })
-    };
-    let features = || {
-        json!({
-            "type": "object",
-            "required": ["type", "features", "links", "numberReturned"],
-            "properties": {
-                "type": { "const": "FeatureCollection" },
-                "features": array(feature()),
-                "links": links(),
-                "numberMatched": { "type": "integer", "minimum": 0 },
-                "numberReturned": { "type": "integer", "minimum": 0 },
-            },
-        })
-    };
-    let (feature, features) = (feature(), features());
+    let text = json!({ "type": "string" });
+    let links = array(object(json!({ "href": text, "rel": text, "type": text, "title": text })));
+    let feature = object(json!({
+        "type": { "const": "Feature" },
+        "id": { "type": ["integer", "string"] },
+        "geometry": document(),
+        "properties": document(),
+        "links?": links,
+    }));
+    let features = object(json!({
+        "type": { "const": "FeatureCollection" },
+        "features": array(feature.clone()),
+        "links": links,
+        "numberMatched?": { "type": "integer", "minimum": 0 },
+        "numberReturned": { "type": "integer", "minimum": 0 },
+    }));
     vec![
         strict(described!(show_landing))
             .says("The data for GIS programs: the landing page of OGC API – Features")
@@ -81,11 +70,6 @@ pub(super) fn routes() -> Vec<Described> {
                 operation.is_shared();
             }),
     ]
-}
-
-fn links() -> Value {
-    let text = || json!({ "type": "string" });
-    array(object(json!({ "href": text(), "rel": text(), "type": text(), "title": text() })))
 }
 
 fn takes_selection(operation: &mut Operation, interface: &Interface<'_>) {
