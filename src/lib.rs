@@ -44,47 +44,35 @@
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
 mod actions;
-mod admission;
 mod archive;
 pub mod auth;
-mod background;
-mod basemap;
-mod calls;
 mod changes;
-mod collections;
 pub mod config;
-mod content;
-mod country;
-mod dataset;
-mod demo;
-pub mod error;
-mod fairings;
-pub mod folder;
+mod data;
 pub mod formats;
 pub mod guards;
-mod images;
-mod managed;
+mod http;
 pub mod model;
 pub mod openapi;
 mod pages;
+mod photos;
 pub mod program;
-mod quotas;
 pub mod rendering;
-pub mod resources;
 mod routes;
+mod runtime;
 pub mod schema;
 mod server;
-mod shell;
-mod slots;
 mod sources;
-mod statements;
 pub mod stores;
 mod tasks;
 mod telemetry;
-mod throttle;
+mod webhooks;
 
 pub use auth::RandomUnavailable;
+pub use data::folder;
+pub use http::error;
 pub use model::Stopped;
+pub use schema::resources;
 pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Siaga};
 
 /// The page whose Rust code blocks are tests; `siaga-conformance` has the others.
@@ -98,10 +86,10 @@ mod guides {
 #[doc(hidden)]
 pub mod internals {
     pub use crate::config::Quota;
-    pub use crate::content::{Accepted, Content};
-    pub use crate::images::photo::{MAX_PIXELS, MAX_SCANS, NotAPhoto, Photo, prepare};
+    pub use crate::http::content::{Accepted, Content};
+    pub use crate::http::quotas::{Client, Quotas};
     pub use crate::pages::AlertsPage;
-    pub use crate::quotas::{Client, Quotas};
+    pub use crate::photos::photo::{MAX_PIXELS, MAX_SCANS, NotAPhoto, Photo, prepare};
     pub use crate::rendering::cache::{Cache, Patience, Rendered, Unfinished};
     pub use crate::telemetry::{Log, LogSettings, Metrics, Shape};
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use rocket::serde::json::{Value, json};
 use serde_json::Map;
 
-use crate::error::{Problem, Source};
 use crate::guards::{IdempotencyKey, JsonBody};
+use crate::http::error::{Problem, Source};
 use crate::model::alerts::{LogEntry, MessageType, messages, reach};
 use crate::model::bodies::{AreaName, SentChange, read_flood_order};
 use crate::model::{

@@ -4,11 +4,11 @@ use rocket::serde::json::json;
 
 use crate::archive::Archive;
 use crate::changes::Follower;
-use crate::error::Problem;
 use crate::guards::JsonBody;
-use crate::images::CardImages;
+use crate::http::error::Problem;
 use crate::model::bodies::{Visibility, read_visibility};
 use crate::model::{Actor, Moderation, ModerationAction, ReportKey};
+use crate::photos::CardImages;
 use crate::rendering::Answer;
 use crate::stores::{Resource, Store};
 

@@ -8,8 +8,8 @@ use ring::digest::{Context, SHA256};
 use serde_json::Value;
 
 use super::package::describe_file;
-use crate::collections::{Cell, Collection, Column, Kind, Tables, begin_feature};
 use crate::config::Archive as Settings;
+use crate::formats::tables::{Cell, Collection, Column, Kind, Tables, begin_feature};
 use crate::model::{AreaLayer, AreaOutline, AreaSet, GaugeLayer, Geometry, Layer, StateChange, Timestamp};
 
 pub(super) const AREAS: &str = "areas.geojson";

@@ -19,11 +19,11 @@ pub(crate) use self::month::Month;
 pub(crate) use self::package::{Package, Resource};
 
 use self::withdrawal::Moderated;
-use crate::collections::Tables;
 use crate::config::Config;
+use crate::formats::tables::Tables;
 use crate::model::{Clock, Timestamp};
+use crate::runtime::off_thread;
 use crate::stores::{Store, StoreError};
-use crate::tasks::off_thread;
 
 /// Writes the archive, and knows what of it may be read. Clones share what they know.
 #[derive(Clone, Debug)]

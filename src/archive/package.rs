@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::Month;
 use super::files::size_and_digest;
-use crate::collections::{Column, Kind};
 use crate::config::Config;
+use crate::formats::tables::{Column, Kind};
 use crate::model::Timestamp;
 
 /// The name of the description.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use rocket::tokio::time;
 
 use super::{Archive, Month, Package};
+use crate::runtime::off_thread;
 use crate::stores::{ModerationQuery, StoreError};
-use crate::tasks::off_thread;
 
 /// How often the moderation log is read, to see what was moderated by other servers and commands.
 const ROUND: Duration = Duration::from_secs(3);

@@ -12,10 +12,10 @@ use super::files::{AREAS, MonthFiles, REPORTS, write_areas};
 use super::package::{PACKAGE, write_package};
 use super::{Archive, Month};
 use crate::model::{AreaSelector, Layer, Period, StateChange, Timestamp};
+use crate::runtime::{on_own_thread, run_in_background};
 use crate::stores::{
     EntryQuery, GaugeQuery, HistoryQuery, ReportQuery, Revision, StoreError, Versioned, Window,
 };
-use crate::tasks::{on_own_thread, run_in_background};
 
 /// How often to look for months to write.
 const ROUND: Duration = Duration::from_hours(1);

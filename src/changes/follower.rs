@@ -13,8 +13,8 @@ use rocket::{Orbit, Rocket};
 use super::ticks::Ticks;
 use super::{Cursor, GoneReports, Reading, State, Withdrawn};
 use crate::model::{AreaSet, Clock, Timestamp};
+use crate::runtime::run_in_background;
 use crate::stores::{FloodQuery, ModerationQuery, Revision, Store, StoreError};
-use crate::tasks::run_in_background;
 use crate::telemetry::Metrics;
 
 /// How often the revisions are read. They are counters in memory, unless the connection to the database is lost.

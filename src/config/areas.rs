@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{LayerKind, Regions};
-use crate::resources::{Selectable, describe};
+use crate::schema::resources::{Selectable, describe};
 
 /// The cities and provinces that clients can select, besides those of the loaded areas.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,8 +11,8 @@ use super::area_text::{Last, append_identity};
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Area, AreaSet, FeatureId, Geometry, Layer, LayerKind, geojson};
-use crate::resources::{describe, properties};
 use crate::schema;
+use crate::schema::resources::{describe, properties};
 
 /// Writes a layer as a `FeatureCollection`.
 ///

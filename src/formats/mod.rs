@@ -14,6 +14,7 @@ pub mod cap;
 pub mod geojson;
 mod memo;
 mod registry;
+pub(crate) mod tables;
 pub mod template;
 pub mod topojson;
 pub mod well_formed;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::Format;
 use super::template::InvalidTemplate;
 use crate::model::LayerKind;
-use crate::resources::describe;
+use crate::schema::resources::describe;
 
 /// The enabled formats, in the order of the configuration, and the one for requests that name none.
 #[derive(Clone, Debug)]

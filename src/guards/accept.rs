@@ -5,9 +5,9 @@ use rocket::Request;
 use rocket::http::MediaType;
 use rocket::request::{FromRequest, Outcome};
 
-use crate::content::thousandths;
-use crate::error::Problem;
 use crate::formats::Format;
+use crate::http::content::thousandths;
+use crate::http::error::Problem;
 use crate::openapi::{Interface, Operation, Part};
 
 /// The media types that a client accepts, by its `Accept` (RFC 9110 §12.5.1): ranges, each with a weight in thousandths.

@@ -9,10 +9,10 @@ use serde_json::json;
 use super::{Query, guard, managed};
 use crate::changes::Follower;
 use crate::config::Config;
-use crate::error::{Problem, Source};
+use crate::http::error::{Problem, Source};
 use crate::model::{AreaSelector, AreaSet, LayerKind};
 use crate::openapi::{Interface, Operation, Parameter, Part};
-use crate::resources::{Description, Floods, MapResource, Offer, Selectable, describe};
+use crate::schema::resources::{Description, Floods, MapResource, Offer, Selectable, describe};
 
 /// The query parameters `city` and `admin`, as far as the resource supports them.
 ///

@@ -3,7 +3,7 @@
 use rocket::Request;
 use rocket::data::ByteUnit;
 
-use crate::error::Problem;
+use crate::http::error::Problem;
 
 /// Returns the `Content-Length` of a body.
 pub(super) fn announced(request: &Request<'_>) -> Option<u64> {

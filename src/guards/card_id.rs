@@ -4,7 +4,7 @@ use rocket::request::FromParam;
 use serde_json::json;
 
 use crate::config::Config;
-use crate::error::{Problem, Source};
+use crate::http::error::{Problem, Source};
 use crate::model::CardId;
 use crate::openapi::{Interface, Operation, Parameter, Part};
 use crate::schema;

@@ -9,11 +9,11 @@ use super::Caller;
 use super::credential::{Authorized, Identified, Permission};
 use super::managed;
 use crate::config::Config;
-use crate::error::Problem;
-use crate::fairings::Arrival;
+use crate::http::error::Problem;
+use crate::http::fairings::Arrival;
+use crate::http::quotas::Quotas;
 use crate::model::{Card, CardId, Clock};
 use crate::openapi::{Interface, Operation, Part};
-use crate::quotas::Quotas;
 use crate::stores::{Store, StoreError};
 use crate::telemetry::Metrics;
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::QueryParameter;
 use crate::changes::{Cursor, InvalidCursor};
 use crate::config::Config;
-use crate::error::Problem;
+use crate::http::error::Problem;
 use crate::model::digits;
 use crate::openapi::{Interface, Operation, Part};
 use crate::schema;

@@ -5,8 +5,8 @@ use rocket::request::{FromRequest, Outcome};
 
 use super::Caller;
 use crate::auth::{Credential, Scope};
-use crate::error::Problem;
-use crate::managed::guard;
+use crate::http::error::Problem;
+use crate::http::managed::guard;
 use crate::openapi::{Interface, Operation, Part};
 
 /// A caller whose credential grants a permission.

@@ -2,9 +2,9 @@ use rocket::Request;
 use serde_json::json;
 
 use super::{Query, guard};
-use crate::error::{Problem, Source};
-use crate::images::ImageType;
+use crate::http::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
+use crate::photos::ImageType;
 
 const NAME: &str = "file_type";
 const HEADER: &str = "Content-Type";

@@ -4,9 +4,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Query, guard, managed};
-use crate::error::{Problem, Source};
-use crate::fairings::BareAddresses;
 use crate::formats::{Format, FormatRegistry};
+use crate::http::error::{Problem, Source};
+use crate::http::fairings::BareAddresses;
 use crate::model::{AreaId, LayerKind, Timestamp};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 

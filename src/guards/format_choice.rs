@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 
 use super::accept::Accept;
 use super::{Query, guard, managed};
-use crate::error::{Problem, Source};
-use crate::fairings::BareAddresses;
 use crate::formats::{Container, Format, FormatRegistry, bare};
+use crate::http::error::{Problem, Source};
+use crate::http::fairings::BareAddresses;
 use crate::model::LayerKind;
 use crate::openapi::{Interface, Operation, Parameter, Part, layer_schema};
-use crate::resources::MapResource;
 use crate::schema;
+use crate::schema::resources::MapResource;
 
 /// What the parameter `geoformat` says.
 const NAME: &str = "The format; without it the first of `format`, else what `Accept` asks for.";

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::guard;
-use crate::error::{Problem, Source};
+use crate::http::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
 const NAME: &str = "Idempotency-Key";

@@ -8,7 +8,7 @@ use serde_json::Map;
 use super::body_headers::{announces_at_most, is_not_coded};
 use super::managed;
 use crate::config::Config;
-use crate::error::{Problem, Source};
+use crate::http::error::{Problem, Source};
 use crate::model::duration::written;
 use crate::openapi::{Interface, Operation, Part};
 

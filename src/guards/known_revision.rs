@@ -2,8 +2,8 @@ use rocket::Request;
 use serde_json::json;
 
 use super::{Query, guard, managed};
-use crate::error::Problem;
-use crate::fairings::{BareAddresses, KnownParameters};
+use crate::http::error::Problem;
+use crate::http::fairings::{BareAddresses, KnownParameters};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
 /// The name of the parameter.

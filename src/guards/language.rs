@@ -5,12 +5,12 @@ use serde_json::json;
 
 use super::{Query, guard};
 use crate::config::Config;
-use crate::country::Texts;
-use crate::error::{Problem, Source};
+use crate::data::country::Texts;
+use crate::http::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
 /// The language of a page: of `lang`, else the first of `Accept-Language` that the country has, else the country's own. Each may
-/// name it by any code that [`Country::language`](crate::country::Country::language) knows.
+/// name it by any code that [`Country::language`](crate::data::country::Country::language) knows.
 #[derive(Clone, Debug)]
 pub(crate) struct Language(Arc<Texts>);
 
@@ -98,7 +98,7 @@ impl Part for Language {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::country::Country;
+    use crate::data::country::Country;
 
     #[test]
     fn the_preferred_language_of_those_that_pages_have_counts() {

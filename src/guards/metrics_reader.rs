@@ -1,8 +1,8 @@
 use super::{guard, managed};
-use crate::admission::bearer_token;
 use crate::auth::KeyDigest;
 use crate::config::Config;
-use crate::error::Problem;
+use crate::http::admission::bearer_token;
+use crate::http::error::Problem;
 
 /// A caller that may read the metrics: anyone, or only one with the configured token.
 #[derive(Clone, Copy, Debug)]

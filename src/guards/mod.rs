@@ -3,7 +3,7 @@
 //! # In your own routes
 //!
 //! A route lists what it needs as its arguments. Rocket runs the guards from left to right, and the first one that fails
-//! decides the response, by its [`Problem`](crate::error::Problem). So put the guard of the caller first: [`Caller`] if anyone
+//! decides the response, by its [`Problem`](crate::http::error::Problem). So put the guard of the caller first: [`Caller`] if anyone
 //! may send the request, [`Authorized`] if it needs a scope. Read a parameter of the query as a [`Param`], and a segment of the path as a
 //! [`PathParam`]. Take values that the server manages, such as the store, as `&State<…>`. [`Answers`](crate::rendering::Answers)
 //! is a guard as well.
@@ -33,7 +33,7 @@
 //! let builder = Siaga::builder().mount("/", routes![count_changes]);
 //! ```
 //!
-//! In your own guard, return [`Problem::outcome`](crate::error::Problem::outcome) from `from_request`, so that clients get its text.
+//! In your own guard, return [`Problem::outcome`](crate::http::error::Problem::outcome) from `from_request`, so that clients get its text.
 
 mod accept;
 mod alert_parameters;
@@ -61,8 +61,8 @@ mod query;
 mod query_parameters;
 mod signed_upload;
 
-pub use crate::admission::Caller;
-pub(crate) use crate::managed::{guard, managed};
+pub use crate::http::admission::Caller;
+pub(crate) use crate::http::managed::{guard, managed};
 
 pub(crate) use self::accept::{WantsOpenMetrics, WantsPage};
 pub(crate) use self::alert_parameters::Before;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Query, managed};
 use crate::config::Config;
-use crate::error::{Problem, Source};
+use crate::http::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
 /// A parameter of the query. Routes take it as [`Param`].

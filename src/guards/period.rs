@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::{Query, guard, managed};
 use crate::config::Config;
-use crate::error::{Problem, Source};
+use crate::http::error::{Problem, Source};
 use crate::model::duration::written;
 use crate::model::{Period, Timestamp};
 use crate::openapi::{Interface, Operation, Parameter, Part};

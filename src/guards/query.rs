@@ -4,7 +4,7 @@ use rocket::Request;
 use rocket::http::RawStr;
 
 use super::parameter::one_of;
-use crate::error::{Problem, Source};
+use crate::http::error::{Problem, Source};
 
 /// The query of a request. Guards read the parameters that they know from it; unknown parameters are ignored.
 #[derive(Clone, Copy, Debug)]

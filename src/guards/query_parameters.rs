@@ -157,9 +157,9 @@ impl QueryParameter for Username {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Problem;
     use crate::guards::Query;
     use crate::guards::parameter::read;
+    use crate::http::error::Problem;
 
     fn parsed<P: QueryParameter>(query: &str) -> Result<P, Problem> {
         read(Query::new(query), &Config::default())

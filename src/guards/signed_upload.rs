@@ -7,10 +7,10 @@ use serde_json::json;
 use super::body_headers::{announced, announces_at_most, is_not_coded};
 use super::{Query, guard, managed};
 use crate::config::Config;
-use crate::error::Problem;
-use crate::fairings::Arrival;
-use crate::images::{CardImages, ImageError, ImageType, Incoming, Unpermitted};
+use crate::http::error::Problem;
+use crate::http::fairings::Arrival;
 use crate::openapi::{Interface, Operation, Parameter, Part};
+use crate::photos::{CardImages, ImageError, ImageType, Incoming, Unpermitted};
 
 /// An upload to an address that this service has signed. According to its headers, the body has the type that the address was
 /// signed for, and is not larger than allowed. The upload counts as in progress as long as this value lives.

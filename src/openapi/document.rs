@@ -8,8 +8,8 @@ use super::{Described, Interface};
 use crate::config::{Config, Licence};
 use crate::formats::{Container, EncodeContext, Format};
 use crate::model::{LayerKind, Timestamp};
-use crate::resources::{self, Sample, sample};
 use crate::schema;
+use crate::schema::resources::{self, Sample, sample};
 
 /// Returns the description of an interface with these routes, as an OpenAPI document in JSON.
 ///

@@ -2,7 +2,7 @@
 
 use rocket::tokio::sync::OnceCell;
 
-use crate::error::Problem;
+use crate::http::error::Problem;
 use crate::rendering::cache::Rendered;
 use crate::rendering::{Answer, prepared};
 

@@ -3,8 +3,8 @@
 use rocket::{State, get};
 
 use crate::config::Config;
-use crate::error::Problem;
 use crate::guards::Caller;
+use crate::http::error::Problem;
 use crate::rendering::{Answer, prepared};
 
 /// `GET /logo`: responds with the configured logo. The policy for data, `default-src 'none'`, lets no script in it run.

@@ -1,9 +1,11 @@
 //! The pages for people: the front page, the live map, and the description of the interface.
 
 mod alerts;
+mod archive;
 mod desk;
 mod docs;
 mod files;
+pub(crate) mod layout;
 mod logo;
 mod map;
 mod problem;
@@ -19,15 +21,18 @@ pub(crate) use self::problem::problem_page;
 pub(crate) use self::root::lead_to_front;
 use crate::changes::State;
 use crate::config::Config;
-use crate::country::Texts;
+use crate::data::country::Texts;
+use crate::data::statements::Sentence;
 use crate::model::{Area, Timestamp};
 use crate::sources::SourceReport;
-use crate::statements::Sentence;
 
 /// Returns the routes of the pages, with those of the desk if wanted.
 pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
     let mut all = routes![
         root::show,
+        archive::list_archive,
+        archive::find_month_file,
+        archive::find_archive_file,
         map::show,
         map::find_file,
         map::list_names,

@@ -4,11 +4,11 @@ use minijinja::context;
 use rocket::Request;
 use rocket::http::Method;
 
-use crate::admission::Admission;
 use crate::config::Config;
-use crate::error::Problem;
 use crate::guards::Language;
-use crate::shell::{Here, PageTemplate, Shell};
+use crate::http::admission::Admission;
+use crate::http::error::Problem;
+use crate::pages::layout::{Here, PageTemplate, Shell};
 
 const PAGE: PageTemplate = PageTemplate::new("error.html", include_str!("problem.html"));
 

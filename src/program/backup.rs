@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::Failure;
 use crate::Builder;
-use crate::images::{HIDDEN, card_of_file, make_private};
 use crate::model::CardId;
+use crate::photos::{HIDDEN, card_of_file, make_private};
 use crate::stores::file::{Settings, copied_cards};
 
 /// Writes a backup of the store and its photos.

@@ -8,11 +8,11 @@ use clap::Subcommand;
 use super::Failure;
 use super::table::{or_dash, table};
 use crate::Builder;
-use crate::calls::{Checkpoint, Outcome, change, checkpoints, replay, test};
 use crate::config::{CallSettings, Config};
 use crate::model::duration::written;
 use crate::model::{Clock, SystemClock};
 use crate::stores::Store;
+use crate::webhooks::{Checkpoint, Outcome, change, checkpoints, replay, test};
 
 #[derive(Subcommand)]
 pub(super) enum CallsCommand {

@@ -7,7 +7,7 @@ use super::Failure;
 use super::welcome::foreseen;
 use crate::Builder;
 use crate::config::Config;
-use crate::folder::Folder;
+use crate::data::folder::Folder;
 use crate::server::BuildError;
 
 /// How many faults of a data set are printed.

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::Failure;
 use crate::Builder;
-use crate::folder::{Dataset, DatasetError};
+use crate::data::folder::{Dataset, DatasetError};
 use crate::formats::EncodeContext;
 use crate::model::{AreaSelector, Layer, LayerKind, Timestamp};
 use crate::stores::memory::MemoryStore;

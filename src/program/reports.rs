@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 
 use super::Failure;
 use crate::Builder;
-use crate::folder::{read_moderation_log, write_moderation_log};
+use crate::data::folder::{read_moderation_log, write_moderation_log};
 use crate::model::{
     Actor, Moderation, ModerationAction, NAME, ReportContent, ReportKey, Timestamp, WaitingReport,
     WaitingReports, is_name,

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use super::Failure;
 use crate::Builder;
 use crate::archive::Archive;
-use crate::calls;
 use crate::config::{EventKind, SourceSettings};
-use crate::folder::{Folder, FolderFile, FolderWriter};
+use crate::data::folder::{Folder, FolderFile, FolderWriter};
 use crate::model::{Clock, SourceStatus, SystemClock, Timestamp};
 use crate::stores::{AppliedMigration, Imported, Migrated, Removed, Replace, Rows, Status};
+use crate::webhooks;
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub(super) async fn migrate(builder: &Builder) -> Result<(), Failure> {
@@ -64,7 +64,7 @@ async fn pass_import(builder: &Builder, imported: &Imported) -> Result<(), Failu
         return Ok(());
     }
     let store = builder.open_beside().await?;
-    let passed = calls::pass_import(&*store, &added, SystemClock.now()).await;
+    let passed = webhooks::pass_import(&*store, &added, SystemClock.now()).await;
     store.close().await;
     Ok(passed?)
 }

@@ -12,13 +12,13 @@ use serde::Serialize;
 use super::Memory;
 use super::cache::Rendered;
 use super::envelope;
-use crate::admission::Account;
 use crate::config::{Config, Limits};
-use crate::content::{Accepted, Between, Coding, Content, Holds, Kept};
-use crate::error::Problem;
 use crate::guards::KnownRevision;
+use crate::http::admission::Account;
+use crate::http::content::{Accepted, Between, Coding, Content, Holds, Kept};
+use crate::http::error::Problem;
 use crate::model::{DataState, Timestamp};
-use crate::tasks::off_thread;
+use crate::runtime::off_thread;
 
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const HTML: &str = "text/html; charset=utf-8";

@@ -10,17 +10,17 @@ use super::answer::known;
 use super::cache::{LastKnown, Rendered};
 use super::question::Question;
 use super::renderer::Renderer;
-use crate::admission::Account;
 use crate::changes::{Follower, State};
-use crate::content::{Accepted, Coding, Content};
-use crate::error::Problem;
-use crate::fairings::is_head;
+use crate::data::statements::Floods;
 use crate::formats::Format;
 use crate::guards::{guard, managed};
+use crate::http::admission::Account;
+use crate::http::content::{Accepted, Coding, Content};
+use crate::http::error::Problem;
+use crate::http::fairings::is_head;
 use crate::model::{BoundingBox, Covered, Timestamp};
 use crate::openapi::{Interface, Operation, Part};
 use crate::sources::Sources;
-use crate::statements::Floods;
 use crate::stores::{LayerQuery, Resource};
 
 /// Responds to questions to which all clients get the same response: from the cache, or else by rendering it. A guard.

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::error::Problem;
+use crate::http::error::Problem;
 use crate::model::AreaSet;
 
 /// The bytes before and after the result in a JSON response.

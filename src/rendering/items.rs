@@ -8,15 +8,15 @@ use super::Renderer;
 use super::cache::Failed;
 use super::renderer::charge;
 use super::weight;
-use crate::admission::Account;
-use crate::collections::{After, Collection, Items, Link, Selected, Selection, Tables, Time, find};
-use crate::error::{Problem, Source};
+use crate::formats::tables::{After, Collection, Items, Link, Selected, Selection, Tables, Time, find};
+use crate::http::admission::Account;
+use crate::http::error::{Problem, Source};
 use crate::model::{AreaSelector, GaugeLayer, Layer, Period, Report, ReportKey, Stop, Timestamp, Validity};
+use crate::runtime::off_thread;
 use crate::stores::{
     AlertQuery, AreaQuery, FloodQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, Resource,
     StoreError, Versioned, Window,
 };
-use crate::tasks::off_thread;
 
 /// How old the newest reading of a gauge may be.
 const READ_WITHIN: Duration = Duration::from_hours(24);
@@ -71,7 +71,7 @@ impl ItemsQuery {
             }
         };
         let mut links = vec![
-            link(&address, "self", crate::collections::GEOJSON, "This document"),
+            link(&address, "self", crate::formats::tables::GEOJSON, "This document"),
             link(&collection, "collection", json, "The collection"),
         ];
         match &self.wanted {
@@ -79,7 +79,7 @@ impl ItemsQuery {
             Wanted::Page(_, parameters) => {
                 if let Some(next) = items.next.clone() {
                     let next = page_address(&collection, parameters, Some(next), items.left_out);
-                    links.push(link(&next, "next", crate::collections::GEOJSON, "The next page"));
+                    links.push(link(&next, "next", crate::formats::tables::GEOJSON, "The next page"));
                 }
                 items.write_page(tables, &links, stop)
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rocket::tokio::sync::Mutex;
 
-use crate::collections::Collection;
+use crate::formats::tables::Collection;
 use crate::model::{Layer, Timestamp, Validity};
 use crate::stores::{Revision, Versioned};
 

@@ -10,6 +10,7 @@
 
 mod answer;
 mod answers;
+pub(crate) mod basemap;
 pub(crate) mod cache;
 pub(crate) mod envelope;
 mod items;

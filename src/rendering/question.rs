@@ -3,10 +3,10 @@ use std::time::Duration;
 
 use super::JSON;
 use super::items::ItemsQuery;
-use crate::collections::GEOJSON;
-use crate::content::Holds;
 use crate::formats::Format;
+use crate::formats::tables::GEOJSON;
 use crate::guards::TimePeriod;
+use crate::http::content::Holds;
 use crate::model::{AreaSelector, BoundingBox, Covered};
 use crate::stores::{
     AlertQuery, FloodQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, ReportSeriesQuery, Resource,

@@ -12,17 +12,17 @@ use super::layers::Layers;
 use super::statistics::{FloodedAreas, FloodedRegions, Reported, flooded};
 use super::weight::{self, cost, features, weigh};
 use super::{Busy, JSON, Lane, Permit, Permits, Question, envelope};
-use crate::admission::Account;
 use crate::changes::{FullState, State, Withdrawn};
-use crate::collections::{GEOJSON, Tables};
-use crate::content::Content;
-use crate::error::Problem;
+use crate::formats::tables::{GEOJSON, Tables};
 use crate::formats::{Container, EncodeContext, Format};
+use crate::http::admission::Account;
+use crate::http::content::Content;
+use crate::http::error::Problem;
+use crate::http::quotas::TooMany;
 use crate::model::alerts::Issuer;
 use crate::model::{BoundingBox, Clock, Layer, Stop, Validity};
-use crate::quotas::TooMany;
+use crate::runtime::{off_thread, on_own_thread};
 use crate::stores::{FloodQuery, LayerQuery, ReportQuery, Store, Versioned, Window};
-use crate::tasks::{off_thread, on_own_thread};
 use crate::telemetry::Metrics;
 
 /// Renders responses from the data in the store, off the threads that serve requests.

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use super::Question;
-use crate::collections::{Collection, Items};
-use crate::error::{Problem, Source};
+use crate::formats::tables::{Collection, Items};
+use crate::http::error::{Problem, Source};
 use crate::model::{Layer, Report, ReportContent, Timestamp};
 use crate::stores::{
     AlertQuery, EntryQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, Store, Window,

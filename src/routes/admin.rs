@@ -1,11 +1,11 @@
 use rocket::get;
 
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{Caller, FormatChoice, Select};
+use crate::http::error::Problem;
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers};
-use crate::resources::Boundaries;
+use crate::schema::resources::Boundaries;
 use crate::stores::LayerQuery;
 
 /// Returns the routes of the resource.

@@ -4,17 +4,17 @@ use rocket::{State, get};
 
 use crate::config::Config;
 use crate::described;
-use crate::error::Problem;
 use crate::formats::Format;
 use crate::guards::{
     AlertContent, AlertFormat, AlertIdentifier, Before, Caller, FormatChoice, HistoryArea, MinimumState,
     PageLanguage, Param, PathParam, Select,
 };
+use crate::http::error::Problem;
 use crate::model::alerts::MessageKey;
 use crate::model::{AreaId, Covered};
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers};
-use crate::resources::Alerts;
+use crate::schema::resources::Alerts;
 use crate::stores::{AlertQuery, FloodQuery, LayerQuery};
 
 /// Returns the routes of the resource.

@@ -3,15 +3,15 @@ use std::sync::Arc;
 use rocket::{State, get};
 
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{
     AreaIds, Caller, FormatChoice, KnownRevision, Latitude, Level, Longitude, Param, PathParam, Select,
     Within,
 };
+use crate::http::error::Problem;
 use crate::model::{AreaId, Position};
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers};
-use crate::resources::{Areas, Floods};
+use crate::schema::resources::{Areas, Floods};
 use crate::stores::{AreaQuery, LayerQuery, Store, StoreError};
 
 /// Returns the routes of the resource.

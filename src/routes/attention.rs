@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rocket::{State, get};
 
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{Authorized, FloodsWrite};
+use crate::http::error::Problem;
 use crate::openapi::Described;
 use crate::rendering::Answer;
 use crate::schema::{array, reference};

@@ -4,13 +4,13 @@ use rocket::tokio::time;
 use rocket::{State, get};
 use serde_json::{Value, json};
 
-use crate::basemap::Basemap;
 use crate::config::Config;
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{Caller, KnownRevision, Param, Within, Zoom};
+use crate::http::error::Problem;
 use crate::model::GroundKind;
 use crate::openapi::Described;
+use crate::rendering::basemap::Basemap;
 use crate::rendering::{Answer, Renderer};
 use crate::schema::{array, object, one_of, text};
 use crate::stores::Store;

@@ -8,16 +8,16 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{
     Authorized, CardIdParam, CardUser, CardsRead, CardsWrite, FileType, JsonBody, PHOTO_TOKEN,
 };
-use crate::images::{CardImages, ImageError};
+use crate::http::error::Problem;
 use crate::model::bodies::{
     Fault, ORIGIN, TimeWindow, read_card_holder, read_card_report, sent_with_credential,
 };
 use crate::model::{Card, CardId, Clock, ReportKey, WaitingOrigin};
 use crate::openapi::Described;
+use crate::photos::{CardImages, ImageError};
 use crate::rendering::Answer;
 use crate::schema::{self, object, reference};
 use crate::stores::{Store, StoreError};

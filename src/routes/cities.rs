@@ -4,13 +4,13 @@ use rocket::{State, get};
 use serde_json::json;
 
 use crate::described;
-use crate::error::{Problem, Source};
 use crate::guards::{Admin, Caller, FormatChoice, Latitude, Long, Param};
+use crate::http::error::{Problem, Source};
 use crate::model::Position;
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers};
-use crate::resources::Boundaries;
 use crate::schema::object;
+use crate::schema::resources::Boundaries;
 use crate::stores::{LayerQuery, Store};
 
 /// Returns the routes of the resource, which `PetaBencana`'s clients ask for. What these call cities are provinces.

@@ -6,8 +6,8 @@ use rocket::{State, get, post};
 
 use crate::config::Config;
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{Authorized, FeedsWrite, JsonBody};
+use crate::http::error::Problem;
 use crate::model::Clock;
 use crate::model::bodies::{PartnerReport, read_partner_report};
 use crate::openapi::Described;

@@ -7,11 +7,11 @@ use rocket::{State, get, post};
 
 use crate::actions::{area_of, members, order_changes, order_undo};
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{
     Authorized, ChangedBefore, FloodsWrite, IdempotencyKey, JsonBody, LoggedBatch, LoggedBy, LoggedSince,
     LoggedUntil, Param, PathParam, Username,
 };
+use crate::http::error::Problem;
 use crate::model::{Actor, BatchNumber, FloodChange, LoggedChange};
 use crate::openapi::Described;
 use crate::rendering::Answer;

@@ -4,14 +4,14 @@ use rocket::serde::json::json;
 use rocket::{State, get, put};
 
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{Authorized, Caller, FormatChoice, GaugesWrite, JsonBody, Param, Select, TimePeriod};
+use crate::http::error::Problem;
 use crate::model::Clock;
 use crate::model::bodies::read_gauge;
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers};
-use crate::resources::Gauges;
 use crate::schema::reference;
+use crate::schema::resources::Gauges;
 use crate::stores::{GaugeQuery, LayerQuery, Store, Window};
 use crate::telemetry::Metrics;
 

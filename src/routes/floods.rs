@@ -5,16 +5,16 @@ use rocket::{State, delete, get, put};
 use serde::Serialize;
 
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{
     Authorized, Caller, ChangedBefore, Entry, FloodEntry, FloodSelect, FloodsWrite, FormatChoice, JsonBody,
     MinimumState, Param, PathParam, RequestedPeriod, Select, Username, Within,
 };
+use crate::http::error::Problem;
 use crate::model::bodies::read_flood_state;
 use crate::model::{Actor, AreaId, FloodChange, FloodState, Timestamp};
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers, Question};
-use crate::resources::Floods;
+use crate::schema::resources::Floods;
 use crate::schema::{array, reference};
 use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, LogQuery, SetFloodState, Store};
 use crate::telemetry::Metrics;

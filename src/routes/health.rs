@@ -10,16 +10,16 @@ use rocket::{State, get};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::calls::CallStatuses;
 use crate::changes::Follower;
-use crate::error::Problem;
-use crate::fairings::Draining;
-use crate::images::CardImages;
+use crate::http::error::Problem;
+use crate::http::fairings::Draining;
 use crate::model::{Clock, DataState, SourceStatus};
+use crate::photos::CardImages;
 use crate::rendering::Answer;
+use crate::runtime::throttle::recent;
 use crate::sources::Sources;
 use crate::stores::{Check, Store};
-use crate::throttle::recent;
+use crate::webhooks::CallStatuses;
 
 /// How long the results of the checks are reused: any number of probes in this time costs one check.
 const MAX_AGE: Duration = Duration::from_secs(1);

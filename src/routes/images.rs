@@ -7,10 +7,10 @@ use rocket::{Data, State, get, put};
 
 use crate::config::Config;
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{Caller, SignedUpload};
-use crate::images::{CardImages, ImageError, ImageType};
+use crate::http::error::Problem;
 use crate::openapi::{Described, Parameter};
+use crate::photos::{CardImages, ImageError, ImageType};
 use crate::rendering::Answer;
 use crate::schema::{self, object};
 

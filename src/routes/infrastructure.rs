@@ -1,12 +1,12 @@
 use rocket::get;
 
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{Caller, FormatChoice, InfrastructureType, Param, PathParam, Select, Within};
+use crate::http::error::Problem;
 use crate::model::{BoundingBox, InfrastructureKind};
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers};
-use crate::resources::Infrastructure;
+use crate::schema::resources::Infrastructure;
 use crate::stores::LayerQuery;
 
 /// Returns the routes of the resource.

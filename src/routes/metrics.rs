@@ -1,9 +1,9 @@
 use rocket::http::Header;
 use rocket::{Responder, State, get};
 
-use crate::content::Kept;
-use crate::error::Problem;
 use crate::guards::{MetricsReader, WantsOpenMetrics};
+use crate::http::content::Kept;
+use crate::http::error::Problem;
 use crate::telemetry::{Metrics, prometheus_text};
 
 /// The response of `GET /metrics`.

@@ -3,7 +3,6 @@
 
 mod admin;
 mod alerts;
-mod archive;
 mod areas;
 mod attention;
 mod basemap;
@@ -62,15 +61,7 @@ pub(crate) fn all() -> Vec<Described> {
 /// Returns the routes outside the base address: for operators, and the description of the interface; with the routes of the
 /// metrics if wanted.
 pub(crate) fn outside(with_metrics: bool) -> Vec<Route> {
-    let mut all = routes![
-        health::tell_live,
-        health::tell_ready,
-        health::tell_data,
-        openapi::describe,
-        archive::list_archive,
-        archive::find_month_file,
-        archive::find_archive_file,
-    ];
+    let mut all = routes![health::tell_live, health::tell_ready, health::tell_data, openapi::describe,];
     if with_metrics {
         all.extend(routes![metrics::list_metrics]);
     }

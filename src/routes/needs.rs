@@ -2,8 +2,8 @@ use rocket::get;
 use serde_json::json;
 
 use crate::described;
-use crate::error::Problem;
 use crate::guards::Caller;
+use crate::http::error::Problem;
 use crate::openapi::Described;
 use crate::rendering::Answer;
 use crate::schema::{array, object};

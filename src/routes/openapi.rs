@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::changes::Follower;
 use crate::config::Config;
-use crate::error::Problem;
 use crate::guards::Caller;
+use crate::http::error::Problem;
 use crate::model::AreaSet;
 use crate::rendering::cache::Rendered;
 use crate::rendering::{Answer, JSON, prepared};

@@ -3,11 +3,11 @@ use std::sync::Arc;
 use rocket::{State, get};
 
 use crate::described;
-use crate::error::{Problem, Source};
 use crate::guards::{Admin, Caller, FormatChoice, Param};
+use crate::http::error::{Problem, Source};
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers};
-use crate::resources::Areas;
+use crate::schema::resources::Areas;
 use crate::stores::{LayerQuery, Store, places_with_cities};
 
 /// Returns the routes of the resource, which `PetaBencana`'s clients ask for. What these call regions are cities.

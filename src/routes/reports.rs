@@ -6,16 +6,16 @@ use crate::actions::order_visibility;
 use crate::archive::Archive;
 use crate::changes::Follower;
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{
     Authorized, Caller, Disaster, FormatChoice, JsonBody, Param, PathParam, ReportsModerate, RequestedPeriod,
     Select, TimePeriod, Training, Username, Within,
 };
-use crate::images::CardImages;
+use crate::http::error::Problem;
 use crate::model::{Actor, DisasterType, ReportKey};
 use crate::openapi::Described;
+use crate::photos::CardImages;
 use crate::rendering::{Answer, Answers, Question};
-use crate::resources::Reports;
+use crate::schema::resources::Reports;
 use crate::schema::{array, reference};
 use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Store, Window};
 

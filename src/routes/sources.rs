@@ -3,8 +3,8 @@ use serde_json::json;
 
 use crate::changes::Follower;
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{Caller, Identified, PathParam, SourceName};
+use crate::http::error::Problem;
 use crate::openapi::Described;
 use crate::rendering::Answer;
 use crate::schema::{array, object, or_null, reference, written_moment};

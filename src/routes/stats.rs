@@ -2,11 +2,11 @@ use rocket::get;
 use serde_json::{Value, json};
 
 use crate::described;
-use crate::error::Problem;
 use crate::guards::{Caller, Param, Select, TimePeriod, Training};
+use crate::http::error::Problem;
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers, Question};
-use crate::resources::Reports;
+use crate::schema::resources::Reports;
 use crate::schema::{array, enveloped_with_members, object};
 use crate::stores::{ReportQuery, Window};
 

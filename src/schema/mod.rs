@@ -1,5 +1,5 @@
 //! Schemas of requests and responses, as JSON Schema (2020-12, the dialect of OpenAPI 3.1).
-//! [`resources`](crate::resources) describes the features on the map.
+//! [`resources`] describes the features on the map.
 
 mod cards;
 mod changes;
@@ -8,6 +8,7 @@ mod flood_orders;
 mod floods;
 mod gauges;
 mod reports;
+pub mod resources;
 mod sources;
 
 use serde_json::{Map, Value, json};

@@ -12,31 +12,31 @@ use rocket::{Build, Rocket, Route};
 
 use super::middleware::Middleware;
 use super::{BuildError, Builder, Reloading, Siaga};
-use crate::admission::{diverted, other_methods, unread};
 use crate::archive::Archive;
 use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret, random};
-use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
-use crate::basemap::Basemap;
-use crate::calls::Sender;
 use crate::changes::{Follower, Withdrawn};
-use crate::collections::Tables;
 use crate::config::Config;
-use crate::error::{ProblemPage, catchers};
-use crate::fairings::{BareAddresses, Draining, KnownParameters, ResponseHeaders, with_request_ids};
 use crate::formats::EncodeContext;
-use crate::images::{CardImages, Worker};
+use crate::formats::tables::Tables;
+use crate::http::admission::{diverted, other_methods, unread};
+use crate::http::error::{ProblemPage, catchers};
+use crate::http::fairings::{BareAddresses, Draining, KnownParameters, ResponseHeaders, with_request_ids};
+use crate::http::quotas::{Quotas, Seats};
 use crate::model::{Clock, LayerKind};
 use crate::openapi::{Described, Interface, document};
+use crate::pages::layout::Shell;
 use crate::pages::{self, Desk, lead_to_front, problem_page};
-use crate::quotas::{Quotas, Seats};
+use crate::photos::{CardImages, Worker};
+use crate::rendering::basemap::Basemap;
 use crate::rendering::cache::{Cache, Patience, SHARE};
 use crate::rendering::{Layers, Permits, Question, Renderer};
 use crate::routes::{self, Description, Readiness};
-use crate::shell::Shell;
+use crate::runtime::run_in_background;
 use crate::sources::{SignsOfLife, Sources};
 use crate::stores::{Measured, OpenedStore, Store};
-use crate::tasks::run_in_background;
+use crate::tasks::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
 use crate::telemetry::{Metrics, Repeats};
+use crate::webhooks::Sender;
 
 impl Builder {
     /// Opens the store and puts the server together.

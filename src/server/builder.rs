@@ -8,18 +8,18 @@ use serde_json::Value;
 
 use super::{BuildError, LaunchError, Reload, Templates, tls};
 use crate::auth::Authenticator;
-use crate::basemap::Basemap;
-use crate::calls;
 use crate::config::{Config, ConfigError};
-use crate::folder::FolderRules;
+use crate::data::folder::FolderRules;
 use crate::formats::{Format, FormatRegistry, InvalidFormats, alerts, builtin, cap, template};
-use crate::images::CardImages;
 use crate::model::{Clock, LayerKind, SystemClock};
 use crate::openapi::{Described, Interface, document};
 use crate::pages::AlertsPage;
-use crate::shell::Shell;
+use crate::pages::layout::Shell;
+use crate::photos::CardImages;
+use crate::rendering::basemap::Basemap;
 use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, Upkeep};
 use crate::telemetry::Metrics;
+use crate::webhooks;
 
 /// Builds a server from the service's own parts and those added here.
 ///
@@ -176,7 +176,7 @@ impl Builder {
         let config = self.checked_but_for_templates()?;
         let templates = Templates::read(&config, Arc::clone(&self.clock)).map_err(InvalidFormats::from)?;
         let formats = self.registry(&config, templates.formats())?;
-        calls::check(&config, self.clock.now())?;
+        webhooks::check(&config, self.clock.now())?;
         Ok((config, formats, templates))
     }
 

@@ -6,7 +6,7 @@ use rocket::error::ErrorKind;
 use crate::auth::InvalidSettings;
 use crate::auth::RandomUnavailable;
 use crate::config::ConfigError;
-use crate::folder::DatasetError;
+use crate::data::folder::DatasetError;
 use crate::formats::InvalidFormats;
 use crate::stores::{OpenError, UnknownStore};
 

@@ -1,8 +1,8 @@
 use rocket::fairing::{Fairing, Info, Kind};
 use rocket::{Data, Request, Response};
 
-use crate::admission::Admission;
-use crate::fairings::{
+use crate::http::admission::Admission;
+use crate::http::fairings::{
     BareAddresses, ResponseHeaders, count_request, count_response, drop_trailing_slash, restore_method,
 };
 use crate::telemetry::Metrics;

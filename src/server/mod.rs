@@ -22,11 +22,11 @@ pub use self::error::{BuildError, LaunchError};
 pub use self::reload::{Reload, Reloading};
 use self::templates::Templates;
 use crate::auth::Secret;
-use crate::background::{SourceWatch, StoredKeys};
 use crate::config::Config;
-use crate::fairings::Draining;
 use crate::formats::FormatRegistry;
+use crate::http::fairings::Draining;
 use crate::stores::{OpenError, Store};
+use crate::tasks::{SourceWatch, StoredKeys};
 
 /// A server ready to launch.
 #[non_exhaustive]

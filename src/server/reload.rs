@@ -10,7 +10,7 @@ use rocket::tokio::runtime::Handle;
 use super::{BuildError, Builder};
 use crate::auth::{ApiKey, Authenticator};
 use crate::config::{BaseUrl, Config, ConfigError};
-use crate::quotas::Quotas;
+use crate::http::quotas::Quotas;
 use crate::telemetry::Log;
 
 /// A part of the service whose settings can change while it runs.

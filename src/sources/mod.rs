@@ -1,6 +1,6 @@
 //! The sources of the data: when each was last heard, and whether that is on time.
 //!
-//! Everything here is in memory, so reading it costs no query. [`background`](crate::background) exchanges it with the
+//! Everything here is in memory, so reading it costs no query. [`tasks`](crate::tasks) exchanges it with the
 //! store, and so with the other servers.
 
 mod signs_of_life;
@@ -13,8 +13,8 @@ use serde::Serialize;
 
 pub(crate) use self::signs_of_life::SignsOfLife;
 use crate::config::SourceSettings;
+use crate::data::statements::Watch;
 use crate::model::{Clock, Covered, DataState, SourceStatus, Timestamp};
-use crate::statements::Watch;
 
 /// How long after a time of a source was given to the store the next one is, at least.
 const BETWEEN_WRITES: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@ use rocket::http::Method;
 use rocket::{Request, Response};
 
 use super::Sources;
-use crate::fairings::Subject;
+use crate::http::fairings::Subject;
 
 /// The route that notes one source itself.
 const HEARTBEAT: &str = "send_heartbeat";

@@ -5,7 +5,7 @@ use tokio::task::JoinError;
 
 use super::{Store, StoreError, Versioned};
 use crate::model::{AreaId, AreaLayer, AreaLevel, AreaSelector, Places};
-use crate::tasks::off_thread;
+use crate::runtime::off_thread;
 
 /// Which outlines of areas to return.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

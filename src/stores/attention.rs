@@ -14,8 +14,8 @@ use crate::model::{
     AreaSelector, Attention, AttentionRules, Clock, CurrentState, DisasterType, FloodState, Scene, Timestamp,
     attention,
 };
-use crate::tasks::off_thread;
-use crate::throttle::Throttle;
+use crate::runtime::off_thread;
+use crate::runtime::throttle::Throttle;
 
 /// An area that needs attention, with its names and its state.
 #[derive(Debug, Serialize)]

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 pub use super::local::LocalStore as MemoryStore;
 use super::{OpenError, OpenStore, OpenedStore, StoreSettings};
-use crate::folder::Dataset;
+use crate::data::folder::Dataset;
 
 /// Opens a [`MemoryStore`] with the configured data set.
 #[derive(Clone, Copy, Debug)]

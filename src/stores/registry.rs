@@ -12,7 +12,7 @@ use super::file::OpenFile;
 use super::memory::OpenMemory;
 use super::postgres::OpenPostgres;
 use super::{Managed, Store, Upkeep};
-use crate::folder::FolderRules;
+use crate::data::folder::FolderRules;
 use crate::model::Clock;
 use crate::telemetry::Metrics;
 

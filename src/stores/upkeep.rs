@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{OpenError, StoreSettings};
-use crate::folder::{Folder, FolderFile, FolderWriter};
+use crate::data::folder::{Folder, FolderFile, FolderWriter};
 use crate::model::Timestamp;
 
 /// What an operator does with a store that keeps its data, besides serving it.

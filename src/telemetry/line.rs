@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::format::{Format, Full, Json, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::tasks::CurrentRequest;
+use crate::runtime::CurrentRequest;
 
 /// The field with the id of a request.
 const REQUEST_ID: &str = "request_id";

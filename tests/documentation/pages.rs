@@ -11,7 +11,7 @@ const IMPORTED: [&str; 5] = [
     "tests/documentation/officer.mjs",
     "tests/documentation/stand_in.mjs",
     "src/pages/map/statements.js",
-    "src/statements/table.json",
+    "src/data/statements/table.json",
 ];
 
 /// Runs a script that opens pages of a service in Chromium, and returns what it prints.

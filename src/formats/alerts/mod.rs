@@ -22,7 +22,7 @@ use self::outlines::Outlines;
 pub use self::rss::Rss;
 use super::memo::Memo;
 use super::{EncodeContext, EncodeError, Format, cap};
-use crate::country::{Country, Texts};
+use crate::data::country::{Country, Texts};
 use crate::model::{AlertLayer, Layer};
 
 /// What all formats of alerts have in common: the settings, and the geometry of areas as text, which is built once for each set

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::outlines::Outlines;
 use super::words::{Names, filled, name};
 use super::{Options, Shared};
-use crate::country::Texts;
+use crate::data::country::Texts;
 use crate::formats::{EncodeContext, xml};
 use crate::model::alerts::{MessageType, Status};
 use crate::model::{AlertFeature, Area, FloodState, Timestamp, place_name};

@@ -37,7 +37,7 @@ pub use self::options::{Kind, Options};
 pub(crate) use self::snippet::Snippet;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
-use crate::resources::{Sample, sample};
+use crate::schema::resources::{Sample, sample};
 
 /// How many steps a template may take for each second of `max_time`: many times more than a template needs that prints
 /// its results.

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::model::LayerKind;
-use crate::resources::{describe, properties};
+use crate::schema::resources::{describe, properties};
 use crate::schema::{annotate, array, lines, object, one_of};
 
 /// Returns the schema of layers of a kind, with positions on a grid or in degrees.

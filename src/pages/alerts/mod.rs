@@ -12,12 +12,12 @@ use minijinja::value::Serde;
 use serde::Serialize;
 
 use self::picture::Picture;
-use crate::country::{Country, Texts};
+use crate::data::country::{Country, Texts};
+use crate::data::statements::alerts as says;
 use crate::formats::alerts::{Notice, Notices, Said, writing};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{AlertLayer, AreaId, Layer, LayerKind, Timestamp};
-use crate::shell::{Here, PageTemplate, Shell};
-use crate::statements::alerts as says;
+use crate::pages::layout::{Here, PageTemplate, Shell};
 
 const PAGE: PageTemplate = PageTemplate::new("alerts.html", include_str!("page.html"));
 

@@ -17,8 +17,8 @@ use self::session::{From, LoginRefused, Officer, log_out};
 use self::view::{Page, View};
 use crate::auth::Authenticator;
 use crate::config::Config;
-use crate::error::Problem;
 use crate::guards::{Caller, FormSite};
+use crate::http::error::Problem;
 use crate::pages::files::Files;
 use crate::rendering::Answer;
 

@@ -9,17 +9,17 @@ use serde_json::{Map, Value, json};
 
 use super::session::{Desk, Officer};
 use crate::config::Config;
-use crate::error::Problem;
+use crate::http::error::Problem;
 use crate::model::{
     BatchNumber, Clock, DisasterType, ImageUrl, LoggedChange, ModerationAction, Report, Timestamp,
     WaitingReport, WaitingReports, flood_depth,
 };
 use crate::pages::report::Limits;
 use crate::rendering::Answer;
+use crate::runtime::throttle::Throttle;
 use crate::stores::{
     AttentionList, FloodLogQuery, ModerationQuery, ReportQuery, Store, WaitingQuery, Window,
 };
-use crate::throttle::Throttle;
 
 /// How far back the log of the desk reaches.
 const NIGHT: Duration = Duration::from_hours(24);

@@ -9,11 +9,11 @@ use super::session::Sender;
 use crate::actions::{order_changes, order_undo, order_visibility};
 use crate::archive::Archive;
 use crate::changes::Follower;
-use crate::error::Problem;
 use crate::guards::{IdempotencyKey, JsonBody, PathParam};
-use crate::images::CardImages;
+use crate::http::error::Problem;
 use crate::model::bodies::read_reason;
 use crate::model::{BatchNumber, HideWaiting, ReportKey, SenderHash};
+use crate::photos::CardImages;
 use crate::rendering::Answer;
 
 use crate::sources::Sources;

@@ -11,11 +11,11 @@ use rocket::time;
 use super::news::{self, News};
 use crate::auth::{Authenticator, Credential, CredentialKind, Refused, Scope};
 use crate::config::Config;
-use crate::error::Problem;
-use crate::fairings::{Arrival, Subject};
 use crate::guards::{FormSite, guard, managed};
+use crate::http::error::Problem;
+use crate::http::fairings::{Arrival, Subject};
+use crate::http::quotas::Client;
 use crate::model::{Actor, Clock, Timestamp, is_name};
-use crate::quotas::Client;
 
 /// How long a login lasts.
 const LIFETIME: Duration = Duration::from_hours(12);

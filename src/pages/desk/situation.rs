@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::session::{Desk, Officer};
 use super::view::{Page, View};
-use crate::content::Kept;
-use crate::error::Problem;
+use crate::http::content::Kept;
+use crate::http::error::Problem;
 use crate::model::{Area, AreaId, CurrentState, FloodLayer, FloodState, LoggedChange, Timestamp};
-use crate::shell::PageTemplate;
+use crate::pages::layout::PageTemplate;
 use crate::stores::{FloodLogQuery, FloodQuery, Store};
 
 const PAGE: PageTemplate = PageTemplate::new("situation.html", include_str!("situation.html"));

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use super::session::Officer;
 use crate::config::Config;
-use crate::country::Texts;
-use crate::error::Problem;
+use crate::data::country::Texts;
 use crate::guards::{Language, guard, managed};
+use crate::http::error::Problem;
 use crate::model::alerts::Status;
 use crate::model::{AreaSelector, FloodState, Timestamp};
+use crate::pages::layout::{Here, PageTemplate, Shell};
 use crate::rendering::Answer;
-use crate::shell::{Here, PageTemplate, Shell};
 use crate::stores::Store;
 
 const PAGE: PageTemplate = PageTemplate::new("desk.html", include_str!("page.html"));

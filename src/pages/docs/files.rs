@@ -3,7 +3,7 @@ use std::sync::Arc;
 use rocket::tokio::sync::OnceCell;
 use utoipa_swagger_ui::Config as Ui;
 
-use crate::error::Problem;
+use crate::http::error::Problem;
 use crate::rendering::cache::Rendered;
 use crate::rendering::prepared;
 

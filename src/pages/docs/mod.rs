@@ -8,10 +8,10 @@ use rocket::{Responder, State, get};
 
 pub(crate) use self::files::Files;
 use crate::config::Config;
-use crate::error::Problem;
 use crate::guards::{Caller, Language};
+use crate::http::error::Problem;
+use crate::pages::layout::{Here, PageTemplate, Shell};
 use crate::rendering::{Answer, HTML};
-use crate::shell::{Here, PageTemplate, Shell};
 
 const PAGE: PageTemplate = PageTemplate::new("docs.html", include_str!("page.html"));
 

@@ -3,10 +3,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::list::{Moment, area_name};
-use crate::country::Texts;
+use crate::data::country::Texts;
+use crate::data::statements::{AreaSituation, Sentence, Situation, title};
 use crate::model::{Area, FloodState, Timestamp, readable};
 use crate::pages::reported::Reported;
-use crate::statements::{AreaSituation, Sentence, Situation, title};
 
 /// What a page is written with.
 #[derive(Clone, Copy)]

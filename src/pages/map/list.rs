@@ -5,8 +5,8 @@ use chrono_tz::Tz;
 use serde::Serialize;
 
 use crate::changes::State;
+use crate::data::statements::Flood;
 use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, Timestamp, place_name, readable};
-use crate::statements::Flood;
 
 /// How many rows the page lists unless all are requested.
 pub(super) const MOST: usize = 50;

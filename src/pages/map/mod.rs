@@ -16,19 +16,19 @@ use rocket::{Responder, State, get};
 use self::cache::PageCache;
 pub(crate) use self::names::Names;
 use self::page::{Page, Shown, Version};
-use crate::basemap::Basemap;
 use crate::config::{Config, Tiles};
-use crate::error::Problem;
+use crate::data::statements::Floods;
 use crate::guards::{Caller, Language, Select};
+use crate::http::error::Problem;
 use crate::model::{AreaSelector, SourceStatus, Timestamp};
 use crate::pages::files::{Files, bare};
+use crate::pages::layout::Shell;
 use crate::pages::reported::FloodReports;
+use crate::rendering::basemap::Basemap;
 use crate::rendering::{Answer, Answers, JSON, prepared};
-use crate::resources;
-use crate::shell::Shell;
-use crate::statements::Floods;
+use crate::runtime::off_thread;
+use crate::schema::resources;
 use crate::stores::Store;
-use crate::tasks::off_thread;
 
 /// How long the data of a page is reused while it changes: any number of visits in this time costs one reading of the states.
 const MAX_AGE: Duration = Duration::from_secs(2);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rocket::tokio::sync::Mutex;
 use serde_json::json;
 
-use crate::basemap::Basemap;
-use crate::error::Problem;
+use crate::http::error::Problem;
 use crate::model::AreaSet;
+use crate::rendering::basemap::Basemap;
 use crate::rendering::cache::Rendered;
 use crate::rendering::{JSON, prepared};
 

@@ -19,8 +19,8 @@ use rocket::tokio::task::yield_now;
 use super::hazards;
 use crate::auth::random;
 use crate::config::Config;
-use crate::error::Problem;
-use crate::images::ImageType;
+use crate::http::error::Problem;
+use crate::photos::ImageType;
 
 /// The largest text of a form.
 const LONGEST: u64 = 8 * 1024;

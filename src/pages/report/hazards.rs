@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::form::Filled;
 use crate::config::Config;
-use crate::country::Texts;
+use crate::data::country::Texts;
 use crate::model::bodies::{Accepts, Object, report_types};
 use crate::model::{Attribute, DisasterType, Hazard};
 

@@ -15,13 +15,13 @@ use super::form::Filled;
 use super::hazards::{fault, hazards};
 use super::places::lists;
 use super::visit::Visit;
-use crate::content::Kept;
-use crate::error::Problem;
+use crate::data::statements::sent;
 use crate::guards::PHOTO_TOKEN;
+use crate::http::content::Kept;
+use crate::http::error::Problem;
 use crate::model::{Card, CardId, Report};
+use crate::pages::layout::{Here, PageTemplate};
 use crate::rendering::{Answer, HTML};
-use crate::shell::{Here, PageTemplate};
-use crate::statements::sent;
 use crate::stores::StoreError;
 
 /// What became of the photo of a report.

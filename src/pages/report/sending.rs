@@ -13,12 +13,12 @@ use super::form::{self, Filled, Photo, TOKEN, Unreadable};
 use super::page::{PhotoOutcome, Shown};
 use super::visit::Visit;
 use crate::config::Config;
-use crate::error::Problem;
-use crate::images::ImageError;
+use crate::http::error::Problem;
+use crate::http::quotas::{Hourly, Unreviewed};
 use crate::model::bodies::TimeWindow;
 use crate::model::duration::written;
 use crate::model::{Card, CardHolder, CardId, Timestamp, WaitingOrigin};
-use crate::quotas::{Hourly, Unreviewed};
+use crate::photos::ImageError;
 use crate::stores::StoreError;
 use crate::telemetry::ReportOrigin;
 
@@ -131,7 +131,7 @@ impl Visit<'_> {
             Err(Unreadable::NoForm) => {
                 Err(Problem::unsupported_media_type("Content-Type must be multipart/form-data"))
             }
-            Err(error) => Err(Problem::bad_request(crate::error::Source::Body, &[], error.to_string())),
+            Err(error) => Err(Problem::bad_request(crate::http::error::Source::Body, &[], error.to_string())),
         }
     }
 
@@ -261,7 +261,11 @@ impl Visit<'_> {
             Ok(true) => {}
             Ok(false) => return Ok(Err("photo")),
             Err(error) => {
-                return Err(Problem::bad_request(crate::error::Source::Body, &["photo"], error.to_string()));
+                return Err(Problem::bad_request(
+                    crate::http::error::Source::Body,
+                    &["photo"],
+                    error.to_string(),
+                ));
             }
         }
         match self.images.receive_early(id, self.address, photo).await {

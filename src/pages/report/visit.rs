@@ -8,12 +8,12 @@ use rocket::tokio::time::timeout;
 use super::sending::Limits;
 use crate::changes::Follower;
 use crate::config::Config;
-use crate::error::Problem;
-use crate::fairings::Arrival;
 use crate::guards::{CardUser, CardsWrite, FormSite, Language, Query, guard, managed};
-use crate::images::CardImages;
+use crate::http::error::Problem;
+use crate::http::fairings::Arrival;
 use crate::model::{AreaSet, Card, Clock, Places};
-use crate::shell::Shell;
+use crate::pages::layout::Shell;
+use crate::photos::CardImages;
 use crate::stores::Store;
 use crate::telemetry::Metrics;
 

@@ -18,20 +18,20 @@ use serde_json::{Map, Value, json};
 
 use self::freshness::Freshness;
 use crate::config::Config;
-use crate::country::Texts;
-use crate::error::Problem;
+use crate::data::country::Texts;
 use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, WantsPage};
+use crate::http::error::Problem;
 use crate::model::LayerKind;
 use crate::pages::{doubt, over};
 use crate::rendering::{Answer, Answers, HTML, JSON, envelope};
-use crate::resources::describe;
+use crate::schema::resources::describe;
 
-use crate::shell::{Here, PageTemplate, Shell};
+use crate::data::statements::{Floods, Sentence, Situation, newest};
+use crate::pages::layout::{Here, PageTemplate, Shell};
+use crate::runtime::throttle::recent;
 use crate::sources::watch;
-use crate::statements::{Floods, Sentence, Situation, newest};
 use crate::stores::{Resource, Revision, Store};
-use crate::throttle::recent;
 
 const PAGE: PageTemplate = PageTemplate::new("front.html", include_str!("page.html"));
 

@@ -35,10 +35,10 @@ pub use self::rendered::Rendered;
 use self::rendering::{Outcome, Rendering, Waiting};
 use self::response::{Expected, Response};
 use self::shares::Shares;
-use crate::content::Coding;
+use crate::http::content::Coding;
 use crate::model::{Clock, Timestamp};
+use crate::runtime::{CurrentRequest, off_thread};
 use crate::stores::{Revision, Versioned};
-use crate::tasks::{CurrentRequest, off_thread};
 use crate::telemetry::{CacheUse, Metrics};
 
 /// The cached responses by question, and the renderings in progress. Clones share them.

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::content::Content;
+use crate::http::content::Content;
 use crate::rendering::Memory;
 
 /// A response with its body in all forms.

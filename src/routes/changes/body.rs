@@ -12,7 +12,7 @@ use rocket::tokio::io::{AsyncRead, ReadBuf};
 use rocket::tokio::time::timeout;
 
 use crate::changes::{self, Delta, FullState, TooSlow};
-use crate::content::Kept;
+use crate::http::content::Kept;
 use crate::rendering::{Answer, JSON, between, envelope};
 
 /// How often a response that waits sends a line break before its JSON, because Rocket notices only when it sends

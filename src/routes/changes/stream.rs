@@ -16,11 +16,11 @@ use serde_json::json;
 
 use super::Watch;
 use super::live::{Found, Live, News};
-use crate::admission::Account;
 use crate::changes::{self, Delta, State};
-use crate::content::Kept;
-use crate::fairings::Draining;
-use crate::quotas::{Client, Slot};
+use crate::http::admission::Account;
+use crate::http::content::Kept;
+use crate::http::fairings::Draining;
+use crate::http::quotas::{Client, Slot};
 use crate::rendering::Renderer;
 use crate::telemetry::Metrics;
 

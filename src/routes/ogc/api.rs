@@ -2,7 +2,7 @@ use serde_json::{Map, Value, json};
 
 use super::asked::{Site, selection_parameters};
 use super::documents::SCHEMA;
-use crate::collections::{Collection, Column};
+use crate::formats::tables::{Collection, Column};
 
 /// The media type of the description. QGIS reads it only with exactly this one.
 pub(super) const OPENAPI: &str = "application/vnd.oai.openapi+json;version=3.0";
@@ -20,7 +20,7 @@ pub(super) fn document(site: &Site<'_>) -> Value {
     for collection in Collection::ALL {
         let path = format!("/collections/{collection}");
         let id = |of: &str| format!("{collection}.{of}");
-        let geojson = crate::collections::GEOJSON;
+        let geojson = crate::formats::tables::GEOJSON;
         let says = format!("Features of {collection}");
         let own = site.renderer.tables.columns(collection).iter().map(column);
         let general = selection_parameters(site.config)

@@ -4,10 +4,10 @@ use rocket::Request;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use crate::collections::{After, Collection, Selection, Sought, Tables, parse_bbox};
 use crate::config::Config;
-use crate::error::{Problem, Source};
+use crate::formats::tables::{After, Collection, Selection, Sought, Tables, parse_bbox};
 use crate::guards::{Language, QueryParameter, Within, guard, managed};
+use crate::http::error::{Problem, Source};
 use crate::model::digits;
 use crate::openapi::{Interface, Operation, Parameter, Part};
 use crate::rendering::{Renderer, Wanted};

@@ -3,8 +3,8 @@ use serde_json::{Value, json};
 
 use super::api::OPENAPI;
 use super::asked::{Asked, Site};
-use crate::collections::{Collection, GEOJSON};
-use crate::error::Problem;
+use crate::formats::tables::{Collection, GEOJSON};
+use crate::http::error::Problem;
 use crate::model::{AreaSelector, around_both};
 
 /// The media type of schemas.

@@ -9,10 +9,10 @@ use rocket::{Responder, get};
 use serde_json::{Value, json};
 
 use self::asked::{Asked, Site};
-use crate::collections::{Collection, GEOJSON};
 use crate::described;
-use crate::error::Problem;
+use crate::formats::tables::{Collection, GEOJSON};
 use crate::guards::Caller;
+use crate::http::error::Problem;
 use crate::openapi::{Described, Interface, Operation, Parameter};
 use crate::rendering::{Answer, Answers, ItemsQuery, JSON, Question, Wanted};
 use crate::schema::{array, object};

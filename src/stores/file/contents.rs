@@ -2,12 +2,12 @@ use sqlx::{Sqlite, SqliteConnection};
 
 use super::error::FileError;
 use super::tables;
-use crate::folder::Dataset;
+use crate::data::folder::Dataset;
 use crate::model::Timestamp;
+use crate::runtime::off_thread;
 use crate::stores::Revision;
 use crate::stores::local::{Revisions, State};
 use crate::stores::service_state::{Keys, Service};
-use crate::tasks::off_thread;
 
 const COUNTS: &str = "SELECT epoch, changes, floods, reports, gauges, places, keys FROM counts";
 const PUT_COUNTS: &str = "

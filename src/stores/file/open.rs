@@ -8,7 +8,7 @@ use super::database::Database;
 use super::server_lock::ServerLock;
 use super::settings::Settings;
 use super::{backup, contents, file_system, import, schema, status, writer};
-use crate::folder::{Folder, FolderWriter};
+use crate::data::folder::{Folder, FolderWriter};
 use crate::stores::{
     Imported, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
 };

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use super::{GaugeReading, Import, Target};
-use crate::folder::{FolderFile, FolderRow};
+use crate::data::folder::{FolderFile, FolderRow};
 use crate::stores::OpenError;
 
 impl<T: Target> Import<'_, T> {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::{Compared, Import, Target};
-use crate::folder::FolderFile;
+use crate::data::folder::FolderFile;
 use crate::model::{AreaId, Infrastructure, Locator};
 use crate::stores::OpenError;
 

@@ -15,7 +15,7 @@ use std::hash::Hash;
 use std::mem;
 use std::sync::Arc;
 
-use crate::folder::{Folder, FolderFile, FolderRow};
+use crate::data::folder::{Folder, FolderFile, FolderRow};
 use crate::model::{Places, Timestamp};
 use crate::stores::{Imported, OpenError, Replace};
 

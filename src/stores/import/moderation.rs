@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use super::{EntryId, Import, Target};
-use crate::folder::{FolderFile, FolderRow};
+use crate::data::folder::{FolderFile, FolderRow};
 use crate::model::{ErasedReport, ModerationEntry};
 use crate::stores::OpenError;
 

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use super::{Import, Lies, OtherArea, Target};
-use crate::folder::FolderFile;
+use crate::data::folder::FolderFile;
 use crate::model::{AreaId, Position};
 use crate::stores::{OpenError, Removed, Replace};
 

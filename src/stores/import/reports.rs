@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Import, KnownReport, Target, take_one};
-use crate::folder::{FolderFile, FolderRow, ReportRow};
+use crate::data::folder::{FolderFile, FolderRow, ReportRow};
 use crate::model::{Card, PartnerPost, ReportContent, ReportDigest, ReportKey};
 use crate::stores::OpenError;
 

@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::folder::{FolderFile, ReportRow};
+use crate::data::folder::{FolderFile, ReportRow};
 use crate::model::{
     Area, AreaId, Card, DisasterType, ErasedReport, FloodChange, Gauge, Infrastructure, ModerationEntry,
     Observation, PartnerPost, Places, Position, Region, ReportContent, ReportDigest, ReportKey, Timestamp,

@@ -29,9 +29,9 @@ pub(super) use self::state::{Revisions, State};
 use super::{
     Check, Overview, PlaceStore, Resource, Revision, ServiceState, ServiceStore, Store, StoreError, Versioned,
 };
-use crate::folder::Dataset;
+use crate::data::folder::Dataset;
 use crate::model::{Clock, Places, Stop, Stopped, Timestamp};
-use crate::tasks::off_thread;
+use crate::runtime::off_thread;
 
 /// A [`Store`] in memory, filled from a [`Dataset`].
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use super::floods::Floods;
 use super::gauges::Gauges;
 use super::reports::{Pending, Reports};
 use super::rows::{Row, Rows};
-use crate::folder::Dataset;
+use crate::data::folder::Dataset;
 use crate::model::{FloodBatch, Places, ReportKey, Timestamp, Waiting};
 use crate::stores::service_state::{Keys, Service};
 use crate::stores::{KeptKey, Revision, StoreError, Versioned};

@@ -20,7 +20,7 @@ use super::readiness::Readiness;
 use super::settings::{Settings, database};
 use super::single_flight::SingleFlight;
 use super::{PostgresStore, SchemaError, schema, status, transfer};
-use crate::folder::{Folder, FolderWriter};
+use crate::data::folder::{Folder, FolderWriter};
 use crate::stores::{
     Imported, Managed, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
 };

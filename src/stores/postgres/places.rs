@@ -13,9 +13,9 @@ use super::single_flight::SingleFlight;
 use super::statement::{Query, Row, Statement};
 use super::values::{area_id, tags};
 use crate::model::{Area, AreaSet, Infrastructure, Places, Region};
+use crate::runtime::off_thread;
 use crate::stores::wkb::{infrastructure_shape, outline};
 use crate::stores::{PlaceStore, Revision, StoreError, Versioned};
-use crate::tasks::off_thread;
 
 /// The places as last read: megabytes that hardly ever change.
 #[derive(Debug)]

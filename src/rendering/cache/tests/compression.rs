@@ -1,6 +1,6 @@
 //! Responses are compressed when a client first needs it, once for all.
 
-use crate::content::{Accepted, Coding};
+use crate::http::content::{Accepted, Coding};
 use crate::model::ManualClock;
 use crate::stores::{Revision, Versioned};
 use crate::telemetry::Metrics;

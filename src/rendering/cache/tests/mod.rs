@@ -9,7 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use super::{Cache, Failed, Patience, Rendered, Unfinished};
-use crate::content::{Accepted, Content};
+use crate::http::content::{Accepted, Content};
 use crate::model::{ManualClock, Validity};
 use crate::stores::{Revision, Versioned};
 use crate::telemetry::Metrics;

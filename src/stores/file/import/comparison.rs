@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sqlx::SqliteConnection;
 
-use crate::folder::{Dataset, FolderFile};
+use crate::data::folder::{Dataset, FolderFile};
 use crate::model::{Area, AreaId, AreaSet, FloodChange, Gauge, Infrastructure, Places, Region, Timestamp};
 use crate::stores::file::contents::Counts;
 use crate::stores::file::error::FileError;

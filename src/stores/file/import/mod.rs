@@ -11,7 +11,7 @@ use tokio::task::block_in_place;
 use self::comparison::Comparison;
 use super::contents::{self, Counts};
 use super::error::FileError;
-use crate::folder::Folder;
+use crate::data::folder::Folder;
 use crate::model::Timestamp;
 use crate::stores::{Imported, OpenError, Replace, import};
 

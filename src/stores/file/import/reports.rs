@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::comparison::{Comparison, Part};
-use crate::folder::ReportRow;
+use crate::data::folder::ReportRow;
 use crate::model::{
     AreaId, Card, ErasedReport, ModerationEntry, PartnerPost, Position, Report, ReportContent, ReportDigest,
     ReportKey, Timestamp,

@@ -6,7 +6,7 @@ use super::super::error::FileError;
 use super::column::Column;
 use super::table::{Table, table};
 use crate::model::{Area, AreaId, AreaSet, Infrastructure, Places, Region, Tags};
-use crate::tasks::off_thread;
+use crate::runtime::off_thread;
 
 pub(super) const AREAS: Table<Area> = table!(
     "areas",

@@ -6,7 +6,7 @@ use super::super::places;
 use super::super::reports::{EVERY, ReportRow};
 use super::sources::{CARDS, POSTS};
 use super::{history, sources};
-use crate::folder::FolderWriter;
+use crate::data::folder::FolderWriter;
 use crate::model::{ErasedReport, ModerationEntry};
 use crate::stores::OpenError;
 

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use super::super::gauges::observation;
 use super::super::values::{area_id, flood_state, moment, position};
 use super::transaction::{LOCK_STATES, Transaction, column};
-use crate::folder::FolderFile;
+use crate::data::folder::FolderFile;
 use crate::model::{Actor, AreaId, FloodChange, Gauge, Timestamp};
 use crate::stores::import::{Each, GaugeReading, Keeps, KeepsHistory};
 use crate::stores::{OpenError, StoreError};

@@ -12,7 +12,7 @@ use sqlx::PgConnection;
 pub(super) use self::export::export;
 pub(super) use self::transaction::LOCK_STATES;
 use self::transaction::Transaction;
-use crate::folder::Folder;
+use crate::data::folder::Folder;
 use crate::model::Timestamp;
 use crate::stores::{Imported, OpenError, Replace, import};
 

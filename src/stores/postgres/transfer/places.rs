@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::super::places::{self, AREAS_OF, CITIES_OF, REGIONS_OF};
 use super::super::values::area_id;
 use super::transaction::{LOCK_STATES, Transaction, column};
-use crate::folder::FolderFile;
+use crate::data::folder::FolderFile;
 use crate::model::{Area, AreaId, Attributes, Infrastructure, Places, Region};
 use crate::stores::import::{Each, Keeps, KeepsPlaces, OtherArea, Target};
 use crate::stores::wkb::{shape, surface};

@@ -6,7 +6,7 @@ use super::super::new_reports::{NewReport, new_report, recordset};
 use super::super::reports::{ReportRow as StoredRow, report};
 use super::super::values::{area_id, moment, position, report_key};
 use super::transaction::{Transaction, column};
-use crate::folder::ReportRow;
+use crate::data::folder::ReportRow;
 use crate::model::{
     AreaId, ErasedReport, ModerationAction, ModerationEntry, Position, ReportContent, ReportDigest,
     ReportKey, Timestamp,

@@ -1,0 +1,118 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+
+use super::Faults;
+
+/// The largest file, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// The files of the country that is part of the program.
+const BUILT_IN: [(&str, &str); 5] = [
+    ("country.toml", include_str!("../../../country/id/country.toml")),
+    ("hazards.toml", include_str!("../../../country/id/hazards.toml")),
+    ("regions.csv", include_str!("../../../country/id/regions.csv")),
+    ("texts/id.json", include_str!("../../../country/id/texts/id.json")),
+    ("texts/en.json", include_str!("../../../country/id/texts/en.json")),
+];
+
+/// Where the files of a country are.
+#[derive(Debug)]
+pub(super) enum Files {
+    /// In the program.
+    BuiltIn,
+    /// In a folder.
+    Folder(PathBuf),
+}
+
+impl Files {
+    /// Returns the text of a file. Notes a fault if it cannot be read.
+    pub(super) fn text(&self, name: &str, faults: &mut Faults) -> Option<Cow<'static, str>> {
+        let text = self.read(name);
+        if let Err(error) = &text {
+            let reason = match error.kind() {
+                io::ErrorKind::NotFound => "the file is missing".to_owned(),
+                io::ErrorKind::InvalidData => "the file is not UTF-8".to_owned(),
+                _ => format!("the file cannot be read: {error}"),
+            };
+            faults.note(name, None, reason);
+        }
+        text.ok()
+    }
+
+    fn read(&self, name: &str) -> io::Result<Cow<'static, str>> {
+        let Self::Folder(folder) = self else {
+            let found = BUILT_IN.iter().find(|(known, _)| *known == name);
+            return found.map(|(_, text)| Cow::Borrowed(*text)).ok_or_else(|| io::ErrorKind::NotFound.into());
+        };
+        let mut text = String::new();
+        File::open(folder.join(name))?.take(LARGEST + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > LARGEST {
+            return Err(io::Error::other(format!("it has more than {LARGEST} bytes")));
+        }
+        let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+        Ok(Cow::Owned(text))
+    }
+
+    /// Reads a file in TOML, whose entries are then checked. Notes a fault if it is wrong.
+    pub(super) fn toml<'f, T: DeserializeOwned>(
+        &self,
+        file: &'static str,
+        faults: &'f mut Faults,
+    ) -> Option<(T, Toml<'f>)> {
+        let text = self.text(file, faults)?;
+        let read = toml::from_str(&text);
+        let mut toml = Toml { file, text, faults };
+        match read {
+            Ok(value) => Some((value, toml)),
+            Err(error) => {
+                toml.note(error.span().unwrap_or_default(), error.message());
+                None
+            }
+        }
+    }
+
+    /// Notes the files in a subfolder that are not `known`. Names that begin with a dot are ignored.
+    pub(super) fn note_unknown(&self, subfolder: &str, known: &[String], reason: &str, faults: &mut Faults) {
+        let Self::Folder(folder) = self else { return };
+        let entries = fs::read_dir(folder.join(subfolder)).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        for name in names.filter(|name| !name.starts_with('.') && !known.contains(name)) {
+            faults.note(&format!("{subfolder}{name}"), None, reason);
+        }
+    }
+}
+
+/// Returns what is read from the country that is part of the program, which a test checks.
+pub(super) fn built_in<T>(read: impl FnOnce(&Files, &mut Faults) -> Option<T>) -> T {
+    let mut faults = Faults::default();
+    read(&Files::BuiltIn, &mut faults)
+        .unwrap_or_else(|| unreachable!("the country that is part of the program: {faults:?}"))
+}
+
+/// A file in TOML while its entries are checked.
+pub(super) struct Toml<'f> {
+    file: &'static str,
+    text: Cow<'static, str>,
+    faults: &'f mut Faults,
+}
+
+impl Toml<'_> {
+    /// Notes a fault of the entry that has this span, by its line.
+    pub(super) fn note(&mut self, span: Range<usize>, reason: impl fmt::Display) {
+        let before = self.text.get(..span.start).unwrap_or_default();
+        self.faults.note(self.file, Some(1 + before.matches('\n').count() as u64), reason);
+    }
+
+    /// Notes a fault unless the entry is right.
+    pub(super) fn check(&mut self, is_right: bool, span: Range<usize>, reason: impl fmt::Display) {
+        if !is_right {
+            self.note(span, reason);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The demo: the data folder `demo/`, a made-up flood in a city in the shape of Jakarta.
+//!
+//! Names of cities and kelurahan are real, everything else is made up. The folder is compiled into the program, and its
+//! times are moved to the present when it is read.
+
+use crate::data::folder::{self, Dataset, DatasetError, Folder, FolderFile};
+use crate::model::Timestamp;
+
+/// The files of `demo/`.
+const FILES: [(FolderFile, &str); 9] = [
+    (FolderFile::Areas, include_str!("../../demo/areas.geojson")),
+    (FolderFile::Regions, include_str!("../../demo/regions.geojson")),
+    (FolderFile::Infrastructure, include_str!("../../demo/infrastructure.geojson")),
+    (FolderFile::Basemap, include_str!("../../demo/basemap.geojson")),
+    (FolderFile::Gauges, include_str!("../../demo/gauges.geojson")),
+    (FolderFile::GaugeReadings, include_str!("../../demo/gauge_readings.csv")),
+    (FolderFile::FloodStates, include_str!("../../demo/flood_states.csv")),
+    (FolderFile::Reports, include_str!("../../demo/reports.geojson")),
+    (FolderFile::Cards, include_str!("../../demo/cards.csv")),
+];
+
+/// The present of the files. Reports and readings of three more days follow it, which appear while the demo runs: stores
+/// hide entries that are dated in the future.
+const PRESENT: &str = "2016-01-01T00:00:00Z";
+
+/// Returns the folder.
+pub(crate) fn folder() -> Folder {
+    Folder::compiled("demo", &FILES)
+}
+
+/// Returns the demo as it is at `now`.
+///
+/// # Errors
+///
+/// [`DatasetError`] if a file has a wrong row.
+pub(crate) fn dataset(now: Timestamp) -> Result<Dataset, DatasetError> {
+    let present = Timestamp::parse(PRESENT).unwrap_or(now);
+    let mut demo = folder::dataset(&folder(), present)?;
+    let age = now.since(present);
+    for change in &mut demo.flood_log {
+        change.at = change.at.after(age);
+        change.received = change.at;
+    }
+    for report in &mut demo.reports {
+        report.content.created_at = report.content.created_at.after(age);
+    }
+    for gauge in &mut demo.gauges {
+        for reading in &mut gauge.observations {
+            reading.observed_at = reading.observed_at.after(age);
+        }
+    }
+    Ok(demo)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::model::{AreaSelector, Clock, FloodState, ManualClock};
+    use crate::stores::memory::MemoryStore;
+    use crate::stores::{GaugeQuery, GaugeStore, ReportQuery, ReportStore, Window};
+
+    fn now() -> Timestamp {
+        Timestamp::parse("2026-01-02T03:04:05Z").unwrap()
+    }
+
+    #[test]
+    fn a_flood_with_all_four_states_is_under_way_after_days_of_history() {
+        let demo = dataset(now()).unwrap();
+        let mut current = HashMap::new();
+        for change in &demo.flood_log {
+            assert!(change.at <= now());
+            current.insert(change.area, change.state);
+        }
+        for state in FloodState::ALL {
+            assert!(current.values().filter(|&&now| now == Some(state)).count() > 5, "{state:?}");
+        }
+        assert!(demo.flood_log[0].at < now().before(Duration::from_hours(96)));
+    }
+
+    #[test]
+    fn every_disaster_was_reported_in_the_last_hour_and_one_card_waits_for_its_report() {
+        let demo = dataset(now()).unwrap();
+        let last_hour = now().before(Duration::from_hours(1))..=now();
+        let contents = demo.reports.iter().map(|report| &report.content);
+        let recent = contents.filter(|content| last_hour.contains(&content.created_at));
+        assert_eq!(recent.map(|content| content.disaster_type).collect::<HashSet<_>>().len(), 7);
+        let fresh = demo.cards.iter().filter(|card| card.report.is_none());
+        assert_eq!(fresh.map(|card| card.id.as_str()).collect::<Vec<_>>(), ["abcdefg"]);
+    }
+
+    #[rocket::async_test]
+    async fn it_stays_live_for_days() {
+        let clock = Arc::new(ManualClock::new(now()));
+        let store = MemoryStore::new(dataset(now()).unwrap(), Arc::clone(&clock) as Arc<dyn Clock>);
+        for hours in [0, 1, 6, 24, 71] {
+            clock.set(now().after(Duration::from_hours(hours)));
+            let window = Window::Last(Duration::from_hours(1));
+            let selector = AreaSelector::default();
+            let query = ReportQuery { selector: selector.clone(), disaster: None, training: false, window };
+            let summary = store.report_summary(&query).await.unwrap().value;
+            assert_eq!(summary.by_disaster.len(), 6, "after {hours} h");
+            let gauges = store.gauges(&GaugeQuery { selector, window }).await.unwrap().value;
+            assert!(gauges.0.len() > 5, "after {hours} h");
+        }
+    }
+
+    #[test]
+    fn two_starts_differ_in_time_only() {
+        let later = now().after(Duration::from_secs(9_999));
+        let (one, other) = (dataset(now()).unwrap(), dataset(later).unwrap());
+        assert!(one.places.areas().iter().eq(other.places.areas().iter()));
+        let states = [one, other].map(|demo| demo.flood_log.into_iter().map(|of| (of.area, of.state)));
+        assert!(states[0].clone().eq(states[1].clone()));
+    }
+}

@@ -1,0 +1,147 @@
+use std::cell::LazyCell;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use geo::InteriorPoint;
+use geojson::JsonObject;
+
+use super::feature::Feature;
+use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
+use crate::data::folder::DatasetError;
+use crate::model::bodies::can_be_kept;
+use crate::model::{
+    Area, AreaId, Attributes, DuplicateArea, Locator, Position, Region, without_zero_fraction,
+};
+
+impl Folder {
+    /// Reads the local areas. Their identifiers must differ. An area without `city` gets the city of `cities.geojson` in which a
+    /// place inside it lies; those that lie in none are noted.
+    ///
+    /// # Errors
+    ///
+    /// [`DatasetError`], which names the file, the line and the reason, or the error of `each`. All readers have these errors.
+    pub fn areas<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(FolderRow<Area>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut ids: HashSet<AreaId> = HashSet::new();
+        let cities = LazyCell::new(|| self.cities_to_locate());
+        let make = |feature: &Feature<'_>| {
+            let mut area = area(feature)?;
+            if !ids.insert(area.id) {
+                return Err(DuplicateArea(area.id).to_string());
+            }
+            if area.city_code.is_empty() {
+                let place = area.outline.interior_point().map(|point| Position::new(point.x(), point.y()));
+                match place.flatten().and_then(|place| cities.city_at(place)) {
+                    Some(code) => code.clone_into(&mut area.city_code),
+                    None => feature.note_without_city(),
+                }
+            }
+            Ok(area)
+        };
+        geojson_file::read(self, FolderFile::Areas, make, each)
+    }
+
+    /// Returns what finds the cities of areas that name none. Faults of the file are found when it is read for itself.
+    fn cities_to_locate(&self) -> Locator {
+        let folder = Self { repairing: self.repairing, ..Self::new(self.path.clone(), self.compiled) };
+        let mut cities: Vec<Arc<Region>> = Vec::new();
+        let read = folder.cities(|row: FolderRow<Region>| {
+            cities.push(Arc::new(row.value));
+            Ok::<_, DatasetError>(())
+        });
+        if read.is_err() {
+            cities.clear();
+        }
+        cities.sort_by(|a, b| a.code.cmp(&b.code));
+        Locator::new(Arc::default(), Vec::new(), cities)
+    }
+}
+
+fn area(feature: &Feature<'_>) -> Result<Area, String> {
+    let id = feature.required("area_id")?;
+    let id = without_zero_fraction(&id).parse().map_err(|error| format!("area_id {error}"))?;
+    Ok(Area {
+        id,
+        geom_id: feature.text("geom_id")?,
+        name: feature.text("area_name")?,
+        parent_name: feature.text("parent_name")?,
+        city_name: feature.text("city_name")?,
+        city_code: feature.text("city")?,
+        region_code: feature.text("instance_region_code")?,
+        attributes: attributes(feature)?,
+        outline: feature.outline()?,
+    })
+}
+
+/// Properties that the interface adds to areas. Files that were made from responses have them.
+const STATE: [&str; 5] = ["state", "last_updated", "flooded_since", "confirmed", "over_since"];
+
+/// Returns the members of the property `attributes`, and all unknown properties.
+fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
+    const NAME: &str = "attributes";
+    let known = |name: &str| PROPERTIES.contains(&name) || STATE.contains(&name);
+    let nested = feature.members(NAME)?;
+    let others = feature.properties().filter(|(name, value)| {
+        let is_nested = *name == NAME && (value.get().starts_with('{') || value.get() == "null");
+        !known(name) && !is_nested && nested.iter().all(|(nested, _)| nested != name)
+    });
+    let nested_members = nested.iter().map(|(name, value)| (name.as_str(), value.get()));
+    let attributes = Attributes::of(nested_members.chain(others.map(|(name, value)| (name, value.get()))));
+    let Some(attributes) = attributes else { return Ok(None) };
+    let object: JsonObject =
+        serde_json::from_str(attributes.as_json()).map_err(|error| format!("{NAME}: {error}"))?;
+    can_be_kept(&object).map_err(|unkeepable| format!("{NAME} {unkeepable}"))?;
+    attributes.check_district().map_err(|wrong| wrong.to_string())?;
+    Ok(Some(attributes))
+}
+
+/// The properties of an area, without `attributes`.
+const PROPERTIES: [&str; 7] =
+    ["area_id", "geom_id", "area_name", "parent_name", "city_name", "instance_region_code", "city"];
+
+#[derive(serde::Serialize)]
+struct Properties<'a> {
+    area_id: AreaId,
+    geom_id: &'a str,
+    area_name: &'a str,
+    parent_name: &'a str,
+    city_name: &'a str,
+    instance_region_code: &'a str,
+    city: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attributes: Option<&'a Attributes>,
+}
+
+impl FolderWriter {
+    /// Begins `areas.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created. This applies to all files.
+    pub fn areas(&self) -> Result<GeoJsonWriter<Area>, WriteError> {
+        self.features(FolderFile::Areas)
+    }
+}
+
+impl GeoJsonWriter<Area> {
+    /// Writes the next area.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write(&mut self, area: &Area) -> Result<(), WriteError> {
+        let properties = Properties {
+            area_id: area.id,
+            geom_id: &area.geom_id,
+            area_name: &area.name,
+            parent_name: &area.parent_name,
+            city_name: &area.city_name,
+            instance_region_code: &area.region_code,
+            city: &area.city_code,
+            attributes: area.attributes.as_ref(),
+        };
+        self.feature(&properties, area.geometry())
+    }
+}

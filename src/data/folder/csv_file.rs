@@ -1,0 +1,221 @@
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::io::{self, BufRead, Read};
+use std::str::FromStr;
+
+use csv::{StringRecord, Trim};
+use serde::de::DeserializeOwned;
+
+use super::lines::Lines;
+use super::notes::FileNotes;
+use super::source::Source;
+use super::{Folder, FolderFile, FolderRow};
+use crate::data::folder::DatasetError;
+use crate::model::{NAME, Timestamp, is_name, without_zero_fraction};
+
+/// The longest row in bytes. This limits memory if a quotation mark is left open.
+const LONGEST: usize = 16 << 20;
+
+/// How many columns a message shows.
+const SHOWN: usize = 40;
+
+/// A row of a file, all of it text.
+pub(super) trait Record: DeserializeOwned {
+    /// The columns the file must have.
+    const COLUMNS: &[&str];
+    /// Optional columns that are kept. They are written after the others.
+    const OPTIONAL: &[&str];
+}
+
+/// Defines a row of a file: the columns that the file must have, and after a semicolon those that are optional.
+macro_rules! record {
+    ($Row:ident { $($column:ident),+ $(; $($optional:ident),+)? }) => {
+        #[derive(serde::Deserialize)]
+        struct $Row {
+            $($column: String,)+
+            $($($optional: Option<String>,)+)?
+        }
+
+        impl csv_file::Record for $Row {
+            const COLUMNS: &[&str] = &[$(stringify!($column)),+];
+            const OPTIONAL: &[&str] = &[$($(stringify!($optional)),+)?];
+        }
+    };
+}
+pub(super) use record;
+
+/// Makes a value from each row of the file and passes it to `each`, in the order of the file. Does nothing if there is
+/// no such file.
+///
+/// `make` gets the row and its line, and returns the reason if the row is wrong. Columns that are not kept are noted.
+/// Holds one row at a time.
+pub(super) fn read<R: Record, T, E: From<DatasetError>>(
+    folder: &Folder,
+    file: FolderFile,
+    mut make: impl FnMut(R, u64) -> Result<T, String>,
+    mut each: impl FnMut(FolderRow<T>) -> Result<(), E>,
+) -> Result<(), E> {
+    let Some(mut source) = folder.source(file)? else { return Ok(()) };
+    let beginning = source.fill_buf().map_err(|error| folder.unreadable(file, error))?;
+    let Separator { delimiter, announcement } = Separator::find(beginning, R::COLUMNS);
+    // Its line break stays, so that lines are counted.
+    source.consume(announcement);
+    let fault = |line, reason: String| folder.fault(file, line, reason);
+    let wrong = |line, error: csv::Error| match error.into_kind() {
+        csv::ErrorKind::Io(error) if matches!(error.get_ref(), Some(inner) if inner.is::<TooLong>()) => {
+            fault(line, TooLong.to_string())
+        }
+        csv::ErrorKind::Io(error) => folder.unreadable(file, error),
+        kind => fault(line, reason(kind)),
+    };
+    let lines = RefCell::new(Lines::new());
+    let noted = Noted { source, lines: &lines };
+    // Whitespace in a text is a part of it.
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(Trim::Headers).from_reader(noted);
+    let known = [R::COLUMNS, R::OPTIONAL].concat();
+    let headers = named(reader.headers().map_err(|error| wrong(1, error))?, &known);
+    if let Some(missing) = R::COLUMNS.iter().find(|&&column| !headers.iter().any(|known| known == column)) {
+        let found: Vec<_> =
+            headers.iter().take(SHOWN).map(|column| column.escape_debug().to_string()).collect();
+        let found = found.join(", ");
+        let reason = format!(
+            "the column {missing} is missing; the columns are [{found}]: rename one of them, or add it"
+        );
+        return Ok(folder.pass_over(fault(1, reason))?);
+    }
+    let is_kept = |column: &str| known.contains(&column);
+    let unkept: Vec<_> = headers.iter().enumerate().filter(|(_, column)| !is_kept(column)).collect();
+    let mut notes = FileNotes::default();
+    let mut record = StringRecord::new();
+    loop {
+        let begins = reader.position().byte();
+        let read = reader.read_record(&mut record);
+        let line = lines.borrow_mut().of_row(begins);
+        match read {
+            Ok(true) => {}
+            Ok(false) => {
+                folder.note(file, notes);
+                return Ok(());
+            }
+            Err(error) if error.is_io_error() => return Err(wrong(line, error).into()),
+            Err(error) => {
+                folder.pass_over(wrong(line, error))?;
+                continue;
+            }
+        }
+        let filled =
+            unkept.iter().filter(|(index, _)| record.get(*index).is_some_and(|text| !text.is_empty()));
+        filled.for_each(|(_, column)| notes.unkept(column));
+        let row = record.deserialize(Some(&headers)).map_err(|error| wrong(line, error));
+        let made = row.and_then(|row| make(row, line).map_err(|reason| fault(line, reason)));
+        match made {
+            Ok(value) => each(FolderRow { line, value })?,
+            Err(fault) => folder.pass_over(fault)?,
+        }
+    }
+}
+
+/// How the fields of a row are separated.
+struct Separator {
+    delimiter: u8,
+    /// How many bytes at the beginning of the file announce it: `sep=;` on a line of its own, as spreadsheets read it.
+    announcement: usize,
+}
+
+impl Separator {
+    /// Returns what the first line announces; otherwise the one of comma, semicolon and tab that finds most `columns` in it.
+    fn find(beginning: &[u8], columns: &[&str]) -> Self {
+        let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let start = beginning.iter().position(|byte| !is_break(byte)).unwrap_or(0);
+        let length = beginning[start..].iter().position(is_break).unwrap_or(beginning.len() - start);
+        let line = &beginning[start..start + length];
+        let bare = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+        if let [s, e, p, b'=', delimiter] = bare
+            && [*s, *e, *p].eq_ignore_ascii_case(b"sep")
+            && delimiter.is_ascii()
+        {
+            return Self { delimiter: *delimiter, announcement: start + length };
+        }
+        let found = |delimiter: &u8| {
+            let mut reader =
+                csv::ReaderBuilder::new().delimiter(*delimiter).trim(Trim::Headers).from_reader(line);
+            let headers = reader.headers().map(|headers| named(headers, columns)).unwrap_or_default();
+            columns.iter().filter(|column| headers.iter().any(|known| known == **column)).count()
+        };
+        // Of several, the last one counts.
+        let delimiter = [b'\t', b';', b','].into_iter().max_by_key(found).unwrap_or(b',');
+        Self { delimiter, announcement: 0 }
+    }
+}
+
+/// Returns the headers; those that differ from a `known` column only in capitals have its name, unless another one has it.
+fn named(headers: &StringRecord, known: &[&str]) -> StringRecord {
+    let mut named: Vec<&str> = headers.iter().collect();
+    for column in known.iter().filter(|column| !headers.iter().any(|header| header == **column)) {
+        if let Some(other) = named.iter_mut().find(|header| header.eq_ignore_ascii_case(column)) {
+            *other = *column;
+        }
+    }
+    named.into()
+}
+
+/// Returns a column that is a name or empty; `None` if it is empty or there is no such column.
+pub(super) fn name(column: &str, text: Option<String>) -> Result<Option<String>, String> {
+    match text.filter(|text| !text.is_empty()) {
+        Some(text) if !is_name(&text) => Err(format!("{column} must be {NAME}")),
+        name => Ok(name),
+    }
+}
+
+/// Returns a column that may be any text without NUL characters, unchanged.
+pub(super) fn text(column: &str, text: String) -> Result<String, String> {
+    if text.contains('\0') {
+        Err(format!("{column} must be a text without NUL characters"))
+    } else {
+        Ok(text)
+    }
+}
+
+/// Returns the value of a column. A number may have a fraction of zeros.
+pub(super) fn parsed<T: FromStr<Err: Display>>(column: &str, text: &str) -> Result<T, String> {
+    without_zero_fraction(text.trim()).parse().map_err(|error| format!("{column} {error}"))
+}
+
+/// Returns a column that is a time.
+pub(super) fn moment(column: &str, text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text.trim()).map_err(|error| format!("{column} {error}"))
+}
+
+/// Records what the CSV reader reads ahead of its rows. The reader's own line count is that of the place where it
+/// looked for a row: before the line breaks that end the previous row, and before empty lines.
+struct Noted<'f, 'l> {
+    source: Source<'f>,
+    lines: &'l RefCell<Lines>,
+}
+
+impl Read for Noted<'_, '_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let mut lines = self.lines.borrow_mut();
+        if lines.ahead() > LONGEST {
+            return Err(io::Error::other(TooLong));
+        }
+        let count = self.source.read(out)?;
+        lines.read(&out[..count]);
+        Ok(count)
+    }
+}
+
+/// A row is longer than [`LONGEST`].
+#[derive(Debug, thiserror::Error)]
+#[error("is longer than {} MiB; is a quotation mark left open?", LONGEST >> 20)]
+struct TooLong;
+
+fn reason(kind: csv::ErrorKind) -> String {
+    match kind {
+        csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("has {len} fields where the first line has {expected_len}")
+        }
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,67 @@
+use std::fmt;
+
+/// Defines the list of the files: each with its name in the folder, the property or column by which messages identify a
+/// row, and its content.
+macro_rules! folder_files {
+    ($($File:ident = $name:literal by $identifier:literal, $doc:literal;)+) => {
+        /// A file of a [`Folder`](super::Folder).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum FolderFile {
+            $(#[doc = concat!("`", $name, "`: ", $doc)] $File,)+
+            /// `basemap.geojson`: the base map. It is not part of a data set: servers read it at startup, and no store has it.
+            Basemap,
+        }
+
+        impl FolderFile {
+            /// Every file of a data set. Those that others refer to come first.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$File),+];
+
+            /// Returns its name in the folder.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$File => $name,)+
+                    Self::Basemap => "basemap.geojson",
+                }
+            }
+
+            /// Returns the property or column by which messages identify a row.
+            pub(super) fn identifier(self) -> &'static str {
+                match self {
+                    $(Self::$File => $identifier,)+
+                    Self::Basemap => "name",
+                }
+            }
+        }
+    };
+}
+
+folder_files! {
+    Areas = "areas.geojson" by "area_id", "the local areas.";
+    Regions = "regions.geojson" by "code", "the provinces.";
+    Cities = "cities.geojson" by "code", "the cities that have a boundary of their own.";
+    Infrastructure = "infrastructure.geojson" by "name", "floodgates, pumps and waterways.";
+    Gauges = "gauges.geojson" by "gaugeid", "the gauges.";
+    GaugeReadings = "gauge_readings.csv" by "gaugeid", "the readings of the gauges.";
+    FloodStates = "flood_states.csv" by "area_id", "the log of flood states.";
+    ErasedReports = "erased_reports.csv" by "pkey", "what is left of erased reports.";
+    HiddenReports = "hidden_reports.geojson" by "pkey", "the reports that are hidden from readers.";
+    Reports = "reports.geojson" by "pkey", "the other reports.";
+    Cards = "cards.csv" by "card_id", "the cards.";
+    PartnerPosts = "partner_posts.csv" by "post_id", "the posts of the partner feed.";
+    ModerationLog = "moderation_log.csv" by "report", "who hid, showed or erased which report.";
+}
+
+impl FolderFile {
+    /// Returns the names of all files, for messages.
+    pub(in crate::data::folder) fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+}
+
+impl fmt::Display for FolderFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

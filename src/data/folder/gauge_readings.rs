@@ -1,0 +1,76 @@
+use super::csv_file::{self, record};
+use super::notes::FutureRows;
+use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
+use crate::data::folder::DatasetError;
+use crate::model::{AlertLevel, Observation, without_zero_fraction};
+
+record!(Reading { gaugeid, observed_at, level, alert; label });
+
+impl Folder {
+    /// Reads the readings of the gauges, each with the identifier of its gauge, which must be `known`. If a gauge has
+    /// several readings with the same time, the last one counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn gauge_readings<E: From<DatasetError>>(
+        &self,
+        known: &dyn Fn(&str) -> bool,
+        each: impl FnMut(FolderRow<(String, Observation)>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut future = FutureRows::after(self.now);
+        let make = |row: Reading, line| {
+            // The identifier as it is written, or without a fraction of zeros.
+            let written = [row.gaugeid.as_str(), without_zero_fraction(&row.gaugeid)];
+            let gauge = written.into_iter().find(|id| known(id)).map(str::to_owned);
+            let gauge = gauge.ok_or_else(|| format!("gaugeid {:?} is no known gauge", row.gaugeid))?;
+            let reading = reading(row)?;
+            future.count(line, reading.observed_at);
+            Ok((gauge, reading))
+        };
+        csv_file::read(self, FolderFile::GaugeReadings, make, each)?;
+        self.note_future(FolderFile::GaugeReadings, future);
+        Ok(())
+    }
+}
+
+fn reading(row: Reading) -> Result<Observation, String> {
+    let Reading { gaugeid: _, observed_at, level, alert, label } = row;
+    let observed_at = csv_file::moment("observed_at", &observed_at)?;
+    let (level, alert) = (level.trim(), alert.trim());
+    let number = level.parse::<f64>().ok().filter(|level| level.is_finite());
+    let number =
+        number.ok_or_else(|| format!("level must be a number with a decimal point, not {level:?}"))?;
+    let known =
+        without_zero_fraction(alert).parse::<u64>().ok().and_then(|number| AlertLevel::try_from(number).ok());
+    let known = known.ok_or_else(|| format!("alert must be one of [1, 2, 3, 4], not {alert:?}"))?;
+    // If it is empty, the label follows from the alert.
+    let label = csv_file::name("label", label)?;
+    let label = label.as_deref().unwrap_or(known.label()).into();
+    Ok(Observation { observed_at, level: number, alert: known, label })
+}
+
+impl FolderWriter {
+    /// Begins `gauge_readings.csv`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created.
+    pub fn gauge_readings(&self) -> Result<CsvWriter<Observation>, WriteError> {
+        self.rows::<_, Reading>(FolderFile::GaugeReadings)
+    }
+}
+
+impl CsvWriter<Observation> {
+    /// Writes the next reading of a gauge.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write(&mut self, gaugeid: &str, reading: &Observation) -> Result<(), WriteError> {
+        let Observation { observed_at, level, alert, label } = reading;
+        // `to_string` writes the digits that parse to the same number.
+        let (alert, level) = (alert.number().to_string(), level.to_string());
+        self.record(&[gaugeid, &observed_at.to_string(), &level, &alert, label])
+    }
+}

@@ -1,0 +1,72 @@
+use super::feature::Feature;
+use super::geometry::shapes;
+use super::tags::tags;
+use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
+use crate::data::folder::DatasetError;
+use crate::model::{Infrastructure, InfrastructureKind, InfrastructureShape, Locator, Tags};
+
+impl Folder {
+    /// Reads floodgates, pumps and waterways. A feature of several points or lines is one for each part. `locator` finds missing tags.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn infrastructure<E: From<DatasetError>>(
+        &self,
+        locator: &Locator,
+        mut each: impl FnMut(FolderRow<Infrastructure>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let make = |feature: &Feature<'_>| infrastructure(feature, locator);
+        let each_part = |row: FolderRow<Vec<Infrastructure>>| {
+            row.value.into_iter().try_for_each(|value| each(FolderRow { line: row.line, value }))
+        };
+        geojson_file::read(self, FolderFile::Infrastructure, make, each_part)
+    }
+}
+
+fn infrastructure(feature: &Feature<'_>, locator: &Locator) -> Result<Vec<Infrastructure>, String> {
+    let kind = feature.required("type")?;
+    let kind: InfrastructureKind = kind.parse().map_err(|error| format!("type {error}, not {kind:?}"))?;
+    let name = feature.text("name")?;
+    let id = feature.id()?;
+    let part = |shape: InfrastructureShape| {
+        if !kind.has_shape(&shape) {
+            feature.note_unusual_shape();
+        }
+        let tags = tags(feature, shape.beginning(), locator)?;
+        Ok(Infrastructure { id: id.clone(), kind, name: name.clone(), tags, shape })
+    };
+    shapes(feature.geometry()?)?.into_iter().map(part).collect()
+}
+
+#[derive(serde::Serialize)]
+struct Properties<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    id: &'a str,
+    r#type: InfrastructureKind,
+    name: &'a str,
+    tags: &'a Tags,
+}
+
+impl FolderWriter {
+    /// Begins `infrastructure.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created.
+    pub fn infrastructure(&self) -> Result<GeoJsonWriter<Infrastructure>, WriteError> {
+        self.features(FolderFile::Infrastructure)
+    }
+}
+
+impl GeoJsonWriter<Infrastructure> {
+    /// Writes the next floodgate, pump or waterway.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write(&mut self, of: &Infrastructure) -> Result<(), WriteError> {
+        let properties = Properties { id: &of.id, r#type: of.kind, name: &of.name, tags: &of.tags };
+        self.feature(&properties, of.geometry())
+    }
+}

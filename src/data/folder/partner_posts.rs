@@ -1,0 +1,57 @@
+use super::csv_file::{self, record};
+use super::unique::Unique;
+use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
+use crate::data::folder::DatasetError;
+use crate::model::{PartnerPost, without_zero_fraction};
+
+record!(Post { post_id, pkey });
+
+impl Folder {
+    /// Reads the posts of the partner feed. Their identifiers and reports must differ. `each` must check that the
+    /// reports exist.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn partner_posts<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(FolderRow<PartnerPost>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut ids, mut reports) = (Unique::new("post_id"), Unique::new("pkey"));
+        let make = |row, line| {
+            let post = post(&row)?;
+            ids.add(post.post_id, line)?;
+            reports.add(post.report, line)?;
+            Ok(post)
+        };
+        csv_file::read(self, FolderFile::PartnerPosts, make, each)
+    }
+}
+
+fn post(row: &Post) -> Result<PartnerPost, String> {
+    let whole = |_| format!("post_id must be a whole number from {} to {}", i64::MIN, i64::MAX);
+    let post_id = without_zero_fraction(row.post_id.trim()).parse().map_err(whole)?;
+    Ok(PartnerPost { post_id, report: csv_file::parsed("pkey", &row.pkey)? })
+}
+
+impl FolderWriter {
+    /// Begins `partner_posts.csv`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created.
+    pub fn partner_posts(&self) -> Result<CsvWriter<PartnerPost>, WriteError> {
+        self.rows::<_, Post>(FolderFile::PartnerPosts)
+    }
+}
+
+impl CsvWriter<PartnerPost> {
+    /// Writes the next post.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write(&mut self, post: &PartnerPost) -> Result<(), WriteError> {
+        self.record(&[&post.post_id.to_string(), &post.report.to_string()])
+    }
+}

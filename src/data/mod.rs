@@ -1,0 +1,7 @@
+//! Data that comes from folders: the places and reports of an installation, the texts of a country, and the demo.
+
+pub(crate) mod country;
+mod dataset;
+pub(crate) mod demo;
+pub mod folder;
+pub(crate) mod statements;

@@ -1,0 +1,301 @@
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::{Cell, Collection, Column, Kind};
+use crate::data::country::Country;
+use crate::model::bodies::Accepts;
+use crate::model::{
+    AlertFeature, Area, FeatureId, FloodState, FloodStatus, Geometry, Hazards, ImageUrl, Layer,
+    ObservedGauge, Report,
+};
+
+/// The columns of all collections in an installation, and the words that their values need.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    /// In the order of [`Collection::ALL`].
+    columns: [Vec<Column>; Collection::ALL.len()],
+    /// The attributes of reports that have a column, and words for their units.
+    attributes: Vec<(String, Kind, &'static str)>,
+    /// The words for the depth of each state, in the country's own language.
+    depths: [String; FloodState::ALL.len()],
+    /// The words for no flood.
+    dry: String,
+    /// The address of this service's photos.
+    photos: Arc<str>,
+}
+
+/// A feature with the values of its columns, in their order.
+#[derive(Clone, Debug)]
+pub(crate) struct Row<'a> {
+    pub(crate) id: FeatureId<'a>,
+    pub(crate) geometry: Geometry<'a>,
+    pub(crate) cells: Vec<Cell<'a>>,
+}
+
+/// The columns that identify a local area.
+const AREA: [(&str, Kind, &str); 5] = [
+    ("area_id", Kind::Integer, "The identifier of the local area."),
+    ("geom_id", Kind::Text, "The identifier of the outline at the mapping agency."),
+    ("area_name", Kind::Text, "The name of the local area."),
+    ("parent_name", Kind::Text, "The name of the larger area that it is a part of."),
+    ("city_name", Kind::Text, "The name of the city."),
+];
+
+impl Tables {
+    /// Makes the columns for a country. Photos are below this address.
+    pub(crate) fn new(country: &Country, photos: &str) -> Self {
+        let attributes = attributes(country.hazards());
+        let columns = Collection::ALL.map(|collection| {
+            let fixed = fixed(collection);
+            let mut columns: Vec<Column> = fixed
+                .into_iter()
+                .map(|(name, kind, says)| Column { name: name.into(), kind, says: says.into() })
+                .collect();
+            if collection == Collection::Flooded {
+                // No flooded area has a time since when it is dry: the column would always be empty.
+                columns.pop();
+            }
+            if collection == Collection::Reports {
+                columns.extend(attributes.iter().map(|(name, kind, unit)| Column {
+                    name: name.clone().into(),
+                    kind: *kind,
+                    says: format!("The attribute {name} of the card{unit}.").into(),
+                }));
+            }
+            columns
+        });
+        let depth = |state: FloodState| country.main().text("depths", &state.code().to_string()).to_owned();
+        let dry = country.main().group("map")["script"]["dry"].as_str().unwrap_or_default().to_owned();
+        Self { columns, attributes, depths: FloodState::ALL.map(depth), dry, photos: photos.into() }
+    }
+
+    /// Returns the columns of a collection.
+    pub(crate) fn columns(&self, collection: Collection) -> &[Column] {
+        &self.columns[collection as usize]
+    }
+
+    /// Returns the row of a feature of a layer; `None` if the layer is of no collection, or ends before the index.
+    pub(crate) fn row<'a>(&'a self, layer: &'a Layer, index: usize) -> Option<Row<'a>> {
+        match layer {
+            Layer::Floods(floods) => {
+                let (position, status) = *floods.selected().get(index)?;
+                Some(self.flood(&floods.areas()[position], status))
+            }
+            Layer::Areas(areas) => {
+                let area = areas.local(index)?;
+                Some(Row::area(area, area_cells(area)))
+            }
+            Layer::Reports(reports) => reports.reports.get(index).map(|report| self.report(report)),
+            Layer::Gauges(gauges) => gauges.0.get(index).map(gauge),
+            Layer::Infrastructure(all) => all.0.get(index).map(|of| {
+                let cells = vec![Cell::text(&of.name), Cell::text(of.kind.name())];
+                Row { id: FeatureId::Text(of.id.as_str().into()), geometry: of.geometry(), cells }
+            }),
+            Layer::Alerts(alerts) => alerts.get(index).map(|alert| self.alert(alert)),
+            Layer::Boundaries(_) => None,
+        }
+    }
+
+    fn flood<'a>(&'a self, area: &'a Area, status: FloodStatus) -> Row<'a> {
+        let current = status.current();
+        let mut cells = area_cells(area);
+        cells.extend(self.state(current.map(|current| current.state)));
+        let times = [
+            current.map(|current| current.last_updated),
+            current.and_then(|current| current.flooded_since),
+            current.and_then(|current| current.confirmed),
+            status.over_since(),
+        ];
+        cells.extend(times.map(|time| time.map_or(Cell::None, Cell::Moment)));
+        Row::area(area, cells)
+    }
+
+    /// Returns the code of a state, and its words. No flood is 0: programs drop a column that is null in the first features, and make
+    /// it text if they have seen no number.
+    fn state(&self, state: Option<FloodState>) -> [Cell<'_>; 2] {
+        let code = state.map_or(0, FloodState::code);
+        let words = usize::from(code).checked_sub(1).and_then(|index| self.depths.get(index));
+        [Cell::integer(code.into()), Cell::text(words.unwrap_or(&self.dry))]
+    }
+
+    fn report<'a>(&'a self, Report { key, content, tags }: &'a Report) -> Row<'a> {
+        let data = content.report_data.as_deref();
+        let data: Map<String, Value> =
+            data.and_then(|data| serde_json::from_str(data.get()).ok()).unwrap_or_default();
+        let image = content.image_url.as_deref().map(|stored| ImageUrl { stored, photos: &self.photos });
+        let report_type = data.get("report_type").and_then(Value::as_str);
+        let mut cells = vec![
+            Cell::integer(key.number()),
+            Cell::Moment(content.created_at),
+            Cell::text(&content.source),
+            Cell::Text(content.disaster_type.to_string().into()),
+            report_type.map_or(Cell::None, |name| Cell::Text(name.to_owned().into())),
+            Cell::some_text(&content.title),
+            Cell::some_text(&content.text),
+            content.url.as_deref().into(),
+            image.map_or(Cell::None, |image| Cell::Text(image.to_string().into())),
+            tags.local_area_id.map_or(Cell::None, |area| Cell::integer(area.number())),
+            tags.instance_region_code.as_deref().into(),
+            content.partner_code.as_deref().into(),
+        ];
+        cells.extend(self.attributes.iter().map(|(name, kind, _)| attribute(data.get(name), *kind)));
+        Row::numbered(key.number(), Geometry::Point(content.location.coord()), cells)
+    }
+
+    fn alert<'a>(&'a self, alert: AlertFeature<'a>) -> Row<'a> {
+        let AlertFeature { area, message, status, .. } = alert;
+        let identifier = alert.identifier();
+        let mut cells = vec![
+            Cell::Text(identifier.clone().into()),
+            Cell::text(status.name()),
+            Cell::text(message.message_type.name()),
+            Cell::Moment(message.sent),
+            Cell::Moment(message.expires),
+        ];
+        cells.extend(area_cells(area));
+        cells.extend(self.state(Some(message.state)));
+        cells.push(Cell::Moment(message.last_confirmed));
+        Row { id: FeatureId::Text(identifier.into()), ..Row::area(area, cells) }
+    }
+}
+
+impl<'a> Row<'a> {
+    /// Returns the row of an area, always as several polygons: programs that see a polygon first show no others.
+    fn area(area: &'a Area, cells: Vec<Cell<'a>>) -> Self {
+        Self::numbered(area.id.number(), Geometry::MultiPolygon(&area.outline), cells)
+    }
+
+    fn numbered(number: u64, geometry: Geometry<'a>, cells: Vec<Cell<'a>>) -> Self {
+        Self { id: FeatureId::Number(number), geometry, cells }
+    }
+}
+
+/// Returns the columns that do not depend on the country.
+fn fixed(collection: Collection) -> Vec<(&'static str, Kind, &'static str)> {
+    use Kind::{Integer, Moment, Number, Text};
+    let (before, after): (&[_], &[_]) = match collection {
+        Collection::Floods | Collection::Flooded => (
+            &[],
+            &[
+                ("state", Integer, "The flood state from 1 to 4; 0 if no flood is recorded."),
+                ("depth", Text, "The depth of the water in words, or that no flood is recorded."),
+                ("last_updated", Moment, "When the state was last set, confirmed or restored."),
+                ("flooded_since", Moment, "When the flood began. Empty for a moment in the past."),
+                (
+                    "confirmed",
+                    Moment,
+                    "When somebody last set or confirmed the state. Empty for a moment in the past.",
+                ),
+                (
+                    "over_since",
+                    Moment,
+                    "When the last flood of a dry area was over. Empty for a moment in the past.",
+                ),
+            ],
+        ),
+        Collection::Areas => (&[], &[]),
+        Collection::Reports => {
+            return vec![
+                ("pkey", Integer, "The identifier of the report."),
+                ("created_at", Moment, "When the reporter made it."),
+                ("source", Text, "Where it came from: grasp for cards, else the name of the partner's feed."),
+                ("disaster_type", Text, "The disaster that it is about."),
+                ("report_type", Text, "The type of the report."),
+                ("title", Text, "Its title."),
+                ("text", Text, "The words of the reporter."),
+                ("url", Text, "The card that it came from."),
+                ("image_url", Text, "The address of its photo."),
+                ("area_id", Integer, "The local area in which it was made."),
+                ("region_code", Text, "The province in which it was made (ISO 3166-2)."),
+                ("partner_code", Text, "The partner through which it came."),
+            ];
+        }
+        Collection::Gauges => {
+            return vec![
+                ("gauge_id", Text, "The identifier of the gauge."),
+                ("name", Text, "Its name."),
+                ("observed_at", Moment, "When its newest reading was made."),
+                ("level", Number, "The level of the water in centimetres; negative below the gauge's zero."),
+                ("alert_level", Integer, "How alarming that is: 1 is the highest alarm, 4 is none."),
+                ("alert_label", Text, "The agency's name for that."),
+            ];
+        }
+        Collection::Infrastructure | Collection::Floodgates | Collection::Pumps | Collection::Waterways => {
+            return vec![
+                ("name", Text, "Its name."),
+                ("type", Text, "Its kind: floodgates, pumps or waterways."),
+            ];
+        }
+        Collection::Alerts => (
+            &[
+                ("identifier", Text, "The identifier of the message (CAP 1.2)."),
+                ("status", Text, "What the message is for: Actual, Exercise or Test."),
+                ("message_type", Text, "Alert, Update or Cancel."),
+                ("sent", Moment, "When it was sent."),
+                ("expires", Moment, "Until when it is valid."),
+            ],
+            &[
+                ("state", Integer, "The flood state from 1 to 4; of a Cancel, the one that has ended."),
+                ("depth", Text, "The depth of the water in words."),
+                ("last_confirmed", Moment, "When the state was last set before the message was sent."),
+            ],
+        ),
+    };
+    [before, &AREA, after].concat()
+}
+
+fn area_cells(area: &Area) -> Vec<Cell<'_>> {
+    vec![
+        Cell::integer(area.id.number()),
+        Cell::some_text(&area.geom_id),
+        Cell::some_text(&area.name),
+        Cell::some_text(&area.parent_name),
+        Cell::some_text(&area.city_name),
+    ]
+}
+
+/// Returns a gauge with its newest reading, if it has any.
+fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> Row<'_> {
+    let newest = observations.last();
+    let cells = vec![
+        Cell::text(&gauge.id),
+        Cell::some_text(&gauge.name),
+        newest.map_or(Cell::None, |newest| Cell::Moment(newest.observed_at)),
+        newest.map_or(Cell::None, |newest| Cell::Number(newest.level)),
+        newest.map_or(Cell::None, |newest| Cell::integer(newest.alert.number().into())),
+        newest.map_or(Cell::None, |newest| Cell::some_text(&newest.label)),
+    ];
+    let id = FeatureId::Text(Cow::Borrowed(&gauge.id));
+    Row { id, geometry: Geometry::Point(gauge.location.coord()), cells }
+}
+
+/// Returns the attributes of reports that have a column, in the order of the hazards. Those that are places have none.
+fn attributes(hazards: &Hazards) -> Vec<(String, Kind, &'static str)> {
+    let kind = |accepts: &Accepts| match accepts {
+        Accepts::Depth(_) => Some((Kind::Integer, " in centimetres")),
+        Accepts::Code(_) => Some((Kind::Integer, ", a code")),
+        Accepts::Codes(_) => Some((Kind::Text, ", codes with commas between them")),
+        Accepts::Measure => Some((Kind::Number, " in metres")),
+        Accepts::Truth => Some((Kind::Truth, "")),
+        Accepts::Place | Accepts::Radius => None,
+    };
+    let with_kinds = hazards.attributes.iter().map(|of| (of.name.clone(), kind(&of.accepts)));
+    with_kinds.filter_map(|(name, found)| found.map(|(kind, unit)| (name, kind, unit))).collect()
+}
+
+/// Returns the value of an attribute; none if it has another type, as old data may.
+fn attribute(value: Option<&Value>, kind: Kind) -> Cell<'static> {
+    let cell = match (value, kind) {
+        (Some(Value::Number(number)), Kind::Integer) => number.as_i64().map(Cell::Integer),
+        (Some(Value::Number(number)), Kind::Number) => number.as_f64().map(Cell::Number),
+        (Some(Value::Bool(truth)), Kind::Truth) => Some(Cell::Truth(*truth)),
+        (Some(Value::Array(codes)), Kind::Text) => {
+            let codes: Vec<_> = codes.iter().map(Value::to_string).collect();
+            Some(Cell::Text(codes.join(",").into()))
+        }
+        _ => None,
+    };
+    cell.unwrap_or(Cell::None)
+}

@@ -1,0 +1,93 @@
+use rocket::Request;
+
+use crate::auth::{Authenticator, Credential, Refused};
+use crate::http::error::Problem;
+use crate::http::fairings::Subject;
+use crate::http::managed::{guard, managed};
+use crate::openapi::{Interface, Operation, Part};
+
+/// The sender of a request: with a valid credential, or without any.
+///
+/// An invalid credential is refused on public routes too, so that the client learns early that it is wrong.
+#[derive(Clone, Debug)]
+pub struct Caller(pub Option<Credential>);
+
+guard!(Caller, |request| Self::of(request).clone());
+
+impl Part for Caller {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        operation.takes_credential(&[]);
+    }
+}
+
+impl Caller {
+    /// Returns the sender of this request, or why its credential is refused. The credential is verified at the first call.
+    pub(crate) fn of<'r>(request: &'r Request<'_>) -> &'r Result<Self, Problem> {
+        request.local_cache(|| {
+            let credential = managed(request).and_then(|known| credential(request, known))?;
+            if let Some(credential) = &credential {
+                Subject::note(request, &credential.subject);
+            }
+            Ok(Self(credential))
+        })
+    }
+}
+
+/// Returns the credential in the headers `Authorization` and `X-Api-Key`; `None` if they contain none.
+fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Option<Credential>, Problem> {
+    let bearer = only(request, "Authorization")?
+        .filter(|value| !lacks_token(value))
+        .map(|value| {
+            bearer_token(value).ok_or_else(|| Problem::unauthorized("Authorization without Bearer", None))
+        })
+        .transpose()?;
+    let key = only(request, "X-Api-Key")?;
+    let credential = match (bearer, key) {
+        (None, None) => return Ok(None),
+        (Some(bearer), Some(key)) if bearer != key => {
+            return Err(Problem::unauthorized("two different credentials", None));
+        }
+        (Some(token), _) => authenticator.token(token),
+        (None, Some(key)) => authenticator.key_or_token(key),
+    };
+    let refused = |Refused { reason, credential }| Problem::unauthorized(reason, Some(&credential));
+    credential.map(Some).map_err(refused)
+}
+
+/// Returns the value of a header that may be sent only once; `None` if it is absent or empty.
+fn only<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Problem> {
+    let mut values = request.headers().get(name);
+    match (values.next(), values.next()) {
+        (value, None) => Ok(value.map(str::trim).filter(|value| !value.is_empty())),
+        _ => Err(Problem::unauthorized(format_args!("{name} is sent more than once"), None)),
+    }
+}
+
+/// Returns whether the value is `Bearer` followed by what scripts send when they have no token.
+fn lacks_token(value: &str) -> bool {
+    let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
+    scheme.eq_ignore_ascii_case("Bearer") && ["", "null", "undefined"].contains(&token.trim_start())
+}
+
+/// Returns the token of `Bearer <token>` (RFC 6750 §2.1); the scheme is case-insensitive (RFC 9110 §11.1).
+pub(crate) fn bearer_token(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("Bearer").then_some(token.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_follows_its_scheme() {
+        for (value, expected) in [
+            ("bearer  abc", Some("abc")),
+            ("BEARER abc", Some("abc")),
+            ("abc", None),
+            ("Bearerabc def", None),
+        ] {
+            assert_eq!(bearer_token(value), expected, "{value}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Methods that a path does not support: 405 with `Allow`; and `OPTIONS`, for the preflight requests of browsers.
+
+use std::collections::BTreeMap;
+
+use rocket::http::{Method, Status};
+use rocket::request::Request;
+use rocket::response::Response;
+use rocket::route::{Handler, Outcome};
+use rocket::{Data, Route};
+
+use crate::http::error::Problem;
+use crate::openapi::shape;
+
+/// The methods a browser or a client can send. HEAD is missing because Rocket serves it wherever it serves GET.
+pub(super) const METHODS: [Method; 8] = [
+    Method::Get,
+    Method::Put,
+    Method::Post,
+    Method::Delete,
+    Method::Options,
+    Method::Trace,
+    Method::Connect,
+    Method::Patch,
+];
+
+/// Returns routes for all methods that the `known` routes do not support, on each of their paths.
+pub(crate) fn other_methods<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<Route> {
+    let mut paths: BTreeMap<String, (&str, Vec<Method>)> = BTreeMap::new();
+    for route in known {
+        let path = route.uri.path();
+        paths.entry(shape(path)).or_insert((path, Vec::new())).1.push(route.method);
+    }
+    paths
+        .into_values()
+        .flat_map(|(path, known)| {
+            let allowed = OtherMethod { allowed: allowed(&known) };
+            let others = METHODS.into_iter().filter(move |method| !known.contains(method));
+            others.map(move |method| Route::new(method, path, allowed.clone()))
+        })
+        .collect()
+}
+
+/// Returns the value of `Allow` (RFC 9110 §10.2.1) for a path that supports these methods.
+pub(super) fn allowed(known: &[Method]) -> String {
+    const ORDER: [Method; 7] = [
+        Method::Get,
+        Method::Head,
+        Method::Post,
+        Method::Put,
+        Method::Delete,
+        Method::Patch,
+        Method::Options,
+    ];
+    // Rocket serves HEAD wherever it serves GET.
+    let as_known = |method| if method == Method::Head { Method::Get } else { method };
+    let allowed =
+        ORDER.into_iter().filter(|&method| method == Method::Options || known.contains(&as_known(method)));
+    allowed.map(Method::as_str).collect::<Vec<_>>().join(", ")
+}
+
+#[derive(Clone)]
+struct OtherMethod {
+    allowed: String,
+}
+
+#[rocket::async_trait]
+impl Handler for OtherMethod {
+    async fn handle<'r>(&self, request: &'r Request<'_>, _data: Data<'r>) -> Outcome<'r> {
+        if request.method() == Method::Options {
+            Outcome::Success(self.preflight(request))
+        } else {
+            Outcome::from(request, Problem::method_not_allowed(&self.allowed))
+        }
+    }
+}
+
+impl OtherMethod {
+    /// Allows any origin to send any of the path's methods with any headers, for a day without another preflight.
+    fn preflight<'r>(&self, request: &Request<'_>) -> Response<'r> {
+        let headers = request.headers().get_one("Access-Control-Request-Headers");
+        Response::build()
+            .status(Status::NoContent)
+            .raw_header("Allow", self.allowed.clone())
+            .raw_header("Access-Control-Allow-Methods", self.allowed.clone())
+            .raw_header("Access-Control-Allow-Headers", headers.unwrap_or("*").to_owned())
+            .raw_header("Access-Control-Max-Age", "86400")
+            .raw_header("Vary", "Access-Control-Request-Headers")
+            .finalize()
+    }
+}

@@ -1,0 +1,36 @@
+use std::time::Duration;
+
+use super::Problem;
+use crate::formats::EncodeError;
+use crate::http::slots::NoSlot;
+use crate::stores::StoreError;
+use crate::telemetry::Rejection;
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound { what } => Self::not_found(what),
+            StoreError::Conflict { what } => Self::conflict(what),
+            StoreError::Refused { what } => Self::refused(&what, None, &*what, Rejection::Forbidden),
+            StoreError::Unavailable { retry_after, source } => {
+                Self::away(retry_after, source, Rejection::Unavailable)
+            }
+            StoreError::Backend { .. } => Self::internal(error),
+        }
+    }
+}
+
+impl From<NoSlot> for Problem {
+    fn from(no_slot: NoSlot) -> Self {
+        match no_slot {
+            NoSlot::OfKey => Self::too_many(Duration::from_mins(1)),
+            NoSlot::OfServer => Self::busy(Duration::from_mins(1), no_slot.into()),
+        }
+    }
+}
+
+impl From<EncodeError> for Problem {
+    fn from(error: EncodeError) -> Self {
+        Self::internal(error)
+    }
+}

@@ -1,0 +1,30 @@
+//! Values that the server manages, and guards that are made from a request.
+
+use rocket::Request;
+
+use crate::http::error::Problem;
+
+/// Makes a type a guard that has the value, or the problem, which an expression returns for the request.
+macro_rules! guard {
+    ($guard:ty, |$request:ident| $read:expr) => {
+        #[rocket::async_trait]
+        impl<'r> rocket::request::FromRequest<'r> for $guard {
+            type Error = $crate::http::error::Problem;
+
+            async fn from_request(
+                $request: &'r rocket::Request<'_>,
+            ) -> rocket::request::Outcome<Self, $crate::http::error::Problem> {
+                $crate::http::error::Problem::outcome($request, $read)
+            }
+        }
+    };
+}
+pub(crate) use guard;
+
+/// Returns a value that the server manages for its guards.
+pub(crate) fn managed<'r, T: Send + Sync + 'static>(request: &'r Request<'_>) -> Result<&'r T, Problem> {
+    request
+        .rocket()
+        .state()
+        .ok_or_else(|| Problem::internal(format!("{} is not managed", std::any::type_name::<T>())))
+}

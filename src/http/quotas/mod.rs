@@ -1,0 +1,303 @@
+//! Limits how many requests each client may send, and how many clients wait for changes. Knows nothing about requests except the
+//! client.
+//!
+//! Each window is the GCRA of the `governor` crate: a client that has sent nothing for a while may send a burst at once, and
+//! gets its requests back one by one at a steady pace. A request does not count in the window that refuses it.
+
+mod bounded;
+mod client;
+mod guesses;
+mod hourly;
+mod limiter;
+mod seats;
+#[cfg(test)]
+mod tests;
+mod unreviewed;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use governor::clock::{Clock, MonotonicClock};
+use rocket::fairing::{AdHoc, Fairing};
+use rocket::tokio::time;
+
+pub use self::client::Client;
+use self::guesses::Guesses;
+pub(crate) use self::hourly::Hourly;
+use self::limiter::Limiter;
+pub(crate) use self::seats::Seats;
+pub(crate) use self::unreviewed::Unreviewed;
+use crate::auth::OwnQuota;
+use crate::config::{self, AtOnce, Rate};
+pub(crate) use crate::http::slots::Slot;
+use crate::runtime::run_in_background;
+
+/// How often counts that are no longer needed are dropped.
+const SWEEP: Duration = Duration::from_secs(20);
+
+/// The client's quota in the window in which it has the fewest requests left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// How many requests it may send at once.
+    pub limit: u32,
+    /// How many of them are left.
+    pub remaining: u32,
+    /// After how long all of them are available again, if it sends none until then.
+    pub reset: Duration,
+}
+
+/// The refusal of a request that is one too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooMany {
+    /// The client's quota.
+    pub standing: Standing,
+    /// After how long it may send the next request.
+    pub retry_after: Duration,
+}
+
+/// Counts the requests of each client, by a clock that never goes backwards.
+///
+/// The count of a client takes little more memory than its key, and is dropped once the client has its whole quota again. Each
+/// window counts at most 200,000 addresses; if there are more, new ones share the quota of their networks.
+pub struct Quotas<C: Clock = MonotonicClock> {
+    clock: C,
+    counts: ArcSwap<Counts<C>>,
+}
+
+/// The counts under the same settings.
+struct Counts<C: Clock> {
+    clock: C,
+    settings: config::Quota,
+    fuse: Option<Limiter<C>>,
+    /// For unknown cards that addresses name without a credential.
+    guesses: Option<Guesses<C>>,
+    /// For addresses without a credential.
+    addresses: Windows<C>,
+    /// For credentials without quotas of their own.
+    credentials: Windows<C>,
+    /// For credentials with their own quotas: one entry for each different quota.
+    own: RwLock<HashMap<OwnQuota, Arc<Windows<C>>>>,
+}
+
+/// The windows of one quota.
+struct Windows<C: Clock> {
+    second: Option<Limiter<C>>,
+    day: Option<Limiter<C>>,
+}
+
+impl<C: Clock + Clone> Quotas<C> {
+    /// Makes the counts for these settings, with the time of `clock`.
+    #[must_use]
+    pub fn new(settings: config::Quota, clock: C) -> Self {
+        Self { counts: ArcSwap::from_pointee(Counts::new(settings, clock.clone())), clock }
+    }
+
+    /// Changes the settings. If the numbers of requests differ, all counts start again from zero; otherwise they stay.
+    pub(crate) fn change(&self, settings: config::Quota) {
+        if !self.counts.load().settings.counts_like(&settings) {
+            self.counts.store(Arc::new(Counts::new(settings, self.clock.clone())));
+        }
+    }
+
+    /// Counts a request from an address against its fuse, which does not depend on credentials.
+    ///
+    /// # Errors
+    ///
+    /// If the request is one too many.
+    pub fn fuse(&self, address: IpAddr) -> Result<(), TooMany> {
+        self.counts.load().fuse.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
+    }
+
+    /// Checks that an address without a credential may name a card, which may turn out to be unknown.
+    ///
+    /// # Errors
+    ///
+    /// If it has named too many unknown ones.
+    pub(crate) fn may_guess(&self, address: IpAddr) -> Result<(), TooMany> {
+        self.counts.load().guesses.as_ref().map_or(Ok(()), |guesses| guesses.check(&address.into()))
+    }
+
+    /// Counts an unknown card that an address has named without a credential.
+    pub(crate) fn guessed(&self, address: IpAddr) {
+        if let Some(guesses) = &self.counts.load().guesses {
+            guesses.count(&address.into());
+        }
+    }
+
+    /// Counts a request; returns the client's quota after it, or `None` if no quota is set.
+    ///
+    /// # Errors
+    ///
+    /// If the request is one too many.
+    pub fn count(&self, client: &Client, own: Option<OwnQuota>) -> Result<Option<Standing>, TooMany> {
+        self.counts.load().with_windows(client, own, |windows| windows.count(client))
+    }
+
+    /// Charges the additional cost of a request, as this many more requests, of which `before` were charged before; in all at most half
+    /// of what each window allows at once. Returns the client's quota after it, or `None` if no quota is set or nothing is charged.
+    ///
+    /// # Errors
+    ///
+    /// If the client has fewer requests left.
+    pub(crate) fn charge(
+        &self,
+        client: &Client,
+        own: Option<OwnQuota>,
+        before: u32,
+        requests: u32,
+    ) -> Result<Option<Standing>, TooMany> {
+        self.counts.load().with_windows(client, own, |windows| windows.charge(client, before, requests))
+    }
+
+    /// Gives back what a counted request has not cost because its response was ready: nine tenths of it in the window of a second,
+    /// all of it in that of a day.
+    pub fn was_ready(&self, client: &Client, own: Option<OwnQuota>) {
+        self.counts.load().with_windows(client, own, |windows| windows.was_ready(client));
+    }
+
+    /// Drops the counts of clients that have their whole quota again, and releases the memory.
+    pub fn sweep(&self) {
+        let counts = self.counts.load();
+        counts.fuse.iter().for_each(Limiter::sweep);
+        counts.guesses.iter().for_each(Guesses::sweep);
+        counts.addresses.sweep();
+        counts.credentials.sweep();
+        let mut own = counts.own.write().unwrap_or_else(PoisonError::into_inner);
+        own.retain(|_, windows| {
+            windows.sweep();
+            windows.tracked() > 0
+        });
+    }
+
+    /// Returns how many clients are counted, in the window that counts the most.
+    #[must_use]
+    pub fn tracked(&self) -> usize {
+        let counts = self.counts.load();
+        let fuse = counts.fuse.as_ref().map_or(0, Limiter::tracked);
+        fuse.max(counts.addresses.tracked()).max(counts.credentials.tracked())
+    }
+}
+
+impl<C: Clock + Clone> Counts<C> {
+    fn new(settings: config::Quota, clock: C) -> Self {
+        let fuse = settings.fuse_per_second.get();
+        let windows = |second: Rate, burst: AtOnce| Windows {
+            second: second.get().map(|rate| Limiter::per_second(rate, burst.get(), &clock)),
+            day: settings.per_day.get().map(|rate| Limiter::per_day(rate, &clock)),
+        };
+        let credential = settings.credential;
+        Self {
+            fuse: fuse.map(|rate| Limiter::per_second(rate, rate, &clock)),
+            guesses: settings.unknown_cards.get().map(|limit| Guesses::new(limit, clock.clone())),
+            addresses: windows(settings.per_second, settings.burst),
+            credentials: windows(credential.per_second, credential.burst),
+            own: RwLock::default(),
+            settings,
+            clock,
+        }
+    }
+
+    /// Calls `act` with the windows of a client, which may have its own quota.
+    fn with_windows<R>(
+        &self,
+        client: &Client,
+        own: Option<OwnQuota>,
+        act: impl FnOnce(&Windows<C>) -> R,
+    ) -> R {
+        match (client, own) {
+            (_, Some(own)) => act(&self.windows(own)),
+            (Client::Credential(..), None) => act(&self.credentials),
+            (_, None) => act(&self.addresses),
+        }
+    }
+
+    /// Returns the windows of a credential's own quota. If it sets no value for a window, the value for all credentials is
+    /// used.
+    fn windows(&self, own: OwnQuota) -> Arc<Windows<C>> {
+        let known = self.own.read().unwrap_or_else(PoisonError::into_inner).get(&own).cloned();
+        known.unwrap_or_else(|| {
+            let mut all = self.own.write().unwrap_or_else(PoisonError::into_inner);
+            let made = || {
+                let second = own.per_second.or(self.settings.credential.per_second.get());
+                let day = own.per_day.or(self.settings.per_day.get());
+                Arc::new(Windows {
+                    second: second.map(|rate| Limiter::per_second(rate, self.burst(rate), &self.clock)),
+                    day: day.map(|rate| Limiter::per_day(rate, &self.clock)),
+                })
+            };
+            Arc::clone(all.entry(own).or_insert_with(made))
+        })
+    }
+
+    /// Returns the burst for a rate, in the same proportion as for all other credentials.
+    fn burst(&self, rate: NonZeroU32) -> NonZeroU32 {
+        let credential = self.settings.credential;
+        let burst = u64::from(credential.burst.get().get());
+        let usual = credential.per_second.get().unwrap_or(credential.burst.get());
+        let share = (u64::from(rate.get()) * burst).div_ceil(u64::from(usual.get()));
+        NonZeroU32::new(share.try_into().unwrap_or(u32::MAX)).unwrap_or(rate)
+    }
+}
+
+impl<C: Clock + Clone> Windows<C> {
+    fn count(&self, client: &Client) -> Result<Option<Standing>, TooMany> {
+        self.take(|window| window.count(client).map(Some))
+    }
+
+    fn charge(&self, client: &Client, before: u32, requests: u32) -> Result<Option<Standing>, TooMany> {
+        self.take(|window| window.charge(client, before, requests))
+    }
+
+    fn was_ready(&self, client: &Client) {
+        for (window, tenths) in [(&self.second, 9), (&self.day, 10)] {
+            if let Some(window) = window {
+                window.give_back(client, tenths);
+            }
+        }
+    }
+
+    fn take(
+        &self,
+        take: impl Fn(&Limiter<C>) -> Result<Option<Standing>, TooMany>,
+    ) -> Result<Option<Standing>, TooMany> {
+        // The shorter window comes first, so that a request that it refuses does not use up the day.
+        let mut standings = Vec::with_capacity(2);
+        for window in self.second.iter().chain(&self.day) {
+            standings.extend(take(window)?);
+        }
+        Ok(standings.into_iter().min_by_key(|standing| standing.remaining))
+    }
+
+    fn sweep(&self) {
+        self.second.iter().chain(&self.day).for_each(Limiter::sweep);
+    }
+
+    fn tracked(&self) -> usize {
+        self.second.iter().chain(&self.day).map(Limiter::tracked).max().unwrap_or(0)
+    }
+}
+
+impl Quotas {
+    /// Returns a fairing that sweeps every 20 seconds while the server runs.
+    #[must_use]
+    pub(crate) fn sweeper(self: Arc<Self>) -> impl Fairing {
+        let sweeping = async move {
+            loop {
+                time::sleep(SWEEP).await;
+                self.sweep();
+            }
+        };
+        AdHoc::on_liftoff("Quotas", |rocket| Box::pin(async move { run_in_background(rocket, sweeping) }))
+    }
+}
+
+impl<C: Clock> fmt::Debug for Quotas<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Quotas").field("settings", &self.counts.load().settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,176 @@
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::ops::Range;
+
+use minijinja::context;
+use minijinja::value::Serde;
+use rocket::http::{Header, Status};
+use rocket::request::Request;
+use rocket::response::{Responder, Response, Result as ResponseResult};
+use rocket::tokio::{self, io::AsyncReadExt};
+use rocket::{State, get};
+use serde_json::{Value, json};
+
+use crate::archive::{Archive, Month, Package, Resource};
+use crate::guards::{Caller, Language, WantsPage};
+use crate::http::content::Kept;
+use crate::http::error::Problem;
+use crate::model::digits;
+use crate::pages::layout::{Here, PageTemplate, Shell};
+use crate::rendering::{Answer, HTML, JSON, envelope};
+
+const PAGE: PageTemplate = PageTemplate::new("archive.html", include_str!("archive.html"));
+
+/// Returns the files of a folder, as lists show them.
+fn listed(month: Option<Month>, package: &Package) -> Value {
+    let month = month.map(|month| month.to_string());
+    let folder = month.as_ref().map(|month| format!("{month}/")).unwrap_or_default();
+    let files = package.resources.iter().map(|Resource { path, bytes, rows, hash, .. }| {
+        json!({ "path": format!("/archive/{folder}{path}"), "bytes": bytes, "rows": rows, "hash": hash })
+    });
+    json!({ "month": month, "files": files.collect::<Vec<_>>() })
+}
+
+/// The list, which depends on the language that the client prefers.
+#[derive(rocket::Responder)]
+pub(super) struct List {
+    answer: Answer,
+    vary: Header<'static>,
+}
+
+/// `GET /archive`: responds with the files of the public archive, as a page or as JSON.
+#[get("/archive")]
+pub(super) async fn list_archive(
+    _caller: Caller,
+    wants: WantsPage,
+    language: Language,
+    archive: &State<Option<Archive>>,
+    shell: &State<Shell>,
+) -> Result<List, Problem> {
+    let none = || Problem::not_found("an archive");
+    let archive = archive.inner().as_ref().ok_or_else(none)?;
+    let areas = archive.areas().await.ok_or_else(none)?;
+    let months = archive.months().await?;
+    let months = months.iter().rev().map(|(month, package)| listed(Some(*month), package));
+    let all: Vec<_> = std::iter::once(listed(None, &areas)).chain(months).collect();
+    let answer = if wants.0 {
+        let texts = language.texts();
+        let values = context! { t => Serde(texts.group("archive")), all => Serde(all) };
+        let here = Here { page: "developers", path: "/archive", keep: &[] };
+        let page = shell.render(PAGE, texts, here, values).map_err(Problem::internal)?;
+        Answer::public(HTML, page.into_bytes())
+    } else {
+        Answer::public(JSON, envelope::result(&all)?)
+    };
+    Ok(List { answer, vary: Header::new("Vary", "Accept, Accept-Encoding, Accept-Language") })
+}
+
+/// `GET /archive/:month/:file`: responds with a file of a month, or a part of it.
+#[get("/archive/<month>/<file>")]
+pub(super) async fn find_month_file(
+    _caller: Caller,
+    month: &str,
+    file: &str,
+    archive: &State<Option<Archive>>,
+) -> Result<Download, Problem> {
+    find(archive.inner().as_ref(), &format!("{month}/{file}")).await
+}
+
+/// `GET /archive/:file`: responds with a file beside the months, or a part of it.
+#[get("/archive/<file>")]
+pub(super) async fn find_archive_file(
+    _caller: Caller,
+    file: &str,
+    archive: &State<Option<Archive>>,
+) -> Result<Download, Problem> {
+    find(archive.inner().as_ref(), file).await
+}
+
+async fn find(archive: Option<&Archive>, path: &str) -> Result<Download, Problem> {
+    let found = match archive {
+        Some(archive) => archive.file(path).await?,
+        None => None,
+    };
+    let (file, resource) =
+        found.ok_or_else(|| Problem::not_found(format_args!("the file {path:?} of the archive")))?;
+    Ok(Download { file, resource })
+}
+
+/// A file of the archive. The response has the part of it that the client wants.
+pub(super) struct Download {
+    file: File,
+    resource: Resource,
+}
+
+impl<'r> Responder<'r, 'static> for Download {
+    fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'static> {
+        let Self { mut file, resource: Resource { bytes, hash, mediatype, .. } } = self;
+        let tag = format!("\"{}\"", hash.trim_start_matches("sha256:"));
+        let header = |name| request.headers().get_one(name);
+        let mut response = Response::build();
+        response.raw_header("ETag", tag.clone());
+        response.raw_header("Accept-Ranges", "bytes");
+        response.raw_header("Cache-Control", Kept::ASKED);
+        let mut known = header("If-None-Match").unwrap_or_default().split(',');
+        if known.any(|known| known.trim().trim_start_matches("W/") == tag) {
+            return response.status(Status::NotModified).ok();
+        }
+        // A range of another file is not wanted (RFC 9110 §13.1.5).
+        let is_of_file = header("If-Range").is_none_or(|of| of == tag);
+        let range = header("Range").filter(|_| is_of_file).and_then(|range| selected(range, bytes));
+        if range.as_ref().is_some_and(Range::is_empty) {
+            response.raw_header("Content-Range", format!("bytes */{bytes}"));
+            return response.status(Status::RangeNotSatisfiable).ok();
+        }
+        if let Some(Range { start, end }) = range {
+            response.raw_header("Content-Range", format!("bytes {start}-{}/{bytes}", end - 1));
+            response.status(Status::PartialContent);
+        }
+        let Range { start, end } = range.unwrap_or(0..bytes);
+        file.seek(SeekFrom::Start(start)).map_err(|_| Status::InternalServerError)?;
+        response.raw_header("Content-Type", mediatype);
+        response.raw_header("Content-Length", (end - start).to_string());
+        response.streamed_body(tokio::fs::File::from_std(file).take(end - start)).ok()
+    }
+}
+
+/// Returns the bytes that a `Range` header selects (RFC 9110 §14.2), which are none if the file ends before them. Returns `None`, for
+/// the whole file, if the header is not understood or has more than one range.
+fn selected(header: &str, bytes: u64) -> Option<Range<u64>> {
+    let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
+    match (first.trim(), last.trim()) {
+        ("", last) => Some(bytes.saturating_sub(digits(last)?)..bytes),
+        (first, "") => Some(digits(first)?..bytes),
+        (first, last) => {
+            let (first, last) = (digits(first)?, digits(last)?);
+            (first <= last).then(|| first..last.saturating_add(1).min(bytes))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_as_rfc_9110_has_it() {
+        for (header, expected) in [
+            ("bytes=0-9", Some(0..10)),
+            ("bytes=90-", Some(90..100)),
+            ("bytes=90-200", Some(90..100)),
+            ("bytes=90-18446744073709551615", Some(90..100)),
+            ("bytes=-10", Some(90..100)),
+            ("bytes=-1000", Some(0..100)),
+            ("bytes=9-8", None),
+            ("bytes=-", None),
+            ("bytes=0-1,3-4", None),
+            ("bytes=+1-2", None),
+            ("rows=0-9", None),
+        ] {
+            assert_eq!(selected(header, 100), expected, "{header}");
+        }
+        for beyond in ["bytes=100-", "bytes=100-200", "bytes=-0"] {
+            assert!(selected(beyond, 100).unwrap().is_empty(), "{beyond}");
+        }
+    }
+}

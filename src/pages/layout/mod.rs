@@ -1,0 +1,290 @@
+//! What all pages for people have in common: header, navigation, footer, and the colours.
+//!
+//! A page is a template that extends `shell.html`. The style sheet is a part of each page, so that no page waits for it.
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use minijinja::value::Serde;
+use minijinja::{Environment, Error, Value, context};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
+
+use crate::config::{Config, Licence, Site};
+use crate::data::country::Texts;
+use crate::data::statements::{Sentence, banner};
+use crate::model::alerts::Status;
+
+const SHELL: &str = include_str!("shell.html");
+const STYLE: &str = include_str!("shell.css");
+
+/// The address of the logo.
+pub(crate) const LOGO: &str = "/logo";
+
+/// All characters of a value in a query that are not written as they are.
+const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The template of a page, which extends `shell.html`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageTemplate {
+    /// Its name, which no other page has. The ending `.html` makes the engine escape every value.
+    name: &'static str,
+    source: &'static str,
+}
+
+impl PageTemplate {
+    pub(crate) const fn new(name: &'static str, source: &'static str) -> Self {
+        Self { name, source }
+    }
+}
+
+/// The templates of the pages that were rendered, each compiled once. Clones share them.
+#[derive(Clone, Debug)]
+struct Templates(Arc<RwLock<Environment<'static>>>);
+
+/// What the pages of an installation have in common.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shell {
+    templates: Templates,
+    site: Site,
+    licence: Licence,
+    /// What every page says first.
+    banner: Option<Sentence>,
+    /// The status of alerts, which is in the titles of pages if it is not `Actual`.
+    status: Status,
+    /// The code and the name of each language, the country's own first.
+    languages: Vec<(String, String)>,
+    /// The pages in the navigation: the key of their text in the group `shell`, and the path.
+    pages: Vec<(&'static str, String)>,
+}
+
+/// The page that is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Here<'a> {
+    /// Its name: the key of its text in the navigation, and the end of the class of the body.
+    pub(crate) page: &'a str,
+    /// Its path.
+    pub(crate) path: &'a str,
+    /// The parameters that links to other languages keep, with their values.
+    pub(crate) keep: &'a [(&'a str, &'a str)],
+}
+
+#[derive(Serialize)]
+struct Frame<'a> {
+    page: &'a str,
+    language: &'a str,
+    languages: Vec<Language<'a>>,
+    /// The address of the front page.
+    home: String,
+    pages: Vec<Linked<'a>>,
+    banner: Option<Banner<'a>>,
+    name: &'a str,
+    agency: Option<&'a str>,
+    contact: Option<&'a str>,
+    emergency: Option<&'a str>,
+    logo: Option<&'static str>,
+    licence: &'a Licence,
+    has_own_terms: bool,
+}
+
+/// What a page says before everything else, and before its title, if its data is not real.
+#[derive(Serialize)]
+struct Banner<'a> {
+    key: Sentence,
+    text: &'a str,
+    title: &'a str,
+}
+
+#[derive(Serialize)]
+struct Language<'a> {
+    code: &'a str,
+    name: &'a str,
+    /// The address of this page in the language.
+    address: String,
+}
+
+#[derive(Serialize)]
+struct Linked<'a> {
+    name: &'a str,
+    path: String,
+}
+
+impl Default for Templates {
+    fn default() -> Self {
+        // Unlike that of the environment, this escapes by the ending of a name.
+        Self(Arc::new(RwLock::new(Environment::new())))
+    }
+}
+
+impl Templates {
+    fn render(&self, template: PageTemplate, values: Value) -> Result<String, Error> {
+        let PageTemplate { name, source } = template;
+        let is_known = self.read().get_template(name).is_ok();
+        if !is_known {
+            let mut templates = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            for (name, source) in [("shell.html", SHELL), ("shell.css", STYLE), (name, source)] {
+                templates.add_template(name, source)?;
+            }
+        }
+        self.read().get_template(name)?.render(values)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Environment<'static>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shell {
+    /// Returns what the pages of an installation have in common.
+    pub(crate) fn new(config: &Config) -> Self {
+        let base = config.base_url.path().trim_end_matches('/');
+        let languages = config.country.data().languages().iter();
+        Self {
+            templates: Templates::default(),
+            site: config.site.clone(),
+            licence: config.licence.clone(),
+            banner: banner(config.is_made_up(), config.issuer().status),
+            status: config.issuer().status,
+            languages: languages.map(|texts| (texts.code().to_owned(), texts.name().to_owned())).collect(),
+            pages: [
+                Some(("map", "/map".to_owned())),
+                Some(("alerts", format!("{base}/alerts?format=html"))),
+                config.cards.open.then(|| ("report", "/report".to_owned())),
+                Some(("developers", "/docs".to_owned())),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
+        }
+    }
+
+    /// Renders a page from its template. Every value is escaped for HTML. Besides `values`, the template has `shell` and `s`: the
+    /// texts of the group `shell`.
+    ///
+    /// # Errors
+    ///
+    /// If the template is wrong, or a value cannot be written.
+    pub(crate) fn render(
+        &self,
+        template: PageTemplate,
+        texts: &Texts,
+        here: Here<'_>,
+        values: Value,
+    ) -> Result<String, Error> {
+        let shared = context! { shell => Serde(self.frame(texts, here)), s => Serde(texts.group("shell")) };
+        self.templates.render(template, context! { ..values, ..shared })
+    }
+
+    /// Returns the word for what is not real.
+    fn word<'t>(&self, banner: Sentence, texts: &'t Texts) -> &'t str {
+        match banner {
+            Sentence::Demo => texts.text("shell", "demo_title"),
+            _ => texts.group("alerts")["statuses"][self.status.name()].as_str().unwrap_or_default(),
+        }
+    }
+
+    fn frame<'a>(&'a self, texts: &'a Texts, here: Here<'a>) -> Frame<'a> {
+        let kept = here
+            .keep
+            .iter()
+            .map(|(name, value)| format!("{name}={}&", utf8_percent_encode(value, QUERY_VALUE)));
+        let kept: String = kept.collect();
+        let languages = self.languages.iter().map(|(code, name)| {
+            let address = format!("{}?{kept}lang={code}", here.path);
+            Language { code, name, address }
+        });
+        let is_main = self.languages.first().is_some_and(|(code, _)| code == texts.code());
+        let pages = self.pages.iter().map(|(name, path)| {
+            let sign = if path.contains('?') { '&' } else { '?' };
+            let path = if is_main { path.clone() } else { format!("{path}{sign}lang={}", texts.code()) };
+            Linked { name, path }
+        });
+        let Site { name, agency, contact, emergency, .. } = &self.site;
+        Frame {
+            page: here.page,
+            language: texts.code(),
+            languages: languages.collect(),
+            home: if is_main { "/".to_owned() } else { format!("/?lang={}", texts.code()) },
+            pages: pages.collect(),
+            banner: self.banner.map(|key| Banner {
+                key,
+                text: key.text(texts, None),
+                title: self.word(key, texts),
+            }),
+            name,
+            agency: agency.as_deref(),
+            contact: contact.as_deref(),
+            emergency: emergency.as_deref(),
+            logo: self.site.logo().map(|_| LOGO),
+            has_own_terms: self.licence.terms != Licence::default().terms,
+            licence: &self.licence,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// The colours of the palettes: light, dark, print.
+    fn palettes() -> [HashMap<&'static str, &'static str>; 3] {
+        let mut rules = STYLE.split(":root {").skip(1).map(|rule| rule.split_once('}').unwrap().0);
+        let mut known = HashMap::new();
+        [(); 3].map(|()| {
+            let colours = rules.next().unwrap().split(';').filter_map(|line| line.trim().split_once(':'));
+            let own: HashMap<_, _> = colours.map(|(name, value)| (name.trim(), value.trim())).collect();
+            if known.is_empty() {
+                known.clone_from(&own);
+            }
+            let mut all = known.clone();
+            all.extend(own);
+            all
+        })
+    }
+
+    /// The relative luminance of a colour (WCAG 2.2).
+    fn luminance(colour: &str) -> f64 {
+        let digits = colour.strip_prefix('#').unwrap();
+        let wide: String = if digits.len() == 3 {
+            digits.chars().flat_map(|digit| [digit; 2]).collect()
+        } else {
+            digits.to_owned()
+        };
+        let part = |at: usize| {
+            let part = f64::from(u8::from_str_radix(&wide[at..at + 2], 16).unwrap()) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4)
+    }
+
+    fn contrast(one: &str, other: &str) -> f64 {
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn states_stand_out_and_texts_can_be_read_in_each_palette() {
+        let grounds = ["--land", "--sea", "--ground", "--raised"];
+        for (palette, name) in palettes().iter().zip(["light", "dark", "print"]) {
+            let ratio = |one: &str, other: &str| contrast(palette[one], palette[other]);
+            for (state, ground) in (1..=4).flat_map(|state| grounds.map(|ground| (state, ground))) {
+                let [edge, fill] = ["edge", "state"].map(|kind| ratio(&format!("--{kind}-{state}"), ground));
+                assert!(edge.max(fill) >= 3.0, "{name}: state {state} on {ground}: {edge:.2}, {fill:.2}");
+            }
+            let texts = ["--ink", "--soft", "--link"];
+            let texts = texts.into_iter().flat_map(|text| [(text, "--ground"), (text, "--raised")]);
+            for (text, ground) in texts.chain([("--on-accent", "--accent"), ("--on-warn", "--warn")]) {
+                let ratio = ratio(text, ground);
+                assert!(ratio >= 4.5, "{name}: {text} on {ground}: {ratio:.2}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_worst_state_stands_out_most_in_the_dark() {
+        let [_, dark, _] = palettes();
+        let ratios = [1, 2, 3, 4].map(|state| contrast(dark[&*format!("--edge-{state}")], dark["--land"]));
+        assert!(ratios[..3].iter().all(|ratio| *ratio < ratios[3]), "{ratios:?}");
+    }
+}

@@ -1,0 +1,132 @@
+//! JPEG, ITU T.81 annex B.
+
+use super::{Outline, bytes};
+use crate::photos::photo::{MAX_SCANS, NotAPhoto};
+
+const MARK: u8 = 0xFF;
+
+/// Walks the segments up to the end-of-image marker. It cannot just search for the marker's bytes, because the first ones may
+/// belong to a thumbnail within a segment.
+///
+/// # Errors
+///
+/// As [`of`](super::of).
+pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
+    let invalid = |what| Err(NotAPhoto::undecodable(what));
+    if bytes(file, 0)? != [MARK, 0xD8] {
+        return invalid("there is no start-of-image marker");
+    }
+    let mut frame = None;
+    let mut scans = 0;
+    let mut drawn = 0;
+    let mut separate = false;
+    let mut position = 2;
+    loop {
+        let [mark] = bytes(file, position)?;
+        if mark != MARK {
+            return invalid("there is something between its segments");
+        }
+        let [code] = bytes(file, position + 1)?;
+        match code {
+            // Marks can be repeated as padding.
+            MARK => {
+                position += 1;
+                continue;
+            }
+            0xD9 => break,
+            0x00..=0x01 | 0xD0..=0xD8 => return invalid("there is a marker where none can be"),
+            _ => {}
+        }
+        let length = usize::from(u16::from_be_bytes(bytes(file, position + 2)?));
+        let segment = file.get(position + 4..position + 2 + length.max(2)).ok_or(NotAPhoto::CutOff)?;
+        position += 2 + length.max(2);
+        match code {
+            0xC4 | 0xC8 | 0xCC => {}
+            0xC0..=0xCF => {
+                let before = frame.replace(Frame::read(code, segment)?);
+                if before.is_some() {
+                    return invalid("there is more than one frame");
+                }
+            }
+            0xDA => {
+                let Some(frame) = &frame else { return invalid("there is a scan before the frame") };
+                scans += 1;
+                // A JPEG that is not progressive draws each component once.
+                let allowed = if frame.progressive { MAX_SCANS } else { usize::from(frame.components()) };
+                if scans > allowed {
+                    return Err(NotAPhoto::TooManyScans { allowed });
+                }
+                separate |= segment.first().is_some_and(|&components| components < frame.components());
+                let end = end_of_scan(file, position)?;
+                drawn += end - position;
+                position = end;
+            }
+            _ => {}
+        }
+    }
+    let Some(frame) = frame.filter(|_| scans > 0) else { return invalid("there is no picture") };
+    let end = position + 2;
+    // The decoder copies the file, and from it the segments that do not contain the picture.
+    let mut working = (2 * end - drawn) as u64;
+    if frame.progressive || separate {
+        working += frame.coefficients();
+    }
+    Ok(Outline { end, working })
+}
+
+/// Returns the position of the marker that ends a scan. Within a scan there can be stuffed marks, restart markers and padding.
+fn end_of_scan(file: &[u8], mut position: usize) -> Result<usize, NotAPhoto> {
+    loop {
+        let rest = file.get(position..).ok_or(NotAPhoto::CutOff)?;
+        position += rest.iter().position(|&byte| byte == MARK).ok_or(NotAPhoto::CutOff)?;
+        match bytes(file, position + 1)? {
+            [0x00 | 0xD0..=0xD7] => position += 2,
+            [MARK] => position += 1,
+            _ => return Ok(position),
+        }
+    }
+}
+
+/// The frame header: how the picture is drawn.
+struct Frame {
+    progressive: bool,
+    width: u16,
+    height: u16,
+    /// The horizontal and vertical sampling of each component.
+    sampling: Vec<(u8, u8)>,
+}
+
+impl Frame {
+    fn read(code: u8, segment: &[u8]) -> Result<Self, NotAPhoto> {
+        let [_, y1, y0, x1, x0, components, rest @ ..] = segment else {
+            return Err(NotAPhoto::undecodable("its frame is too short"));
+        };
+        // Four components are inks. Their colours depend on the printer, and cameras do not write them.
+        if !matches!(components, 1 | 3) {
+            let inks = if *components == 4 { " (CMYK, for printing): save it in RGB" } else { "" };
+            let reason = format!("it has {components} colour components, not 1 or 3{inks}");
+            return Err(NotAPhoto::undecodable(reason));
+        }
+        Ok(Self {
+            progressive: code == 0xC2,
+            width: u16::from_be_bytes([*x1, *x0]),
+            height: u16::from_be_bytes([*y1, *y0]),
+            sampling: rest.chunks_exact(3).map(|component| (component[1] >> 4, component[1] & 0xF)).collect(),
+        })
+    }
+
+    fn components(&self) -> u8 {
+        // There are at most 3.
+        self.sampling.len() as u8
+    }
+
+    /// Returns the size of all its coefficients, two bytes each.
+    fn coefficients(&self) -> u64 {
+        let largest =
+            |of: fn(&(u8, u8)) -> u8| u64::from(self.sampling.iter().map(of).max().unwrap_or(1).max(1));
+        let columns = u64::from(self.width).div_ceil(8 * largest(|sampling| sampling.0));
+        let rows = u64::from(self.height).div_ceil(8 * largest(|sampling| sampling.1));
+        let blocks: u64 = self.sampling.iter().map(|&(h, v)| u64::from(h) * u64::from(v)).sum();
+        columns * rows * blocks * 64 * 2
+    }
+}

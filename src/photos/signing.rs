@@ -1,0 +1,187 @@
+use ring::hmac;
+use rocket::data::ByteUnit;
+use rocket::tokio::sync::OnceCell;
+
+use super::{ImageError, ImageType, names};
+use crate::auth::{Secret, random};
+use crate::http::quotas::Client;
+use crate::model::{CardId, SenderHash, Upload};
+use crate::stores::Store;
+
+/// What an upload address of this service permits: to put one image of one type, until it expires.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Permit {
+    pub(super) upload: Upload,
+    /// The media type with which the image must be sent.
+    pub(crate) image_type: ImageType,
+    /// In seconds since 1970.
+    pub(super) expires: i64,
+}
+
+impl Permit {
+    /// Returns the last segment of the address.
+    pub(super) fn name(&self) -> String {
+        names::upload(&self.upload, self.image_type.extension())
+    }
+
+    /// Reads the permit from the name and expiry in an address; `None` if they are invalid.
+    pub(super) fn read(name: &str, expires: &str) -> Option<Self> {
+        let (upload, extension) = names::upload_of(name)?;
+        let image_type = ImageType::from_extension(extension)?;
+        // Each permit has exactly one address.
+        let expires = expires.parse().ok().filter(|number: &i64| number.to_string() == expires)?;
+        Some(Self { upload, image_type, expires })
+    }
+}
+
+/// The key of a server: the configured one, or else that of the store, which is read when it is first needed.
+#[derive(Debug)]
+pub(super) struct Signing {
+    key: OnceCell<SigningKey>,
+    max_bytes: ByteUnit,
+}
+
+impl Signing {
+    pub(super) fn new(configured: Option<&Secret>, max_bytes: ByteUnit) -> Self {
+        let configured = configured.map(|secret| SigningKey::new(secret, max_bytes));
+        Self { key: OnceCell::new_with(configured), max_bytes }
+    }
+
+    /// Returns the key. If the store has none, it keeps a new one.
+    ///
+    /// # Errors
+    ///
+    /// If the store is away and the key is not known yet, or the system has no random numbers.
+    pub(super) async fn key(&self, store: &dyn Store) -> Result<&SigningKey, ImageError> {
+        let reading = || async {
+            let secret = store.signing_key(&random::hex::<32>()?.into()).await?;
+            Ok(SigningKey::new(&secret, self.max_bytes))
+        };
+        self.key.get_or_try_init(reading).await
+    }
+}
+
+/// Signs upload addresses and verifies them: HMAC with SHA-256 over the method, the name, the type, the maximum size and the
+/// expiry.
+#[derive(Clone, Debug)]
+pub(super) struct SigningKey {
+    key: hmac::Key,
+    max_bytes: ByteUnit,
+}
+
+impl SigningKey {
+    /// Makes a key from a secret.
+    pub(super) fn new(secret: &Secret, max_bytes: ByteUnit) -> Self {
+        Self { key: hmac::Key::new(hmac::HMAC_SHA256, secret.expose().as_bytes()), max_bytes }
+    }
+
+    pub(super) fn sign(&self, permit: &Permit) -> String {
+        hex::encode(hmac::sign(&self.key, self.message(permit).as_bytes()))
+    }
+
+    /// Returns whether this key has signed the permit with this signature. Takes the same time wherever the signatures differ.
+    pub(super) fn has_signed(&self, permit: &Permit, signature: &str) -> bool {
+        let Ok(bytes) = hex::decode(signature) else { return false };
+        let is_canonical = !signature.bytes().any(|digit| digit.is_ascii_uppercase());
+        is_canonical && hmac::verify(&self.key, self.message(permit).as_bytes(), &bytes).is_ok()
+    }
+
+    /// Returns the token of a card: HMAC over a text that is no [`message`](Self::message).
+    pub(super) fn photo_token(&self, card: &CardId) -> String {
+        hex::encode(hmac::sign(&self.key, photo_of(card).as_bytes()))
+    }
+
+    /// Returns whether a token is that of a card. Takes the same time wherever it differs.
+    pub(super) fn is_photo_token(&self, token: &str, card: &CardId) -> bool {
+        hex::decode(token).is_ok_and(|tag| hmac::verify(&self.key, photo_of(card).as_bytes(), &tag).is_ok())
+    }
+
+    /// Returns the identifier of the card of a form with this token, in characters of addresses.
+    pub(super) fn card_of_form(&self, token: &str) -> String {
+        let tag = hmac::sign(&self.key, format!("form\n{token}").as_bytes());
+        random::in_addresses(&tag.as_ref()[..CardId::NEW_LENGTH])
+    }
+
+    /// Returns what distinguishes a client from others.
+    pub(super) fn sender(&self, client: &Client) -> SenderHash {
+        let tag = hmac::sign(&self.key, format!("sender\n{client:?}").as_bytes());
+        let mut first = [0; 8];
+        first.copy_from_slice(&tag.as_ref()[..8]);
+        SenderHash::new(first)
+    }
+
+    fn message(&self, permit: &Permit) -> String {
+        let (name, media_type) = (permit.name(), permit.image_type.media_type());
+        format!("PUT\n{name}\n{media_type}\n{}\n{}", self.max_bytes.as_u64(), permit.expires)
+    }
+}
+
+fn photo_of(card: &CardId) -> String {
+    format!("photo\n{card}")
+}
+
+#[cfg(test)]
+mod tests {
+    use rocket::data::ToByteUnit;
+
+    use super::*;
+
+    fn permit() -> Permit {
+        let upload = Upload { card: "abcdefg".parse().unwrap(), turn: 0 };
+        Permit { upload, image_type: ImageType::Jpeg, expires: 1_482_163_200 }
+    }
+
+    fn key(secret: &str) -> SigningKey {
+        SigningKey::new(&Secret::from(secret.to_owned()), 20.mebibytes())
+    }
+
+    #[test]
+    fn an_address_says_what_it_permits() {
+        assert_eq!(permit().name(), "abcdefg.0.jpeg");
+        assert_eq!(Permit::read("abcdefg.0.jpeg", "1482163200"), Some(permit()));
+        for (name, expires) in [
+            ("abcdefg.0.jpeg", "+1482163200"),
+            ("abcdefg.0.jpeg", "01482163200"),
+            ("abcdefg.0.jpeg", "99999999999999999999"),
+            ("abcdefg.0.svg", "1"),
+            ("abcdefg.0", "1"),
+        ] {
+            assert_eq!(Permit::read(name, expires), None, "{name} {expires}");
+        }
+    }
+
+    #[test]
+    fn a_photo_token_is_of_one_card_and_one_key_only() {
+        let card = |id: &str| id.parse::<CardId>().unwrap();
+        let token = key("a secret").photo_token(&card("abcdefg"));
+        assert_eq!(token.len(), 64);
+        assert!(key("a secret").is_photo_token(&token, &card("abcdefg")));
+        assert!(!key("a secret").is_photo_token(&token, &card("abcdefh")));
+        assert!(!key("another").is_photo_token(&token, &card("abcdefg")));
+        for forged in ["", "00", "x", &token[..62], &format!("{token}00")] {
+            assert!(!key("a secret").is_photo_token(forged, &card("abcdefg")), "{forged}");
+        }
+    }
+
+    #[test]
+    fn a_signature_is_of_one_permit_and_one_key_only() {
+        let own = key("a secret");
+        let signature = own.sign(&permit());
+        assert!(own.has_signed(&permit(), &signature));
+        let upload = |card: &str, turn| Upload { card: card.parse().unwrap(), turn };
+        for other in [
+            Permit { upload: upload("abcdefh", 0), ..permit() },
+            Permit { upload: upload("abcdefg", 1), ..permit() },
+            Permit { image_type: ImageType::Png, ..permit() },
+            Permit { expires: permit().expires + 1, ..permit() },
+        ] {
+            assert!(!own.has_signed(&other, &signature), "{other:?}");
+        }
+        for foreign in [key("another"), SigningKey { max_bytes: 21.mebibytes(), ..own.clone() }] {
+            assert!(!foreign.has_signed(&permit(), &signature));
+        }
+        for forged in [&*signature.to_uppercase(), "", "x", &signature[..62], &format!("{signature}00")] {
+            assert!(!own.has_signed(&permit(), forged), "{forged}");
+        }
+    }
+}

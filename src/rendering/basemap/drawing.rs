@@ -1,0 +1,253 @@
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::collected::{Levels, Part, pixel, shown_from};
+use super::lines::{Line, Place, cut, seen};
+use crate::http::error::Problem;
+use crate::model::{BoundingBox, GroundForm, GroundKind};
+use crate::rendering::envelope;
+
+/// How many positions a response has at most. Each takes three to four bytes when it is compressed. A line counts as some more.
+const MOST_POSITIONS: usize = 20_000;
+const FOR_A_LINE: usize = 5;
+/// How many names of places a response has at most.
+const MOST_PLACES: usize = 150;
+/// The zoom from which roads and rivers have their names.
+const NAMES_FROM: u8 = 14;
+/// Below this zoom, streets are shown all or not at all: some here and there would look like a fault.
+const STREETS_IN_PART_FROM: u8 = 16;
+/// How far beyond the box parts are drawn, in pixels, so that no line ends at the side of a screen.
+const MARGIN: f64 = 16.0;
+/// How many steps of the response's grid a pixel has.
+const FINE: f64 = 2.0;
+
+/// What is drawn together: a kind, and a name where names are shown.
+type Group<'a> = (GroundKind, &'a str);
+
+#[derive(Serialize)]
+struct Topology<'a> {
+    r#type: &'static str,
+    transform: Transform,
+    arcs: Vec<Line>,
+    objects: Objects<'a>,
+}
+
+#[derive(Serialize)]
+struct Transform {
+    scale: [f64; 2],
+    translate: [f64; 2],
+}
+
+#[derive(Serialize)]
+struct Objects<'a> {
+    basemap: Collection<'a>,
+}
+
+#[derive(Serialize)]
+struct Collection<'a> {
+    r#type: &'static str,
+    geometries: Vec<Shape<'a>>,
+}
+
+#[derive(Serialize)]
+struct Shape<'a> {
+    r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arcs: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coordinates: Option<Place>,
+    properties: Properties<'a>,
+}
+
+#[derive(Serialize)]
+struct Properties<'a> {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    name: &'a str,
+}
+
+/// The grid of a response.
+struct Grid {
+    origin: Place,
+    step: f64,
+}
+
+impl Grid {
+    fn at(&self, place: Place) -> Place {
+        [0, 1]
+            .map(|axis| ((f64::from(place[axis]) - f64::from(self.origin[axis])) / self.step).round() as i32)
+    }
+
+    /// Returns a line as `TopoJSON` has it: each position relative to the one before.
+    fn arc(&self, line: &[Place]) -> Line {
+        let mut before = [0, 0];
+        let mut arc = Line::with_capacity(line.len());
+        for place in line.iter().map(|place| self.at(*place)) {
+            if !arc.is_empty() && place == before {
+                continue;
+            }
+            arc.push([place[0] - before[0], place[1] - before[1]]);
+            before = place;
+        }
+        arc
+    }
+}
+
+/// Draws a part of the map, `None` for all of it: a `TopoJSON` topology in the envelope of responses.
+pub(super) fn draw(sets: &[&Levels], within: Option<BoundingBox>, zoom: u8) -> Result<Vec<u8>, Problem> {
+    let pixel = pixel(zoom.min(16));
+    let everywhere = [-1_800_000_000, -900_000_000, 1_800_000_000, 900_000_000];
+    let shown: Vec<[i32; 4]> =
+        within.map_or(vec![everywhere], |of| of.halves().map(|half| half.units()).collect());
+    let margin = (MARGIN * pixel).min(1e9) as i32;
+    let around: Vec<[i32; 4]> = shown
+        .iter()
+        .map(|[west, south, east, north]| {
+            [
+                west.saturating_sub(margin),
+                south.saturating_sub(margin),
+                east.saturating_add(margin),
+                north.saturating_add(margin),
+            ]
+        })
+        .collect();
+    let [west, south, ..] = shown.first().copied().unwrap_or(everywhere);
+    let grid = Grid { origin: [west, south], step: pixel / FINE };
+    let mut arcs = Vec::new();
+    let mut groups: IndexMap<Group<'_>, Vec<Vec<usize>>> = IndexMap::new();
+    let mut points = Vec::new();
+    let (mut cost, mut lacks_streets) = (0, false);
+    for levels in sets {
+        for part in levels.at(zoom).into_iter().flat_map(|level| level.within(&around)) {
+            if shown_from(part.kind) > zoom {
+                continue;
+            }
+            let name = levels.name(part.name);
+            if part.kind.form() == GroundForm::Points {
+                points.extend(point(part, name, &grid));
+                continue;
+            }
+            if cost > MOST_POSITIONS {
+                lacks_streets |= part.kind == GroundKind::Street;
+                continue;
+            }
+            let has_name = zoom >= NAMES_FROM && !part.is_area();
+            let drawn = around.iter().map(|sides| lines(part, *sides, &grid));
+            for drawn in drawn.filter(|drawn| !drawn.is_empty()) {
+                cost += drawn.iter().map(|line| line.len() + FOR_A_LINE).sum::<usize>();
+                let group = groups.entry((part.kind, if has_name { name } else { "" })).or_default();
+                let numbers: Vec<usize> = (arcs.len()..arcs.len() + drawn.len()).collect();
+                arcs.extend(drawn);
+                group.push(numbers);
+            }
+        }
+    }
+    points.truncate(MOST_PLACES);
+    if lacks_streets && zoom < STREETS_IN_PART_FROM {
+        groups.retain(|(kind, _), _| *kind != GroundKind::Street);
+        let used = groups.values().flatten().flatten().max().map_or(0, |last| last + 1);
+        // Streets are the last lines.
+        arcs.truncate(used);
+    }
+    let mut geometries: Vec<Shape<'_>> =
+        groups.into_iter().map(|(group, lines)| shape(group, &lines)).collect();
+    geometries.extend(points);
+    let degrees = 1e-7;
+    let topology = Topology {
+        r#type: "Topology",
+        transform: Transform {
+            scale: [grid.step * degrees; 2],
+            translate: grid.origin.map(|of| f64::from(of) / 1e7),
+        },
+        arcs,
+        objects: Objects { basemap: Collection { r#type: "GeometryCollection", geometries } },
+    };
+    envelope::result(&topology)
+}
+
+/// Returns the lines of a part within a box, on the grid.
+fn lines(part: &Part, around: [i32; 4], grid: &Grid) -> Vec<Line> {
+    let (cut, least) = if part.is_area() {
+        (part.lines.iter().map(|ring| cut(ring, around)).collect::<Vec<_>>(), 4)
+    } else {
+        (part.lines.iter().flat_map(|line| seen(line, around)).collect(), 2)
+    };
+    cut.iter().map(|line| grid.arc(line)).filter(|arc| arc.len() >= least).collect()
+}
+
+fn point<'a>(part: &Part, name: &'a str, grid: &Grid) -> Option<Shape<'a>> {
+    let at = grid.at(*part.lines.first()?.first()?);
+    let properties = Properties { kind: part.kind.name(), name };
+    Some(Shape { r#type: "Point", arcs: None, coordinates: Some(at), properties })
+}
+
+fn shape<'a>((kind, name): Group<'a>, lines: &[Vec<usize>]) -> Shape<'a> {
+    let (r#type, arcs) = match kind.form() {
+        GroundForm::Areas => {
+            let polygon = |rings: &Vec<usize>| rings.iter().map(|ring| [*ring]).collect::<Vec<_>>();
+            ("MultiPolygon", json!(lines.iter().map(polygon).collect::<Vec<_>>()))
+        }
+        _ => ("MultiLineString", json!(lines.iter().flatten().map(|line| [*line]).collect::<Vec<_>>())),
+    };
+    Shape { r#type, arcs: Some(arcs), coordinates: None, properties: Properties { kind: kind.name(), name } }
+}
+
+#[cfg(test)]
+mod tests {
+    use geo::{Coord, LineString};
+
+    use super::*;
+    use crate::http::content::{Accepted, Content};
+    use crate::model::{GroundPart, GroundShape};
+    use crate::rendering::basemap::collected::Collected;
+
+    /// Streets, each bent, with a name of its own.
+    fn streets(roads: i32, positions: i32) -> Vec<GroundPart> {
+        let road = |number: i32| {
+            let (x, y) = (f64::from(number % 100) * 0.001, f64::from(number / 100) * 0.001);
+            let bend = |part: i32| (f64::from(number) + f64::from(part * part) * 1.7).sin() * 0.0004;
+            let at = |part: i32| Coord { x: x + f64::from(part) * 0.00015, y: y + bend(part) };
+            GroundPart {
+                kind: GroundKind::Street,
+                name: format!("Jalan {number}"),
+                shape: GroundShape::Lines(vec![LineString((0..positions).map(at).collect())]),
+            }
+        };
+        (0..roads).map(road).collect()
+    }
+
+    fn levels(parts: Vec<GroundPart>) -> Levels {
+        parts.into_iter().collect::<Collected>().into_levels()
+    }
+
+    #[test]
+    fn a_response_has_at_most_60_kb_however_many_roads_there_are() {
+        let (short, long) = (levels(streets(10_000, 6)), levels(streets(500, 200)));
+        let sent = |levels: &Levels, zoom: u8| {
+            let content = Content::new(draw(&[levels], None, zoom).unwrap());
+            content.compress_all();
+            content.form(Accepted::new(["gzip"])).bytes.len()
+        };
+        for zoom in [16, 22] {
+            for levels in [&short, &long] {
+                let sent = sent(levels, zoom);
+                assert!((20_000..=60_000).contains(&sent), "zoom {zoom}: {sent} bytes");
+            }
+        }
+        for zoom in [14, 15] {
+            assert!(sent(&short, zoom) < 500, "all streets or none: zoom {zoom}");
+        }
+    }
+
+    #[test]
+    fn the_most_important_roads_come_first_when_there_is_no_room_for_all() {
+        let mut parts = streets(500, 200);
+        let shape = parts[0].shape.clone();
+        parts.push(GroundPart { kind: GroundKind::Motorway, name: String::new(), shape });
+        let body: Value = serde_json::from_slice(&draw(&[&levels(parts)], None, 16).unwrap()).unwrap();
+        let drawn = body["result"]["objects"]["basemap"]["geometries"].as_array().unwrap();
+        assert_eq!(drawn[0]["properties"]["kind"], "motorway");
+        assert!((2..400).contains(&drawn.len()), "{}", drawn.len());
+    }
+}
