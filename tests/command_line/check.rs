@@ -1,4 +1,4 @@
-//! What `check` says about the rows of a data set, and about the folder of a country, whose faults `src/country/fault/tests.rs` tests.
+//! What `check` says about the rows of a data set, and about the folder of a country, whose faults `src/data/country/fault/tests.rs` tests.
 
 use std::fs;
 
