@@ -49,3 +49,25 @@ fn a_report_that_cannot_be_read_is_named_in_the_log() {
     });
     assert!(line.contains("reports=[4]") && line.contains("count=1"), "{line}");
 }
+
+#[test]
+fn a_month_of_the_archive_that_cannot_be_written_is_named_in_the_log() {
+    const SPOIL: &str = "
+        ALTER TABLE reports DROP CONSTRAINT reports_location_check;
+        UPDATE reports SET location = ST_SetSRID(ST_MakePoint(500, 500), 4326) WHERE pkey = 4";
+
+    let database = block_on(async {
+        let database = Database::with_fixture().await;
+        let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+        connection.execute(SPOIL).await.unwrap();
+        database
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let kept = Kept::in_database(&database.url());
+    let service = kept.with("SIAGA_ARCHIVE__FOLDER", folder.path().to_str().unwrap()).start();
+    let line = service.until("the month is named", |service| {
+        let errors = service.errors();
+        errors.lines().find(|line| line.contains("of the archive is written later")).map(str::to_owned)
+    });
+    assert!(line.contains("part=\"2016-12\""), "{line}");
+}
