@@ -163,8 +163,10 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
     done: (order, result) => {
       // One undo is enough: the log has those before.
       if (!order.hide) results = results.filter(({ batch }) => !batch);
-      if (order.hide) put(fill(t.hiddenAll, { count: result.hidden.length }), TOLD);
-      else if (order.undo) put(fill(t.undone, { what: undone(result) }), STORED);
+      if (order.hide) {
+        // A repeated order hides nothing more: what it hid before is not known.
+        if (result.hidden.length) put(fill(t.hiddenAll, { count: result.hidden.length }), TOLD);
+      } else if (order.undo) put(fill(t.undone, { what: undone(result) }), STORED);
       else put(fill(t.stored, { what: wordsOf(order), at: hour(result.changed_at) }), STORED, [result.batch, result.changed]);
       stored(result);
     },
