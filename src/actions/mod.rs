@@ -1,4 +1,4 @@
-//! What a route, a page and a command all do, each written once. An action takes what was validated, and responds with an [`Answer`] or
+//! What a route and a page both do, each written once. An action takes what was validated, and responds with an [`Answer`] or
 //! the problem.
 //!
 //! [`Answer`]: crate::rendering::Answer

@@ -84,21 +84,25 @@ impl Archive {
         off_thread(move |_| Package::read(&folder).ok()).await.ok().flatten()
     }
 
-    /// Opens the file at a path below the folder. Returns `None` if there is none, or it may not be read.
+    /// Opens a file of a month, or one beside the months. Returns `None` if there is none, or it may not be read.
     ///
     /// # Errors
     ///
     /// Those of [`months`](Self::months), if it is the file of a month.
-    pub(crate) async fn file(&self, path: &str) -> Result<Option<(File, Resource)>, StoreError> {
-        let (month, name) = match path.split_once('/') {
-            None => (None, path.to_owned()),
-            Some((month, name)) => {
+    pub(crate) async fn file(
+        &self,
+        month: Option<&str>,
+        name: &str,
+    ) -> Result<Option<(File, Resource)>, StoreError> {
+        let month = match month {
+            None => None,
+            Some(month) => {
                 let Some(month) = Month::parse(month) else { return Ok(None) };
                 self.read_log_once().await?;
-                (Some(month), name.to_owned())
+                Some(month)
             }
         };
-        let archive = self.clone();
+        let (archive, name) = (self.clone(), name.to_owned());
         Ok(off_thread(move |_| archive.open(month, &name)).await.ok().flatten())
     }
 

@@ -73,7 +73,7 @@ pub(super) async fn find_month_file(
     file: &str,
     archive: &State<Option<Archive>>,
 ) -> Result<Download, Problem> {
-    find(archive.inner().as_ref(), &format!("{month}/{file}")).await
+    find(archive.inner().as_ref(), Some(month), file).await
 }
 
 /// `GET /archive/:file`: responds with a file beside the months, or a part of it.
@@ -83,16 +83,19 @@ pub(super) async fn find_archive_file(
     file: &str,
     archive: &State<Option<Archive>>,
 ) -> Result<Download, Problem> {
-    find(archive.inner().as_ref(), file).await
+    find(archive.inner().as_ref(), None, file).await
 }
 
-async fn find(archive: Option<&Archive>, path: &str) -> Result<Download, Problem> {
+async fn find(archive: Option<&Archive>, month: Option<&str>, name: &str) -> Result<Download, Problem> {
     let found = match archive {
-        Some(archive) => archive.file(path).await?,
+        Some(archive) => archive.file(month, name).await?,
         None => None,
     };
-    let (file, resource) =
-        found.ok_or_else(|| Problem::not_found(format_args!("the file {path:?} of the archive")))?;
+    let missing = || {
+        let path = month.map_or_else(|| name.to_owned(), |month| format!("{month}/{name}"));
+        Problem::not_found(format_args!("the file {path:?} of the archive"))
+    };
+    let (file, resource) = found.ok_or_else(missing)?;
     Ok(Download { file, resource })
 }
 

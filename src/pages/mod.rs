@@ -1,4 +1,4 @@
-//! The pages for people: the front page, the live map, and the description of the interface.
+//! The pages for people: the front page, the live map, the form for residents, the desk, alerts, and what all pages have in common.
 
 mod alerts;
 mod archive;

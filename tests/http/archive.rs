@@ -184,6 +184,7 @@ fn only_files_of_the_archive_are_served() {
     for address in [
         "/archive/secret.txt",
         "/archive/2016-12/secret.txt",
+        "/archive/2016-12%2freports.csv",
         "/archive/2016-12/..%2fsecret.txt",
         "/archive/..%2f..%2fetc%2fpasswd",
         "/archive/2017-01/reports.csv",
