@@ -100,7 +100,7 @@ fn one(criterion: &mut Criterion, format: &Atom, layer: &Layer, now: Timestamp) 
     let layer = AlertLayer::new(Arc::clone(alerts.areas()), vec![longest]);
     let issuer = Issuer::new(None, "siaga.example.org", Status::Actual);
     let layer = Layer::Alerts(layer.issued_by(Arc::new(issuer)));
-    let document = format.of_entry().expect("a format of messages");
+    let document = format.entry_format().expect("a format of messages");
     criterion.bench_function("message", |bencher| {
         bencher.iter(|| {
             let mut out = Vec::new();

@@ -11,7 +11,7 @@ use rocket::tokio::runtime::Runtime;
 use siaga::folder::{Dataset, FolderRules};
 use siaga::formats::topojson::TopoJson;
 use siaga::formats::{EncodeContext, Format};
-use siaga::internals::{Accepted, Cache, Content, Metrics, Patience, Rendered, Unfinished};
+use siaga::internals::{AcceptedEncodings, Cache, Content, Metrics, Patience, Rendered, Unfinished};
 use siaga::model::{
     AreaSelector, Clock, FloodLayer, FloodState, FloodStatus, Layer, SystemClock, Timestamp, Validity,
 };
@@ -65,7 +65,7 @@ fn cache(criterion: &mut Criterion) {
     cached(criterion, "a cached response that time could change", ever);
     let accept = "gzip, deflate, br, zstd";
     criterion.bench_function("the codings a browser accepts", |bench| {
-        bench.iter(|| Accepted::new([black_box(accept)]));
+        bench.iter(|| AcceptedEncodings::new([black_box(accept)]));
     });
 
     let map = map();

@@ -71,7 +71,7 @@ mod webhooks;
 pub use auth::RandomUnavailable;
 pub use data::folder;
 pub use http::error;
-pub use model::Stopped;
+pub use model::Cancelled;
 pub use schema::resources;
 pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Siaga};
 
@@ -86,7 +86,7 @@ mod guides {
 #[doc(hidden)]
 pub mod internals {
     pub use crate::config::Quota;
-    pub use crate::http::content::{Accepted, Content};
+    pub use crate::http::content::{AcceptedEncodings, Content};
     pub use crate::http::quotas::{Client, Quotas};
     pub use crate::pages::AlertsPage;
     pub use crate::photos::photo::{MAX_PIXELS, MAX_SCANS, NotAPhoto, Photo, prepare};

@@ -7,12 +7,12 @@ use serde_json::Map;
 use crate::guards::{IdempotencyKey, JsonBody};
 use crate::http::error::{Problem, Source};
 use crate::model::alerts::{LogEntry, MessageType, messages, reach};
-use crate::model::bodies::{AreaName, SentChange, read_flood_order};
+use crate::model::bodies::{AreaName, BatchItemBody, read_flood_order};
 use crate::model::{
-    Actor, AreaId, AreaOrder, AreaSelector, AreaSet, BatchNumber, FloodBatch, FloodOrder, OrderOutcome,
-    Ordered, RequestKey, Timestamp,
+    Actor, AreaId, AreaSelector, AreaSet, BatchItem, BatchNumber, BatchOperation, BatchOutcome, BatchRequest,
+    FloodBatch, RequestKey, Timestamp,
 };
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 use crate::stores::{EntryQuery, Store};
 use crate::telemetry::Metrics;
 
@@ -23,11 +23,11 @@ pub(crate) async fn order_changes(
     body: JsonBody,
     store: &Arc<dyn Store>,
     metrics: &Metrics,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let sent = read_flood_order(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let places = store.places().await?.value;
-    let order = FloodOrder {
-        changes: Ordered::Set(area_orders(places.areas(), sent.changes)?),
+    let order = BatchRequest {
+        changes: BatchOperation::Set(area_orders(places.areas(), sent.changes)?),
         by,
         note: sent.note,
         request: request(key, "change", body.0).filter(|_| !sent.preview),
@@ -43,10 +43,10 @@ pub(crate) async fn order_undo(
     batch: BatchNumber,
     store: &Arc<dyn Store>,
     metrics: &Metrics,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let undone = Map::from_iter([("batch".to_owned(), batch.get().into())]);
-    let order = FloodOrder {
-        changes: Ordered::Undo(batch),
+    let order = BatchRequest {
+        changes: BatchOperation::Undo(batch),
         by,
         note: None,
         request: request(key, "undo", undone),
@@ -63,7 +63,7 @@ fn request(key: IdempotencyKey, what: &str, of: Map<String, Value>) -> Option<Re
 }
 
 /// Returns the orders with the areas by number.
-fn area_orders(areas: &AreaSet, sent: Vec<SentChange>) -> Result<Vec<AreaOrder>, Problem> {
+fn area_orders(areas: &AreaSet, sent: Vec<BatchItemBody>) -> Result<Vec<BatchItem>, Problem> {
     let mut by_geometry: HashMap<&str, Vec<AreaId>> = HashMap::new();
     if sent.iter().any(|change| matches!(change.area, AreaName::Geometry(_))) {
         for area in areas {
@@ -71,7 +71,7 @@ fn area_orders(areas: &AreaSet, sent: Vec<SentChange>) -> Result<Vec<AreaOrder>,
         }
     }
     let (mut orders, mut named, mut unknown) = (Vec::new(), HashSet::new(), Vec::new());
-    for (number, SentChange { area, state, after }) in sent.into_iter().enumerate() {
+    for (number, BatchItemBody { area, state, after }) in sent.into_iter().enumerate() {
         let wrong = |key, must| Problem::invalid(Source::Body, &format!("changes.{number}.{key}"), must);
         let (area, key) = match &area {
             AreaName::Id(area) => (*area, "area_id"),
@@ -90,7 +90,7 @@ fn area_orders(areas: &AreaSet, sent: Vec<SentChange>) -> Result<Vec<AreaOrder>,
         if !named.insert(area) {
             return Err(wrong(key, "must name an area that no other change names"));
         }
-        orders.push(AreaOrder { area, state, after });
+        orders.push(BatchItem { area, state, after });
     }
     if unknown.is_empty() { Ok(orders) } else { Err(Problem::no_such_areas(unknown)) }
 }
@@ -99,11 +99,11 @@ async fn carry_out(
     store: &Arc<dyn Store>,
     metrics: &Metrics,
     areas: &AreaSet,
-    order: FloodOrder,
-) -> Result<Answer, Problem> {
+    order: BatchRequest,
+) -> Result<ApiResponse, Problem> {
     let preview = order.preview;
     match store.change_floods(order).await? {
-        OrderOutcome::Done { batch, left } => {
+        BatchOutcome::Done { batch, left } => {
             let mut result = shown(areas, &batch);
             if preview {
                 result["alerts"] = alerts(&**store, &batch).await?;
@@ -114,12 +114,12 @@ async fn carry_out(
             if batch.undoes.is_some() {
                 result["left"] = json!(left);
             }
-            Answer::private_result(&result)
+            ApiResponse::private_result(&result)
         }
-        OrderOutcome::NoSuchAreas(unknown) => {
+        BatchOutcome::NoSuchAreas(unknown) => {
             Err(Problem::no_such_areas(unknown.iter().map(ToString::to_string).collect()))
         }
-        OrderOutcome::Conflicts(conflicts) => {
+        BatchOutcome::Conflicts(conflicts) => {
             let conflicts = conflicts.into_iter().map(|(area, newest)| {
                 let mut conflict = area_of(areas, area);
                 let by = newest.as_ref().map(|newest| &newest.by);
@@ -133,11 +133,11 @@ async fn carry_out(
             });
             Err(Problem::changed_since(conflicts.collect()))
         }
-        OrderOutcome::NoSuchBatch => Err(Problem::not_found("this batch")),
-        OrderOutcome::TooOld => {
+        BatchOutcome::NoSuchBatch => Err(Problem::not_found("this batch")),
+        BatchOutcome::TooOld => {
             Err(Problem::conflict("the batch is older than a day; set the states instead"))
         }
-        OrderOutcome::OtherRequest => {
+        BatchOutcome::OtherRequest => {
             Err(Problem::contradictory("this Idempotency-Key belongs to another request; use a new one"))
         }
     }

@@ -1,7 +1,7 @@
-//! What a route and a page both do, each written once. An action takes what was validated, and responds with an [`Answer`] or
+//! What a route and a page both do, each written once. An action takes what was validated, and responds with an [`ApiResponse`] or
 //! the problem.
 //!
-//! [`Answer`]: crate::rendering::Answer
+//! [`ApiResponse`]: crate::rendering::ApiResponse
 
 mod flood_batches;
 mod report_visibility;

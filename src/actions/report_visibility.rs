@@ -9,7 +9,7 @@ use crate::http::error::Problem;
 use crate::model::bodies::{Visibility, read_visibility};
 use crate::model::{Actor, Moderation, ModerationAction, ReportKey};
 use crate::photos::CardImages;
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 use crate::stores::{Resource, Store};
 
 /// Hides a report, or shows it again.
@@ -21,7 +21,7 @@ pub(crate) async fn order_visibility(
     images: &CardImages,
     follower: &Follower,
     archive: Option<&Archive>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let order = read_visibility(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let Visibility { hidden, reason } = order;
     let action = if hidden { ModerationAction::Hide } else { ModerationAction::Show };
@@ -32,5 +32,5 @@ pub(crate) async fn order_visibility(
         archive.withdraw().await?;
     }
     images.settle(report).await;
-    Answer::bare(&json!({ "report_id": report, "hidden": hidden, "updated": changed }))
+    ApiResponse::bare(&json!({ "report_id": report, "hidden": hidden, "updated": changed }))
 }

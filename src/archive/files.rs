@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::package::describe_file;
 use crate::config::Archive as Settings;
-use crate::formats::tables::{Cell, Collection, Column, Kind, Tables, begin_feature};
+use crate::formats::tables::{Collection, Column, FieldValue, Kind, TableSchema, begin_feature};
 use crate::model::{AreaLayer, AreaOutline, AreaSet, GaugeLayer, Geometry, Layer, StateChange, Timestamp};
 
 pub(super) const AREAS: &str = "areas.geojson";
@@ -51,9 +51,9 @@ impl TableFile {
         Ok(Self { path, columns, rows: 0, csv })
     }
 
-    fn add(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
+    fn add(&mut self, cells: &[FieldValue<'_>]) -> io::Result<()> {
         self.rows += 1;
-        Ok(self.csv.write_record(cells.iter().map(Cell::to_string))?)
+        Ok(self.csv.write_record(cells.iter().map(FieldValue::to_string))?)
     }
 
     fn finish(mut self, name: &str) -> io::Result<Value> {
@@ -81,7 +81,7 @@ impl FeatureFile {
         id: u64,
         geometry: Geometry<'_>,
         columns: &[Column],
-        cells: &[Cell<'_>],
+        cells: &[FieldValue<'_>],
     ) -> io::Result<()> {
         let mut text = if self.rows == 0 { b"\n".to_vec() } else { b",\n".to_vec() };
         begin_feature(id, geometry, columns, cells, &mut text)?;
@@ -98,7 +98,7 @@ impl FeatureFile {
 }
 
 /// Writes the file with the areas into a folder, and returns its description.
-pub(super) fn write_areas(folder: &Path, areas: &Arc<AreaSet>, tables: &Tables) -> io::Result<Value> {
+pub(super) fn write_areas(folder: &Path, areas: &Arc<AreaSet>, tables: &TableSchema) -> io::Result<Value> {
     let mut file = FeatureFile::create(folder.join(AREAS))?;
     let outlines = (0..areas.len()).map(AreaOutline::Area).collect();
     let layer = Layer::Areas(AreaLayer::new(Arc::clone(areas), outlines));
@@ -112,7 +112,7 @@ pub(super) fn write_areas(folder: &Path, areas: &Arc<AreaSet>, tables: &Tables) 
 
 /// The files of a month while they are written.
 pub(super) struct MonthFiles<'a> {
-    tables: &'a Tables,
+    tables: &'a TableSchema,
     /// The columns of reports that are public, by their index.
     public: Vec<usize>,
     /// The step to which places are rounded, in degrees; zero for none.
@@ -126,7 +126,7 @@ pub(super) struct MonthFiles<'a> {
 
 impl<'a> MonthFiles<'a> {
     /// Begins the files in a folder.
-    pub(super) fn create(folder: &Path, tables: &'a Tables, settings: &Settings) -> io::Result<Self> {
+    pub(super) fn create(folder: &Path, tables: &'a TableSchema, settings: &Settings) -> io::Result<Self> {
         let all = tables.columns(Collection::Reports);
         let is_public = |column: &Column| {
             let name = &*column.name;
@@ -159,8 +159,9 @@ impl<'a> MonthFiles<'a> {
     /// Adds changes of areas.
     pub(super) fn add_changes(&mut self, changes: &[(u64, StateChange)]) -> io::Result<()> {
         for (area, change) in changes {
-            let state = change.state.map_or(Cell::None, |state| Cell::integer(state.code().into()));
-            self.changes.add(&[Cell::integer(*area), Cell::Moment(change.at), state])?;
+            let state =
+                change.state.map_or(FieldValue::None, |state| FieldValue::integer(state.code().into()));
+            self.changes.add(&[FieldValue::integer(*area), FieldValue::Moment(change.at), state])?;
         }
         Ok(())
     }
@@ -175,7 +176,7 @@ impl<'a> MonthFiles<'a> {
                 let mut cells: Vec<_> = self.public.iter().map(|column| row.cells[*column].clone()).collect();
                 let at = rounded(report.content.location.coord(), self.step);
                 self.features.add(report.key.number(), Geometry::Point(at), &self.reports.columns, &cells)?;
-                cells.extend([Cell::Number(at.x), Cell::Number(at.y)]);
+                cells.extend([FieldValue::Number(at.x), FieldValue::Number(at.y)]);
                 self.reports.add(&cells)?;
             }
         }
@@ -183,14 +184,14 @@ impl<'a> MonthFiles<'a> {
             let at = of.gauge.location.coord();
             for observation in &of.observations {
                 self.readings.add(&[
-                    Cell::text(&of.gauge.id),
-                    Cell::some_text(&of.gauge.name),
-                    Cell::Moment(observation.observed_at),
-                    Cell::Number(observation.level),
-                    Cell::integer(observation.alert.number().into()),
-                    Cell::some_text(&observation.label),
-                    Cell::Number(at.x),
-                    Cell::Number(at.y),
+                    FieldValue::text(&of.gauge.id),
+                    FieldValue::some_text(&of.gauge.name),
+                    FieldValue::Moment(observation.observed_at),
+                    FieldValue::Number(observation.level),
+                    FieldValue::integer(observation.alert.number().into()),
+                    FieldValue::some_text(&observation.label),
+                    FieldValue::Number(at.x),
+                    FieldValue::Number(at.y),
                 ])?;
             }
         }

@@ -18,9 +18,9 @@ use std::sync::{Arc, Mutex};
 pub(crate) use self::month::Month;
 pub(crate) use self::package::{Package, Resource};
 
-use self::withdrawal::Moderated;
+use self::withdrawal::ModerationSnapshot;
 use crate::config::Config;
-use crate::formats::tables::Tables;
+use crate::formats::tables::TableSchema;
 use crate::model::{Clock, Timestamp};
 use crate::runtime::off_thread;
 use crate::stores::{Store, StoreError};
@@ -30,10 +30,10 @@ use crate::stores::{Store, StoreError};
 pub(crate) struct Archive {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    tables: Arc<Tables>,
+    tables: Arc<TableSchema>,
     config: Arc<Config>,
     folder: PathBuf,
-    moderated: Arc<Mutex<Moderated>>,
+    moderated: Arc<Mutex<ModerationSnapshot>>,
 }
 
 impl Archive {
@@ -46,7 +46,7 @@ impl Archive {
         Self {
             store: Arc::clone(store),
             clock: Arc::clone(clock),
-            tables: Arc::new(Tables::new(config.country.data(), "")),
+            tables: Arc::new(TableSchema::new(config.country.data(), "")),
             config: Arc::new(config.clone()),
             folder,
             moderated: Arc::default(),

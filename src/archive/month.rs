@@ -18,7 +18,7 @@ impl Month {
     }
 
     /// Returns the month of a moment.
-    pub(crate) fn of(moment: Timestamp) -> Self {
+    pub(crate) fn containing(moment: Timestamp) -> Self {
         let day = moment.to_utc().date_naive();
         Self(day.with_day(1).unwrap_or(day))
     }
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(month.to_string(), "2025-12");
         assert_eq!(month.begin().to_string(), "2025-12-01T00:00:00.000Z");
         assert_eq!(month.end().to_string(), "2025-12-31T23:59:59.999Z");
-        assert_eq!(Month::of(month.end()), month);
+        assert_eq!(Month::containing(month.end()), month);
         let names: Vec<_> =
             month.until(Month::parse("2026-02").unwrap()).map(|month| month.to_string()).collect();
         assert_eq!(names, ["2025-12", "2026-01", "2026-02"]);

@@ -17,14 +17,14 @@ const PAGE: u32 = 1_000;
 
 /// What was read of the moderation log.
 #[derive(Debug, Default)]
-pub(super) struct Moderated {
+pub(super) struct ModerationSnapshot {
     /// All entries after the first number are read, up to the second; 0 if there is none. `None` before the log was read.
     read: Option<(u64, u64)>,
     /// The numbers of the newest entries about reports of each month.
     months: BTreeMap<Month, u64>,
 }
 
-impl Moderated {
+impl ModerationSnapshot {
     /// Returns the number of the newest entry.
     pub(super) fn newest(&self) -> Option<u64> {
         self.read.map(|(_, newest)| newest)
@@ -56,7 +56,7 @@ impl Moderated {
 }
 
 impl Archive {
-    pub(super) fn moderated(&self) -> MutexGuard<'_, Moderated> {
+    pub(super) fn moderated(&self) -> MutexGuard<'_, ModerationSnapshot> {
         self.moderated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -88,7 +88,7 @@ impl Archive {
             for entry in &page {
                 newest = newest.max(entry.number);
                 // The newest entries come first.
-                months.entry(Month::of(entry.made_at)).or_insert(entry.number);
+                months.entry(Month::containing(entry.made_at)).or_insert(entry.number);
             }
             before = page.last().map(|entry| entry.number);
             if page.len() < PAGE as usize {

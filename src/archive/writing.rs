@@ -72,7 +72,7 @@ impl Archive {
         }
         self.read_log_once().await?;
         self.write_areas(None).await?;
-        let months = self.months_with_data(Month::of(self.clock.now())).await?;
+        let months = self.months_with_data(Month::containing(self.clock.now())).await?;
         for month in &months {
             self.write_month(*month).await?;
         }
@@ -81,7 +81,7 @@ impl Archive {
 
     /// Returns the finished months that are missing or withdrawn, and those of the last two to which reports were added.
     async fn due(&self) -> Result<Vec<Month>, Failure> {
-        let last = Month::of(self.clock.now()).previous();
+        let last = Month::containing(self.clock.now()).previous();
         let written = self.months().await?;
         let mut due = Vec::new();
         for month in self.months_with_data(last).await? {
@@ -101,7 +101,7 @@ impl Archive {
     /// Returns the months from that of the first flood state or report up to the `last`. A binary search by counts that end at 1: some ten
     /// small queries, however much data there is.
     async fn months_with_data(&self, last: Month) -> Result<Vec<Month>, StoreError> {
-        let mut months: Vec<_> = Month::of(Timestamp::EPOCH).until(last).collect();
+        let mut months: Vec<_> = Month::containing(Timestamp::EPOCH).until(last).collect();
         let (mut from, mut until) = (0, months.len());
         while from < until {
             let middle = from.midpoint(until);

@@ -8,7 +8,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use subtle::ConstantTimeEq;
 
-use super::{Credential, CredentialKind, OwnQuota, Reason, Refused, Scope, Secret};
+use super::{Credential, CredentialError, CredentialErrorKind, CredentialKind, OwnQuota, Scope, Secret};
 use crate::auth::random::{self, RandomUnavailable};
 use crate::model::Timestamp;
 
@@ -48,9 +48,9 @@ impl ApiKey {
     }
 
     /// Returns what the holder of the key may do, unless the key has expired.
-    pub(super) fn credential(&self, now: Timestamp) -> Result<Credential, Refused> {
+    pub(super) fn credential(&self, now: Timestamp) -> Result<Credential, CredentialError> {
         if self.expires.is_some_and(|expires| Timestamp::from(expires) <= now) {
-            return Err(Refused::known(Reason::ExpiredKey, &self.name));
+            return Err(CredentialError::known(CredentialErrorKind::ExpiredKey, &self.name));
         }
         Ok(Credential {
             kind: CredentialKind::ApiKey,
@@ -87,7 +87,7 @@ impl NewKey {
     /// If the system has no random numbers.
     pub fn make(name: &str, scopes: Vec<Scope>) -> Result<Self, RandomUnavailable> {
         let key = random::hex::<32>()?;
-        let sha256 = KeyDigest::of(&key);
+        let sha256 = KeyDigest::new(&key);
         let entry =
             ApiKey { name: name.to_owned(), sha256, scopes, expires: None, per_second: None, per_day: None };
         Ok(Self { key: key.into(), entry })
@@ -114,7 +114,7 @@ pub enum InvalidDigest {
 impl KeyDigest {
     /// Returns the digest of a key.
     #[must_use]
-    pub fn of(key: &str) -> Self {
+    pub fn new(key: &str) -> Self {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest(&SHA256, key.as_bytes()).as_ref());
         Self(bytes)
@@ -146,7 +146,7 @@ impl TryFrom<String> for KeyDigest {
         let mut bytes = [0; 32];
         hex::decode_to_slice(text, &mut bytes).map_err(|_| InvalidDigest::Malformed)?;
         let read = Self(bytes);
-        if read == Self::of("") { Err(InvalidDigest::Empty) } else { Ok(read) }
+        if read == Self::new("") { Err(InvalidDigest::Empty) } else { Ok(read) }
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
 
     fn key(text: &str) -> ApiKey {
         let NewKey { mut entry, .. } = NewKey::make(text, Vec::new()).unwrap();
-        entry.sha256 = KeyDigest::of(text);
+        entry.sha256 = KeyDigest::new(text);
         entry
     }
 
@@ -190,7 +190,7 @@ mod tests {
         for sent in ["first", "middle", "last", "none"] {
             let mut compared = 0;
             let looked_at = keys.iter().inspect(|_| compared += 1);
-            let found = search(looked_at, &KeyDigest::of(sent)).map(|key| key.name.as_str());
+            let found = search(looked_at, &KeyDigest::new(sent)).map(|key| key.name.as_str());
             assert_eq!(found, Some(sent).filter(|sent| *sent != "none"));
             assert_eq!(compared, keys.len(), "{sent}");
         }
@@ -202,6 +202,6 @@ mod tests {
         let (one, other) = (made(), made());
         assert_eq!(one.key.expose().len(), 64);
         assert_ne!(one.key.expose(), other.key.expose());
-        assert!(one.entry.sha256 == KeyDigest::of(one.key.expose()));
+        assert!(one.entry.sha256 == KeyDigest::new(one.key.expose()));
     }
 }

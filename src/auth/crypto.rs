@@ -28,7 +28,7 @@ pub(super) fn install() {
 }
 
 /// Returns the key if it belongs to the family: the bytes of a public key must never be used as a secret.
-fn of_family(key: &DecodingKey, family: AlgorithmFamily) -> Result<&DecodingKey> {
+fn check_family(key: &DecodingKey, family: AlgorithmFamily) -> Result<&DecodingKey> {
     if key.family() == family { Ok(key) } else { Err(ErrorKind::InvalidAlgorithm.into()) }
 }
 
@@ -48,7 +48,7 @@ impl Hs256 {
     }
 
     fn verifier(algorithm: Algorithm, key: &DecodingKey) -> Result<Self> {
-        Self::new(algorithm, of_family(key, AlgorithmFamily::Hmac)?.try_get_as_bytes()?)
+        Self::new(algorithm, check_family(key, AlgorithmFamily::Hmac)?.try_get_as_bytes()?)
     }
 }
 
@@ -90,7 +90,7 @@ impl PublicKey {
             Algorithm::EdDSA => AlgorithmFamily::Ed,
             _ => return Err(ErrorKind::InvalidAlgorithm.into()),
         };
-        Ok(Self { algorithm, kind: of_family(key, family)?.kind().clone() })
+        Ok(Self { algorithm, kind: check_family(key, family)?.kind().clone() })
     }
 }
 

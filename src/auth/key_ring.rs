@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 
-use super::{ApiKey, KeyDigest, Reason, Refused};
+use super::{ApiKey, CredentialError, CredentialErrorKind, KeyDigest};
 use crate::model::Timestamp;
 
 /// The minimum time between two noted uses of a key.
@@ -30,11 +30,11 @@ pub(crate) struct KeyRing {
 
 /// The result of looking up a digest.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum KeyLookup {
     /// A key that is accepted unless it has expired.
     Key(Arc<ApiKey>),
     /// A key that is not accepted: it is revoked, or the configuration overrides it.
-    Unusable(Refused),
+    Unusable(CredentialError),
     /// No key has the digest.
     Nothing,
 }
@@ -86,18 +86,18 @@ impl KeyRing {
     }
 
     /// Looks up the key with a digest.
-    pub(super) fn get(&self, digest: &KeyDigest) -> Found {
+    pub(super) fn get(&self, digest: &KeyDigest) -> KeyLookup {
         if let Some(key) = self.keys.load().get(digest) {
             return if self.configured.load().contains(&key.name) {
-                Found::Unusable(Refused::known(Reason::ReplacedKey, &key.name))
+                KeyLookup::Unusable(CredentialError::known(CredentialErrorKind::ReplacedKey, &key.name))
             } else {
-                Found::Key(Arc::clone(key))
+                KeyLookup::Key(Arc::clone(key))
             };
         }
         let revoked = self.revoked.load();
-        revoked
-            .get(digest)
-            .map_or(Found::Nothing, |name| Found::Unusable(Refused::known(Reason::RevokedKey, name)))
+        revoked.get(digest).map_or(KeyLookup::Nothing, |name| {
+            KeyLookup::Unusable(CredentialError::known(CredentialErrorKind::RevokedKey, name))
+        })
     }
 
     /// Notes that a key was used, at most once a minute.
@@ -140,7 +140,7 @@ mod tests {
         let ring = KeyRing::beside(&[configured]);
         ring.fill([stored.clone(), key("other")], []);
         assert_eq!(ring.left_out(), ["same"]);
-        assert!(matches!(ring.get(&stored.sha256), Found::Unusable(_)));
+        assert!(matches!(ring.get(&stored.sha256), KeyLookup::Unusable(_)));
     }
 
     #[test]

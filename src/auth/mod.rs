@@ -4,6 +4,7 @@
 mod algorithm;
 mod api_key;
 mod credential;
+mod credential_error;
 mod crypto;
 mod invalid;
 mod jwks_url;
@@ -12,7 +13,6 @@ mod key_ring;
 mod key_set;
 mod public_key;
 pub(crate) mod random;
-mod refused;
 mod scope;
 mod secret;
 mod tokens;
@@ -28,13 +28,13 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::algorithm::Algorithm;
 pub use self::api_key::{ApiKey, InvalidDigest, KeyDigest, NewKey};
 pub use self::credential::{Credential, CredentialKind, OwnQuota};
+pub(crate) use self::credential_error::{CredentialError, CredentialErrorKind};
 pub use self::invalid::InvalidSettings;
 pub(crate) use self::jwks_url::JwksUrl;
 pub(crate) use self::jwt::{Jwt, TokenError};
-use self::key_ring::Found;
+use self::key_ring::KeyLookup;
 pub(crate) use self::key_ring::KeyRing;
 pub use self::random::RandomUnavailable;
-pub(crate) use self::refused::{Reason, Refused};
 pub use self::scope::{Scope, UnknownScope};
 pub use self::secret::Secret;
 use self::tokens::{Tokens, looks_like_a_token};
@@ -81,7 +81,7 @@ impl Settings {
 /// Verifies credentials. Clones share the accepted credentials.
 #[derive(Clone, Debug)]
 pub(crate) struct Authenticator {
-    accepted: Arc<ArcSwap<Accepted>>,
+    accepted: Arc<ArcSwap<AcceptedCredentials>>,
     /// Notified when other credentials are accepted.
     changed: Arc<Notify>,
     ring: Arc<KeyRing>,
@@ -90,13 +90,13 @@ pub(crate) struct Authenticator {
 
 /// The credentials that the configuration accepts.
 #[derive(Debug)]
-struct Accepted {
+struct AcceptedCredentials {
     api_keys: Vec<ApiKey>,
     tokens: Option<Tokens>,
 }
 
-impl Accepted {
-    fn of(settings: Settings) -> Result<Self, InvalidSettings> {
+impl AcceptedCredentials {
+    fn new(settings: Settings) -> Result<Self, InvalidSettings> {
         settings.check_keys()?;
         let tokens = settings.jwt.as_ref().map(Tokens::new).transpose()?;
         Ok(Self { api_keys: settings.api_keys, tokens })
@@ -112,7 +112,7 @@ impl Authenticator {
     /// If the settings contradict each other, or a file is invalid.
     pub(crate) fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, InvalidSettings> {
         let ring = Arc::new(KeyRing::beside(&settings.api_keys));
-        let accepted = Arc::new(ArcSwap::from_pointee(Accepted::of(settings)?));
+        let accepted = Arc::new(ArcSwap::from_pointee(AcceptedCredentials::new(settings)?));
         Ok(Self { accepted, changed: Arc::default(), ring, clock })
     }
 
@@ -123,7 +123,7 @@ impl Authenticator {
     ///
     /// As [`new`](Self::new); then the accepted credentials do not change.
     pub(crate) fn accept(&self, settings: Settings) -> Result<(), InvalidSettings> {
-        let accepted = Accepted::of(settings)?;
+        let accepted = AcceptedCredentials::new(settings)?;
         self.ring.stand_beside(&accepted.api_keys);
         self.accepted.store(Arc::new(accepted));
         self.changed.notify_one();
@@ -140,10 +140,13 @@ impl Authenticator {
     ///
     /// # Errors
     ///
-    /// [`Refused`], which must not be shown to clients.
-    pub(crate) fn token(&self, token: &str) -> Result<Credential, Refused> {
+    /// [`CredentialError`], which must not be shown to clients.
+    pub(crate) fn token(&self, token: &str) -> Result<Credential, CredentialError> {
         let accepted = self.accepted.load();
-        let tokens = accepted.tokens.as_ref().ok_or_else(|| Refused::stranger(Reason::NoTokens, token))?;
+        let tokens = accepted
+            .tokens
+            .as_ref()
+            .ok_or_else(|| CredentialError::stranger(CredentialErrorKind::NoTokens, token))?;
         tokens.verify(token, self.clock.now())
     }
 
@@ -153,22 +156,22 @@ impl Authenticator {
     ///
     /// # Errors
     ///
-    /// [`Refused`], which must not be shown to clients.
-    pub(crate) fn key_or_token(&self, text: &str) -> Result<Credential, Refused> {
-        let digest = KeyDigest::of(text);
+    /// [`CredentialError`], which must not be shown to clients.
+    pub(crate) fn key_or_token(&self, text: &str) -> Result<Credential, CredentialError> {
+        let digest = KeyDigest::new(text);
         let now = self.clock.now();
         if let Some(key) = api_key::search(&self.accepted.load().api_keys, &digest) {
             return key.credential(now);
         }
         match self.ring.get(&digest) {
-            Found::Key(key) => {
+            KeyLookup::Key(key) => {
                 let credential = key.credential(now)?;
                 self.ring.note_use(&key, now);
                 Ok(credential)
             }
-            Found::Unusable(refused) => Err(refused),
-            Found::Nothing if looks_like_a_token(text) => self.token(text),
-            Found::Nothing => Err(Refused::stranger(Reason::UnknownKey, text)),
+            KeyLookup::Unusable(refused) => Err(refused),
+            KeyLookup::Nothing if looks_like_a_token(text) => self.token(text),
+            KeyLookup::Nothing => Err(CredentialError::stranger(CredentialErrorKind::UnknownKey, text)),
         }
     }
 

@@ -19,7 +19,7 @@ const ED25519_KEY: usize = 32;
 
 /// Why a text, or a member of a set, is not a key for an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum UnfitKey {
+pub(super) enum InvalidPublicKey {
     #[error("must be one public key in PEM, -----BEGIN PUBLIC KEY-----")]
     Unreadable,
     #[error("must be an RSA key of 2048 to 8192 bits")]
@@ -34,29 +34,30 @@ pub(super) enum UnfitKey {
 }
 
 /// Reads a key from its `SubjectPublicKeyInfo` in PEM (RFC 7468 §13).
-pub(super) fn from_pem(text: &str, algorithm: PublicAlgorithm) -> Result<DecodingKey, UnfitKey> {
-    let document = Document::from_public_key_pem(text.trim()).map_err(|_| UnfitKey::Unreadable)?;
-    let info = SubjectPublicKeyInfoRef::from_der(document.as_bytes()).map_err(|_| UnfitKey::Unreadable)?;
-    let bytes = info.subject_public_key.as_bytes().ok_or(UnfitKey::Unreadable)?;
+pub(super) fn from_pem(text: &str, algorithm: PublicAlgorithm) -> Result<DecodingKey, InvalidPublicKey> {
+    let document = Document::from_public_key_pem(text.trim()).map_err(|_| InvalidPublicKey::Unreadable)?;
+    let info =
+        SubjectPublicKeyInfoRef::from_der(document.as_bytes()).map_err(|_| InvalidPublicKey::Unreadable)?;
+    let bytes = info.subject_public_key.as_bytes().ok_or(InvalidPublicKey::Unreadable)?;
     match algorithm {
         PublicAlgorithm::RS256 => {
             let key = pkcs1::RsaPublicKeyRef::from_der(bytes).ok().filter(|_| info.algorithm.oid == RSA);
-            let key = key.ok_or(UnfitKey::NoRsa)?;
+            let key = key.ok_or(InvalidPublicKey::NoRsa)?;
             rsa(key.modulus.as_bytes(), key.public_exponent.as_bytes())
         }
         PublicAlgorithm::ES256 => {
-            info.algorithm.assert_oids(ELLIPTIC, P256).map_err(|_| UnfitKey::NoP256)?;
+            info.algorithm.assert_oids(ELLIPTIC, P256).map_err(|_| InvalidPublicKey::NoP256)?;
             p256(bytes)
         }
         PublicAlgorithm::EdDSA => {
-            info.algorithm.assert_algorithm_oid(ED25519).map_err(|_| UnfitKey::NoEd25519)?;
+            info.algorithm.assert_algorithm_oid(ED25519).map_err(|_| InvalidPublicKey::NoEd25519)?;
             ed25519(bytes)
         }
     }
 }
 
 /// Reads a key from a member of a set (RFC 7517 §4), unless the member is for another algorithm or another use.
-pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<DecodingKey, UnfitKey> {
+pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<DecodingKey, InvalidPublicKey> {
     let common = &jwk.common;
     let other_use = common.public_key_use.as_ref().is_some_and(|meant| *meant != PublicKeyUse::Signature);
     let other_operation =
@@ -67,9 +68,9 @@ pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<Decoding
         PublicAlgorithm::EdDSA => KeyAlgorithm::EdDSA,
     };
     if other_use || other_operation || common.key_algorithm.is_some_and(|meant| meant != own) {
-        return Err(UnfitKey::Elsewhere);
+        return Err(InvalidPublicKey::Elsewhere);
     }
-    let key = DecodingKey::from_jwk(jwk).map_err(|_| UnfitKey::Unreadable)?;
+    let key = DecodingKey::from_jwk(jwk).map_err(|_| InvalidPublicKey::Unreadable)?;
     match (algorithm, &jwk.algorithm, key.kind()) {
         (
             PublicAlgorithm::RS256,
@@ -86,28 +87,28 @@ pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<Decoding
             AlgorithmParameters::OctetKeyPair(of),
             DecodingKeyKind::SecretOrDer(bytes),
         ) if of.curve == EllipticCurve::Ed25519 => ed25519(bytes),
-        _ => Err(UnfitKey::Elsewhere),
+        _ => Err(InvalidPublicKey::Elsewhere),
     }
 }
 
-fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<DecodingKey, UnfitKey> {
+fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<DecodingKey, InvalidPublicKey> {
     let (modulus, exponent) = (without_zeros(modulus), without_zeros(exponent));
     let leading = modulus.first().map_or(0, |byte| byte.leading_zeros() as usize);
     if !RSA_BITS.contains(&(modulus.len() * 8 - leading)) || exponent.is_empty() {
-        return Err(UnfitKey::NoRsa);
+        return Err(InvalidPublicKey::NoRsa);
     }
     Ok(DecodingKey::from_rsa_raw_components(modulus, exponent))
 }
 
-fn p256(point: &[u8]) -> Result<DecodingKey, UnfitKey> {
+fn p256(point: &[u8]) -> Result<DecodingKey, InvalidPublicKey> {
     // An uncompressed point begins with 4 (SEC 1 §2.3.3).
     let whole = point.len() == P256_POINT && point.first() == Some(&4);
-    whole.then(|| DecodingKey::from_ec_der(point)).ok_or(UnfitKey::NoP256)
+    whole.then(|| DecodingKey::from_ec_der(point)).ok_or(InvalidPublicKey::NoP256)
 }
 
-fn ed25519(bytes: &[u8]) -> Result<DecodingKey, UnfitKey> {
+fn ed25519(bytes: &[u8]) -> Result<DecodingKey, InvalidPublicKey> {
     let whole = bytes.len() == ED25519_KEY;
-    whole.then(|| DecodingKey::from_ed_der(bytes)).ok_or(UnfitKey::NoEd25519)
+    whole.then(|| DecodingKey::from_ed_der(bytes)).ok_or(InvalidPublicKey::NoEd25519)
 }
 
 /// Returns a number without leading zeros, which `ring` does not accept.

@@ -7,7 +7,9 @@ use jsonwebtoken::{DecodingKey, Validation};
 
 use super::jwt::{Claims, Jwt, KeySource, seconds};
 use super::key_set::KeySet;
-use super::{Credential, CredentialKind, InvalidSettings, Reason, Refused, crypto, public_key};
+use super::{
+    Credential, CredentialError, CredentialErrorKind, CredentialKind, InvalidSettings, crypto, public_key,
+};
 use crate::model::{Timestamp, is_name};
 
 /// The longest token that is accepted, in bytes: this service's tokens have 300, those of a large issuer 2,000.
@@ -57,37 +59,38 @@ impl Tokens {
     }
 
     /// Returns what the holder of a token may do, if the token is accepted at `now`.
-    pub(super) fn verify(&self, token: &str, now: Timestamp) -> Result<Credential, Refused> {
-        let stranger = |reason| Refused::stranger(reason, token);
+    pub(super) fn verify(&self, token: &str, now: Timestamp) -> Result<Credential, CredentialError> {
+        let stranger = |reason| CredentialError::stranger(reason, token);
         if token.len() > LONGEST {
-            return Err(stranger(Reason::MalformedToken));
+            return Err(stranger(CredentialErrorKind::MalformedToken));
         }
-        let header = jsonwebtoken::decode_header(token).map_err(|_| stranger(Reason::MalformedToken))?;
+        let header =
+            jsonwebtoken::decode_header(token).map_err(|_| stranger(CredentialErrorKind::MalformedToken))?;
         // A token with critical extensions that the recipient does not understand must be refused (RFC 7515 §4.1.11).
         if header.crit.is_some() {
-            return Err(stranger(Reason::CriticalExtension));
+            return Err(stranger(CredentialErrorKind::CriticalExtension));
         }
         // A header can specify a key in several ways. Only the `kid` is used, and it must be that of a configured key.
         let key = match &self.keys {
             Keys::One(key) => Arc::clone(key),
             Keys::Set(set) => {
                 let chosen = set.choose(header.kid.as_deref());
-                chosen.ok_or_else(|| stranger(Reason::UnknownTokenKey))?
+                chosen.ok_or_else(|| stranger(CredentialErrorKind::UnknownTokenKey))?
             }
         };
         let claims = jsonwebtoken::decode::<Claims>(token, &key, &self.validation)
             .map_err(|error| stranger(reason(error.kind())))?
             .claims;
         let Some(scopes) = claims.scope.or(claims.scp).filter(|_| is_name(&claims.sub)) else {
-            return Err(stranger(Reason::MalformedToken));
+            return Err(stranger(CredentialErrorKind::MalformedToken));
         };
         let leeway = self.leeway.as_secs_f64();
         let now = seconds(now);
         if claims.exp + leeway <= now {
-            return Err(Refused::known(Reason::ExpiredToken, &claims.sub));
+            return Err(CredentialError::known(CredentialErrorKind::ExpiredToken, &claims.sub));
         }
         if claims.nbf.is_some_and(|nbf| nbf > now + leeway) {
-            return Err(Refused::known(Reason::EarlyToken, &claims.sub));
+            return Err(CredentialError::known(CredentialErrorKind::EarlyToken, &claims.sub));
         }
         let scopes = scopes.known();
         Ok(Credential { kind: CredentialKind::Token, subject: claims.sub, quota: None, scopes })
@@ -107,13 +110,13 @@ pub(super) fn looks_like_a_token(text: &str) -> bool {
 }
 
 /// Returns why a token whose header could be read is refused.
-fn reason(kind: &ErrorKind) -> Reason {
+fn reason(kind: &ErrorKind) -> CredentialErrorKind {
     match kind {
-        ErrorKind::InvalidSignature => Reason::WrongSignature,
-        ErrorKind::InvalidAlgorithm => Reason::WrongAlgorithm,
-        ErrorKind::InvalidIssuer => Reason::WrongIssuer,
-        ErrorKind::InvalidAudience => Reason::WrongAudience,
-        _ => Reason::MalformedToken,
+        ErrorKind::InvalidSignature => CredentialErrorKind::WrongSignature,
+        ErrorKind::InvalidAlgorithm => CredentialErrorKind::WrongAlgorithm,
+        ErrorKind::InvalidIssuer => CredentialErrorKind::WrongIssuer,
+        ErrorKind::InvalidAudience => CredentialErrorKind::WrongAudience,
+        _ => CredentialErrorKind::MalformedToken,
     }
 }
 
@@ -165,18 +168,18 @@ mod tests {
         // {"typ":"JWT","alg":"HS384"}
         let other = format!("eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzM4NCJ9.{}", good.split_once('.').unwrap().1);
         for (token, reason, known) in [
-            (token(SECRET, json!({ "exp": 1_000 })), Reason::ExpiredToken, true),
-            (token(SECRET, json!({ "nbf": 1_001 })), Reason::EarlyToken, true),
-            (token("another secret", json!({})), Reason::WrongSignature, false),
-            (other, Reason::WrongAlgorithm, false),
-            (token(SECRET, json!({ "iss": "them" })), Reason::WrongIssuer, false),
-            (token(SECRET, json!({ "aud": "them" })), Reason::WrongAudience, false),
-            (token(SECRET, json!({ "exp": "soon" })), Reason::MalformedToken, false),
-            (token(SECRET, json!({ "sub": "" })), Reason::MalformedToken, false),
-            (token(SECRET, json!({ "scope": null })), Reason::MalformedToken, false),
-            (token(SECRET, json!({ "scope": 1 })), Reason::MalformedToken, false),
-            ("a.b.c".to_owned(), Reason::MalformedToken, false),
-            ("a".repeat(LONGEST + 1), Reason::MalformedToken, false),
+            (token(SECRET, json!({ "exp": 1_000 })), CredentialErrorKind::ExpiredToken, true),
+            (token(SECRET, json!({ "nbf": 1_001 })), CredentialErrorKind::EarlyToken, true),
+            (token("another secret", json!({})), CredentialErrorKind::WrongSignature, false),
+            (other, CredentialErrorKind::WrongAlgorithm, false),
+            (token(SECRET, json!({ "iss": "them" })), CredentialErrorKind::WrongIssuer, false),
+            (token(SECRET, json!({ "aud": "them" })), CredentialErrorKind::WrongAudience, false),
+            (token(SECRET, json!({ "exp": "soon" })), CredentialErrorKind::MalformedToken, false),
+            (token(SECRET, json!({ "sub": "" })), CredentialErrorKind::MalformedToken, false),
+            (token(SECRET, json!({ "scope": null })), CredentialErrorKind::MalformedToken, false),
+            (token(SECRET, json!({ "scope": 1 })), CredentialErrorKind::MalformedToken, false),
+            ("a.b.c".to_owned(), CredentialErrorKind::MalformedToken, false),
+            ("a".repeat(LONGEST + 1), CredentialErrorKind::MalformedToken, false),
         ] {
             let refused = tokens.verify(&token, now).unwrap_err();
             assert_eq!((refused.reason, refused.credential == "ana"), (reason, known), "{token}");

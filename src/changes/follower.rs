@@ -11,7 +11,7 @@ use rocket::tokio::{pin, select};
 use rocket::{Orbit, Rocket};
 
 use super::ticks::Ticks;
-use super::{Cursor, GoneReports, Reading, State, Withdrawn};
+use super::{Cursor, Reading, RemovedReports, State, WithdrawnRevision};
 use crate::model::{AreaSet, Clock, Timestamp};
 use crate::runtime::run_in_background;
 use crate::stores::{FloodQuery, ModerationQuery, Revision, Store, StoreError};
@@ -41,7 +41,7 @@ struct Inner {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     metrics: Metrics,
-    withdrawn: Withdrawn,
+    withdrawn: WithdrawnRevision,
     /// The epoch if the store has none of its own: its revisions count from the beginning of the process.
     epoch: u64,
     state: watch::Sender<Option<Arc<State>>>,
@@ -56,7 +56,7 @@ impl Follower {
     /// Makes a follower of a store. It reads nothing before the server runs.
     #[must_use]
     pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Self {
-        let (epoch, withdrawn) = (RandomState::new().hash_one(0), Withdrawn::default());
+        let (epoch, withdrawn) = (RandomState::new().hash_one(0), WithdrawnRevision::default());
         let certain = watch::Sender::new((Instant::now(), clock.now()));
         let (state, stale) = (watch::Sender::new(None), watch::Sender::new(None));
         let ticks = Ticks::default();
@@ -65,7 +65,7 @@ impl Follower {
 
     /// Returns what is known of reports that were hidden or erased. The follower adds what it reads in the log.
     #[must_use]
-    pub(crate) fn withdrawn(&self) -> &Withdrawn {
+    pub(crate) fn withdrawn(&self) -> &WithdrawnRevision {
         &self.0.withdrawn
     }
 
@@ -295,12 +295,12 @@ impl Inner {
         &self,
         known: Option<&State>,
         revisions: &mut [Revision; 4],
-    ) -> Result<GoneReports, StoreError> {
+    ) -> Result<RemovedReports, StoreError> {
         let before = known.map(State::gone).cloned().unwrap_or_default();
         if known.is_some_and(|known| known.cursor().reports == revisions[1]) {
             return Ok(before);
         }
-        let query = ModerationQuery { after: before.last(), before: None, most: GoneReports::MOST };
+        let query = ModerationQuery { after: before.last(), before: None, most: RemovedReports::MOST };
         let found = self.store.moderation_log(query).await?;
         if !found.value.is_empty() {
             self.withdrawn.note(found.revision);

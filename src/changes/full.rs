@@ -21,7 +21,7 @@ pub(crate) struct FullState {
 
 /// A full state while it is sent to a client, in pieces: no client has a copy of the whole.
 #[derive(Debug)]
-pub(crate) struct Sending {
+pub(crate) struct FullStateBody {
     /// `None` once the client has taken too long.
     state: Arc<Mutex<Option<Arc<FullState>>>>,
     sent: usize,
@@ -42,7 +42,7 @@ const LEAST: Duration = Duration::from_secs(30);
 /// ones.
 const PACE: u64 = 256 << 10;
 
-impl Sending {
+impl FullStateBody {
     /// Begins to send a state. The client must read it within half a minute, and one more second for each 256 KiB; after that,
     /// the state is dropped.
     #[must_use]
@@ -60,7 +60,7 @@ impl Sending {
     }
 }
 
-impl Iterator for Sending {
+impl Iterator for FullStateBody {
     type Item = Result<Vec<u8>, TooSlow>;
 
     /// Returns the next piece, or an error if the state was dropped.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use rocket::tokio::sync;
 
 use super::delta::{AreaState, Delta};
-use super::{Cursor, FullState, GoneReports};
+use super::{Cursor, FullState, RemovedReports};
 use crate::model::{Area, AreaSet, CurrentState, FloodLayer, FloodStatus, Timestamp};
 use crate::stores::{FloodQuery, Revision};
 
@@ -25,10 +25,10 @@ pub(crate) struct State {
     /// The earliest floods revision that the state can tell the changes since.
     first: Revision,
     areas: Arc<AreaSet>,
-    known: Arc<[Known]>,
+    known: Arc<[AreaVersion]>,
     /// The latest time of a change.
     newest: Option<Timestamp>,
-    gone: GoneReports,
+    gone: RemovedReports,
     /// The cursor, and those of the states before, newest last.
     recent: Vec<Cursor>,
     shared: Mutex<Shared>,
@@ -58,7 +58,7 @@ impl Shared {
 
 /// What a server knows of an area.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct AreaVersion {
     status: FloodStatus,
     /// The floods revision at which this server first read this.
     read: Revision,
@@ -72,7 +72,7 @@ pub(crate) struct Reading<'a> {
     /// The states of all areas.
     pub(crate) map: &'a FloodLayer,
     /// The reports that have gone.
-    pub(crate) gone: &'a GoneReports,
+    pub(crate) gone: &'a RemovedReports,
 }
 
 impl State {
@@ -81,7 +81,7 @@ impl State {
     pub(crate) fn new(reading: Reading<'_>) -> Self {
         let Reading { cursor, map, gone } = reading;
         let read = cursor.floods;
-        let known: Arc<[_]> = all(map).into_iter().map(|status| Known { status, read }).collect();
+        let known: Arc<[_]> = all(map).into_iter().map(|status| AreaVersion { status, read }).collect();
         Self {
             cursor,
             first: read,
@@ -103,7 +103,7 @@ impl State {
         }
         // An area that was set and cleared again between two readings has other times.
         let next = all(map).into_iter().zip(self.known.iter()).map(|(status, known)| {
-            if status == known.status { *known } else { Known { status, read: cursor.floods } }
+            if status == known.status { *known } else { AreaVersion { status, read: cursor.floods } }
         });
         let known: Arc<[_]> = next.collect();
         Self {
@@ -120,7 +120,7 @@ impl State {
 
     /// Returns the same states with a cursor that differs in other resources only.
     #[must_use]
-    pub(crate) fn with(&self, cursor: Cursor, gone: GoneReports) -> Self {
+    pub(crate) fn with(&self, cursor: Cursor, gone: RemovedReports) -> Self {
         let (areas, known) = (Arc::clone(&self.areas), Arc::clone(&self.known));
         let (first, newest, recent) = (self.first, self.newest, self.recent_and(cursor));
         Self { cursor, first, areas, known, newest, gone, recent, shared: Mutex::default() }
@@ -150,7 +150,7 @@ impl State {
 
     /// Returns the reports that have gone.
     #[must_use]
-    pub(crate) fn gone(&self) -> &GoneReports {
+    pub(crate) fn gone(&self) -> &RemovedReports {
         &self.gone
     }
 
@@ -286,7 +286,7 @@ impl State {
     fn shown<'a>(&'a self, query: &'a FloodQuery, from: Revision) -> impl Iterator<Item = AreaState> + 'a {
         let all = self.areas.iter().zip(self.known.iter());
         let selected = all.filter(move |(area, known)| known.read >= from && query.selector.matches(area));
-        selected.map(|(area, Known { status, .. })| {
+        selected.map(|(area, AreaVersion { status, .. })| {
             let high_enough = |of: &CurrentState| query.minimum_state.is_none_or(|least| of.state >= least);
             let current = status.current().filter(high_enough);
             AreaState {
@@ -310,7 +310,7 @@ fn all(map: &FloodLayer) -> Vec<FloodStatus> {
     all
 }
 
-fn newest(known: &[Known]) -> Option<Timestamp> {
+fn newest(known: &[AreaVersion]) -> Option<Timestamp> {
     known.iter().filter_map(|known| known.status.last_changed()).max()
 }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{Cursor, Delta, FullState, GoneReports, Reading, State};
+use super::{Cursor, Delta, FullState, Reading, RemovedReports, State};
 use crate::config::Streams;
 use crate::fixture;
-use crate::http::quotas::{Client, Seats};
-use crate::http::slots::NoSlot;
+use crate::http::concurrency_limiter::LimitReached;
+use crate::http::quotas::{Client, StreamLimiter};
 use crate::model::{AreaId, AreaSelector, FloodLayer, FloodState, FloodStatus, StateChange, Timestamp};
-use crate::rendering::{Busy, Lane, Permits};
+use crate::rendering::{Busy, PermitPool, Permits};
 use crate::stores::{FloodQuery, Revision};
 use crate::telemetry::Metrics;
 use proptest::prelude::*;
@@ -54,14 +54,14 @@ impl Server {
             }
         }
         let map = map_at(history[revision].0, changed);
-        let reading = Reading { cursor: cursor(revision), map: &map, gone: &GoneReports::default() };
+        let reading = Reading { cursor: cursor(revision), map: &map, gone: &RemovedReports::default() };
         self.0 = Some(self.0.take().map_or_else(|| State::new(reading), |state| state.next(reading)));
     }
 }
 
 fn first(cursor: Cursor, states: States) -> State {
     let map = map_at(states, [Timestamp::EPOCH; 5]);
-    State::new(Reading { cursor, map: &map, gone: &GoneReports::default() })
+    State::new(Reading { cursor, map: &map, gone: &RemovedReports::default() })
 }
 
 /// A client, which knows some states.
@@ -162,7 +162,7 @@ fn another_epoch_and_an_older_cursor_than_the_server_knows_get_everything() {
         assert_eq!(delta.changed, ["reports", "gauges", "infrastructure", "areas"]);
     }
     assert!(all(Some(cursor(9))).is_empty());
-    let grown = state.with(Cursor { reports: Revision(4), ..cursor(9) }, GoneReports::default());
+    let grown = state.with(Cursor { reports: Revision(4), ..cursor(9) }, RemovedReports::default());
     assert_eq!(grown.since(Some(cursor(9)), &FloodQuery::default()).changed, ["reports"]);
 }
 
@@ -174,7 +174,7 @@ fn an_import_that_moves_an_area_sends_everything_to_everybody() {
     let areas = siaga::model::AreaSet::new(areas).unwrap();
     let dry = (0..5).map(|position| (position, FloodStatus::NEVER_FLOODED));
     let moved = FloodLayer::new(Arc::new(areas), dry.collect());
-    let next = state.next(Reading { cursor: cursor(4), map: &moved, gone: &GoneReports::default() });
+    let next = state.next(Reading { cursor: cursor(4), map: &moved, gone: &RemovedReports::default() });
     assert!(next.since(Some(cursor(3)), &FloodQuery::default()).full);
     assert!(!next.since(Some(cursor(4)), &FloodQuery::default()).full);
 }
@@ -206,7 +206,7 @@ async fn a_full_state_is_encoded_once_and_stays_while_there_is_room() {
     let full = async |minimum_state: Option<FloodState>, weight: u64| {
         let encode = async || {
             encoded.fetch_add(1, Ordering::SeqCst);
-            let held = Box::new(permits.large(Lane::States, weight).await?.finish(40));
+            let held = Box::new(permits.large(PermitPool::States, weight).await?.finish(40));
             Ok::<_, Busy>(Arc::new(FullState { cursor: state.cursor(), json: vec![b' '; 40], held }))
         };
         state.full(&FloodQuery { minimum_state, ..FloodQuery::default() }, weight, 100, encode).await
@@ -227,10 +227,10 @@ async fn a_full_state_is_encoded_once_and_stays_while_there_is_room() {
 fn a_credential_has_fewer_seats_than_its_address() {
     let limits: Streams =
         serde_json::from_value(serde_json::json!({ "total": 4, "per_address": 2, "per_key": 1 })).unwrap();
-    let seats = Seats::new(limits, &Metrics::default());
+    let seats = StreamLimiter::new(limits, &Metrics::default());
     let key = || Client::Credential(siaga::auth::CredentialKind::ApiKey, "a".into());
     let _first = seats.take(key()).unwrap();
-    assert_eq!(seats.take(key()).unwrap_err(), NoSlot::OfKey);
+    assert_eq!(seats.take(key()).unwrap_err(), LimitReached::OfKey);
     let address = || Client::from(std::net::IpAddr::from([192, 0, 2, 1]));
     let _both = [seats.take(address()).unwrap(), seats.take(address()).unwrap()];
 }

@@ -6,10 +6,10 @@ use crate::model::Timestamp;
 
 /// The states that all clients without a credential get until the next tick, so that shared caches hold few cursors.
 #[derive(Debug, Default)]
-pub(super) struct Ticks(Mutex<Option<Held>>);
+pub(super) struct Ticks(Mutex<Option<Tick>>);
 
 #[derive(Debug)]
-struct Held {
+struct Tick {
     tick: Timestamp,
     state: Arc<State>,
 }
@@ -33,7 +33,7 @@ impl Ticks {
         let state = match &*held {
             Some(held) if held.tick == tick && is_past(&held.state) => Arc::clone(&held.state),
             _ => {
-                *held = Some(Held { tick, state: Arc::clone(current) });
+                *held = Some(Tick { tick, state: Arc::clone(current) });
                 Arc::clone(current)
             }
         };

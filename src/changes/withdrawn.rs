@@ -6,9 +6,9 @@ use crate::stores::Revision;
 /// The newest revision of the reports at which this server knows that a report was hidden or erased. Data of an earlier
 /// revision may have that report, so it must not be returned any more, even if the store is away. Clones share the value.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Withdrawn(Arc<AtomicU64>);
+pub(crate) struct WithdrawnRevision(Arc<AtomicU64>);
 
-impl Withdrawn {
+impl WithdrawnRevision {
     /// Notes that the reports of a revision are without those that were hidden or erased.
     pub(crate) fn note(&self, without: Revision) {
         self.0.fetch_max(without.0, Ordering::SeqCst);

@@ -22,7 +22,7 @@ impl ConfigError {
     }
 
     /// Makes an error about the files of a country.
-    pub(crate) fn of_country(faults: Vec<String>) -> Self {
+    pub(crate) fn from_country(faults: Vec<String>) -> Self {
         Self(faults)
     }
 

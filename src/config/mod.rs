@@ -10,7 +10,6 @@ mod at_once;
 mod base_url;
 mod by_resource;
 mod cache;
-mod calls;
 mod desk;
 mod env;
 mod error;
@@ -30,6 +29,7 @@ mod sources;
 mod streams;
 mod trusted_proxies;
 mod unread;
+mod webhooks;
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -51,7 +51,6 @@ pub(crate) use self::at_once::AtOnce;
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
 pub(crate) use self::by_resource::ByResource;
 pub(crate) use self::cache::Cache;
-pub(crate) use self::calls::{CallSettings, Calls, EventKind, Method};
 pub(crate) use self::desk::Desk;
 pub(crate) use self::env::NamedFile;
 pub(crate) use self::env::{DatabaseUrl, SiagaEnv};
@@ -73,6 +72,7 @@ pub(crate) use self::site::Site;
 pub(crate) use self::sources::SourceSettings;
 pub(crate) use self::streams::Streams;
 pub(crate) use self::trusted_proxies::TrustedProxies;
+pub(crate) use self::webhooks::{EventKind, Method, WebhookSettings, Webhooks};
 use crate::auth;
 use crate::data::country::CountrySettings;
 use crate::data::folder::FolderFile;
@@ -120,7 +120,7 @@ pub struct Config {
     /// The sources of the data, by name. **Default: none**
     pub(crate) sources: BTreeMap<String, SourceSettings>,
     /// Outgoing calls, by name. **Default: none**
-    pub(crate) calls: Calls,
+    pub(crate) calls: Webhooks,
     /// The credentials that are accepted.
     pub(crate) auth: auth::Settings,
     /// Where the images of cards are stored.
@@ -180,7 +180,7 @@ impl Default for Config {
             disasters: Disasters::default(),
             feeds: Feeds::default(),
             sources: BTreeMap::new(),
-            calls: Calls::default(),
+            calls: Webhooks::default(),
             auth: auth::Settings::default(),
             images: Images::default(),
             file: file::Settings::default(),
@@ -354,7 +354,7 @@ impl Config {
             config.cards.open = true;
         }
         also_at::check(&config.also_at, &config.base_url)?;
-        config.country.read().map_err(ConfigError::of_country)?;
+        config.country.read().map_err(ConfigError::from_country)?;
         config.name_site(figment);
         config.site.check()?;
         config

@@ -99,7 +99,7 @@ impl Rate {
     /// No limit.
     pub(super) const ANY: Self = Self(None);
 
-    pub(crate) fn of(number: Option<NonZeroU32>) -> Self {
+    pub(crate) fn new(number: Option<NonZeroU32>) -> Self {
         Self(number)
     }
 

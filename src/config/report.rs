@@ -34,9 +34,9 @@ impl Default for ReportPage {
     fn default() -> Self {
         Self {
             review: false,
-            reviewed_after: Rate::of(NonZeroU32::new(300)),
-            reviewed_total: Rate::of(NonZeroU32::new(5_000)),
-            refused_after: Rate::of(NonZeroU32::new(600)),
+            reviewed_after: Rate::new(NonZeroU32::new(300)),
+            reviewed_total: Rate::new(NonZeroU32::new(5_000)),
+            refused_after: Rate::new(NonZeroU32::new(600)),
             advice: BTreeMap::new(),
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
-use crate::model::{Covered, duration};
+use crate::model::{CoveredData, duration};
 
 /// A source of data that is expected to be heard regularly: `sources.<name>`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub(crate) struct SourceSettings {
     pub every: Duration,
     /// The data that it is a source of. **Default: `floods`, `reports`, `gauges`**
     #[serde(default = "everything")]
-    pub covers: BTreeSet<Covered>,
+    pub covers: BTreeSet<CoveredData>,
 }
 
 #[cfg(test)]
@@ -33,8 +33,8 @@ const LONGEST_NAME: usize = 64;
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_hours(366 * 24);
 
-fn everything() -> BTreeSet<Covered> {
-    Covered::ALL.into()
+fn everything() -> BTreeSet<CoveredData> {
+    CoveredData::ALL.into()
 }
 
 /// Checks the names and the settings of sources.

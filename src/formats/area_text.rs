@@ -7,7 +7,7 @@ use crate::model::{Area, FloodCondition, FloodIdentity, FloodStatus};
 /// The last properties of a local area: those that are not prepared.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Last {
+pub(super) enum ConditionText {
     /// Its state, in layers of floods.
     State(FloodCondition),
     /// The place of its label, in layers of outlines.
@@ -17,7 +17,7 @@ pub(super) enum Last {
     },
 }
 
-impl Last {
+impl ConditionText {
     pub(super) fn state(status: FloodStatus) -> Self {
         Self::State(FloodCondition(status))
     }
@@ -34,7 +34,7 @@ impl Last {
 
 /// Appends the properties of an area that are the same in all layers, without the brace that closes the object.
 pub(super) fn append_identity(area: &Area, out: &mut Vec<u8>) -> serde_json::Result<()> {
-    serde_json::to_writer(&mut *out, &FloodIdentity::of(area))?;
+    serde_json::to_writer(&mut *out, &FloodIdentity::new(area))?;
     out.pop();
     Ok(())
 }
@@ -63,7 +63,7 @@ impl AreaText {
     /// Returns a text without features.
     pub(super) fn new() -> serde_json::Result<Self> {
         let mut dry = Vec::new();
-        Last::state(FloodStatus::NEVER_FLOODED).append(&mut dry)?;
+        ConditionText::state(FloodStatus::NEVER_FLOODED).append(&mut dry)?;
         Ok(Self { text: Vec::new(), marks: Vec::new(), dry })
     }
 
@@ -100,12 +100,12 @@ impl AreaText {
     /// Appends all features with their last properties, which are in the same order.
     pub(super) fn append_all(
         &self,
-        all: impl Iterator<Item = Last>,
+        all: impl Iterator<Item = ConditionText>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         let mut done = 0;
         for (marks, last) in self.marks.iter().zip(all) {
-            if !matches!(last, Last::State(FloodCondition(FloodStatus::NEVER_FLOODED))) {
+            if !matches!(last, ConditionText::State(FloodCondition(FloodStatus::NEVER_FLOODED))) {
                 out.extend_from_slice(&self.text[done..marks.identity]);
                 last.append(out)?;
                 done = marks.identity + self.dry.len();
@@ -119,13 +119,15 @@ impl AreaText {
     pub(super) fn append_to_properties(
         &self,
         index: usize,
-        last: Last,
+        last: ConditionText,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         let Marks { start, identity } = self.marks[index];
         out.extend_from_slice(&self.text[start..identity]);
         match last {
-            Last::State(FloodCondition(FloodStatus::NEVER_FLOODED)) => out.extend_from_slice(&self.dry),
+            ConditionText::State(FloodCondition(FloodStatus::NEVER_FLOODED)) => {
+                out.extend_from_slice(&self.dry)
+            }
             last => last.append(out)?,
         }
         Ok(())

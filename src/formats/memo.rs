@@ -12,10 +12,10 @@ const SETS: usize = 4;
 /// A set is identified by its address, because it never changes. The next call drops entries whose set is gone, and the
 /// oldest entry if there are more than four. The cache only saves work: a caller gets the same value as without it.
 #[derive(Debug)]
-pub(super) struct Memo<T>(Mutex<Vec<Entry<T>>>);
+pub(super) struct Memo<T>(Mutex<Vec<MemoEntry<T>>>);
 
 /// A set and the value that was built from it.
-type Entry<T> = (Weak<AreaSet>, Arc<Kept<T>>);
+type MemoEntry<T> = (Weak<AreaSet>, Arc<LazyValue<T>>);
 
 impl<T> Default for Memo<T> {
     fn default() -> Self {
@@ -29,12 +29,16 @@ impl<T> Memo<T> {
     /// # Errors
     ///
     /// Those of `make`; the next call tries again.
-    pub(super) fn of<E>(&self, set: &Arc<AreaSet>, make: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
+    pub(super) fn get_or_build<E>(
+        &self,
+        set: &Arc<AreaSet>,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
         self.kept(set).get(make)
     }
 
     /// Returns the entry of a set. While its value is built, calls for other sets do not wait.
-    fn kept(&self, set: &Arc<AreaSet>) -> Arc<Kept<T>> {
+    fn kept(&self, set: &Arc<AreaSet>) -> Arc<LazyValue<T>> {
         let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sets.retain(|(known, _)| known.strong_count() > 0);
         // The address is not used again while there is a weak pointer to it.
@@ -44,7 +48,7 @@ impl<T> Memo<T> {
         if sets.len() == SETS {
             sets.remove(0);
         }
-        let kept = Arc::new(Kept::default());
+        let kept = Arc::new(LazyValue::default());
         sets.push((Arc::downgrade(set), Arc::clone(&kept)));
         kept
     }
@@ -52,15 +56,15 @@ impl<T> Memo<T> {
 
 /// A value that is built at the first call.
 #[derive(Debug)]
-pub(super) struct Kept<T>(Mutex<Option<Arc<T>>>);
+pub(super) struct LazyValue<T>(Mutex<Option<Arc<T>>>);
 
-impl<T> Default for Kept<T> {
+impl<T> Default for LazyValue<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T> Kept<T> {
+impl<T> LazyValue<T> {
     /// Returns the value if it is built. Never waits.
     pub(super) fn built(&self) -> Option<Arc<T>> {
         self.0.try_lock().ok()?.clone()
@@ -91,16 +95,16 @@ mod tests {
 
     use super::*;
 
-    fn of(memo: &Memo<u32>, set: &Arc<AreaSet>, number: u32) -> u32 {
-        *memo.of(set, || Ok::<_, Infallible>(number)).unwrap()
+    fn get(memo: &Memo<u32>, set: &Arc<AreaSet>, number: u32) -> u32 {
+        *memo.get_or_build(set, || Ok::<_, Infallible>(number)).unwrap()
     }
 
     #[test]
     fn each_set_has_its_own_made_once() {
         let memo = Memo::default();
         let [one, other] = [Arc::default(), Arc::default()];
-        assert_eq!((of(&memo, &one, 1), of(&memo, &other, 2)), (1, 2));
-        assert_eq!((of(&memo, &one, 3), of(&memo, &other, 4)), (1, 2));
+        assert_eq!((get(&memo, &one, 1), get(&memo, &other, 2)), (1, 2));
+        assert_eq!((get(&memo, &one, 3), get(&memo, &other, 4)), (1, 2));
     }
 
     #[test]
@@ -112,11 +116,11 @@ mod tests {
                 thread::sleep(std::time::Duration::from_millis(50));
                 Ok::<_, Infallible>(0)
             };
-            let first = scope.spawn(move || *memo.of(set, slowly).unwrap());
+            let first = scope.spawn(move || *memo.get_or_build(set, slowly).unwrap());
             let others = [1, 2, 3].map(|number| {
                 scope.spawn(move || {
                     begun.wait();
-                    of(memo, set, number)
+                    get(memo, set, number)
                 })
             });
             [first].into_iter().chain(others).map(|answer| answer.join().unwrap()).collect::<Vec<_>>()
@@ -129,23 +133,23 @@ mod tests {
         let memo = Memo::default();
         let kept = |memo: &Memo<u32>| memo.0.lock().unwrap().len();
         let gone: Arc<AreaSet> = Arc::default();
-        of(&memo, &gone, 1);
+        get(&memo, &gone, 1);
         drop(gone);
         let sets: Vec<Arc<AreaSet>> = (0..SETS + 2).map(|_| Arc::default()).collect();
-        of(&memo, &sets[0], 2);
+        get(&memo, &sets[0], 2);
         assert_eq!(kept(&memo), 1);
         for set in &sets {
-            of(&memo, set, 3);
+            get(&memo, set, 3);
         }
         assert_eq!(kept(&memo), SETS);
-        assert_eq!(of(&memo, &sets[SETS + 1], 4), 3);
-        assert_eq!(of(&memo, &sets[0], 5), 5, "was given up for later ones");
+        assert_eq!(get(&memo, &sets[SETS + 1], 4), 3);
+        assert_eq!(get(&memo, &sets[0], 5), 5, "was given up for later ones");
     }
 
     #[test]
     fn what_could_not_be_made_is_tried_again() {
         let (memo, set) = (Memo::default(), Arc::default());
-        assert_eq!(memo.of(&set, || Err("no")), Err("no"));
-        assert_eq!(of(&memo, &set, 7), 7);
+        assert_eq!(memo.get_or_build(&set, || Err("no")), Err("no"));
+        assert_eq!(get(&memo, &set, 7), 7);
     }
 }

@@ -33,8 +33,8 @@ use serde_json::{Value, json};
 
 pub(crate) use self::bare::bare;
 pub use self::registry::{FormatRegistry, InvalidFormats};
+use crate::model::{CancelFlag, Cancelled};
 use crate::model::{Layer, LayerKind, Timestamp};
-use crate::model::{Stop, Stopped};
 
 /// Writes layers in one format.
 ///
@@ -86,7 +86,7 @@ pub trait Format: Any + Debug + Send + Sync {
 
     /// Returns the format for a single entry of its documents, at the address that its documents give to the entry.
     /// **Default: `None`**
-    fn of_entry(&self) -> Option<Arc<dyn Format>> {
+    fn entry_format(&self) -> Option<Arc<dyn Format>> {
         None
     }
 
@@ -188,7 +188,7 @@ pub struct EncodeContext {
     /// West, south, east and north of all loaded areas, in degrees: the bounding box of a document without features. `None` if there
     /// are no areas. Only set for such a document.
     pub bounds: Option<[f64; 4]>,
-    pub(crate) stop: Stop,
+    pub(crate) stop: CancelFlag,
 }
 
 impl EncodeContext {
@@ -200,7 +200,7 @@ impl EncodeContext {
             base_url: base_url.into(),
             not_covered: None,
             bounds: None,
-            stop: Stop::default(),
+            stop: CancelFlag::default(),
         }
     }
 
@@ -209,8 +209,8 @@ impl EncodeContext {
     ///
     /// # Errors
     ///
-    /// [`Stopped`].
-    pub fn check(&self) -> Result<(), Stopped> {
+    /// [`Cancelled`].
+    pub fn check(&self) -> Result<(), Cancelled> {
         self.stop.check()
     }
 }

@@ -55,7 +55,7 @@ pub(crate) struct PageLanguage(Option<String>);
 
 impl PageLanguage {
     /// Returns the format with its texts in this language.
-    pub(crate) fn of(&self, format: Arc<dyn Format>) -> Arc<dyn Format> {
+    pub(crate) fn localize(&self, format: Arc<dyn Format>) -> Arc<dyn Format> {
         self.0.as_deref().and_then(|code| format.in_language(code)).unwrap_or(format)
     }
 }
@@ -95,9 +95,9 @@ impl QueryParameter for HistoryArea {
 
 /// `before`: the identifier of the alert before which a page of a history begins, or absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Before(pub(crate) Option<AlertIdentifier>);
+pub(crate) struct BeforeAlert(pub(crate) Option<AlertIdentifier>);
 
-impl QueryParameter for Before {
+impl QueryParameter for BeforeAlert {
     const NAME: &'static str = "before";
     const SAYS: &'static str = "The identifier of an alert: only earlier ones are listed.";
 

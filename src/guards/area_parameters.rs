@@ -11,9 +11,9 @@ use crate::model::{AreaId, AreaLevel, BoundingBox, digits};
 
 /// `bbox`: a part of the map, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Within(pub Option<BoundingBox>);
+pub(crate) struct BboxParam(pub Option<BoundingBox>);
 
-impl QueryParameter for Within {
+impl QueryParameter for BboxParam {
     const NAME: &'static str = "bbox";
     const SAYS: &'static str = "Only what touches this part of the map: `west,south,east,north` in degrees. A west that is \
                                 greater than the east crosses the 180th meridian. The sides are moved outwards to the next \
@@ -144,9 +144,9 @@ impl QueryParameter for Longitude {
 
 /// `long`: a longitude, by the name that `PetaBencana`'s clients give it. Required.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Long(pub f64);
+pub(crate) struct LongParam(pub f64);
 
-impl QueryParameter for Long {
+impl QueryParameter for LongParam {
     const NAME: &'static str = "long";
     const SAYS: &'static str = Longitude::SAYS;
     const REQUIRED: bool = true;

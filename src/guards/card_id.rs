@@ -42,7 +42,7 @@ impl Part for CardIdParam<'_> {
             "maxLength": interface.config.cards.max_id_length.get(),
             "pattern": schema::WITHOUT_CONTROLS, "examples": ["abcdefg"],
         });
-        operation.takes(Parameter::path(NAME, "The card.", schema));
-        operation.refuses(404, "There is no such card.");
+        operation.parameter(Parameter::path(NAME, "The card.", schema));
+        operation.error(404, "There is no such card.");
     }
 }

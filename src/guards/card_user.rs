@@ -6,11 +6,11 @@ use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 
 use super::Caller;
-use super::credential::{Authorized, Identified, Permission};
+use super::credential::{Authenticated, Authorized, Permission};
 use super::managed;
 use crate::config::Config;
 use crate::http::error::Problem;
-use crate::http::fairings::Arrival;
+use crate::http::fairings::RequestInfo;
 use crate::http::quotas::Quotas;
 use crate::model::{Card, CardId, Clock};
 use crate::openapi::{Interface, Operation, Part};
@@ -44,7 +44,7 @@ impl<'r, P: Permission> FromRequest<'r> for CardUser<P> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        Problem::outcome(request, Self::of(request).and_then(|user| user.admit().map(|()| user)))
+        Problem::outcome(request, Self::for_request(request).and_then(|user| user.admit().map(|()| user)))
     }
 }
 
@@ -52,23 +52,23 @@ impl<P: Permission> Part for CardUser<P> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         <Authorized<P> as Part>::describe(operation, interface);
         if interface.config.cards.open {
-            operation.needs_no_credential();
+            operation.optional_credential();
         }
     }
 }
 
 impl<P: Permission> CardUser<P> {
     /// Returns the caller of a request, which must be [admitted](Self::admit) before it names a card.
-    pub(crate) fn of(request: &Request<'_>) -> Result<Self, Problem> {
-        let caller = Caller::of(request).clone()?;
+    pub(crate) fn for_request(request: &Request<'_>) -> Result<Self, Problem> {
+        let caller = Caller::for_request(request).clone()?;
         let config = managed::<Config>(request)?;
         if caller.0.is_some() || !config.cards.open {
-            Identified::of(caller).and_then(Authorized::<P>::of)?;
+            Authenticated::require(caller).and_then(Authorized::<P>::require)?;
             return Ok(Self { bearer: None, permission: PhantomData });
         }
         let quotas = Arc::clone(managed::<Arc<Quotas>>(request)?);
         let bearer = Bearer {
-            address: Arrival::of(request).client,
+            address: RequestInfo::for_request(request).client,
             photo_token: request.headers().get_one(PHOTO_TOKEN).map(str::to_owned),
             quotas,
             metrics: managed::<Metrics>(request)?.clone(),

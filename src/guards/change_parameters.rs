@@ -14,9 +14,9 @@ use crate::schema;
 
 /// `since`: the cursor of an earlier response, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Since(pub Option<Cursor>);
+pub(crate) struct SinceCursor(pub Option<Cursor>);
 
-impl QueryParameter for Since {
+impl QueryParameter for SinceCursor {
     const NAME: &'static str = "since";
     const SAYS: &'static str = "The cursor of the last response; without it all states.";
 
@@ -54,10 +54,10 @@ impl QueryParameter for Wait {
 
 /// The header `Last-Event-ID`, which browsers send when they connect again; absent also if it is no cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LastEvent(pub Option<Cursor>);
+pub(crate) struct LastEventId(pub Option<Cursor>);
 
 #[rocket::async_trait]
-impl<'r> FromRequest<'r> for LastEvent {
+impl<'r> FromRequest<'r> for LastEventId {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
@@ -66,6 +66,6 @@ impl<'r> FromRequest<'r> for LastEvent {
     }
 }
 
-impl Part for LastEvent {
+impl Part for LastEventId {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }

@@ -19,7 +19,7 @@ pub struct Authorized<P> {
 
 /// A caller with a valid credential, whatever it allows.
 #[derive(Clone, Debug)]
-pub(crate) struct Identified(pub Credential);
+pub(crate) struct Authenticated(pub Credential);
 
 /// A permission that a route can require.
 pub trait Permission: Send + Sync + 'static {
@@ -75,23 +75,23 @@ impl Permission for ReportsModerate {
     const SCOPES: &'static [Scope] = &[Scope::ReportsModerate];
 }
 
-impl Part for Identified {
+impl Part for Authenticated {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        operation.requires_credential();
+        operation.any_credential();
     }
 }
 
 impl<P: Permission> Part for Authorized<P> {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         let scopes: Vec<_> = P::SCOPES.iter().map(|scope| scope.name()).collect();
-        operation.takes_credential(&scopes);
+        operation.credential(&scopes);
     }
 }
 
-guard!(Identified, |request| Caller::of(request).clone().and_then(Self::of));
+guard!(Authenticated, |request| Caller::for_request(request).clone().and_then(Self::require));
 
-impl Identified {
-    pub(super) fn of(Caller(credential): Caller) -> Result<Self, Problem> {
+impl Authenticated {
+    pub(super) fn require(Caller(credential): Caller) -> Result<Self, Problem> {
         credential.map(Self).ok_or_else(|| Problem::unauthorized("no credential", None))
     }
 }
@@ -101,13 +101,14 @@ impl<'r, P: Permission> FromRequest<'r> for Authorized<P> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let authorized = Caller::of(request).clone().and_then(Identified::of).and_then(Self::of);
+        let authorized =
+            Caller::for_request(request).clone().and_then(Authenticated::require).and_then(Self::require);
         Problem::outcome(request, authorized)
     }
 }
 
 impl<P: Permission> Authorized<P> {
-    pub(super) fn of(Identified(credential): Identified) -> Result<Self, Problem> {
+    pub(super) fn require(Authenticated(credential): Authenticated) -> Result<Self, Problem> {
         if !P::SCOPES.iter().any(|&scope| credential.allows(scope)) {
             let needed: Vec<_> = P::SCOPES.iter().map(|scope| scope.name()).collect();
             let reason = format!("missing scope: needs one of [{}]", needed.join(", "));

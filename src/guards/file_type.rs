@@ -21,23 +21,23 @@ impl Part for FileType {
         let types = json!({ "type": "string", "enum": ImageType::NAMES.map(|(name, _)| name) });
         // OpenAPI ignores header parameters named `Content-Type`.
         let says = "The type the image will be sent as; without it the header `Content-Type` says so, else it is `image/jpeg`.";
-        operation.takes(Parameter::query(NAME, says, types));
-        operation.refuses(400, "`Content-Type` names a type that no image can have.");
+        operation.parameter(Parameter::query(NAME, says, types));
+        operation.error(400, "`Content-Type` names a type that no image can have.");
     }
 }
 
 fn file_type(request: &Request<'_>) -> Result<ImageType, Problem> {
-    if let Some(asked) = Query::of(request).get(NAME)? {
+    if let Some(asked) = Query::for_request(request).get(NAME)? {
         return ImageType::named(&asked).ok_or_else(|| unknown(Source::Query, NAME));
     }
     match request.headers().get_one(HEADER) {
         None => Ok(ImageType::Jpeg),
-        Some(text) => of_header(text),
+        Some(text) => from_header(text),
     }
 }
 
 /// Returns the image type that the header names; JPEG if the header has a value that HTTP libraries send by default.
-fn of_header(text: &str) -> Result<ImageType, Problem> {
+fn from_header(text: &str) -> Result<ImageType, Problem> {
     let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let says_nothing =
         ["", "application/json", "application/x-www-form-urlencoded"].contains(&essence.as_str());
@@ -65,10 +65,10 @@ mod tests {
             ("application/json; charset=utf-8", ImageType::Jpeg),
             ("application/x-www-form-urlencoded", ImageType::Jpeg),
         ] {
-            assert_eq!(of_header(text).unwrap(), expected, "{text}");
+            assert_eq!(from_header(text).unwrap(), expected, "{text}");
         }
         for text in ["audio/mpeg", "image/svg+xml", "image/heic", "png", "image/*", "text/plain"] {
-            assert!(of_header(text).is_err(), "{text}");
+            assert!(from_header(text).is_err(), "{text}");
         }
     }
 }

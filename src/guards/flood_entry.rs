@@ -32,7 +32,7 @@ pub(crate) struct Entry {
 guard!(FloodEntry, |request| {
     match BareAddresses::format(request) {
         Some(_) => Ok(None),
-        None => managed(request).and_then(|formats| entry(Query::of(request), formats)),
+        None => managed(request).and_then(|formats| entry(Query::for_request(request), formats)),
     }
     .map(Self)
 });
@@ -43,15 +43,15 @@ impl Part for FloodEntry {
         let says = "Together with `time`, and if no format is given, returns the single alert that an entry of the feed \
                     links to. Otherwise ignored.";
         let area = json!({ "type": "string", "examples": ["5"] });
-        operation.takes(Parameter::query(AREA, says, area));
+        operation.parameter(Parameter::query(AREA, says, area));
         let says = "When the state of `area_id` was set; a plus sign is encoded as %2B.";
-        operation.takes(Parameter::query(
+        operation.parameter(Parameter::query(
             TIME,
             says,
             json!({ "type": "string", "examples": ["2016-12-19T20:52:52+07:00"] }),
         ));
-        operation.gives(format.media_type(), format.schema(LayerKind::Floods));
-        operation.refuses(
+        operation.response(format.media_type(), format.schema(LayerKind::Floods));
+        operation.error(
             404,
             "The area of `area_id` has no state that was set at `time`: the alert no longer stands.",
         );
@@ -60,7 +60,7 @@ impl Part for FloodEntry {
 
 /// Returns the format for single entries.
 fn format(formats: &FormatRegistry) -> Option<Arc<dyn Format>> {
-    formats.carrying(LayerKind::Floods).find_map(|format| format.of_entry())
+    formats.carrying(LayerKind::Floods).find_map(|format| format.entry_format())
 }
 
 fn entry(query: Query<'_>, formats: &FormatRegistry) -> Result<Option<Entry>, Problem> {

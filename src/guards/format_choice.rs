@@ -45,9 +45,9 @@ impl<'r, R: MapResource> FromRequest<'r> for FormatChoice<R> {
             let accept = || Accept::new(request.headers().get("Accept"));
             let formats: Vec<_> = registry.carrying(R::DESCRIPTION.kind).collect();
             if let Some(name) = BareAddresses::format(request) {
-                return in_address(Query::of(request), name, &formats);
+                return in_address(Query::for_request(request), name, &formats);
             }
-            let format = choice(Query::of(request), accept, &formats)?;
+            let format = choice(Query::for_request(request), accept, &formats)?;
             Ok(format.bare().filter(|bare| accept().prefers(&**bare, &*format)).unwrap_or(format))
         });
         Problem::outcome(request, format.map(|format| Self { format, resource: PhantomData }))
@@ -67,7 +67,7 @@ impl<R: MapResource> Part for FormatChoice<R> {
         gives(operation, formats.iter().map(|format| (&***format, schema(&***format))), kind);
         for format in formats {
             if let Some(bare) = format.bare() {
-                operation.gives(bare.media_type(), schema(&**format));
+                operation.response(bare.media_type(), schema(&**format));
             }
         }
     }
@@ -83,18 +83,18 @@ guard!(AlertFormat, |request| {
     managed::<FormatRegistry>(request)
         .and_then(|registry| {
             if BareAddresses::format(request) == Some(DOCUMENT) {
-                return alert_document(registry, Query::of(request));
+                return alert_document(registry, Query::for_request(request));
             }
-            let formats = of_alert(registry);
+            let formats = alert_formats(registry);
             let accept = || Accept::new(request.headers().get("Accept"));
-            choice(Query::of(request), accept, &formats.iter().collect::<Vec<_>>())
+            choice(Query::for_request(request), accept, &formats.iter().collect::<Vec<_>>())
         })
         .map(Self)
 });
 
 impl Part for AlertFormat {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let formats = of_alert(interface.formats);
+        let formats = alert_formats(interface.formats);
         let says = format!("{NAME} `.{DOCUMENT}` after the identifier chooses the CAP document.");
         describe(&formats.iter().collect::<Vec<_>>(), &says, operation);
         operation.formats = document(interface.formats).map(|_| DOCUMENT.to_owned()).into_iter().collect();
@@ -125,10 +125,10 @@ fn gives<'f>(
     }
     for ((media_type, is_enveloped), formats) in given {
         if is_enveloped {
-            operation.gives(media_type, schema::enveloped(alternatives(formats, kind)));
+            operation.response(media_type, schema::enveloped(alternatives(formats, kind)));
         } else {
             for (_, schema) in formats {
-                operation.gives(media_type, schema);
+                operation.response(media_type, schema);
             }
         }
     }
@@ -157,14 +157,14 @@ fn alternatives(formats: Vec<(&dyn Format, Value)>, kind: LayerKind) -> Value {
 const DOCUMENT: &str = Container::XML.0;
 
 /// Returns the formats for one alert, the preferred one first.
-fn of_alert(registry: &FormatRegistry) -> Vec<Arc<dyn Format>> {
-    let others = registry.carrying(LayerKind::Alerts).filter(|format| format.of_entry().is_none());
+fn alert_formats(registry: &FormatRegistry) -> Vec<Arc<dyn Format>> {
+    let others = registry.carrying(LayerKind::Alerts).filter(|format| format.entry_format().is_none());
     document(registry).into_iter().chain(others.cloned()).collect()
 }
 
 /// Returns the format of the documents that the feeds of alerts link to; `None` if no feed is enabled.
 fn document(registry: &FormatRegistry) -> Option<Arc<dyn Format>> {
-    registry.carrying(LayerKind::Alerts).find_map(|format| format.of_entry())
+    registry.carrying(LayerKind::Alerts).find_map(|format| format.entry_format())
 }
 
 /// Returns the format of the document, for an address that ends in [`DOCUMENT`]. Parameters may only repeat the choice.
@@ -192,9 +192,9 @@ fn describe(formats: &[&Arc<dyn Format>], says: &str, operation: &mut Operation)
         ),
         ("geoformat", says, json!(names)),
     ] {
-        operation.takes(Parameter::query(name, says, json!({ "type": "string", "enum": values })));
+        operation.parameter(Parameter::query(name, says, json!({ "type": "string", "enum": values })));
     }
-    operation.is_shared();
+    operation.cached_response();
 }
 
 /// Chooses among formats, of which the first is the default, and returns the chosen one as it is now.

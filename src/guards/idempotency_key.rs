@@ -23,8 +23,8 @@ impl Part for IdempotencyKey {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         let says = "A UUID of your own for the request. Repeating the request with it within a day changes nothing, and gives \
             the first response again.";
-        operation.takes(Parameter::header(NAME, says, json!({ "type": "string", "format": "uuid" })));
-        operation.refuses(422, "The same `Idempotency-Key` came with another request.");
+        operation.parameter(Parameter::header(NAME, says, json!({ "type": "string", "format": "uuid" })));
+        operation.error(422, "The same `Idempotency-Key` came with another request.");
     }
 }
 

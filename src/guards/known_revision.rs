@@ -28,10 +28,10 @@ impl KnownRevision {
         format!("{}{next}{NAME}={revision}", self.address)
     }
 
-    fn of(request: &Request<'_>) -> Result<Self, Problem> {
-        let requested = Query::of(request).get(NAME)?.map(String::from);
+    fn read(request: &Request<'_>) -> Result<Self, Problem> {
+        let requested = Query::for_request(request).get(NAME)?.map(String::from);
         let query = request.uri().query().map_or("", |query| query.as_str());
-        let known = managed::<KnownParameters>(request)?.of(request);
+        let known = managed::<KnownParameters>(request)?.for_route(request);
         let is_known =
             |name: &str| known.is_none_or(|known| known.contains(name) || name.contains(['%', '+']));
         let is_other = |part: &&str| {
@@ -46,13 +46,13 @@ impl KnownRevision {
     }
 }
 
-guard!(KnownRevision, |request| Self::of(request));
+guard!(KnownRevision, |request| Self::read(request));
 
 impl Part for KnownRevision {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         const SAYS: &str = "As in the header `Content-Location` of a response: while the response is still the same, caches may \
                             reuse it for a day.";
-        operation.takes(Parameter::query(
+        operation.parameter(Parameter::query(
             NAME,
             SAYS,
             json!({ "type": "string", "examples": ["0ce31fd5a1c2a3b4"] }),

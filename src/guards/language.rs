@@ -5,14 +5,14 @@ use serde_json::json;
 
 use super::{Query, guard};
 use crate::config::Config;
-use crate::data::country::Texts;
+use crate::data::country::Translations;
 use crate::http::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
 /// The language of a page: of `lang`, else the first of `Accept-Language` that the country has, else the country's own. Each may
 /// name it by any code that [`Country::language`](crate::data::country::Country::language) knows.
 #[derive(Clone, Debug)]
-pub(crate) struct Language(Arc<Texts>);
+pub(crate) struct Language(Arc<Translations>);
 
 impl Language {
     /// Returns the code of the language (BCP 47).
@@ -22,7 +22,7 @@ impl Language {
     }
 
     /// Returns the texts in the language.
-    pub(crate) fn texts(&self) -> &Texts {
+    pub(crate) fn texts(&self) -> &Translations {
         &self.0
     }
 
@@ -32,16 +32,16 @@ impl Language {
     }
 
     /// Returns the language that a reader gets also if the address names one that the country does not have.
-    pub(crate) fn of_reader(request: &Request<'_>, config: &Config) -> Self {
-        let named = Query::of(request).get("lang").ok().flatten();
+    pub(crate) fn for_reader(request: &Request<'_>, config: &Config) -> Self {
+        let named = Query::for_request(request).get("lang").ok().flatten();
         let named = named.and_then(|lang| Self::named(&lang, config));
         named.unwrap_or_else(|| Self::preferred(request, config))
     }
 
-    pub(crate) fn of(request: &Request<'_>) -> Result<Self, Problem> {
+    pub(crate) fn for_request(request: &Request<'_>) -> Result<Self, Problem> {
         let config = request.rocket().state::<Config>();
         let config = config.ok_or_else(|| Problem::internal("there is no configuration"))?;
-        match Query::of(request).get("lang")? {
+        match Query::for_request(request).get("lang")? {
             Some(lang) => named(&lang, config).map_err(|must| Problem::invalid(Source::Query, "lang", must)),
             None => Ok(Self::preferred(request, config)),
         }
@@ -82,12 +82,12 @@ fn accepted<'a, L>(lines: impl Iterator<Item = &'a str>, named: impl Fn(&str) ->
     best.map(|(_, language)| language)
 }
 
-guard!(Language, |request| Self::of(request));
+guard!(Language, |request| Self::for_request(request));
 
 impl Part for Language {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let schema = json!({ "type": "string", "enum": codes(interface.config) });
-        operation.takes(Parameter::query(
+        operation.parameter(Parameter::query(
             "lang",
             "The language of the texts; without it the one that `Accept-Language` prefers.",
             schema,

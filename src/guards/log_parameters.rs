@@ -9,21 +9,21 @@ use crate::schema;
 
 /// `since`: the earliest time of an entry, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LoggedSince(pub(crate) Option<Timestamp>);
+pub(crate) struct LogSince(pub(crate) Option<Timestamp>);
 
 /// `until`: the latest time of an entry, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LoggedUntil(pub(crate) Option<Timestamp>);
+pub(crate) struct LogUntil(pub(crate) Option<Timestamp>);
 
 /// `by`: who made the change, or absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LoggedBy(pub(crate) Option<String>);
+pub(crate) struct LogAuthor(pub(crate) Option<String>);
 
 /// `batch`: the number of a batch, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LoggedBatch(pub(crate) Option<BatchNumber>);
+pub(crate) struct LogBatch(pub(crate) Option<BatchNumber>);
 
-impl QueryParameter for LoggedSince {
+impl QueryParameter for LogSince {
     const NAME: &'static str = "since";
     const SAYS: &'static str = "A time: only changes at it or later are listed.";
 
@@ -36,7 +36,7 @@ impl QueryParameter for LoggedSince {
     }
 }
 
-impl QueryParameter for LoggedUntil {
+impl QueryParameter for LogUntil {
     const NAME: &'static str = "until";
     const SAYS: &'static str = "A time: only changes at it or earlier are listed.";
 
@@ -53,7 +53,7 @@ fn moment(value: Option<&str>) -> Result<Option<Timestamp>, String> {
     value.map(Timestamp::parse).transpose().map_err(|error: InvalidTimestamp| error.to_string())
 }
 
-impl QueryParameter for LoggedBy {
+impl QueryParameter for LogAuthor {
     const NAME: &'static str = "by";
     const SAYS: &'static str = "Who made the change: the subject of the credential, or the `username`.";
 
@@ -69,7 +69,7 @@ impl QueryParameter for LoggedBy {
     }
 }
 
-impl QueryParameter for LoggedBatch {
+impl QueryParameter for LogBatch {
     const NAME: &'static str = "batch";
     const SAYS: &'static str = "The number of a batch; without it all changes.";
 

@@ -13,7 +13,7 @@ guard!(MetricsReader, |request| {
         let Some(token) = &config.metrics.token else { return Ok(Self(())) };
         let given = request.headers().get_one("Authorization").and_then(bearer_token);
         // Digests are compared in constant time.
-        let known = given.is_some_and(|given| KeyDigest::of(given) == KeyDigest::of(token.expose()));
+        let known = given.is_some_and(|given| KeyDigest::new(given) == KeyDigest::new(token.expose()));
         known
             .then_some(Self(()))
             .ok_or_else(|| Problem::unauthorized("not the token of siaga.metrics.token", None))

@@ -4,8 +4,8 @@
 //!
 //! A route lists what it needs as its arguments. Rocket runs the guards from left to right, and the first one that fails
 //! decides the response, by its [`Problem`](crate::http::error::Problem). So put the guard of the caller first: [`Caller`] if anyone
-//! may send the request, [`Authorized`] if it needs a scope. Read a parameter of the query as a [`Param`], and a segment of the path as a
-//! [`PathParam`]. Take values that the server manages, such as the store, as `&State<…>`. [`Answers`](crate::rendering::Answers)
+//! may send the request, [`Authorized`] if it needs a scope. Read a parameter of the query as a [`QueryParam`], and a segment of the path as a
+//! [`PathParam`]. Take values that the server manages, such as the store, as `&State<…>`. [`ResponseCache`](crate::rendering::ResponseCache)
 //! is a guard as well.
 //!
 //! ```
@@ -37,8 +37,8 @@
 
 mod accept;
 mod alert_parameters;
+mod area_filter;
 mod area_parameters;
-mod area_selector;
 mod body_headers;
 mod card_id;
 mod card_user;
@@ -65,15 +65,17 @@ pub use crate::http::admission::Caller;
 pub(crate) use crate::http::managed::{guard, managed};
 
 pub(crate) use self::accept::{WantsOpenMetrics, WantsPage};
-pub(crate) use self::alert_parameters::Before;
+pub(crate) use self::alert_parameters::BeforeAlert;
 pub(crate) use self::alert_parameters::{AlertContent, AlertIdentifier, HistoryArea, PageLanguage};
-pub(crate) use self::area_parameters::{Admin, AreaIds, Latitude, Level, Long, Longitude, Within, Zoom};
-pub(crate) use self::area_selector::FloodSelect;
-pub use self::area_selector::Select;
+pub use self::area_filter::AreaFilter;
+pub(crate) use self::area_filter::FloodAreaFilter;
+pub(crate) use self::area_parameters::{
+    Admin, AreaIds, BboxParam, Latitude, Level, LongParam, Longitude, Zoom,
+};
 pub(crate) use self::card_id::CardIdParam;
 pub(crate) use self::card_user::{CardUser, PHOTO_TOKEN};
-pub(crate) use self::change_parameters::{LastEvent, Since, Wait};
-pub(crate) use self::credential::Identified;
+pub(crate) use self::change_parameters::{LastEventId, SinceCursor, Wait};
+pub(crate) use self::credential::Authenticated;
 pub use self::credential::{
     Authorized, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Permission, ReportsModerate,
 };
@@ -87,13 +89,13 @@ pub(crate) use self::idempotency_key::IdempotencyKey;
 pub use self::json_body::JsonBody;
 pub(crate) use self::known_revision::KnownRevision;
 pub(crate) use self::language::Language;
-pub(crate) use self::log_parameters::{LoggedBatch, LoggedBy, LoggedSince, LoggedUntil};
+pub(crate) use self::log_parameters::{LogAuthor, LogBatch, LogSince, LogUntil};
 pub(crate) use self::metrics_reader::MetricsReader;
-pub use self::parameter::{Param, PathParam, PathParameter, QueryParameter};
+pub use self::parameter::{PathParam, PathParameter, QueryParam, QueryParameter};
 pub(crate) use self::path_parameters::SourceName;
 pub use self::period::RequestedPeriod;
 pub(crate) use self::query::Query;
-pub(crate) use self::query_parameters::{ChangedBefore, Training};
+pub(crate) use self::query_parameters::{BeforeTime, Training};
 pub use self::query_parameters::{Disaster, MinimumState, TimePeriod};
 pub(crate) use self::query_parameters::{InfrastructureType, Username};
 pub(crate) use self::signed_upload::SignedUpload;

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::http::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
-/// A parameter of the query. Routes take it as [`Param`].
+/// A parameter of the query. Routes take it as [`QueryParam`].
 ///
 /// ```
 /// use rocket::get;
@@ -64,18 +64,18 @@ pub trait QueryParameter: Send + Sized {
 
 /// A [`QueryParameter`] of a request. If its value is wrong or it is given more than once, the response is 400.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Param<P> {
+pub struct QueryParam<P> {
     value: P,
 }
 
-impl<P> Param<P> {
+impl<P> QueryParam<P> {
     /// Returns the parameter. Its fields can also be read directly.
     pub fn get(self) -> P {
         self.value
     }
 }
 
-impl<P> Deref for Param<P> {
+impl<P> Deref for QueryParam<P> {
     type Target = P;
 
     fn deref(&self) -> &P {
@@ -84,19 +84,20 @@ impl<P> Deref for Param<P> {
 }
 
 #[rocket::async_trait]
-impl<'r, P: QueryParameter> FromRequest<'r> for Param<P> {
+impl<'r, P: QueryParameter> FromRequest<'r> for QueryParam<P> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let parameter = managed::<Config>(request).and_then(|config| read::<P>(Query::of(request), config));
+        let parameter =
+            managed::<Config>(request).and_then(|config| read::<P>(Query::for_request(request), config));
         Problem::outcome(request, parameter.map(|value| Self { value }))
     }
 }
 
-impl<P: QueryParameter> Part for Param<P> {
+impl<P: QueryParameter> Part for QueryParam<P> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let parameter = Parameter::query(P::NAME, P::SAYS, P::schema(interface.config));
-        operation.takes(if P::REQUIRED { parameter.required() } else { parameter });
+        operation.parameter(if P::REQUIRED { parameter.required() } else { parameter });
     }
 }
 
@@ -152,9 +153,9 @@ impl<'r, P: PathParameter> FromParam<'r> for PathParam<P> {
 
 impl<P: PathParameter> Part for PathParam<P> {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        operation.takes(Parameter::path(P::NAME, P::SAYS, P::schema()));
+        operation.parameter(Parameter::path(P::NAME, P::SAYS, P::schema()));
         if let Some(missing) = P::MISSING {
-            operation.refuses(404, missing);
+            operation.error(404, missing);
         }
     }
 }

@@ -14,7 +14,7 @@ pub struct RequestedPeriod(pub Period);
 
 guard!(RequestedPeriod, |request| {
     managed::<Config>(request)
-        .and_then(|config| period(Query::of(request), config.limits.max_period))
+        .and_then(|config| period(Query::for_request(request), config.limits.max_period))
         .map(Self)
 });
 
@@ -23,7 +23,7 @@ impl Part for RequestedPeriod {
         let longest = written(interface.config.limits.max_period);
         let end = format!("The last moment, not before `start` and at most {longest} after it.");
         for (name, says) in [("start", "The first moment; a plus sign is encoded as %2B."), ("end", &end)] {
-            operation.takes(Parameter::query(name, says, schema::moment(says)).required());
+            operation.parameter(Parameter::query(name, says, schema::moment(says)).required());
         }
     }
 }

@@ -19,7 +19,7 @@ impl<'r> Query<'r> {
 
     /// Returns the query of a request; empty if it has none.
     #[must_use]
-    pub(crate) fn of(request: &'r Request<'_>) -> Self {
+    pub(crate) fn for_request(request: &'r Request<'_>) -> Self {
         Self::new(request.uri().query().map_or("", |query| query.as_str()))
     }
 

@@ -14,9 +14,9 @@ use crate::schema;
 
 /// `before`: the time before which a page of the log of an area begins, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ChangedBefore(pub Option<Timestamp>);
+pub(crate) struct BeforeTime(pub Option<Timestamp>);
 
-impl QueryParameter for ChangedBefore {
+impl QueryParameter for BeforeTime {
     const NAME: &'static str = "before";
     const SAYS: &'static str = "A time: only earlier changes are listed; a plus sign is encoded as %2B.";
 

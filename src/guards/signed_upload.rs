@@ -8,7 +8,7 @@ use super::body_headers::{announced, announces_at_most, is_not_coded};
 use super::{Query, guard, managed};
 use crate::config::Config;
 use crate::http::error::Problem;
-use crate::http::fairings::Arrival;
+use crate::http::fairings::RequestInfo;
 use crate::openapi::{Interface, Operation, Parameter, Part};
 use crate::photos::{CardImages, ImageError, ImageType, Incoming, Unpermitted};
 
@@ -22,27 +22,27 @@ guard!(SignedUpload, |request| permitted(request).await.map(Self));
 impl Part for SignedUpload {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         let text = || json!({ "type": "string", "minLength": 1 });
-        operation.takes(Parameter::path("name", "Which upload it is.", text()));
+        operation.parameter(Parameter::path("name", "Which upload it is.", text()));
         for (name, says) in
             [("expires", "Until when the address holds."), ("signature", "Who has signed it.")]
         {
-            operation.takes(Parameter::query(name, says, text()).required());
+            operation.parameter(Parameter::query(name, says, text()).required());
         }
         // Other names of these types are accepted; generators of clients do not know them.
-        operation.takes_bytes(ImageType::ALL.map(ImageType::media_type));
-        operation.refuses(403, "The address does not permit this, or no longer.");
-        operation.refuses(408, "The body arrived too slowly.");
-        operation.refuses(409, "The card has an image.");
-        operation.refuses(413, "The body is too large.");
-        operation.refuses(429, "Two uploads to the address are in progress, or too many of the client.");
-        operation.refuses(503, "The server is receiving as many uploads as it may.");
-        operation.refuses(415, "The body is not an image of the type the address is for.");
+        operation.body_media_types(ImageType::ALL.map(ImageType::media_type));
+        operation.error(403, "The address does not permit this, or no longer.");
+        operation.error(408, "The body arrived too slowly.");
+        operation.error(409, "The card has an image.");
+        operation.error(413, "The body is too large.");
+        operation.error(429, "Two uploads to the address are in progress, or too many of the client.");
+        operation.error(503, "The server is receiving as many uploads as it may.");
+        operation.error(415, "The body is not an image of the type the address is for.");
     }
 }
 
 async fn permitted(request: &Request<'_>) -> Result<Incoming, Problem> {
     let images = managed::<Arc<CardImages>>(request)?;
-    let query = Query::of(request);
+    let query = Query::for_request(request);
     // If any part of the address is missing or unreadable, the response is the same as for a wrong signature.
     let altered = || ImageError::NotPermitted(Unpermitted::WrongSignature);
     let part = |name| query.get(name).ok().flatten().ok_or_else(altered);
@@ -53,7 +53,7 @@ async fn permitted(request: &Request<'_>) -> Result<Incoming, Problem> {
     is_not_coded(request)?;
     is_of_type(request, permit.image_type)?;
     announces_at_most(request, managed::<Config>(request)?.images.max_bytes)?;
-    Ok(images.admit(permit, Arrival::of(request).client)?.of_length(announced(request)))
+    Ok(images.admit(permit, RequestInfo::for_request(request).client)?.with_length(announced(request)))
 }
 
 fn is_of_type(request: &Request<'_>, expected: ImageType) -> Result<(), Problem> {

@@ -55,7 +55,7 @@ impl Attributes {
     }
 
     /// Returns an object with these members in this order, each a JSON value as text; `None` if there are none.
-    pub(crate) fn of<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Self> {
+    pub(crate) fn from_members<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Self> {
         let members: Vec<String> = members.map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
         if members.is_empty() { None } else { format!("{{{}}}", members.join(",")).try_into().ok() }
     }
@@ -155,8 +155,8 @@ mod tests {
     #[test]
     fn members_stand_in_their_order_with_names_as_json_has_them() {
         let members = [("b\"", "1"), ("a", "[2]")];
-        let attributes = Attributes::of(members.into_iter()).unwrap();
+        let attributes = Attributes::from_members(members.into_iter()).unwrap();
         assert_eq!(attributes.as_json(), r#"{"b\"":1,"a":[2]}"#);
-        assert_eq!(Attributes::of([].into_iter()), None);
+        assert_eq!(Attributes::from_members([].into_iter()), None);
     }
 }

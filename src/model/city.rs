@@ -32,7 +32,7 @@ impl City {
     }
 
     /// Returns a city that is where its areas are.
-    pub(super) fn of_areas(outline: &Outline, regions: &[Arc<Region>]) -> Self {
+    pub(super) fn from_areas(outline: &Outline, regions: &[Arc<Region>]) -> Self {
         let Outline { city_name, city_code, region_code, surface, .. } = outline;
         let parts = [region_code, city_code, city_name].into_iter().filter(|part| !part.is_empty());
         Self {

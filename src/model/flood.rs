@@ -33,7 +33,7 @@ impl FloodState {
 
     /// Returns the state for a depth of the water in centimetres: minor if under 70, moderate up to 150, severe above.
     #[must_use]
-    pub(crate) fn of_depth(centimetres: f64) -> Self {
+    pub(crate) fn from_depth(centimetres: f64) -> Self {
         match centimetres {
             depth if depth < 70.0 => Self::Minor,
             depth if depth <= 150.0 => Self::Moderate,
@@ -224,7 +224,7 @@ mod tests {
             (150.0, FloodState::Moderate),
             (150.1, FloodState::Severe),
         ] {
-            assert_eq!(FloodState::of_depth(depth), state, "{depth}");
+            assert_eq!(FloodState::from_depth(depth), state, "{depth}");
         }
     }
 }

@@ -58,9 +58,9 @@ impl fmt::Display for BatchNumber {
 
 /// An order that changes many areas at once: all of them, or none.
 #[derive(Clone, Debug)]
-pub struct FloodOrder {
+pub struct BatchRequest {
     /// What to change.
-    pub changes: Ordered,
+    pub changes: BatchOperation,
     /// Who gives the order.
     pub by: Actor,
     /// A note for the log.
@@ -73,16 +73,16 @@ pub struct FloodOrder {
 
 /// What an order changes.
 #[derive(Clone, Debug)]
-pub enum Ordered {
+pub enum BatchOperation {
     /// Sets or clears the states of areas, each of which is named once.
-    Set(Vec<AreaOrder>),
+    Set(Vec<BatchItem>),
     /// Sets the states that the areas of a batch had before it.
     Undo(BatchNumber),
 }
 
 /// The order for one area.
 #[derive(Clone, Copy, Debug)]
-pub struct AreaOrder {
+pub struct BatchItem {
     /// The area.
     pub area: AreaId,
     /// The state it gets; `None` clears it.
@@ -166,7 +166,7 @@ pub struct LoggedChange {
 
 /// What became of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OrderOutcome {
+pub enum BatchOutcome {
     /// The order was carried out, now or when the same request came first; or it would be, if it is a preview.
     Done {
         /// The changes. The number of a preview means nothing.
@@ -188,7 +188,7 @@ pub enum OrderOutcome {
 
 /// What a store knows about an order, read while no other change is made.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct BatchContext {
     /// The number of the newest batch.
     pub(crate) newest_batch: Option<BatchNumber>,
     /// The areas of the order that exist, each with its last two entries, newest first.
@@ -203,11 +203,11 @@ pub(crate) struct Known {
 
 /// What to do about an order.
 #[derive(Debug)]
-pub(crate) enum Decision {
+pub(crate) enum BatchDecision {
     /// Store the batch and its entries.
     Make(Arc<FloodBatch>, Vec<AreaId>),
     /// Store nothing.
-    Return(OrderOutcome),
+    Return(BatchOutcome),
 }
 
 /// How long repeating a request changes nothing.
@@ -215,23 +215,27 @@ pub const REPEATABLE: Duration = Duration::from_hours(24);
 /// How long a batch can be undone.
 pub const UNDOABLE: Duration = Duration::from_hours(24);
 
-impl FloodOrder {
+impl BatchRequest {
     /// Decides what to do about the order.
-    pub(crate) fn decide(&self, known: &Known, now: Timestamp) -> Decision {
+    pub(crate) fn decide(&self, known: &BatchContext, now: Timestamp) -> BatchDecision {
         if let (Some(first), Some(request)) = (&known.repeated, self.request) {
             let is_same = first.request == Some(request);
-            return Decision::Return(if is_same { known.done(first) } else { OrderOutcome::OtherRequest });
+            return BatchDecision::Return(if is_same {
+                known.done(first)
+            } else {
+                BatchOutcome::OtherRequest
+            });
         }
         let (changes, left) = match &self.changes {
-            Ordered::Set(orders) => match known.settable(orders) {
+            BatchOperation::Set(orders) => match known.settable(orders) {
                 Ok(changes) => (changes, Vec::new()),
-                Err(outcome) => return Decision::Return(outcome),
+                Err(outcome) => return BatchDecision::Return(outcome),
             },
-            Ordered::Undo(_) => match (&known.undone, &known.undo) {
-                (None, _) => return Decision::Return(OrderOutcome::NoSuchBatch),
-                (Some(_), Some(undo)) => return Decision::Return(known.done(undo)),
+            BatchOperation::Undo(_) => match (&known.undone, &known.undo) {
+                (None, _) => return BatchDecision::Return(BatchOutcome::NoSuchBatch),
+                (Some(_), Some(undo)) => return BatchDecision::Return(known.done(undo)),
                 (Some(batch), None) if now.since(batch.at) > UNDOABLE => {
-                    return Decision::Return(OrderOutcome::TooOld);
+                    return BatchDecision::Return(BatchOutcome::TooOld);
                 }
                 (Some(batch), None) => known.before(batch),
             },
@@ -247,13 +251,13 @@ impl FloodOrder {
         };
         let batch = Arc::new(batch);
         if self.preview {
-            return Decision::Return(OrderOutcome::Done { batch, left });
+            return BatchDecision::Return(BatchOutcome::Done { batch, left });
         }
-        Decision::Make(batch, left)
+        BatchDecision::Make(batch, left)
     }
 }
 
-impl Known {
+impl BatchContext {
     /// Returns when changes that are made now take effect: at least 1 ms after the previous change of each of their areas.
     fn moment(&self, changes: &[(AreaId, Option<FloodState>)], now: Timestamp) -> Timestamp {
         let newest = changes.iter().filter_map(|(area, _)| self.areas.get(area)?[0].as_ref());
@@ -261,20 +265,20 @@ impl Known {
     }
 
     /// Returns the outcome of an order that was carried out before.
-    fn done(&self, batch: &Arc<FloodBatch>) -> OrderOutcome {
+    fn done(&self, batch: &Arc<FloodBatch>) -> BatchOutcome {
         let undone = self.undone.iter().flat_map(|undone| &undone.changes).map(|(area, _)| *area);
         let left = undone.filter(|area| batch.position(*area).is_none());
-        OrderOutcome::Done { batch: Arc::clone(batch), left: left.collect() }
+        BatchOutcome::Done { batch: Arc::clone(batch), left: left.collect() }
     }
 
     /// Returns the ordered states, by `area_id`.
-    fn settable(&self, orders: &[AreaOrder]) -> Result<Vec<(AreaId, Option<FloodState>)>, OrderOutcome> {
+    fn settable(&self, orders: &[BatchItem]) -> Result<Vec<(AreaId, Option<FloodState>)>, BatchOutcome> {
         let mut orders = orders.to_vec();
         orders.sort_unstable_by_key(|order| order.area);
         let unknown = orders.iter().map(|order| order.area).filter(|area| !self.areas.contains_key(area));
         let unknown: Vec<_> = unknown.collect();
         if !unknown.is_empty() {
-            return Err(OrderOutcome::NoSuchAreas(unknown));
+            return Err(BatchOutcome::NoSuchAreas(unknown));
         }
         let newest = |area| self.areas.get(&area).and_then(|[newest, _]| newest.as_ref());
         let conflicts = orders.iter().filter(|order| {
@@ -287,7 +291,7 @@ impl Known {
         });
         let conflicts: Vec<_> = conflicts.map(|order| (order.area, newest(order.area).cloned())).collect();
         if !conflicts.is_empty() {
-            return Err(OrderOutcome::Conflicts(conflicts));
+            return Err(BatchOutcome::Conflicts(conflicts));
         }
         Ok(orders.into_iter().map(|order| (order.area, order.state)).collect())
     }

@@ -50,7 +50,7 @@ impl Hazards {
     }
 
     /// Returns the hazard of a disaster.
-    pub(crate) fn of(&self, disaster: DisasterType) -> Option<&Hazard> {
+    pub(crate) fn get(&self, disaster: DisasterType) -> Option<&Hazard> {
         self.list.iter().find(|hazard| hazard.disaster == disaster)
     }
 

@@ -164,12 +164,12 @@ mod tests {
         (0..5).map(|number| AreaId::try_from(number).unwrap())
     }
 
-    fn of(log: &[Entry], area: AreaId) -> impl Iterator<Item = StateChange> {
+    fn area_changes(log: &[Entry], area: AreaId) -> impl Iterator<Item = StateChange> {
         log.iter().filter(move |entry| entry.0 == area).map(|entry| entry.1)
     }
 
     fn archived(log: &[Entry], period: &Period) -> Vec<ArchiveRecord> {
-        archive(areas().map(|area| (area, of(log, area))), period)
+        archive(areas().map(|area| (area, area_changes(log, area))), period)
     }
 
     fn period(start: i64, end: i64) -> Period {
@@ -178,7 +178,7 @@ mod tests {
 
     /// Returns the state in effect at a moment, by definition: that of the last entry up to it.
     fn in_effect(log: &[Entry], area: AreaId, at: Timestamp) -> Option<InEffect> {
-        of(log, area).filter(|change| change.at <= at).last().and_then(InEffect::after)
+        area_changes(log, area).filter(|change| change.at <= at).last().and_then(InEffect::after)
     }
 
     prop_compose! {
@@ -216,7 +216,7 @@ mod tests {
                     SeriesPoint { ts, count: count as u64 }
                 })
                 .collect();
-            prop_assert_eq!(series(areas().map(|area| of(&log, area)), &period), naive);
+            prop_assert_eq!(series(areas().map(|area| area_changes(&log, area)), &period), naive);
         }
     }
 }

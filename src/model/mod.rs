@@ -7,8 +7,10 @@ mod area;
 mod area_set;
 mod attention;
 mod attributes;
+mod basemap;
 pub mod bodies;
 mod bounding_box;
+mod cancel_flag;
 mod card;
 mod city;
 mod clock;
@@ -20,7 +22,6 @@ mod flood_batch;
 mod gauge;
 pub(crate) mod geojson;
 mod geometry;
-mod ground;
 mod hazards;
 mod history;
 mod image_url;
@@ -39,7 +40,6 @@ mod regions;
 mod report;
 mod selector;
 mod source;
-mod stop;
 mod text;
 mod timestamp;
 pub mod topology;
@@ -48,25 +48,27 @@ mod waiting;
 
 pub use area::{Area, AreaId, InvalidAreaId, Region};
 pub use area_set::{AreaSet, DuplicateArea};
-pub(crate) use attention::{Attention, AttentionRules, Reason, Scene, attention, flood_depth};
+pub(crate) use attention::{Attention, AttentionInput, AttentionRules, Reason, attention, flood_depth};
 pub(crate) use attributes::district_id;
 pub use attributes::{Attributes, InvalidAttributes, InvalidDistrict};
+pub(crate) use basemap::{BasemapFeature, BasemapKind, BasemapShape, BasemapShapeType};
 pub use bounding_box::BoundingBox;
+pub(crate) use cancel_flag::CancelFlag;
+pub use cancel_flag::Cancelled;
 pub use card::{Card, CardHolder, CardId, InvalidCardId, Upload};
 pub use city::City;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub(crate) use data_state::DataState;
 pub use disaster::{DisasterType, Disasters, InvalidDisasterType, OtherDisaster};
 pub use flood::{Actor, CurrentState, FloodChange, FloodState, FloodStatus, InvalidFloodState, StateChange};
+pub(crate) use flood_batch::{BatchContext, BatchDecision};
 pub use flood_batch::{
-    AreaOrder, BatchNumber, Condition, FloodBatch, FloodOrder, InvalidBatchNumber, LoggedChange,
-    OrderOutcome, Ordered, REPEATABLE, RequestKey, UNDOABLE,
+    BatchItem, BatchNumber, BatchOperation, BatchOutcome, BatchRequest, Condition, FloodBatch,
+    InvalidBatchNumber, LoggedChange, REPEATABLE, RequestKey, UNDOABLE,
 };
-pub(crate) use flood_batch::{Decision, Known};
 pub use gauge::{AlertLevel, Gauge, InvalidAlertLevel, Observation};
 pub use geometry::Geometry;
 pub(crate) use geometry::around_both;
-pub(crate) use ground::{GroundForm, GroundKind, GroundPart, GroundShape};
 pub use hazards::Hazards;
 pub(crate) use hazards::{Attribute, Hazard, ReportType};
 pub use history::{ArchiveRecord, SeriesPoint, archive, series};
@@ -96,9 +98,7 @@ pub use places::Places;
 pub use regions::Regions;
 pub use report::{CARD_SOURCE, InvalidReportKey, PartnerPost, Report, ReportContent, ReportKey};
 pub use selector::AreaSelector;
-pub use source::{Covered, SourceStatus};
-pub(crate) use stop::Stop;
-pub use stop::Stopped;
+pub use source::{CoveredData, SourceStatus};
 pub(crate) use text::{
     EXACT, Number, TEXT_OR_WHOLE, place_name, readable, unknown_key, with_parameter, without_zero_fraction,
 };

@@ -108,7 +108,7 @@ pub struct ErasedReport {
 impl ErasedReport {
     /// Returns what is left of a report that lay in `city`.
     #[must_use]
-    pub fn of(Report { key, content, tags }: &Report, city: Option<&str>, hidden: bool) -> Self {
+    pub fn from_report(Report { key, content, tags }: &Report, city: Option<&str>, hidden: bool) -> Self {
         Self {
             key: *key,
             created_at: content.created_at,
@@ -122,7 +122,7 @@ impl ErasedReport {
                 city: city.map(Box::from),
             },
             hidden,
-            digest: ReportDigest::of(content),
+            digest: ReportDigest::new(content),
         }
     }
 }
@@ -139,7 +139,7 @@ pub struct InvalidReportDigest;
 impl ReportDigest {
     /// Returns the digest of a report.
     #[must_use]
-    pub fn of(content: &ReportContent) -> Self {
+    pub fn new(content: &ReportContent) -> Self {
         let place = content.location.coord();
         let (moment, disaster) = (content.created_at.to_string(), content.disaster_type.to_string());
         // A zero is the same with either sign, and databases do not keep the sign.

@@ -153,7 +153,7 @@ impl Places {
                 is_named && self.cities.iter().all(|city| city.code != outline.city_code)
             };
             let others = self.dissolved(AreaLevel::City).iter().filter(is_other);
-            own.chain(others.map(|of| City::of_areas(of, &self.regions))).map(Arc::new).collect()
+            own.chain(others.map(|of| City::from_areas(of, &self.regions))).map(Arc::new).collect()
         })
     }
 

@@ -7,7 +7,7 @@ use super::Timestamp;
 /// Data that has sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Covered {
+pub enum CoveredData {
     /// Flood states, and everything made from them.
     Floods,
     /// Reports.
@@ -16,7 +16,7 @@ pub enum Covered {
     Gauges,
 }
 
-impl Covered {
+impl CoveredData {
     /// All data that has sources.
     pub const ALL: [Self; 3] = [Self::Floods, Self::Reports, Self::Gauges];
 }
@@ -42,7 +42,7 @@ impl SourceStatus {
 
     /// Returns the status of a source that is expected once in each interval, and was last heard at a time.
     #[must_use]
-    pub fn of(last_heard: Option<Timestamp>, every: Duration, now: Timestamp) -> Self {
+    pub fn from_last_heard(last_heard: Option<Timestamp>, every: Duration, now: Timestamp) -> Self {
         let age = last_heard.map(|heard| now.since(heard));
         match age {
             Some(age) if age <= every => Self::Ok,

@@ -153,7 +153,7 @@ const FORM: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
 impl Text {
     /// Returns the text of a moment; `None` if its year does not have four digits. Takes a tenth of the time that
     /// `chrono` needs.
-    fn of(moment: DateTime<Utc>) -> Option<Self> {
+    fn new(moment: DateTime<Utc>) -> Option<Self> {
         let (date, time) = (moment.date_naive(), moment.time());
         let year = u32::try_from(date.year()).ok().filter(|year| *year <= 9999)?;
         let mut text = *FORM;
@@ -181,7 +181,7 @@ impl Text {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match Text::of(self.0).as_ref().and_then(Text::as_str) {
+        match Text::new(self.0).as_ref().and_then(Text::as_str) {
             Some(text) => f.write_str(text),
             None => f.write_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true)),
         }
@@ -190,7 +190,7 @@ impl fmt::Display for Timestamp {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match Text::of(self.0).as_ref().and_then(Text::as_str) {
+        match Text::new(self.0).as_ref().and_then(Text::as_str) {
             Some(text) => serializer.serialize_str(text),
             None => serializer.collect_str(self),
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Handler as DescribedHandler, Interface, Operation};
 use crate::schema;
 
-type Say = Arc<dyn Fn(&mut Operation, &Interface<'_>) + Send + Sync>;
+type Describe = Arc<dyn Fn(&mut Operation, &Interface<'_>) + Send + Sync>;
 
 /// A route and its description in the OpenAPI document.
 ///
@@ -37,7 +37,7 @@ pub struct Described {
     /// The route.
     pub route: Route,
     summary: &'static str,
-    said: Vec<Say>,
+    said: Vec<Describe>,
     /// Whether it refuses parameters that it does not know.
     is_strict: bool,
 }
@@ -60,47 +60,47 @@ impl Described {
 
     /// Sets the summary: what the route does, in one line.
     #[must_use]
-    pub fn says(self, summary: &'static str) -> Self {
+    pub fn summary(self, summary: &'static str) -> Self {
         Self { summary, ..self }
     }
 
     /// Adds a response of 200 with JSON of this schema.
     #[must_use]
-    pub fn gives(self, schema: Value) -> Self {
-        self.with(move |operation, _| operation.gives_json(schema.clone()))
+    pub fn response(self, schema: Value) -> Self {
+        self.with(move |operation, _| operation.json_response(schema.clone()))
     }
 
     /// Adds the response `{"statusCode":200,"result":…}` with a result of this schema.
     #[must_use]
-    pub fn gives_result(self, schema: Value) -> Self {
-        self.gives(schema::enveloped(schema))
+    pub fn result(self, schema: Value) -> Self {
+        self.response(schema::enveloped(schema))
     }
 
     /// Adds a response that is the same for all clients, with a result of this schema, and 304 for clients that already have
     /// it.
     #[must_use]
-    pub fn shares(self, schema: Value) -> Self {
-        self.gives_result(schema).with(|operation, _| operation.is_shared())
+    pub fn cached_result(self, schema: Value) -> Self {
+        self.result(schema).with(|operation, _| operation.cached_response())
     }
 
     /// Sets the schema of the JSON body, which may depend on the interface.
     #[must_use]
-    pub fn takes(self, schema: impl Fn(&Interface<'_>) -> Value + Send + Sync + 'static) -> Self {
-        self.with(move |operation, interface| operation.takes_body(schema(interface)))
+    pub fn body(self, schema: impl Fn(&Interface<'_>) -> Value + Send + Sync + 'static) -> Self {
+        self.with(move |operation, interface| operation.body(schema(interface)))
     }
 
     /// Adds an error response.
     #[must_use]
-    pub fn refuses(self, status: u16, says: &'static str) -> Self {
-        self.with(move |operation, _| operation.refuses(status, says))
+    pub fn error(self, status: u16, says: &'static str) -> Self {
+        self.with(move |operation, _| operation.error(status, says))
     }
 
     /// Adds the response for lists of more features than the configuration allows.
     #[must_use]
-    pub(crate) fn lists_at_most_so_many(self, what: &'static str) -> Self {
+    pub(crate) fn list_limit_error(self, what: &'static str) -> Self {
         self.with(move |operation, interface| {
             let features = interface.config.limits.features.get();
-            operation.refuses(
+            operation.error(
                 400,
                 format!("There are more than {features} {what}; the message says what narrows the list."),
             );
@@ -110,9 +110,9 @@ impl Described {
     /// Says that the route refuses parameters that it does not know. Other public reads ignore them, and name them in
     /// `Siaga-Ignored`.
     #[must_use]
-    pub(crate) fn refuses_unknown_parameters(self) -> Self {
+    pub(crate) fn strict_parameters(self) -> Self {
         let strict = Self { is_strict: true, ..self };
-        strict.refuses(
+        strict.error(
             400,
             "A parameter is wrong, or not one of this address; the message says which ones it has.",
         )

@@ -79,29 +79,28 @@ impl Parameter {
 impl Operation {
     pub(super) fn new(summary: &'static str) -> Self {
         let mut operation = Self { summary, ..Self::default() };
-        operation
-            .refuses(429, "The client has sent too many requests; `Retry-After` says when to try again.");
-        operation.refuses(500, "The service failed; the failure was logged.");
-        operation.refuses(503, "The service cannot respond now; `Retry-After` says when to try again.");
+        operation.error(429, "The client has sent too many requests; `Retry-After` says when to try again.");
+        operation.error(500, "The service failed; the failure was logged.");
+        operation.error(503, "The service cannot respond now; `Retry-After` says when to try again.");
         let seconds = json!({ "type": "integer", "minimum": 1 });
         operation.header(&[429, 503], "Retry-After", "Seconds to wait.", &seconds);
         operation
     }
 
     /// Adds a parameter.
-    pub fn takes(&mut self, parameter: Parameter) {
+    pub fn parameter(&mut self, parameter: Parameter) {
         let says = format!("`{}` is not as it must be; the message says what is allowed.", parameter.name);
-        self.refuses(400, says);
+        self.error(400, says);
         self.parameters.push(parameter);
     }
 
     /// Sets the schema of a JSON body.
-    pub(crate) fn takes_body(&mut self, schema: Value) {
+    pub(crate) fn body(&mut self, schema: Value) {
         self.body = Some(json!({ "required": true, "content": { JSON: { "schema": schema } } }));
     }
 
     /// Sets the media types of a body.
-    pub(crate) fn takes_bytes<'a>(&mut self, media_types: impl IntoIterator<Item = &'a str>) {
+    pub(crate) fn body_media_types<'a>(&mut self, media_types: impl IntoIterator<Item = &'a str>) {
         let content: Map<_, _> = media_types
             .into_iter()
             .map(|media_type| (media_type.to_owned(), json!({ "schema": schema::bytes() })))
@@ -110,7 +109,7 @@ impl Operation {
     }
 
     /// Requires a credential with one of these scopes. If there are no scopes, a credential is optional.
-    pub(crate) fn takes_credential(&mut self, scopes: &[&str]) {
+    pub(crate) fn credential(&mut self, scopes: &[&str]) {
         self.security = if scopes.is_empty() { vec![json!({})] } else { Vec::new() };
         // All scopes within an alternative are required, so each scope is an alternative of its own.
         let alternatives: Vec<_> = match scopes {
@@ -120,24 +119,24 @@ impl Operation {
         for scheme in ["key", "token"] {
             self.security.extend(alternatives.iter().map(|scopes| json!({ scheme: scopes })));
         }
-        self.refuses(403, "The credential is missing, not valid, or does not allow this.");
+        self.error(403, "The credential is missing, not valid, or does not allow this.");
     }
 
     /// Requires a credential, whatever its scopes.
-    pub(crate) fn requires_credential(&mut self) {
-        self.takes_credential(&[]);
+    pub(crate) fn any_credential(&mut self) {
+        self.credential(&[]);
         self.security.retain(|alternative| *alternative != json!({}));
     }
 
     /// Makes its credential optional.
-    pub(crate) fn needs_no_credential(&mut self) {
+    pub(crate) fn optional_credential(&mut self) {
         self.security.insert(0, json!({}));
     }
 
     /// Adds a response of 200 with this media type and schema. If the media type already has schemas, this is one more
     /// alternative. The first media type is the one that the description offers first.
-    pub fn gives(&mut self, media_type: &str, schema: Value) {
-        let answer = self.answer_saying(200, WANTED);
+    pub fn response(&mut self, media_type: &str, schema: Value) {
+        let answer = self.described_status(200, WANTED);
         let media_type = media_type.split(';').next().unwrap_or_default().trim();
         let alternatives = &mut answer["content"][media_type]["schema"]["anyOf"];
         match alternatives {
@@ -147,12 +146,12 @@ impl Operation {
     }
 
     /// Adds a response of 200 with JSON.
-    pub(crate) fn gives_json(&mut self, schema: Value) {
-        self.gives(JSON, schema);
+    pub(crate) fn json_response(&mut self, schema: Value) {
+        self.response(JSON, schema);
     }
 
     /// Adds the headers and the 304 of a response that is the same for all clients.
-    pub fn is_shared(&mut self) {
+    pub fn cached_response(&mut self) {
         let (text, time) = (json!({ "type": "string" }), json!({ "type": "string", "format": "date-time" }));
         self.header(&SHARED, "ETag", "The entity tag of the response.", &text);
         let says = "Only while the store is away: until when the response was known to be current.";
@@ -161,13 +160,13 @@ impl Operation {
         self.optional_header("Age", says, &json!({ "type": "integer", "minimum": 0 }));
         let says = "The names of parameters that the operation does not know, percent-encoded, at most ten.";
         self.optional_header("Siaga-Ignored", says, &text);
-        self.answer_saying(304, KNOWN);
+        self.described_status(304, KNOWN);
     }
 
     /// Adds the headers that say how current the data in a shared response is.
-    pub(crate) fn tells_how_current_data_is(&mut self) {
-        self.answer_saying(200, WANTED);
-        self.answer_saying(304, KNOWN);
+    pub(crate) fn freshness_headers(&mut self) {
+        self.described_status(200, WANTED);
+        self.described_status(304, KNOWN);
         let says =
             "How current the data is, by its sources: the worst of them; `unknown` if none is configured.";
         let names = json!({ "type": "string", "enum": DataState::names() });
@@ -179,7 +178,7 @@ impl Operation {
 
     /// Adds the header and the member of the envelope that say that the service has no area of the city that was asked for. Called after
     /// the responses were added.
-    pub(crate) fn tells_what_is_not_covered(&mut self) {
+    pub(crate) fn coverage_header(&mut self) {
         let says = "Only if no area has the `city`: the name of the parameter. The response is then empty and says nothing about \
                     floods there.";
         let coverage = object(json!({
@@ -194,7 +193,7 @@ impl Operation {
 
     /// Adds the header and the member of the envelope that say that a list has only the newest features. Called after the responses were
     /// added.
-    pub(crate) fn tells_what_is_truncated(&mut self, most: u32) {
+    pub(crate) fn truncation_header(&mut self, most: u32) {
         let says = format!("Only if there are more than {most} reports: the response has the newest.");
         // Generators of clients write wrong code for a constant here.
         let member = json!({ "type": "boolean", "description": says });
@@ -205,7 +204,7 @@ impl Operation {
     fn supplement(&mut self, (name, value, says): (&str, &str, &str), member: &str, schema: &Value) {
         self.optional_header(name, says, &json!({ "type": "string", "enum": [value] }));
         let pointer = "/content/application~1json/schema/anyOf";
-        let schemas = self.answer(200).pointer_mut(pointer).and_then(Value::as_array_mut);
+        let schemas = self.status_entry(200).pointer_mut(pointer).and_then(Value::as_array_mut);
         for envelope in schemas.into_iter().flatten() {
             if let Some(Value::Object(members)) = envelope.get_mut("properties") {
                 members.insert(member.to_owned(), schema.clone());
@@ -216,7 +215,7 @@ impl Operation {
     /// Adds a header to the responses of these statuses.
     fn header(&mut self, statuses: &[u16], name: &str, says: &str, schema: &Value) {
         for status in statuses {
-            self.answer(*status)["headers"][name] = json!({ "description": says, "schema": schema });
+            self.status_entry(*status)["headers"][name] = json!({ "description": says, "schema": schema });
         }
     }
 
@@ -224,18 +223,18 @@ impl Operation {
     fn optional_header(&mut self, name: &str, says: &str, schema: &Value) {
         self.header(&SHARED, name, says, schema);
         for status in SHARED {
-            self.answer(status)["headers"][name]["required"] = false.into();
+            self.status_entry(status)["headers"][name]["required"] = false.into();
         }
     }
 
     /// Adds a response without a body.
-    pub(crate) fn gives_nothing(&mut self, status: u16, says: impl Into<String>) {
-        self.answer(status)["description"] = Value::String(says.into());
+    pub(crate) fn empty_response(&mut self, status: u16, says: impl Into<String>) {
+        self.status_entry(status)["description"] = Value::String(says.into());
     }
 
     /// Adds an error response.
-    pub fn refuses(&mut self, status: u16, says: impl Into<String>) {
-        let (answer, says) = (self.answer(status), says.into());
+    pub fn error(&mut self, status: u16, says: impl Into<String>) {
+        let (answer, says) = (self.status_entry(status), says.into());
         let said = answer["description"].as_str().unwrap_or_default();
         if !said.contains(&says) {
             answer["description"] = format!("{said} {says}").trim_start().into();
@@ -243,12 +242,12 @@ impl Operation {
         answer["content"][JSON] = json!({ "schema": schema::reference("Problem") });
     }
 
-    fn answer(&mut self, status: u16) -> &mut Value {
+    fn status_entry(&mut self, status: u16) -> &mut Value {
         self.answers.entry(status).or_insert_with(|| json!({ "description": "" }))
     }
 
-    fn answer_saying(&mut self, status: u16, says: &str) -> &mut Value {
-        let answer = self.answer(status);
+    fn described_status(&mut self, status: u16, says: &str) -> &mut Value {
+        let answer = self.status_entry(status);
         answer["description"] = says.into();
         answer
     }
@@ -282,14 +281,14 @@ impl Operation {
             }
         }
         for name in untold {
-            self.takes(Parameter::path(name, "", json!({ "type": "string" })));
+            self.parameter(Parameter::path(name, "", json!({ "type": "string" })));
         }
     }
 
     /// Returns the operation as JSON for the document.
     pub(super) fn into_value(mut self, id: &str, tag: &str) -> Value {
         if !self.answers.contains_key(&200) {
-            self.answer_saying(200, WANTED);
+            self.described_status(200, WANTED);
         }
         let Self { summary, parameters, body, answers, security, formats: _ } = self;
         let mut value = json!({ "operationId": id, "tags": [tag] });

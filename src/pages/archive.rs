@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use crate::archive::{Archive, Month, Package, Resource};
 use crate::guards::{Caller, Language, WantsPage};
-use crate::http::content::Kept;
+use crate::http::content::CacheControl;
 use crate::http::error::Problem;
 use crate::model::digits;
-use crate::pages::layout::{Here, PageTemplate, Shell};
-use crate::rendering::{Answer, HTML, JSON, envelope};
+use crate::pages::layout::{Layout, PageContext, PageTemplate};
+use crate::rendering::{ApiResponse, HTML, JSON, envelope};
 
 const PAGE: PageTemplate = PageTemplate::new("archive.html", include_str!("archive.html"));
 
@@ -34,7 +34,7 @@ fn listed(month: Option<Month>, package: &Package) -> Value {
 /// The list, which depends on the language that the client prefers.
 #[derive(rocket::Responder)]
 pub(super) struct List {
-    answer: Answer,
+    answer: ApiResponse,
     vary: Header<'static>,
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn list_archive(
     wants: WantsPage,
     language: Language,
     archive: &State<Option<Archive>>,
-    shell: &State<Shell>,
+    shell: &State<Layout>,
 ) -> Result<List, Problem> {
     let none = || Problem::not_found("an archive");
     let archive = archive.inner().as_ref().ok_or_else(none)?;
@@ -56,11 +56,11 @@ pub(super) async fn list_archive(
     let answer = if wants.0 {
         let texts = language.texts();
         let values = context! { t => Serde(texts.group("archive")), all => Serde(all) };
-        let here = Here { page: "developers", path: "/archive", keep: &[] };
+        let here = PageContext { page: "developers", path: "/archive", keep: &[] };
         let page = shell.render(PAGE, texts, here, values).map_err(Problem::internal)?;
-        Answer::public(HTML, page.into_bytes())
+        ApiResponse::public(HTML, page.into_bytes())
     } else {
-        Answer::public(JSON, envelope::result(&all)?)
+        ApiResponse::public(JSON, envelope::result(&all)?)
     };
     Ok(List { answer, vary: Header::new("Vary", "Accept, Accept-Encoding, Accept-Language") })
 }
@@ -113,7 +113,7 @@ impl<'r> Responder<'r, 'static> for Download {
         let mut response = Response::build();
         response.raw_header("ETag", tag.clone());
         response.raw_header("Accept-Ranges", "bytes");
-        response.raw_header("Cache-Control", Kept::ASKED);
+        response.raw_header("Cache-Control", CacheControl::ASKED);
         let mut known = header("If-None-Match").unwrap_or_default().split(',');
         if known.any(|known| known.trim().trim_start_matches("W/") == tag) {
             return response.status(Status::NotModified).ok();

@@ -4,7 +4,7 @@ use rocket::tokio::sync::OnceCell;
 
 use crate::http::error::Problem;
 use crate::rendering::cache::Rendered;
-use crate::rendering::{Answer, prepared};
+use crate::rendering::{ApiResponse, prepared};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
@@ -93,7 +93,7 @@ pub(crate) struct Files([OnceCell<Rendered>; ALL.len()]);
 
 impl Files {
     /// Returns the file at the address that `folder` and `name` are together. Fails with 404 if there is none.
-    pub(super) async fn find(&self, folder: &str, name: &str) -> Result<Answer, Problem> {
+    pub(super) async fn find(&self, folder: &str, name: &str) -> Result<ApiResponse, Problem> {
         let is_wanted = |address: &str| address.strip_prefix(folder) == Some(name);
         let ((address, parts), ready) = ALL
             .iter()
@@ -103,7 +103,7 @@ impl Files {
         let media_type = if address.rsplit('.').next() == Some("css") { STYLE } else { SCRIPT };
         let prepare =
             || prepared(media_type, parts.iter().map(|part| bare(part)).collect::<String>().into_bytes());
-        Ok(Answer::shared(ready.get_or_try_init(prepare).await?))
+        Ok(ApiResponse::shared(ready.get_or_try_init(prepare).await?))
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) use self::problem::problem_page;
 pub(crate) use self::root::lead_to_front;
 use crate::changes::State;
 use crate::config::Config;
-use crate::data::country::Texts;
+use crate::data::country::Translations;
 use crate::data::statements::Sentence;
 use crate::model::{Area, Timestamp};
 use crate::sources::SourceReport;
@@ -64,7 +64,7 @@ pub(crate) fn managed(rocket: Rocket<Build>, config: &Config) -> Rocket<Build> {
         .manage(files::Files::default())
         .manage(map::Pages::default())
         .manage(map::Names::default())
-        .manage(report::Limits::of(config))
+        .manage(report::Limits::new(config))
 }
 
 /// Returns since when the floods of dry areas are over, as they were last read.
@@ -76,7 +76,7 @@ fn over(state: Option<&State>) -> impl Iterator<Item = (&Area, Timestamp)> {
 fn doubt(
     says: &[Sentence],
     silent: Option<&SourceReport>,
-    texts: &Texts,
+    texts: &Translations,
     moment: impl Fn(Timestamp) -> String,
 ) -> Option<(Sentence, String)> {
     let doubts = [Sentence::SilentSince, Sentence::SilentAlways, Sentence::Unwatched];

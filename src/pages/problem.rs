@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::guards::Language;
 use crate::http::admission::Admission;
 use crate::http::error::Problem;
-use crate::pages::layout::{Here, PageTemplate, Shell};
+use crate::pages::layout::{Layout, PageContext, PageTemplate};
 
 const PAGE: PageTemplate = PageTemplate::new("error.html", include_str!("problem.html"));
 
@@ -28,7 +28,7 @@ pub(crate) fn problem_page(problem: &Problem, request: &Request<'_>) -> Option<S
     {
         return None;
     }
-    let language = Language::of_reader(request, config);
+    let language = Language::for_reader(request, config);
     let texts = language.texts();
     let group = &texts.group("shell")["problems"];
     let kind = match problem.status().code {
@@ -46,7 +46,7 @@ pub(crate) fn problem_page(problem: &Problem, request: &Request<'_>) -> Option<S
         link => format!("/map?lang={}", language.code()),
         link_text => texts.text("front", "map"),
     };
-    let shell: &Shell = request.rocket().state()?;
-    let here = Here { page: "problem", path: "/map", keep: &[] };
+    let shell: &Layout = request.rocket().state()?;
+    let here = PageContext { page: "problem", path: "/map", keep: &[] };
     shell.render(PAGE, texts, here, values).ok()
 }

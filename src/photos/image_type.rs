@@ -68,7 +68,7 @@ impl ImageType {
 
     /// Returns the type of a file by its first bytes; [`LEADING`](Self::LEADING) bytes are enough.
     #[must_use]
-    pub(crate) fn of(leading: &[u8]) -> Option<Self> {
+    pub(crate) fn detect(leading: &[u8]) -> Option<Self> {
         match leading {
             [0xFF, 0xD8, 0xFF, ..] => Some(Self::Jpeg),
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn what_begins_almost_like_an_image_is_none() {
         for other in [&b"\xFF\xD8"[..], b"\x89PNG\r\n", b"RIFF\0\0\0\0WAVE", b"GIF88a", b"BM"] {
-            assert_eq!(ImageType::of(other), None, "{other:?}");
+            assert_eq!(ImageType::detect(other), None, "{other:?}");
         }
-        assert_eq!(ImageType::of(b"GIF87a"), Some(ImageType::Gif));
+        assert_eq!(ImageType::detect(b"GIF87a"), Some(ImageType::Gif));
     }
 }

@@ -37,8 +37,8 @@ use self::storage::Storage;
 pub(crate) use self::storage::{HIDDEN, make_private};
 pub(crate) use self::worker::Worker;
 use crate::config::{Config, ConfigError};
+use crate::http::concurrency_limiter::ConcurrencyLimiter;
 use crate::http::quotas::Client;
-use crate::http::slots::Slots;
 use crate::model::{CardId, Clock, SenderHash, Upload};
 use crate::stores::{Check, Store};
 use crate::telemetry::Metrics;
@@ -70,8 +70,8 @@ pub(crate) struct CardImages {
     timeout: Duration,
     /// Notified when this server has received an upload.
     received: Notify,
-    slots: Slots<Upload>,
-    client_slots: Slots<Client>,
+    slots: ConcurrencyLimiter<Upload>,
+    client_slots: ConcurrencyLimiter<Client>,
     /// How many slots one client may have.
     per_client: u32,
 }
@@ -138,8 +138,8 @@ impl CardImages {
             max_side: settings.max_side.get(),
             timeout: config.limits.timeout,
             received: Notify::new(),
-            slots: Slots::new(max_uploads),
-            client_slots: Slots::new(u32::MAX),
+            slots: ConcurrencyLimiter::new(max_uploads),
+            client_slots: ConcurrencyLimiter::new(u32::MAX),
             // A client that has lost its connection tries again.
             per_client: max_uploads.div_ceil(4).max(2),
         })
@@ -153,7 +153,7 @@ impl CardImages {
                 _ => Err(()),
             }
         };
-        Check::of("images", "the storage of images cannot be reached or written to", asking).await.optional()
+        Check::run("images", "the storage of images cannot be reached or written to", asking).await.optional()
     }
 
     /// Prepares to receive the image of a card, sent as `image_type`; before the report of the card only if it may be `early`.

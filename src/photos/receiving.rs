@@ -8,8 +8,8 @@ use rocket::tokio::time;
 use super::signing::Permit;
 use super::{CardImages, ImageError, ImageType, PERMITTED, Unpermitted, Uploads, names};
 use crate::auth::random;
+use crate::http::concurrency_limiter::{ConcurrencyPermit, LimitReached};
 use crate::http::quotas::Client;
-use crate::http::slots::{NoSlot, Slot};
 use crate::model::{CardId, Upload};
 use crate::stores::StoreError;
 use crate::telemetry::UploadStep;
@@ -28,13 +28,13 @@ pub(crate) struct Incoming {
     permit: Permit,
     /// How many bytes it has, if its headers say so.
     length: Option<u64>,
-    _slot: Slot<Upload>,
-    _client_slot: Option<Slot<Client>>,
+    _slot: ConcurrencyPermit<Upload>,
+    _client_slot: Option<ConcurrencyPermit<Client>>,
 }
 
 impl Incoming {
     /// Expects as many bytes as the headers of the upload say. A connection that breaks off can look like the end of the body.
-    pub(crate) fn of_length(self, length: Option<u64>) -> Self {
+    pub(crate) fn with_length(self, length: Option<u64>) -> Self {
         Self { length, ..self }
     }
 }
@@ -111,8 +111,8 @@ impl CardImages {
         let taken = client.map(|client| self.client_slots.take(client.into(), self.per_client)).transpose();
         let client_slot = taken.map_err(|_| ImageError::ClientBusy)?;
         let slot = self.slots.take(permit.upload.clone(), PER_ADDRESS).map_err(|no_slot| match no_slot {
-            NoSlot::OfKey => ImageError::Busy,
-            NoSlot::OfServer => ImageError::Full,
+            LimitReached::OfKey => ImageError::Busy,
+            LimitReached::OfServer => ImageError::Full,
         })?;
         Ok(Incoming { permit, length: None, _slot: slot, _client_slot: client_slot })
     }

@@ -22,7 +22,7 @@ use super::ImageError;
 use super::cloud::{Cloud, unknown_kind, unknown_option};
 use crate::auth::random;
 use crate::config::{ConfigError, Images};
-use crate::http::content::Kept;
+use crate::http::content::CacheControl;
 
 /// The folder of uploads, in the folder where images are published.
 const UPLOADS: &str = "uploads";
@@ -70,8 +70,10 @@ impl Storage {
             (ObjectStoreScheme::Memory, None) => Ok(Self::here(InMemory::new(), root)),
             _ => {
                 let Cloud { objects, signer } = Cloud::open(&scheme, url, settings)?;
-                let noted =
-                    [(Attribute::ContentType, "image/jpeg"), (Attribute::CacheControl, Kept::SHORTLY)];
+                let noted = [
+                    (Attribute::ContentType, "image/jpeg"),
+                    (Attribute::CacheControl, CacheControl::SHORTLY),
+                ];
                 let attributes = noted.into_iter().collect();
                 Ok(Self { objects, root, folder: None, checking: one_at_a_time(), signer, attributes })
             }

@@ -2,7 +2,6 @@
 //! that build their own service.
 
 mod backup;
-mod calls;
 mod check;
 mod environment;
 mod keys;
@@ -11,6 +10,7 @@ mod render;
 mod reports;
 mod table;
 mod upkeep;
+mod webhooks;
 mod welcome;
 
 use std::error::Error;
@@ -23,11 +23,11 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use rocket::tokio::runtime::{self, Runtime};
 
-use self::calls::CallsCommand;
 pub use self::environment::load_environment;
 use self::keys::KeyCommand;
 use self::render::RenderCommand;
 use self::reports::ReportsCommand;
+use self::webhooks::WebhooksCommand;
 use self::welcome::Welcome;
 use crate::Builder;
 use crate::auth::{Scope, TokenError};
@@ -108,7 +108,7 @@ enum Command {
     /// Lists, tries, repeats and resumes outgoing calls.
     Calls {
         #[command(subcommand)]
-        command: CallsCommand,
+        command: WebhooksCommand,
     },
     /// Names what has replaced this command.
     #[command(hide = true)]
@@ -216,7 +216,7 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         }
         Command::Render(command) => complete(runtime(&builder)?, render::run(&builder, command)),
         Command::Reports { command } => complete(runtime(&builder)?, reports::run(&builder, command)),
-        Command::Calls { command } => complete(runtime(&builder)?, calls::run(&builder, command)),
+        Command::Calls { command } => complete(runtime(&builder)?, webhooks::run(&builder, command)),
         Command::Alerts(_) => {
             Err("siaga alerts check is gone: run cap-check FILE, a program of its own beside siaga".into())
         }
@@ -245,7 +245,7 @@ fn runtime(builder: &Builder) -> Result<Runtime, Failure> {
 async fn serve(builder: Builder) -> Result<(), Failure> {
     let log = Log::install(builder.checked_but_for_templates()?.log)?;
     let mut service = builder.reload(Arc::new(log)).build().await?;
-    let welcome = Welcome::of(&mut service).fairing();
+    let welcome = Welcome::new(&mut service).fairing();
     service.rocket = service.rocket.attach(welcome);
     Ok(service.launch().await?)
 }

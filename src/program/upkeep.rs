@@ -146,7 +146,8 @@ fn lines_of(status: &Status, sources: &BTreeMap<String, SourceSettings>, now: Ti
     lines.extend(newest.iter().map(|(name, at)| (*name, since(at.as_ref()))));
     lines.extend(sources.iter().map(|(name, source)| {
         let heard = heard.get(name);
-        let is_silent = SourceStatus::of(heard.copied(), source.every, now) == SourceStatus::Silent;
+        let is_silent =
+            SourceStatus::from_last_heard(heard.copied(), source.every, now) == SourceStatus::Silent;
         ("source", format!("{name}: {}{}", since(heard), if is_silent { ", silent" } else { "" }))
     }));
     lines.extend(free.map(|free| ("free on disk", format!("{} MiB", free >> 20))));

@@ -39,7 +39,7 @@ pub(super) struct Welcome {
 
 impl Welcome {
     /// Takes the temporary key of a service, if it has one: it is printed, and stored nowhere else.
-    pub(super) fn of(service: &mut Siaga) -> Self {
+    pub(super) fn new(service: &mut Siaga) -> Self {
         Self {
             config: service.config.clone(),
             store: Arc::clone(&service.store),

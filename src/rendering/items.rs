@@ -8,10 +8,14 @@ use super::Renderer;
 use super::cache::Failed;
 use super::renderer::charge;
 use super::weight;
-use crate::formats::tables::{After, Collection, Items, Link, Selected, Selection, Tables, Time, find};
+use crate::formats::tables::{
+    Collection, Items, Link, PageCursor, Selected, Selection, TableSchema, TimeFilter, find,
+};
 use crate::http::admission::Account;
 use crate::http::error::{Problem, Source};
-use crate::model::{AreaSelector, GaugeLayer, Layer, Period, Report, ReportKey, Stop, Timestamp, Validity};
+use crate::model::{
+    AreaSelector, CancelFlag, GaugeLayer, Layer, Period, Report, ReportKey, Timestamp, Validity,
+};
 use crate::runtime::off_thread;
 use crate::stores::{
     AlertQuery, AreaQuery, FloodQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, Resource,
@@ -29,12 +33,12 @@ const MOST_READ: usize = 50_000;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ItemsQuery {
     pub(crate) collection: Collection,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: ItemSelector,
 }
 
 /// Which features.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Wanted {
+pub(crate) enum ItemSelector {
     /// The one with this identifier.
     One(String),
     /// A page of those that are selected, and the parameters of its address without the cursor.
@@ -51,9 +55,9 @@ impl ItemsQuery {
     pub(super) fn write(
         &self,
         items: &Items,
-        tables: &Tables,
+        tables: &TableSchema,
         base: &str,
-        stop: &Stop,
+        stop: &CancelFlag,
     ) -> io::Result<Vec<u8>> {
         let collection = format!("{base}/ogc/collections/{}", self.collection);
         let link = |href: &str, rel, media_type, title: &str| Link {
@@ -64,8 +68,8 @@ impl ItemsQuery {
         };
         let json = "application/json";
         let address = match &self.wanted {
-            Wanted::One(id) => format!("{collection}/items/{}", path_segment(id)),
-            Wanted::Page(selection, parameters) => {
+            ItemSelector::One(id) => format!("{collection}/items/{}", path_segment(id)),
+            ItemSelector::Page(selection, parameters) => {
                 let cursor = selection.after.as_ref().map(ToString::to_string);
                 page_address(&collection, parameters, cursor, selection.offset)
             }
@@ -75,8 +79,8 @@ impl ItemsQuery {
             link(&collection, "collection", json, "The collection"),
         ];
         match &self.wanted {
-            Wanted::One(_) => items.write_first(tables, &links),
-            Wanted::Page(_, parameters) => {
+            ItemSelector::One(_) => items.write_first(tables, &links),
+            ItemSelector::Page(_, parameters) => {
                 if let Some(next) = items.next.clone() {
                     let next = page_address(&collection, parameters, Some(next), items.left_out);
                     links.push(link(&next, "next", crate::formats::tables::GEOJSON, "The next page"));
@@ -103,7 +107,7 @@ fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offs
 
 /// Returns whether all features of a collection are cached for the requests of one revision: not reports, which are read in parts, and
 /// not what clients can choose by a time.
-fn has_cached_layer(collection: Collection, time: Option<Time>) -> bool {
+fn has_cached_layer(collection: Collection, time: Option<TimeFilter>) -> bool {
     match collection {
         Collection::Reports | Collection::Gauges => false,
         Collection::Floods | Collection::Flooded => time.is_none(),
@@ -151,15 +155,15 @@ impl Renderer {
     ) -> Result<Versioned<Items>, Failed<Problem>> {
         let ItemsQuery { collection, wanted } = query;
         match (collection, wanted) {
-            (Collection::Reports, Wanted::One(id)) => Ok(self.report(id).await?),
-            (Collection::Reports, Wanted::Page(selection, _)) => Ok(self.reports(selection).await?),
-            (collection, Wanted::One(id)) => {
+            (Collection::Reports, ItemSelector::One(id)) => Ok(self.report(id).await?),
+            (Collection::Reports, ItemSelector::Page(selection, _)) => Ok(self.reports(selection).await?),
+            (collection, ItemSelector::One(id)) => {
                 let layer = self.layer_of(*collection, None).await?;
                 let index = find(&layer.value, id).ok_or_else(|| missing(*collection, id))?;
                 Ok(layer.map(|layer| Items::one(*collection, layer, index)))
             }
-            (collection, Wanted::Page(selection, _)) => {
-                if let (Collection::Floods, Some(Time::At(moment))) = (collection, selection.time) {
+            (collection, ItemSelector::Page(selection, _)) => {
+                if let (Collection::Floods, Some(TimeFilter::At(moment))) = (collection, selection.time) {
                     let period = Period::new(moment, moment, Duration::ZERO).map_err(Problem::internal)?;
                     let query = HistoryQuery { selector: AreaSelector::default(), period };
                     let known = weight::quiet_history(&query, &*self.store).await?;
@@ -191,9 +195,9 @@ impl Renderer {
         let selecting = off_thread(move |_| {
             layer.map(|layer| {
                 let Selected { features: selected, has_more, .. } =
-                    selection.of(&layer, &tables, selection.limit, selection.offset);
+                    selection.apply(&layer, &tables, selection.limit, selection.offset);
                 let last = selected.last().filter(|_| has_more);
-                let next = last.and_then(|last| After::feature(collection, places, &layer, *last));
+                let next = last.and_then(|last| PageCursor::feature(collection, places, &layer, *last));
                 let is_whole = selection.is_everything()
                     && (selection.time.is_none() || collection != Collection::Alerts);
                 let matched = is_whole.then(|| layer.len());
@@ -210,8 +214,8 @@ impl Renderer {
     /// Those of the store.
     pub(super) async fn prepare_layer(&self, query: &ItemsQuery) -> Result<(), Problem> {
         let time = match &query.wanted {
-            Wanted::One(_) => None,
-            Wanted::Page(selection, _) => selection.time,
+            ItemSelector::One(_) => None,
+            ItemSelector::Page(selection, _) => selection.time,
         };
         if has_cached_layer(query.collection, time) {
             self.layer_of(query.collection, time).await?;
@@ -224,7 +228,7 @@ impl Renderer {
     async fn layer_of(
         &self,
         collection: Collection,
-        time: Option<Time>,
+        time: Option<TimeFilter>,
     ) -> Result<Versioned<Layer>, Problem> {
         let read = self.read_layer(collection, time);
         if !has_cached_layer(collection, time) {
@@ -237,23 +241,25 @@ impl Renderer {
     async fn read_layer(
         &self,
         collection: Collection,
-        time: Option<Time>,
+        time: Option<TimeFilter>,
     ) -> Result<Versioned<Layer>, Problem> {
         let (now, store) = (self.clock.now(), &*self.store);
         let invalid = |must: &str| Problem::invalid(Source::Query, "datetime", must);
         let query = match (collection, time) {
             (Collection::Floods | Collection::Flooded, time) => match time {
                 None => LayerQuery::Floods(FloodQuery::default()),
-                Some(Time::At(moment)) if moment > now => return Err(invalid("must not be in the future")),
+                Some(TimeFilter::At(moment)) if moment > now => {
+                    return Err(invalid("must not be in the future"));
+                }
                 // An area has one state at a time: that at the end, which has not come if it is open.
-                Some(Time::Between(_, end)) if end >= now => LayerQuery::Floods(FloodQuery::default()),
-                Some(Time::At(moment) | Time::Between(_, moment)) => LayerQuery::FloodsAt(moment),
+                Some(TimeFilter::Between(_, end)) if end >= now => LayerQuery::Floods(FloodQuery::default()),
+                Some(TimeFilter::At(moment) | TimeFilter::Between(_, moment)) => LayerQuery::FloodsAt(moment),
             },
             (Collection::Gauges, time) => {
                 let window = match time {
                     None => Window::Last(READ_WITHIN),
-                    Some(Time::At(moment)) => within(moment.before(READ_WITHIN), moment)?,
-                    Some(Time::Between(from, until)) => within(from, until)?,
+                    Some(TimeFilter::At(moment)) => within(moment.before(READ_WITHIN), moment)?,
+                    Some(TimeFilter::Between(from, until)) => within(from, until)?,
                 };
                 let query = GaugeQuery { selector: AreaSelector::default(), window };
                 let count = store.count_readings(&query, self.features.saturating_add(1)).await?;
@@ -279,7 +285,7 @@ impl Renderer {
         Ok(layer.map(|layer| match (collection, layer.issued_by(&self.issuer)) {
             (Collection::Flooded, Layer::Floods(floods)) => Layer::Floods(floods.flooded()),
             (of, Layer::Infrastructure(all)) if of.infrastructure_kind().is_some() => {
-                Layer::Infrastructure(all.of_usual_shape())
+                Layer::Infrastructure(all.normalized())
             }
             (_, layer) => layer,
         }))
@@ -306,7 +312,7 @@ impl Renderer {
         let (now, store) = (self.clock.now(), &*self.store);
         // The revision is read first: what is read later is at least as new.
         let revision = store.revision(Resource::Reports).await?;
-        let after = selection.after.as_ref().and_then(After::number);
+        let after = selection.after.as_ref().and_then(PageCursor::number);
         let after = after.and_then(|last| ReportKey::try_from(last).ok());
         let mut first = after.map_or(Some(ReportKey::FIRST), ReportKey::next);
         let (mut found, mut read, mut until) = (Vec::new(), 0, Timestamp::LAST);
@@ -323,7 +329,8 @@ impl Renderer {
             let selecting = off_thread(move |_| {
                 let shown: Vec<_> = chunk.into_iter().filter(|report| is_shown(report, now)).collect();
                 let layer = Layer::Reports(shown.clone().into());
-                let Selected { features, has_more, left_out } = selection.of(&layer, &tables, room, left_out);
+                let Selected { features, has_more, left_out } =
+                    selection.apply(&layer, &tables, room, left_out);
                 let reports: Vec<_> = features.into_iter().map(|index| Arc::clone(&shown[index])).collect();
                 (reports, has_more, left_out)
             });
@@ -341,7 +348,7 @@ impl Renderer {
             first = last.and_then(ReportKey::next);
         }
         let selected = (0..found.len()).collect();
-        let next = next.map(|key| After::report(key.number()));
+        let next = next.map(|key| PageCursor::report(key.number()));
         let layer = Layer::Reports(found.into());
         let items = Items { collection: Collection::Reports, layer, selected, matched: None, next, left_out };
         Ok(Versioned::at(revision, items).within(Validity::Between { from: now, until }))

@@ -4,7 +4,7 @@ use std::time::Duration;
 use geo::{Rect, coord};
 use rocket::tokio::time::timeout;
 
-use super::{Answers, Question};
+use super::{ResponseCache, ResponseKey};
 use crate::formats::Format;
 use crate::model::{AreaSelector, AreaSet, BoundingBox, InfrastructureKind};
 use crate::stores::{LayerQuery, Resource};
@@ -12,7 +12,7 @@ use crate::stores::{LayerQuery, Resource};
 /// How long the store may take to tell its revision. The revision is in memory, unless the store is away.
 const QUICK: Duration = Duration::from_millis(50);
 
-impl Answers {
+impl ResponseCache {
     /// Returns the question about a part of a layer. The part is narrowed to where there are areas, or infrastructure, so that
     /// parts with the same areas have one response, and a part with all areas has the response for the whole map.
     pub(super) async fn narrowed(
@@ -20,7 +20,7 @@ impl Answers {
         part: BoundingBox,
         query: LayerQuery,
         format: Arc<dyn Format>,
-    ) -> Question {
+    ) -> ResponseKey {
         let around = match &query {
             LayerQuery::Floods(query) => self.around(&query.selector).await,
             LayerQuery::Areas(query) => self.around(&query.selector).await,
@@ -29,8 +29,8 @@ impl Answers {
             _ => Some(Rect::new(coord! { x: -180.0, y: -90.0 }, coord! { x: 180.0, y: 90.0 })),
         };
         match around.map_or(Some(part), |around| part.narrowed(around)) {
-            Some(part) => Question::Within(part, query, format),
-            None => Question::Layer(query, format),
+            Some(part) => ResponseKey::Within(part, query, format),
+            None => ResponseKey::Layer(query, format),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::telemetry::Metrics;
 
 /// Limits the memory of large renderings, and how many renderings work at the same time.
 ///
-/// A rendering is *large* if it is estimated to take [`LARGE`](Self::LARGE) bytes or more. Each is in a [`Lane`], and waits neither for
+/// A rendering is *large* if it is estimated to take [`LARGE`](Self::LARGE) bytes or more. Each is in a [`PermitPool`], and waits neither for
 /// those of other lanes nor, if it is small, for large ones. A large one reserves in its lane the memory that it is estimated to take; if
 /// that is more than the lane has, it reserves all of it, and so runs alone. A rendering that takes more than it has reserved, small or
 /// large, reserves the rest if that is free; it never waits for it.
@@ -20,14 +20,14 @@ pub(crate) struct Permits(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// In the order of [`Lane`].
+    /// In the order of [`PermitPool`].
     pools: [Pool; 3],
     metrics: Metrics,
 }
 
 /// What a rendering is about, and the share of the limit that large ones have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub(crate) enum PermitPool {
     /// Current data, that is, the map and the latest reports: an eighth of the limit.
     Current,
     /// Full states for clients that follow changes: a quarter of the limit.
@@ -118,7 +118,7 @@ impl Permits {
     /// # Errors
     ///
     /// [`Busy`] if too many are already waiting.
-    pub(crate) async fn small(&self, lane: Lane) -> Result<Permit, Busy> {
+    pub(crate) async fn small(&self, lane: PermitPool) -> Result<Permit, Busy> {
         let pool = self.pool(lane);
         self.wait(pool, &pool.small, 0).await
     }
@@ -128,7 +128,7 @@ impl Permits {
     /// # Errors
     ///
     /// [`Busy`] if too many are already waiting.
-    pub(crate) async fn large(&self, lane: Lane, bytes: u64) -> Result<Permit, Busy> {
+    pub(crate) async fn large(&self, lane: PermitPool, bytes: u64) -> Result<Permit, Busy> {
         let pool = self.pool(lane);
         self.wait(pool, &pool.large, units(bytes)).await
     }
@@ -154,10 +154,10 @@ impl Permits {
     /// others can be encoded.
     #[must_use]
     pub(crate) fn room_for_states(&self) -> u64 {
-        u64::from(self.pool(Lane::States).limit) * UNIT / 2
+        u64::from(self.pool(PermitPool::States).limit) * UNIT / 2
     }
 
-    fn pool(&self, lane: Lane) -> &Pool {
+    fn pool(&self, lane: PermitPool) -> &Pool {
         &self.0.pools[lane as usize]
     }
 }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     fn period(permits: &Permits, bytes: u64) -> Option<Permit> {
-        permits.large(Lane::Periods, bytes).now_or_never().map(Result::unwrap)
+        permits.large(PermitPool::Periods, bytes).now_or_never().map(Result::unwrap)
     }
 
     #[test]
@@ -256,14 +256,14 @@ mod tests {
         let permits = permits(16 * MIB, 0);
         let _heavy = period(&permits, 100 * MIB).unwrap();
         let small: Vec<_> =
-            (0..8).map(|_| permits.small(Lane::Periods).now_or_never().unwrap().unwrap()).collect();
-        assert!(permits.small(Lane::Periods).now_or_never().is_none());
-        assert!(permits.small(Lane::Current).now_or_never().is_some());
-        let current = permits.large(Lane::Current, 100 * MIB).now_or_never().unwrap().unwrap();
-        assert!(permits.large(Lane::Current, MIB).now_or_never().is_none());
+            (0..8).map(|_| permits.small(PermitPool::Periods).now_or_never().unwrap().unwrap()).collect();
+        assert!(permits.small(PermitPool::Periods).now_or_never().is_none());
+        assert!(permits.small(PermitPool::Current).now_or_never().is_some());
+        let current = permits.large(PermitPool::Current, 100 * MIB).now_or_never().unwrap().unwrap();
+        assert!(permits.large(PermitPool::Current, MIB).now_or_never().is_none());
         drop((small, current));
-        assert!(permits.small(Lane::Periods).now_or_never().is_some());
-        assert!(permits.large(Lane::Current, MIB).now_or_never().is_some());
+        assert!(permits.small(PermitPool::Periods).now_or_never().is_some());
+        assert!(permits.large(PermitPool::Current, MIB).now_or_never().is_some());
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
     fn a_rendering_that_takes_more_than_estimated_reserves_it_or_is_refused_at_once() {
         let permits = permits(16 * MIB, 0);
         let mut first = period(&permits, 4 * MIB).unwrap();
-        let mut small = permits.small(Lane::Periods).now_or_never().unwrap().unwrap();
+        let mut small = permits.small(PermitPool::Periods).now_or_never().unwrap().unwrap();
         let is_free = (Ok(()), Ok(()));
         assert_eq!((first.grow(2 * MIB), small.grow(MIB - 1)), is_free, "it has that, or is still small");
         assert_eq!((first.grow(7 * MIB), small.grow(5 * MIB)), is_free);
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!((first.grow(8 * MIB), small.grow(6 * MIB)), (Err(Busy), Err(Busy)));
         drop(small);
         assert_eq!(first.grow(100 * MIB), Ok(()), "all that the lane has");
-        let mut current = permits.small(Lane::Current).now_or_never().unwrap().unwrap();
+        let mut current = permits.small(PermitPool::Current).now_or_never().unwrap().unwrap();
         assert_eq!(current.grow(2 * MIB), Ok(()));
         drop(first);
         assert!(period(&permits, 12 * MIB).is_some());
@@ -308,13 +308,14 @@ mod tests {
         let metrics = Metrics::default();
         let permits = Permits::new(16 * MIB, 0, NonZeroUsize::MIN, metrics.clone());
         let _working = period(&permits, MIB).unwrap();
-        let mut waiting: Vec<_> = (0..16).map(|_| Box::pin(permits.large(Lane::Periods, MIB))).collect();
+        let mut waiting: Vec<_> =
+            (0..16).map(|_| Box::pin(permits.large(PermitPool::Periods, MIB))).collect();
         assert!(waiting.iter_mut().all(|waiting| waiting.now_or_never().is_none()));
-        assert_eq!(permits.large(Lane::Periods, MIB).now_or_never().unwrap().unwrap_err(), Busy);
+        assert_eq!(permits.large(PermitPool::Periods, MIB).now_or_never().unwrap().unwrap_err(), Busy);
         let text = metrics.text().unwrap();
         assert!(text.contains("siaga_renderings_rejected_total 1\n"), "{text}");
         assert!(text.contains("siaga_renderings_waiting{lane=\"periods\"} 16\n"), "{text}");
         drop(waiting.pop());
-        assert!(permits.large(Lane::Periods, MIB).now_or_never().is_none(), "its place is free");
+        assert!(permits.large(PermitPool::Periods, MIB).now_or_never().is_none(), "its place is free");
     }
 }

@@ -11,16 +11,16 @@ use super::envelope::{Coverage, Supplement};
 use super::layers::Layers;
 use super::statistics::{FloodedAreas, FloodedRegions, Reported, flooded};
 use super::weight::{self, cost, features, weigh};
-use super::{Busy, JSON, Lane, Permit, Permits, Question, envelope};
-use crate::changes::{FullState, State, Withdrawn};
-use crate::formats::tables::{GEOJSON, Tables};
+use super::{Busy, JSON, Permit, PermitPool, Permits, ResponseKey, envelope};
+use crate::changes::{FullState, State, WithdrawnRevision};
+use crate::formats::tables::{GEOJSON, TableSchema};
 use crate::formats::{Container, EncodeContext, Format};
 use crate::http::admission::Account;
 use crate::http::content::Content;
 use crate::http::error::Problem;
 use crate::http::quotas::TooMany;
 use crate::model::alerts::Issuer;
-use crate::model::{BoundingBox, Clock, Layer, Stop, Validity};
+use crate::model::{BoundingBox, CancelFlag, Clock, Layer, Validity};
 use crate::runtime::{off_thread, on_own_thread};
 use crate::stores::{FloodQuery, LayerQuery, ReportQuery, Store, Versioned, Window};
 use crate::telemetry::Metrics;
@@ -29,8 +29,8 @@ use crate::telemetry::Metrics;
 #[derive(Clone, Debug)]
 pub(crate) struct Renderer {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) cache: Cache<Question, Problem>,
-    pub(crate) withdrawn: Withdrawn,
+    pub(crate) cache: Cache<ResponseKey, Problem>,
+    pub(crate) withdrawn: WithdrawnRevision,
     /// Limits how many renderings run at once, and their memory.
     pub(crate) permits: Permits,
     /// How many features a list of reports or readings may have.
@@ -51,7 +51,7 @@ pub(crate) struct Renderer {
     pub(crate) stale: Duration,
     pub(crate) metrics: Metrics,
     /// The columns of collections.
-    pub(crate) tables: Arc<Tables>,
+    pub(crate) tables: Arc<TableSchema>,
     /// The features of collections as they were last read.
     pub(crate) layers: Layers,
 }
@@ -74,7 +74,7 @@ impl Renderer {
         let (weight, room) = (STATE * state.flooded() as u64, self.permits.room_for_states());
         let encode = async || {
             account.map_or(Ok(()), |account| account.charge(0, cost(weight))).map_err(too_many)?;
-            let permit = self.permits.large(Lane::States, weight).await?;
+            let permit = self.permits.large(PermitPool::States, weight).await?;
             let (state, query) = (Arc::clone(state), query.clone());
             let encoding = off_thread(move |_| {
                 let mut json = serde_json::to_vec(&*state.since(None, &query)).map_err(Problem::internal)?;
@@ -90,18 +90,18 @@ impl Renderer {
     /// Renders the response to a question. If the question costs more than one request, charges the account.
     pub(super) async fn render(
         self: Arc<Self>,
-        question: Question,
+        question: ResponseKey,
         account: Option<Account>,
     ) -> Result<Versioned<Rendered>, Failed<Problem>> {
         let account = account.as_ref().filter(|_| question.is_charged());
-        if let Question::Items(query) = &question {
+        if let ResponseKey::Items(query) = &question {
             // One request reads the layer for all, and the others wait for it without a permit.
             self.prepare_layer(query).await?;
         }
         // Counting, and reading what is in memory, is small work.
         let small = self.permits.small(lane(&question)).await.map_err(Problem::from)?;
         let mut begun = Instant::now();
-        let rendered = if let Question::Within(
+        let rendered = if let ResponseKey::Within(
             part,
             query @ (LayerQuery::Floods(_) | LayerQuery::Areas(_) | LayerQuery::Infrastructure(..)),
             format,
@@ -114,7 +114,7 @@ impl Renderer {
                 renderer.encode(layer, &*format, supplement, work).await
             };
             self.render_on_own_thread(&question, permit, encode).await?
-        } else if let Question::Items(query) = &question {
+        } else if let ResponseKey::Items(query) = &question {
             let items = self.items(query, account).await?;
             let permit = self.admit(&question, account, 0, weight::items(&items.value), small).await?;
             let query = query.clone();
@@ -131,7 +131,7 @@ impl Renderer {
             let last = self.cache.last(&question).map(|last| last.rendered.content.size());
             let (newest, weight) = if let Some((query, length)) = question.last_reports() {
                 let (fitting, count) = self.newest(query, length).await?;
-                ((fitting != length).then(|| question.of_last(fitting)), weight::report_list(count))
+                ((fitting != length).then(|| question.with_last(fitting)), weight::report_list(count))
             } else {
                 let now = self.clock.now();
                 (None, weigh(&question, &*self.store, now, self.features, last).await?)
@@ -156,7 +156,7 @@ impl Renderer {
     /// Renders on a thread of its own, which holds the permit until that is done, even if no request waits any more.
     async fn render_on_own_thread(
         self: &Arc<Self>,
-        question: &Question,
+        question: &ResponseKey,
         permit: Permit,
         render: impl AsyncFnOnce(&Self, Work<'_>) -> Result<Versioned<Rendered>, Problem> + Send + 'static,
     ) -> Result<Versioned<Rendered>, Problem> {
@@ -182,7 +182,7 @@ impl Renderer {
     /// one, if it is enough.
     async fn admit(
         &self,
-        question: &Question,
+        question: &ResponseKey,
         account: Option<&Account>,
         before: u64,
         weight: u64,
@@ -218,7 +218,7 @@ impl Renderer {
     }
 
     /// Returns what is covered, if the question is about the floods of a city that no area has.
-    async fn coverage(&self, question: &Question) -> Result<Option<Supplement>, Problem> {
+    async fn coverage(&self, question: &ResponseKey) -> Result<Option<Supplement>, Problem> {
         let Some(city) = question.city_of_floods() else { return Ok(None) };
         let coverage = Coverage::without(city, self.store.places().await?.value.areas());
         Ok(coverage.map(Supplement::NotCovered))
@@ -226,37 +226,37 @@ impl Renderer {
 
     async fn work(
         &self,
-        question: &Question,
+        question: &ResponseKey,
         supplement: Option<Supplement>,
         work: Work<'_>,
     ) -> Result<Versioned<Rendered>, Problem> {
         let store = &*self.store;
         match question {
-            Question::Layer(query, format) => {
+            ResponseKey::Layer(query, format) => {
                 let layer = query.ask(store, self.clock.now()).await?;
                 self.encode(layer, &**format, supplement, work).await
             }
-            Question::Within(part, query, format) => {
+            ResponseKey::Within(part, query, format) => {
                 let layer = query.ask(store, self.clock.now()).await?;
                 self.encode(layer.map(|layer| layer.within(part)), &**format, supplement, work).await
             }
-            Question::FloodStates(query) => work.write(store.flood_states(query).await?, |states, _| {
+            ResponseKey::FloodStates(query) => work.write(store.flood_states(query).await?, |states, _| {
                 let mut body = envelope::result(states)?;
                 supplement.map_or(Ok(()), |supplement| supplement.add_to(&mut body))?;
                 Ok((JSON.into(), body))
             }),
-            Question::FloodArchive(query) => work.result(store.flood_archive(query).await?),
-            Question::FloodSeries(query) => work.result(store.flood_series(query).await?),
-            Question::ReportSeries(query) => work.result(store.report_series(query).await?),
-            Question::FloodedRegions(areas) => {
-                work.statistic(flooded(store, areas).await?.map(|flooded| FloodedRegions::of(&flooded)))
+            ResponseKey::FloodArchive(query) => work.result(store.flood_archive(query).await?),
+            ResponseKey::FloodSeries(query) => work.result(store.flood_series(query).await?),
+            ResponseKey::ReportSeries(query) => work.result(store.report_series(query).await?),
+            ResponseKey::FloodedRegions(areas) => {
+                work.statistic(flooded(store, areas).await?.map(|flooded| FloodedRegions::new(&flooded)))
             }
-            Question::FloodedAreas(areas) => {
-                work.statistic(flooded(store, areas).await?.map(|flooded| FloodedAreas::of(&flooded)))
+            ResponseKey::FloodedAreas(areas) => {
+                work.statistic(flooded(store, areas).await?.map(|flooded| FloodedAreas::new(&flooded)))
             }
             // Their weight is known only once they are read.
-            Question::Items(_) => Err(Problem::internal("items are rendered elsewhere")),
-            Question::ReportSummary(query) => {
+            ResponseKey::Items(_) => Err(Problem::internal("items are rendered elsewhere")),
+            ResponseKey::ReportSummary(query) => {
                 work.statistic(store.report_summary(query).await?.map(Reported::from))
             }
         }
@@ -303,8 +303,8 @@ impl Renderer {
 }
 
 /// Returns the lane in which a question is rendered.
-fn lane(question: &Question) -> Lane {
-    if question.is_period() { Lane::Periods } else { Lane::Current }
+fn lane(question: &ResponseKey) -> PermitPool {
+    if question.is_period() { PermitPool::Periods } else { PermitPool::Current }
 }
 
 impl From<Unfinished> for Problem {
@@ -338,7 +338,7 @@ struct Work<'s> {
     permit: Permit,
     /// Whether its response holds the memory that it takes.
     holds_memory: bool,
-    stop: &'s Stop,
+    stop: &'s CancelFlag,
 }
 
 impl Work<'_> {
@@ -357,7 +357,7 @@ impl Work<'_> {
     fn write<T>(
         mut self,
         found: Versioned<T>,
-        write: impl FnOnce(&T, &Stop) -> Result<(Cow<'static, str>, Vec<u8>), Problem>,
+        write: impl FnOnce(&T, &CancelFlag) -> Result<(Cow<'static, str>, Vec<u8>), Problem>,
     ) -> Result<Versioned<Rendered>, Problem> {
         let (media_type, bytes) = write(&found.value, self.stop)?;
         let rendered = Rendered::new(media_type, Content::tagged(bytes));

@@ -48,14 +48,14 @@ pub(super) async fn flooded(
 }
 
 impl FloodedRegions {
-    pub(super) fn of(flooded: &FloodLayer) -> Self {
+    pub(super) fn new(flooded: &FloodLayer) -> Self {
         let names: BTreeSet<_> = flooded.features().map(|flood| flood.area.parent_name.clone()).collect();
         Self { total: names.len(), names }
     }
 }
 
 impl FloodedAreas {
-    pub(super) fn of(flooded: &FloodLayer) -> Self {
+    pub(super) fn new(flooded: &FloodLayer) -> Self {
         let mut summary = Self::default();
         for current in flooded.features().filter_map(|flood| flood.current) {
             *match current.state {

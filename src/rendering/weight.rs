@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::Question;
+use super::ResponseKey;
 use crate::formats::tables::{Collection, Items};
 use crate::http::error::{Problem, Source};
 use crate::model::{Layer, Report, ReportContent, Timestamp};
@@ -40,33 +40,33 @@ const HOUR: u64 = 1 << 10;
 ///
 /// 400 for a list of more than `features` items; any error of the store.
 pub(super) async fn weigh(
-    question: &Question,
+    question: &ResponseKey,
     store: &dyn Store,
     now: Timestamp,
     features: u64,
     last: Option<usize>,
 ) -> Result<u64, Problem> {
     Ok(match question {
-        Question::Layer(LayerQuery::Reports(query), _)
-        | Question::Within(_, LayerQuery::Reports(query), _) => {
+        ResponseKey::Layer(LayerQuery::Reports(query), _)
+        | ResponseKey::Within(_, LayerQuery::Reports(query), _) => {
             report_list(reports(query, store, features).await?)
         }
-        Question::Layer(LayerQuery::Gauges(query), _) => readings(query, store, features).await? * READING,
-        Question::FloodArchive(query) | Question::FloodSeries(query) => history(query, store).await?,
-        Question::Layer(LayerQuery::Alerts(AlertQuery::InForce(query), _), _)
+        ResponseKey::Layer(LayerQuery::Gauges(query), _) => readings(query, store, features).await? * READING,
+        ResponseKey::FloodArchive(query) | ResponseKey::FloodSeries(query) => history(query, store).await?,
+        ResponseKey::Layer(LayerQuery::Alerts(AlertQuery::InForce(query), _), _)
             if !query.selector.is_everything() || last.is_none() =>
         {
             let entries = entries_in_force(query, now);
             store.count_flood_entries(&entries, MOST_ENTRIES).await? * ALERT
         }
-        Question::ReportSeries(query) => hours(Window::Within(query.period)) * HOUR,
-        Question::ReportSummary(query) => hours(query.window) * HOUR,
-        Question::Layer(..)
-        | Question::Within(..)
-        | Question::FloodStates(_)
-        | Question::FloodedRegions(_)
-        | Question::FloodedAreas(_)
-        | Question::Items(_) => last.map_or(0, |bytes| 2 * bytes as u64),
+        ResponseKey::ReportSeries(query) => hours(Window::Within(query.period)) * HOUR,
+        ResponseKey::ReportSummary(query) => hours(query.window) * HOUR,
+        ResponseKey::Layer(..)
+        | ResponseKey::Within(..)
+        | ResponseKey::FloodStates(_)
+        | ResponseKey::FloodedRegions(_)
+        | ResponseKey::FloodedAreas(_)
+        | ResponseKey::Items(_) => last.map_or(0, |bytes| 2 * bytes as u64),
     })
 }
 
@@ -104,9 +104,11 @@ pub(super) fn scanned(features: usize) -> u64 {
 }
 
 /// Returns the part of an estimate that is known before anything is counted, so that a client that cannot afford it is refused first.
-pub(super) async fn before_counting(question: &Question, store: &dyn Store) -> Result<u64, Problem> {
+pub(super) async fn before_counting(question: &ResponseKey, store: &dyn Store) -> Result<u64, Problem> {
     match question {
-        Question::FloodArchive(query) | Question::FloodSeries(query) => quiet_history(query, store).await,
+        ResponseKey::FloodArchive(query) | ResponseKey::FloodSeries(query) => {
+            quiet_history(query, store).await
+        }
         _ => Ok(0),
     }
 }

@@ -6,27 +6,27 @@ use crate::config::Config;
 use crate::described;
 use crate::formats::Format;
 use crate::guards::{
-    AlertContent, AlertFormat, AlertIdentifier, Before, Caller, FormatChoice, HistoryArea, MinimumState,
-    PageLanguage, Param, PathParam, Select,
+    AlertContent, AlertFormat, AlertIdentifier, AreaFilter, BeforeAlert, Caller, FormatChoice, HistoryArea,
+    MinimumState, PageLanguage, PathParam, QueryParam,
 };
 use crate::http::error::Problem;
 use crate::model::alerts::MessageKey;
-use crate::model::{AreaId, Covered};
+use crate::model::{AreaId, CoveredData};
 use crate::openapi::Described;
-use crate::rendering::{Answer, Answers};
+use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::resources::Alerts;
 use crate::stores::{AlertQuery, FloodQuery, LayerQuery};
 
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
-        described!(list_alerts).says("The alerts in force, as a feed for alert hubs"),
+        described!(list_alerts).summary("The alerts in force, as a feed for alert hubs"),
         described!(list_alert_history)
-            .says("The alerts about an area, newest first, at most 1,000")
-            .refuses(404, "There is no such area, or no alert about it with the identifier `before`."),
+            .summary("The alerts about an area, newest first, at most 1,000")
+            .error(404, "There is no such area, or no alert about it with the identifier `before`."),
         described!(list_exercise)
-            .says("A made-up flood that is repeated every hour, for hubs to try their readers on"),
-        described!(show_alert).says("One alert: a CAP document, a page for people, or JSON"),
+            .summary("A made-up flood that is repeated every hour, for hubs to try their readers on"),
+        described!(show_alert).summary("One alert: a CAP document, a page for people, or JSON"),
     ]
 }
 
@@ -34,29 +34,29 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/alerts")]
 pub(super) async fn list_alerts(
     _caller: Caller,
-    select: Select<Alerts>,
-    minimum_state: Param<MinimumState>,
-    content: Param<AlertContent>,
-    language: Param<PageLanguage>,
+    select: AreaFilter<Alerts>,
+    minimum_state: QueryParam<MinimumState>,
+    content: QueryParam<AlertContent>,
+    language: QueryParam<PageLanguage>,
     choice: FormatChoice<Alerts>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    list(AlertQuery::InForce(query), *content, language.of(choice.format), &answers).await
+    list(AlertQuery::InForce(query), *content, language.localize(choice.format), &answers).await
 }
 
 /// `GET /alerts/history`: responds with the alerts about an area.
 #[get("/alerts/history")]
 pub(super) async fn list_alert_history(
     _caller: Caller,
-    area: Param<HistoryArea>,
-    before: Param<Before>,
-    content: Param<AlertContent>,
-    language: Param<PageLanguage>,
+    area: QueryParam<HistoryArea>,
+    before: QueryParam<BeforeAlert>,
+    content: QueryParam<AlertContent>,
+    language: QueryParam<PageLanguage>,
     choice: FormatChoice<Alerts>,
-    answers: Answers,
+    answers: ResponseCache,
     config: &State<Config>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let before = before.get().0.map(|identifier| named(&identifier, config)).transpose()?;
     if before.is_some_and(|(of, _)| of != area.0) {
         return Err(missing());
@@ -64,7 +64,7 @@ pub(super) async fn list_alert_history(
     list(
         AlertQuery::History(area.0, before.map(|(_, key)| key)),
         *content,
-        language.of(choice.format),
+        language.localize(choice.format),
         &answers,
     )
     .await
@@ -74,12 +74,12 @@ pub(super) async fn list_alert_history(
 #[get("/alerts/exercise")]
 pub(super) async fn list_exercise(
     _caller: Caller,
-    content: Param<AlertContent>,
-    language: Param<PageLanguage>,
+    content: QueryParam<AlertContent>,
+    language: QueryParam<PageLanguage>,
     choice: FormatChoice<Alerts>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
-    list(AlertQuery::Exercise, *content, language.of(choice.format), &answers).await
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
+    list(AlertQuery::Exercise, *content, language.localize(choice.format), &answers).await
 }
 
 /// `GET /alerts/:identifier`: responds with one alert.
@@ -87,13 +87,13 @@ pub(super) async fn list_exercise(
 pub(super) async fn show_alert(
     _caller: Caller,
     identifier: PathParam<AlertIdentifier>,
-    language: Param<PageLanguage>,
+    language: QueryParam<PageLanguage>,
     format: AlertFormat,
-    answers: Answers,
+    answers: ResponseCache,
     config: &State<Config>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let (area, key) = named(&identifier.get()?, config)?;
-    answers.layer(LayerQuery::Alerts(AlertQuery::One(area, key), false), language.of(format.0)).await
+    answers.layer(LayerQuery::Alerts(AlertQuery::One(area, key), false), language.localize(format.0)).await
 }
 
 /// Returns the area and the key of the alert with an identifier.
@@ -109,9 +109,9 @@ async fn list(
     query: AlertQuery,
     content: AlertContent,
     format: Arc<dyn Format>,
-    answers: &Answers,
-) -> Result<Answer, Problem> {
+    answers: &ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let format = format.inline().filter(|_| content.inline).unwrap_or(format);
-    let is_doubtful = query != AlertQuery::Exercise && answers.is_silent(Covered::Floods);
+    let is_doubtful = query != AlertQuery::Exercise && answers.is_silent(CoveredData::Floods);
     answers.layer(LayerQuery::Alerts(query, is_doubtful), format).await
 }

@@ -4,24 +4,24 @@ use rocket::{State, get};
 
 use crate::described;
 use crate::guards::{
-    AreaIds, Caller, FormatChoice, KnownRevision, Latitude, Level, Longitude, Param, PathParam, Select,
-    Within,
+    AreaFilter, AreaIds, BboxParam, Caller, FormatChoice, KnownRevision, Latitude, Level, Longitude,
+    PathParam, QueryParam,
 };
 use crate::http::error::Problem;
 use crate::model::{AreaId, Position};
 use crate::openapi::Described;
-use crate::rendering::{Answer, Answers};
+use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::resources::{Areas, Floods};
 use crate::stores::{AreaQuery, LayerQuery, Store, StoreError};
 
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
-        described!(list_areas).says("The outlines of areas, without their states"),
+        described!(list_areas).summary("The outlines of areas, without their states"),
         described!(find_area)
-            .says("The area in which a place lies, with its state")
-            .refuses(404, "No area contains the place."),
-        described!(show_local_area).says("One area with its state"),
+            .summary("The area in which a place lies, with its state")
+            .error(404, "No area contains the place."),
+        described!(show_local_area).summary("One area with its state"),
     ]
 }
 
@@ -29,14 +29,14 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/areas")]
 pub(super) async fn list_areas(
     _caller: Caller,
-    select: Select<Areas>,
-    level: Param<Level>,
-    ids: Param<AreaIds>,
-    within: Param<Within>,
+    select: AreaFilter<Areas>,
+    level: QueryParam<Level>,
+    ids: QueryParam<AreaIds>,
+    within: QueryParam<BboxParam>,
     known: KnownRevision,
     choice: FormatChoice<Areas>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let query = LayerQuery::Areas(AreaQuery { selector: select.areas, level: level.0, ids: ids.0.clone() });
     Ok(answers.layer_within(query, within.0, choice.format).await?.at_revision(&known))
 }
@@ -45,12 +45,12 @@ pub(super) async fn list_areas(
 #[get("/areas/at")]
 pub(super) async fn find_area(
     _caller: Caller,
-    lat: Param<Latitude>,
-    lng: Param<Longitude>,
+    lat: QueryParam<Latitude>,
+    lng: QueryParam<Longitude>,
     choice: FormatChoice<Floods>,
-    answers: Answers,
+    answers: ResponseCache,
     store: &State<Arc<dyn Store>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let places = store.places().await?.value;
     let place = Position::new(lng.0, lat.0);
     let area = place.and_then(|place| places.locator().locate(place).local_area_id);
@@ -64,7 +64,7 @@ pub(super) async fn show_local_area(
     _caller: Caller,
     id: PathParam<AreaId>,
     choice: FormatChoice<Floods>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     answers.layer(LayerQuery::Flood(id.get()?), choice.format).await
 }

@@ -8,7 +8,7 @@ use crate::described;
 use crate::guards::{Authorized, FloodsWrite};
 use crate::http::error::Problem;
 use crate::openapi::Described;
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 use crate::schema::{array, reference};
 use crate::stores::AttentionList;
 
@@ -16,10 +16,10 @@ use crate::stores::AttentionList;
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_attention)
-            .says(
+            .summary(
                 "Areas that need the attention of the officers who set flood states, the newest reason first",
             )
-            .gives_result(array(reference("Attention"))),
+            .result(array(reference("Attention"))),
     ]
 }
 
@@ -28,6 +28,6 @@ pub(super) fn routes() -> Vec<Described> {
 pub(super) async fn list_attention(
     _authorized: Authorized<FloodsWrite>,
     list: &State<Arc<AttentionList>>,
-) -> Result<Answer, Problem> {
-    Answer::private_result(&*list.get().await?)
+) -> Result<ApiResponse, Problem> {
+    ApiResponse::private_result(&*list.get().await?)
 }

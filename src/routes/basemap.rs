@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::described;
-use crate::guards::{Caller, KnownRevision, Param, Within, Zoom};
+use crate::guards::{BboxParam, Caller, KnownRevision, QueryParam, Zoom};
 use crate::http::error::Problem;
-use crate::model::GroundKind;
+use crate::model::BasemapKind;
 use crate::openapi::Described;
 use crate::rendering::basemap::Basemap;
-use crate::rendering::{Answer, Renderer};
+use crate::rendering::{ApiResponse, Renderer};
 use crate::schema::{array, object, one_of, text};
 use crate::stores::Store;
 
@@ -20,7 +20,7 @@ pub(super) fn routes() -> Vec<Described> {
     let integers = array(json!({ "type": "integer" }));
     let pair = array(json!({ "type": "number" }));
     let properties = object(json!({
-        "kind": { "type": "string", "enum": GroundKind::ALL.map(GroundKind::name) },
+        "kind": { "type": "string", "enum": BasemapKind::ALL.map(BasemapKind::name) },
         "name?": text("Absent if it has none."),
     }));
     let shape = |kind: &str, member: &str, value: Value| {
@@ -41,8 +41,8 @@ pub(super) fn routes() -> Vec<Described> {
     }));
     vec![
         described!(show_basemap)
-            .says("Roads, rails, rivers, parks and names of places, simplified for a zoom, as TopoJSON")
-            .shares(topology),
+            .summary("Roads, rails, rivers, parks and names of places, simplified for a zoom, as TopoJSON")
+            .cached_result(topology),
     ]
 }
 
@@ -50,16 +50,16 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/basemap")]
 pub(super) async fn show_basemap(
     _caller: Caller,
-    within: Param<Within>,
-    zoom: Param<Zoom>,
+    within: QueryParam<BboxParam>,
+    zoom: QueryParam<Zoom>,
     known: KnownRevision,
     renderer: &State<Arc<Renderer>>,
     basemap: &State<Basemap>,
     store: &State<Arc<dyn Store>>,
     config: &State<Config>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let ground = time::timeout(config.limits.timeout, basemap.ground(&***store));
     let ground = ground.await.map_err(Problem::late)??;
     let drawn = ground.draw(within.0, zoom.0, &renderer.permits).await?;
-    Ok(Answer::shared(&drawn).of_version(&ground.version, &known))
+    Ok(ApiResponse::shared(&drawn).with_version(&ground.version, &known))
 }

@@ -18,7 +18,7 @@ use crate::model::bodies::{
 use crate::model::{Card, CardId, Clock, ReportKey, WaitingOrigin};
 use crate::openapi::Described;
 use crate::photos::{CardImages, ImageError};
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 use crate::schema::{self, object, reference};
 use crate::stores::{Store, StoreError};
 use crate::telemetry::{Metrics, ReportOrigin};
@@ -27,31 +27,31 @@ use crate::telemetry::{Metrics, ReportOrigin};
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(create_card)
-            .says("Makes a card")
-            .takes(|_| reference("CardHolder"))
-            .gives(reference("NewCard")),
-        described!(find_card).says("A card").gives_result(reference("Card")),
+            .summary("Makes a card")
+            .body(|_| reference("CardHolder"))
+            .response(reference("NewCard")),
+        described!(find_card).summary("A card").result(reference("Card")),
         described!(receive_card_report)
-            .says("Publishes the report of a card")
-            .takes(|interface| {
+            .summary("Publishes the report of a card")
+            .body(|interface| {
                 schema::card_report(&interface.config.disaster_types(), &interface.config.cards)
             })
-            .gives(reference("CardReceipt"))
-            .refuses(409, "The card has its report."),
+            .response(reference("CardReceipt"))
+            .error(409, "The card has its report."),
         described!(invite_image)
-            .says("The address to upload the image of a card to, after its report; before it if `cards.open` or `cards.photo_first`")
-            .gives(reference("Invitation"))
-            .refuses(409, "The card has no report yet, or it has an image."),
+            .summary("The address to upload the image of a card to, after its report; before it if `cards.open` or `cards.photo_first`")
+            .response(reference("Invitation"))
+            .error(409, "The card has no report yet, or it has an image."),
         described!(confirm_image)
-            .says("For clients that confirm an upload; changes nothing")
-            .takes(|_| object(json!({
+            .summary("For clients that confirm an upload; changes nothing")
+            .body(|_| object(json!({
                 "image_url?": { "description": "Ignored: the service knows the address." },
                 "image_type?": { "description": "Ignored." },
             })))
-            .gives(object(json!({
+            .response(object(json!({
                 "statusCode": { "const": 200 }, "cardId": { "type": "string" }, "updated": { "const": true },
             })))
-            .refuses(409, "The card has neither a report nor an upload that waits for it."),
+            .error(409, "The card has neither a report nor an upload that waits for it."),
     ]
 }
 
@@ -69,7 +69,7 @@ struct CardRecord<'a> {
 
 impl<'a> CardRecord<'a> {
     /// Returns the record, with the name of its holder only for callers with a credential.
-    fn of(card: &'a Card, with_name: bool) -> Self {
+    fn new(card: &'a Card, with_name: bool) -> Self {
         Self {
             pkey: card.pkey.to_string(),
             card_id: &card.id,
@@ -88,10 +88,10 @@ pub(super) async fn create_card(
     _authorized: Authorized<CardsWrite>,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let holder = read_card_holder(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let card = store.create_card(holder).await?;
-    Answer::bare(&json!({ "cardId": card.id, "created": true }))
+    ApiResponse::bare(&json!({ "cardId": card.id, "created": true }))
 }
 
 /// `GET /cards/:cardId`: responds with a card.
@@ -101,10 +101,10 @@ pub(super) async fn find_card(
     id: CardIdParam<'_>,
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let id = id.read(config)?;
     match user.card(&id, &***store).await {
-        Ok(card) => Answer::private_result(&CardRecord::of(&card, user.has_credential())),
+        Ok(card) => ApiResponse::private_result(&CardRecord::new(&card, user.has_credential())),
         Err(error @ StoreError::NotFound { .. }) => Err(Problem::from(error).for_card_reader()),
         Err(error) => Err(error.into()),
     }
@@ -156,7 +156,7 @@ pub(super) async fn receive_card_report(
     let received = time::timeout(config.limits.timeout, receiving).await;
     received.unwrap_or_else(|elapsed| Err(Problem::late(elapsed).about_card(&id)))?;
     metrics.report_taken(ReportOrigin::Card);
-    let answer = Answer::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))?;
+    let answer = ApiResponse::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))?;
     if user.has_credential() {
         return Ok(Receipt::Plain(answer));
     }
@@ -170,8 +170,8 @@ pub(super) async fn receive_card_report(
 /// The response to a report; with the token for its photo if the request had no credential.
 #[derive(Responder)]
 pub(super) enum Receipt {
-    Plain(Answer),
-    WithToken(Answer, Header<'static>),
+    Plain(ApiResponse),
+    WithToken(ApiResponse, Header<'static>),
 }
 
 /// `GET /cards/:cardId/images`: responds with the address to which the image of a card is uploaded.
@@ -183,7 +183,7 @@ pub(super) async fn invite_image(
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
     images: &State<Arc<CardImages>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let id = id.read(config)?;
     let FileType(image_type) = file_type;
     let early = config.cards.photo_first || config.cards.open;
@@ -207,7 +207,7 @@ pub(super) async fn invite_image(
     if let Some(content_type) = invitation.content_type {
         body["contentType"] = content_type.into();
     }
-    Answer::bare(&body)
+    ApiResponse::bare(&body)
 }
 
 /// Returns whether a caller without a credential has the token for the photo of a card.
@@ -227,7 +227,7 @@ pub(super) async fn confirm_image(
     body: Result<JsonBody, Problem>,
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let id = id.read(config)?;
     let about_card = |error: StoreError| Problem::from(error).about_card(&id);
     let confirming = async {
@@ -240,5 +240,5 @@ pub(super) async fn confirm_image(
     let confirmed = time::timeout(config.limits.timeout, confirming).await;
     confirmed.map_err(|elapsed| Problem::late(elapsed).about_card(&id))?.map_err(about_card)?;
     body.map_err(|problem| problem.about_card(&id))?;
-    Answer::bare(&json!({ "statusCode": 200, "cardId": id, "updated": true }))
+    ApiResponse::bare(&json!({ "statusCode": 200, "cardId": id, "updated": true }))
 }

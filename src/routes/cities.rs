@@ -4,11 +4,11 @@ use rocket::{State, get};
 use serde_json::json;
 
 use crate::described;
-use crate::guards::{Admin, Caller, FormatChoice, Latitude, Long, Param};
+use crate::guards::{Admin, Caller, FormatChoice, Latitude, LongParam, QueryParam};
 use crate::http::error::{Problem, Source};
 use crate::model::Position;
 use crate::openapi::Described;
-use crate::rendering::{Answer, Answers};
+use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::object;
 use crate::schema::resources::Boundaries;
 use crate::stores::{LayerQuery, Store};
@@ -20,10 +20,10 @@ pub(super) fn routes() -> Vec<Described> {
         "cityName": { "type": "string", "description": "The name of the province." },
     });
     vec![
-        described!(list_cities).says("The boundaries of provinces, as `/admin`, for maps of PetaBencana"),
+        described!(list_cities).summary("The boundaries of provinces, as `/admin`, for maps of PetaBencana"),
         described!(locate_in_city)
-            .says("Whether a place lies in a province, for maps of PetaBencana")
-            .gives_result(object(whether)),
+            .summary("Whether a place lies in a province, for maps of PetaBencana")
+            .result(object(whether)),
     ]
 }
 
@@ -32,8 +32,8 @@ pub(super) fn routes() -> Vec<Described> {
 pub(super) async fn list_cities(
     _caller: Caller,
     choice: FormatChoice<Boundaries>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     answers.layer(LayerQuery::Boundaries(None), choice.format).await
 }
 
@@ -41,11 +41,11 @@ pub(super) async fn list_cities(
 #[get("/cities/bounds")]
 pub(super) async fn locate_in_city(
     _caller: Caller,
-    admin: Param<Admin>,
-    lat: Param<Latitude>,
-    long: Param<Long>,
+    admin: QueryParam<Admin>,
+    lat: QueryParam<Latitude>,
+    long: QueryParam<LongParam>,
     store: &State<Arc<dyn Store>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let Admin(code) = admin.get();
     let places = store.places().await?.value;
     let province = places.regions().iter().find(|province| province.code == code).ok_or_else(|| {
@@ -53,5 +53,5 @@ pub(super) async fn locate_in_city(
         Problem::invalid(Source::Query, "admin", format!("must be one of [{}]", codes.join(", ")))
     })?;
     let is_inside = Position::new(long.0, lat.0).is_some_and(|place| province.contains(place));
-    Answer::private_result(&json!({ "pointInCity": is_inside, "cityName": province.name }))
+    ApiResponse::private_result(&json!({ "pointInCity": is_inside, "cityName": province.name }))
 }

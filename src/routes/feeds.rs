@@ -11,7 +11,7 @@ use crate::http::error::Problem;
 use crate::model::Clock;
 use crate::model::bodies::{PartnerReport, read_partner_report};
 use crate::openapi::Described;
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 use crate::schema::{self, array, reference};
 use crate::stores::{Received, Store};
 use crate::telemetry::{Metrics, ReportOrigin};
@@ -19,17 +19,17 @@ use crate::telemetry::{Metrics, ReportOrigin};
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     let partner = described!(post_partner_report)
-        .says("Publishes a report of a partner")
-        .takes(|interface| schema::partner_report(&interface.config.feeds.partner))
-        .gives(reference("PartnerReceipt"));
+        .summary("Publishes a report of a partner")
+        .body(|interface| schema::partner_report(&interface.config.feeds.partner))
+        .response(reference("PartnerReceipt"));
     vec![
-        described!(list_feeds).says("The feeds").gives_result(array(reference("Feed"))),
+        described!(list_feeds).summary("The feeds").result(array(reference("Feed"))),
         partner
             .at(Method::Put, "/feeds/partner", "put_partner_report")
-            .says("Publishes a report of a partner, for clients that retry with PUT"),
+            .summary("Publishes a report of a partner, for clients that retry with PUT"),
         partner
             .at(Method::Put, "/feeds", "put_report")
-            .says("Publishes a report of a partner, at its other address"),
+            .summary("Publishes a report of a partner, at its other address"),
         partner,
     ]
 }
@@ -39,9 +39,9 @@ pub(super) fn routes() -> Vec<Described> {
 pub(super) fn list_feeds(
     _authorized: Authorized<FeedsWrite>,
     config: &State<Config>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let partner = &config.feeds.partner;
-    Answer::private_result(&json!([{
+    ApiResponse::private_result(&json!([{
         "feed": PartnerReport::FEED,
         "cities": partner.cities,
         "disaster_types": partner.disaster_types,
@@ -57,16 +57,16 @@ pub(super) async fn post_partner_report(
     store: &State<Arc<dyn Store>>,
     clock: &State<Arc<dyn Clock>>,
     metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let report = read_partner_report(&body.0, &config.feeds.partner, clock.now())
         .map_err(|faults| Problem::faults(&faults))?;
     let post_id = report.post_id;
     match store.receive_partner_report(report).await? {
         Received::Created => {
             metrics.report_taken(ReportOrigin::Partner);
-            Answer::bare(&json!({ "post_id": post_id, "created": true }))
+            ApiResponse::bare(&json!({ "post_id": post_id, "created": true }))
         }
-        Received::Existing => Answer::bare(&json!({
+        Received::Existing => ApiResponse::bare(&json!({
             "post_id": post_id,
             "created": false,
             "message": format!("{post_id} already exists in reports table"),

@@ -8,13 +8,13 @@ use rocket::{State, get, post};
 use crate::actions::{area_of, members, order_changes, order_undo};
 use crate::described;
 use crate::guards::{
-    Authorized, ChangedBefore, FloodsWrite, IdempotencyKey, JsonBody, LoggedBatch, LoggedBy, LoggedSince,
-    LoggedUntil, Param, PathParam, Username,
+    Authorized, BeforeTime, FloodsWrite, IdempotencyKey, JsonBody, LogAuthor, LogBatch, LogSince, LogUntil,
+    PathParam, QueryParam, Username,
 };
 use crate::http::error::Problem;
 use crate::model::{Actor, BatchNumber, FloodChange, LoggedChange};
 use crate::openapi::Described;
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 use crate::schema::{array, reference};
 use crate::stores::{FloodLogQuery, Store};
 use crate::telemetry::Metrics;
@@ -23,18 +23,18 @@ use crate::telemetry::Metrics;
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(change_floods)
-            .says("Sets and clears the states of up to 1,000 areas: all of them, or none")
-            .takes(|_| reference("FloodOrder"))
-            .gives_result(reference("FloodBatch"))
-            .refuses(404, "Some areas do not exist; `unknown` names all of them. Nothing was stored.")
-            .refuses(409, "Areas have changed since `after`; `conflicts` lists them. Nothing was stored."),
+            .summary("Sets and clears the states of up to 1,000 areas: all of them, or none")
+            .body(|_| reference("FloodOrder"))
+            .result(reference("FloodBatch"))
+            .error(404, "Some areas do not exist; `unknown` names all of them. Nothing was stored.")
+            .error(409, "Areas have changed since `after`; `conflicts` lists them. Nothing was stored."),
         described!(undo_flood_batch)
-            .says("Sets the states that the areas had before a batch")
-            .gives_result(reference("FloodBatch"))
-            .refuses(409, "The batch is older than a day."),
+            .summary("Sets the states that the areas had before a batch")
+            .result(reference("FloodBatch"))
+            .error(409, "The batch is older than a day."),
         described!(list_all_flood_changes)
-            .says("The log of all areas: who changed which state, newest first, in pages of 1,000 entries")
-            .gives_result(array(reference("FloodBatchEntry"))),
+            .summary("The log of all areas: who changed which state, newest first, in pages of 1,000 entries")
+            .result(array(reference("FloodBatchEntry"))),
     ]
 }
 
@@ -42,12 +42,12 @@ pub(super) fn routes() -> Vec<Described> {
 #[post("/floods/changes", data = "<body>")]
 pub(super) async fn change_floods(
     authorized: Authorized<FloodsWrite>,
-    username: Param<Username>,
+    username: QueryParam<Username>,
     key: IdempotencyKey,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let by = Actor { subject: authorized.credential.subject, username: username.get().0 };
     order_changes(by, key, body, store, metrics).await
 }
@@ -57,11 +57,11 @@ pub(super) async fn change_floods(
 pub(super) async fn undo_flood_batch(
     authorized: Authorized<FloodsWrite>,
     batch: PathParam<BatchNumber>,
-    username: Param<Username>,
+    username: QueryParam<Username>,
     key: IdempotencyKey,
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let by = Actor { subject: authorized.credential.subject, username: username.get().0 };
     order_undo(by, key, batch.get()?, store, metrics).await
 }
@@ -73,13 +73,13 @@ const PAGE: u32 = 1_000;
 #[get("/floods/log")]
 pub(super) async fn list_all_flood_changes(
     _authorized: Authorized<FloodsWrite>,
-    since: Param<LoggedSince>,
-    until: Param<LoggedUntil>,
-    before: Param<ChangedBefore>,
-    by: Param<LoggedBy>,
-    batch: Param<LoggedBatch>,
+    since: QueryParam<LogSince>,
+    until: QueryParam<LogUntil>,
+    before: QueryParam<BeforeTime>,
+    by: QueryParam<LogAuthor>,
+    batch: QueryParam<LogBatch>,
     store: &State<Arc<dyn Store>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let query = FloodLogQuery {
         since: since.0,
         until: until.0,
@@ -99,5 +99,5 @@ pub(super) async fn list_all_flood_changes(
             })));
             entry
         });
-    Answer::private_result(&entries.collect::<Vec<_>>())
+    ApiResponse::private_result(&entries.collect::<Vec<_>>())
 }

@@ -4,12 +4,14 @@ use rocket::serde::json::json;
 use rocket::{State, get, put};
 
 use crate::described;
-use crate::guards::{Authorized, Caller, FormatChoice, GaugesWrite, JsonBody, Param, Select, TimePeriod};
+use crate::guards::{
+    AreaFilter, Authorized, Caller, FormatChoice, GaugesWrite, JsonBody, QueryParam, TimePeriod,
+};
 use crate::http::error::Problem;
 use crate::model::Clock;
 use crate::model::bodies::read_gauge;
 use crate::openapi::Described;
-use crate::rendering::{Answer, Answers};
+use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::reference;
 use crate::schema::resources::Gauges;
 use crate::stores::{GaugeQuery, LayerQuery, Store, Window};
@@ -19,12 +21,12 @@ use crate::telemetry::Metrics;
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_gauges)
-            .says("Gauges with the readings of the last hour, or of another time until now")
-            .lists_at_most_so_many("readings"),
+            .summary("Gauges with the readings of the last hour, or of another time until now")
+            .list_limit_error("readings"),
         described!(store_gauge)
-            .says("Stores a gauge and its readings")
-            .takes(|_| reference("GaugeReadings"))
-            .gives(reference("GaugeStored")),
+            .summary("Stores a gauge and its readings")
+            .body(|_| reference("GaugeReadings"))
+            .response(reference("GaugeStored")),
     ]
 }
 
@@ -32,11 +34,11 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/floodgauges")]
 pub(super) async fn list_gauges(
     _caller: Caller,
-    select: Select<Gauges>,
-    time_period: Param<TimePeriod>,
+    select: AreaFilter<Gauges>,
+    time_period: QueryParam<TimePeriod>,
     choice: FormatChoice<Gauges>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let query = GaugeQuery { selector: select.areas, window: Window::Last(time_period.0) };
     answers.layer(LayerQuery::Gauges(query), choice.format).await
 }
@@ -49,10 +51,10 @@ pub(super) async fn store_gauge(
     store: &State<Arc<dyn Store>>,
     clock: &State<Arc<dyn Clock>>,
     metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let readings = read_gauge(&body.0, clock.now()).map_err(|faults| Problem::faults(&faults))?;
     let id = readings.id.clone();
     let stored = store.store_gauge(readings).await?;
     metrics.readings_stored(stored);
-    Answer::bare(&json!({ "gaugeid": id, "stored": stored, "updated": true }))
+    ApiResponse::bare(&json!({ "gaugeid": id, "stored": stored, "updated": true }))
 }

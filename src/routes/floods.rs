@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use crate::described;
 use crate::guards::{
-    Authorized, Caller, ChangedBefore, Entry, FloodEntry, FloodSelect, FloodsWrite, FormatChoice, JsonBody,
-    MinimumState, Param, PathParam, RequestedPeriod, Select, Username, Within,
+    AreaFilter, Authorized, BboxParam, BeforeTime, Caller, Entry, FloodAreaFilter, FloodEntry, FloodsWrite,
+    FormatChoice, JsonBody, MinimumState, PathParam, QueryParam, RequestedPeriod, Username,
 };
 use crate::http::error::Problem;
 use crate::model::bodies::read_flood_state;
 use crate::model::{Actor, AreaId, FloodChange, FloodState, Timestamp};
 use crate::openapi::Described;
-use crate::rendering::{Answer, Answers, Question};
+use crate::rendering::{ApiResponse, ResponseCache, ResponseKey};
 use crate::schema::resources::Floods;
 use crate::schema::{array, reference};
 use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, LogQuery, SetFloodState, Store};
@@ -23,28 +23,28 @@ use crate::telemetry::Metrics;
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_floods)
-            .says("The flood map: areas with their current states")
-            .with(|operation, _| operation.tells_what_is_not_covered()),
+            .summary("The flood map: areas with their current states")
+            .with(|operation, _| operation.coverage_header()),
         described!(list_flood_states)
-            .says("The current flood states without geometry")
-            .shares(array(reference("FloodStateRecord")))
-            .with(|operation, _| operation.tells_what_is_not_covered()),
+            .summary("The current flood states without geometry")
+            .cached_result(array(reference("FloodStateRecord")))
+            .with(|operation, _| operation.coverage_header()),
         described!(list_flood_archive)
-            .says("The highest state of each area in a period")
-            .shares(array(reference("ArchiveRecord"))),
+            .summary("The highest state of each area in a period")
+            .cached_result(array(reference("ArchiveRecord"))),
         described!(list_flood_series)
-            .says("The number of flooded areas at each hour of a period")
-            .shares(array(reference("SeriesPoint"))),
+            .summary("The number of flooded areas at each hour of a period")
+            .cached_result(array(reference("SeriesPoint"))),
         described!(list_flood_changes)
-            .says("The log of an area: who changed its state, newest first, at most 1,000 entries")
-            .gives_result(array(reference("FloodLogEntry"))),
+            .summary("The log of an area: who changed its state, newest first, at most 1,000 entries")
+            .result(array(reference("FloodLogEntry"))),
         described!(set_flood_state)
-            .says("Sets the state of an area")
-            .takes(|_| reference("FloodStateOrder"))
-            .gives(reference("FloodStateChange")),
+            .summary("Sets the state of an area")
+            .body(|_| reference("FloodStateOrder"))
+            .response(reference("FloodStateChange")),
         described!(clear_flood_state)
-            .says("Clears the state of an area")
-            .gives(reference("FloodStateChange")),
+            .summary("Clears the state of an area")
+            .response(reference("FloodStateChange")),
     ]
 }
 
@@ -53,13 +53,13 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/floods")]
 pub(super) async fn list_floods(
     _caller: Caller,
-    select: FloodSelect,
-    minimum_state: Param<MinimumState>,
-    within: Param<Within>,
+    select: FloodAreaFilter,
+    minimum_state: QueryParam<MinimumState>,
+    within: QueryParam<BboxParam>,
     choice: FormatChoice<Floods>,
     entry: FloodEntry,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     if let FloodEntry(Some(Entry { area, since, format })) = entry {
         return answers.layer(LayerQuery::FloodSince(area, since), format).await;
     }
@@ -71,36 +71,36 @@ pub(super) async fn list_floods(
 #[get("/floods/states")]
 pub(super) async fn list_flood_states(
     _caller: Caller,
-    select: FloodSelect,
-    minimum_state: Param<MinimumState>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    select: FloodAreaFilter,
+    minimum_state: QueryParam<MinimumState>,
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let query = FloodQuery { selector: select.0, minimum_state: minimum_state.0 };
-    answers.to(Question::FloodStates(query)).await
+    answers.to(ResponseKey::FloodStates(query)).await
 }
 
 /// `GET /floods/archive`: responds with the highest state of each area in a period.
 #[get("/floods/archive")]
 pub(super) async fn list_flood_archive(
     _caller: Caller,
-    select: Select<Floods>,
+    select: AreaFilter<Floods>,
     period: RequestedPeriod,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let query = HistoryQuery { selector: select.areas, period: period.0 };
-    answers.to(Question::FloodArchive(query)).await
+    answers.to(ResponseKey::FloodArchive(query)).await
 }
 
 /// `GET /floods/timeseries`: responds with the number of flooded areas at each hour of a period.
 #[get("/floods/timeseries")]
 pub(super) async fn list_flood_series(
     _caller: Caller,
-    select: Select<Floods>,
+    select: AreaFilter<Floods>,
     period: RequestedPeriod,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let query = HistoryQuery { selector: select.areas, period: period.0 };
-    answers.to(Question::FloodSeries(query)).await
+    answers.to(ResponseKey::FloodSeries(query)).await
 }
 
 /// How many entries of the log a response has at most.
@@ -127,12 +127,12 @@ impl<'a> From<&'a FloodChange> for LogEntry<'a> {
 pub(super) async fn list_flood_changes(
     _authorized: Authorized<FloodsWrite>,
     id: PathParam<AreaId>,
-    before: Param<ChangedBefore>,
+    before: QueryParam<BeforeTime>,
     store: &State<Arc<dyn Store>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let query = LogQuery { area: id.get()?, before: before.0, most: LOG_PAGE };
     let entries = store.latest_flood_changes(&query).await?;
-    Answer::private_result(&entries.iter().map(LogEntry::from).collect::<Vec<_>>())
+    ApiResponse::private_result(&entries.iter().map(LogEntry::from).collect::<Vec<_>>())
 }
 
 /// `PUT /floods/:localAreaId`: sets the state of an area.
@@ -140,11 +140,11 @@ pub(super) async fn list_flood_changes(
 pub(super) async fn set_flood_state(
     authorized: Authorized<FloodsWrite>,
     id: PathParam<AreaId>,
-    username: Param<Username>,
+    username: QueryParam<Username>,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let area = id.get()?;
     let state = read_flood_state(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let changed = change(store, authorized, username.get(), area, Some(state)).await?;
@@ -157,10 +157,10 @@ pub(super) async fn set_flood_state(
 pub(super) async fn clear_flood_state(
     authorized: Authorized<FloodsWrite>,
     id: PathParam<AreaId>,
-    username: Param<Username>,
+    username: QueryParam<Username>,
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let area = id.get()?;
     let changed = change(store, authorized, username.get(), area, None).await?;
     metrics.flood_changed();
@@ -173,10 +173,10 @@ async fn change(
     Username(username): Username,
     area: AreaId,
     state: Option<FloodState>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let by = Actor { subject: authorized.credential.subject, username };
     let changed = store.set_flood_state(SetFloodState { area, state, by }).await?;
-    Answer::bare(&json!({
+    ApiResponse::bare(&json!({
         "localAreaId": changed.area.number(),
         "state": changed.state,
         "updated": true,

@@ -15,11 +15,11 @@ use crate::http::error::Problem;
 use crate::http::fairings::Draining;
 use crate::model::{Clock, DataState, SourceStatus};
 use crate::photos::CardImages;
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 use crate::runtime::throttle::recent;
 use crate::sources::Sources;
 use crate::stores::{Check, Store};
-use crate::webhooks::CallStatuses;
+use crate::webhooks::WebhookStatuses;
 
 /// How long the results of the checks are reused: any number of probes in this time costs one check.
 const MAX_AGE: Duration = Duration::from_secs(1);
@@ -28,17 +28,17 @@ const STORAGE_MAX_AGE: Duration = Duration::from_secs(5);
 
 /// The latest results of the checks.
 #[derive(Debug, Default)]
-pub(crate) struct Readiness(Mutex<Found>);
+pub(crate) struct Readiness(Mutex<CheckResults>);
 
 #[derive(Debug, Default)]
-struct Found {
+struct CheckResults {
     store: Option<(Instant, Vec<Check>)>,
     storage: Option<(Instant, Check)>,
 }
 
 /// The result of a check as the response shows it.
 #[derive(Serialize)]
-struct Shown {
+struct CheckResult {
     name: &'static str,
     required: bool,
     ok: bool,
@@ -47,7 +47,7 @@ struct Shown {
     reason: Option<&'static str>,
 }
 
-impl From<&Check> for Shown {
+impl From<&Check> for CheckResult {
     fn from(check: &Check) -> Self {
         let Check { name, required, failure, took } = *check;
         Self { name, required, ok: failure.is_none(), ms: took.as_millis(), reason: failure }
@@ -55,7 +55,7 @@ impl From<&Check> for Shown {
 }
 
 impl Readiness {
-    async fn shown(&self, store: &dyn Store, images: &CardImages, follower: &Follower) -> Vec<Shown> {
+    async fn shown(&self, store: &dyn Store, images: &CardImages, follower: &Follower) -> Vec<CheckResult> {
         let mut guard = self.0.lock().await;
         let found = &mut *guard;
         let (store, storage) = join!(
@@ -66,7 +66,7 @@ impl Readiness {
             .ahead()
             .map(|_| "the newest change of a flood state is ahead of the clock of this server");
         let changes = Check { name: "changes", required: false, failure, took: Duration::ZERO };
-        let shown = store.1.iter().chain([&storage.1, &changes]).map(Shown::from).collect();
+        let shown = store.1.iter().chain([&storage.1, &changes]).map(CheckResult::from).collect();
         (found.store, found.storage) = (Some(store), Some(storage));
         shown
     }
@@ -74,8 +74,8 @@ impl Readiness {
 
 /// `GET /health/live`: responds with 200 while the service runs.
 #[get("/health/live")]
-pub(super) fn tell_live() -> Result<Answer, Problem> {
-    Answer::private_result(&json!({ "status": "live" }))
+pub(super) fn tell_live() -> Result<ApiResponse, Problem> {
+    ApiResponse::private_result(&json!({ "status": "live" }))
 }
 
 /// `GET /health/ready`: responds with 200 if everything that reads need works, else with 503. If only something else fails, the
@@ -87,7 +87,7 @@ pub(super) async fn tell_ready(
     store: &State<Arc<dyn Store>>,
     images: &State<Arc<CardImages>>,
     follower: &State<Follower>,
-) -> Result<(Status, Answer), Problem> {
+) -> Result<(Status, ApiResponse), Problem> {
     let checks = readiness.shown(&***store, images, follower).await;
     let (status, text) = if draining.has_begun() {
         (Status::ServiceUnavailable, "draining")
@@ -98,7 +98,7 @@ pub(super) async fn tell_ready(
     } else {
         (Status::Ok, "ready")
     };
-    let answer = Answer::bare(&json!({
+    let answer = ApiResponse::bare(&json!({
         "statusCode": status.code,
         "result": { "status": text, "checks": checks },
     }))?;
@@ -112,9 +112,9 @@ pub(super) async fn tell_ready(
 pub(super) fn tell_data(
     sources: &State<Sources>,
     follower: &State<Follower>,
-    calls: &State<CallStatuses>,
+    calls: &State<WebhookStatuses>,
     clock: &State<Arc<dyn Clock>>,
-) -> Result<(Status, Answer), Problem> {
+) -> Result<(Status, ApiResponse), Problem> {
     let sources = sources.reports();
     let calls = calls.long_behind(clock.now());
     let mut worst = DataState::default();
@@ -125,7 +125,7 @@ pub(super) fn tell_data(
     let is_silent = worst.status == Some(SourceStatus::Silent);
     let is_missing = is_silent || stale_since.is_some();
     let status = if is_missing { Status::ServiceUnavailable } else { Status::Ok };
-    let answer = Answer::bare(&json!({
+    let answer = ApiResponse::bare(&json!({
         "statusCode": status.code,
         "result": {
             "status": worst.name(),

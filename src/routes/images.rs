@@ -11,21 +11,21 @@ use crate::guards::{Caller, SignedUpload};
 use crate::http::error::Problem;
 use crate::openapi::{Described, Parameter};
 use crate::photos::{CardImages, ImageError, ImageType};
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 use crate::schema::{self, object};
 
 /// Returns the routes of images and their uploads.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(receive_image)
-            .says("Uploads the image of a card to its signed address")
-            .gives(object(json!({ "statusCode": { "const": 200 }, "received": { "const": true } }))),
-        described!(find_image).says("The published image of a card").with(|operation, _| {
+            .summary("Uploads the image of a card to its signed address")
+            .response(object(json!({ "statusCode": { "const": 200 }, "received": { "const": true } }))),
+        described!(find_image).summary("The published image of a card").with(|operation, _| {
             let name = json!({ "type": "string", "examples": ["abcdefg.jpg"] });
-            operation.takes(Parameter::path("name", "The card, with the ending of its image.", name));
-            operation.gives(ImageType::Jpeg.media_type(), schema::bytes());
-            operation.is_shared();
-            operation.refuses(404, "There is no such image.");
+            operation.parameter(Parameter::path("name", "The card, with the ending of its image.", name));
+            operation.response(ImageType::Jpeg.media_type(), schema::bytes());
+            operation.cached_response();
+            operation.error(404, "There is no such image.");
         }),
     ]
 }
@@ -37,16 +37,16 @@ pub(super) async fn receive_image(
     mut body: Data<'_>,
     config: &State<Config>,
     images: &State<Arc<CardImages>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let SignedUpload(incoming) = upload;
     let limit = config.limits.timeout;
     let beginning = timeout(limit, body.peek(ImageType::LEADING)).await.map_err(|_| ImageError::TooSlow)?;
-    if ImageType::of(beginning).is_none() {
+    if ImageType::detect(beginning).is_none() {
         return Err(ImageError::NoImage.into());
     }
     // The one byte more shows whether the image is too large.
     images.receive(incoming, body.open(config.images.max_bytes + 1.bytes())).await?;
-    Answer::bare(&json!({ "statusCode": 200, "received": true }))
+    ApiResponse::bare(&json!({ "statusCode": 200, "received": true }))
 }
 
 /// `GET /images/:name`: responds with the published image of a card.
@@ -55,6 +55,6 @@ pub(super) async fn find_image(
     _caller: Caller,
     name: &str,
     images: &State<Arc<CardImages>>,
-) -> Result<Answer, Problem> {
-    Ok(Answer::photo(ImageType::Jpeg.media_type(), images.published(name).await?))
+) -> Result<ApiResponse, Problem> {
+    Ok(ApiResponse::photo(ImageType::Jpeg.media_type(), images.published(name).await?))
 }

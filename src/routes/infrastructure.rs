@@ -1,19 +1,19 @@
 use rocket::get;
 
 use crate::described;
-use crate::guards::{Caller, FormatChoice, InfrastructureType, Param, PathParam, Select, Within};
+use crate::guards::{AreaFilter, BboxParam, Caller, FormatChoice, InfrastructureType, PathParam, QueryParam};
 use crate::http::error::Problem;
 use crate::model::{BoundingBox, InfrastructureKind};
 use crate::openapi::Described;
-use crate::rendering::{Answer, Answers};
+use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::resources::Infrastructure;
 use crate::stores::LayerQuery;
 
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
-        described!(list_infrastructure).says("Floodgates, pumps and waterways, or one kind of them"),
-        described!(list_infrastructure_of_type).says("One kind of infrastructure"),
+        described!(list_infrastructure).summary("Floodgates, pumps and waterways, or one kind of them"),
+        described!(list_infrastructure_of_type).summary("One kind of infrastructure"),
     ]
 }
 
@@ -21,12 +21,12 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/infrastructure")]
 pub(super) async fn list_infrastructure(
     _caller: Caller,
-    kind: Param<InfrastructureType>,
-    select: Select<Infrastructure>,
-    within: Param<Within>,
+    kind: QueryParam<InfrastructureType>,
+    select: AreaFilter<Infrastructure>,
+    within: QueryParam<BboxParam>,
     choice: FormatChoice<Infrastructure>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     list(kind.0, select, within.0, choice, &answers).await
 }
 
@@ -35,20 +35,20 @@ pub(super) async fn list_infrastructure(
 pub(super) async fn list_infrastructure_of_type(
     _caller: Caller,
     kind: PathParam<InfrastructureKind>,
-    select: Select<Infrastructure>,
-    within: Param<Within>,
+    select: AreaFilter<Infrastructure>,
+    within: QueryParam<BboxParam>,
     choice: FormatChoice<Infrastructure>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     list(Some(kind.get()?), select, within.0, choice, &answers).await
 }
 
 async fn list(
     kind: Option<InfrastructureKind>,
-    select: Select<Infrastructure>,
+    select: AreaFilter<Infrastructure>,
     within: Option<BoundingBox>,
     choice: FormatChoice<Infrastructure>,
-    answers: &Answers,
-) -> Result<Answer, Problem> {
+    answers: &ResponseCache,
+) -> Result<ApiResponse, Problem> {
     answers.layer_within(LayerQuery::Infrastructure(select.areas, kind), within, choice.format).await
 }

@@ -2,7 +2,7 @@ use rocket::http::Header;
 use rocket::{Responder, State, get};
 
 use crate::guards::{MetricsReader, WantsOpenMetrics};
-use crate::http::content::Kept;
+use crate::http::content::CacheControl;
 use crate::http::error::Problem;
 use crate::telemetry::{Metrics, prometheus_text};
 
@@ -31,6 +31,6 @@ pub(super) fn list_metrics(
     Ok(Page {
         text,
         content_type: Header::new("Content-Type", media_type),
-        cache_control: Header::new("Cache-Control", Kept::NEVER),
+        cache_control: Header::new("Cache-Control", CacheControl::NEVER),
     })
 }

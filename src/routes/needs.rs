@@ -5,7 +5,7 @@ use crate::described;
 use crate::guards::Caller;
 use crate::http::error::Problem;
 use crate::openapi::Described;
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 use crate::schema::{array, object};
 
 /// Returns the routes of the resource.
@@ -18,15 +18,15 @@ pub(super) fn routes() -> Vec<Described> {
     });
     vec![
         described!(list_needs)
-            .says("No needs, for maps of PetaBencana, which ask for them beside the number of reports")
-            .gives_result(object(topology)),
+            .summary("No needs, for maps of PetaBencana, which ask for them beside the number of reports")
+            .result(object(topology)),
     ]
 }
 
 /// `GET /needs`: responds with an empty topology, because Siaga has no needs.
 #[get("/needs")]
-pub(super) async fn list_needs(_caller: Caller) -> Result<Answer, Problem> {
-    Answer::private_result(&json!({
+pub(super) async fn list_needs(_caller: Caller) -> Result<ApiResponse, Problem> {
+    ApiResponse::private_result(&json!({
         "type": "Topology",
         "objects": { "output": { "type": "GeometryCollection", "geometries": [] } },
         "arcs": [],

@@ -12,7 +12,7 @@ use crate::guards::Caller;
 use crate::http::error::Problem;
 use crate::model::AreaSet;
 use crate::rendering::cache::Rendered;
-use crate::rendering::{Answer, JSON, prepared};
+use crate::rendering::{ApiResponse, JSON, prepared};
 
 /// The description of the interface, compressed when it is first requested, and again after its examples have changed.
 #[derive(Debug)]
@@ -60,16 +60,16 @@ impl Description {
     }
 
     /// Returns the description with examples from these areas.
-    async fn for_areas(&self, areas: Option<Arc<AreaSet>>) -> Result<Answer, Problem> {
+    async fn for_areas(&self, areas: Option<Arc<AreaSet>>) -> Result<ApiResponse, Problem> {
         let codes = areas.as_deref().map(Codes::new).unwrap_or_default();
         let mut ready = self.ready.lock().await;
         if let Some((_, rendered)) = ready.as_ref().filter(|(known, _)| *known == codes) {
-            return Ok(Answer::shared(rendered));
+            return Ok(ApiResponse::shared(rendered));
         }
         let mut document = self.document.clone();
         codes.exemplify(&mut document);
         let rendered = prepared(JSON, document.to_string().into_bytes()).await?;
-        let answer = Answer::shared(&rendered);
+        let answer = ApiResponse::shared(&rendered);
         *ready = Some((codes, rendered));
         Ok(answer)
     }
@@ -82,7 +82,7 @@ pub(super) async fn describe(
     description: &State<Description>,
     follower: &State<Follower>,
     config: &State<Config>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let areas = timeout(config.limits.timeout, follower.areas()).await.ok().and_then(Result::ok);
     description.for_areas(areas).await
 }

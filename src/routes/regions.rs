@@ -3,18 +3,18 @@ use std::sync::Arc;
 use rocket::{State, get};
 
 use crate::described;
-use crate::guards::{Admin, Caller, FormatChoice, Param};
+use crate::guards::{Admin, Caller, FormatChoice, QueryParam};
 use crate::http::error::{Problem, Source};
 use crate::openapi::Described;
-use crate::rendering::{Answer, Answers};
+use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::resources::Areas;
 use crate::stores::{LayerQuery, Store, places_with_cities};
 
 /// Returns the routes of the resource, which `PetaBencana`'s clients ask for. What these call regions are cities.
 pub(super) fn routes() -> Vec<Described> {
     vec![
-        described!(list_regions).says("The boundaries of cities, for clients of PetaBencana"),
-        described!(show_region).says("The boundary of one city, for clients of PetaBencana"),
+        described!(list_regions).summary("The boundaries of cities, for clients of PetaBencana"),
+        described!(show_region).summary("The boundary of one city, for clients of PetaBencana"),
     ]
 }
 
@@ -23,8 +23,8 @@ pub(super) fn routes() -> Vec<Described> {
 pub(super) async fn list_regions(
     _caller: Caller,
     choice: FormatChoice<Areas>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     answers.layer(LayerQuery::Cities(None), choice.format).await
 }
 
@@ -32,11 +32,11 @@ pub(super) async fn list_regions(
 #[get("/regions/bounds")]
 pub(super) async fn show_region(
     _caller: Caller,
-    admin: Param<Admin>,
+    admin: QueryParam<Admin>,
     choice: FormatChoice<Areas>,
-    answers: Answers,
+    answers: ResponseCache,
     store: &State<Arc<dyn Store>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let Admin(id) = admin.get();
     let places = places_with_cities(&***store).await?.value;
     if !places.city_outlines().iter().any(|city| city.id == id) {

@@ -7,14 +7,14 @@ use crate::archive::Archive;
 use crate::changes::Follower;
 use crate::described;
 use crate::guards::{
-    Authorized, Caller, Disaster, FormatChoice, JsonBody, Param, PathParam, ReportsModerate, RequestedPeriod,
-    Select, TimePeriod, Training, Username, Within,
+    AreaFilter, Authorized, BboxParam, Caller, Disaster, FormatChoice, JsonBody, PathParam, QueryParam,
+    ReportsModerate, RequestedPeriod, TimePeriod, Training, Username,
 };
 use crate::http::error::Problem;
 use crate::model::{Actor, DisasterType, ReportKey};
 use crate::openapi::Described;
 use crate::photos::CardImages;
-use crate::rendering::{Answer, Answers, Question};
+use crate::rendering::{ApiResponse, ResponseCache, ResponseKey};
 use crate::schema::resources::Reports;
 use crate::schema::{array, reference};
 use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Store, Window};
@@ -23,19 +23,19 @@ use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Store, Window};
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_reports)
-            .says("The reports of the last hour, or of another time until now")
+            .summary("The reports of the last hour, or of another time until now")
             .with(|operation, interface| {
-                operation.tells_what_is_truncated(interface.config.limits.features.get());
+                operation.truncation_header(interface.config.limits.features.get());
             }),
-        described!(list_report_archive).says("The reports of a period").lists_at_most_so_many("reports"),
+        described!(list_report_archive).summary("The reports of a period").list_limit_error("reports"),
         described!(list_report_series)
-            .says("The number of reports in each hour of a period; of flood reports, unless another disaster is asked for")
-            .shares(array(reference("SeriesPoint"))),
-        described!(find_report).says("One report"),
+            .summary("The number of reports in each hour of a period; of flood reports, unless another disaster is asked for")
+            .cached_result(array(reference("SeriesPoint"))),
+        described!(find_report).summary("One report"),
         described!(set_visibility)
-            .says("Hides a report from all readers, or shows it again")
-            .takes(|_| reference("VisibilityOrder"))
-            .gives(reference("VisibilityChange")),
+            .summary("Hides a report from all readers, or shows it again")
+            .body(|_| reference("VisibilityOrder"))
+            .response(reference("VisibilityChange")),
     ]
 }
 
@@ -43,14 +43,14 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/reports")]
 pub(super) async fn list_reports(
     _caller: Caller,
-    select: Select<Reports>,
-    disaster: Param<Disaster>,
-    training: Param<Training>,
-    time_period: Param<TimePeriod>,
-    within: Param<Within>,
+    select: AreaFilter<Reports>,
+    disaster: QueryParam<Disaster>,
+    training: QueryParam<Training>,
+    time_period: QueryParam<TimePeriod>,
+    within: QueryParam<BboxParam>,
     choice: FormatChoice<Reports>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let window = Window::Last(time_period.0);
     let query = ReportQuery { selector: select.areas, disaster: disaster.0, training: training.0, window };
     answers.layer_within(LayerQuery::Reports(query), within.0, choice.format).await
@@ -60,13 +60,13 @@ pub(super) async fn list_reports(
 #[get("/reports/archive")]
 pub(super) async fn list_report_archive(
     _caller: Caller,
-    select: Select<Reports>,
-    disaster: Param<Disaster>,
-    training: Param<Training>,
+    select: AreaFilter<Reports>,
+    disaster: QueryParam<Disaster>,
+    training: QueryParam<Training>,
     period: RequestedPeriod,
     choice: FormatChoice<Reports>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let window = Window::Within(period.0);
     let query = ReportQuery { selector: select.areas, disaster: disaster.0, training: training.0, window };
     answers.layer(LayerQuery::Reports(query), choice.format).await
@@ -77,15 +77,15 @@ pub(super) async fn list_report_archive(
 #[get("/reports/timeseries")]
 pub(super) async fn list_report_series(
     _caller: Caller,
-    select: Select<Reports>,
-    disaster: Param<Disaster>,
-    training: Param<Training>,
+    select: AreaFilter<Reports>,
+    disaster: QueryParam<Disaster>,
+    training: QueryParam<Training>,
     period: RequestedPeriod,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let disaster = disaster.0.unwrap_or(DisasterType::Flood);
     let (selector, training, period) = (select.areas, training.0, period.0);
-    answers.to(Question::ReportSeries(ReportSeriesQuery { selector, disaster, training, period })).await
+    answers.to(ResponseKey::ReportSeries(ReportSeriesQuery { selector, disaster, training, period })).await
 }
 
 /// `GET /reports/:id`: responds with one report, whether from a training or not.
@@ -94,8 +94,8 @@ pub(super) async fn find_report(
     _caller: Caller,
     id: PathParam<ReportKey>,
     choice: FormatChoice<Reports>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let key = id.get()?;
     answers.layer(LayerQuery::Report(key), choice.format).await
 }
@@ -105,13 +105,13 @@ pub(super) async fn find_report(
 pub(super) async fn set_visibility(
     authorized: Authorized<ReportsModerate>,
     id: PathParam<ReportKey>,
-    username: Param<Username>,
+    username: QueryParam<Username>,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
     images: &State<Arc<CardImages>>,
     follower: &State<Follower>,
     archive: &State<Option<Archive>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let Username(username) = username.get();
     let by = Actor { subject: authorized.credential.subject, username };
     order_visibility(by, id.get()?, body, store, images, follower, archive.inner().as_ref()).await

@@ -3,10 +3,10 @@ use serde_json::json;
 
 use crate::changes::Follower;
 use crate::described;
-use crate::guards::{Caller, Identified, PathParam, SourceName};
+use crate::guards::{Authenticated, Caller, PathParam, SourceName};
 use crate::http::error::Problem;
 use crate::openapi::Described;
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 use crate::schema::{array, object, or_null, reference, written_moment};
 use crate::sources::Sources;
 
@@ -14,8 +14,8 @@ use crate::sources::Sources;
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_sources)
-            .says("The sources of the data, and when each was last heard")
-            .gives(object(json!({
+            .summary("The sources of the data, and when each was last heard")
+            .response(object(json!({
                 "statusCode": { "const": 200 },
                 "result": array(reference("DataSource")),
                 "stale_since": or_null(written_moment(
@@ -23,8 +23,8 @@ pub(super) fn routes() -> Vec<Described> {
                 )),
             }))),
         described!(send_heartbeat)
-            .says("Tells that a source is alive though it has nothing to write")
-            .gives(reference("DataSource")),
+            .summary("Tells that a source is alive though it has nothing to write")
+            .response(reference("DataSource")),
     ]
 }
 
@@ -34,8 +34,8 @@ pub(super) fn list_sources(
     _caller: Caller,
     sources: &State<Sources>,
     follower: &State<Follower>,
-) -> Result<Answer, Problem> {
-    Answer::bare(&json!({
+) -> Result<ApiResponse, Problem> {
+    ApiResponse::bare(&json!({
         "statusCode": 200,
         "result": sources.reports(),
         "stale_since": follower.stale_since(),
@@ -45,16 +45,16 @@ pub(super) fn list_sources(
 /// `PUT /sources/:name/heartbeat`: notes that a source is alive.
 #[put("/sources/<name>/heartbeat")]
 pub(super) fn send_heartbeat(
-    identified: Identified,
+    identified: Authenticated,
     name: PathParam<SourceName>,
     sources: &State<Sources>,
-) -> Result<Answer, Problem> {
-    let (Identified(credential), SourceName(name)) = (identified, name.get()?);
+) -> Result<ApiResponse, Problem> {
+    let (Authenticated(credential), SourceName(name)) = (identified, name.get()?);
     let missing = || Problem::not_found(format_args!("source {name}"));
     let subject = sources.subject(&name).ok_or_else(missing)?;
     if subject != credential.subject {
         let reason = format_args!("the source {name} has another subject");
         return Err(Problem::forbidden(reason, Some(&credential.subject)));
     }
-    Answer::bare(&sources.hear(&name).ok_or_else(missing)?)
+    ApiResponse::bare(&sources.hear(&name).ok_or_else(missing)?)
 }

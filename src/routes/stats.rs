@@ -2,10 +2,10 @@ use rocket::get;
 use serde_json::{Value, json};
 
 use crate::described;
-use crate::guards::{Caller, Param, Select, TimePeriod, Training};
+use crate::guards::{AreaFilter, Caller, QueryParam, TimePeriod, Training};
 use crate::http::error::Problem;
 use crate::openapi::Described;
-use crate::rendering::{Answer, Answers, Question};
+use crate::rendering::{ApiResponse, ResponseCache, ResponseKey};
 use crate::schema::resources::Reports;
 use crate::schema::{array, enveloped_with_members, object};
 use crate::stores::{ReportQuery, Window};
@@ -15,19 +15,19 @@ pub(super) fn routes() -> Vec<Described> {
     let count = |says: &str| json!({ "type": "integer", "minimum": 0, "description": says });
     let counts = json!({ "type": "object", "additionalProperties": { "type": "integer", "minimum": 1 } });
     let shares = |route: Described, statistic: Value| {
-        let route = route.gives(enveloped_with_members(object(statistic)));
-        route.with(|operation, _| operation.is_shared())
+        let route = route.response(enveloped_with_members(object(statistic)));
+        route.with(|operation, _| operation.cached_response())
     };
     vec![
         shares(
-            described!(summarize_flooded_regions).says("The regions that have flooded areas"),
+            described!(summarize_flooded_regions).summary("The regions that have flooded areas"),
             json!({
                 "total number of regions with flooded RWs": count("How many regions have flooded areas."),
                 "regions with flooded RWs": array(json!({ "type": "string" })),
             }),
         ),
         shares(
-            described!(summarize_flooded_areas).says("The number of areas in each flood state"),
+            described!(summarize_flooded_areas).summary("The number of areas in each flood state"),
             json!({
                 "# hati-hati RWs": count("Areas in state 1."),
                 "# 10-70cm RWs": count("Areas in state 2."),
@@ -36,7 +36,7 @@ pub(super) fn routes() -> Vec<Described> {
             }),
         ),
         shares(
-            described!(summarize_reports).says("The number of reports by source and by disaster"),
+            described!(summarize_reports).summary("The number of reports by source and by disaster"),
             json!({
                 "total number of reports": count("How many reports there are."),
                 "by source": counts,
@@ -50,32 +50,32 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/stats/floodedRegionsSummary")]
 pub(super) async fn summarize_flooded_regions(
     _caller: Caller,
-    select: Select<Reports>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
-    answers.to(Question::FloodedRegions(select.areas)).await
+    select: AreaFilter<Reports>,
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
+    answers.to(ResponseKey::FloodedRegions(select.areas)).await
 }
 
 /// `GET /stats/floodedRWsSummary`: responds with the number of areas at each depth of water.
 #[get("/stats/floodedRWsSummary")]
 pub(super) async fn summarize_flooded_areas(
     _caller: Caller,
-    select: Select<Reports>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
-    answers.to(Question::FloodedAreas(select.areas)).await
+    select: AreaFilter<Reports>,
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
+    answers.to(ResponseKey::FloodedAreas(select.areas)).await
 }
 
 /// `GET /stats/reportsSummary`: responds with the number of reports by source and by disaster.
 #[get("/stats/reportsSummary")]
 pub(super) async fn summarize_reports(
     _caller: Caller,
-    select: Select<Reports>,
-    training: Param<Training>,
-    time_period: Param<TimePeriod>,
-    answers: Answers,
-) -> Result<Answer, Problem> {
+    select: AreaFilter<Reports>,
+    training: QueryParam<Training>,
+    time_period: QueryParam<TimePeriod>,
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let window = Window::Last(time_period.0);
     let query = ReportQuery { selector: select.areas, disaster: None, training: training.0, window };
-    answers.to(Question::ReportSummary(query)).await
+    answers.to(ResponseKey::ReportSummary(query)).await
 }

@@ -11,12 +11,12 @@ use rocket::tokio::task::{JoinError, spawn_blocking};
 use rocket::tokio::{self, select, task_local};
 use rocket::{Orbit, Rocket};
 
-use crate::model::Stop;
+use crate::model::CancelFlag;
 
 task_local! {
     static CURRENT_REQUEST: CurrentRequest;
     /// Present in work on a thread of its own.
-    static OWN_THREAD: Stop;
+    static OWN_THREAD: CancelFlag;
 }
 
 /// The request that work belongs to, if it belongs to one. Everything logged within the work, even a panic, has the id of the request.
@@ -49,41 +49,41 @@ impl CurrentRequest {
 }
 
 /// Signals the work to stop when it is dropped.
-struct StopOnDrop(Stop);
+struct CancelOnDrop(CancelFlag);
 
-impl Drop for StopOnDrop {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.give();
     }
 }
 
 /// Runs long work off the threads that serve requests, as part of the caller's request, so that its log lines have the id of the
-/// request. If the future is dropped, the work is told by its [`Stop`]. Work that has a thread of its own does it there: it must not wait
+/// request. If the future is dropped, the work is told by its [`CancelFlag`]. Work that has a thread of its own does it there: it must not wait
 /// for another thread, because their number is limited.
 ///
 /// # Errors
 ///
 /// If the work panics.
 pub(crate) async fn off_thread<T: Send + 'static>(
-    work: impl FnOnce(&Stop) -> T + Send + 'static,
+    work: impl FnOnce(&CancelFlag) -> T + Send + 'static,
 ) -> Result<T, JoinError> {
-    if let Ok(stop) = OWN_THREAD.try_with(Stop::clone) {
+    if let Ok(stop) = OWN_THREAD.try_with(CancelFlag::clone) {
         return Ok(work(&stop));
     }
-    let stop = Stop::default();
-    let _on_drop = StopOnDrop(stop.clone());
+    let stop = CancelFlag::default();
+    let _on_drop = CancelOnDrop(stop.clone());
     let request = CurrentRequest::get();
     spawn_blocking(move || request.run_blocking(|| work(&stop))).await
 }
 
 /// Runs long work that also waits, for a database say, on one thread of its own, as part of the caller's request. So no other thread is
 /// busy with what it reads, and that is freed where it was allocated, which gives its memory back at once. If the future is dropped, the
-/// work is dropped where it waits, and told by its [`Stop`] elsewhere. Returns `None` if the work panics.
+/// work is dropped where it waits, and told by its [`CancelFlag`] elsewhere. Returns `None` if the work panics.
 pub(crate) async fn on_own_thread<T: Send + 'static>(
-    work: impl AsyncFnOnce(&Stop) -> T + Send + 'static,
+    work: impl AsyncFnOnce(&CancelFlag) -> T + Send + 'static,
 ) -> Option<T> {
-    let stop = Stop::default();
-    let _on_drop = StopOnDrop(stop.clone());
+    let stop = CancelFlag::default();
+    let _on_drop = CancelOnDrop(stop.clone());
     let (_waits, gone) = oneshot::channel::<Infallible>();
     let (request, runtime) = (CurrentRequest::get(), Handle::current());
     let working = spawn_blocking(move || {
@@ -174,6 +174,6 @@ mod tests {
 
     #[rocket::async_test]
     async fn work_that_is_waited_for_is_not_stopped() {
-        assert_eq!(off_thread(Stop::check).await.unwrap(), Ok(()));
+        assert_eq!(off_thread(CancelFlag::check).await.unwrap(), Ok(()));
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
         "created_at": moment("When it was made. With a credential, at most 10 minutes ahead of the service's clock."),
         "location": reference("Position"),
     }));
-    let allowed = disasters.iter().flat_map(|disaster| of_disaster(disaster, disasters, rules));
+    let allowed = disasters.iter().flat_map(|disaster| disaster_schemas(disaster, disasters, rules));
     let example = json!({
         "text": "test card", "disaster_type": "flood",
         "card_data": { "report_type": "flood", "flood_depth": 101 },
@@ -49,7 +49,7 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
 
 /// Returns which values are allowed together: a disaster, named or not, with its report types. If a type belongs to several
 /// disasters, the disaster must be named, unless the type means this one.
-fn of_disaster(disaster: &DisasterType, disasters: &[DisasterType], rules: &CardRules) -> Vec<Value> {
+fn disaster_schemas(disaster: &DisasterType, disasters: &[DisasterType], rules: &CardRules) -> Vec<Value> {
     let types = report_types(disaster, rules);
     let named = |names: Value, types: &[&str], required: &[&str]| {
         json!({

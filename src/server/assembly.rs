@@ -14,29 +14,29 @@ use super::middleware::Middleware;
 use super::{BuildError, Builder, Reloading, Siaga};
 use crate::archive::Archive;
 use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret, random};
-use crate::changes::{Follower, Withdrawn};
+use crate::changes::{Follower, WithdrawnRevision};
 use crate::config::Config;
 use crate::formats::EncodeContext;
-use crate::formats::tables::Tables;
+use crate::formats::tables::TableSchema;
 use crate::http::admission::{diverted, other_methods, unread};
 use crate::http::error::{ProblemPage, catchers};
 use crate::http::fairings::{BareAddresses, Draining, KnownParameters, ResponseHeaders, with_request_ids};
-use crate::http::quotas::{Quotas, Seats};
+use crate::http::quotas::{Quotas, StreamLimiter};
 use crate::model::{Clock, LayerKind};
 use crate::openapi::{Described, Interface, document};
-use crate::pages::layout::Shell;
+use crate::pages::layout::Layout;
 use crate::pages::{self, Desk, lead_to_front, problem_page};
 use crate::photos::{CardImages, Worker};
 use crate::rendering::basemap::Basemap;
 use crate::rendering::cache::{Cache, Patience, SHARE};
-use crate::rendering::{Layers, Permits, Question, Renderer};
+use crate::rendering::{Layers, Permits, Renderer, ResponseKey};
 use crate::routes::{self, Description, Readiness};
 use crate::runtime::run_in_background;
 use crate::sources::{SignsOfLife, Sources};
 use crate::stores::{Measured, OpenedStore, Store};
-use crate::tasks::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
-use crate::telemetry::{Metrics, Repeats};
-use crate::webhooks::Sender;
+use crate::tasks::{DataWatch, ReportRetention, SourceWatch, StoredKeys, prepare_outlines};
+use crate::telemetry::{Metrics, RepeatSuppressor};
+use crate::webhooks::Dispatcher;
 
 impl Builder {
     /// Opens the store and puts the server together.
@@ -80,7 +80,8 @@ impl Builder {
         let routes = with_request_ids(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
         let outside = outside(&config, &routes);
-        let mut calls = Sender::new(&config, &store, opener.is_exclusive(), &self.clock, &sources, &metrics)?;
+        let mut calls =
+            Dispatcher::new(&config, &store, opener.is_exclusive(), &self.clock, &sources, &metrics)?;
         calls.begin().await;
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.carrying(LayerKind::Floods).next().cloned();
@@ -97,7 +98,7 @@ impl Builder {
             .attach(outlines)
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
-            .attach(OldReports::new(&config, &store, &self.clock, follower.withdrawn()))
+            .attach(ReportRetention::new(&config, &store, &self.clock, follower.withdrawn()))
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
@@ -106,7 +107,7 @@ impl Builder {
             .manage(authenticator)
             .manage(quotas)
             .manage(sources)
-            .manage(Seats::new(config.streams, &metrics))
+            .manage(StreamLimiter::new(config.streams, &metrics))
             .manage(metrics)
             .manage(draining.clone())
             .manage(headers)
@@ -192,7 +193,7 @@ fn renderer(
     store: &Arc<dyn Store>,
     clock: &Arc<dyn Clock>,
     metrics: &Metrics,
-    withdrawn: &Withdrawn,
+    withdrawn: &WithdrawnRevision,
 ) -> Renderer {
     // If the size does not fit into `usize`, the cache has the largest limit there is.
     let cache_size = config.cache.size.as_u64().try_into().unwrap_or(usize::MAX);
@@ -204,7 +205,7 @@ fn renderer(
             cache_size,
             Patience::for_requests(limits.timeout),
             metrics.clone(),
-            Question::is_period,
+            ResponseKey::is_period,
         ),
         withdrawn: withdrawn.clone(),
         permits: Permits::new(
@@ -222,7 +223,7 @@ fn renderer(
         timeout: limits.timeout,
         stale: limits.stale,
         metrics: metrics.clone(),
-        tables: Arc::new(Tables::new(config.country.data(), &config.photos_url())),
+        tables: Arc::new(TableSchema::new(config.country.data(), &config.photos_url())),
         layers: Layers::default(),
     }
 }
@@ -295,11 +296,11 @@ fn with_results(
 ) -> Result<Rocket<Build>, BuildError> {
     let rocket = pages::managed(rocket, config)
         .manage(Basemap::load(config)?)
-        .manage(Shell::new(config))
+        .manage(Layout::new(config))
         .manage(Arc::clone(clock))
         .manage(Readiness::default())
         .manage(ProblemPage(problem_page))
-        .manage(Repeats::default())
+        .manage(RepeatSuppressor::default())
         .manage(Desk::new(Arc::clone(clock)));
     Ok(rocket)
 }

@@ -14,7 +14,7 @@ use crate::formats::{Format, FormatRegistry, InvalidFormats, alerts, builtin, ca
 use crate::model::{Clock, LayerKind, SystemClock};
 use crate::openapi::{Described, Interface, document};
 use crate::pages::AlertsPage;
-use crate::pages::layout::Shell;
+use crate::pages::layout::Layout;
 use crate::photos::CardImages;
 use crate::rendering::basemap::Basemap;
 use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, Upkeep};
@@ -330,7 +330,7 @@ impl Builder {
         let country = config.country.data();
         let notices = alerts::Notices::within(config.alerts.clone(), cap.clone(), country);
         let mut known = builtin(settings.topojson, cap, notices.clone());
-        known.push(Arc::new(AlertsPage::within(notices, Shell::new(config), country)));
+        known.push(Arc::new(AlertsPage::within(notices, Layout::new(config), country)));
         known.extend(templates);
         known.extend(self.formats.iter().cloned());
         known

@@ -50,7 +50,7 @@ pub enum LaunchError {
 
 impl LaunchError {
     /// Converts the error of a server that was to listen on `address`.
-    pub(super) fn of_rocket(error: rocket::Error, address: SocketAddr) -> Self {
+    pub(super) fn from_rocket(error: rocket::Error, address: SocketAddr) -> Self {
         match error.kind() {
             ErrorKind::Bind(cause) => {
                 Self::Bind { address, error: io::Error::new(cause.kind(), cause.to_string()) }

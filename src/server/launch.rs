@@ -61,7 +61,7 @@ impl Siaga {
         let rocket = rocket.ignite().await.map_err(|error| LaunchError::Rocket(Box::new(error)))?;
         let address = SocketAddr::new(rocket.config().address, rocket.config().port);
         let ended = |done: Result<Rocket<Ignite>, rocket::Error>| {
-            done.map(drop).map_err(|error| LaunchError::of_rocket(error, address))
+            done.map(drop).map_err(|error| LaunchError::from_rocket(error, address))
         };
         let shutdown = rocket.shutdown();
         if let Some(port) = config.https.redirect_from {

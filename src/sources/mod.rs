@@ -14,7 +14,7 @@ use serde::Serialize;
 pub(crate) use self::signs_of_life::SignsOfLife;
 use crate::config::SourceSettings;
 use crate::data::statements::Watch;
-use crate::model::{Clock, Covered, DataState, SourceStatus, Timestamp};
+use crate::model::{Clock, CoveredData, DataState, SourceStatus, Timestamp};
 
 /// How long after a time of a source was given to the store the next one is, at least.
 const BETWEEN_WRITES: Duration = Duration::from_secs(1);
@@ -45,7 +45,7 @@ pub(crate) struct SourceReport {
     /// Its name.
     pub(crate) name: String,
     /// The data that it is a source of.
-    pub(crate) covers: BTreeSet<Covered>,
+    pub(crate) covers: BTreeSet<CoveredData>,
     /// When it was last heard; `None` if it never was.
     pub(crate) last_heard: Option<Timestamp>,
     /// When it is expected to be heard again at the latest; `None` if it was never heard.
@@ -110,19 +110,19 @@ impl Sources {
 
     /// Returns whether a source of this data is silent, so that data may be missing.
     #[must_use]
-    pub(crate) fn is_silent(&self, data: Covered) -> bool {
+    pub(crate) fn is_silent(&self, data: CoveredData) -> bool {
         self.state(Some(data)).status == Some(SourceStatus::Silent)
     }
 
     /// Returns how current data is, by all sources that cover it.
     #[must_use]
-    pub(crate) fn state(&self, data: Option<Covered>) -> DataState {
+    pub(crate) fn state(&self, data: Option<CoveredData>) -> DataState {
         let mut state = DataState::default();
         let Some(data) = data.filter(|_| !self.is_empty()) else { return state };
         let (now, heard) = (self.0.clock.now(), self.heard());
         for (name, source) in self.0.configured.iter().filter(|(_, source)| source.covers.contains(&data)) {
             let at = heard.get(name).map(|heard| heard.at);
-            state.add(at, SourceStatus::of(at, source.every, now));
+            state.add(at, SourceStatus::from_last_heard(at, source.every, now));
         }
         state
     }
@@ -166,7 +166,7 @@ fn note<'h>(heard: &'h mut BTreeMap<String, Heard>, name: &str, at: Timestamp) -
 
 /// Returns whether the sources of floods are heard, and the first that is silent.
 pub(crate) fn watch(sources: &[SourceReport]) -> (Watch, Option<&SourceReport>) {
-    let mut of_floods = sources.iter().filter(|of| of.covers.contains(&Covered::Floods)).peekable();
+    let mut of_floods = sources.iter().filter(|of| of.covers.contains(&CoveredData::Floods)).peekable();
     if of_floods.peek().is_none() {
         return (Watch::Unwatched, None);
     }
@@ -188,7 +188,7 @@ fn report(
         covers: source.covers.clone(),
         last_heard,
         expected_by: last_heard.map(|heard| heard.after(source.every)),
-        status: SourceStatus::of(last_heard, source.every, now),
+        status: SourceStatus::from_last_heard(last_heard, source.every, now),
     }
 }
 

@@ -34,7 +34,7 @@ impl Fairing for SignsOfLife {
         if writes
             && response.status().class().is_success()
             && !is_heartbeat()
-            && let Some(subject) = Subject::of(request)
+            && let Some(subject) = Subject::for_request(request)
         {
             self.0.hear_subject(subject);
         }

@@ -87,7 +87,7 @@ async fn all(
 async fn exercise(store: &dyn Store, now: Timestamp) -> Result<Versioned<AlertLayer>, StoreError> {
     let InForce { message, changed, until } = Exercise::in_force(now);
     let messages = message.into_iter().map(|message| (0, message)).collect();
-    let layer = AlertLayer::new(Arc::new(Exercise::area().into()), messages).of_exercise();
+    let layer = AlertLayer::new(Arc::new(Exercise::area().into()), messages).as_exercise();
     let layer = layer.changed(changed.unwrap_or(now.hour())).at("alerts/exercise".to_owned());
     let revision = store.revision(Resource::Floods).await?;
     Ok(Versioned::at(revision, layer).within(Validity::Between { from: now, until }))
@@ -102,7 +102,7 @@ async fn one(
     let missing = || StoreError::NotFound { what: "this alert".to_owned() };
     if area == AreaId::EXERCISE {
         let message = Exercise::find(key, now).ok_or_else(missing)?;
-        let layer = AlertLayer::new(Arc::new(Exercise::area().into()), vec![(0, message)]).of_exercise();
+        let layer = AlertLayer::new(Arc::new(Exercise::area().into()), vec![(0, message)]).as_exercise();
         return Ok(Versioned::at(store.revision(Resource::Floods).await?, layer));
     }
     let due = key.due().ok_or_else(missing)?;

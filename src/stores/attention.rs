@@ -11,15 +11,15 @@ use super::{
     Window,
 };
 use crate::model::{
-    AreaSelector, Attention, AttentionRules, Clock, CurrentState, DisasterType, FloodState, Scene, Timestamp,
-    attention,
+    AreaSelector, Attention, AttentionInput, AttentionRules, Clock, CurrentState, DisasterType, FloodState,
+    Timestamp, attention,
 };
 use crate::runtime::off_thread;
 use crate::runtime::throttle::Throttle;
 
 /// An area that needs attention, with its names and its state.
 #[derive(Debug, Serialize)]
-pub(crate) struct Listed {
+pub(crate) struct AttentionItem {
     #[serde(flatten)]
     pub(crate) attention: Attention,
     pub(crate) area_name: String,
@@ -41,7 +41,7 @@ pub(crate) struct AttentionList {
 }
 
 /// A list, and what it was made from.
-type VersionedList = (Key, Arc<Vec<Listed>>);
+type VersionedList = (Key, Arc<Vec<AttentionItem>>);
 
 /// How long after a list was made the next one is made.
 const PERIOD: Duration = Duration::from_secs(2);
@@ -66,7 +66,7 @@ impl AttentionList {
     /// # Errors
     ///
     /// Those of the store.
-    pub(crate) async fn get(&self) -> Result<Arc<Vec<Listed>>, StoreError> {
+    pub(crate) async fn get(&self) -> Result<Arc<Vec<AttentionItem>>, StoreError> {
         let key = self.key().await?;
         if let Some((Ok((known, list)), _)) = self.made.last_value()
             && known == key
@@ -82,7 +82,7 @@ impl AttentionList {
     /// # Errors
     ///
     /// Those of the store.
-    pub(crate) async fn recent(&self) -> Result<Arc<Vec<Listed>>, StoreError> {
+    pub(crate) async fn recent(&self) -> Result<Arc<Vec<AttentionItem>>, StoreError> {
         match self.made.last_value() {
             Some((recent, true)) => recent.map(|(_, list)| list).map_err(shared),
             _ => self.get().await,
@@ -128,7 +128,7 @@ impl AttentionList {
                 layer.features().filter_map(|flood| Some((flood.area.id, flood.current?))).collect();
             let changed = entries.iter().filter_map(|(area, entries)| Some((*area, entries.last()?.at)));
             let areas = layer.areas();
-            let scene = Scene {
+            let scene = AttentionInput {
                 areas,
                 changed: changed.collect(),
                 reports: &reports.reports,
@@ -140,7 +140,7 @@ impl AttentionList {
             let listed = attention(&scene, &rules).into_iter().filter_map(|attention| {
                 let area = &areas[areas.position(attention.area_id)?];
                 let current = scene.states.get(&area.id);
-                Some(Listed {
+                Some(AttentionItem {
                     area_name: area.name.clone(),
                     parent_name: area.parent_name.clone(),
                     city_name: area.city_name.clone(),

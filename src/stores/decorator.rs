@@ -7,18 +7,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    CallStore, CardStore, Check, EntryQuery, FeedStore, FloodLogQuery, FloodQuery, FloodStore, GaugeQuery,
-    GaugeStore, HistoryQuery, ImageStore, KeptCall, KeptKey, KeyEntry, KeyStore, LogQuery, ModerationQuery,
-    ModerationStore, Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore,
-    ReportSummary, Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store,
-    StoreError, TakenUpload, Versioned, WaitingQuery,
+    CardStore, Check, EntryQuery, FeedStore, FloodLogQuery, FloodQuery, FloodStore, GaugeQuery, GaugeStore,
+    HistoryQuery, ImageStore, KeptKey, KeyEntry, KeyStore, LogQuery, ModerationQuery, ModerationStore,
+    Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource,
+    Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, TakenUpload,
+    Versioned, WaitingQuery, WebhookState, WebhookStore,
 };
 use crate::auth::Secret;
 use crate::model::alerts::LogEntry;
 use crate::model::bodies::{GaugeReadings, PartnerReport};
 use crate::model::{
-    ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodOrder, FloodStateRecord,
-    GaugeLayer, HideWaiting, LoggedChange, Moderation, ModerationEntry, OrderOutcome, PhotoMove, Places,
+    ArchiveRecord, AreaId, BatchOutcome, BatchRequest, Card, CardHolder, CardId, FloodChange, FloodLayer,
+    FloodStateRecord, GaugeLayer, HideWaiting, LoggedChange, Moderation, ModerationEntry, PhotoMove, Places,
     Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp, Upload, WaitingOrigin,
     WaitingReports,
 };
@@ -138,7 +138,7 @@ decorator! {
         async fn flood_entries(query: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<LogEntry>)>>>;
         async fn count_flood_entries(query: &EntryQuery, most: u64) -> Answer<u64>;
         async fn set_flood_state(order: SetFloodState) -> Answer<FloodChange>;
-        async fn change_floods(order: FloodOrder) -> Answer<OrderOutcome>;
+        async fn change_floods(order: BatchRequest) -> Answer<BatchOutcome>;
         async fn all_flood_changes(query: &FloodLogQuery) -> Answer<Vec<LoggedChange>>;
     }
     ReportStore {
@@ -206,9 +206,9 @@ decorator! {
         async fn heard(source: &str, at: Timestamp) -> Answer<()>;
         async fn last_heard() -> Answer<BTreeMap<String, Timestamp>>;
     }
-    CallStore {
-        async fn kept_calls() -> Answer<BTreeMap<String, KeptCall>>;
-        async fn keep_call(name: &str, version: u64, text: &str) -> Answer<bool>;
+    WebhookStore {
+        async fn webhook_states() -> Answer<BTreeMap<String, WebhookState>>;
+        async fn put_webhook_state(name: &str, version: u64, text: &str) -> Answer<bool>;
         async fn open_writes() -> Answer<BTreeSet<String>>;
     }
     Store {

@@ -6,8 +6,8 @@ use url::form_urlencoded::Serializer;
 use super::{StoreError, Versioned};
 use crate::model::alerts::{LogEntry, entries};
 use crate::model::{
-    Actor, ArchiveRecord, Area, AreaId, AreaSelector, BatchNumber, CurrentState, FloodChange, FloodLayer,
-    FloodOrder, FloodState, FloodStateRecord, FloodStatus, LoggedChange, OrderOutcome, Period, SeriesPoint,
+    Actor, ArchiveRecord, Area, AreaId, AreaSelector, BatchNumber, BatchOutcome, BatchRequest, CurrentState,
+    FloodChange, FloodLayer, FloodState, FloodStateRecord, FloodStatus, LoggedChange, Period, SeriesPoint,
     Timestamp,
 };
 
@@ -270,7 +270,7 @@ pub trait FloodStore {
     /// Carries out an order for many areas as one change: all of it, or nothing.
     ///
     /// All changes have one time, as [`set_flood_state`](Self::set_flood_state) gives it to the latest of them. Undoing a batch
-    /// restores the times of the states before it ([`LogEntry::restoring`]). If the order has a [request](FloodOrder::request) that was carried
+    /// restores the times of the states before it ([`LogEntry::restoring`]). If the order has a [request](BatchRequest::request) that was carried
     /// out within [`REPEATABLE`](crate::model::REPEATABLE), nothing changes, and the outcome is that of the first time; a second
     /// one at the same time waits for the first. A batch can be undone for [`UNDOABLE`](crate::model::UNDOABLE); undoing it twice
     /// changes nothing. **Default: refuses every order**
@@ -278,7 +278,7 @@ pub trait FloodStore {
     /// # Errors
     ///
     /// [`StoreError::Refused`] if the store takes no orders for many areas. [`StoreError::Unavailable`].
-    async fn change_floods(&self, _order: FloodOrder) -> Result<OrderOutcome, StoreError> {
+    async fn change_floods(&self, _order: BatchRequest) -> Result<BatchOutcome, StoreError> {
         Err(StoreError::Refused { what: "this store takes no orders for many areas".to_owned() })
     }
 

@@ -19,7 +19,7 @@ pub struct Check {
 
 impl Check {
     /// Checks something that reads need. `reason` is shown if it fails.
-    pub async fn of<T, E>(
+    pub async fn run<T, E>(
         name: &'static str,
         reason: &'static str,
         looking: impl Future<Output = Result<T, E>>,

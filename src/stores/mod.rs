@@ -9,7 +9,6 @@
 mod alerts;
 mod areas;
 mod attention;
-mod calls;
 mod cards;
 mod decorator;
 mod error;
@@ -34,6 +33,7 @@ mod reports;
 mod service_state;
 mod sources;
 mod upkeep;
+mod webhooks;
 mod window;
 mod wkb;
 
@@ -48,7 +48,6 @@ pub(crate) use alerts::entries_in_force;
 pub use areas::AreaQuery;
 pub(crate) use areas::places_with_cities;
 pub(crate) use attention::AttentionList;
-pub use calls::{CallStore, KeptCall};
 pub use cards::CardStore;
 pub use decorator::Decorator;
 pub use error::StoreError;
@@ -69,12 +68,13 @@ pub use service_state::{ServiceState, ServiceStore};
 pub use sources::SourceStore;
 use upkeep::counted;
 pub use upkeep::{AppliedMigration, Imported, Migrated, Removed, Replace, Rows, Status, Upkeep};
+pub use webhooks::{WebhookState, WebhookStore};
 pub use window::Window;
 
 /// The trait of a backend: one part for each resource, and revisions over all of them.
 ///
 /// Methods without a default are required. [`ServiceState`] provides all of [`ImageStore`],
-/// [`KeyStore`], [`SourceStore`] and [`CallStore`].
+/// [`KeyStore`], [`SourceStore`] and [`WebhookStore`].
 ///
 /// Logs print the `Display` text.
 ///
@@ -106,7 +106,7 @@ pub trait Store:
     + ImageStore
     + KeyStore
     + SourceStore
-    + CallStore
+    + WebhookStore
     + Debug
     + Display
     + Send
@@ -139,7 +139,7 @@ pub trait Store:
     /// Checks whether the backend responds, and what else the store needs, by cheap queries within a bounded time.
     /// Called about once a second at most. **Default: one check, `store`, which reads a revision**
     async fn readiness(&self) -> Vec<Check> {
-        vec![Check::of("store", "does not answer", self.revision(Resource::Places)).await]
+        vec![Check::run("store", "does not answer", self.revision(Resource::Places)).await]
     }
 
     /// Returns figures about the data for an operator, by a cheap read. If metrics are enabled, the server calls it

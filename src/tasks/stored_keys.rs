@@ -27,14 +27,14 @@ pub(crate) struct StoredKeys(Arc<Inner>);
 struct Inner {
     store: Arc<dyn Store>,
     ring: Arc<KeyRing>,
-    known: Mutex<Known>,
+    known: Mutex<RingState>,
     /// Held while uses are noted, so that when the last call returns, all uses are noted.
     noting: tokio::sync::Mutex<()>,
 }
 
 /// The state of the ring when it was last filled.
 #[derive(Debug, Default)]
-struct Known {
+struct RingState {
     revision: Option<Revision>,
     left_out: Vec<String>,
     /// Whether it was logged that the ring cannot be filled.
@@ -92,7 +92,7 @@ impl Inner {
                 "the key {name:?} in the store is not accepted: siaga.auth.api_keys has one of the name"
             );
         }
-        *known = Known { revision: Some(revision), left_out, failing: false };
+        *known = RingState { revision: Some(revision), left_out, failing: false };
         Ok(())
     }
 

@@ -86,7 +86,7 @@ impl From<Level> for log::LevelFilter {
 /// The log of the process. Its settings can change while the process runs.
 #[derive(Clone)]
 pub struct Log {
-    filter: reload::Handle<Wanted, Registry>,
+    filter: reload::Handle<LogFilter, Registry>,
     json: Arc<AtomicBool>,
 }
 
@@ -105,7 +105,7 @@ impl Log {
     ///
     /// If the process already has a log.
     pub fn install(settings: LogSettings) -> Result<Self, LogUnavailable> {
-        let (filter, handle) = reload::Layer::new(Wanted::of(settings));
+        let (filter, handle) = reload::Layer::new(LogFilter::new(settings));
         let json = Arc::new(AtomicBool::new(settings.format == Shape::Json));
         let written = lines::layer().event_format(Line::new(Arc::clone(&json))).with_writer(OneLine);
         tracing_subscriber::registry().with(filter).with(written).try_init()?;
@@ -119,7 +119,7 @@ impl Log {
     pub(crate) fn set(&self, settings: LogSettings) {
         self.json.store(settings.format == Shape::Json, Ordering::Relaxed);
         // This fails only if the log of the process has ended.
-        let _ = self.filter.reload(Wanted::of(settings));
+        let _ = self.filter.reload(LogFilter::new(settings));
         // Limits Rocket's events to those that are written, because each one takes time in every request.
         log::set_max_level(settings.level.into());
     }
@@ -132,15 +132,15 @@ impl fmt::Debug for Log {
 }
 
 /// Which events are written.
-struct Wanted {
+struct LogFilter {
     targets: Targets,
     /// The level for Rocket's events.
     rocket: LevelFilter,
     accepting: Accepting,
 }
 
-impl Wanted {
-    fn of(settings: LogSettings) -> Self {
+impl LogFilter {
+    fn new(settings: LogSettings) -> Self {
         // The access log and errors already contain what Rocket's events say about a request.
         let rocket = if settings.level >= Level::Debug { settings.level.into() } else { LevelFilter::OFF };
         let access = if settings.access { LevelFilter::INFO } else { LevelFilter::OFF };
@@ -155,7 +155,7 @@ impl Wanted {
     }
 }
 
-impl<S: Subscriber> Layer<S> for Wanted {
+impl<S: Subscriber> Layer<S> for LogFilter {
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
         // The targets of code that Rocket generates for routes end in this way, in any module. It logs every guard that
         // refuses.

@@ -1,4 +1,3 @@
-mod calls;
 mod database;
 mod families;
 mod process;
@@ -7,6 +6,7 @@ mod rejection;
 mod renderings;
 mod sources;
 mod streams;
+mod webhooks;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use prometheus_client::encoding::text;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::calls::CallOutcome;
 use self::families::{Families, Labels, Requests, Responses, Route};
 pub(crate) use self::prometheus_text::prometheus_text;
 pub(crate) use self::rejection::Rejection;
+pub(crate) use self::webhooks::DeliveryOutcome;
 use crate::auth::Secret;
 
 /// The section `metrics` of the configuration.

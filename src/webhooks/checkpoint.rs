@@ -24,7 +24,7 @@ pub(crate) struct Checkpoint {
     marks: Option<BTreeMap<String, String>>,
     /// Up to when changes of flood states are done, until there are marks of them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    changes: Option<Moment>,
+    changes: Option<Watermark>,
     /// The silent sources that were sent, as earlier versions kept them.
     #[serde(skip_serializing)]
     silent: Option<BTreeSet<String>>,
@@ -37,7 +37,7 @@ pub(crate) struct Checkpoint {
 
 /// A time up to which changes are done: all before it, and those of some areas at it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Moment {
+struct Watermark {
     /// In milliseconds since 1970.
     at: i64,
     areas: Vec<u64>,
@@ -76,7 +76,7 @@ impl Checkpoint {
     /// Begins after the last report, or with the entries of a list that are not sent.
     pub(super) fn begin(&mut self, kind: EventKind, last: Option<ReportKey>, entries: &[Entry]) {
         let is_done = |entry: &&Entry| {
-            self.changes.as_ref().is_none_or(|Moment { at, areas }| {
+            self.changes.as_ref().is_none_or(|Watermark { at, areas }| {
                 let of_entry = millis(entry.at);
                 of_entry < *at || of_entry == *at && areas.iter().any(|area| area.to_string() == entry.key)
             })
@@ -94,7 +94,7 @@ impl Checkpoint {
         match kind {
             EventKind::Report => (self.report, self.aside) = (first.map(ReportKey::number), BTreeSet::new()),
             EventKind::State => {
-                (self.changes, self.marks) = (Some(Moment { at: millis(at), areas: Vec::new() }), None);
+                (self.changes, self.marks) = (Some(Watermark { at: millis(at), areas: Vec::new() }), None);
             }
             EventKind::Alert | EventKind::Attention | EventKind::Source => self.marks = Some(BTreeMap::new()),
         }

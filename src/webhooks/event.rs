@@ -3,9 +3,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{CallSettings, EventKind};
+use crate::config::{EventKind, WebhookSettings};
 use crate::model::{
-    Card, CardHolder, Covered, LayerKind, MapLayer as _, Reason, Report, ReportKey, ReportLayer,
+    Card, CardHolder, CoveredData, LayerKind, MapLayer as _, Reason, Report, ReportKey, ReportLayer,
     SourceStatus, Timestamp,
 };
 use crate::schema::resources::{Sample, sample};
@@ -103,7 +103,7 @@ impl Event {
     }
 
     /// Returns a made-up event of a call, with texts that are easy to get wrong if it is `hostile`.
-    pub(super) fn sample(call: &str, settings: &CallSettings, hostile: Sample, now: Timestamp) -> Self {
+    pub(super) fn sample(call: &str, settings: &WebhookSettings, hostile: Sample, now: Timestamp) -> Self {
         let kind = settings.on;
         let layer = match kind {
             EventKind::Report => LayerKind::Reports,
@@ -137,7 +137,7 @@ impl Event {
                 let heard = now.before(Duration::from_hours(1));
                 object(&SourceReport {
                     name: "river-gauges".to_owned(),
-                    covers: Covered::ALL.into(),
+                    covers: CoveredData::ALL.into(),
                     last_heard: Some(heard),
                     expected_by: Some(heard.after(Duration::from_mins(10))),
                     status: SourceStatus::Silent,

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::client::TIMEOUT;
+use super::transport::TIMEOUT;
 use crate::auth::{RandomUnavailable, random};
 use crate::model::{Clock, Timestamp};
-use crate::stores::{KeptCall, Store, StoreError};
+use crate::stores::{Store, StoreError, WebhookState};
 
 /// The name under which the store keeps the lease. No call can have it.
 pub(super) const NAME: &str = "*";
@@ -18,7 +18,7 @@ const LENGTH: Duration = Duration::from_secs(30);
 
 /// Which server sends, as the store keeps it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Holder {
+struct LeaseRecord {
     holder: String,
     /// In milliseconds since 1970.
     until: i64,
@@ -31,11 +31,11 @@ pub(super) struct Lease {
     clock: Arc<dyn Clock>,
     /// Identifies this server.
     holder: String,
-    held: Mutex<Held>,
+    held: Mutex<LeaseState>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
+struct LeaseState {
     /// Until when this server sends.
     until: Option<Timestamp>,
     version: u64,
@@ -56,7 +56,7 @@ impl Lease {
 
     /// Returns the number of the term if this server may send a request now: there is time for it before another server can
     /// send. The checkpoints of calls must be read in each term.
-    pub(super) fn term(&self) -> Option<u64> {
+    pub(super) fn epoch(&self) -> Option<u64> {
         let held = self.held();
         let enough = held.until.is_some_and(|until| until > self.clock.now().after(TIMEOUT));
         enough.then_some(held.term)
@@ -68,18 +68,19 @@ impl Lease {
     /// # Errors
     ///
     /// If the store fails. Then the lease ends by itself.
-    pub(super) async fn step(&self) -> Result<Option<BTreeMap<String, KeptCall>>, StoreError> {
+    pub(super) async fn step(&self) -> Result<Option<BTreeMap<String, WebhookState>>, StoreError> {
         let now = self.clock.now();
         let held = *self.held();
         if held.until.is_some_and(|until| until > now) && self.put(held.version, now.after(LENGTH)).await? {
             return Ok(None);
         }
-        let kept = self.store.kept_calls().await?;
+        let kept = self.store.webhook_states().await?;
         let found = kept.get(NAME);
-        let holder: Option<Holder> = found.and_then(|found| serde_json::from_str(&found.text).ok());
+        let holder: Option<LeaseRecord> = found.and_then(|found| serde_json::from_str(&found.text).ok());
         // A lease that ends later than it may last was taken when a clock was ahead.
-        let ends =
-            |of: &Holder| Timestamp::from_millis(of.until).filter(|until| *until <= now.after(2 * LENGTH));
+        let ends = |of: &LeaseRecord| {
+            Timestamp::from_millis(of.until).filter(|until| *until <= now.after(2 * LENGTH))
+        };
         let is_free =
             holder.is_none_or(|of| of.holder == self.holder || ends(&of).is_none_or(|until| until <= now));
         let version = found.map_or(0, |found| found.version);
@@ -103,9 +104,9 @@ impl Lease {
 
     /// Makes this server the holder, if the lease still has a version. Returns whether it did.
     async fn put(&self, version: u64, until: Timestamp) -> Result<bool, StoreError> {
-        let holder = Holder { holder: self.holder.clone(), until: until.to_utc().timestamp_millis() };
+        let holder = LeaseRecord { holder: self.holder.clone(), until: until.to_utc().timestamp_millis() };
         let text = serde_json::json!(holder).to_string();
-        let is_kept = self.store.keep_call(NAME, version, &text).await?;
+        let is_kept = self.store.put_webhook_state(NAME, version, &text).await?;
         if is_kept {
             let mut held = self.held();
             (held.until, held.version) = (Some(until), version + 1);
@@ -113,7 +114,7 @@ impl Lease {
         Ok(is_kept)
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, LeaseState> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

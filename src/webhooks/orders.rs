@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::checkpoint::Checkpoint;
-use super::client::{HttpClient, Post as _};
-use super::composer::Composer;
 use super::event::Event;
 use super::lease::NAME;
-use super::reachable::SystemLookup;
+use super::payload_template::PayloadTemplate;
+use super::resolver::SystemLookup;
 use super::retry::Outcome;
-use crate::config::{CallSettings, Config, ConfigError, EventKind};
+use super::transport::{HttpClient, Transport as _};
+use crate::config::{Config, ConfigError, EventKind, WebhookSettings};
 use crate::model::{AreaSelector, DisasterType, ReportKey, Timestamp};
 use crate::schema::resources::Sample;
 use crate::stores::{ReportQuery, Store, StoreError, Window};
@@ -22,7 +22,7 @@ use crate::stores::{ReportQuery, Store, StoreError, Window};
 ///
 /// Those of the store.
 pub(crate) async fn checkpoints(store: &dyn Store) -> Result<BTreeMap<String, Checkpoint>, StoreError> {
-    let mut kept = store.kept_calls().await?;
+    let mut kept = store.webhook_states().await?;
     kept.remove(NAME);
     Ok(kept.into_iter().map(|(name, kept)| (name, Checkpoint::read(&kept.text))).collect())
 }
@@ -54,9 +54,9 @@ async fn replace(
     new: impl Fn(Option<&str>) -> Option<String>,
 ) -> Result<(), StoreError> {
     loop {
-        let kept = store.kept_calls().await?.remove(name);
+        let kept = store.webhook_states().await?.remove(name);
         let Some(text) = new(kept.as_ref().map(|kept| &*kept.text)) else { return Ok(()) };
-        if store.keep_call(name, kept.map_or(0, |kept| kept.version), &text).await? {
+        if store.put_webhook_state(name, kept.map_or(0, |kept| kept.version), &text).await? {
             return Ok(());
         }
     }
@@ -128,12 +128,12 @@ pub(crate) async fn pass_import(
 /// If the call is wrong, or the system has no certificates.
 pub(crate) async fn test(
     name: &str,
-    settings: &CallSettings,
+    settings: &WebhookSettings,
     config: &Config,
     now: Timestamp,
 ) -> Result<Outcome, ConfigError> {
     let wrong = |reason: String| ConfigError::new(&format!("siaga.calls.{name}"), reason);
-    let composer = Composer::new(name, settings, config, now)?;
+    let composer = PayloadTemplate::new(name, settings, config, now)?;
     let client = HttpClient::new(settings.private, SystemLookup).map_err(|error| wrong(error.to_string()))?;
     let event = Event::sample(name, settings, Sample::Plain, now);
     let request = composer.compose(&event, now).map_err(|error| wrong(error.to_string()))?;

@@ -22,7 +22,7 @@ pub(crate) const KEY: &str = "a key for everything";
 
 /// The setting of this key.
 pub(crate) fn keys() -> String {
-    format!(r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#, KeyDigest::of(KEY).to_hex())
+    format!(r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#, KeyDigest::new(KEY).to_hex())
 }
 
 /// Returns a field of the status of a process, in bytes: what it takes now (`VmRSS`) or took at its most (`VmHWM`).

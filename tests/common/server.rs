@@ -16,7 +16,7 @@ pub(crate) use crate::running::KEY;
 
 /// A configuration with a database of this address and nothing from files or the environment.
 pub(crate) fn figment(url: &str) -> Figment {
-    let keys = json!([{ "name": "root", "sha256": KeyDigest::of(KEY).to_hex(), "scopes": ["admin"] }]);
+    let keys = json!([{ "name": "root", "sha256": KeyDigest::new(KEY).to_hex(), "scopes": ["admin"] }]);
     let config =
         rocket::Config { log_level: rocket::config::LogLevel::Off, ..rocket::Config::debug_default() };
     Figment::from(config)

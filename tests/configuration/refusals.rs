@@ -109,7 +109,7 @@ fn a_wrong_value_of_credentials_is_refused_with_its_path_and_what_is_allowed() {
 fn a_value_that_does_not_fit_others_is_refused_with_the_path_of_the_one_to_change() {
     let keys = |keys: [(&str, &str); 2]| {
         let entry = |(name, key)| {
-            let sum = siaga::auth::KeyDigest::of(key).to_hex();
+            let sum = siaga::auth::KeyDigest::new(key).to_hex();
             format!("{{name=\"{name}\",sha256=\"{sum}\",scopes=[\"admin\"]}}")
         };
         format!("[{}]", keys.map(entry).join(","))

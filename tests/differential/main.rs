@@ -12,8 +12,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use siaga::folder::{Dataset, FolderRules, FolderWriter};
 use siaga::model::{
-    Actor, AreaOrder, AreaSelector, CardId, Clock, Condition, FloodOrder, Layer, ManualClock, Moderation,
-    Ordered, Report, ReportKey, RequestKey, Timestamp,
+    Actor, AreaSelector, BatchItem, BatchOperation, BatchRequest, CardId, Clock, Condition, Layer,
+    ManualClock, Moderation, Report, ReportKey, RequestKey, Timestamp,
 };
 use siaga::stores::file::OpenFile;
 use siaga::stores::memory::MemoryStore;
@@ -101,12 +101,12 @@ impl Side {
                         (Some(_), _) => Condition::Dry,
                         (None, _) => Condition::Any,
                     };
-                    changes.push(AreaOrder { area, state, after });
+                    changes.push(BatchItem { area, state, after });
                 }
-                shown(store.change_floods(ordered(Ordered::Set(changes), request)).await, debug)
+                shown(store.change_floods(ordered(BatchOperation::Set(changes), request)).await, debug)
             }
             Operation::UndoBatch(batch, request) => {
-                let undo = Ordered::Undo(batch.try_into().unwrap());
+                let undo = BatchOperation::Undo(batch.try_into().unwrap());
                 shown(store.change_floods(ordered(undo, request)).await, debug)
             }
             Operation::AllChanges(back, batch, most) => {
@@ -165,14 +165,14 @@ impl Side {
 }
 
 /// An order for many areas. Of two orders with one number, the second is another request if its length is.
-fn ordered(changes: Ordered, request: Option<u8>) -> FloodOrder {
+fn ordered(changes: BatchOperation, request: Option<u8>) -> BatchRequest {
     let digest = match &changes {
-        Ordered::Set(changes) => changes.len().try_into().unwrap(),
-        Ordered::Undo(_) => 0,
+        BatchOperation::Set(changes) => changes.len().try_into().unwrap(),
+        BatchOperation::Undo(_) => 0,
     };
     let by = Actor { subject: "desk".to_owned(), username: None };
     let request = request.map(|id| RequestKey { id: id.into(), digest: [digest; 32] });
-    FloodOrder { changes, by, note: request.map(|request| request.id.to_string()), request, preview: false }
+    BatchRequest { changes, by, note: request.map(|request| request.id.to_string()), request, preview: false }
 }
 
 fn value<T: Debug>(found: Versioned<T>) -> String {

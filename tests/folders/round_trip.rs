@@ -107,7 +107,7 @@ proptest! {
         let (key, at) = (99.try_into().unwrap(), fixture::now());
         let report = Report { key, ..dataset.reports[3].clone() };
         let report = Report { content: ReportContent { source: texts[0].as_str().into(), ..report.content }, ..report };
-        dataset.erased = vec![ErasedReport::of(&report, Some(&names[0]), true)];
+        dataset.erased = vec![ErasedReport::from_report(&report, Some(&names[0]), true)];
         let by = Actor { subject: texts[2].clone(), username: Some(names[1].clone()) };
         let (action, reason) = (ModerationAction::Erase, texts[3].clone());
         dataset.moderation = vec![ModerationEntry { number: 1, at, report: key, made_at: at, action, by, reason }];

@@ -22,7 +22,7 @@ const KEPT: Duration = Duration::from_millis(100);
 #[test]
 fn the_list_of_a_large_city_is_kept_until_something_changes() {
     block_on(async {
-        let digest = siaga::auth::KeyDigest::of(KEY).to_hex();
+        let digest = siaga::auth::KeyDigest::new(KEY).to_hex();
         let keys = json!([{ "name": "bpbd", "sha256": digest, "scopes": ["admin"] }]);
         let client = service(MAP, |figment| {
             let figment = figment.merge(("siaga.auth.api_keys", keys)).merge(("siaga.quota.per_second", 0));

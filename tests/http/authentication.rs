@@ -66,7 +66,7 @@ fn whatever_is_wrong_with_a_credential_is_the_same_403() {
         (vec![], "no credential"),
         (vec![("X-Api-Key", "wrong".to_owned())], "an unknown key"),
         (vec![("X-Api-Key", OTHER_KEY.to_owned())], "a key without the scope"),
-        (vec![("X-Api-Key", KeyDigest::of(KEY).to_hex())], "the hash of a key"),
+        (vec![("X-Api-Key", KeyDigest::new(KEY).to_hex())], "the hash of a key"),
         (vec![("X-Api-Key", KEY.to_owned()), ("X-Api-Key", KEY.to_owned())], "two keys"),
         (vec![("X-Api-Key", KEY.to_owned()), ("Authorization", bearer(&good))], "different credentials"),
         (vec![("Authorization", bearer(KEY))], "a key as token"),

@@ -40,7 +40,7 @@ impl Decorator for Wrapped<Fault> {
     }
 
     async fn readiness(&self) -> Vec<Check> {
-        vec![Check::of("store", "does not answer", async { away::<()>() }).await]
+        vec![Check::run("store", "does not answer", async { away::<()>() }).await]
     }
 
     async fn flood_states(&self, query: &FloodQuery) -> Answer<Versioned<Vec<FloodStateRecord>>> {

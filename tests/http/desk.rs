@@ -208,7 +208,7 @@ fn a_revoked_key_ends_the_login_on_every_server() {
     let (siaga, client) = browser(figment());
     let store = Arc::clone(siaga.client.rocket().state::<Arc<dyn Store>>().unwrap());
     let entry =
-        json!({ "name": "sri", "sha256": KeyDigest::of("her key").to_hex(), "scopes": ["floods:write"] });
+        json!({ "name": "sri", "sha256": KeyDigest::new("her key").to_hex(), "scopes": ["floods:write"] });
     let entry: ApiKey = serde_json::from_value(entry).unwrap();
     siaga.wait(store.create_key(KeyEntry { key: entry, owner: None })).unwrap();
     let status = || client.get("/v1/floods").header(key("her key")).dispatch().status();

@@ -183,7 +183,8 @@ fn list_own(city: &str) -> &str {
 
 #[test]
 fn it_has_the_routes_of_an_agency_as_far_as_these_say_something() {
-    let told = described!(list_warnings).says("The warnings of a city").gives(json!({ "type": "object" }));
+    let told =
+        described!(list_warnings).summary("The warnings of a city").response(json!({ "type": "object" }));
     let own = rocket::routes![list_own];
     let siaga = Siaga::with(figment(), |builder| builder.mount("/told", [told]).mount("/", own));
     let document = json_of(siaga.get("/openapi.json"));

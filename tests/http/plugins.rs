@@ -8,9 +8,9 @@ use rocket::{State, get, routes};
 use serde_json::json;
 use siaga::error::Problem;
 use siaga::formats::{EncodeContext, Format};
-use siaga::guards::{Caller, Param, Select, TimePeriod};
+use siaga::guards::{AreaFilter, Caller, QueryParam, TimePeriod};
 use siaga::model::{AreaSelector, FloodState, Layer, LayerKind};
-use siaga::rendering::{Answer, Answers};
+use siaga::rendering::{ApiResponse, ResponseCache};
 use siaga::resources::Floods;
 use siaga::stores::{FloodQuery, LayerQuery, Store, StoreError};
 
@@ -51,12 +51,14 @@ fn a_format_of_an_agency_is_chosen_like_the_services_own() {
 async fn warn(
     _caller: Caller,
     city: &str,
-    time_period: Param<TimePeriod>,
+    time_period: QueryParam<TimePeriod>,
     store: &State<Arc<dyn Store>>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let selector = AreaSelector { city: Some(city.to_owned()), region: None };
     let flooded = store.floods(&FloodQuery { selector, minimum_state: Some(FloodState::Minor) }).await?;
-    Answer::bare(&json!({ "flooded": flooded.value.features().count(), "seconds": time_period.0.as_secs() }))
+    ApiResponse::bare(
+        &json!({ "flooded": flooded.value.features().count(), "seconds": time_period.0.as_secs() }),
+    )
 }
 
 #[test]
@@ -120,7 +122,7 @@ fn a_route_of_an_agency_may_stand_at_a_path_the_service_has_for_other_methods() 
 }
 
 #[get("/own")]
-async fn answer_own(select: Select<Floods>, answers: Answers) -> Result<Answer, Problem> {
+async fn answer_own(select: AreaFilter<Floods>, answers: ResponseCache) -> Result<ApiResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: None };
     // A format that one route has for itself, under the name of another.
     let write = |_: &Layer, _: &EncodeContext| Ok("own".to_owned());
@@ -139,7 +141,7 @@ fn a_format_of_one_route_is_not_taken_for_another_of_its_name() {
 }
 
 #[get("/refused")]
-fn refuse() -> Result<Answer, Problem> {
+fn refuse() -> Result<ApiResponse, Problem> {
     Err(StoreError::Refused { what: "states are set by the control room alone".to_owned() }.into())
 }
 

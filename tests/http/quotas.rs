@@ -93,7 +93,7 @@ fn a_credential_is_counted_wherever_it_comes_from_and_apart_from_its_address() {
 
 #[test]
 fn a_key_can_have_quotas_of_its_own() {
-    let own = |name: &str, quota: &str, number: u32| json!({ "name": name, "sha256": KeyDigest::of(name).to_hex(), "scopes": [], quota: number });
+    let own = |name: &str, quota: &str, number: u32| json!({ "name": name, "sha256": KeyDigest::new(name).to_hex(), "scopes": [], quota: number });
     let keys = [own("a second's", "per_second", 3), own("a day's", "per_day", 2)];
     let siaga = started(
         with(&[("credential.per_second", 100)]).merge(Serialized::default("siaga.auth.api_keys", keys)),

@@ -13,7 +13,7 @@ use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{KEY, Siaga, json_of, key};
 
 fn entry(name: &str, text: &str) -> ApiKey {
-    let sha256 = KeyDigest::of(text).to_hex();
+    let sha256 = KeyDigest::new(text).to_hex();
     serde_json::from_value(json!({ "name": name, "sha256": sha256, "scopes": ["floods:write"] })).unwrap()
 }
 
@@ -41,7 +41,7 @@ fn a_key_is_accepted_from_soon_after_it_was_made_until_soon_after_it_was_revoked
     create(&siaga, entry("new", "stored"));
     await_status(&siaga, "stored", Status::Ok);
     assert_eq!(change(&siaga, KEY), Status::Ok, "beside those of the configuration");
-    assert_eq!(change(&siaga, &KeyDigest::of("stored").to_hex()), Status::Forbidden, "the hash is no key");
+    assert_eq!(change(&siaga, &KeyDigest::new("stored").to_hex()), Status::Forbidden, "the hash is no key");
     siaga.wait(store(&siaga).revoke_key("new")).unwrap();
     await_status(&siaga, "stored", Status::Forbidden);
     let response = siaga.client.get("/v1/floods").header(key("stored")).dispatch();

@@ -42,7 +42,7 @@ pub(crate) fn figment_without_tokens() -> Figment {
     let keys =
         [("bpbd", KEY, "floods:write"), ("root", ADMIN_KEY, "admin"), ("gauges", OTHER_KEY, "gauges:write")];
     let keys = keys.map(|(name, key, scope)| {
-        json!({ "name": name, "sha256": KeyDigest::of(key).to_hex(), "scopes": [scope] })
+        json!({ "name": name, "sha256": KeyDigest::new(key).to_hex(), "scopes": [scope] })
     });
     Figment::from(rocket::Config {
         log_level: rocket::config::LogLevel::Off,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use siaga::model::alerts::LogEntry;
 use siaga::model::{
-    Actor, AreaId, AreaOrder, AreaSelector, Condition, FloodOrder, FloodStatus, ManualClock, OrderOutcome,
-    Ordered, Timestamp,
+    Actor, AreaId, AreaSelector, BatchItem, BatchOperation, BatchOutcome, BatchRequest, Condition,
+    FloodStatus, ManualClock, Timestamp,
 };
 use siaga::stores::file::OpenFile;
 use siaga::stores::postgres::OpenPostgres;
@@ -49,33 +49,33 @@ async fn shown(store: &dyn Store) -> Shown {
 /// A flood, a confirmation and an all clear that are undone, and a mistake that is undone.
 async fn flood(store: &dyn Store, clock: &ManualClock) {
     let mut hour = 0;
-    let mut order = async |changes: Ordered| {
+    let mut order = async |changes: BatchOperation| {
         hour += 1;
         clock.set(now().after(Duration::from_hours(hour)));
         let by = Actor { subject: "desk".to_owned(), username: None };
-        let order = FloodOrder { changes, by, note: None, request: None, preview: false };
-        let OrderOutcome::Done { batch, .. } = store.change_floods(order).await.unwrap() else {
+        let order = BatchRequest { changes, by, note: None, request: None, preview: false };
+        let BatchOutcome::Done { batch, .. } = store.change_floods(order).await.unwrap() else {
             panic!("not done")
         };
         batch.number
     };
     let set = |areas: &[(u64, Option<u64>)]| {
-        let area = |&(area, code): &(u64, Option<u64>)| AreaOrder {
+        let area = |&(area, code): &(u64, Option<u64>)| BatchItem {
             area: id(area),
             state: code.map(state),
             after: Condition::Any,
         };
-        Ordered::Set(areas.iter().map(area).collect())
+        BatchOperation::Set(areas.iter().map(area).collect())
     };
 
     order(set(&[(1, Some(2)), (10, Some(3))])).await;
     let confirmed = order(set(&[(10, Some(3))])).await;
-    order(Ordered::Undo(confirmed)).await;
+    order(BatchOperation::Undo(confirmed)).await;
     let clear = order(set(&[(1, None), (10, None), (5, None)])).await;
-    let undone = order(Ordered::Undo(clear)).await;
-    order(Ordered::Undo(undone)).await;
+    let undone = order(BatchOperation::Undo(clear)).await;
+    order(BatchOperation::Undo(undone)).await;
     let mistake = order(set(&[(2, Some(4))])).await;
-    order(Ordered::Undo(mistake)).await;
+    order(BatchOperation::Undo(mistake)).await;
     order(set(&[(1, Some(1)), (30, Some(3))])).await;
 }
 

@@ -82,7 +82,7 @@ fn the_program_lists_all_of_a_key_but_what_it_is() {
     }
     let list = printed(&siaga(&url, &["key", "list"]));
     for key in &keys {
-        assert!(!list.contains(key) && !list.contains(&KeyDigest::of(key).to_hex()), "{list}");
+        assert!(!list.contains(key) && !list.contains(&KeyDigest::new(key).to_hex()), "{list}");
     }
     let cells = |line: &'_ str| -> Vec<String> {
         line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()

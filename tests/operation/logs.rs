@@ -159,7 +159,7 @@ const LOG: [(&str, &str); 2] = [("SIAGA_LOG__LEVEL", "info"), ("SIAGA_LOG__FORMA
 
 fn gauge_keys() -> String {
     let entry = |name: &str, key: &str, more: &str| {
-        let sum = KeyDigest::of(key).to_hex();
+        let sum = KeyDigest::new(key).to_hex();
         format!("{{name=\"{name}\",sha256=\"{sum}\",scopes=[\"gauges:write\"]{more}}}")
     };
     let old = entry("old", "the-old-key", ",expires=\"2020-01-01T00:00:00Z\"");
@@ -196,7 +196,7 @@ fn the_log_says_why_a_request_is_forbidden_and_the_client_is_not_told() {
     let keys = gauge_keys();
     let auth = [("SIAGA_AUTH__API_KEYS", &*keys), ("SIAGA_AUTH__JWT__SECRET", SECRET)];
     let service = Running::start(&[LOG, auth].concat(), "Siaga ");
-    let shown = |sent: &str| json!(format!("sha256 {}…", &KeyDigest::of(sent).to_hex()[..8]));
+    let shown = |sent: &str| json!(format!("sha256 {}…", &KeyDigest::new(sent).to_hex()[..8]));
     let bearer = |token: &str| format!("Authorization: Bearer {token}\r\n");
     let (cards, forged) = (token(SECRET), token("another secret of thirty-two bytes"));
     let gauges = "X-Api-Key: the-key-for-gauges\r\n";

@@ -11,7 +11,7 @@ const LAST: &str = "Siaga ";
 
 fn keys(keys: &[&str]) -> String {
     let entry = |key: &&str| {
-        let sum = siaga::auth::KeyDigest::of(key).to_hex();
+        let sum = siaga::auth::KeyDigest::new(key).to_hex();
         format!("{{ name = \"{key}\", sha256 = \"{sum}\", scopes = [\"admin\"] }}")
     };
     format!("api_keys = [{}]\n", keys.iter().map(entry).collect::<Vec<_>>().join(", "))

@@ -49,7 +49,7 @@ impl Siaga {
 
     /// The same, by a clock.
     pub(crate) async fn by(clock: Arc<dyn Clock>, store: Arc<dyn Store>, storage: Figment) -> Self {
-        let keys = json!([{ "name": "root", "sha256": KeyDigest::of(KEY).to_hex(), "scopes": ["admin"] }]);
+        let keys = json!([{ "name": "root", "sha256": KeyDigest::new(KEY).to_hex(), "scopes": ["admin"] }]);
         let figment = Figment::from(rocket::Config {
             log_level: rocket::config::LogLevel::Off,
             ..rocket::Config::debug_default()

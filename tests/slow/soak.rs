@@ -285,7 +285,7 @@ fn start(cluster: &Cluster, images: &str) -> Running {
     printed(&kept.siaga(&["import", folder.path().to_str().unwrap()]));
     let keys = format!(
         r#"[{{name="root",sha256="{}",scopes=["admin"],per_second=100000,per_day=100000000}}]"#,
-        KeyDigest::of(KEY).to_hex()
+        KeyDigest::new(KEY).to_hex()
     );
     kept.with("SIAGA_AUTH__API_KEYS", &keys)
         // All requests are from one address.

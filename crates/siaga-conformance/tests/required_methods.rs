@@ -14,10 +14,10 @@ use siaga::model::{
 };
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{
-    CallStore, CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
-    ImageStore, KeyStore, ModerationStore, OpenError, OpenStore, OpenedStore, PlaceStore, Received,
-    ReportQuery, ReportStore, Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore,
-    Store, StoreError, StoreSettings, Versioned,
+    CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery, ImageStore, KeyStore,
+    ModerationStore, OpenError, OpenStore, OpenedStore, PlaceStore, Received, ReportQuery, ReportStore,
+    Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError,
+    StoreSettings, Versioned, WebhookStore,
 };
 use siaga_conformance::store_suite;
 use siaga_conformance::stores::FreshStore;
@@ -130,7 +130,7 @@ impl KeyStore for Agency {}
 
 impl SourceStore for Agency {}
 
-impl CallStore for Agency {}
+impl WebhookStore for Agency {}
 
 #[async_trait]
 impl Store for Agency {

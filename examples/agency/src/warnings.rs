@@ -9,19 +9,19 @@ use serde_json::json;
 use siaga::described;
 use siaga::error::Problem;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
-use siaga::guards::{Caller, Select};
+use siaga::guards::{AreaFilter, Caller};
 use siaga::model::{FloodState, Layer, LayerKind};
 use siaga::openapi::Described;
-use siaga::rendering::{Answer, Answers};
+use siaga::rendering::{ApiResponse, ResponseCache};
 use siaga::resources::Floods;
 use siaga::stores::{FloodQuery, LayerQuery};
 
 /// Returns the route with its description; its parameters describe themselves.
 pub(crate) fn routes() -> Vec<Described> {
-    let route = described!(list_warnings).says("Where the water stands high, as text to be read out");
+    let route = described!(list_warnings).summary("Where the water stands high, as text to be read out");
     vec![route.with(|operation, _| {
-        operation.gives("text/plain", json!({ "type": "string" }));
-        operation.is_shared();
+        operation.response("text/plain", json!({ "type": "string" }));
+        operation.cached_response();
     })]
 }
 
@@ -29,7 +29,11 @@ pub(crate) fn routes() -> Vec<Described> {
 ///
 /// The response is cached, tagged and compressed like those of Siaga's own routes.
 #[get("/warnings")]
-async fn list_warnings(_caller: Caller, select: Select<Floods>, answers: Answers) -> Result<Answer, Problem> {
+async fn list_warnings(
+    _caller: Caller,
+    select: AreaFilter<Floods>,
+    answers: ResponseCache,
+) -> Result<ApiResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: Some(FloodState::Moderate) };
     answers.layer(LayerQuery::Floods(query), Arc::new(Bulletin)).await
 }

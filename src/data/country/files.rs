@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 
-use super::Faults;
+use super::CountryDiagnostics;
 
 /// The largest file, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -32,7 +32,7 @@ pub(super) enum Files {
 
 impl Files {
     /// Returns the text of a file. Notes a fault if it cannot be read.
-    pub(super) fn text(&self, name: &str, faults: &mut Faults) -> Option<Cow<'static, str>> {
+    pub(super) fn text(&self, name: &str, faults: &mut CountryDiagnostics) -> Option<Cow<'static, str>> {
         let text = self.read(name);
         if let Err(error) = &text {
             let reason = match error.kind() {
@@ -63,7 +63,7 @@ impl Files {
     pub(super) fn toml<'f, T: DeserializeOwned>(
         &self,
         file: &'static str,
-        faults: &'f mut Faults,
+        faults: &'f mut CountryDiagnostics,
     ) -> Option<(T, Toml<'f>)> {
         let text = self.text(file, faults)?;
         let read = toml::from_str(&text);
@@ -78,7 +78,13 @@ impl Files {
     }
 
     /// Notes the files in a subfolder that are not `known`. Names that begin with a dot are ignored.
-    pub(super) fn note_unknown(&self, subfolder: &str, known: &[String], reason: &str, faults: &mut Faults) {
+    pub(super) fn note_unknown(
+        &self,
+        subfolder: &str,
+        known: &[String],
+        reason: &str,
+        faults: &mut CountryDiagnostics,
+    ) {
         let Self::Folder(folder) = self else { return };
         let entries = fs::read_dir(folder.join(subfolder)).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -89,8 +95,8 @@ impl Files {
 }
 
 /// Returns what is read from the country that is part of the program, which a test checks.
-pub(super) fn built_in<T>(read: impl FnOnce(&Files, &mut Faults) -> Option<T>) -> T {
-    let mut faults = Faults::default();
+pub(super) fn built_in<T>(read: impl FnOnce(&Files, &mut CountryDiagnostics) -> Option<T>) -> T {
+    let mut faults = CountryDiagnostics::default();
     read(&Files::BuiltIn, &mut faults)
         .unwrap_or_else(|| unreachable!("the country that is part of the program: {faults:?}"))
 }
@@ -99,7 +105,7 @@ pub(super) fn built_in<T>(read: impl FnOnce(&Files, &mut Faults) -> Option<T>) -
 pub(super) struct Toml<'f> {
     file: &'static str,
     text: Cow<'static, str>,
-    faults: &'f mut Faults,
+    faults: &'f mut CountryDiagnostics,
 }
 
 impl Toml<'_> {

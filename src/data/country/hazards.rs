@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toml::Spanned;
 
-use super::Faults;
+use super::CountryDiagnostics;
 use super::files::{Files, Toml, built_in};
-use super::texts::Texts;
+use super::translations::Translations;
 use crate::model::bodies::Accepts;
 use crate::model::{Attribute, DisasterType, Hazard, Hazards, ReportType};
 
@@ -62,7 +62,7 @@ struct AttributeEntry {
 }
 
 /// Reads the hazards. What it returns is right only if no fault was noted.
-pub(super) fn read(files: &Files, faults: &mut Faults) -> Option<Hazards> {
+pub(super) fn read(files: &Files, faults: &mut CountryDiagnostics) -> Option<Hazards> {
     let (File { hazard, attribute }, mut toml) = files.toml::<File>(FILE, faults)?;
     let is_right = (1..=MOST).contains(&hazard.len()) && attribute.len() <= MOST;
     toml.check(is_right, 0..0, format!("must have 1 to {MOST} hazards and at most {MOST} attributes"));
@@ -211,7 +211,7 @@ impl Default for Hazards {
     }
 }
 
-impl Texts {
+impl Translations {
     /// Returns the hazards for the script of a page, in this language: name, colour, icon, window in seconds and types of each
     /// hazard, and name, kind and words of each attribute.
     pub(crate) fn hazards(&self, hazards: &Hazards) -> Value {
@@ -250,7 +250,7 @@ impl Texts {
     /// Says in words what a report of a card says, one text for each attribute: "Road: motorcycles only". Members that are no
     /// attributes of the report type are left out.
     pub(crate) fn facts(&self, hazards: &Hazards, disaster: DisasterType, data: &Value) -> Vec<String> {
-        let reports = hazards.of(disaster).map(|hazard| hazard.reports.as_slice()).unwrap_or_default();
+        let reports = hazards.get(disaster).map(|hazard| hazard.reports.as_slice()).unwrap_or_default();
         let Some(report) = reports.iter().find(|report| data["report_type"] == report.name) else {
             return Vec::new();
         };

@@ -3,7 +3,7 @@
 use chrono::format::{Item, StrftimeItems};
 use serde_json::Value;
 
-use super::texts::Texts;
+use super::translations::Translations;
 
 /// The longest `event`, in characters: Google shows no more.
 const EVENT: usize = 34;
@@ -41,7 +41,7 @@ pub(super) fn is_time(pattern: &str) -> bool {
     StrftimeItems::new(pattern).all(|item| item != Item::Error)
 }
 
-impl Texts {
+impl Translations {
     /// Returns the words of alerts: `language`, `event`, `exercise`, and those of each message by its name.
     pub(crate) fn messages(&self) -> &Value {
         self.group(GROUP)

@@ -10,13 +10,13 @@
 //! The folder `country/id` is part of the program, and used unless `country.folder` names another. It is also the reference: it
 //! defines which texts there are.
 
-mod fault;
+mod diagnostics;
 mod files;
 mod hazards;
 mod messages;
 mod regions;
 mod settings;
-mod texts;
+mod translations;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,10 +26,10 @@ use chrono_tz::Tz;
 use serde::Deserialize;
 use toml::Spanned;
 
-use self::fault::Faults;
+use self::diagnostics::CountryDiagnostics;
 use self::files::{Files, Toml, built_in};
 pub(crate) use self::settings::CountrySettings;
-pub(crate) use self::texts::Texts;
+pub(crate) use self::translations::Translations;
 
 use crate::model::{Hazards, Regions};
 
@@ -46,7 +46,7 @@ const FILES: [&str; 4] = ["country.toml", "hazards.toml", "regions.csv", "texts"
 #[derive(Clone, Debug)]
 pub(crate) struct Country {
     /// At least one; the country's own comes first.
-    languages: Vec<Arc<Texts>>,
+    languages: Vec<Arc<Translations>>,
     /// Further codes of these languages, in lower case.
     aliases: BTreeMap<String, String>,
     time_zone: Tz,
@@ -115,7 +115,7 @@ impl Country {
     ///
     /// Every wrong, missing and unknown entry, by file, and by line or path.
     pub(crate) fn read(folder: &Path) -> Result<Self, Vec<String>> {
-        let mut faults = Faults::default();
+        let mut faults = CountryDiagnostics::default();
         match Self::read_files(&Files::Folder(folder.to_owned()), &mut faults) {
             Some(country) if faults.count() == 0 => Ok(country),
             _ => Err(faults.into_sorted()),
@@ -123,7 +123,7 @@ impl Country {
     }
 
     /// Reads the files. What it returns is right only if no fault was noted.
-    fn read_files(files: &Files, faults: &mut Faults) -> Option<Self> {
+    fn read_files(files: &Files, faults: &mut CountryDiagnostics) -> Option<Self> {
         let (general, mut toml) = files.toml::<General>("country.toml", faults)?;
         let time_zone = general.check(&mut toml);
         let codes = general.languages.into_inner().into_iter().map(Spanned::into_inner);
@@ -136,11 +136,11 @@ impl Country {
         let before = faults.count();
         // The texts follow the hazards.
         let hazards = hazards::read(files, faults).filter(|_| faults.count() == before)?;
-        let reference = texts::reference(&hazards, faults)?;
-        let mut languages: Vec<Arc<Texts>> = Vec::new();
+        let reference = translations::reference(&hazards, faults)?;
+        let mut languages: Vec<Arc<Translations>> = Vec::new();
         for code in codes {
             let first = languages.first().map(Arc::as_ref);
-            languages.push(Arc::new(Texts::read(&code, files, &reference, first, faults)?));
+            languages.push(Arc::new(Translations::read(&code, files, &reference, first, faults)?));
         }
         let (time_zone, regions) = (time_zone?, regions?);
         let aliases = general.aliases.into_iter().map(|(alias, code)| (alias, code.into_inner())).collect();
@@ -169,13 +169,13 @@ impl Country {
     }
 
     /// Returns the texts in each language, the country's own first.
-    pub(crate) fn languages(&self) -> &[Arc<Texts>] {
+    pub(crate) fn languages(&self) -> &[Arc<Translations>] {
         &self.languages
     }
 
     /// Returns the texts in a language as phones and networks name it: `id`, `ID`, `id-ID`, `id_ID`, by an old code such as
     /// `in`, or by an alias of the country; `None` if the country does not have it.
-    pub(crate) fn language(&self, tag: &str) -> Option<&Arc<Texts>> {
+    pub(crate) fn language(&self, tag: &str) -> Option<&Arc<Translations>> {
         let code = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
         let own = |code: &str| self.languages.iter().find(|texts| texts.code() == code);
         let alias = || own(self.aliases.get(&code)?);
@@ -184,7 +184,7 @@ impl Country {
     }
 
     /// Returns the texts in the country's own language.
-    pub(crate) fn main(&self) -> &Arc<Texts> {
+    pub(crate) fn main(&self) -> &Arc<Translations> {
         &self.languages[0]
     }
 }
@@ -205,14 +205,14 @@ mod tests {
 
     #[test]
     fn the_country_that_is_part_of_the_program_has_no_faults() {
-        let mut faults = Faults::default();
+        let mut faults = CountryDiagnostics::default();
         let country = Country::read_files(&Files::BuiltIn, &mut faults).unwrap();
         let codes: Vec<_> = country.languages().iter().map(|texts| texts.code()).collect();
         assert_eq!(codes, ["id", "en"]);
         // Each of its languages has all texts.
-        let reference = texts::reference(country.hazards(), &mut faults).unwrap();
+        let reference = translations::reference(country.hazards(), &mut faults).unwrap();
         for code in codes {
-            Texts::read(code, &Files::BuiltIn, &reference, None, &mut faults);
+            Translations::read(code, &Files::BuiltIn, &reference, None, &mut faults);
         }
         assert!(faults.count() == 0, "{faults:?}");
     }

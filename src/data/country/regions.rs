@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use csv::Position;
 
-use super::Faults;
+use super::CountryDiagnostics;
 use super::files::{Files, built_in};
 use crate::model::{Regions, is_name};
 
@@ -15,7 +15,7 @@ const COLUMNS: [&str; 4] = ["kind", "code", "mapped", "name"];
 const MOST: usize = 10_000;
 
 /// Reads the regions. Returns `None` only after a fault was noted.
-pub(super) fn read(files: &Files, faults: &mut Faults) -> Option<Regions> {
+pub(super) fn read(files: &Files, faults: &mut CountryDiagnostics) -> Option<Regions> {
     let text = files.text(FILE, faults)?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map(|header| header.iter().eq(COLUMNS));

@@ -88,7 +88,8 @@ fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
         !known(name) && !is_nested && nested.iter().all(|(nested, _)| nested != name)
     });
     let nested_members = nested.iter().map(|(name, value)| (name.as_str(), value.get()));
-    let attributes = Attributes::of(nested_members.chain(others.map(|(name, value)| (name, value.get()))));
+    let attributes =
+        Attributes::from_members(nested_members.chain(others.map(|(name, value)| (name, value.get()))));
     let Some(attributes) = attributes else { return Ok(None) };
     let object: JsonObject =
         serde_json::from_str(attributes.as_json()).map_err(|error| format!("{NAME}: {error}"))?;

@@ -5,7 +5,7 @@ use super::feature::Feature;
 use super::geometry::{closed, line, place};
 use super::{Folder, FolderFile, FolderRow, geojson_file};
 use crate::data::folder::DatasetError;
-use crate::model::{GroundForm, GroundKind, GroundPart, GroundShape};
+use crate::model::{BasemapFeature, BasemapKind, BasemapShape, BasemapShapeType};
 
 /// How many positions a base map has at most. In short roads, each takes about 120 bytes of a server's memory.
 const MOST_POSITIONS: usize = 5_000_000;
@@ -18,7 +18,7 @@ impl Folder {
     /// As [`Self::areas`]; also if the file has too many positions.
     pub(crate) fn basemap<E: From<DatasetError>>(
         &self,
-        each: impl FnMut(FolderRow<GroundPart>) -> Result<(), E>,
+        each: impl FnMut(FolderRow<BasemapFeature>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut positions = 0;
         let make = |feature: &Feature<'_>| {
@@ -35,19 +35,19 @@ impl Folder {
     }
 }
 
-fn part(feature: &Feature<'_>) -> Result<GroundPart, String> {
-    let kind: GroundKind = feature.required("kind")?.parse()?;
+fn part(feature: &Feature<'_>) -> Result<BasemapFeature, String> {
+    let kind: BasemapKind = feature.required("kind")?.parse()?;
     let geometry = feature.geometry()?;
     let shape = match kind.form() {
-        GroundForm::Points => GroundShape::Point(place(geometry)?),
+        BasemapShapeType::Points => BasemapShape::Point(place(geometry)?),
         // It is only drawn, so a part of it may be wrong.
-        GroundForm::Areas => GroundShape::Areas(closed(geometry)?.0),
-        GroundForm::Lines => GroundShape::Lines(lines(geometry, kind)?),
+        BasemapShapeType::Areas => BasemapShape::Areas(closed(geometry)?.0),
+        BasemapShapeType::Lines => BasemapShape::Lines(lines(geometry, kind)?),
     };
-    Ok(GroundPart { kind, name: feature.text("name")?, shape })
+    Ok(BasemapFeature { kind, name: feature.text("name")?, shape })
 }
 
-fn lines(geometry: &GeometryValue, kind: GroundKind) -> Result<Vec<LineString<f64>>, String> {
+fn lines(geometry: &GeometryValue, kind: BasemapKind) -> Result<Vec<LineString<f64>>, String> {
     match geometry {
         GeometryValue::LineString { coordinates } => Ok(vec![line(coordinates)?]),
         GeometryValue::MultiLineString { coordinates } => coordinates.iter().map(|of| line(of)).collect(),
@@ -58,13 +58,13 @@ fn lines(geometry: &GeometryValue, kind: GroundKind) -> Result<Vec<LineString<f6
     }
 }
 
-fn count(shape: &GroundShape) -> usize {
+fn count(shape: &BasemapShape) -> usize {
     match shape {
-        GroundShape::Lines(lines) => lines.iter().map(|line| line.0.len()).sum(),
-        GroundShape::Areas(areas) => {
+        BasemapShape::Lines(lines) => lines.iter().map(|line| line.0.len()).sum(),
+        BasemapShape::Areas(areas) => {
             let rings = areas.iter().flat_map(|area| [area.exterior()].into_iter().chain(area.interiors()));
             rings.map(|ring| ring.0.len()).sum()
         }
-        GroundShape::Point(_) => 1,
+        BasemapShape::Point(_) => 1,
     }
 }

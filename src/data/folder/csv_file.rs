@@ -69,7 +69,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
         kind => fault(line, reason(kind)),
     };
     let lines = RefCell::new(Lines::new());
-    let noted = Noted { source, lines: &lines };
+    let noted = ReadAhead { source, lines: &lines };
     // Whitespace in a text is a part of it.
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(Trim::Headers).from_reader(noted);
     let known = [R::COLUMNS, R::OPTIONAL].concat();
@@ -90,7 +90,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     loop {
         let begins = reader.position().byte();
         let read = reader.read_record(&mut record);
-        let line = lines.borrow_mut().of_row(begins);
+        let line = lines.borrow_mut().line_at(begins);
         match read {
             Ok(true) => {}
             Ok(false) => {
@@ -188,12 +188,12 @@ pub(super) fn moment(column: &str, text: &str) -> Result<Timestamp, String> {
 
 /// Records what the CSV reader reads ahead of its rows. The reader's own line count is that of the place where it
 /// looked for a row: before the line breaks that end the previous row, and before empty lines.
-struct Noted<'f, 'l> {
+struct ReadAhead<'f, 'l> {
     source: Source<'f>,
     lines: &'l RefCell<Lines>,
 }
 
-impl Read for Noted<'_, '_> {
+impl Read for ReadAhead<'_, '_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let mut lines = self.lines.borrow_mut();
         if lines.ahead() > LONGEST {

@@ -193,7 +193,7 @@ fn reports(
         Ok(())
     })?;
     let is_erased = |row: &ReportRow| {
-        row.key.is_some_and(|key| keys.contains(&key)) || digests.contains(&ReportDigest::of(&row.content))
+        row.key.is_some_and(|key| keys.contains(&key)) || digests.contains(&ReportDigest::new(&row.content))
     };
     let mut last = rows.iter().filter_map(|row| row.key).chain(keys.iter().copied()).max();
     rows.retain(|row| !is_erased(row));

@@ -52,7 +52,7 @@ pub(super) fn read<T, E: From<DatasetError>>(
             Err(reason) => Ok(folder.pass_over(fault(feature.called(file.identifier()), reason))?),
         }
     };
-    let mut json = serde_json::Deserializer::from_reader(Counted { source, line: &line });
+    let mut json = serde_json::Deserializer::from_reader(LineCounter { source, line: &line });
     let mut items = Items { take, stopped: None, line: &line };
     let read = json.deserialize_map(&mut items).and_then(|()| json.end());
     match (items.stopped, read) {
@@ -166,12 +166,12 @@ impl<'de> DeserializeSeed<'de> for Numbered<'_> {
 }
 
 /// Tells the line of the last byte that was read. The parser reads the bytes one by one.
-struct Counted<'f, 'l> {
+struct LineCounter<'f, 'l> {
     source: Source<'f>,
     line: &'l Cell<u64>,
 }
 
-impl Read for Counted<'_, '_> {
+impl Read for LineCounter<'_, '_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let (Some(out), Some(&byte)) = (out.first_mut(), self.source.fill_buf()?.first()) else {
             return Ok(0);

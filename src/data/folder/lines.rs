@@ -29,7 +29,7 @@ impl Lines {
     }
 
     /// Returns the line of the row that begins at an offset, or after the line breaks at that offset.
-    pub(super) fn of_row(&mut self, offset: u64) -> u64 {
+    pub(super) fn line_at(&mut self, offset: u64) -> u64 {
         self.pass(offset.saturating_sub(self.passed) as usize);
         while let Some(b'\r' | b'\n') = self.ahead.front() {
             self.pass(1);
@@ -55,8 +55,8 @@ mod tests {
     fn the_line_of_a_row_counts_the_breaks_before_it_and_those_it_follows() {
         let mut lines = Lines::new();
         lines.read(b"a\nb\r");
-        assert_eq!([0, 1, 2].map(|offset| lines.of_row(offset)), [1, 2, 2]);
+        assert_eq!([0, 1, 2].map(|offset| lines.line_at(offset)), [1, 2, 2]);
         lines.read(b"\n\nc");
-        assert_eq!([3, 6, 7].map(|offset| lines.of_row(offset)), [4, 4, 4]);
+        assert_eq!([3, 6, 7].map(|offset| lines.line_at(offset)), [4, 4, 4]);
     }
 }

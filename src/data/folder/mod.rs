@@ -25,9 +25,9 @@ mod basemap;
 mod cards;
 mod csv_file;
 mod dataset;
+mod diagnostics;
 mod erased_reports;
 mod error;
-mod faults;
 mod feature;
 mod file;
 mod flood_states;
@@ -58,8 +58,8 @@ use std::sync::{Mutex, PoisonError};
 
 pub use self::dataset::Dataset;
 pub(crate) use self::dataset::dataset;
+use self::diagnostics::Diagnostics;
 pub use self::error::DatasetError;
-use self::faults::Faults;
 pub use self::file::FolderFile;
 pub use self::geometry::{outline, place, shapes};
 pub(crate) use self::moderation_log::{read_moderation_log, write_moderation_log};
@@ -100,7 +100,7 @@ pub struct Folder {
     now: Option<Timestamp>,
     notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
     /// The faults that were found, while it is checked.
-    faults: Option<Faults>,
+    faults: Option<Diagnostics>,
     /// Where the base map is, if not in the folder.
     basemap: Option<PathBuf>,
 }
@@ -133,7 +133,7 @@ impl Folder {
         Err(DatasetError::NothingFound { path: folder.path, found })
     }
 
-    /// Returns a folder of files that are compiled into the program. Messages call it `name`.
+    /// Returns a folder of files that are compiled into the program. Texts call it `name`.
     pub(crate) fn compiled(name: &str, files: &'static [(FolderFile, &'static str)]) -> Self {
         Self::new(name.into(), Some(files))
     }
@@ -145,7 +145,7 @@ impl Folder {
     }
 
     /// Returns a folder that has nothing but a base map in this file.
-    pub(crate) fn of_basemap(file: PathBuf) -> Self {
+    pub(crate) fn from_basemap(file: PathBuf) -> Self {
         Self { basemap: Some(file), ..Self::new(PathBuf::new(), None) }
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::data::country::Texts;
+use crate::data::country::Translations;
 use crate::model::alerts::CONFIRMED_FOR;
 use crate::model::alerts::Status;
 use crate::model::{FloodState, Timestamp};
@@ -142,7 +142,7 @@ sentences! {
 
 impl Sentence {
     /// Returns the text in a language; that of a state, if it depends on the depth of the water.
-    pub(crate) fn text(self, texts: &Texts, state: Option<FloodState>) -> &str {
+    pub(crate) fn text(self, texts: &Translations, state: Option<FloodState>) -> &str {
         let (group, path) = self.path().split_once('.').unwrap_or((self.path(), ""));
         let steps = path.split('.').filter(|step| !step.is_empty());
         let found = steps.fold(texts.group(group), |group, step| &group[step]);
@@ -160,7 +160,7 @@ impl Sentence {
     }
 
     /// Returns the texts, by name, that the script of the live map needs and that are not in its own group.
-    pub(crate) fn for_script(texts: &Texts) -> Value {
+    pub(crate) fn for_script(texts: &Translations) -> Value {
         let others = [Self::Flooded, Self::None, Self::NoneHere, Self::NoAreas, Self::Never];
         others.map(|of| (of.name(), of.text(texts, None).into())).into_iter().collect::<Map<_, _>>().into()
     }

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use quick_xml::Writer;
 
-use super::notice::{Notice, Said};
+use super::notice::{Notice, NoticeText};
 use super::{Notices, writing};
 use crate::formats::xml::{self, Xml};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
@@ -64,7 +64,7 @@ pub(super) fn write(xml: &mut Xml<'_>, notice: &Notice<'_>) -> io::Result<()> {
     })
 }
 
-fn info(xml: &mut Xml<'_>, notice: &Notice<'_>, said: &Said<'_>) -> io::Result<()> {
+fn info(xml: &mut Xml<'_>, notice: &Notice<'_>, said: &NoticeText<'_>) -> io::Result<()> {
     let message = notice.alert.message;
     xml::text(xml, "language", said.language)?;
     xml::text(xml, "category", "Met")?;

@@ -16,13 +16,13 @@ use std::io;
 use std::sync::Arc;
 
 pub use self::atom::Atom;
-pub(crate) use self::notice::{Notice, Said};
+pub(crate) use self::notice::{Notice, NoticeText};
 pub use self::options::{Options, UnknownAs};
 use self::outlines::Outlines;
 pub use self::rss::Rss;
 use super::memo::Memo;
 use super::{EncodeContext, EncodeError, Format, cap};
-use crate::data::country::{Country, Texts};
+use crate::data::country::{Country, Translations};
 use crate::model::{AlertLayer, Layer};
 
 /// What all formats of alerts have in common: the settings, and the geometry of areas as text, which is built once for each set
@@ -34,7 +34,7 @@ pub struct Notices(Arc<Shared>);
 struct Shared {
     options: Options,
     /// The languages of the messages, the main one first.
-    languages: Vec<Arc<Texts>>,
+    languages: Vec<Arc<Translations>>,
     /// The agencies, and what the feed is called.
     cap: cap::Options,
     outlines: Memo<Outlines>,
@@ -76,7 +76,8 @@ impl Notices {
             return Err(io::Error::other("only alerts can be written as messages"));
         };
         let areas = layer.areas();
-        let outlines = self.0.outlines.of(areas, || Ok::<_, io::Error>(Outlines::of_all(areas)))?;
+        let outlines =
+            self.0.outlines.get_or_build(areas, || Ok::<_, io::Error>(Outlines::for_areas(areas)))?;
         let notices = layer.features().map(|alert| Notice::new(alert, &self.0, &outlines, context));
         write(layer, &notices.collect::<Vec<_>>())
     }

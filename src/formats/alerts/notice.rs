@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::outlines::Outlines;
 use super::words::{Names, filled, name};
 use super::{Options, Shared};
-use crate::data::country::Texts;
+use crate::data::country::Translations;
 use crate::formats::{EncodeContext, xml};
 use crate::model::alerts::{MessageType, Status};
 use crate::model::{AlertFeature, Area, FloodState, Timestamp, place_name};
@@ -32,13 +32,13 @@ pub(crate) struct Notice<'a> {
     pub(crate) place: String,
     pub(crate) options: &'a Options,
     /// The languages of the message, the main one first.
-    pub(crate) languages: &'a [Arc<Texts>],
+    pub(crate) languages: &'a [Arc<Translations>],
     outlines: &'a Outlines,
     context: &'a EncodeContext,
 }
 
 /// The texts of a message in one language.
-pub(crate) struct Said<'a> {
+pub(crate) struct NoticeText<'a> {
     pub(crate) language: &'a str,
     pub(crate) event: &'a str,
     pub(crate) headline: String,
@@ -89,7 +89,7 @@ impl<'a> Notice<'a> {
 
     /// Returns CAP `polygon`s: the outer rings of the area.
     pub(crate) fn polygons(&self) -> impl Iterator<Item = &'a str> + Clone {
-        self.outlines.of(self.alert.position)
+        self.outlines.rings(self.alert.position)
     }
 
     /// Returns the same as `georss:polygon`s, each of a bounded length.
@@ -99,7 +99,7 @@ impl<'a> Notice<'a> {
 
     /// Returns the outer rings of another area of the set.
     pub(crate) fn polygons_of(&self, position: usize) -> impl Iterator<Item = &'a str> + Clone {
-        self.outlines.of(position)
+        self.outlines.rings(position)
     }
 
     /// Returns CAP `web`: the page about the area.
@@ -136,7 +136,7 @@ impl<'a> Notice<'a> {
     }
 
     /// Returns the texts in each language, the main one first.
-    pub(crate) fn said(&self) -> impl Iterator<Item = Said<'_>> {
+    pub(crate) fn said(&self) -> impl Iterator<Item = NoticeText<'_>> {
         self.languages.iter().map(|texts| self.said_in(texts))
     }
 
@@ -145,7 +145,7 @@ impl<'a> Notice<'a> {
         self.said().next().map(|said| (said.headline, said.description)).unwrap_or_default()
     }
 
-    fn said_in<'s>(&'s self, texts: &'s Texts) -> Said<'s> {
+    fn said_in<'s>(&'s self, texts: &'s Translations) -> NoticeText<'s> {
         let AlertFeature { message, status, .. } = self.alert;
         let (all, of) = (texts.messages(), &texts.messages()[name(message)]);
         // A test of the country excludes that a text is missing.
@@ -157,7 +157,7 @@ impl<'a> Notice<'a> {
             Status::Exercise => word(all, "exercise"),
             Status::Test => word(all, "test"),
         };
-        Said {
+        NoticeText {
             language: word(all, "language"),
             event: word(all, "event"),
             headline: format!("{before}{}", filled(word(of, "headline"), names)),

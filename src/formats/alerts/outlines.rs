@@ -33,7 +33,7 @@ pub(super) struct Outlines {
 
 impl Outlines {
     /// Returns the rings of all areas. Costs O(positions), and more for the rings whose simplified form crosses itself.
-    pub(super) fn of_all(areas: &AreaSet) -> Self {
+    pub(super) fn for_areas(areas: &AreaSet) -> Self {
         let geometries: Vec<_> = areas.iter().map(Area::geometry).collect();
         let (mut text, mut rings, mut ends) = (Vec::new(), Vec::new(), Vec::with_capacity(areas.len()));
         let mut coarse = HashMap::new();
@@ -53,7 +53,7 @@ impl Outlines {
     }
 
     /// Returns the rings of the area at a position of the set.
-    pub(super) fn of(&self, position: usize) -> impl Iterator<Item = &str> + Clone {
+    pub(super) fn rings(&self, position: usize) -> impl Iterator<Item = &str> + Clone {
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
         self.rings[start..self.ends[position]].iter().map(|ring| &self.text[ring.clone()])
     }
@@ -62,7 +62,7 @@ impl Outlines {
     /// is the hull around it; too many rings are the one hull around all.
     pub(super) fn georss(&self, position: usize) -> impl Iterator<Item = Cow<'_, str>> {
         let coarse = self.coarse.get(&position);
-        let own = self.of(position).take(if coarse.is_some() { 0 } else { usize::MAX });
+        let own = self.rings(position).take(if coarse.is_some() { 0 } else { usize::MAX });
         let coarse = coarse.into_iter().flatten().map(|ring| Cow::Borrowed(ring.as_str()));
         coarse.chain(own.map(|ring| Cow::Owned(spaced(ring))))
     }

@@ -41,7 +41,7 @@ impl Format for Rss {
         kind == LayerKind::Alerts
     }
 
-    fn of_entry(&self) -> Option<Arc<dyn Format>> {
+    fn entry_format(&self) -> Option<Arc<dyn Format>> {
         Some(Arc::new(Message(self.0.clone())))
     }
 

@@ -45,7 +45,7 @@ impl<'a> Feed<'a> {
     pub(super) fn alerts(&self) -> impl Iterator<Item = Alert<'_>> {
         let positions = self.floods.selected().iter().map(|(position, _)| *position);
         self.floods.features().zip(positions).filter_map(|(flood, position)| {
-            Alert::new(flood, self.polygons.of(position), self.options, self.context, &self.expires)
+            Alert::new(flood, self.polygons.get(position), self.options, self.context, &self.expires)
         })
     }
 

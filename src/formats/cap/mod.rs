@@ -171,7 +171,8 @@ impl Cap {
             return Err(io::Error::other("an alert is about a flooded area"));
         };
         let areas = floods.areas();
-        let polygons = self.polygons.of(areas, || Ok::<_, io::Error>(Polygons::of_all(areas)))?;
+        let polygons =
+            self.polygons.get_or_build(areas, || Ok::<_, io::Error>(Polygons::for_areas(areas)))?;
         let feed = Feed::new(&self.options, context, floods, &polygons);
         let mut xml = Writer::new(out);
         xml::declaration(&mut xml)?;
@@ -211,7 +212,7 @@ impl Format for Cap {
         kind == LayerKind::Floods
     }
 
-    fn of_entry(&self) -> Option<Arc<dyn Format>> {
+    fn entry_format(&self) -> Option<Arc<dyn Format>> {
         (self.document == Document::Feed)
             .then(|| Arc::new(Self { document: Document::Alert, ..self.clone() }) as _)
     }

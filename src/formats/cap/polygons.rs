@@ -12,7 +12,7 @@ pub(super) struct Polygons {
 }
 
 impl Polygons {
-    pub(super) fn of_all(areas: &AreaSet) -> Self {
+    pub(super) fn for_areas(areas: &AreaSet) -> Self {
         let (mut text, mut ends) = (Vec::new(), Vec::with_capacity(areas.len()));
         for area in areas {
             for polygon in &area.outline {
@@ -26,7 +26,7 @@ impl Polygons {
     }
 
     /// Returns the elements of the area at a position of the set.
-    pub(super) fn of(&self, position: usize) -> &[u8] {
+    pub(super) fn get(&self, position: usize) -> &[u8] {
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[position]]
     }

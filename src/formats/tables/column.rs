@@ -40,7 +40,7 @@ impl Kind {
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell<'a> {
+pub(crate) enum FieldValue<'a> {
     None,
     Integer(i64),
     Number(f64),
@@ -49,7 +49,7 @@ pub(crate) enum Cell<'a> {
     Truth(bool),
 }
 
-impl<'a> Cell<'a> {
+impl<'a> FieldValue<'a> {
     /// Returns a text, also if it is empty.
     pub(crate) fn text(text: &'a str) -> Self {
         Self::Text(text.into())
@@ -66,19 +66,19 @@ impl<'a> Cell<'a> {
     }
 }
 
-impl<T: Into<Self>> From<Option<T>> for Cell<'_> {
+impl<T: Into<Self>> From<Option<T>> for FieldValue<'_> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::None, Into::into)
     }
 }
 
-impl<'a> From<&'a str> for Cell<'a> {
+impl<'a> From<&'a str> for FieldValue<'a> {
     fn from(text: &'a str) -> Self {
         Self::text(text)
     }
 }
 
-impl fmt::Display for Cell<'_> {
+impl fmt::Display for FieldValue<'_> {
     /// Writes the value as in a table; nothing if there is none.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -92,7 +92,7 @@ impl fmt::Display for Cell<'_> {
     }
 }
 
-impl Serialize for Cell<'_> {
+impl Serialize for FieldValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::None => serializer.serialize_none(),
@@ -107,7 +107,7 @@ impl Serialize for Cell<'_> {
 
 /// A value that a row must have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Sought {
+pub(crate) enum ValueFilter {
     Integer(i64),
     /// The bits of a number.
     Number(u64),
@@ -116,7 +116,7 @@ pub(crate) enum Sought {
     Truth(bool),
 }
 
-impl Sought {
+impl ValueFilter {
     /// Reads the value that a column must have.
     ///
     /// # Errors
@@ -148,13 +148,13 @@ impl Sought {
     }
 
     /// Returns whether a cell has the value.
-    pub(crate) fn is(&self, cell: &Cell<'_>) -> bool {
+    pub(crate) fn is(&self, cell: &FieldValue<'_>) -> bool {
         match (self, cell) {
-            (Self::Integer(sought), Cell::Integer(found)) => sought == found,
-            (Self::Number(sought), Cell::Number(found)) => *sought == (found + 0.0).to_bits(),
-            (Self::Text(sought), Cell::Text(found)) => sought == found,
-            (Self::Moment(sought), Cell::Moment(found)) => sought == found,
-            (Self::Truth(sought), Cell::Truth(found)) => sought == found,
+            (Self::Integer(sought), FieldValue::Integer(found)) => sought == found,
+            (Self::Number(sought), FieldValue::Number(found)) => *sought == (found + 0.0).to_bits(),
+            (Self::Text(sought), FieldValue::Text(found)) => sought == found,
+            (Self::Moment(sought), FieldValue::Moment(found)) => sought == found,
+            (Self::Truth(sought), FieldValue::Truth(found)) => sought == found,
             _ => false,
         }
     }

@@ -1,6 +1,6 @@
 //! The data as collections of features with flat, typed columns: for the programs of GIS officers, and for the public archive.
 //!
-//! [`Collection`] lists them, [`Column`] says what a column has, and [`Tables`] makes rows from layers, selects rows, and writes
+//! [`Collection`] lists them, [`Column`] says what a column has, and [`TableSchema`] makes rows from layers, selects rows, and writes
 //! them as `GeoJSON`.
 
 mod column;
@@ -13,10 +13,10 @@ use std::fmt;
 
 use crate::model::InfrastructureKind;
 
-pub(crate) use self::column::{Cell, Column, Kind, Sought};
+pub(crate) use self::column::{Column, FieldValue, Kind, ValueFilter};
 pub(crate) use self::order::find;
-pub(crate) use self::row::{Row, Tables};
-pub(crate) use self::selection::{After, Selected, Selection, Time, parse_bbox};
+pub(crate) use self::row::{FeatureRow, TableSchema};
+pub(crate) use self::selection::{PageCursor, Selected, Selection, TimeFilter, parse_bbox};
 pub(crate) use self::writing::{GEOJSON, Items, Link, begin_feature};
 
 /// A collection of features.

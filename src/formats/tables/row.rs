@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Cell, Collection, Column, Kind};
+use super::{Collection, Column, FieldValue, Kind};
 use crate::data::country::Country;
 use crate::model::bodies::Accepts;
 use crate::model::{
@@ -13,7 +13,7 @@ use crate::model::{
 
 /// The columns of all collections in an installation, and the words that their values need.
 #[derive(Debug)]
-pub(crate) struct Tables {
+pub(crate) struct TableSchema {
     /// In the order of [`Collection::ALL`].
     columns: [Vec<Column>; Collection::ALL.len()],
     /// The attributes of reports that have a column, and words for their units.
@@ -28,10 +28,10 @@ pub(crate) struct Tables {
 
 /// A feature with the values of its columns, in their order.
 #[derive(Clone, Debug)]
-pub(crate) struct Row<'a> {
+pub(crate) struct FeatureRow<'a> {
     pub(crate) id: FeatureId<'a>,
     pub(crate) geometry: Geometry<'a>,
-    pub(crate) cells: Vec<Cell<'a>>,
+    pub(crate) cells: Vec<FieldValue<'a>>,
 }
 
 /// The columns that identify a local area.
@@ -43,7 +43,7 @@ const AREA: [(&str, Kind, &str); 5] = [
     ("city_name", Kind::Text, "The name of the city."),
 ];
 
-impl Tables {
+impl TableSchema {
     /// Makes the columns for a country. Photos are below this address.
     pub(crate) fn new(country: &Country, photos: &str) -> Self {
         let attributes = attributes(country.hazards());
@@ -77,7 +77,7 @@ impl Tables {
     }
 
     /// Returns the row of a feature of a layer; `None` if the layer is of no collection, or ends before the index.
-    pub(crate) fn row<'a>(&'a self, layer: &'a Layer, index: usize) -> Option<Row<'a>> {
+    pub(crate) fn row<'a>(&'a self, layer: &'a Layer, index: usize) -> Option<FeatureRow<'a>> {
         match layer {
             Layer::Floods(floods) => {
                 let (position, status) = *floods.selected().get(index)?;
@@ -85,20 +85,20 @@ impl Tables {
             }
             Layer::Areas(areas) => {
                 let area = areas.local(index)?;
-                Some(Row::area(area, area_cells(area)))
+                Some(FeatureRow::area(area, area_cells(area)))
             }
             Layer::Reports(reports) => reports.reports.get(index).map(|report| self.report(report)),
             Layer::Gauges(gauges) => gauges.0.get(index).map(gauge),
             Layer::Infrastructure(all) => all.0.get(index).map(|of| {
-                let cells = vec![Cell::text(&of.name), Cell::text(of.kind.name())];
-                Row { id: FeatureId::Text(of.id.as_str().into()), geometry: of.geometry(), cells }
+                let cells = vec![FieldValue::text(&of.name), FieldValue::text(of.kind.name())];
+                FeatureRow { id: FeatureId::Text(of.id.as_str().into()), geometry: of.geometry(), cells }
             }),
             Layer::Alerts(alerts) => alerts.get(index).map(|alert| self.alert(alert)),
             Layer::Boundaries(_) => None,
         }
     }
 
-    fn flood<'a>(&'a self, area: &'a Area, status: FloodStatus) -> Row<'a> {
+    fn flood<'a>(&'a self, area: &'a Area, status: FloodStatus) -> FeatureRow<'a> {
         let current = status.current();
         let mut cells = area_cells(area);
         cells.extend(self.state(current.map(|current| current.state)));
@@ -108,66 +108,66 @@ impl Tables {
             current.and_then(|current| current.confirmed),
             status.over_since(),
         ];
-        cells.extend(times.map(|time| time.map_or(Cell::None, Cell::Moment)));
-        Row::area(area, cells)
+        cells.extend(times.map(|time| time.map_or(FieldValue::None, FieldValue::Moment)));
+        FeatureRow::area(area, cells)
     }
 
     /// Returns the code of a state, and its words. No flood is 0: programs drop a column that is null in the first features, and make
     /// it text if they have seen no number.
-    fn state(&self, state: Option<FloodState>) -> [Cell<'_>; 2] {
+    fn state(&self, state: Option<FloodState>) -> [FieldValue<'_>; 2] {
         let code = state.map_or(0, FloodState::code);
         let words = usize::from(code).checked_sub(1).and_then(|index| self.depths.get(index));
-        [Cell::integer(code.into()), Cell::text(words.unwrap_or(&self.dry))]
+        [FieldValue::integer(code.into()), FieldValue::text(words.unwrap_or(&self.dry))]
     }
 
-    fn report<'a>(&'a self, Report { key, content, tags }: &'a Report) -> Row<'a> {
+    fn report<'a>(&'a self, Report { key, content, tags }: &'a Report) -> FeatureRow<'a> {
         let data = content.report_data.as_deref();
         let data: Map<String, Value> =
             data.and_then(|data| serde_json::from_str(data.get()).ok()).unwrap_or_default();
         let image = content.image_url.as_deref().map(|stored| ImageUrl { stored, photos: &self.photos });
         let report_type = data.get("report_type").and_then(Value::as_str);
         let mut cells = vec![
-            Cell::integer(key.number()),
-            Cell::Moment(content.created_at),
-            Cell::text(&content.source),
-            Cell::Text(content.disaster_type.to_string().into()),
-            report_type.map_or(Cell::None, |name| Cell::Text(name.to_owned().into())),
-            Cell::some_text(&content.title),
-            Cell::some_text(&content.text),
+            FieldValue::integer(key.number()),
+            FieldValue::Moment(content.created_at),
+            FieldValue::text(&content.source),
+            FieldValue::Text(content.disaster_type.to_string().into()),
+            report_type.map_or(FieldValue::None, |name| FieldValue::Text(name.to_owned().into())),
+            FieldValue::some_text(&content.title),
+            FieldValue::some_text(&content.text),
             content.url.as_deref().into(),
-            image.map_or(Cell::None, |image| Cell::Text(image.to_string().into())),
-            tags.local_area_id.map_or(Cell::None, |area| Cell::integer(area.number())),
+            image.map_or(FieldValue::None, |image| FieldValue::Text(image.to_string().into())),
+            tags.local_area_id.map_or(FieldValue::None, |area| FieldValue::integer(area.number())),
             tags.instance_region_code.as_deref().into(),
             content.partner_code.as_deref().into(),
         ];
         cells.extend(self.attributes.iter().map(|(name, kind, _)| attribute(data.get(name), *kind)));
-        Row::numbered(key.number(), Geometry::Point(content.location.coord()), cells)
+        FeatureRow::numbered(key.number(), Geometry::Point(content.location.coord()), cells)
     }
 
-    fn alert<'a>(&'a self, alert: AlertFeature<'a>) -> Row<'a> {
+    fn alert<'a>(&'a self, alert: AlertFeature<'a>) -> FeatureRow<'a> {
         let AlertFeature { area, message, status, .. } = alert;
         let identifier = alert.identifier();
         let mut cells = vec![
-            Cell::Text(identifier.clone().into()),
-            Cell::text(status.name()),
-            Cell::text(message.message_type.name()),
-            Cell::Moment(message.sent),
-            Cell::Moment(message.expires),
+            FieldValue::Text(identifier.clone().into()),
+            FieldValue::text(status.name()),
+            FieldValue::text(message.message_type.name()),
+            FieldValue::Moment(message.sent),
+            FieldValue::Moment(message.expires),
         ];
         cells.extend(area_cells(area));
         cells.extend(self.state(Some(message.state)));
-        cells.push(Cell::Moment(message.last_confirmed));
-        Row { id: FeatureId::Text(identifier.into()), ..Row::area(area, cells) }
+        cells.push(FieldValue::Moment(message.last_confirmed));
+        FeatureRow { id: FeatureId::Text(identifier.into()), ..FeatureRow::area(area, cells) }
     }
 }
 
-impl<'a> Row<'a> {
+impl<'a> FeatureRow<'a> {
     /// Returns the row of an area, always as several polygons: programs that see a polygon first show no others.
-    fn area(area: &'a Area, cells: Vec<Cell<'a>>) -> Self {
+    fn area(area: &'a Area, cells: Vec<FieldValue<'a>>) -> Self {
         Self::numbered(area.id.number(), Geometry::MultiPolygon(&area.outline), cells)
     }
 
-    fn numbered(number: u64, geometry: Geometry<'a>, cells: Vec<Cell<'a>>) -> Self {
+    fn numbered(number: u64, geometry: Geometry<'a>, cells: Vec<FieldValue<'a>>) -> Self {
         Self { id: FeatureId::Number(number), geometry, cells }
     }
 }
@@ -246,29 +246,29 @@ fn fixed(collection: Collection) -> Vec<(&'static str, Kind, &'static str)> {
     [before, &AREA, after].concat()
 }
 
-fn area_cells(area: &Area) -> Vec<Cell<'_>> {
+fn area_cells(area: &Area) -> Vec<FieldValue<'_>> {
     vec![
-        Cell::integer(area.id.number()),
-        Cell::some_text(&area.geom_id),
-        Cell::some_text(&area.name),
-        Cell::some_text(&area.parent_name),
-        Cell::some_text(&area.city_name),
+        FieldValue::integer(area.id.number()),
+        FieldValue::some_text(&area.geom_id),
+        FieldValue::some_text(&area.name),
+        FieldValue::some_text(&area.parent_name),
+        FieldValue::some_text(&area.city_name),
     ]
 }
 
 /// Returns a gauge with its newest reading, if it has any.
-fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> Row<'_> {
+fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> FeatureRow<'_> {
     let newest = observations.last();
     let cells = vec![
-        Cell::text(&gauge.id),
-        Cell::some_text(&gauge.name),
-        newest.map_or(Cell::None, |newest| Cell::Moment(newest.observed_at)),
-        newest.map_or(Cell::None, |newest| Cell::Number(newest.level)),
-        newest.map_or(Cell::None, |newest| Cell::integer(newest.alert.number().into())),
-        newest.map_or(Cell::None, |newest| Cell::some_text(&newest.label)),
+        FieldValue::text(&gauge.id),
+        FieldValue::some_text(&gauge.name),
+        newest.map_or(FieldValue::None, |newest| FieldValue::Moment(newest.observed_at)),
+        newest.map_or(FieldValue::None, |newest| FieldValue::Number(newest.level)),
+        newest.map_or(FieldValue::None, |newest| FieldValue::integer(newest.alert.number().into())),
+        newest.map_or(FieldValue::None, |newest| FieldValue::some_text(&newest.label)),
     ];
     let id = FeatureId::Text(Cow::Borrowed(&gauge.id));
-    Row { id, geometry: Geometry::Point(gauge.location.coord()), cells }
+    FeatureRow { id, geometry: Geometry::Point(gauge.location.coord()), cells }
 }
 
 /// Returns the attributes of reports that have a column, in the order of the hazards. Those that are places have none.
@@ -286,16 +286,16 @@ fn attributes(hazards: &Hazards) -> Vec<(String, Kind, &'static str)> {
 }
 
 /// Returns the value of an attribute; none if it has another type, as old data may.
-fn attribute(value: Option<&Value>, kind: Kind) -> Cell<'static> {
+fn attribute(value: Option<&Value>, kind: Kind) -> FieldValue<'static> {
     let cell = match (value, kind) {
-        (Some(Value::Number(number)), Kind::Integer) => number.as_i64().map(Cell::Integer),
-        (Some(Value::Number(number)), Kind::Number) => number.as_f64().map(Cell::Number),
-        (Some(Value::Bool(truth)), Kind::Truth) => Some(Cell::Truth(*truth)),
+        (Some(Value::Number(number)), Kind::Integer) => number.as_i64().map(FieldValue::Integer),
+        (Some(Value::Number(number)), Kind::Number) => number.as_f64().map(FieldValue::Number),
+        (Some(Value::Bool(truth)), Kind::Truth) => Some(FieldValue::Truth(*truth)),
         (Some(Value::Array(codes)), Kind::Text) => {
             let codes: Vec<_> = codes.iter().map(Value::to_string).collect();
-            Some(Cell::Text(codes.join(",").into()))
+            Some(FieldValue::Text(codes.join(",").into()))
         }
         _ => None,
     };
-    cell.unwrap_or(Cell::None)
+    cell.unwrap_or(FieldValue::None)
 }

@@ -2,7 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::order::order;
-use super::{Cell, Collection, Row, Sought, Tables};
+use super::{Collection, FeatureRow, FieldValue, TableSchema, ValueFilter};
 use crate::model::{BoundingBox, FeatureId, Layer, Timestamp, digits};
 use crate::stores::Revision;
 
@@ -11,13 +11,13 @@ use crate::stores::Revision;
 pub(crate) struct Selection {
     /// Where; everywhere if there is no part.
     pub(crate) part: Option<BoundingBox>,
-    pub(crate) time: Option<Time>,
+    pub(crate) time: Option<TimeFilter>,
     /// The values of columns, by their index.
-    pub(crate) values: Vec<(usize, Sought)>,
+    pub(crate) values: Vec<(usize, ValueFilter)>,
     /// The most features of the page, at least 1.
     pub(crate) limit: usize,
     /// Only features after those of an earlier page.
-    pub(crate) after: Option<After>,
+    pub(crate) after: Option<PageCursor>,
     /// How many of these are left out first.
     pub(crate) offset: usize,
 }
@@ -38,46 +38,46 @@ pub(crate) struct Selected {
     "must be four numbers with commas between them: west, south, east and north in degrees, longitudes from -180 to 180, latitudes \
      from -90 to 90"
 )]
-pub(crate) struct InvalidPart;
+pub(crate) struct InvalidBbox;
 
 /// A moment, or the time between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Time {
+pub(crate) enum TimeFilter {
     At(Timestamp),
     /// Both ends are included; an open one is the end of time.
     Between(Timestamp, Timestamp),
 }
 
-/// The error for a text that is not a [`Time`].
+/// The error for a text that is not a [`TimeFilter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a time such as 2026-01-30T17:00:00Z, or two with / between them, of which one may be ..")]
-pub(crate) struct InvalidTime;
+pub(crate) struct InvalidTimeFilter;
 
 /// The last feature of an earlier page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct After {
+pub(crate) struct PageCursor {
     /// The revision of places then, if an import can replace the features.
     pub(crate) places: Option<Revision>,
     order: String,
 }
 
-/// The error for a text that is not an [`After`].
+/// The error for a text that is not an [`PageCursor`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be the cursor in a link of an earlier page")]
-pub(crate) struct InvalidAfter;
+pub(crate) struct InvalidPageCursor;
 
 /// Reads `bbox` (OGC API – Features 1.0 §7.15.3). Heights, the third and the sixth of six numbers, select nothing.
 ///
 /// # Errors
 ///
-/// [`InvalidPart`].
-pub(crate) fn parse_bbox(text: &str) -> Result<BoundingBox, InvalidPart> {
+/// [`InvalidBbox`].
+pub(crate) fn parse_bbox(text: &str) -> Result<BoundingBox, InvalidBbox> {
     let numbers: Vec<f64> =
-        text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| InvalidPart)?;
+        text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| InvalidBbox)?;
     let ([west, south, east, north] | [west, south, _, east, north, _]) = *numbers.as_slice() else {
-        return Err(InvalidPart);
+        return Err(InvalidBbox);
     };
-    BoundingBox::exact([west, south, east, north]).ok_or(InvalidPart)
+    BoundingBox::exact([west, south, east, north]).ok_or(InvalidBbox)
 }
 
 /// Returns whether a feature of a layer touches a part of the map.
@@ -92,24 +92,24 @@ fn touches(part: &BoundingBox, layer: &Layer, index: usize) -> bool {
     }
 }
 
-impl FromStr for Time {
-    type Err = InvalidTime;
+impl FromStr for TimeFilter {
+    type Err = InvalidTimeFilter;
 
     /// Reads `datetime` (OGC API – Features 1.0 §7.15.4).
-    fn from_str(text: &str) -> Result<Self, InvalidTime> {
-        let moment = |text: &str| Timestamp::parse(text).map_err(|_| InvalidTime);
+    fn from_str(text: &str) -> Result<Self, InvalidTimeFilter> {
+        let moment = |text: &str| Timestamp::parse(text).map_err(|_| InvalidTimeFilter);
         let is_open = |text: &str| matches!(text, "" | "..");
         let Some((from, until)) = text.split_once('/') else { return moment(text).map(Self::At) };
         if is_open(from) && is_open(until) {
-            return Err(InvalidTime);
+            return Err(InvalidTimeFilter);
         }
         let from = if is_open(from) { Timestamp::EPOCH } else { moment(from)? };
         let until = if is_open(until) { Timestamp::LAST } else { moment(until)? };
-        if from <= until { Ok(Self::Between(from, until)) } else { Err(InvalidTime) }
+        if from <= until { Ok(Self::Between(from, until)) } else { Err(InvalidTimeFilter) }
     }
 }
 
-impl Time {
+impl TimeFilter {
     /// Returns the first and the last moment.
     pub(crate) fn ends(self) -> (Timestamp, Timestamp) {
         match self {
@@ -119,7 +119,7 @@ impl Time {
     }
 }
 
-impl After {
+impl PageCursor {
     /// Returns the text of the cursor after a feature of a layer, which was read at this revision of places.
     pub(crate) fn feature(
         collection: Collection,
@@ -144,12 +144,12 @@ impl After {
     ///
     /// # Errors
     ///
-    /// [`InvalidAfter`].
-    pub(crate) fn parse(collection: Collection, text: &str) -> Result<Self, InvalidAfter> {
-        let (places, order) = text.split_once('.').ok_or(InvalidAfter)?;
-        let places = digits(places).ok_or(InvalidAfter)?;
+    /// [`InvalidPageCursor`].
+    pub(crate) fn parse(collection: Collection, text: &str) -> Result<Self, InvalidPageCursor> {
+        let (places, order) = text.split_once('.').ok_or(InvalidPageCursor)?;
+        let places = digits(places).ok_or(InvalidPageCursor)?;
         if order.is_empty() || collection != Collection::Gauges && digits(order).is_none() {
-            return Err(InvalidAfter);
+            return Err(InvalidPageCursor);
         }
         let places = collection.is_imported().then_some(Revision(places));
         Ok(Self { places, order: order.to_owned() })
@@ -176,7 +176,7 @@ impl After {
     }
 }
 
-impl fmt::Display for After {
+impl fmt::Display for PageCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Revision(places) = self.places.unwrap_or(Revision(0));
         write!(f, "{places}.{}", self.order)
@@ -191,7 +191,7 @@ impl Selection {
 
     /// Returns the selected features of a layer, at most so many, after leaving out the first `offset`. Costs O(features of the layer
     /// after the cursor).
-    pub(crate) fn of(&self, layer: &Layer, tables: &Tables, most: usize, offset: usize) -> Selected {
+    pub(crate) fn apply(&self, layer: &Layer, tables: &TableSchema, most: usize, offset: usize) -> Selected {
         let first = self.after.as_ref().map_or(0, |after| after.next(layer));
         let mut selected = (first..layer.len()).filter(|index| self.selects(layer, *index, tables));
         let left_out = offset - selected.by_ref().take(offset).count();
@@ -199,7 +199,7 @@ impl Selection {
         Selected { features, has_more: selected.next().is_some(), left_out }
     }
 
-    fn selects(&self, layer: &Layer, index: usize, tables: &Tables) -> bool {
+    fn selects(&self, layer: &Layer, index: usize, tables: &TableSchema) -> bool {
         if !self.part.as_ref().is_none_or(|part| touches(part, layer, index)) {
             return false;
         }
@@ -207,21 +207,22 @@ impl Selection {
             return true;
         }
         let Some(row) = tables.row(layer, index) else { return false };
-        let has =
-            |(column, value): &(usize, Sought)| row.cells.get(*column).is_some_and(|cell| value.is(cell));
+        let has = |(column, value): &(usize, ValueFilter)| {
+            row.cells.get(*column).is_some_and(|cell| value.is(cell))
+        };
         self.values.iter().all(has) && self.is_then(layer, &row)
     }
 
     /// Returns whether a report or an alert is of the selected time. Stores select the others.
-    fn is_then(&self, layer: &Layer, row: &Row<'_>) -> bool {
+    fn is_then(&self, layer: &Layer, row: &FeatureRow<'_>) -> bool {
         let columns = match layer {
             Layer::Reports(_) => [1, 1],
             Layer::Alerts(_) => [3, 4],
             _ => return true,
         };
-        let Some((from, until)) = self.time.map(Time::ends) else { return true };
+        let Some((from, until)) = self.time.map(TimeFilter::ends) else { return true };
         let [begins, ends] = columns.map(|column| &row.cells[column]);
-        matches!((begins, ends), (Cell::Moment(begins), Cell::Moment(ends)) if *begins <= until && *ends >= from)
+        matches!((begins, ends), (FieldValue::Moment(begins), FieldValue::Moment(ends)) if *begins <= until && *ends >= from)
     }
 }
 
@@ -246,15 +247,15 @@ mod tests {
         let moment = |text| Timestamp::parse(text).unwrap();
         let (one, two) = ("2026-01-30T17:00:00Z", "2026-01-30T18:00:00Z");
         for (text, time) in [
-            (one.to_owned(), Some(Time::At(moment(one)))),
-            (format!("{one}/{two}"), Some(Time::Between(moment(one), moment(two)))),
-            (format!("../{two}"), Some(Time::Between(Timestamp::EPOCH, moment(two)))),
-            (format!("{one}/"), Some(Time::Between(moment(one), Timestamp::LAST))),
+            (one.to_owned(), Some(TimeFilter::At(moment(one)))),
+            (format!("{one}/{two}"), Some(TimeFilter::Between(moment(one), moment(two)))),
+            (format!("../{two}"), Some(TimeFilter::Between(Timestamp::EPOCH, moment(two)))),
+            (format!("{one}/"), Some(TimeFilter::Between(moment(one), Timestamp::LAST))),
             (format!("{two}/{one}"), None),
             ("/".to_owned(), None),
             (format!("{one}/{two}/{two}"), None),
         ] {
-            assert_eq!(text.parse::<Time>().ok(), time, "{text}");
+            assert_eq!(text.parse::<TimeFilter>().ok(), time, "{text}");
         }
     }
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::json;
 
-use super::{Cell, Collection, Column, Row, Tables};
-use crate::model::{Geometry, Layer, Stop, geojson};
+use super::{Collection, Column, FeatureRow, FieldValue, TableSchema};
+use crate::model::{CancelFlag, Geometry, Layer, geojson};
 
 /// The media type of pages and of single features (RFC 7946 §12).
 pub(crate) const GEOJSON: &str = "application/geo+json";
@@ -32,7 +32,7 @@ impl Items {
     }
 
     /// Returns the features with their values.
-    pub(crate) fn rows<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = Row<'a>> {
+    pub(crate) fn rows<'a>(&'a self, tables: &'a TableSchema) -> impl Iterator<Item = FeatureRow<'a>> {
         self.selected.iter().filter_map(|index| tables.row(&self.layer, *index))
     }
 
@@ -41,7 +41,12 @@ impl Items {
     /// # Errors
     ///
     /// If no request waits for it any more.
-    pub(crate) fn write_page(&self, tables: &Tables, links: &[Link], stop: &Stop) -> io::Result<Vec<u8>> {
+    pub(crate) fn write_page(
+        &self,
+        tables: &TableSchema,
+        links: &[Link],
+        stop: &CancelFlag,
+    ) -> io::Result<Vec<u8>> {
         let mut out = br#"{"type":"FeatureCollection","features":["#.to_vec();
         let columns = tables.columns(self.collection);
         for (index, row) in self.rows(tables).enumerate() {
@@ -66,7 +71,7 @@ impl Items {
     /// # Errors
     ///
     /// If there is none.
-    pub(crate) fn write_first(&self, tables: &Tables, links: &[Link]) -> io::Result<Vec<u8>> {
+    pub(crate) fn write_first(&self, tables: &TableSchema, links: &[Link]) -> io::Result<Vec<u8>> {
         let row = self.rows(tables).next().ok_or_else(|| io::Error::other("there is no feature"))?;
         let mut out = Vec::new();
         begin_row(&row, tables.columns(self.collection), &mut out)?;
@@ -87,8 +92,8 @@ pub(crate) struct Link {
     pub(crate) title: String,
 }
 
-fn begin_row(row: &Row<'_>, columns: &[Column], out: &mut Vec<u8>) -> io::Result<()> {
-    let Row { id, geometry, cells } = row;
+fn begin_row(row: &FeatureRow<'_>, columns: &[Column], out: &mut Vec<u8>) -> io::Result<()> {
+    let FeatureRow { id, geometry, cells } = row;
     begin_feature(id, *geometry, columns, cells, out)
 }
 
@@ -97,7 +102,7 @@ pub(crate) fn begin_feature(
     id: impl Serialize,
     geometry: Geometry<'_>,
     columns: &[Column],
-    cells: &[Cell<'_>],
+    cells: &[FieldValue<'_>],
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
     out.extend_from_slice(br#"{"type":"Feature","id":"#);
@@ -109,7 +114,7 @@ pub(crate) fn begin_feature(
     Ok(())
 }
 
-struct Properties<'a>(&'a [Column], &'a [Cell<'a>]);
+struct Properties<'a>(&'a [Column], &'a [FieldValue<'a>]);
 
 impl Serialize for Properties<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -118,7 +123,7 @@ impl Serialize for Properties<'_> {
     }
 }
 
-impl Tables {
+impl TableSchema {
     /// Returns the JSON Schema of the features of a collection, as its schema document has it.
     pub(crate) fn schema(&self, collection: Collection) -> serde_json::Value {
         let properties = self.columns(collection).iter().map(|Column { name, kind, says }| {

@@ -6,7 +6,7 @@ use minijinja::value::Object;
 use minijinja::{Error, ErrorKind, State};
 use ubyte::ByteUnit;
 
-use crate::model::Stop;
+use crate::model::CancelFlag;
 use crate::model::duration::written;
 
 /// A template may print up to this many times `max_bytes` for one document, because text that a block captures or a macro builds
@@ -21,7 +21,7 @@ pub(super) struct Budget {
     /// The end of its time; `None` if that is too far away to express.
     until: Option<Instant>,
     /// Tells when no request waits for the document any more.
-    stop: Stop,
+    stop: CancelFlag,
     printed: AtomicUsize,
     /// The first limit that was exceeded.
     exceeded: OnceLock<String>,
@@ -32,13 +32,13 @@ impl Budget {
     pub(super) const VARIABLE: &str = "max_bytes and max_time";
 
     /// Returns a budget whose time begins now.
-    pub(super) fn new(max_bytes: ByteUnit, max_time: Duration, stop: Stop) -> Self {
+    pub(super) fn new(max_bytes: ByteUnit, max_time: Duration, stop: CancelFlag) -> Self {
         let until = Instant::now().checked_add(max_time);
         Self { max_bytes, max_time, until, stop, printed: AtomicUsize::default(), exceeded: OnceLock::new() }
     }
 
     /// Returns the budget of the current rendering.
-    pub(super) fn of(state: &mut State<'_, '_>) -> Result<Arc<Self>, Error> {
+    pub(super) fn current(state: &mut State<'_, '_>) -> Result<Arc<Self>, Error> {
         if let Some(budget) = state.get_extension::<Arc<Self>>() {
             return Ok(Arc::clone(budget));
         }

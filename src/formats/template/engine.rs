@@ -3,7 +3,7 @@ use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 
 use super::budget::Budget;
 use super::escaping::{Escaping, html};
-use super::shapes::{Drawn, Place, Shape, no_geometry};
+use super::shapes::{Place, Shape, WktGeometry, no_geometry};
 use super::{shape_text, times};
 use crate::model::FloodState;
 
@@ -22,16 +22,17 @@ pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
     engine.set_formatter(move |out, state, value| {
         let plain = *state.auto_escape() == minijinja::AutoEscape::None;
         let text = if plain { Escaping::Plain } else { escaping }.escaped(value)?;
-        Budget::of(state)?.print(text.len())?;
+        Budget::current(state)?.print(text.len())?;
         Ok(out.write_str(&text)?)
     });
     // They print internals for authors of templates, not for clients.
     engine.remove_global("debug");
     engine.remove_filter("pprint");
     engine.add_filter("html", html);
-    engine.add_filter("wkt", |value: &Value| Ok::<_, Error>(shape_text::wkt(&Drawn::of(value)?)));
-    engine.add_filter("kml", |value: &Value| shape_text::kml(&Drawn::of(value)?));
-    engine.add_filter("gml", |value: &Value| shape_text::gml(&Drawn::of(value)?));
+    engine
+        .add_filter("wkt", |value: &Value| Ok::<_, Error>(shape_text::wkt(&WktGeometry::from_value(value)?)));
+    engine.add_filter("kml", |value: &Value| shape_text::kml(&WktGeometry::from_value(value)?));
+    engine.add_filter("gml", |value: &Value| shape_text::gml(&WktGeometry::from_value(value)?));
     engine.add_filter("polygons", |value: &Value| Ok::<_, Error>(shape(value)?.polygons()));
     engine.add_filter("place", |value: &Value| Ok::<_, Error>(place(shape(value)?)));
     engine.add_filter("severity", severity);

@@ -19,7 +19,7 @@ pub(super) struct Failure(String);
 
 impl Failure {
     /// Returns an error of the engine about the template in a file.
-    pub(super) fn of(file: &Path, error: &Error) -> Self {
+    pub(super) fn from_engine(file: &Path, error: &Error) -> Self {
         let what = match error.kind() {
             ErrorKind::OutOfFuel => "it takes more steps than max_time allows".to_owned(),
             kind => error.detail().map_or_else(|| kind.to_string(), |detail| format!("{kind}: {detail}")),

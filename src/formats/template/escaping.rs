@@ -31,7 +31,7 @@ pub(super) enum Escaping {
 }
 
 impl Escaping {
-    pub(super) fn of(media_type: &Mime) -> Self {
+    pub(super) fn for_media_type(media_type: &Mime) -> Self {
         match media_type.essence_str().rsplit(['/', '+']).next() {
             Some("xml") => Self::Xml,
             Some("html") => Self::Html,

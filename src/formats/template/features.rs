@@ -5,7 +5,7 @@ use minijinja::{Error, ErrorKind};
 
 use super::budget::Budget;
 use super::shape_text;
-use super::shapes::{Drawn, Shape};
+use super::shapes::{Shape, WktGeometry};
 use crate::model::Layer;
 
 /// The features of a layer. Each is built when the template reaches it, if there is time left.
@@ -59,7 +59,7 @@ impl Object for Feature {
             "geometry" => Some(Value::from_object(Shape::new(Arc::clone(&self.layer), self.index))),
             "wkt" => {
                 let geometry = self.layer.feature(self.index).geometry;
-                Some(Value::from(shape_text::wkt(&Drawn::Geometry(geometry))))
+                Some(Value::from(shape_text::wkt(&WktGeometry::Geometry(geometry))))
             }
             _ => None,
         }

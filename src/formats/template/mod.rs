@@ -82,7 +82,7 @@ pub(crate) fn declared(
     templates: &BTreeMap<String, Options>,
 ) -> Result<Vec<Arc<dyn Format>>, InvalidTemplate> {
     let format = |(name, options): (&String, &Options)| {
-        Template::of(name, options, |_| Ok(String::new()))
+        Template::with_source(name, options, |_| Ok(String::new()))
             .map(|template| Arc::new(template) as Arc<dyn Format>)
     };
     templates.iter().map(format).collect()
@@ -95,7 +95,7 @@ impl Template {
     ///
     /// If a key has a wrong value, or the file cannot be read or is not a template.
     pub fn new(name: &str, options: &Options) -> Result<Self, InvalidTemplate> {
-        Self::of(name, options, source::read)
+        Self::with_source(name, options, source::read)
     }
 
     /// Reads the template of a format, and tries it on examples of the layers it may have to write.
@@ -106,7 +106,7 @@ impl Template {
     }
 
     /// Returns the template of a format, with the source from its file.
-    fn of(
+    fn with_source(
         name: &str,
         options: &Options,
         source: impl FnOnce(&Path) -> Result<String, Failure>,
@@ -120,7 +120,7 @@ impl Template {
         let parsed = media_type.parse::<Mime>().ok();
         let parsed = parsed.filter(|parsed| parsed.type_() != mime::STAR && parsed.subtype() != mime::STAR);
         let parsed = parsed.ok_or_else(|| wrong("media_type", "must be a media type such as text/csv"))?;
-        let escaping = Escaping::of(&parsed);
+        let escaping = Escaping::for_media_type(&parsed);
         let container = container.unwrap_or(escaping.container());
         if container == Kind::Json && escaping != Escaping::Json {
             return Err(wrong("container", "json needs a media type of JSON, such as application/json"));
@@ -140,7 +140,7 @@ impl Template {
         // The engine counts with a signed number.
         let steps = millis.saturating_mul(STEPS_PER_SECOND / 1000).clamp(1, i64::MAX as u64);
         let mut engine = engine::engine(escaping, steps);
-        let unreadable = |error: &Error| wrong("file", &Failure::of(&file, error).to_string());
+        let unreadable = |error: &Error| wrong("file", &Failure::from_engine(&file, error).to_string());
         let mut version = DefaultHasher::new();
         source.hash(&mut version);
         engine.add_template_owned(name.to_owned(), source).map_err(|error| unreadable(&error))?;
@@ -215,7 +215,7 @@ impl Template {
         });
         rendered.map_err(|error| match budget.exceeded() {
             Some(bound) => Failure::at(&self.file, &error, bound),
-            None => Failure::of(&self.file, &error),
+            None => Failure::from_engine(&self.file, &error),
         })
     }
 }

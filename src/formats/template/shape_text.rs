@@ -1,43 +1,43 @@
 use geo::{Coord, LineString, Polygon};
 use minijinja::Error;
 
-use super::shapes::{Drawn, no_geometry};
+use super::shapes::{WktGeometry, no_geometry};
 use crate::model::Geometry;
 use crate::model::lists::separated;
 use crate::model::numbers;
 
 /// Returns well-known text (OGC 06-103r4 §7): `POINT (106.8 -6.2)`. A ring is a `LINESTRING`.
-pub(super) fn wkt(drawn: &Drawn<'_>) -> String {
+pub(super) fn wkt(drawn: &WktGeometry<'_>) -> String {
     text(|out| match drawn {
-        Drawn::Ring(line) => tagged("LINESTRING", line.0.is_empty(), out, |out| wkt_line(line, out)),
-        Drawn::Geometry(Geometry::Point(coord)) => tagged("POINT", false, out, |out| {
+        WktGeometry::Ring(line) => tagged("LINESTRING", line.0.is_empty(), out, |out| wkt_line(line, out)),
+        WktGeometry::Geometry(Geometry::Point(coord)) => tagged("POINT", false, out, |out| {
             out.push(b'(');
             pair(coord.x, b' ', coord.y, out);
             out.push(b')');
         }),
-        Drawn::Geometry(Geometry::LineString(line)) => {
+        WktGeometry::Geometry(Geometry::LineString(line)) => {
             tagged("LINESTRING", line.0.is_empty(), out, |out| wkt_line(line, out));
         }
-        Drawn::Geometry(Geometry::Polygon(polygon)) => {
+        WktGeometry::Geometry(Geometry::Polygon(polygon)) => {
             tagged("POLYGON", polygon.exterior().0.is_empty(), out, |out| wkt_polygon(polygon, out));
         }
-        Drawn::Geometry(Geometry::MultiPolygon(polygons)) => {
+        WktGeometry::Geometry(Geometry::MultiPolygon(polygons)) => {
             tagged("MULTIPOLYGON", polygons.0.is_empty(), out, |out| wkt_list(*polygons, out, wkt_polygon));
         }
     })
 }
 
 /// Returns the positions of a place, a line or a ring for KML: `lng,lat lng,lat`.
-pub(super) fn kml(drawn: &Drawn<'_>) -> Result<String, Error> {
+pub(super) fn kml(drawn: &WktGeometry<'_>) -> Result<String, Error> {
     sequence(drawn, |coord, out| pair(coord.x, b',', coord.y, out))
 }
 
 /// Returns the positions of a place, a line or a ring for GML and `GeoRSS`: `lat lng lat lng`.
-pub(super) fn gml(drawn: &Drawn<'_>) -> Result<String, Error> {
+pub(super) fn gml(drawn: &WktGeometry<'_>) -> Result<String, Error> {
     sequence(drawn, |coord, out| pair(coord.y, b' ', coord.x, out))
 }
 
-fn sequence(drawn: &Drawn<'_>, position: impl Fn(&Coord<f64>, &mut Vec<u8>)) -> Result<String, Error> {
+fn sequence(drawn: &WktGeometry<'_>, position: impl Fn(&Coord<f64>, &mut Vec<u8>)) -> Result<String, Error> {
     let line = |line: &LineString<f64>| {
         text(|out| {
             for (index, coord) in line.coords().enumerate() {
@@ -49,10 +49,10 @@ fn sequence(drawn: &Drawn<'_>, position: impl Fn(&Coord<f64>, &mut Vec<u8>)) -> 
         })
     };
     match drawn {
-        Drawn::Ring(ring) => Ok(line(ring)),
-        Drawn::Geometry(Geometry::LineString(of)) => Ok(line(of)),
-        Drawn::Geometry(Geometry::Point(coord)) => Ok(text(|out| position(coord, out))),
-        Drawn::Geometry(Geometry::Polygon(_) | Geometry::MultiPolygon(_)) => {
+        WktGeometry::Ring(ring) => Ok(line(ring)),
+        WktGeometry::Geometry(Geometry::LineString(of)) => Ok(line(of)),
+        WktGeometry::Geometry(Geometry::Point(coord)) => Ok(text(|out| position(coord, out))),
+        WktGeometry::Geometry(Geometry::Polygon(_) | Geometry::MultiPolygon(_)) => {
             Err(no_geometry("a place, a line or a ring: a surface has rings, see the filter polygons"))
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct Ring {
 pub(super) struct Place(Coord<f64>);
 
 /// What can be written as text: a geometry, or a part of one.
-pub(super) enum Drawn<'a> {
+pub(super) enum WktGeometry<'a> {
     Geometry(Geometry<'a>),
     Ring(&'a LineString<f64>),
 }
@@ -93,9 +93,9 @@ impl Ring {
     }
 }
 
-impl<'a> Drawn<'a> {
+impl<'a> WktGeometry<'a> {
     /// Returns the geometry that a filter was called with.
-    pub(super) fn of(value: &'a Value) -> Result<Self, Error> {
+    pub(super) fn from_value(value: &'a Value) -> Result<Self, Error> {
         if let Some(shape) = value.downcast_object_ref::<Shape>() {
             return Ok(Self::Geometry(shape.geometry()));
         }

@@ -13,7 +13,7 @@ use super::budget::Budget;
 use super::error::Failure;
 use super::escaping::Escaping;
 use super::{engine, source};
-use crate::model::Stop;
+use crate::model::CancelFlag;
 
 /// The name of the template in its engine.
 const NAME: &str = "snippet";
@@ -40,7 +40,7 @@ impl Snippet {
     /// If the file cannot be read, or is not a template. The text names the file and the line.
     pub(crate) fn read(file: &Path, media_type: &Mime, max_bytes: ByteUnit) -> Result<Self, String> {
         let source = source::read(file).map_err(|failure| failure.to_string())?;
-        Self::of(file.to_owned(), source, Escaping::of(media_type), max_bytes)
+        Self::new(file.to_owned(), source, Escaping::for_media_type(media_type), max_bytes)
     }
 
     /// Makes a template that prints an address: values are escaped as parts of its path or query.
@@ -49,7 +49,7 @@ impl Snippet {
     ///
     /// If it is not a template.
     pub(crate) fn address(key: &str, source: &str, max_bytes: ByteUnit) -> Result<Self, String> {
-        Self::of(key.into(), source.to_owned(), Escaping::Address, max_bytes)
+        Self::new(key.into(), source.to_owned(), Escaping::Address, max_bytes)
     }
 
     /// Makes a template that prints values as they are.
@@ -58,12 +58,14 @@ impl Snippet {
     ///
     /// If it is not a template.
     pub(crate) fn plain(key: &str, source: &str, max_bytes: ByteUnit) -> Result<Self, String> {
-        Self::of(key.into(), source.to_owned(), Escaping::Plain, max_bytes)
+        Self::new(key.into(), source.to_owned(), Escaping::Plain, max_bytes)
     }
 
-    fn of(place: PathBuf, source: String, escaping: Escaping, max_bytes: ByteUnit) -> Result<Self, String> {
+    fn new(place: PathBuf, source: String, escaping: Escaping, max_bytes: ByteUnit) -> Result<Self, String> {
         let mut engine = engine::engine(escaping, STEPS);
-        engine.add_template_owned(NAME, source).map_err(|error| Failure::of(&place, &error).to_string())?;
+        engine
+            .add_template_owned(NAME, source)
+            .map_err(|error| Failure::from_engine(&place, &error).to_string())?;
         Ok(Self { place, escaping, engine, max_bytes })
     }
 
@@ -73,7 +75,7 @@ impl Snippet {
     ///
     /// If a value is missing, if the document is too large, takes too long, or is not well-formed. The text names the place.
     pub(crate) fn print(&self, values: &Map<String, Json>) -> Result<Vec<u8>, String> {
-        let budget = Arc::new(Budget::new(self.max_bytes, MAX_TIME, Stop::default()));
+        let budget = Arc::new(Budget::new(self.max_bytes, MAX_TIME, CancelFlag::default()));
         let values = values.iter().map(|(name, value)| (name.as_str(), Value::from(Serde(value))));
         let bounds = (Budget::VARIABLE, Value::from_dyn_object(Arc::clone(&budget)));
         let variables = Value::from_pairs(values.chain([bounds]));
@@ -83,7 +85,7 @@ impl Snippet {
         });
         printed.map_err(|error| match budget.exceeded() {
             Some(bound) => Failure::at(&self.place, &error, bound).to_string(),
-            None => Failure::of(&self.place, &error).to_string(),
+            None => Failure::from_engine(&self.place, &error).to_string(),
         })?;
         let fault = |fault| Failure::new(&self.place, &format!(": makes {fault}")).to_string();
         self.escaping.check(&out).map_err(fault)?;

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::Quantization;
 use super::document;
-use crate::formats::area_text::{AreaText, Last};
-use crate::formats::memo::Kept;
+use crate::formats::area_text::{AreaText, ConditionText};
+use crate::formats::memo::LazyValue;
 use crate::model::lists::separated;
 use crate::model::topology::{self, ArcIndex, Grid, Shapes, Topology};
 use crate::model::{Area, AreaSelector, AreaSet, around_both};
@@ -23,12 +23,12 @@ pub(super) struct Scopes {
     places: Vec<(usize, usize)>,
     /// How many areas each city has.
     sizes: Vec<usize>,
-    cities: Vec<Kept<Scope>>,
-    whole: Kept<Scope>,
+    cities: Vec<LazyValue<Scope>>,
+    whole: LazyValue<Scope>,
 }
 
 impl Scopes {
-    pub(super) fn of(set: &AreaSet) -> Self {
+    pub(super) fn new(set: &AreaSet) -> Self {
         let mut cities: FxHashMap<&str, usize> = FxHashMap::default();
         let mut sizes = Vec::new();
         let places = set.iter().map(|area| {
@@ -40,15 +40,15 @@ impl Scopes {
             (city, sizes[city] - 1)
         });
         let places = places.collect();
-        let cities = sizes.iter().map(|_| Kept::default()).collect();
-        Self { places, sizes, cities, whole: Kept::default() }
+        let cities = sizes.iter().map(|_| LazyValue::default()).collect();
+        Self { places, sizes, cities, whole: LazyValue::default() }
     }
 
     /// Appends the document of the selected areas of the set, each by its position and its last properties.
     pub(super) fn write(
         &self,
         set: &AreaSet,
-        selected: impl ExactSizeIterator<Item = (usize, Last)> + Clone,
+        selected: impl ExactSizeIterator<Item = (usize, ConditionText)> + Clone,
         quantization: Quantization,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
@@ -133,7 +133,7 @@ impl Scope {
     /// Appends the document of the selected areas, each with its index in the scope.
     fn write(
         &self,
-        selected: impl ExactSizeIterator<Item = (usize, Last)> + Clone,
+        selected: impl ExactSizeIterator<Item = (usize, ConditionText)> + Clone,
         place: impl Fn(usize) -> usize,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
@@ -145,7 +145,7 @@ impl Scope {
 
     fn write_all(
         &self,
-        all: impl ExactSizeIterator<Item = Last>,
+        all: impl ExactSizeIterator<Item = ConditionText>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         // The text of a state is about 30 bytes longer than that of none.
@@ -161,10 +161,10 @@ impl Scope {
     /// Writes some areas and the arcs that they use, numbered in the order of their first use.
     fn write_some(
         &self,
-        selected: impl Iterator<Item = (usize, Last)>,
+        selected: impl Iterator<Item = (usize, ConditionText)>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        let mut used = Used::default();
+        let mut used = UsedArcs::default();
         let mut bounds: Option<Rect<f64>> = None;
         out.extend_from_slice(document::HEAD);
         let mut is_first = true;
@@ -192,19 +192,19 @@ impl Scope {
 
 /// The arcs that a selection uses.
 #[derive(Default)]
-struct Used {
+struct UsedArcs {
     /// The new number of each.
     numbers: FxHashMap<usize, u32>,
     order: Vec<usize>,
 }
 
-impl Used {
+impl UsedArcs {
     fn number(&mut self, arc: ArcIndex) -> ArcIndex {
         let number = *self.numbers.entry(arc.arc()).or_insert_with(|| {
             self.order.push(arc.arc());
             // A topology has fewer arcs than i32::MAX.
             (self.order.len() - 1) as u32
         });
-        arc.of_arc(number as usize)
+        arc.with_arc(number as usize)
     }
 }

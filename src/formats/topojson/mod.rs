@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use self::areas::Scopes;
 pub use self::options::{InvalidQuantization, Options, Quantization};
-use super::area_text::Last;
+use super::area_text::ConditionText;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::topology::{Fineness, Topology};
@@ -64,13 +64,13 @@ impl TopoJson {
             }
             Layer::Floods(floods) => {
                 let selected = floods.selected().iter();
-                let selected = selected.map(|(position, status)| (*position, Last::state(*status)));
+                let selected = selected.map(|(position, status)| (*position, ConditionText::state(*status)));
                 self.write_areas(floods.areas(), selected, out)
             }
             Layer::Areas(areas) => match areas.positions() {
                 Some(positions) => {
                     let set = areas.areas();
-                    let label = |position: &usize| Last::Label { label: set.label(*position) };
+                    let label = |position: &usize| ConditionText::Label { label: set.label(*position) };
                     self.write_areas(set, positions.iter().map(|at| (*at, label(at))), out)
                 }
                 None => self.write_whole(layer, context, out),
@@ -83,10 +83,10 @@ impl TopoJson {
     fn write_areas(
         &self,
         set: &Arc<AreaSet>,
-        selected: impl ExactSizeIterator<Item = (usize, Last)> + Clone,
+        selected: impl ExactSizeIterator<Item = (usize, ConditionText)> + Clone,
         out: &mut Vec<u8>,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let scopes = self.areas.of(set, || Ok::<_, serde_json::Error>(Scopes::of(set)))?;
+        let scopes = self.areas.get_or_build(set, || Ok::<_, serde_json::Error>(Scopes::new(set)))?;
         Ok(scopes.write(set, selected, self.options.quantization, out)?)
     }
 

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rocket::Request;
 
 use crate::auth::OwnQuota;
-use crate::http::quotas::{Client, Quotas, Standing, TooMany};
+use crate::http::quotas::{Client, QuotaState, Quotas, TooMany};
 
 /// The quota that a request counts against. Clones belong to the same request.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct Account {
     client: Client,
     own: Option<OwnQuota>,
     /// The client's quota after the latest count, for the headers of the response.
-    standing: Arc<Mutex<Option<Standing>>>,
+    standing: Arc<Mutex<Option<QuotaState>>>,
 }
 
 /// Whether the response to a request was ready before it.
@@ -68,11 +68,11 @@ impl Account {
         }
     }
 
-    pub(super) fn standing(&self) -> Option<Standing> {
+    pub(super) fn standing(&self) -> Option<QuotaState> {
         *self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stands(&self, standing: Option<Standing>) {
+    fn stands(&self, standing: Option<QuotaState>) {
         *self.standing.lock().unwrap_or_else(PoisonError::into_inner) = standing;
     }
 }

@@ -1,6 +1,6 @@
 use rocket::Request;
 
-use crate::auth::{Authenticator, Credential, Refused};
+use crate::auth::{Authenticator, Credential, CredentialError};
 use crate::http::error::Problem;
 use crate::http::fairings::Subject;
 use crate::http::managed::{guard, managed};
@@ -12,17 +12,17 @@ use crate::openapi::{Interface, Operation, Part};
 #[derive(Clone, Debug)]
 pub struct Caller(pub Option<Credential>);
 
-guard!(Caller, |request| Self::of(request).clone());
+guard!(Caller, |request| Self::for_request(request).clone());
 
 impl Part for Caller {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        operation.takes_credential(&[]);
+        operation.credential(&[]);
     }
 }
 
 impl Caller {
     /// Returns the sender of this request, or why its credential is refused. The credential is verified at the first call.
-    pub(crate) fn of<'r>(request: &'r Request<'_>) -> &'r Result<Self, Problem> {
+    pub(crate) fn for_request<'r>(request: &'r Request<'_>) -> &'r Result<Self, Problem> {
         request.local_cache(|| {
             let credential = managed(request).and_then(|known| credential(request, known))?;
             if let Some(credential) = &credential {
@@ -50,7 +50,7 @@ fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Op
         (Some(token), _) => authenticator.token(token),
         (None, Some(key)) => authenticator.key_or_token(key),
     };
-    let refused = |Refused { reason, credential }| Problem::unauthorized(reason, Some(&credential));
+    let refused = |CredentialError { reason, credential }| Problem::unauthorized(reason, Some(&credential));
     credential.map(Some).map_err(refused)
 }
 

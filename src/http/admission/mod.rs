@@ -2,8 +2,8 @@
 
 mod account;
 mod caller;
-mod diverted;
 mod methods;
+mod rejected;
 mod unread;
 
 use std::net::IpAddr;
@@ -15,27 +15,27 @@ use rocket::{Request, Response};
 pub(crate) use self::account::Account;
 pub use self::caller::Caller;
 pub(crate) use self::caller::bearer_token;
-pub(crate) use self::diverted::diverted;
 pub(crate) use self::methods::other_methods;
+pub(crate) use self::rejected::diverted;
 pub(crate) use self::unread::unread;
 use crate::config::Config;
 use crate::http::error::Problem;
-use crate::http::fairings::{Arrival, Scheme};
+use crate::http::fairings::{RequestInfo, Scheme};
 use crate::http::managed::managed;
-use crate::http::quotas::{Client, Quotas, Standing, TooMany};
+use crate::http::quotas::{Client, QuotaState, Quotas, TooMany};
 use crate::model::duration::whole_seconds;
 
 /// Decides for every request whether it reaches a route.
 ///
 /// A guard could be forgotten in a route, and would not run for paths without a route or for a wrong method. So this
 /// checks every request first, and gives a request that is not admitted another path, where a route responds with the
-/// [`Diversion`], whatever the method.
+/// [`RejectionResponse`], whatever the method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission;
 
 /// The response to a request that is not admitted.
 #[derive(Clone, Debug)]
-pub(crate) enum Diversion {
+pub(crate) enum RejectionResponse {
     /// The request is one too many; this is the path that it named.
     TooMany(Problem, String),
     /// The request came by HTTP; this is its address by HTTPS.
@@ -46,9 +46,9 @@ pub(crate) enum Diversion {
 #[derive(Debug, Default)]
 struct Admitted {
     /// The state of the fuse, if the address has used it up.
-    fused: Option<Standing>,
+    fused: Option<QuotaState>,
     account: Option<Account>,
-    diversion: Option<Diversion>,
+    diversion: Option<RejectionResponse>,
 }
 
 impl Admission {
@@ -71,8 +71,8 @@ impl Admission {
     /// Counts a request that Rocket could not read, for which no fairing runs; returns the refusal if it is one too many.
     pub(crate) fn refusal(request: &Request<'_>) -> Option<Problem> {
         match &request.local_cache(|| admitted(request)).diversion {
-            Some(Diversion::TooMany(problem, _)) => Some(problem.clone()),
-            Some(Diversion::ToHttps(_)) | None => None,
+            Some(RejectionResponse::TooMany(problem, _)) => Some(problem.clone()),
+            Some(RejectionResponse::ToHttps(_)) | None => None,
         }
     }
 
@@ -102,8 +102,8 @@ impl Admission {
 impl Admission {
     /// Returns the path that the client named, also if the request was not admitted.
     pub(crate) fn path<'r>(request: &'r Request<'_>) -> &'r str {
-        match Diversion::of(request) {
-            Some(Diversion::TooMany(_, path)) => path,
+        match RejectionResponse::for_request(request) {
+            Some(RejectionResponse::TooMany(_, path)) => path,
             _ => request.uri().path().as_str(),
         }
     }
@@ -111,14 +111,14 @@ impl Admission {
 
 impl Account {
     /// Returns the quota that this request counts against; `None` if it is not counted.
-    pub(crate) fn of(request: &Request<'_>) -> Option<Self> {
+    pub(crate) fn for_request(request: &Request<'_>) -> Option<Self> {
         request.local_cache(Admitted::default).account.clone()
     }
 }
 
-impl Diversion {
+impl RejectionResponse {
     /// Returns the diversion of this request; `None` if it is admitted.
-    pub(crate) fn of<'r>(request: &'r Request<'_>) -> Option<&'r Self> {
+    pub(crate) fn for_request<'r>(request: &'r Request<'_>) -> Option<&'r Self> {
         request.local_cache(Admitted::default).diversion.as_ref()
     }
 }
@@ -127,7 +127,7 @@ fn admitted(request: &Request<'_>) -> Admitted {
     let (Ok(quotas), Ok(config)) = (managed::<Arc<Quotas>>(request), managed::<Config>(request)) else {
         return Admitted::default();
     };
-    let arrival = Arrival::of(request);
+    let arrival = RequestInfo::for_request(request);
     // Only a program that embeds the service sends requests without a connection.
     let Some(client) = arrival.client else { return Admitted::default() };
     let token = config.metrics.token.is_some();
@@ -136,7 +136,7 @@ fn admitted(request: &Request<'_>) -> Admitted {
     }
     let path = || request.uri().path().as_str().to_owned();
     let refused =
-        |too_many: TooMany| Some(Diversion::TooMany(Problem::too_many(too_many.retry_after), path()));
+        |too_many: TooMany| Some(RejectionResponse::TooMany(Problem::too_many(too_many.retry_after), path()));
     // The fuse of the address comes before its credential is verified, because it protects against guessing credentials.
     if let Err(too_many) = quotas.fuse(client) {
         return Admitted { fused: Some(too_many.standing), account: None, diversion: refused(too_many) };
@@ -147,13 +147,13 @@ fn admitted(request: &Request<'_>) -> Admitted {
     }
     let insecure = arrival.scheme == Scheme::HttpToProxy && config.base_url.is_https();
     let address = || format!("{}{}", config.base_url.origin(), request.uri());
-    let diversion = insecure.then(|| Diversion::ToHttps(address()));
+    let diversion = insecure.then(|| RejectionResponse::ToHttps(address()));
     Admitted { fused: None, account: Some(account), diversion }
 }
 
 /// Returns the quota of the credential, or else that of the address.
 fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Account {
-    match Caller::of(request) {
+    match Caller::for_request(request) {
         Ok(Caller(Some(credential))) => {
             let client = Client::Credential(credential.kind, credential.subject.as_str().into());
             Account::new(quotas, client, credential.quota())

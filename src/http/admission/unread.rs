@@ -9,7 +9,7 @@ use rocket::{Catcher, Route, catch, catchers};
 use super::Admission;
 use super::methods::allowed;
 use crate::http::error::Problem;
-use crate::http::fairings::{ResponseHeaders, Unread, count_response};
+use crate::http::fairings::{ResponseHeaders, UnreadPart, count_response};
 use crate::http::managed::managed;
 use crate::openapi::shape;
 
@@ -22,7 +22,7 @@ pub(crate) fn unread() -> Vec<Catcher> {
 /// Counts such a request against the rate limits of its address, and refuses it; renders any other 400.
 #[catch(400)]
 fn refuse(status: Status, request: &Request<'_>) -> Refusal {
-    match Unread::of(request) {
+    match UnreadPart::for_request(request) {
         None => Refusal::Read(Problem::caught(status, request)),
         Some(unread) => {
             let too_many = Admission::refusal(request);
@@ -54,8 +54,8 @@ impl<'r> Responder<'r, 'static> for Refusal {
     }
 }
 
-fn problem(request: &Request<'_>, unread: Unread) -> Problem {
-    if unread == Unread::Target {
+fn problem(request: &Request<'_>, unread: UnreadPart) -> Problem {
+    if unread == UnreadPart::Target {
         return Problem::unreadable_target();
     }
     let mut there: Vec<&Route> = request.rocket().routes().filter(|route| leads(request, route)).collect();

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::Problem;
 use crate::formats::EncodeError;
-use crate::http::slots::NoSlot;
+use crate::http::concurrency_limiter::LimitReached;
 use crate::stores::StoreError;
 use crate::telemetry::Rejection;
 
@@ -20,11 +20,11 @@ impl From<StoreError> for Problem {
     }
 }
 
-impl From<NoSlot> for Problem {
-    fn from(no_slot: NoSlot) -> Self {
+impl From<LimitReached> for Problem {
+    fn from(no_slot: LimitReached) -> Self {
         match no_slot {
-            NoSlot::OfKey => Self::too_many(Duration::from_mins(1)),
-            NoSlot::OfServer => Self::busy(Duration::from_mins(1), no_slot.into()),
+            LimitReached::OfKey => Self::too_many(Duration::from_mins(1)),
+            LimitReached::OfServer => Self::busy(Duration::from_mins(1), no_slot.into()),
         }
     }
 }

@@ -20,12 +20,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use self::catcher::catchers;
-use crate::http::content::Kept;
+use crate::http::content::CacheControl;
 use crate::http::fairings::RequestId;
 use crate::model::CardId;
 use crate::model::bodies::Fault;
 use crate::model::duration::whole_seconds;
-use crate::telemetry::{Metrics, Rejection, Repeats, causes};
+use crate::telemetry::{Metrics, Rejection, RepeatSuppressor, causes};
 
 const CREDENTIAL_NEEDED: &str =
     "this needs a valid credential that allows it: Authorization: Bearer <token> or X-Api-Key: <key>";
@@ -364,7 +364,7 @@ impl Problem {
             let path = request.uri().path().as_str();
             let text = causes(&**cause);
             let status = status.code;
-            let repeats = request.rocket().state::<Repeats>().filter(|_| self.is_outage());
+            let repeats = request.rocket().state::<RepeatSuppressor>().filter(|_| self.is_outage());
             match repeats.map_or(Some(0), |repeats| repeats.admit(&text, Instant::now())) {
                 Some(0) => tracing::error!(status, method, path, "request failed: {text}"),
                 Some(more) => {
@@ -399,7 +399,7 @@ impl<'r> Responder<'r, 'static> for Problem {
         let mut response = Response::build()
             .status(self.details.status)
             .header(kind)
-            .raw_header("Cache-Control", Kept::NEVER)
+            .raw_header("Cache-Control", CacheControl::NEVER)
             .sized_body(body.len(), Cursor::new(body))
             .finalize();
         if let Some((name, value)) = &self.details.header {

@@ -31,7 +31,7 @@ impl KnownParameters {
     }
 
     /// Returns the names that the route of a request knows; `None` if it is no public read.
-    pub(crate) fn of(&self, request: &Request<'_>) -> Option<&HashSet<String>> {
+    pub(crate) fn for_route(&self, request: &Request<'_>) -> Option<&HashSet<String>> {
         let route = request.route()?;
         let known = self.0.get(&**route.name.as_ref()?)?;
         (route.uri.unmounted_origin.path() == known.path.as_str()).then_some(&known.names)
@@ -39,7 +39,7 @@ impl KnownParameters {
 
     /// Returns the names in the query of a request that its route does not know, joined by commas; `None` if it knows all.
     pub(super) fn ignored(&self, request: &Request<'_>) -> Option<String> {
-        let ignored = ignored(request.uri().query()?.as_str(), self.of(request)?);
+        let ignored = ignored(request.uri().query()?.as_str(), self.for_route(request)?);
         (!ignored.is_empty()).then(|| ignored.join(", "))
     }
 }

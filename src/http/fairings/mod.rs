@@ -1,19 +1,19 @@
 //! What every request and response passes through, whatever the route. `server/middleware.rs` has the order.
 
-mod arrival;
+mod access_log;
 mod bare_address;
 mod draining;
-mod exchange;
 mod known_parameters;
 mod real_method;
 mod request_id;
+mod request_info;
 mod response_headers;
 
-pub(crate) use self::arrival::{Arrival, Scheme};
+pub(crate) use self::access_log::{Subject, UnreadPart, count_request, count_response, is_head};
 pub(crate) use self::bare_address::{BareAddresses, drop_trailing_slash};
 pub(crate) use self::draining::Draining;
-pub(crate) use self::exchange::{Subject, Unread, count_request, count_response, is_head};
 pub(crate) use self::known_parameters::KnownParameters;
 pub(crate) use self::real_method::restore_method;
 pub(crate) use self::request_id::{RequestId, with_request_ids};
+pub(crate) use self::request_info::{RequestInfo, Scheme};
 pub(crate) use self::response_headers::ResponseHeaders;

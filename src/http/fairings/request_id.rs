@@ -3,7 +3,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use rocket::route::{Handler, Outcome};
 use rocket::{Data, Request, Response, Route, async_trait};
 
-use super::Arrival;
+use super::RequestInfo;
 use crate::runtime::CurrentRequest;
 
 /// The id of a request. It is sent in the response as `X-Request-Id`, and all log lines about the request contain it.
@@ -16,7 +16,7 @@ impl RequestId {
     const LONGEST: usize = 64;
 
     /// Returns the id of this request: the one that a trusted proxy has set, else one made at the first call.
-    pub(crate) fn of<'r>(request: &'r Request<'_>) -> &'r Self {
+    pub(crate) fn for_request<'r>(request: &'r Request<'_>) -> &'r Self {
         request.local_cache(|| Self::given(request).unwrap_or_else(Self::made))
     }
 
@@ -26,7 +26,7 @@ impl RequestId {
         let (Some(id), None) = (given.next(), given.next()) else { return None };
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         let fits = (1..=Self::LONGEST).contains(&id.len()) && id.bytes().all(plain);
-        (fits && Arrival::of(request).by_proxy).then(|| Self(id.to_owned()))
+        (fits && RequestInfo::for_request(request).by_proxy).then(|| Self(id.to_owned()))
     }
 
     /// Makes an id by the keys of a new hash table, which differ for each table, thread and process: they need no call of the system.
@@ -42,7 +42,7 @@ impl RequestId {
 
     /// Returns the request, for work that belongs to it.
     pub(crate) fn current(request: &Request<'_>) -> CurrentRequest {
-        CurrentRequest::with_id(Self::of(request).as_str())
+        CurrentRequest::with_id(Self::for_request(request).as_str())
     }
 
     /// Adds the id to the response.

@@ -1,7 +1,7 @@
 use rocket::http::{ContentType, Status};
 use rocket::{Request, Response};
 
-use super::{Arrival, Draining, KnownParameters, RequestId, Scheme};
+use super::{Draining, KnownParameters, RequestId, RequestInfo, Scheme};
 use crate::config::Config;
 
 /// The headers of responses that pages of other origins may read.
@@ -40,7 +40,7 @@ impl ResponseHeaders {
 
     /// Adds them. Rocket runs no fairings for requests that it cannot read, so their catcher calls it.
     pub(crate) fn add_to(&self, request: &Request<'_>, response: &mut Response<'_>) {
-        RequestId::of(request).add_to(response);
+        RequestId::for_request(request).add_to(response);
         // Also to a 304: a response that a browser has cached before it was marked gets the mark by it.
         response.set_raw_header("Siaga-Version", env!("CARGO_PKG_VERSION"));
         allow_any_origin(request, response);
@@ -69,7 +69,7 @@ impl ResponseHeaders {
             response.remove_header("Strict-Transport-Security");
         }
         if let Some(hsts) = &self.hsts
-            && Arrival::of(request).scheme == Scheme::Https
+            && RequestInfo::for_request(request).scheme == Scheme::Https
         {
             response.set_raw_header("Strict-Transport-Security", hsts.clone());
         }

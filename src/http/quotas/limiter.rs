@@ -5,17 +5,17 @@ use governor::clock::Clock;
 use governor::middleware::{StateInformationMiddleware, StateSnapshot};
 use governor::{InsufficientCapacity, NotUntil, Quota, RateLimiter};
 
-use super::bounded::Bounded;
-use super::{Client, Standing, TooMany};
+use super::bounded_counters::BoundedCounters;
+use super::{Client, QuotaState, TooMany};
 
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
 /// One window for all clients.
 pub(super) struct Limiter<C: Clock> {
-    counts: RateLimiter<Client, Bounded, C, StateInformationMiddleware>,
+    counts: RateLimiter<Client, BoundedCounters, C, StateInformationMiddleware>,
     /// The same counts, to give requests back.
-    kept: Bounded,
+    kept: BoundedCounters,
     /// How many requests a client may send at once.
     limit: u32,
     /// After how long a client gets one of them back.
@@ -39,7 +39,7 @@ impl<C: Clock + Clone> Limiter<C> {
     }
 
     fn new(quota: Quota, clock: &C) -> Self {
-        let kept = Bounded::default();
+        let kept = BoundedCounters::default();
         Self {
             counts: RateLimiter::new(quota, kept.clone(), clock.clone()),
             kept,
@@ -49,7 +49,7 @@ impl<C: Clock + Clone> Limiter<C> {
     }
 
     /// Counts a request; returns the client's quota after it.
-    pub(super) fn count(&self, client: &Client) -> Result<Standing, TooMany> {
+    pub(super) fn count(&self, client: &Client) -> Result<QuotaState, TooMany> {
         self.counts
             .check_key(client)
             .map(|state| self.standing(&state))
@@ -63,7 +63,7 @@ impl<C: Clock + Clone> Limiter<C> {
         client: &Client,
         before: u32,
         requests: u32,
-    ) -> Result<Option<Standing>, TooMany> {
+    ) -> Result<Option<QuotaState>, TooMany> {
         let [before, requests] = [before, requests].map(|requests| requests.min(self.limit / 2));
         let Some(requests) = NonZeroU32::new(requests.saturating_sub(before)) else { return Ok(None) };
         match self.counts.check_key_n(client, requests) {
@@ -79,17 +79,17 @@ impl<C: Clock + Clone> Limiter<C> {
         self.kept.give_back(client, self.pace * tenths / 10);
     }
 
-    fn standing(&self, state: &StateSnapshot) -> Standing {
+    fn standing(&self, state: &StateSnapshot) -> QuotaState {
         let remaining = state.remaining_burst_capacity();
         let reset = self.pace.saturating_mul(self.limit.saturating_sub(remaining));
-        Standing { limit: self.limit, remaining, reset }
+        QuotaState { limit: self.limit, remaining, reset }
     }
 
     /// Returns the refusal for a client that has fewer than this many requests left.
     fn too_many(&self, until: &NotUntil<C::Instant>, requests: u32) -> TooMany {
         let retry_after = until.wait_time_from(self.counts.clock().now());
         let reset = retry_after + self.pace.saturating_mul(self.limit - requests);
-        TooMany { standing: Standing { limit: self.limit, remaining: requests - 1, reset }, retry_after }
+        TooMany { standing: QuotaState { limit: self.limit, remaining: requests - 1, reset }, retry_after }
     }
 
     pub(super) fn sweep(&self) {

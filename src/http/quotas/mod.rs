@@ -4,15 +4,15 @@
 //! Each window is the GCRA of the `governor` crate: a client that has sent nothing for a while may send a burst at once, and
 //! gets its requests back one by one at a steady pace. A request does not count in the window that refuses it.
 
-mod bounded;
+mod bounded_counters;
 mod client;
-mod guesses;
-mod hourly;
+mod guess_limiter;
+mod hourly_limiter;
 mod limiter;
-mod seats;
+mod review_policy;
+mod stream_limiter;
 #[cfg(test)]
 mod tests;
-mod unreviewed;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,14 +27,14 @@ use rocket::fairing::{AdHoc, Fairing};
 use rocket::tokio::time;
 
 pub use self::client::Client;
-use self::guesses::Guesses;
-pub(crate) use self::hourly::Hourly;
+use self::guess_limiter::GuessLimiter;
+pub(crate) use self::hourly_limiter::HourlyLimiter;
 use self::limiter::Limiter;
-pub(crate) use self::seats::Seats;
-pub(crate) use self::unreviewed::Unreviewed;
+pub(crate) use self::review_policy::ReviewPolicy;
+pub(crate) use self::stream_limiter::StreamLimiter;
 use crate::auth::OwnQuota;
 use crate::config::{self, AtOnce, Rate};
-pub(crate) use crate::http::slots::Slot;
+pub(crate) use crate::http::concurrency_limiter::ConcurrencyPermit;
 use crate::runtime::run_in_background;
 
 /// How often counts that are no longer needed are dropped.
@@ -42,7 +42,7 @@ const SWEEP: Duration = Duration::from_secs(20);
 
 /// The client's quota in the window in which it has the fewest requests left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct QuotaState {
     /// How many requests it may send at once.
     pub limit: u32,
     /// How many of them are left.
@@ -55,7 +55,7 @@ pub struct Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMany {
     /// The client's quota.
-    pub standing: Standing,
+    pub standing: QuotaState,
     /// After how long it may send the next request.
     pub retry_after: Duration,
 }
@@ -75,7 +75,7 @@ struct Counts<C: Clock> {
     settings: config::Quota,
     fuse: Option<Limiter<C>>,
     /// For unknown cards that addresses name without a credential.
-    guesses: Option<Guesses<C>>,
+    guesses: Option<GuessLimiter<C>>,
     /// For addresses without a credential.
     addresses: Windows<C>,
     /// For credentials without quotas of their own.
@@ -134,7 +134,7 @@ impl<C: Clock + Clone> Quotas<C> {
     /// # Errors
     ///
     /// If the request is one too many.
-    pub fn count(&self, client: &Client, own: Option<OwnQuota>) -> Result<Option<Standing>, TooMany> {
+    pub fn count(&self, client: &Client, own: Option<OwnQuota>) -> Result<Option<QuotaState>, TooMany> {
         self.counts.load().with_windows(client, own, |windows| windows.count(client))
     }
 
@@ -150,7 +150,7 @@ impl<C: Clock + Clone> Quotas<C> {
         own: Option<OwnQuota>,
         before: u32,
         requests: u32,
-    ) -> Result<Option<Standing>, TooMany> {
+    ) -> Result<Option<QuotaState>, TooMany> {
         self.counts.load().with_windows(client, own, |windows| windows.charge(client, before, requests))
     }
 
@@ -164,7 +164,7 @@ impl<C: Clock + Clone> Quotas<C> {
     pub fn sweep(&self) {
         let counts = self.counts.load();
         counts.fuse.iter().for_each(Limiter::sweep);
-        counts.guesses.iter().for_each(Guesses::sweep);
+        counts.guesses.iter().for_each(GuessLimiter::sweep);
         counts.addresses.sweep();
         counts.credentials.sweep();
         let mut own = counts.own.write().unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +193,7 @@ impl<C: Clock + Clone> Counts<C> {
         let credential = settings.credential;
         Self {
             fuse: fuse.map(|rate| Limiter::per_second(rate, rate, &clock)),
-            guesses: settings.unknown_cards.get().map(|limit| Guesses::new(limit, clock.clone())),
+            guesses: settings.unknown_cards.get().map(|limit| GuessLimiter::new(limit, clock.clone())),
             addresses: windows(settings.per_second, settings.burst),
             credentials: windows(credential.per_second, credential.burst),
             own: RwLock::default(),
@@ -245,11 +245,11 @@ impl<C: Clock + Clone> Counts<C> {
 }
 
 impl<C: Clock + Clone> Windows<C> {
-    fn count(&self, client: &Client) -> Result<Option<Standing>, TooMany> {
+    fn count(&self, client: &Client) -> Result<Option<QuotaState>, TooMany> {
         self.take(|window| window.count(client).map(Some))
     }
 
-    fn charge(&self, client: &Client, before: u32, requests: u32) -> Result<Option<Standing>, TooMany> {
+    fn charge(&self, client: &Client, before: u32, requests: u32) -> Result<Option<QuotaState>, TooMany> {
         self.take(|window| window.charge(client, before, requests))
     }
 
@@ -263,8 +263,8 @@ impl<C: Clock + Clone> Windows<C> {
 
     fn take(
         &self,
-        take: impl Fn(&Limiter<C>) -> Result<Option<Standing>, TooMany>,
-    ) -> Result<Option<Standing>, TooMany> {
+        take: impl Fn(&Limiter<C>) -> Result<Option<QuotaState>, TooMany>,
+    ) -> Result<Option<QuotaState>, TooMany> {
         // The shorter window comes first, so that a request that it refuses does not use up the day.
         let mut standings = Vec::with_capacity(2);
         for window in self.second.iter().chain(&self.day) {

@@ -98,7 +98,7 @@ impl Default for AttentionRules {
 
 /// What is known of the areas. Reports and readings older than the window do not count.
 #[derive(Debug)]
-pub(crate) struct Scene<'s> {
+pub(crate) struct AttentionInput<'s> {
     pub(crate) areas: &'s AreaSet,
     /// The states of the flooded areas.
     pub(crate) states: HashMap<AreaId, CurrentState>,
@@ -169,7 +169,7 @@ pub(crate) struct Evidence {
 }
 
 /// Returns the areas that need attention, the newest reason first. Costs O(areas + reports + areas × gauges with an alarm).
-pub(crate) fn attention(scene: &Scene<'_>, rules: &AttentionRules) -> Vec<Attention> {
+pub(crate) fn attention(scene: &AttentionInput<'_>, rules: &AttentionRules) -> Vec<Attention> {
     let mut found: BTreeMap<AreaId, Attention> = BTreeMap::new();
     let mut add = |area_id, reason| {
         let none = || Attention { area_id, reasons: Vec::new(), suggested: None };
@@ -217,7 +217,7 @@ pub(crate) fn attention(scene: &Scene<'_>, rules: &AttentionRules) -> Vec<Attent
     found
 }
 
-impl Scene<'_> {
+impl AttentionInput<'_> {
     /// Returns the reports of each area that were made since it last changed, oldest first.
     fn new_reports(&self, rules: &AttentionRules) -> BTreeMap<AreaId, Vec<&Report>> {
         let from = self.now.before(rules.window);
@@ -263,7 +263,7 @@ impl Scene<'_> {
             _ => None,
         });
         Some(Suggestion {
-            state: median(&depths).map_or(FloodState::Unknown, FloodState::of_depth),
+            state: median(&depths).map_or(FloodState::Unknown, FloodState::from_depth),
             evidence: Evidence {
                 report_ids: recent.iter().map(|report| report.key).collect(),
                 first,

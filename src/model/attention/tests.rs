@@ -53,11 +53,19 @@ fn gauge(lng: f64, alerts: &[u64]) -> ObservedGauge {
     ObservedGauge { gauge: Arc::new(gauge), observations: alerts.iter().enumerate().map(reading).collect() }
 }
 
-fn scene<'s>(areas: &'s AreaSet, reports: &'s [Arc<Report>], now: Timestamp) -> Scene<'s> {
-    Scene { areas, states: HashMap::new(), changed: HashMap::new(), reports, waiting: &[], gauges: &[], now }
+fn scene<'s>(areas: &'s AreaSet, reports: &'s [Arc<Report>], now: Timestamp) -> AttentionInput<'s> {
+    AttentionInput {
+        areas,
+        states: HashMap::new(),
+        changed: HashMap::new(),
+        reports,
+        waiting: &[],
+        gauges: &[],
+        now,
+    }
 }
 
-fn listed(scene: &Scene<'_>) -> Vec<u64> {
+fn listed(scene: &AttentionInput<'_>) -> Vec<u64> {
     attention(scene, &AttentionRules::default()).iter().map(|listed| listed.area_id.number()).collect()
 }
 
@@ -97,12 +105,12 @@ fn areas_near_a_gauge_are_on_the_list_while_it_has_an_alarm() {
     let lng = 106.045;
     for (alerts, expected) in [(&[4, 2, 1][..], &[3, 4, 5][..]), (&[2, 2, 3], &[]), (&[3], &[]), (&[], &[])] {
         let gauges = [gauge(lng, alerts)];
-        let scene = Scene { gauges: &gauges, ..scene(&areas, &[], minute(40)) };
+        let scene = AttentionInput { gauges: &gauges, ..scene(&areas, &[], minute(40)) };
         assert_eq!(listed(&scene), expected, "{alerts:?}");
     }
     let gauges = [gauge(lng, &[4, 2, 1])];
     let changed = [(id(3), minute(9)), (id(4), minute(10)), (id(5), minute(25))].into();
-    let scene = Scene { gauges: &gauges, changed, ..scene(&areas, &[], minute(40)) };
+    let scene = AttentionInput { gauges: &gauges, changed, ..scene(&areas, &[], minute(40)) };
     assert_eq!(listed(&scene), [3], "the others were set since the alarm began");
     let none = AttentionRules { gauge_distance: Metres(0), ..AttentionRules::default() };
     assert_eq!(attention(&scene, &none), []);
@@ -196,7 +204,7 @@ fn the_list_names_more_than_half_of_the_floods_before_they_were_set() {
     for (area, at, state) in &set {
         let now = at.before(Duration::from_millis(1));
         let changed = set.iter().filter(|(_, set, _)| *set <= now).map(|(area, set, _)| (id(*area), *set));
-        let scene = Scene { changed: changed.collect(), ..scene(&areas, &reports, now) };
+        let scene = AttentionInput { changed: changed.collect(), ..scene(&areas, &reports, now) };
         let found = attention(&scene, &AttentionRules::default());
         let Some(listed) = found.iter().find(|listed| listed.area_id == id(*area)) else { continue };
         named += 1;
@@ -224,5 +232,5 @@ fn reports_that_wait_for_review_count_and_are_marked_but_suggest_nothing() {
     scene.reports = &seen;
     let [listed] = &attention(&scene, &AttentionRules::default())[..] else { panic!("one area") };
     let suggested = listed.suggested.as_ref().unwrap();
-    assert_eq!((suggested.state, suggested.evidence.report_ids.len()), (FloodState::of_depth(60.0), 2));
+    assert_eq!((suggested.state, suggested.evidence.report_ids.len()), (FloodState::from_depth(60.0), 2));
 }

@@ -13,7 +13,7 @@ pub(crate) fn report_types<'a>(disaster: &'a DisasterType, rules: &'a CardRules)
     if *disaster == DisasterType::Prep {
         return rules.prep_types.iter().map(String::as_str).collect();
     }
-    match rules.hazards.of(*disaster) {
+    match rules.hazards.get(*disaster) {
         Some(hazard) => hazard.reports.iter().map(|report| report.name.as_str()).collect(),
         None => vec![disaster.name()],
     }

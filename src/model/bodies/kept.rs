@@ -8,7 +8,7 @@ const LEVELS: usize = 16;
 
 /// Why an object cannot be kept unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unkeepable {
+pub enum NotStorable {
     /// A text or a name in it contains a NUL character, which databases cannot store.
     #[error("must not contain NUL characters")]
     Nul,
@@ -22,14 +22,14 @@ pub enum Unkeepable {
 /// # Errors
 ///
 /// If not.
-pub fn can_be_kept(object: &Object) -> Result<(), Unkeepable> {
+pub fn can_be_kept(object: &Object) -> Result<(), NotStorable> {
     members_can_be_kept(object, LEVELS)
 }
 
 /// Checks the members of an object that may have this many levels.
-fn members_can_be_kept(object: &Object, levels: usize) -> Result<(), Unkeepable> {
+fn members_can_be_kept(object: &Object, levels: usize) -> Result<(), NotStorable> {
     if levels == 0 {
-        return Err(Unkeepable::Deep);
+        return Err(NotStorable::Deep);
     }
     object.iter().try_for_each(|(name, value)| {
         text_can_be_kept(name)?;
@@ -38,16 +38,16 @@ fn members_can_be_kept(object: &Object, levels: usize) -> Result<(), Unkeepable>
 }
 
 /// Checks a value that may have this many levels of objects and arrays.
-fn value_can_be_kept(value: &Value, levels: usize) -> Result<(), Unkeepable> {
+fn value_can_be_kept(value: &Value, levels: usize) -> Result<(), NotStorable> {
     match value {
         Value::String(text) => text_can_be_kept(text),
-        Value::Array(_) if levels == 0 => Err(Unkeepable::Deep),
+        Value::Array(_) if levels == 0 => Err(NotStorable::Deep),
         Value::Array(items) => items.iter().try_for_each(|item| value_can_be_kept(item, levels - 1)),
         Value::Object(object) => members_can_be_kept(object, levels),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
 }
 
-fn text_can_be_kept(text: &str) -> Result<(), Unkeepable> {
-    if text.contains('\0') { Err(Unkeepable::Nul) } else { Ok(()) }
+fn text_can_be_kept(text: &str) -> Result<(), NotStorable> {
+    if text.contains('\0') { Err(NotStorable::Nul) } else { Ok(()) }
 }

@@ -1,10 +1,10 @@
 //! Checks what clients send: each kind of body becomes a valid value, or a list of all its faults.
 
 mod attributes;
+mod batch;
 mod card;
 mod card_report;
 mod fields;
-mod flood_order;
 mod flood_state;
 mod gauge;
 mod kept;
@@ -14,12 +14,12 @@ mod times;
 mod visibility;
 
 pub(crate) use self::attributes::{Accepts, all_report_types, disasters_of, report_types, shown_card_data};
+pub(crate) use self::batch::{AreaName, BatchItemBody, LONGEST_NOTE, MOST_AREAS, read_flood_order};
 pub(crate) use self::card::read_card_holder;
 pub(crate) use self::card_report::{CardReport, check_card_data, read_card_report};
 pub use self::card_report::{CardRules, InvalidMaxIdLength, MaxIdLength};
 pub(crate) use self::fields::ORIGIN;
 pub use self::fields::{Fault, Object};
-pub(crate) use self::flood_order::{AreaName, LONGEST_NOTE, MOST_AREAS, SentChange, read_flood_order};
 pub(crate) use self::flood_state::read_flood_state;
 pub use self::gauge::GaugeReadings;
 pub(crate) use self::gauge::read_gauge;

@@ -83,7 +83,7 @@ impl AlertLayer {
 
     /// Makes all messages those of an exercise.
     #[must_use]
-    pub fn of_exercise(self) -> Self {
+    pub fn as_exercise(self) -> Self {
         Self { status: Some(Status::Exercise), ..self }
     }
 

@@ -131,7 +131,7 @@ impl Serialize for AreaProperties<'_> {
         let mut properties = serializer.serialize_struct("AreaProperties", FloodIdentity::FIELDS + 1)?;
         let label = match self {
             Self::Area(set, position) => {
-                FloodIdentity::of(&set[*position]).fields(&mut properties)?;
+                FloodIdentity::new(&set[*position]).fields(&mut properties)?;
                 set.label(*position)
             }
             Self::Union(outline) => {

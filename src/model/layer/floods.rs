@@ -47,7 +47,7 @@ pub(crate) struct FloodCondition(pub(crate) FloodStatus);
 impl<'a> FloodIdentity<'a> {
     pub(super) const FIELDS: usize = 6;
 
-    pub(crate) fn of(area: &'a Area) -> Self {
+    pub(crate) fn new(area: &'a Area) -> Self {
         Self(area)
     }
 

@@ -17,7 +17,7 @@ impl InfrastructureLayer {
     }
 
     /// Returns the same layer with only what has the usual shape of its kind.
-    pub(crate) fn of_usual_shape(mut self) -> Self {
+    pub(crate) fn normalized(mut self) -> Self {
         self.0.retain(|of| of.kind.has_shape(&of.shape));
         self
     }

@@ -37,7 +37,7 @@ impl ArcIndex {
     }
 
     /// Returns a use of another arc, in the same direction.
-    pub(crate) fn of_arc(self, arc: usize) -> Self {
+    pub(crate) fn with_arc(self, arc: usize) -> Self {
         if self.is_reversed() { Self::forwards(arc).reversed() } else { Self::forwards(arc) }
     }
 }

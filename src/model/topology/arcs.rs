@@ -43,7 +43,7 @@ impl Arcs {
     }
 
     /// Returns the arcs that make up a chain.
-    pub(super) fn of_chain(&self, chain: usize) -> &[ArcIndex] {
+    pub(super) fn chain_arcs(&self, chain: usize) -> &[ArcIndex] {
         let start = chain.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.uses[start..self.ends[chain]]
     }

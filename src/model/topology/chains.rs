@@ -39,7 +39,7 @@ impl Lines {
         let start = self.positions.len();
         let number = self.add(ChainKind::Ring, ring, grid);
         let nodes = &mut self.positions[start..];
-        let found = Winding::of(nodes.iter().map(|&node| grid.position(node)));
+        let found = Winding::from_ring(nodes.iter().map(|&node| grid.position(node)));
         if found.is_some_and(|found| found != winding) {
             nodes.reverse();
         }

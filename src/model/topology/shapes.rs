@@ -48,7 +48,7 @@ impl<'a> Iterator for Rings<'a> {
     type Item = &'a [ArcIndex];
 
     fn next(&mut self) -> Option<&'a [ArcIndex]> {
-        self.chains.next().map(|chain| self.arcs.of_chain(chain))
+        self.chains.next().map(|chain| self.arcs.chain_arcs(chain))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -101,7 +101,7 @@ impl Shapes {
         let arcs = &self.arcs;
         match &self.outlines[index] {
             Outline::Point(node) => Shape::Point(*node),
-            Outline::LineString(chain) => Shape::LineString(arcs.of_chain(*chain)),
+            Outline::LineString(chain) => Shape::LineString(arcs.chain_arcs(*chain)),
             Outline::Polygon(at) => Shape::Polygon(Rings { arcs, chains: self.polygons[*at].clone() }),
             Outline::MultiPolygon(all) => {
                 Shape::MultiPolygon(Polygons { arcs, polygons: self.polygons[all.clone()].iter() })

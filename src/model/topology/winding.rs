@@ -9,7 +9,7 @@ pub(super) enum Winding {
 
 impl Winding {
     /// Returns the winding of a closed ring; `None` if it encloses nothing.
-    pub(super) fn of(ring: impl Iterator<Item = Coord<f64>> + Clone) -> Option<Self> {
+    pub(super) fn from_ring(ring: impl Iterator<Item = Coord<f64>> + Clone) -> Option<Self> {
         let area = area(ring);
         if area == 0.0 {
             None

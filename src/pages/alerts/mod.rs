@@ -12,12 +12,12 @@ use minijinja::value::Serde;
 use serde::Serialize;
 
 use self::picture::Picture;
-use crate::data::country::{Country, Texts};
+use crate::data::country::{Country, Translations};
 use crate::data::statements::alerts as says;
-use crate::formats::alerts::{Notice, Notices, Said, writing};
+use crate::formats::alerts::{Notice, NoticeText, Notices, writing};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{AlertLayer, AreaId, Layer, LayerKind, Timestamp};
-use crate::pages::layout::{Here, PageTemplate, Shell};
+use crate::pages::layout::{Layout, PageContext, PageTemplate};
 
 const PAGE: PageTemplate = PageTemplate::new("alerts.html", include_str!("page.html"));
 
@@ -28,9 +28,9 @@ const MOST_PICTURES: usize = 10;
 #[derive(Clone, Debug)]
 pub struct Page {
     notices: Notices,
-    shell: Arc<Shell>,
+    shell: Arc<Layout>,
     /// The languages of the country.
-    languages: Arc<[Arc<Texts>]>,
+    languages: Arc<[Arc<Translations>]>,
     /// Which of them comes first.
     language: usize,
 }
@@ -39,11 +39,11 @@ impl Page {
     /// Returns the format for the country that is part of the program.
     #[must_use]
     pub fn new(notices: Notices) -> Self {
-        Self::within(notices, Shell::default(), &Country::built_in())
+        Self::within(notices, Layout::default(), &Country::built_in())
     }
 
     /// Returns the format for the pages of an installation.
-    pub(crate) fn within(notices: Notices, shell: Shell, country: &Country) -> Self {
+    pub(crate) fn within(notices: Notices, shell: Layout, country: &Country) -> Self {
         Self { notices, shell: Arc::new(shell), languages: country.languages().into(), language: 0 }
     }
 
@@ -66,7 +66,7 @@ impl Page {
             // One map for each area, and not too many.
             let is_drawn = index < MOST_PICTURES && before != area;
             before = area;
-            Shown::of(notice, texts, context, is_drawn.then_some(layer))
+            MessageView::new(notice, texts, context, is_drawn.then_some(layer))
         });
         let shown: Vec<_> = shown.collect();
         let language = format!("format=html&lang={}", texts.code());
@@ -97,14 +97,14 @@ impl Page {
             alerts => Serde(shown),
             next,
         };
-        let here = Here { page: "alerts", path: &here, keep: &keep };
+        let here = PageContext { page: "alerts", path: &here, keep: &keep };
         self.shell.render(PAGE, texts, here, values).map_err(io::Error::other)
     }
 }
 
 /// A message as the page shows it.
 #[derive(Clone, Debug, Serialize)]
-struct Shown {
+struct MessageView {
     address: String,
     status: &'static str,
     message_type: &'static str,
@@ -120,28 +120,33 @@ struct Shown {
     expires_words: String,
     picture: Option<Picture>,
     /// The texts in the language of the page, or else in the first of the alerts.
-    main: Option<ShownText>,
-    others: Vec<ShownText>,
+    main: Option<MessageText>,
+    others: Vec<MessageText>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct ShownText {
+struct MessageText {
     language: String,
     headline: String,
     description: String,
     instruction: String,
 }
 
-impl Shown {
-    fn of(notice: &Notice<'_>, texts: &Texts, context: &EncodeContext, drawn: Option<&AlertLayer>) -> Self {
-        let text = |said: Said<'_>| ShownText {
+impl MessageView {
+    fn new(
+        notice: &Notice<'_>,
+        texts: &Translations,
+        context: &EncodeContext,
+        drawn: Option<&AlertLayer>,
+    ) -> Self {
+        let text = |said: NoticeText<'_>| MessageText {
             language: said.language.to_owned(),
             headline: said.headline,
             description: said.description,
             instruction: said.instruction.to_owned(),
         };
         let mut others: Vec<_> = notice.said().map(text).collect();
-        let is_main = |text: &ShownText| text.language.split('-').next() == Some(texts.code());
+        let is_main = |text: &MessageText| text.language.split('-').next() == Some(texts.code());
         let main = others.iter().position(is_main).unwrap_or_default();
         let main = (main < others.len()).then(|| others.remove(main));
         let words = |at: Timestamp| texts.moment(at, context.time_zone);
@@ -158,7 +163,7 @@ impl Shown {
             sent_words: words(message.sent),
             expires: notice.expires.clone(),
             expires_words: words(message.expires),
-            picture: drawn.and_then(|layer| Picture::of(notice, layer.areas())),
+            picture: drawn.and_then(|layer| Picture::draw(notice, layer.areas())),
             main,
             others,
         }

@@ -27,7 +27,7 @@ pub(super) struct Picture {
 
 impl Picture {
     /// Draws the area of a message; `None` if it has no outline. Costs O(areas), and O(positions) of those that are drawn.
-    pub(super) fn of(notice: &Notice<'_>, areas: &AreaSet) -> Option<Self> {
+    pub(super) fn draw(notice: &Notice<'_>, areas: &AreaSet) -> Option<Self> {
         let own = notice.alert.position;
         let shown = frame(areas.bounds(own)?);
         let mut around = String::new();

@@ -1,26 +1,26 @@
 //! The desk: which areas need attention, and the setting of states, for officers who log in with their API key. The script of the page
 //! draws it. Without that, officers can log in and out, and read the situation report.
 
+mod desk_request;
 mod news;
 mod sending;
 mod session;
 mod situation;
-mod view;
 
 use rocket::form::{Form, FromForm};
 use rocket::http::{CookieJar, Status};
 use rocket::response::Redirect;
 use rocket::{Route, State, get, post, routes};
 
+use self::desk_request::{DeskRequest, Page};
 pub(crate) use self::session::Desk;
-use self::session::{From, LoginRefused, Officer, log_out};
-use self::view::{Page, View};
+use self::session::{LoginAddress, LoginRefused, Officer, log_out};
 use crate::auth::Authenticator;
 use crate::config::Config;
 use crate::guards::{Caller, FormSite};
 use crate::http::error::Problem;
 use crate::pages::files::Files;
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 
 /// Returns the routes of the desk.
 pub(super) fn routes() -> Vec<Route> {
@@ -44,7 +44,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[get("/desk")]
 async fn show(
     officer: Option<Officer>,
-    view: View<'_>,
+    view: DeskRequest<'_>,
     config: &State<Config>,
     cookies: &CookieJar<'_>,
 ) -> Result<Page, Problem> {
@@ -60,7 +60,7 @@ async fn show(
 
 /// `GET /desk/:file`: responds with a file that the page loads.
 #[get("/desk/<file>", rank = 2)]
-async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
+async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<ApiResponse, Problem> {
     files.find("/desk/", file).await
 }
 
@@ -73,10 +73,10 @@ struct Login<'r> {
 /// `POST /desk/login`: sets the cookie if the key is accepted, else responds with a page that says why not.
 #[post("/desk/login", data = "<form>")]
 async fn log_in(
-    from: From,
+    from: LoginAddress,
     site: FormSite,
     form: Form<Login<'_>>,
-    view: View<'_>,
+    view: DeskRequest<'_>,
     desk: &State<Desk>,
     config: &State<Config>,
     authenticator: &State<Authenticator>,

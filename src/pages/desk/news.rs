@@ -15,7 +15,7 @@ use crate::model::{
     WaitingReport, WaitingReports, flood_depth,
 };
 use crate::pages::report::Limits;
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 use crate::runtime::throttle::Throttle;
 use crate::stores::{
     AttentionList, FloodLogQuery, ModerationQuery, ReportQuery, Store, WaitingQuery, Window,
@@ -35,7 +35,7 @@ const MOST_MODERATED: u32 = 100;
 const PERIOD: Duration = Duration::from_secs(2);
 
 /// The news, which are the same for all officers.
-pub(super) type News = Throttle<Result<Answer, Problem>>;
+pub(super) type News = Throttle<Result<ApiResponse, Problem>>;
 
 /// Returns the news of no desk yet.
 pub(super) fn throttle(clock: Arc<dyn Clock>) -> News {
@@ -52,7 +52,7 @@ pub(super) async fn tell(
     store: &State<Arc<dyn Store>>,
     config: &State<Config>,
     limits: &State<Limits>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     desk.news.get(collect(desk.now(), list, &***store, config, limits)).await
 }
 
@@ -62,7 +62,7 @@ async fn collect(
     store: &dyn Store,
     config: &Config,
     limits: &Limits,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let since = now.before(NIGHT);
     let query = FloodLogQuery { since: Some(since), most: MOST_LOGGED, ..FloodLogQuery::default() };
     let log = store.all_flood_changes(&query).await?;
@@ -104,7 +104,7 @@ async fn collect(
         .iter()
         .map(|waiting| told(&waiting.report, Some(waiting), &photos))
         .chain(reports.iter().take(MOST_REPORTS).map(|report| told(report, None, &photos)));
-    let news = Answer::private_result(&json!({
+    let news = ApiResponse::private_result(&json!({
         "attention": *list.get().await?,
         "log": log.iter().map(logged).collect::<Vec<_>>(),
         "reports": shown.collect::<Vec<_>>(),

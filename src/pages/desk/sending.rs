@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rocket::{State, post, put};
 use serde_json::json;
 
-use super::session::Sender;
+use super::session::OfficerScript;
 use crate::actions::{order_changes, order_undo, order_visibility};
 use crate::archive::Archive;
 use crate::changes::Follower;
@@ -14,7 +14,7 @@ use crate::http::error::Problem;
 use crate::model::bodies::read_reason;
 use crate::model::{BatchNumber, HideWaiting, ReportKey, SenderHash};
 use crate::photos::CardImages;
-use crate::rendering::Answer;
+use crate::rendering::ApiResponse;
 
 use crate::sources::Sources;
 use crate::stores::Store;
@@ -23,14 +23,14 @@ use crate::telemetry::Metrics;
 /// `POST /desk/changes`: sets and clears the states of areas, or says what that would do.
 #[post("/desk/changes", data = "<body>")]
 pub(super) async fn change(
-    sender: Sender,
+    sender: OfficerScript,
     key: IdempotencyKey,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
     sources: &State<Sources>,
     metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
-    let Sender(officer) = sender;
+) -> Result<ApiResponse, Problem> {
+    let OfficerScript(officer) = sender;
     officer.must_write()?;
     let answer = order_changes(officer.actor(), key, body, store, metrics).await?;
     sources.hear_subject(&officer.credential.subject);
@@ -40,14 +40,14 @@ pub(super) async fn change(
 /// `POST /desk/changes/:batch/undo`: sets the states that the areas had before a batch.
 #[post("/desk/changes/<batch>/undo")]
 pub(super) async fn undo(
-    sender: Sender,
+    sender: OfficerScript,
     batch: PathParam<BatchNumber>,
     key: IdempotencyKey,
     store: &State<Arc<dyn Store>>,
     sources: &State<Sources>,
     metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
-    let Sender(officer) = sender;
+) -> Result<ApiResponse, Problem> {
+    let OfficerScript(officer) = sender;
     officer.must_write()?;
     let answer = order_undo(officer.actor(), key, batch.get()?, store, metrics).await?;
     sources.hear_subject(&officer.credential.subject);
@@ -57,15 +57,15 @@ pub(super) async fn undo(
 /// `PUT /desk/reports/:id/visibility`: hides a report, or shows it.
 #[put("/desk/reports/<id>/visibility", data = "<body>")]
 pub(super) async fn moderate(
-    sender: Sender,
+    sender: OfficerScript,
     id: PathParam<ReportKey>,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
     images: &State<Arc<CardImages>>,
     follower: &State<Follower>,
     archive: &State<Option<Archive>>,
-) -> Result<Answer, Problem> {
-    let Sender(officer) = sender;
+) -> Result<ApiResponse, Problem> {
+    let OfficerScript(officer) = sender;
     officer.must_moderate()?;
     order_visibility(officer.actor(), id.get()?, body, store, images, follower, archive.inner().as_ref())
         .await
@@ -74,24 +74,24 @@ pub(super) async fn moderate(
 /// `POST /desk/reports/waiting/:sender/hide`: hides all reports of a sender that wait for review.
 #[post("/desk/reports/waiting/<sender>/hide", data = "<body>")]
 pub(super) async fn hide_waiting(
-    officer: Sender,
+    officer: OfficerScript,
     sender: PathParam<SenderHash>,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
-) -> Result<Answer, Problem> {
-    let Sender(officer) = officer;
+) -> Result<ApiResponse, Problem> {
+    let OfficerScript(officer) = officer;
     officer.must_moderate()?;
     let reason = read_reason(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let order = HideWaiting { sender: sender.get()?, by: officer.actor(), reason };
     // They are hidden already, so no response has them.
     let hidden = store.hide_waiting(&order).await?;
-    Answer::bare(&json!({ "hidden": hidden }))
+    ApiResponse::bare(&json!({ "hidden": hidden }))
 }
 
 /// `POST /desk/alive`: an officer works at the desk, so the officer's source is heard. The page sends it only within 30 minutes of the
 /// last key or tap.
 #[post("/desk/alive")]
-pub(super) fn hear(sender: Sender, sources: &State<Sources>) -> Result<Answer, Problem> {
+pub(super) fn hear(sender: OfficerScript, sources: &State<Sources>) -> Result<ApiResponse, Problem> {
     sources.hear_subject(&sender.0.credential.subject);
-    Answer::private_result(&json!({}))
+    ApiResponse::private_result(&json!({}))
 }

@@ -9,11 +9,11 @@ use rocket::request::{FromRequest, Outcome};
 use rocket::time;
 
 use super::news::{self, News};
-use crate::auth::{Authenticator, Credential, CredentialKind, Refused, Scope};
+use crate::auth::{Authenticator, Credential, CredentialError, CredentialKind, Scope};
 use crate::config::Config;
 use crate::guards::{FormSite, guard, managed};
 use crate::http::error::Problem;
-use crate::http::fairings::{Arrival, Subject};
+use crate::http::fairings::{RequestInfo, Subject};
 use crate::http::quotas::Client;
 use crate::model::{Actor, Clock, Timestamp, is_name};
 
@@ -116,18 +116,21 @@ fn cookie_name(config: &Config) -> &'static str {
 }
 
 /// Returns what the holder of an API key may do. Tokens are not accepted: they are for services.
-fn accepted(key: &str, authenticator: &Authenticator) -> Result<Credential, Refused> {
+fn accepted(key: &str, authenticator: &Authenticator) -> Result<Credential, CredentialError> {
     let credential = authenticator.key_or_token(key)?;
     if credential.kind == CredentialKind::ApiKey && key.len() <= LONGEST_KEY {
         Ok(credential)
     } else {
-        Err(Refused { reason: crate::auth::Reason::UnknownKey, credential: credential.subject })
+        Err(CredentialError {
+            reason: crate::auth::CredentialErrorKind::UnknownKey,
+            credential: credential.subject,
+        })
     }
 }
 
 impl Officer {
     /// Returns who sent a request, if its cookie is valid and the key in it is accepted.
-    pub(super) fn of(request: &Request<'_>) -> Result<Self, Problem> {
+    pub(super) fn for_request(request: &Request<'_>) -> Result<Self, Problem> {
         let (config, authenticator) = (managed::<Config>(request)?, managed::<Authenticator>(request)?);
         let now = managed::<Desk>(request)?.now();
         let refused = |reason: &str| Problem::unauthorized(reason, None);
@@ -140,7 +143,7 @@ impl Officer {
         if until.is_none_or(|until| until <= now) {
             return Err(refused("expired login"));
         }
-        let wrong = |Refused { reason, credential }| Problem::unauthorized(reason, Some(&credential));
+        let wrong = |CredentialError { reason, credential }| Problem::unauthorized(reason, Some(&credential));
         let credential = accepted(key, authenticator).map_err(wrong)?;
         Subject::note(request, &credential.subject);
         let token = blake3::derive_key("siaga desk 2026 token of forms", key.as_bytes());
@@ -184,7 +187,7 @@ impl Officer {
     }
 }
 
-guard!(Officer, |request| Self::of(request));
+guard!(Officer, |request| Self::for_request(request));
 
 impl Officer {
     /// Refuses a form from another site. If the browser does not report the site, the form must contain the token of the login.
@@ -203,11 +206,11 @@ impl Officer {
 
 /// An officer whose page sends a request by its script.
 #[derive(Clone, Debug)]
-pub(super) struct Sender(pub(super) Officer);
+pub(super) struct OfficerScript(pub(super) Officer);
 
-guard!(Sender, |request| {
+guard!(OfficerScript, |request| {
     let token = request.headers().get_one("X-Desk-Token").unwrap_or_default();
-    Officer::of(request).and_then(|officer| {
+    Officer::for_request(request).and_then(|officer| {
         officer.check(FormSite::new(request), token)?;
         Ok(Self(officer))
     })
@@ -215,13 +218,13 @@ guard!(Sender, |request| {
 
 /// The address that a login comes from.
 #[derive(Clone, Debug)]
-pub(super) struct From(pub(super) Client);
+pub(super) struct LoginAddress(pub(super) Client);
 
 #[rocket::async_trait]
-impl<'r> FromRequest<'r> for From {
+impl<'r> FromRequest<'r> for LoginAddress {
     type Error = std::convert::Infallible;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Self::Error> {
-        Outcome::Success(Self(Arrival::of(request).client.map_or(Client::Rest, Client::from)))
+        Outcome::Success(Self(RequestInfo::for_request(request).client.map_or(Client::Rest, Client::from)))
     }
 }

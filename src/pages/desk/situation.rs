@@ -9,9 +9,9 @@ use rocket::http::{ContentType, Header, Status};
 use rocket::{Responder, State, get};
 use serde_json::{Value, json};
 
+use super::desk_request::{DeskRequest, Page};
 use super::session::{Desk, Officer};
-use super::view::{Page, View};
-use crate::http::content::Kept;
+use crate::http::content::CacheControl;
 use crate::http::error::Problem;
 use crate::model::{Area, AreaId, CurrentState, FloodLayer, FloodState, LoggedChange, Timestamp};
 use crate::pages::layout::PageTemplate;
@@ -67,7 +67,7 @@ impl Situation {
     }
 
     /// Returns an order as the page lists it: its areas by larger area.
-    fn listed(&self, order: &[&LoggedChange], view: &View<'_>) -> Value {
+    fn listed(&self, order: &[&LoggedChange], view: &DeskRequest<'_>) -> Value {
         let areas = self.layer.areas();
         let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for logged in order {
@@ -112,7 +112,11 @@ impl Situation {
 
 /// `GET /desk/situation`: responds with a page to print.
 #[get("/desk/situation")]
-pub(super) async fn show(officer: Officer, view: View<'_>, desk: &State<Desk>) -> Result<Page, Problem> {
+pub(super) async fn show(
+    officer: Officer,
+    view: DeskRequest<'_>,
+    desk: &State<Desk>,
+) -> Result<Page, Problem> {
     let situation = Situation::read(view.store, desk.now()).await?;
     let (mut groups, mut totals) = (Vec::new(), [0; 4]);
     for ((city, parent), lines) in situation.lines() {
@@ -162,7 +166,11 @@ pub(super) struct Table {
 
 /// `GET /desk/situation.csv`: responds with one row for each area that is flooded or has changed within six hours.
 #[get("/desk/situation.csv")]
-pub(super) async fn table(_officer: Officer, view: View<'_>, desk: &State<Desk>) -> Result<Table, Problem> {
+pub(super) async fn table(
+    _officer: Officer,
+    view: DeskRequest<'_>,
+    desk: &State<Desk>,
+) -> Result<Table, Problem> {
     let situation = Situation::read(view.store, desk.now()).await?;
     let local = |at: Timestamp| at.to_utc().with_timezone(&view.config.time_zone);
     let written = |at: Timestamp| local(at).format("%Y-%m-%d %H:%M:%S %Z").to_string();
@@ -200,7 +208,7 @@ pub(super) async fn table(_officer: Officer, view: View<'_>, desk: &State<Desk>)
     let name = local(situation.at).format("situation-%Y%m%d-%H%M.csv");
     Ok(Table {
         text: (ContentType::CSV, text),
-        kept: Header::new("Cache-Control", Kept::NEVER),
+        kept: Header::new("Cache-Control", CacheControl::NEVER),
         saved: Header::new("Content-Disposition", format!("attachment; filename=\"{name}\"")),
     })
 }
@@ -210,7 +218,7 @@ fn left_before(changes: &[LoggedChange]) -> Option<Timestamp> {
     changes.last().filter(|_| changes.len() >= MOST as usize).map(|logged| logged.change.at)
 }
 
-impl View<'_> {
+impl DeskRequest<'_> {
     /// Returns what the report says about changes that it leaves out.
     fn left_out(&self, before: Timestamp) -> String {
         self.text("left_out").replace("{at}", &self.moment(before)).replace("{count}", &MOST.to_string())

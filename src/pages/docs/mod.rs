@@ -10,15 +10,15 @@ pub(crate) use self::files::Files;
 use crate::config::Config;
 use crate::guards::{Caller, Language};
 use crate::http::error::Problem;
-use crate::pages::layout::{Here, PageTemplate, Shell};
-use crate::rendering::{Answer, HTML};
+use crate::pages::layout::{Layout, PageContext, PageTemplate};
+use crate::rendering::{ApiResponse, HTML};
 
 const PAGE: PageTemplate = PageTemplate::new("docs.html", include_str!("page.html"));
 
 /// The page, with its own content security policy.
 #[derive(Responder)]
 pub(super) struct Page {
-    answer: Answer,
+    answer: ApiResponse,
     policy: Header<'static>,
     vary: Header<'static>,
 }
@@ -29,9 +29,9 @@ pub(super) fn show(
     _caller: Caller,
     language: Language,
     config: &State<Config>,
-    shell: &State<Shell>,
+    shell: &State<Layout>,
 ) -> Result<Page, Problem> {
-    let here = Here { page: "developers", path: "/docs", keep: &[] };
+    let here = PageContext { page: "developers", path: "/docs", keep: &[] };
     let page = shell.render(PAGE, language.texts(), here, context! {}).map_err(Problem::internal)?;
     // Only scripts that come with the page run; the page may send requests to the interface, so that people can try it.
     let policy = format!(
@@ -40,7 +40,7 @@ pub(super) fn show(
         config.base_url.origin()
     );
     Ok(Page {
-        answer: Answer::public(HTML, page.into_bytes()),
+        answer: ApiResponse::public(HTML, page.into_bytes()),
         policy: Header::new("Content-Security-Policy", policy),
         vary: Header::new("Vary", "Accept-Encoding, Accept-Language"),
     })
@@ -48,6 +48,10 @@ pub(super) fn show(
 
 /// `GET /docs/:file`: responds with a file that the page loads.
 #[get("/docs/<file>")]
-pub(super) async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
-    files.find(file).await?.map(Answer::shared).ok_or_else(|| Problem::not_found("this file"))
+pub(super) async fn find_file(
+    _caller: Caller,
+    file: &str,
+    files: &State<Files>,
+) -> Result<ApiResponse, Problem> {
+    files.find(file).await?.map(ApiResponse::shared).ok_or_else(|| Problem::not_found("this file"))
 }

@@ -10,7 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
 use crate::config::{Config, Licence, Site};
-use crate::data::country::Texts;
+use crate::data::country::Translations;
 use crate::data::statements::{Sentence, banner};
 use crate::model::alerts::Status;
 
@@ -43,7 +43,7 @@ struct Templates(Arc<RwLock<Environment<'static>>>);
 
 /// What the pages of an installation have in common.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shell {
+pub(crate) struct Layout {
     templates: Templates,
     site: Site,
     licence: Licence,
@@ -59,7 +59,7 @@ pub(crate) struct Shell {
 
 /// The page that is shown.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Here<'a> {
+pub(crate) struct PageContext<'a> {
     /// Its name: the key of its text in the navigation, and the end of the class of the body.
     pub(crate) page: &'a str,
     /// Its path.
@@ -69,7 +69,7 @@ pub(crate) struct Here<'a> {
 }
 
 #[derive(Serialize)]
-struct Frame<'a> {
+struct LayoutContext<'a> {
     page: &'a str,
     language: &'a str,
     languages: Vec<Language<'a>>,
@@ -133,7 +133,7 @@ impl Templates {
     }
 }
 
-impl Shell {
+impl Layout {
     /// Returns what the pages of an installation have in common.
     pub(crate) fn new(config: &Config) -> Self {
         let base = config.base_url.path().trim_end_matches('/');
@@ -166,8 +166,8 @@ impl Shell {
     pub(crate) fn render(
         &self,
         template: PageTemplate,
-        texts: &Texts,
-        here: Here<'_>,
+        texts: &Translations,
+        here: PageContext<'_>,
         values: Value,
     ) -> Result<String, Error> {
         let shared = context! { shell => Serde(self.frame(texts, here)), s => Serde(texts.group("shell")) };
@@ -175,14 +175,14 @@ impl Shell {
     }
 
     /// Returns the word for what is not real.
-    fn word<'t>(&self, banner: Sentence, texts: &'t Texts) -> &'t str {
+    fn word<'t>(&self, banner: Sentence, texts: &'t Translations) -> &'t str {
         match banner {
             Sentence::Demo => texts.text("shell", "demo_title"),
             _ => texts.group("alerts")["statuses"][self.status.name()].as_str().unwrap_or_default(),
         }
     }
 
-    fn frame<'a>(&'a self, texts: &'a Texts, here: Here<'a>) -> Frame<'a> {
+    fn frame<'a>(&'a self, texts: &'a Translations, here: PageContext<'a>) -> LayoutContext<'a> {
         let kept = here
             .keep
             .iter()
@@ -199,7 +199,7 @@ impl Shell {
             Linked { name, path }
         });
         let Site { name, agency, contact, emergency, .. } = &self.site;
-        Frame {
+        LayoutContext {
             page: here.page,
             language: texts.code(),
             languages: languages.collect(),

@@ -45,22 +45,22 @@ struct Row {
     city: String,
     /// The code of the state.
     state: u8,
-    since: Moment,
+    since: DisplayTime,
     /// Whether nobody has confirmed the state for so long that no alert is in force.
     faded: bool,
 }
 
 /// A time, to the minute, for programs and for people.
 #[derive(Debug, Serialize)]
-pub(super) struct Moment {
+pub(super) struct DisplayTime {
     /// In UTC (RFC 3339).
     at: String,
     /// In the configured time zone.
     pub(super) text: String,
 }
 
-impl Moment {
-    pub(super) fn of(at: Timestamp, zone: Tz) -> Self {
+impl DisplayTime {
+    pub(super) fn new(at: Timestamp, zone: Tz) -> Self {
         let text = at.to_utc().with_timezone(&zone).format("%d-%m-%Y %H:%M %Z").to_string();
         Self { at: at.to_string(), text }
     }
@@ -109,7 +109,7 @@ impl List {
             name: area_name(area),
             city: readable(&area.city_name),
             state: flood.state.code(),
-            since: Moment::of(flood.flooded_since, self.zone),
+            since: DisplayTime::new(flood.flooded_since, self.zone),
             faded: flood.is_unconfirmed(now),
         }
     }

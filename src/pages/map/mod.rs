@@ -1,10 +1,10 @@
 //! The live map: a list of floods that needs no script, and a map that updates itself. All its files are part of the program.
 
 mod cache;
-mod chosen;
 mod list;
 mod names;
 mod page;
+mod selected_area;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,17 +15,17 @@ use rocket::{Responder, State, get};
 
 use self::cache::PageCache;
 pub(crate) use self::names::Names;
-use self::page::{Page, Shown, Version};
+use self::page::{MapData, Page, Version};
 use crate::config::{Config, Tiles};
 use crate::data::statements::Floods;
-use crate::guards::{Caller, Language, Select};
+use crate::guards::{AreaFilter, Caller, Language};
 use crate::http::error::Problem;
 use crate::model::{AreaSelector, SourceStatus, Timestamp};
 use crate::pages::files::{Files, bare};
-use crate::pages::layout::Shell;
+use crate::pages::layout::Layout;
 use crate::pages::reported::FloodReports;
 use crate::rendering::basemap::Basemap;
-use crate::rendering::{Answer, Answers, JSON, prepared};
+use crate::rendering::{ApiResponse, JSON, ResponseCache, prepared};
 use crate::runtime::off_thread;
 use crate::schema::resources;
 use crate::stores::Store;
@@ -40,9 +40,9 @@ const STYLES: [&str; 2] = [include_str!("module/view.css"), include_str!("map.cs
 /// The pages of the last minute, and what they were made from.
 #[derive(Debug)]
 pub(crate) struct Pages {
-    shown: PageCache<AreaSelector, Version, Arc<Shown>>,
-    rendered: PageCache<(String, AreaSelector), RenderedVersion, Answer>,
-    hazards: PageCache<String, (), Answer>,
+    shown: PageCache<AreaSelector, Version, Arc<MapData>>,
+    rendered: PageCache<(String, AreaSelector), RenderedVersion, ApiResponse>,
+    hazards: PageCache<String, (), ApiResponse>,
     reports: FloodReports,
     styles: String,
 }
@@ -68,14 +68,14 @@ impl Default for Pages {
 /// A page about what the service knows, or one that says what it does not.
 #[derive(Responder)]
 enum Body {
-    Known(Answer),
+    Known(ApiResponse),
     #[response(status = 404, content_type = "html")]
     Unknown(String),
 }
 
 /// The page, with its own policies.
 #[derive(Responder)]
-pub(super) struct Opened {
+pub(super) struct MapPage {
     body: Body,
     security: Header<'static>,
     referrer: Header<'static>,
@@ -89,7 +89,7 @@ const WORKER: &str = "default-src 'none'; connect-src 'self'";
 /// The script of the service worker, with its own policy.
 #[derive(Responder)]
 pub(super) struct Worker {
-    script: Answer,
+    script: ApiResponse,
     security: Header<'static>,
 }
 
@@ -99,18 +99,18 @@ pub(super) struct Worker {
 #[expect(clippy::too_many_arguments, reason = "each is a guard")]
 pub(super) async fn show(
     _caller: Caller,
-    select: Result<Select<resources::Floods>, Problem>,
+    select: Result<AreaFilter<resources::Floods>, Problem>,
     area: Option<&str>,
     city: Option<&str>,
     list: Option<&str>,
     language: Language,
-    answers: Answers,
+    answers: ResponseCache,
     pages: &State<Pages>,
-    shell: &State<Shell>,
+    shell: &State<Layout>,
     basemap: &State<Basemap>,
     store: &State<Arc<dyn Store>>,
     config: &State<Config>,
-) -> Result<Opened, Problem> {
+) -> Result<MapPage, Problem> {
     let (selector, unknown_city) = match (select, city) {
         (Ok(select), _) => (select.areas, None),
         (Err(_), Some(city)) => (AreaSelector::default(), Some(city)),
@@ -132,7 +132,7 @@ pub(super) async fn show(
             let areas = answers.follower.states().borrow().as_ref().map(|state| Arc::clone(state.areas()));
             let (state, selector, zone) = (state.clone(), selector.clone(), config.time_zone);
             let known = (floods, areas.unwrap_or_default());
-            off_thread(move |_| Arc::new(Shown::new(state.as_deref(), known, &selector, zone, ground)))
+            off_thread(move |_| Arc::new(MapData::new(state.as_deref(), known, &selector, zone, ground)))
                 .await
                 .map_err(Problem::internal)
         };
@@ -177,7 +177,7 @@ pub(super) async fn show(
     } else {
         Body::Known(page.dated(page.render(&answers, shell, config).await?, now))
     };
-    Ok(Opened {
+    Ok(MapPage {
         body,
         security: Header::new("Content-Security-Policy", policy(config)),
         referrer: Header::new("Referrer-Policy", referrer(config)),
@@ -188,7 +188,11 @@ pub(super) async fn show(
 
 /// `GET /map/:file`: responds with a file that the page loads.
 #[get("/map/<file>", rank = 2)]
-pub(super) async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
+pub(super) async fn find_file(
+    _caller: Caller,
+    file: &str,
+    files: &State<Files>,
+) -> Result<ApiResponse, Problem> {
     files.find("/map/", file).await
 }
 
@@ -199,13 +203,13 @@ pub(super) async fn list_hazards(
     language: Language,
     pages: &State<Pages>,
     config: &State<Config>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let writing = async {
         let texts = language.texts();
         let mut hazards = texts.hazards(config.country.data().hazards());
         hazards["words"] = texts.group("words").clone();
         let body = serde_json::to_vec(&hazards).map_err(Problem::internal)?;
-        Ok::<_, Problem>(Answer::shared(&prepared(JSON, body).await?))
+        Ok::<_, Problem>(ApiResponse::shared(&prepared(JSON, body).await?))
     };
     pages.hazards.get(language.code().to_owned(), (), writing).await
 }
@@ -222,14 +226,14 @@ pub(super) async fn find_worker(_caller: Caller, files: &State<Files>) -> Result
 #[get("/map/names", rank = 1)]
 pub(super) async fn list_names(
     _caller: Caller,
-    answers: Answers,
+    answers: ResponseCache,
     names: &State<Names>,
     basemap: &State<Basemap>,
     config: &State<Config>,
-) -> Result<Answer, Problem> {
+) -> Result<ApiResponse, Problem> {
     let areas = time::timeout(config.limits.timeout, answers.follower.areas()).await;
     let areas = areas.map_err(Problem::late)??;
-    Ok(Answer::shared(&names.of(areas, basemap).await?))
+    Ok(ApiResponse::shared(&names.index(areas, basemap).await?))
 }
 
 /// Only files of the page run, and only the configured hosts are requested.

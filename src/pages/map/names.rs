@@ -19,7 +19,7 @@ pub(crate) struct Names(Mutex<Option<(Arc<AreaSet>, Rendered)>>);
 impl Names {
     /// Returns the index: `cities`, each with its larger areas, each with its areas: `[[city,[[parent,[[id,name]]]]]]`, in the order
     /// of names and numbers; and `places` with longitude and latitude. It is written once for each set of areas.
-    pub(super) async fn of(&self, areas: Arc<AreaSet>, basemap: &Basemap) -> Result<Rendered, Problem> {
+    pub(super) async fn index(&self, areas: Arc<AreaSet>, basemap: &Basemap) -> Result<Rendered, Problem> {
         let mut known = self.0.lock().await;
         if let Some((of, rendered)) = &*known
             && Arc::ptr_eq(of, &areas)

@@ -7,20 +7,20 @@ use chrono_tz::Tz;
 use minijinja::value::Serde;
 use serde_json::{Map, Value, json};
 
-use super::chosen::{Chosen, Writing, for_script};
-use super::list::{Flooded, List, MOST, Moment, area_name};
+use super::list::{DisplayTime, Flooded, List, MOST, area_name};
+use super::selected_area::{SelectedArea, Writing, for_script};
 use crate::changes::{Cursor, State};
 use crate::config::Config;
-use crate::data::country::Texts;
+use crate::data::country::Translations;
 use crate::data::statements::{AreaSituation, Floods, OVER_FOR, SHOWN_FOR, Sentence, Situation};
 use crate::guards::Language;
 use crate::http::error::Problem;
 use crate::model::alerts::CONFIRMED_FOR;
 use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, LayerKind, Timestamp, readable};
-use crate::pages::layout::{Here, PageTemplate, Shell};
+use crate::pages::layout::{Layout, PageContext, PageTemplate};
 use crate::pages::reported::Reported;
 use crate::pages::{doubt, over};
-use crate::rendering::{Answer, Answers, HTML, prepared};
+use crate::rendering::{ApiResponse, HTML, ResponseCache, prepared};
 use crate::sources::{SourceReport, watch};
 use crate::stores::Revision;
 
@@ -30,7 +30,7 @@ const CHECK: u32 = 60_000;
 
 /// The data that a page shows.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct MapData {
     pub(super) version: Version,
     floods: Floods,
     /// `None` if the floods cannot be read, and were not read before.
@@ -55,7 +55,7 @@ impl Version {
     }
 }
 
-impl Shown {
+impl MapData {
     /// Collects what a page shows of the states and the areas that were last read. Costs O(areas).
     pub(super) fn new(
         state: Option<&State>,
@@ -101,7 +101,7 @@ impl Shown {
 
 /// A page before it is rendered.
 pub(super) struct Page<'a> {
-    pub(super) shown: &'a Shown,
+    pub(super) shown: &'a MapData,
     pub(super) language: &'a Language,
     pub(super) selector: &'a AreaSelector,
     /// The area of the address, which may not exist.
@@ -136,19 +136,19 @@ impl Page<'_> {
     /// Returns the page. One that names reports is made for each request, and kept by no cache: a hidden report is gone at once.
     pub(super) async fn render(
         &self,
-        answers: &Answers,
-        shell: &Shell,
+        answers: &ResponseCache,
+        shell: &Layout,
         config: &Config,
-    ) -> Result<Answer, Problem> {
+    ) -> Result<ApiResponse, Problem> {
         let page = self.written(answers, shell, config)?;
         if self.reported.as_ref().is_some_and(|reported| !reported.is_empty()) {
-            return Answer::private_page(page).compressed().await;
+            return ApiResponse::private_page(page).compressed().await;
         }
-        Ok(Answer::shared(&prepared(HTML, page.into_bytes()).await?))
+        Ok(ApiResponse::shared(&prepared(HTML, page.into_bytes()).await?))
     }
 
     /// Marks the page as stale if its states may be out of date.
-    pub(super) fn dated(&self, page: Answer, now: Timestamp) -> Answer {
+    pub(super) fn dated(&self, page: ApiResponse, now: Timestamp) -> ApiResponse {
         match self.shown.floods.stale_since() {
             Some(since) => page.stale_since(since, now.since(since)),
             None => page,
@@ -157,7 +157,7 @@ impl Page<'_> {
 
     /// Describes what the page knows.
     fn situation(&self, now: Timestamp) -> Situation {
-        let Shown { list, floods, areas, over, .. } = self.shown;
+        let MapData { list, floods, areas, over, .. } = self.shown;
         Situation {
             now,
             floods: *floods,
@@ -172,12 +172,12 @@ impl Page<'_> {
 
     pub(super) fn written(
         &self,
-        answers: &Answers,
-        shell: &Shell,
+        answers: &ResponseCache,
+        shell: &Layout,
         config: &Config,
     ) -> Result<String, Problem> {
         let Self { shown, language, selector, sources, .. } = *self;
-        let Shown { list, cursor, areas, over, ground, .. } = shown;
+        let MapData { list, cursor, areas, over, ground, .. } = shown;
         let (now, zone, texts) = (answers.now(), config.time_zone, language.texts());
         let writing = Writing { texts, zone };
         let situation = self.situation(now);
@@ -254,26 +254,26 @@ impl Page<'_> {
             total => list.total(),
             counted => said(Sentence::Flooded),
             empty => says.first().filter(|key| **key != Sentence::Flooded).map(|key| json!({ "key": key, "text": key.text(texts, None) })).map(Serde),
-            newest => newest.map(|at| Serde(Moment::of(at, zone))),
+            newest => newest.map(|at| Serde(DisplayTime::new(at, zone))),
             never => said(Sentence::Never),
             groups => Serde(list.groups(self.is_whole, now)),
             more => more,
             selected => format!("{}&", self.query("lang", language.code())),
             states => Serde(states),
             sources => Serde(listed(sources, zone)),
-            watch => doubt(&says, silent, texts, |at| Moment::of(at, zone).text)
+            watch => doubt(&says, silent, texts, |at| DisplayTime::new(at, zone).text)
                 .map(|(key, text)| Serde(json!({ "key": key, "text": text }))),
             missing => self.missing(texts).map(Serde),
             chosen => chosen.map(Serde),
             over => Serde(self.over(&situation, zone)),
-            stale => stale.map(|since| Serde(Moment::of(since, zone))),
+            stale => stale.map(|since| Serde(DisplayTime::new(since, zone))),
             cities => Serde(offered.map(|(code, name)| json!({ "code": code, "name": name })).collect::<Vec<_>>()),
             city => selector.city.clone(),
             alerts => format!("{base}/alerts"),
         };
         let kept = [("area", self.area), ("city", selector.city.as_deref())];
         let kept: Vec<_> = kept.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        let here = Here { page: "map", path: "/map", keep: &kept };
+        let here = PageContext { page: "map", path: "/map", keep: &kept };
         shell.render(PAGE, texts, here, values).map_err(Problem::internal)
     }
 
@@ -292,13 +292,13 @@ impl Page<'_> {
         over.sort_by_key(|(_, at)| Reverse(**at));
         let rows = over.into_iter().take(MOST).filter_map(|(id, at)| {
             let area = &self.shown.areas[self.shown.areas.position(*id)?];
-            Some(json!({ "id": id, "name": area_name(area), "city": readable(&area.city_name), "since": Moment::of(*at, zone) }))
+            Some(json!({ "id": id, "name": area_name(area), "city": readable(&area.city_name), "since": DisplayTime::new(*at, zone) }))
         });
         rows.collect()
     }
 
     /// Returns what the page says about a city or an area that the service does not know.
-    fn missing(&self, texts: &Texts) -> Option<Value> {
+    fn missing(&self, texts: &Translations) -> Option<Value> {
         let (key, city) = match (self.unknown_city, self.is_unknown_area()) {
             (Some(city), _) => (Sentence::NotCoveredCity, city),
             (None, true) => (Sentence::NoSuchArea, ""),
@@ -308,7 +308,7 @@ impl Page<'_> {
     }
 
     /// Returns what the page says about the area of the address.
-    fn chosen(&self, situation: &Situation, writing: Writing<'_>) -> Option<Chosen> {
+    fn chosen(&self, situation: &Situation, writing: Writing<'_>) -> Option<SelectedArea> {
         let area = self.shown.area(self.area?)?;
         let reported = self.reported.as_deref();
         let about = AreaSituation {
@@ -316,7 +316,7 @@ impl Page<'_> {
             over_since: self.shown.over.get(&area.id).copied(),
             reports: reported.map(<[_]>::len),
         };
-        Some(Chosen::new(area, situation, &about, reported.unwrap_or_default(), writing))
+        Some(SelectedArea::new(area, situation, &about, reported.unwrap_or_default(), writing))
     }
 }
 
@@ -331,6 +331,6 @@ fn milliseconds(length: Duration) -> u64 {
 
 /// Returns the sources as the page lists them.
 fn listed(sources: &[SourceReport], zone: Tz) -> Vec<Value> {
-    let heard = |of: &SourceReport| of.last_heard.map(|at| Moment::of(at, zone));
+    let heard = |of: &SourceReport| of.last_heard.map(|at| DisplayTime::new(at, zone));
     sources.iter().map(|of| json!({ "name": of.name, "status": of.status, "heard": heard(of) })).collect()
 }

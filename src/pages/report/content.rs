@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::form::Filled;
+use super::form_data::FormData;
 use super::hazards::{card_data, field_of};
 use crate::config::Config;
 use crate::model::bodies::{CardReport, TimeWindow, check_card_data};
@@ -21,7 +21,7 @@ pub(super) struct FormReport {
 
 /// Returns when the report was made: as long before its arrival as passed by the clock of the phone between the first press of the
 /// button and the sending, so that a wrong clock does no harm.
-fn made(window: TimeWindow, filled: &Filled) -> Timestamp {
+fn made(window: TimeWindow, filled: &FormData) -> Timestamp {
     let time = |name| filled.get(name).and_then(|text| Timestamp::parse(text).ok());
     let age = time("sent_at").zip(time("created_at")).map_or(Duration::ZERO, |(sent, created)| {
         (sent.to_utc() - created.to_utc()).to_std().unwrap_or_default()
@@ -36,7 +36,7 @@ fn made(window: TimeWindow, filled: &Filled) -> Timestamp {
 /// The fields that are wrong.
 pub(super) fn read(
     card: &CardId,
-    filled: &Filled,
+    filled: &FormData,
     window: TimeWindow,
     places: &Places,
     config: &Config,
@@ -82,7 +82,7 @@ pub(super) fn read(
 }
 
 /// Returns the place of the pin, or else one in the chosen area.
-fn place(filled: &Filled, areas: &AreaSet) -> Option<Position> {
+fn place(filled: &FormData, areas: &AreaSet) -> Option<Position> {
     let number = |name| filled.get(name).and_then(|text| text.parse::<f64>().ok());
     if let Some((lng, lat)) = number("lng").zip(number("lat")) {
         return Position::new(lng, lat);
@@ -110,7 +110,7 @@ mod tests {
             ("2016-12-17T15:58:00Z", "2016-12-19T15:58:00Z", "2016-12-19T00:00:00Z"),
             ("soon", "2016-12-19T15:58:00Z", "2016-12-19T16:00:00Z"),
         ] {
-            let mut filled = Filled::default();
+            let mut filled = FormData::default();
             filled.put("created_at", created);
             filled.put("sent_at", sent);
             assert_eq!(made(window, &filled), at(expected), "{created} {sent}");

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::form::Filled;
+use super::form_data::FormData;
 use crate::config::Config;
-use crate::data::country::Texts;
+use crate::data::country::Translations;
 use crate::model::bodies::{Accepts, Object, report_types};
 use crate::model::{Attribute, DisasterType, Hazard};
 
@@ -15,7 +15,7 @@ const TYPE: &str = "report_type";
 const ICON: &str = "M12 3 1.5 21h21zm-1 6h2v6h-2zm0 7.5h2v2h-2z";
 
 /// A hazard in the form.
-struct Asked<'a> {
+struct HazardQuestion<'a> {
     disaster: DisasterType,
     /// `None` if only the configuration knows the disaster.
     hazard: Option<&'a Hazard>,
@@ -26,12 +26,12 @@ struct Asked<'a> {
 }
 
 /// Calls `each` with the hazards of the form, in its order, and returns the results.
-fn each<T>(config: &Config, mut each: impl FnMut(Asked<'_>) -> T) -> Vec<T> {
+fn each<T>(config: &Config, mut each: impl FnMut(HazardQuestion<'_>) -> T) -> Vec<T> {
     let disasters = config.disaster_types().into_iter().filter(|disaster| *disaster != DisasterType::Prep);
     disasters
         .map(|disaster| {
             let hazards = &config.cards.hazards;
-            let hazard = hazards.of(disaster);
+            let hazard = hazards.get(disaster);
             let reports = hazard.map(|hazard| hazard.reports.as_slice()).unwrap_or_default();
             let mut attributes: Vec<(&Attribute, Vec<&str>)> = Vec::new();
             for (report, name) in
@@ -45,7 +45,12 @@ fn each<T>(config: &Config, mut each: impl FnMut(Asked<'_>) -> T) -> Vec<T> {
                     None => attributes.push((attribute, vec![&report.name])),
                 }
             }
-            each(Asked { disaster, hazard, types: report_types(&disaster, &config.cards), attributes })
+            each(HazardQuestion {
+                disaster,
+                hazard,
+                types: report_types(&disaster, &config.cards),
+                attributes,
+            })
         })
         .collect()
 }
@@ -57,7 +62,7 @@ fn field(disaster: DisasterType, member: &str) -> String {
 
 /// Returns the names of the fields about hazards.
 pub(super) fn fields(config: &Config) -> Vec<String> {
-    let of = |asked: Asked<'_>| {
+    let of = |asked: HazardQuestion<'_>| {
         let attributes = asked.attributes.iter().map(|(attribute, _)| attribute.name.as_str());
         [TYPE].into_iter().chain(attributes).map(|name| field(asked.disaster, name)).collect::<Vec<_>>()
     };
@@ -65,13 +70,13 @@ pub(super) fn fields(config: &Config) -> Vec<String> {
 }
 
 /// Returns the hazards that people can report, with their questions, in a language.
-pub(super) fn hazards(config: &Config, texts: &Texts) -> Value {
+pub(super) fn hazards(config: &Config, texts: &Translations) -> Value {
     each(config, |asked| asked.shown(texts)).into()
 }
 
 /// Returns the card data of a report about a disaster.
-pub(super) fn card_data(disaster: DisasterType, filled: &Filled, config: &Config) -> Object {
-    let of = |asked: Asked<'_>| (asked.disaster == disaster).then(|| asked.data(filled));
+pub(super) fn card_data(disaster: DisasterType, filled: &FormData, config: &Config) -> Object {
+    let of = |asked: HazardQuestion<'_>| (asked.disaster == disaster).then(|| asked.data(filled));
     each(config, of).into_iter().flatten().next().unwrap_or_default()
 }
 
@@ -82,7 +87,7 @@ pub(super) fn field_of(disaster: DisasterType, member: &str, config: &Config) ->
 }
 
 /// Returns what the form says if a field is wrong, in a language.
-pub(super) fn fault(field: &str, texts: &Texts, config: &Config) -> String {
+pub(super) fn fault(field: &str, texts: &Translations, config: &Config) -> String {
     let faults = &texts.group("form")["faults"];
     let said = |name: &str| faults[name].as_str().or(faults["other"].as_str()).unwrap_or_default().to_owned();
     match field.split_once('.') {
@@ -95,8 +100,8 @@ pub(super) fn fault(field: &str, texts: &Texts, config: &Config) -> String {
     }
 }
 
-impl Asked<'_> {
-    fn shown(&self, texts: &Texts) -> Value {
+impl HazardQuestion<'_> {
+    fn shown(&self, texts: &Translations) -> Value {
         let words = texts.group("hazards");
         let name = self.disaster.name();
         let types = self.types.iter().map(|name| json!({ "name": name, "label": words["types"][name] }));
@@ -124,7 +129,7 @@ impl Asked<'_> {
         })
     }
 
-    fn data(&self, filled: &Filled) -> Object {
+    fn data(&self, filled: &FormData) -> Object {
         let report_type = match self.types[..] {
             [only] => Some(only),
             _ => filled.get(&field(self.disaster, TYPE)),
@@ -152,7 +157,7 @@ fn highest(accepts: Accepts) -> Option<u32> {
 }
 
 /// Returns the answers to choose from. Codes with the same words are one answer, the first of them.
-fn choices(accepts: Accepts, words: &Value, texts: &Texts) -> Value {
+fn choices(accepts: Accepts, words: &Value, texts: &Translations) -> Value {
     let codes = match accepts {
         Accepts::Code(highest) | Accepts::Codes(highest) => 0..=highest,
         Accepts::Truth => {
@@ -188,7 +193,7 @@ mod tests {
 
     #[test]
     fn only_the_attributes_of_the_report_type_are_sent() {
-        let mut filled = Filled::default();
+        let mut filled = FormData::default();
         for (name, text) in [
             ("flood.flood_depth", " 40,5 "),
             ("earthquake.report_type", "road"),

@@ -11,17 +11,17 @@ use rocket::response::{Responder, Response, Result as ResponseResult};
 use serde_json::{Value, json};
 
 use super::content::LONGEST_TEXT;
-use super::form::Filled;
+use super::form_data::FormData;
+use super::form_request::FormRequest;
 use super::hazards::{fault, hazards};
 use super::places::lists;
-use super::visit::Visit;
 use crate::data::statements::sent;
 use crate::guards::PHOTO_TOKEN;
-use crate::http::content::Kept;
+use crate::http::content::CacheControl;
 use crate::http::error::Problem;
 use crate::model::{Card, CardId, Report};
-use crate::pages::layout::{Here, PageTemplate};
-use crate::rendering::{Answer, HTML};
+use crate::pages::layout::{PageContext, PageTemplate};
+use crate::rendering::{ApiResponse, HTML};
 use crate::stores::StoreError;
 
 /// What became of the photo of a report.
@@ -73,24 +73,24 @@ const HEADERS: [(&str, &str); 4] = [
     ),
     ("Referrer-Policy", "no-referrer"),
     ("X-Robots-Tag", "noindex"),
-    ("Cache-Control", Kept::NEVER),
+    ("Cache-Control", CacheControl::NEVER),
 ];
 
 /// A page, JSON for its script, or a redirection.
-pub(in crate::pages) struct Shown {
+pub(in crate::pages) struct RenderedForm {
     status: Status,
-    body: Option<Answer>,
+    body: Option<ApiResponse>,
     headers: Vec<(&'static str, String)>,
 }
 
-impl Shown {
+impl RenderedForm {
     /// Says that the address leads nowhere.
     pub(super) fn not_found(self) -> Self {
         Self { status: Status::NotFound, ..self }
     }
 }
 
-impl<'r> Responder<'r, 'static> for Shown {
+impl<'r> Responder<'r, 'static> for RenderedForm {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'static> {
         let mut response = match self.body {
             Some(answer) => answer.respond_to(request)?,
@@ -107,14 +107,14 @@ impl<'r> Responder<'r, 'static> for Shown {
     }
 }
 
-impl Visit<'_> {
+impl FormRequest<'_> {
     /// Responds with the form, with what was filled in and the names of the fields that are wrong.
     pub(super) async fn form(
         &self,
         card: Option<&CardId>,
-        filled: Filled,
+        filled: FormData,
         faults: &[String],
-    ) -> Result<Shown, Problem> {
+    ) -> Result<RenderedForm, Problem> {
         let texts = self.language.texts();
         let t = texts.group("form");
         let said: Value = faults
@@ -124,8 +124,8 @@ impl Visit<'_> {
             .into();
         let status = if faults.is_empty() { Status::Ok } else { Status::BadRequest };
         if self.is_script && !faults.is_empty() {
-            let body = Answer::bare(&json!({ "statusCode": 400, "faults": said }))?;
-            return Ok(Shown { status, body: Some(body), headers: Vec::new() });
+            let body = ApiResponse::bare(&json!({ "statusCode": 400, "faults": said }))?;
+            return Ok(RenderedForm { status, body: Some(body), headers: Vec::new() });
         }
         let chosen = |name: &str| Ok::<_, Problem>(filled.get(name).map(str::to_owned).or(self.text(name)?));
         let (city, parent) = (chosen("city")?, chosen("parent")?);
@@ -160,7 +160,7 @@ impl Visit<'_> {
 
     /// Responds with a thank-you, where the report is on the map, and what to do now. Those who have sent the report can add a
     /// photo; `fault` names the field that was wrong.
-    pub(super) async fn thanks(&self, card: &Card, fault: Option<&str>) -> Result<Shown, Problem> {
+    pub(super) async fn thanks(&self, card: &Card, fault: Option<&str>) -> Result<RenderedForm, Problem> {
         let texts = self.language.texts();
         let (form, t) = (texts.group("form"), &texts.group("form")["thanks"]);
         let report = match card.report {
@@ -246,33 +246,33 @@ impl Visit<'_> {
 
     /// Returns whether the live map shows a report that is neither hidden nor waits.
     fn is_on_map(&self, report: &Report) -> bool {
-        let hazard = self.config.cards.hazards.of(report.content.disaster_type);
+        let hazard = self.config.cards.hazards.get(report.content.disaster_type);
         let window = hazard.map_or(Duration::from_hours(1), |hazard| hazard.window);
         report.content.created_at.after(window) > self.clock.now()
     }
 
     /// Responds that the link is unknown or no longer valid.
-    pub(super) fn expired(&self) -> Result<Shown, Problem> {
+    pub(super) fn expired(&self) -> Result<RenderedForm, Problem> {
         let t = &self.language.texts().group("form")["expired"];
         if self.is_script {
             let body = json!({ "statusCode": 404, "message": text(t, "title"), "expired": true });
-            let body = Answer::bare(&body)?;
-            return Ok(Shown { status: Status::NotFound, body: Some(body), headers: Vec::new() });
+            let body = ApiResponse::bare(&body)?;
+            return Ok(RenderedForm { status: Status::NotFound, body: Some(body), headers: Vec::new() });
         }
         let link = format!("/report?lang={}", self.language.code());
         self.text_page(Status::NotFound, "expired", &[text(t, "says")], Some((&link, text(t, "link"))))
     }
 
     /// Responds that the address has sent too many reports.
-    pub(super) fn refused(&self) -> Result<Shown, Problem> {
+    pub(super) fn refused(&self) -> Result<RenderedForm, Problem> {
         let t = &self.language.texts().group("form")["refused"];
         let retry = vec![("Retry-After", "600".to_owned())];
         if self.is_script {
-            let body = Answer::bare(&json!({ "statusCode": 429, "message": text(t, "says") }))?;
-            return Ok(Shown { status: Status::TooManyRequests, body: Some(body), headers: retry });
+            let body = ApiResponse::bare(&json!({ "statusCode": 429, "message": text(t, "says") }))?;
+            return Ok(RenderedForm { status: Status::TooManyRequests, body: Some(body), headers: retry });
         }
         let page = self.text_page(Status::TooManyRequests, "refused", &[text(t, "says")], None)?;
-        Ok(Shown { headers: retry, ..page })
+        Ok(RenderedForm { headers: retry, ..page })
     }
 
     /// Responds to a report that was accepted, now or, with `waits` unknown, before: leads to the thank-you, so that loading the
@@ -283,7 +283,7 @@ impl Visit<'_> {
         waits: Option<bool>,
         photo: PhotoOutcome,
         token: Option<String>,
-    ) -> Result<Shown, Problem> {
+    ) -> Result<RenderedForm, Problem> {
         let mut location = self.thanks_of(id);
         if photo.fault().is_some() {
             location = format!("{location}&photo={}", photo.name());
@@ -298,16 +298,16 @@ impl Visit<'_> {
                 "statusCode": 200, "cardId": id, "created": waits.is_some(), "waits": waits, "photo": photo.name(),
                 "thanks": location,
             });
-            return Ok(Shown { status: Status::Ok, body: Some(Answer::bare(&body)?), headers });
+            return Ok(RenderedForm { status: Status::Ok, body: Some(ApiResponse::bare(&body)?), headers });
         }
         headers.push(("Location", location));
-        Ok(Shown { status: Status::SeeOther, body: None, headers })
+        Ok(RenderedForm { status: Status::SeeOther, body: None, headers })
     }
 
     /// Leads to the thank-you after a photo.
-    pub(super) fn photo_accepted(&self, id: &CardId) -> Shown {
+    pub(super) fn photo_accepted(&self, id: &CardId) -> RenderedForm {
         let headers = vec![("Location", self.thanks_of(id))];
-        Shown { status: Status::SeeOther, body: None, headers }
+        RenderedForm { status: Status::SeeOther, body: None, headers }
     }
 
     /// Returns the address of the thank-you.
@@ -322,7 +322,7 @@ impl Visit<'_> {
         group: &str,
         says: &[&str],
         link: Option<(&str, &str)>,
-    ) -> Result<Shown, Problem> {
+    ) -> Result<RenderedForm, Problem> {
         let t = self.language.texts().group("form");
         let values = context! {
             title => text(&t[group], "title"),
@@ -339,12 +339,16 @@ impl Visit<'_> {
         template: PageTemplate,
         path: &str,
         values: minijinja::Value,
-    ) -> Result<Shown, Problem> {
-        let here = Here { page: "report", path, keep: &[] };
+    ) -> Result<RenderedForm, Problem> {
+        let here = PageContext { page: "report", path, keep: &[] };
         let html =
             self.shell.render(template, self.language.texts(), here, values).map_err(Problem::internal)?;
         let language = vec![("Content-Language", self.language.code().to_owned())];
-        Ok(Shown { status, body: Some(Answer::public(HTML, html.into_bytes())), headers: language })
+        Ok(RenderedForm {
+            status,
+            body: Some(ApiResponse::public(HTML, html.into_bytes())),
+            headers: language,
+        })
     }
 }
 

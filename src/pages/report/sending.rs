@@ -9,12 +9,12 @@ use rocket::http::ContentType;
 use rocket::tokio::time::timeout;
 
 use super::content::{FormReport, read};
-use super::form::{self, Filled, Photo, TOKEN, Unreadable};
-use super::page::{PhotoOutcome, Shown};
-use super::visit::Visit;
+use super::form_data::{self, FormData, Photo, TOKEN, Unreadable};
+use super::form_request::FormRequest;
+use super::page::{PhotoOutcome, RenderedForm};
 use crate::config::Config;
 use crate::http::error::Problem;
-use crate::http::quotas::{Hourly, Unreviewed};
+use crate::http::quotas::{HourlyLimiter, ReviewPolicy};
 use crate::model::bodies::TimeWindow;
 use crate::model::duration::written;
 use crate::model::{Card, CardHolder, CardId, Timestamp, WaitingOrigin};
@@ -29,8 +29,8 @@ const LONGEST_REST: Duration = Duration::from_mins(2);
 
 /// How many reports without a link people can send. Those with a link are limited by it: it is good for one.
 pub(crate) struct Limits {
-    unreviewed: Unreviewed,
-    refused: Hourly,
+    unreviewed: ReviewPolicy,
+    refused: HourlyLimiter,
     /// Until when the desk says that too many reports arrive.
     crowded_until: Mutex<Option<Timestamp>>,
 }
@@ -39,11 +39,11 @@ pub(crate) struct Limits {
 const CROWDED: Duration = Duration::from_mins(10);
 
 impl Limits {
-    pub(crate) fn of(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         let settings = &config.report;
         Self {
-            unreviewed: Unreviewed::new(settings.reviewed_after, settings.reviewed_total),
-            refused: Hourly::new(settings.refused_after),
+            unreviewed: ReviewPolicy::new(settings.reviewed_after, settings.reviewed_total),
+            refused: HourlyLimiter::new(settings.refused_after),
             crowded_until: Mutex::default(),
         }
     }
@@ -64,7 +64,7 @@ impl Limits {
     }
 }
 
-impl Visit<'_> {
+impl FormRequest<'_> {
     /// Takes a report: of a card, or of a form without one, whose card is made here. The photo comes first, so that the report
     /// never appears without it: a request that ends in between has sent nothing, and is repeated.
     pub(super) async fn receive(
@@ -72,7 +72,7 @@ impl Visit<'_> {
         card: Option<&Card>,
         kind: Option<&ContentType>,
         body: Data<'_>,
-    ) -> Result<Shown, Problem> {
+    ) -> Result<RenderedForm, Problem> {
         let (filled, mut photo) = self.read(kind, body).await?;
         // Boxed: it is most of the future of the route.
         let shown = Box::pin(self.take(card, filled, photo.as_mut())).await;
@@ -86,7 +86,7 @@ impl Visit<'_> {
         card: &Card,
         kind: Option<&ContentType>,
         body: Data<'_>,
-    ) -> Result<Shown, Problem> {
+    ) -> Result<RenderedForm, Problem> {
         let (_, mut photo) = self.read(kind, body).await?;
         let received = match (&mut photo, self.photo_token(card).await?) {
             (_, None) => Ok(Err("photoLate")),
@@ -107,13 +107,13 @@ impl Visit<'_> {
         self,
         kind: Option<&ContentType>,
         body: Data<'_>,
-    ) -> Result<Shown, Problem> {
+    ) -> Result<RenderedForm, Problem> {
         let (mut filled, photo) = self.read(kind, body).await?;
         discard(photo).await;
         if self.is_script {
             return self.expired();
         }
-        filled.put("token", &form::token()?);
+        filled.put("token", &form_data::token()?);
         let shown = self.form(None, filled, &["link".to_owned()]).await?;
         Ok(shown.not_found())
     }
@@ -123,9 +123,9 @@ impl Visit<'_> {
         &self,
         kind: Option<&ContentType>,
         body: Data<'d>,
-    ) -> Result<(Filled, Option<Photo<'d>>), Problem> {
+    ) -> Result<(FormData, Option<Photo<'d>>), Problem> {
         let limit = self.config.limits.timeout;
-        let reading = timeout(limit, form::read(kind, body, self.config)).await;
+        let reading = timeout(limit, form_data::read(kind, body, self.config)).await;
         match reading.map_err(|_| Problem::timeout(written(limit)))? {
             Ok(read) => Ok(read),
             Err(Unreadable::NoForm) => {
@@ -138,12 +138,12 @@ impl Visit<'_> {
     async fn take(
         self,
         card: Option<&Card>,
-        filled: Filled,
+        filled: FormData,
         photo: Option<&mut Photo<'_>>,
-    ) -> Result<Shown, Problem> {
+    ) -> Result<RenderedForm, Problem> {
         let Some(id) = self.id(card, &filled).await? else {
             let mut filled = filled;
-            filled.put("token", &form::token()?);
+            filled.put("token", &form_data::token()?);
             return self.form(None, filled, &["token".to_owned()]).await;
         };
         let link = card.map(|card| &card.id);
@@ -219,9 +219,9 @@ impl Visit<'_> {
         &self,
         card: Option<&Card>,
         id: &CardId,
-        filled: Filled,
+        filled: FormData,
         photo: Option<&mut Photo<'_>>,
-    ) -> Result<Shown, Problem> {
+    ) -> Result<RenderedForm, Problem> {
         let is_sender = match (card, filled.get("token")) {
             // The identifier was made from the token.
             (None, _) => true,
@@ -242,7 +242,7 @@ impl Visit<'_> {
     }
 
     /// Returns the identifier of a card, or that which the token of a form makes; `None` if that is no token.
-    async fn id(&self, card: Option<&Card>, filled: &Filled) -> Result<Option<CardId>, Problem> {
+    async fn id(&self, card: Option<&Card>, filled: &FormData) -> Result<Option<CardId>, Problem> {
         if let Some(card) = card {
             return Ok(Some(card.id.clone()));
         }

@@ -37,7 +37,7 @@ pub(super) struct Freshness {
 }
 
 impl Freshness {
-    pub(super) async fn of(store: &dyn Store) -> Self {
+    pub(super) async fn read(store: &dyn Store) -> Self {
         let states = FloodQuery::default();
         let reports = ReportQuery {
             selector: AreaSelector::default(),

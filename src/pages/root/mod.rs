@@ -18,17 +18,17 @@ use serde_json::{Map, Value, json};
 
 use self::freshness::Freshness;
 use crate::config::Config;
-use crate::data::country::Texts;
+use crate::data::country::Translations;
 use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, WantsPage};
 use crate::http::error::Problem;
 use crate::model::LayerKind;
 use crate::pages::{doubt, over};
-use crate::rendering::{Answer, Answers, HTML, JSON, envelope};
+use crate::rendering::{ApiResponse, HTML, JSON, ResponseCache, envelope};
 use crate::schema::resources::describe;
 
 use crate::data::statements::{Floods, Sentence, Situation, newest};
-use crate::pages::layout::{Here, PageTemplate, Shell};
+use crate::pages::layout::{Layout, PageContext, PageTemplate};
 use crate::runtime::throttle::recent;
 use crate::sources::watch;
 use crate::stores::{Resource, Revision, Store};
@@ -39,11 +39,11 @@ const PAGE: PageTemplate = PageTemplate::new("front.html", include_str!("page.ht
 const MAX_AGE: Duration = Duration::from_secs(5);
 
 /// The revision of the reports before a look, and how fresh the data was.
-type Look = (Option<Revision>, Freshness);
+type FreshnessRead = (Option<Revision>, Freshness);
 
 /// The last look at the data.
 #[derive(Debug, Default)]
-pub(crate) struct Front(Mutex<Option<(Instant, Look)>>);
+pub(crate) struct Front(Mutex<Option<(Instant, FreshnessRead)>>);
 
 impl Front {
     /// Returns how fresh the data is; all null if that cannot be found out within `limit`. It has no report that was hidden or erased
@@ -53,7 +53,7 @@ impl Front {
             let revision = store.revision(Resource::Reports).await.ok();
             let mut found = self.0.lock().await;
             let kept = found.take().filter(|(_, (of, _))| *of == revision);
-            let look = async { (revision, Freshness::of(store).await) };
+            let look = async { (revision, Freshness::read(store).await) };
             let (at, (of, fresh)) = recent(kept, MAX_AGE, look).await;
             *found = Some((at, (of, fresh.clone())));
             fresh
@@ -64,8 +64,8 @@ impl Front {
 
 /// The response, which depends on the language that the client prefers.
 #[derive(Responder)]
-pub(super) struct Shown {
-    answer: Answer,
+pub(super) struct FrontResponse {
+    answer: ApiResponse,
     vary: Header<'static>,
 }
 
@@ -80,9 +80,9 @@ pub(super) async fn show(
     store: &State<Arc<dyn Store>>,
     formats: &State<FormatRegistry>,
     config: &State<Config>,
-    shell: &State<Shell>,
-    answers: Answers,
-) -> Result<Shown, Problem> {
+    shell: &State<Layout>,
+    answers: ResponseCache,
+) -> Result<FrontResponse, Problem> {
     let fresh = if answers.follower.stale_since().is_some() {
         // The store is known to be away.
         Freshness::default()
@@ -93,15 +93,15 @@ pub(super) async fn show(
     let answer = if wants.0 {
         let page = page(&language, about, &fresh, config, shell, &answers)?;
         if fresh.reports.is_empty() {
-            Answer::public(HTML, page.into_bytes())
+            ApiResponse::public(HTML, page.into_bytes())
         } else {
             // No cache keeps reports, which can be hidden.
-            Answer::private_page(page).compressed().await?
+            ApiResponse::private_page(page).compressed().await?
         }
     } else {
-        Answer::public(JSON, envelope::result(&about)?)
+        ApiResponse::public(JSON, envelope::result(&about)?)
     };
-    Ok(Shown { answer, vary: Header::new("Vary", "Accept, Accept-Encoding, Accept-Language") })
+    Ok(FrontResponse { answer, vary: Header::new("Vary", "Accept, Accept-Encoding, Accept-Language") })
 }
 
 /// Writes the page in a language, with times in the configured time zone.
@@ -110,8 +110,8 @@ fn page(
     about: Value,
     fresh: &Freshness,
     config: &Config,
-    shell: &Shell,
-    answers: &Answers,
+    shell: &Layout,
+    answers: &ResponseCache,
 ) -> Result<String, Problem> {
     let texts = language.texts();
     let moment = |at| texts.moment(at, config.time_zone);
@@ -153,12 +153,12 @@ fn page(
         newest => Serde(listed),
         reports => Serde(reports(texts, fresh, config)),
     };
-    let here = Here { page: "front", path: "/", keep: &[] };
+    let here = PageContext { page: "front", path: "/", keep: &[] };
     shell.render(PAGE, texts, here, values).map_err(Problem::internal)
 }
 
 /// Returns the newest reports in words.
-fn reports(texts: &Texts, fresh: &Freshness, config: &Config) -> Vec<Value> {
+fn reports(texts: &Translations, fresh: &Freshness, config: &Config) -> Vec<Value> {
     let hazards = config.country.data().hazards();
     let reports = fresh.reports.iter().map(|report| {
         let content = &report.content;
@@ -167,8 +167,8 @@ fn reports(texts: &Texts, fresh: &Freshness, config: &Config) -> Vec<Value> {
         json!({
             "name": texts.hazard(content.disaster_type, &data),
             "facts": texts.facts(hazards, content.disaster_type, &data),
-            "icon": hazards.of(content.disaster_type).map(|hazard| &hazard.icon),
-            "colour": hazards.of(content.disaster_type).map(|hazard| &hazard.colour),
+            "icon": hazards.get(content.disaster_type).map(|hazard| &hazard.icon),
+            "colour": hazards.get(content.disaster_type).map(|hazard| &hazard.colour),
             "text": content.text,
             "at": content.created_at,
             "local": texts.moment(content.created_at, config.time_zone),

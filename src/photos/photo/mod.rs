@@ -50,8 +50,8 @@ pub fn prepare(file: &[u8], max_side: u32) -> Result<Photo, NotAPhoto> {
     if file.is_empty() {
         return Err(NotAPhoto::Empty);
     }
-    let kind = ImageType::of(file).ok_or(NotAPhoto::OtherType)?;
-    let outline = outline::of(kind, file)?;
+    let kind = ImageType::detect(file).ok_or(NotAPhoto::OtherType)?;
+    let outline = outline::scan(kind, file)?;
     let decoded = decode::decode(kind, &file[..outline.end], outline.working, max_side)?;
     let mut picture = decoded.picture.shrunk(max_side)?;
     if let Some(profile) = decoded.profile {

@@ -2,10 +2,10 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::collected::{Levels, Part, pixel, shown_from};
+use super::builder::{BasemapGeometry, ZoomLevels, pixel, shown_from};
 use super::lines::{Line, Place, cut, seen};
 use crate::http::error::Problem;
-use crate::model::{BoundingBox, GroundForm, GroundKind};
+use crate::model::{BasemapKind, BasemapShapeType, BoundingBox};
 use crate::rendering::envelope;
 
 /// How many positions a response has at most. Each takes three to four bytes when it is compressed. A line counts as some more.
@@ -23,7 +23,7 @@ const MARGIN: f64 = 16.0;
 const FINE: f64 = 2.0;
 
 /// What is drawn together: a kind, and a name where names are shown.
-type Group<'a> = (GroundKind, &'a str);
+type Group<'a> = (BasemapKind, &'a str);
 
 #[derive(Serialize)]
 struct Topology<'a> {
@@ -95,7 +95,7 @@ impl Grid {
 }
 
 /// Draws a part of the map, `None` for all of it: a `TopoJSON` topology in the envelope of responses.
-pub(super) fn draw(sets: &[&Levels], within: Option<BoundingBox>, zoom: u8) -> Result<Vec<u8>, Problem> {
+pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) -> Result<Vec<u8>, Problem> {
     let pixel = pixel(zoom.min(16));
     let everywhere = [-1_800_000_000, -900_000_000, 1_800_000_000, 900_000_000];
     let shown: Vec<[i32; 4]> =
@@ -124,12 +124,12 @@ pub(super) fn draw(sets: &[&Levels], within: Option<BoundingBox>, zoom: u8) -> R
                 continue;
             }
             let name = levels.name(part.name);
-            if part.kind.form() == GroundForm::Points {
+            if part.kind.form() == BasemapShapeType::Points {
                 points.extend(point(part, name, &grid));
                 continue;
             }
             if cost > MOST_POSITIONS {
-                lacks_streets |= part.kind == GroundKind::Street;
+                lacks_streets |= part.kind == BasemapKind::Street;
                 continue;
             }
             let has_name = zoom >= NAMES_FROM && !part.is_area();
@@ -145,7 +145,7 @@ pub(super) fn draw(sets: &[&Levels], within: Option<BoundingBox>, zoom: u8) -> R
     }
     points.truncate(MOST_PLACES);
     if lacks_streets && zoom < STREETS_IN_PART_FROM {
-        groups.retain(|(kind, _), _| *kind != GroundKind::Street);
+        groups.retain(|(kind, _), _| *kind != BasemapKind::Street);
         let used = groups.values().flatten().flatten().max().map_or(0, |last| last + 1);
         // Streets are the last lines.
         arcs.truncate(used);
@@ -167,7 +167,7 @@ pub(super) fn draw(sets: &[&Levels], within: Option<BoundingBox>, zoom: u8) -> R
 }
 
 /// Returns the lines of a part within a box, on the grid.
-fn lines(part: &Part, around: [i32; 4], grid: &Grid) -> Vec<Line> {
+fn lines(part: &BasemapGeometry, around: [i32; 4], grid: &Grid) -> Vec<Line> {
     let (cut, least) = if part.is_area() {
         (part.lines.iter().map(|ring| cut(ring, around)).collect::<Vec<_>>(), 4)
     } else {
@@ -176,7 +176,7 @@ fn lines(part: &Part, around: [i32; 4], grid: &Grid) -> Vec<Line> {
     cut.iter().map(|line| grid.arc(line)).filter(|arc| arc.len() >= least).collect()
 }
 
-fn point<'a>(part: &Part, name: &'a str, grid: &Grid) -> Option<Shape<'a>> {
+fn point<'a>(part: &BasemapGeometry, name: &'a str, grid: &Grid) -> Option<Shape<'a>> {
     let at = grid.at(*part.lines.first()?.first()?);
     let properties = Properties { kind: part.kind.name(), name };
     Some(Shape { r#type: "Point", arcs: None, coordinates: Some(at), properties })
@@ -184,7 +184,7 @@ fn point<'a>(part: &Part, name: &'a str, grid: &Grid) -> Option<Shape<'a>> {
 
 fn shape<'a>((kind, name): Group<'a>, lines: &[Vec<usize>]) -> Shape<'a> {
     let (r#type, arcs) = match kind.form() {
-        GroundForm::Areas => {
+        BasemapShapeType::Areas => {
             let polygon = |rings: &Vec<usize>| rings.iter().map(|ring| [*ring]).collect::<Vec<_>>();
             ("MultiPolygon", json!(lines.iter().map(polygon).collect::<Vec<_>>()))
         }
@@ -198,36 +198,36 @@ mod tests {
     use geo::{Coord, LineString};
 
     use super::*;
-    use crate::http::content::{Accepted, Content};
-    use crate::model::{GroundPart, GroundShape};
-    use crate::rendering::basemap::collected::Collected;
+    use crate::http::content::{AcceptedEncodings, Content};
+    use crate::model::{BasemapFeature, BasemapShape};
+    use crate::rendering::basemap::builder::BasemapBuilder;
 
     /// Streets, each bent, with a name of its own.
-    fn streets(roads: i32, positions: i32) -> Vec<GroundPart> {
+    fn streets(roads: i32, positions: i32) -> Vec<BasemapFeature> {
         let road = |number: i32| {
             let (x, y) = (f64::from(number % 100) * 0.001, f64::from(number / 100) * 0.001);
             let bend = |part: i32| (f64::from(number) + f64::from(part * part) * 1.7).sin() * 0.0004;
             let at = |part: i32| Coord { x: x + f64::from(part) * 0.00015, y: y + bend(part) };
-            GroundPart {
-                kind: GroundKind::Street,
+            BasemapFeature {
+                kind: BasemapKind::Street,
                 name: format!("Jalan {number}"),
-                shape: GroundShape::Lines(vec![LineString((0..positions).map(at).collect())]),
+                shape: BasemapShape::Lines(vec![LineString((0..positions).map(at).collect())]),
             }
         };
         (0..roads).map(road).collect()
     }
 
-    fn levels(parts: Vec<GroundPart>) -> Levels {
-        parts.into_iter().collect::<Collected>().into_levels()
+    fn levels(parts: Vec<BasemapFeature>) -> ZoomLevels {
+        parts.into_iter().collect::<BasemapBuilder>().into_levels()
     }
 
     #[test]
     fn a_response_has_at_most_60_kb_however_many_roads_there_are() {
         let (short, long) = (levels(streets(10_000, 6)), levels(streets(500, 200)));
-        let sent = |levels: &Levels, zoom: u8| {
+        let sent = |levels: &ZoomLevels, zoom: u8| {
             let content = Content::new(draw(&[levels], None, zoom).unwrap());
             content.compress_all();
-            content.form(Accepted::new(["gzip"])).bytes.len()
+            content.form(AcceptedEncodings::new(["gzip"])).bytes.len()
         };
         for zoom in [16, 22] {
             for levels in [&short, &long] {
@@ -244,7 +244,7 @@ mod tests {
     fn the_most_important_roads_come_first_when_there_is_no_room_for_all() {
         let mut parts = streets(500, 200);
         let shape = parts[0].shape.clone();
-        parts.push(GroundPart { kind: GroundKind::Motorway, name: String::new(), shape });
+        parts.push(BasemapFeature { kind: BasemapKind::Motorway, name: String::new(), shape });
         let body: Value = serde_json::from_slice(&draw(&[&levels(parts)], None, 16).unwrap()).unwrap();
         let drawn = body["result"]["objects"]["basemap"]["geometries"].as_array().unwrap();
         assert_eq!(drawn[0]["properties"]["kind"], "motorway");

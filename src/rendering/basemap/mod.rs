@@ -5,7 +5,7 @@
 //! part of the map that a client shows, with at most so many positions that it has some 60 kB when it is compressed: the most
 //! important parts come first.
 
-mod collected;
+mod builder;
 mod drawing;
 mod lines;
 
@@ -15,17 +15,17 @@ use std::sync::Arc;
 use lru::LruCache;
 use rocket::tokio::sync::Mutex;
 
-use self::collected::{Collected, Levels};
+use self::builder::{BasemapBuilder, ZoomLevels};
 use self::drawing::draw;
 use crate::config::Config;
 use crate::data::demo;
 use crate::data::folder::{DatasetError, Folder};
 use crate::http::error::Problem;
 use crate::model::{
-    BoundingBox, Geometry, GroundKind, GroundPart, GroundShape, InfrastructureKind, Places, Position,
+    BasemapFeature, BasemapKind, BasemapShape, BoundingBox, Geometry, InfrastructureKind, Places, Position,
 };
 use crate::rendering::cache::Rendered;
-use crate::rendering::{JSON, Lane, Permits, prepared};
+use crate::rendering::{JSON, PermitPool, Permits, prepared};
 use crate::runtime::off_thread;
 use crate::stores::Store;
 
@@ -35,21 +35,21 @@ const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
 /// The base map of a server.
 #[derive(Debug)]
 pub(crate) struct Basemap {
-    file: Arc<Levels>,
-    ground: Mutex<Option<Arc<Ground>>>,
+    file: Arc<ZoomLevels>,
+    ground: Mutex<Option<Arc<BasemapSnapshot>>>,
 }
 
 /// The base map with the waterways that the store has.
-pub(crate) struct Ground {
+pub(crate) struct BasemapSnapshot {
     places: Arc<Places>,
-    file: Arc<Levels>,
-    waterways: Levels,
+    file: Arc<ZoomLevels>,
+    waterways: ZoomLevels,
     /// Identifies its content. Empty if there is none.
     pub(crate) version: String,
     drawn: Mutex<LruCache<(Option<BoundingBox>, u8), Rendered>>,
 }
 
-impl std::fmt::Debug for Ground {
+impl std::fmt::Debug for BasemapSnapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Ground").field("version", &self.version).finish_non_exhaustive()
     }
@@ -73,10 +73,10 @@ impl Basemap {
                         file.display()
                     );
                 }
-                read(&Folder::of_basemap(file))?
+                read(&Folder::from_basemap(file))?
             }
             None if config.is_made_up() => read(&demo::folder())?,
-            None => Collected::default(),
+            None => BasemapBuilder::default(),
         };
         Ok(Self { file: Arc::new(file.into_levels()), ground: Mutex::default() })
     }
@@ -86,7 +86,7 @@ impl Basemap {
     /// # Errors
     ///
     /// If the store fails and has never been read.
-    pub(crate) async fn ground(&self, store: &dyn Store) -> Result<Arc<Ground>, Problem> {
+    pub(crate) async fn ground(&self, store: &dyn Store) -> Result<Arc<BasemapSnapshot>, Problem> {
         let places = store.places().await.map(|places| places.value);
         let mut known = self.ground.lock().await;
         let places = match (&*known, places) {
@@ -95,14 +95,14 @@ impl Basemap {
             (None, places) => places?,
         };
         let file = Arc::clone(&self.file);
-        let ground = off_thread(move |_| Arc::new(Ground::new(places, file))).await;
+        let ground = off_thread(move |_| Arc::new(BasemapSnapshot::new(places, file))).await;
         let ground = ground.map_err(Problem::internal)?;
         *known = Some(Arc::clone(&ground));
         Ok(ground)
     }
 
     /// Returns the base map as it was last made.
-    pub(crate) async fn last_ground(&self) -> Option<Arc<Ground>> {
+    pub(crate) async fn last_ground(&self) -> Option<Arc<BasemapSnapshot>> {
         self.ground.lock().await.clone()
     }
 
@@ -112,8 +112,8 @@ impl Basemap {
     }
 }
 
-fn read(folder: &Folder) -> Result<Collected, DatasetError> {
-    let mut all = Collected::default();
+fn read(folder: &Folder) -> Result<BasemapBuilder, DatasetError> {
+    let mut all = BasemapBuilder::default();
     folder.basemap(|row| {
         all.add(row.value);
         Ok::<_, DatasetError>(())
@@ -121,14 +121,14 @@ fn read(folder: &Folder) -> Result<Collected, DatasetError> {
     Ok(all)
 }
 
-impl Ground {
-    fn new(places: Arc<Places>, file: Arc<Levels>) -> Self {
+impl BasemapSnapshot {
+    fn new(places: Arc<Places>, file: Arc<ZoomLevels>) -> Self {
         let ways = places.infrastructure().iter().filter(|of| of.kind == InfrastructureKind::Waterways);
-        let waterways: Collected = ways
+        let waterways: BasemapBuilder = ways
             .filter_map(|way| {
                 let Geometry::LineString(line) = way.geometry() else { return None };
-                let shape = GroundShape::Lines(vec![line.clone()]);
-                Some(GroundPart { kind: GroundKind::River, name: way.name.clone(), shape })
+                let shape = BasemapShape::Lines(vec![line.clone()]);
+                Some(BasemapFeature { kind: BasemapKind::River, name: way.name.clone(), shape })
             })
             .collect();
         let waterways = waterways.into_levels();
@@ -151,7 +151,7 @@ impl Ground {
         if let Some(known) = self.drawn.lock().await.get(&key) {
             return Ok(known.clone());
         }
-        let _permit = permits.small(Lane::Current).await.map_err(Problem::from)?;
+        let _permit = permits.small(PermitPool::Current).await.map_err(Problem::from)?;
         let ground = Arc::clone(self);
         let drawing = off_thread(move |_| draw(&[&ground.waterways, &ground.file], within, zoom));
         let body = drawing.await.map_err(Problem::internal)??;

@@ -30,12 +30,12 @@ use rocket::futures::FutureExt;
 use rocket::tokio::sync::Semaphore;
 use rocket::tokio::{self, select, time};
 
-use self::entry::{Entry, Last};
+use self::entry::{CacheEntry, LastResponse};
 pub use self::rendered::Rendered;
-use self::rendering::{Outcome, Rendering, Waiting};
+use self::rendering::{Outcome, Rendering, Waiter};
 use self::response::{Expected, Response};
 use self::shares::Shares;
-use crate::http::content::Coding;
+use crate::http::content::ContentEncoding;
 use crate::model::{Clock, Timestamp};
 use crate::runtime::{CurrentRequest, off_thread};
 use crate::stores::{Revision, Versioned};
@@ -49,7 +49,7 @@ pub struct Cache<K: Eq + Hash, E>(Arc<Inner<K, E>>);
 
 #[derive(Debug)]
 struct Inner<K: Eq + Hash, E> {
-    entries: Mutex<Shares<K, Entry<E>>>,
+    entries: Mutex<Shares<K, CacheEntry<E>>>,
     /// The number of the newest rendering.
     newest: AtomicU64,
     patience: Patience,
@@ -129,7 +129,7 @@ enum Found<E> {
     /// The error of a rendering that began after the request arrived.
     Failed(E),
     /// A rendering, which the request has joined or started.
-    Rendering(Waiting<E>, CacheUse),
+    Rendering(Waiter<E>, CacheUse),
 }
 
 impl<K, E> Cache<K, E>
@@ -204,7 +204,7 @@ where
     #[must_use]
     pub(crate) fn cached(&self, question: &K, present: Revision, clock: &dyn Clock) -> Option<Arc<Rendered>> {
         let expected = Expected { newest: self.0.newest.load(Ordering::SeqCst), present, clock };
-        let Last { response, .. } = self.entries().get(question)?.last.clone()?;
+        let LastResponse { response, .. } = self.entries().get(question)?.last.clone()?;
         response.is_current(&expected).then(|| {
             self.0.metrics.cache_used(CacheUse::Hit);
             Arc::clone(&response.rendered)
@@ -214,7 +214,7 @@ where
     /// Returns the last response to a question, if it is still cached. It may not be current.
     #[must_use]
     pub(crate) fn last(&self, question: &K) -> Option<LastKnown> {
-        let Last { response, current_at } = self.entries().peek(question)?.last.clone()?;
+        let LastResponse { response, current_at } = self.entries().peek(question)?.last.clone()?;
         let (rendered, revision) = (Arc::clone(&response.rendered), response.revision);
         Some(LastKnown { rendered, revision, begun: response.begun, current_at })
     }
@@ -228,7 +228,7 @@ where
         if entries.is_off() {
             return Found::Rendering(self.start(None, expected, render()).1, CacheUse::Miss);
         }
-        if let Some(Entry { last, rendering }) = entries.get(question) {
+        if let Some(CacheEntry { last, rendering }) = entries.get(question) {
             if let Some(last) = last.as_mut().filter(|last| last.response.is_current(expected)) {
                 last.current_at = expected.clock.now();
                 return Found::Cached(Arc::clone(&last.response));
@@ -253,7 +253,7 @@ where
         question: Option<K>,
         expected: &Expected<'_>,
         render: impl Future<Output = Result<Versioned<Rendered>, Failed<E>>> + Send + 'static,
-    ) -> (Arc<Rendering<E>>, Waiting<E>) {
+    ) -> (Arc<Rendering<E>>, Waiter<E>) {
         let number = self.0.newest.fetch_add(1, Ordering::SeqCst) + 1;
         let (present, begun) = (expected.present, expected.clock.now());
         let (rendering, first) = Rendering::new(number);
@@ -306,7 +306,7 @@ where
                 let Rendered { content, memory, .. } = &*response.rendered;
                 // A response larger than the cache does not displace others, and a large list displaces only a few.
                 let room = if memory.is_some() { room / LISTS } else { room };
-                let last = || Last { response: Arc::clone(response), current_at: response.begun };
+                let last = || LastResponse { response: Arc::clone(response), current_at: response.begun };
                 entry.last = (content.size() <= room).then(last);
             }
             entry.last.is_none()
@@ -322,7 +322,7 @@ where
     /// compressed form counts against the size of the cache; a response that becomes too large with it is removed.
     ///
     /// At most one response per core is compressed at a time.
-    pub(crate) async fn compress(&self, question: &K, rendered: &Arc<Rendered>, coding: Coding) {
+    pub(crate) async fn compress(&self, question: &K, rendered: &Arc<Rendered>, coding: ContentEncoding) {
         if rendered.content.begin(coding) {
             let (cache, question, content) = (self.clone(), question.clone(), Arc::clone(&rendered.content));
             let running = async move {
@@ -347,7 +347,7 @@ where
         self.0.metrics.cache_size(entries.size());
     }
 
-    fn entries(&self) -> MutexGuard<'_, Shares<K, Entry<E>>> {
+    fn entries(&self) -> MutexGuard<'_, Shares<K, CacheEntry<E>>> {
         self.0.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

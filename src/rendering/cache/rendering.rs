@@ -22,20 +22,20 @@ pub(super) struct Rendering<E> {
 
 /// A request that waits for a rendering, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Waiting<E>(Arc<Rendering<E>>);
+pub(super) struct Waiter<E>(Arc<Rendering<E>>);
 
 impl<E: Clone> Rendering<E> {
     /// Makes a rendering, and the first request that waits for it.
-    pub(super) fn new(number: u64) -> (Arc<Self>, Waiting<E>) {
+    pub(super) fn new(number: u64) -> (Arc<Self>, Waiter<E>) {
         let rendering = Arc::new(Self { number, outcome: SetOnce::new(), waiting: watch::Sender::new(0) });
         let first = rendering.join();
         (rendering, first)
     }
 
     /// Lets another request wait for it.
-    pub(super) fn join(self: &Arc<Self>) -> Waiting<E> {
+    pub(super) fn join(self: &Arc<Self>) -> Waiter<E> {
         change(&self.waiting, |count| count + 1);
-        Waiting(Arc::clone(self))
+        Waiter(Arc::clone(self))
     }
 
     pub(super) fn is_under_way(&self) -> bool {
@@ -72,7 +72,7 @@ impl<E: Clone> Rendering<E> {
     }
 }
 
-impl<E: Clone> Waiting<E> {
+impl<E: Clone> Waiter<E> {
     pub(super) fn number(&self) -> u64 {
         self.0.number
     }
@@ -82,7 +82,7 @@ impl<E: Clone> Waiting<E> {
     }
 }
 
-impl<E> Drop for Waiting<E> {
+impl<E> Drop for Waiter<E> {
     fn drop(&mut self) {
         change(&self.0.waiting, |count| count.saturating_sub(1));
     }

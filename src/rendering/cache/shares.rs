@@ -31,7 +31,7 @@ impl<K: Clone + Hash + Eq, V: Value> Shares<K, V> {
 
     /// Returns the value of a key and marks it as used. The caller must not change how many bytes it takes.
     pub(super) fn get(&mut self, key: &K) -> Option<&mut V> {
-        self.of(key).get(key)
+        self.share(key).get(key)
     }
 
     /// Returns the value of a key without marking it as used.
@@ -41,7 +41,7 @@ impl<K: Clone + Hash + Eq, V: Value> Shares<K, V> {
 
     /// Changes the value of a key, which starts as the default, and drops other values until all fit.
     pub(super) fn change<R>(&mut self, key: &K, change: impl FnOnce(&mut V) -> R) -> R {
-        let result = self.of(key).change(key, change);
+        let result = self.share(key).change(key, change);
         let left = self.limit.saturating_sub(self.few.size());
         self.any.limit_to(left.min(self.limit / SHARE));
         result
@@ -49,7 +49,7 @@ impl<K: Clone + Hash + Eq, V: Value> Shares<K, V> {
 
     /// Makes the value of a key the first to be dropped.
     pub(super) fn demote(&mut self, key: &K) {
-        self.of(key).demote(key);
+        self.share(key).demote(key);
     }
 
     /// Returns how many bytes the values take.
@@ -57,7 +57,7 @@ impl<K: Clone + Hash + Eq, V: Value> Shares<K, V> {
         self.few.size() + self.any.size()
     }
 
-    fn of(&mut self, key: &K) -> &mut LruByBytes<K, V> {
+    fn share(&mut self, key: &K) -> &mut LruByBytes<K, V> {
         if (self.is_any)(key) { &mut self.any } else { &mut self.few }
     }
 }

@@ -12,22 +12,22 @@ use rocket::tokio::io::{AsyncRead, ReadBuf};
 use rocket::tokio::time::timeout;
 
 use crate::changes::{self, Delta, FullState, TooSlow};
-use crate::http::content::Kept;
-use crate::rendering::{Answer, JSON, between, envelope};
+use crate::http::content::CacheControl;
+use crate::rendering::{ApiResponse, JSON, between, envelope};
 
 /// How often a response that waits sends a line break before its JSON, because Rocket notices only when it sends
 /// something that a client has gone.
 const PULSE: Duration = Duration::from_secs(5);
 
 /// The response of `/changes`.
-pub(in super::super) enum Changed {
-    Delta(Box<Answer>),
+pub(in super::super) enum ChangesResponse {
+    Delta(Box<ApiResponse>),
     /// A full state, which all clients share, and how caches may keep it.
-    Full(Arc<FullState>, Kept),
-    Later(Awaited),
+    Full(Arc<FullState>, CacheControl),
+    Later(LongPollResponse),
 }
 
-impl<'r> Responder<'r, 'r> for Changed {
+impl<'r> Responder<'r, 'r> for ChangesResponse {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'r> {
         let (state, kept) = match self {
             Self::Delta(answer) => return answer.respond_to(request),
@@ -36,7 +36,7 @@ impl<'r> Responder<'r, 'r> for Changed {
         };
         let (before, after) = envelope::ENVELOPE;
         let whole = |text: &[u8]| std::iter::once(Ok(text.to_vec()));
-        let pieces = whole(before).chain(changes::Sending::new(state)).chain(whole(after));
+        let pieces = whole(before).chain(changes::FullStateBody::new(state)).chain(whole(after));
         let pieces = pieces.map(|piece| Piece(piece.map(io::Cursor::new)));
         let mut response = Response::new();
         response.set_raw_header("Content-Type", JSON);
@@ -59,15 +59,15 @@ impl AsyncRead for Piece {
 }
 
 /// A response whose delta is not there yet. It begins at once, with line breaks, which JSON allows before a value.
-pub(in super::super) struct Awaited(Pin<Box<dyn Future<Output = Arc<Delta>> + Send>>);
+pub(in super::super) struct LongPollResponse(Pin<Box<dyn Future<Output = Arc<Delta>> + Send>>);
 
-impl Awaited {
+impl LongPollResponse {
     pub(super) fn new(waiting: impl Future<Output = Arc<Delta>> + Send + 'static) -> Self {
         Self(Box::pin(waiting))
     }
 }
 
-impl<'r> Responder<'r, 'r> for Awaited {
+impl<'r> Responder<'r, 'r> for LongPollResponse {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'r> {
         let body = stream::unfold(Some(self.0), async |waiting| {
             let mut waiting = waiting?;
@@ -79,7 +79,7 @@ impl<'r> Responder<'r, 'r> for Awaited {
         });
         let mut response = ByteStream::from(body).respond_to(request)?;
         response.set_raw_header("Content-Type", JSON);
-        response.set_raw_header("Cache-Control", Kept::NEVER);
+        response.set_raw_header("Cache-Control", CacheControl::NEVER);
         Ok(response)
     }
 }

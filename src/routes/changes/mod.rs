@@ -1,6 +1,6 @@
 mod body;
-mod live;
 mod stream;
+mod subscriber;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,20 +10,22 @@ use rocket::request::Request;
 use rocket::tokio::select;
 use rocket::tokio::time::{Instant, timeout, timeout_at};
 
-use self::body::{Awaited, Changed};
-use self::live::{Found, Live, News, Told};
-use self::stream::{ChangeStream, Sending};
+use self::body::{ChangesResponse, LongPollResponse};
+use self::stream::{ChangeStream, EventStream};
+use self::subscriber::{Announced, LiveUpdate, StateUpdate, Subscriber};
 use crate::changes::{Cursor, Follower, State};
 use crate::config::{Config, Streams};
 use crate::described;
-use crate::guards::{Caller, LastEvent, MinimumState, Param, Select, Since, Wait, guard, managed};
+use crate::guards::{
+    AreaFilter, Caller, LastEventId, MinimumState, QueryParam, SinceCursor, Wait, guard, managed,
+};
 use crate::http::admission::Account;
-use crate::http::content::{Between, Kept};
+use crate::http::content::{CacheControl, CacheTopology};
 use crate::http::error::Problem;
 use crate::http::fairings::Draining;
-use crate::http::quotas::{Client, Seats, Slot};
+use crate::http::quotas::{Client, ConcurrencyPermit, StreamLimiter};
 use crate::openapi::{Described, Interface, Operation, Part};
-use crate::rendering::{Answer, JSON, Renderer, between, envelope};
+use crate::rendering::{ApiResponse, JSON, Renderer, between, envelope};
 use crate::schema::reference;
 use crate::schema::resources::Floods;
 use crate::stores::FloodQuery;
@@ -33,18 +35,18 @@ use crate::telemetry::Metrics;
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_changes)
-            .says("What changed since a cursor; without one, all flood states")
-            .gives_result(reference("Delta"))
+            .summary("What changed since a cursor; without one, all flood states")
+            .result(reference("Delta"))
             .with(|operation, interface| {
                 if interface.config.cache.shared().is_some() {
-                    operation.gives_nothing(304, "What the client has is what it would get.");
+                    operation.empty_response(304, "What the client has is what it would get.");
                 }
             }),
-        described!(stream_changes).says("What changes, as server-sent events that do not end").with(
+        described!(stream_changes).summary("What changes, as server-sent events that do not end").with(
             |operation, _| {
                 // In OpenAPI before 3.2, the schema is that of each event.
-                operation.gives("text/event-stream", reference("ChangeEvent"));
-                operation.gives_nothing(204, "Streams are switched off: do not connect again.");
+                operation.response("text/event-stream", reference("ChangeEvent"));
+                operation.empty_response(204, "Streams are switched off: do not connect again.");
             },
         ),
     ]
@@ -54,35 +56,36 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/changes")]
 pub(super) async fn list_changes(
     _caller: Caller,
-    since: Param<Since>,
-    select: Select<Floods>,
-    minimum_state: Param<MinimumState>,
-    wait: Param<Wait>,
+    since: QueryParam<SinceCursor>,
+    select: AreaFilter<Floods>,
+    minimum_state: QueryParam<MinimumState>,
+    wait: QueryParam<Wait>,
     watch: Watch,
-) -> Result<Changed, Problem> {
+) -> Result<ChangesResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
     let (current, since) = watch.current(since.0).await?;
     let tick = watch.every.filter(|_| wait.0.is_zero()).map(|every| watch.follower.at_tick(every, &current));
     if let Some((states, left)) = &tick
-        && let Found::Delta(delta) = Found::of(states, since, &query)
+        && let StateUpdate::Delta(delta) = StateUpdate::since(states, since, &query)
     {
         // A client that has read further gets nothing new, and keeps its cursor until the next tick.
-        let answer = Answer::public(JSON, envelope::result(&*delta)?).until_tick(*left);
-        return Ok(Changed::Delta(Box::new(answer)));
+        let answer = ApiResponse::public(JSON, envelope::result(&*delta)?).until_tick(*left);
+        return Ok(ChangesResponse::Delta(Box::new(answer)));
     }
-    let delta = match Found::of(&current, since, &query) {
-        Found::Full(state) => {
+    let delta = match StateUpdate::since(&current, since, &query) {
+        StateUpdate::Full(state) => {
             let full = watch.renderer.full_state(&state, &query, watch.account.as_ref()).await?;
-            let kept = tick.map_or(Kept::Never, |(_, left)| Kept::UntilTick(left));
-            return Ok(Changed::Full(full, kept));
+            let kept = tick.map_or(CacheControl::Never, |(_, left)| CacheControl::UntilTick(left));
+            return Ok(ChangesResponse::Full(full, kept));
         }
-        Found::Delta(delta) => delta,
+        StateUpdate::Delta(delta) => delta,
     };
     if !delta.is_empty() || wait.0.is_zero() || watch.limits.total == 0 {
-        return Ok(Changed::Delta(Box::new(Answer::private_result(&*delta)?)));
+        return Ok(ChangesResponse::Delta(Box::new(ApiResponse::private_result(&*delta)?)));
     }
     let ends = Instant::now() + wait.0;
-    let (seat, mut live) = (watch.seat()?, Live::new(watch.follower, query, since, Some(Told::Current)));
+    let (seat, mut live) =
+        (watch.seat()?, Subscriber::new(watch.follower, query, since, Some(Announced::Current)));
     let waiting = async move {
         let _seat = seat;
         let next = async {
@@ -92,22 +95,22 @@ pub(super) async fn list_changes(
             }
         };
         match timeout_at(ends, next).await {
-            Ok(Some(News::Changed(Found::Delta(changed)))) => changed,
+            Ok(Some(LiveUpdate::Changed(StateUpdate::Delta(changed)))) => changed,
             // A client that asks again learns that the store is away, or gets the full state.
             _ => delta,
         }
     };
-    Ok(Changed::Later(Awaited::new(waiting)))
+    Ok(ChangesResponse::Later(LongPollResponse::new(waiting)))
 }
 
 /// `GET /changes/stream`: sends what changes as server-sent events.
 #[get("/changes/stream")]
 pub(super) async fn stream_changes(
     _caller: Caller,
-    since: Param<Since>,
-    last: LastEvent,
-    select: Select<Floods>,
-    minimum_state: Param<MinimumState>,
+    since: QueryParam<SinceCursor>,
+    last: LastEventId,
+    select: AreaFilter<Floods>,
+    minimum_state: QueryParam<MinimumState>,
     watch: Watch,
 ) -> Result<ChangeStream, Problem> {
     if watch.limits.total == 0 {
@@ -115,8 +118,8 @@ pub(super) async fn stream_changes(
     }
     let seat = watch.seat()?;
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    let live = Live::new(watch.follower.clone(), query, last.0.or(since.0), None);
-    Ok(ChangeStream::of(Sending::new(live, seat, watch)))
+    let live = Subscriber::new(watch.follower.clone(), query, last.0.or(since.0), None);
+    Ok(ChangeStream::new(EventStream::new(live, seat, watch)))
 }
 
 /// What a request needs to wait for changes. A guard.
@@ -124,7 +127,7 @@ pub(super) struct Watch {
     follower: Follower,
     renderer: Arc<Renderer>,
     account: Option<Account>,
-    seats: Seats,
+    seats: StreamLimiter,
     client: Client,
     draining: Draining,
     limits: Streams,
@@ -135,22 +138,22 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    fn of(request: &Request<'_>) -> Result<Self, Problem> {
+    fn read(request: &Request<'_>) -> Result<Self, Problem> {
         let config = managed::<Config>(request)?;
-        let account = Account::of(request);
+        let account = Account::for_request(request);
         let client = account.as_ref().map(|account| account.client().clone());
         Ok(Self {
             follower: managed::<Follower>(request)?.clone(),
             renderer: Arc::clone(managed::<Arc<Renderer>>(request)?),
             account,
-            seats: managed::<Seats>(request)?.clone(),
+            seats: managed::<StreamLimiter>(request)?.clone(),
             client: client.unwrap_or(Client::Rest),
             draining: managed::<Draining>(request)?.clone(),
             limits: config.streams,
             timeout: config.limits.timeout,
             every: match between(request) {
-                Between::SharedCaches(every) => Some(every),
-                Between::AnyCaches | Between::SharedCachesButCredential => None,
+                CacheTopology::SharedCaches(every) => Some(every),
+                CacheTopology::AnyCaches | CacheTopology::SharedCachesButCredential => None,
             },
             metrics: managed::<Metrics>(request)?.clone(),
         })
@@ -175,15 +178,15 @@ impl Watch {
     /// # Errors
     ///
     /// 429 if the client has as many as it may have, 503 if the server has.
-    fn seat(&self) -> Result<Slot<Client>, Problem> {
+    fn seat(&self) -> Result<ConcurrencyPermit<Client>, Problem> {
         Ok(self.seats.take(self.client.clone())?)
     }
 }
 
-guard!(Watch, |request| Self::of(request));
+guard!(Watch, |request| Self::read(request));
 
 impl Part for Watch {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        operation.refuses(429, "The client has too many streams, or sends too many requests.");
+        operation.error(429, "The client has too many streams, or sends too many requests.");
     }
 }

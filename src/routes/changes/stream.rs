@@ -15,12 +15,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Watch;
-use super::live::{Found, Live, News};
+use super::subscriber::{LiveUpdate, StateUpdate, Subscriber};
 use crate::changes::{self, Delta, State};
 use crate::http::admission::Account;
-use crate::http::content::Kept;
+use crate::http::content::CacheControl;
 use crate::http::fairings::Draining;
-use crate::http::quotas::{Client, Slot};
+use crate::http::quotas::{Client, ConcurrencyPermit};
 use crate::rendering::Renderer;
 use crate::telemetry::Metrics;
 
@@ -36,8 +36,8 @@ const REST: Duration = Duration::from_millis(500);
 const CHUNK: usize = 1 << 10;
 
 /// A stream while it is sent.
-pub(super) struct Sending {
-    live: Live,
+pub(super) struct EventStream {
+    live: Subscriber,
     /// When the client may connect again; `None` once it was told.
     retry: Option<Duration>,
     ready: VecDeque<Text>,
@@ -50,18 +50,18 @@ pub(super) struct Sending {
     metrics: Metrics,
     renderer: Arc<Renderer>,
     account: Option<Account>,
-    _seat: Slot<Client>,
+    _seat: ConcurrencyPermit<Client>,
 }
 
 /// A part of what a stream sends.
 enum Text {
     Own(String),
     /// A full state, which all streams share. It ends with the line of its event.
-    Shared(changes::Sending),
+    Shared(changes::FullStateBody),
 }
 
-impl Sending {
-    pub(super) fn new(live: Live, seat: Slot<Client>, watch: Watch) -> Self {
+impl EventStream {
+    pub(super) fn new(live: Subscriber, seat: ConcurrencyPermit<Client>, watch: Watch) -> Self {
         // Clients that lose a server at the same time do not all come to another one at the same time.
         let retry = Duration::from_millis(2_000 + RandomState::new().hash_one(0) % 6_000);
         Self {
@@ -115,10 +115,11 @@ impl Sending {
         loop {
             sleep_until(self.rested).await;
             let parts = match self.live.next().await? {
-                News::Stale(since) => vec![Text::Own(event("stale", &json!({ "stale_since": since })))],
-                News::Changed(Found::Delta(delta)) => vec![Text::Own(events(&delta, false))],
-                News::Current(Found::Delta(delta)) => vec![Text::Own(events(&delta, true))],
-                News::Changed(Found::Full(state)) | News::Current(Found::Full(state)) => {
+                LiveUpdate::Stale(since) => vec![Text::Own(event("stale", &json!({ "stale_since": since })))],
+                LiveUpdate::Changed(StateUpdate::Delta(delta)) => vec![Text::Own(events(&delta, false))],
+                LiveUpdate::Current(StateUpdate::Delta(delta)) => vec![Text::Own(events(&delta, true))],
+                LiveUpdate::Changed(StateUpdate::Full(state))
+                | LiveUpdate::Current(StateUpdate::Full(state)) => {
                     let (query, account) = (&self.live.query, self.account.as_ref());
                     let Ok(full) = self.renderer.full_state(&state, query, account).await else {
                         // Later there may be room for the state that is the latest then.
@@ -130,7 +131,7 @@ impl Sending {
                     let after = format!("\n\nid:{}\n{changed}", full.cursor);
                     vec![
                         Text::Own("event:areas\ndata:".to_owned()),
-                        Text::Shared(changes::Sending::new(full)),
+                        Text::Shared(changes::FullStateBody::new(full)),
                         Text::Own(after),
                     ]
                 }
@@ -170,8 +171,8 @@ fn event<T: Serialize>(name: &str, data: &T) -> String {
 pub(in super::super) struct ChangeStream(Option<Pin<Box<dyn Stream<Item = Vec<u8>> + Send>>>);
 
 impl ChangeStream {
-    pub(super) fn of(sending: Sending) -> Self {
-        Self(Some(Box::pin(stream::unfold(sending, Sending::next))))
+    pub(super) fn new(sending: EventStream) -> Self {
+        Self(Some(Box::pin(stream::unfold(sending, EventStream::next))))
     }
 
     pub(super) fn off() -> Self {
@@ -186,7 +187,7 @@ impl<'r> Responder<'r, 'r> for ChangeStream {
         response.set_header(ContentType::EventStream);
         // Each stream keeps a buffer of this size.
         response.set_max_chunk_size(CHUNK);
-        response.set_raw_header("Cache-Control", Kept::NEVER);
+        response.set_raw_header("Cache-Control", CacheControl::NEVER);
         // nginx gathers the response otherwise.
         response.set_raw_header("X-Accel-Buffering", "no");
         Ok(response)

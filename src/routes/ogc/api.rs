@@ -1,14 +1,14 @@
 use serde_json::{Map, Value, json};
 
-use super::asked::{Site, selection_parameters};
 use super::documents::SCHEMA;
+use super::params::{OgcState, selection_parameters};
 use crate::formats::tables::{Collection, Column};
 
 /// The media type of the description. QGIS reads it only with exactly this one.
 pub(super) const OPENAPI: &str = "application/vnd.oai.openapi+json;version=3.0";
 
 /// Returns a description of the addresses as `OpenAPI` 3.0 (§9), which is older than that of the whole interface.
-pub(super) fn document(site: &Site<'_>) -> Value {
+pub(super) fn document(site: &OgcState<'_>) -> Value {
     let mut paths = Map::new();
     for (path, id, says) in [
         ("/", "landing", "The landing page"),

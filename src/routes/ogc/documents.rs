@@ -2,7 +2,7 @@ use geo::Rect;
 use serde_json::{Value, json};
 
 use super::api::OPENAPI;
-use super::asked::{Asked, Site};
+use super::params::{OgcParams, OgcState};
 use crate::formats::tables::{Collection, GEOJSON};
 use crate::http::error::Problem;
 use crate::model::{AreaSelector, around_both};
@@ -27,12 +27,12 @@ fn link(href: String, rel: &str, media_type: &str, title: &str) -> Value {
 }
 
 /// Returns the link to a document itself.
-fn own_link(site: &Site<'_>, path: &str) -> Value {
+fn own_link(site: &OgcState<'_>, path: &str) -> Value {
     link(site.address(path), "self", "application/json", "This document")
 }
 
 /// Returns the landing page (§7.2).
-pub(super) fn landing(site: &Site<'_>, asked: &Asked) -> Value {
+pub(super) fn landing(site: &OgcState<'_>, asked: &OgcParams) -> Value {
     let texts = asked.language.texts();
     let docs = format!("{}/docs", site.config.base_url.origin());
     let links = [
@@ -60,7 +60,7 @@ pub(super) fn conformance() -> Value {
 /// # Errors
 ///
 /// Any error of the store.
-pub(super) async fn collections(site: &Site<'_>, asked: &Asked) -> Result<Value, Problem> {
+pub(super) async fn collections(site: &OgcState<'_>, asked: &OgcParams) -> Result<Value, Problem> {
     let around = around(site).await?;
     let all = Collection::ALL.map(|collection| described(site, asked, collection, around));
     Ok(json!({ "links": [own_link(site, "/collections")], "collections": all }))
@@ -72,22 +72,27 @@ pub(super) async fn collections(site: &Site<'_>, asked: &Asked) -> Result<Value,
 ///
 /// Any error of the store.
 pub(super) async fn collection(
-    site: &Site<'_>,
-    asked: &Asked,
+    site: &OgcState<'_>,
+    asked: &OgcParams,
     collection: Collection,
 ) -> Result<Value, Problem> {
     Ok(described(site, asked, collection, around(site).await?))
 }
 
 /// Returns the box around all areas and all infrastructure; `None` if there are none.
-async fn around(site: &Site<'_>) -> Result<Option<Rect<f64>>, Problem> {
+async fn around(site: &OgcState<'_>) -> Result<Option<Rect<f64>>, Problem> {
     let places = site.renderer.store.places().await?.value;
     let everything = AreaSelector::default();
     let boxes = [places.areas().around(&everything), places.infrastructure_layer(&everything, None).bounds()];
     Ok(boxes.into_iter().flatten().reduce(around_both))
 }
 
-fn described(site: &Site<'_>, asked: &Asked, collection: Collection, around: Option<Rect<f64>>) -> Value {
+fn described(
+    site: &OgcState<'_>,
+    asked: &OgcParams,
+    collection: Collection,
+    around: Option<Rect<f64>>,
+) -> Value {
     let path = format!("/collections/{collection}");
     let names = &asked.language.texts().group("ogc")["names"][collection.name()];
     let (items, columns) = (format!("{path}/items"), format!("{path}/schema"));
@@ -121,7 +126,12 @@ fn described(site: &Site<'_>, asked: &Asked, collection: Collection, around: Opt
 }
 
 /// Returns the columns of a collection as a JSON Schema, as the document of this name below it. All columns are parameters.
-pub(super) fn schema(site: &Site<'_>, asked: &Asked, collection: Collection, document: &str) -> Value {
+pub(super) fn schema(
+    site: &OgcState<'_>,
+    asked: &OgcParams,
+    collection: Collection,
+    document: &str,
+) -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": site.address(&format!("/collections/{collection}/{document}")),

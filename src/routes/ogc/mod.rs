@@ -1,28 +1,27 @@
 //! OGC API – Features 1.0, Part 1: the parts Core, GeoJSON and OpenAPI 3.0 (OGC 17-069r4).
 
 mod api;
-mod asked;
 mod documents;
+mod params;
 
 use rocket::http::Header;
 use rocket::{Responder, get};
 use serde_json::{Value, json};
 
-use self::asked::{Asked, Site};
+use self::params::{OgcParams, OgcState};
 use crate::described;
 use crate::formats::tables::{Collection, GEOJSON};
 use crate::guards::Caller;
 use crate::http::error::Problem;
 use crate::openapi::{Described, Interface, Operation, Parameter};
-use crate::rendering::{Answer, Answers, ItemsQuery, JSON, Question, Wanted};
+use crate::rendering::{ApiResponse, ItemSelector, ItemsQuery, JSON, ResponseCache, ResponseKey};
 use crate::schema::{array, object};
 
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     let document = || json!({ "type": "object" });
-    let strict = |described: Described| described.refuses_unknown_parameters();
-    let with_collection =
-        |described: Described| strict(described).refuses(404, "There is no such collection.");
+    let strict = |described: Described| described.strict_parameters();
+    let with_collection = |described: Described| strict(described).error(404, "There is no such collection.");
     let text = json!({ "type": "string" });
     let links = array(object(json!({ "href": text, "rel": text, "type": text, "title": text })));
     let feature = object(json!({
@@ -41,96 +40,108 @@ pub(super) fn routes() -> Vec<Described> {
     }));
     vec![
         strict(described!(show_landing))
-            .says("The data for GIS programs: the landing page of OGC API – Features")
-            .gives(document()),
-        strict(described!(list_conformance)).says("The parts of OGC API – Features that the service has").gives(document()),
+            .summary("The data for GIS programs: the landing page of OGC API – Features")
+            .response(document()),
+        strict(described!(list_conformance)).summary("The parts of OGC API – Features that the service has").response(document()),
         strict(described!(describe_api))
-            .says("The description of these addresses for GIS programs")
-            .with(|operation, _| operation.gives(api::OPENAPI, json!({ "type": "object" }))),
-        strict(described!(list_collections)).says("The collections of features").gives(document()),
-        with_collection(described!(show_collection)).says("One collection").gives(document()),
+            .summary("The description of these addresses for GIS programs")
+            .with(|operation, _| operation.response(api::OPENAPI, json!({ "type": "object" }))),
+        strict(described!(list_collections)).summary("The collections of features").response(document()),
+        with_collection(described!(show_collection)).summary("One collection").response(document()),
         with_collection(described!(show_schema))
-            .says("The columns of a collection, as JSON Schema")
-            .with(|operation, _| operation.gives(documents::SCHEMA, json!({ "type": "object" }))),
+            .summary("The columns of a collection, as JSON Schema")
+            .with(|operation, _| operation.response(documents::SCHEMA, json!({ "type": "object" }))),
         with_collection(described!(show_queryables))
-            .says("The columns that select features of a collection: all of them, as JSON Schema")
-            .with(|operation, _| operation.gives(documents::SCHEMA, json!({ "type": "object" }))),
+            .summary("The columns that select features of a collection: all of them, as JSON Schema")
+            .with(|operation, _| operation.response(documents::SCHEMA, json!({ "type": "object" }))),
         with_collection(described!(list_items))
-            .says("Features of a collection, page by page. Each column is a parameter too: `state=3` selects by its value")
+            .summary("Features of a collection, page by page. Each column is a parameter too: `state=3` selects by its value")
             .with(takes_selection)
             .with(move |operation, _| {
-                operation.gives(GEOJSON, features.clone());
-                operation.is_shared();
+                operation.response(GEOJSON, features.clone());
+                operation.cached_response();
             }),
         with_collection(described!(show_item))
-            .says("One feature of a collection")
-            .refuses(404, "There is no such feature.")
+            .summary("One feature of a collection")
+            .error(404, "There is no such feature.")
             .with(move |operation, _| {
-                operation.gives(GEOJSON, feature.clone());
-                operation.is_shared();
+                operation.response(GEOJSON, feature.clone());
+                operation.cached_response();
             }),
     ]
 }
 
 fn takes_selection(operation: &mut Operation, interface: &Interface<'_>) {
-    for (name, says, schema) in asked::selection_parameters(interface.config) {
-        operation.takes(Parameter::query(name, says, schema));
+    for (name, says, schema) in params::selection_parameters(interface.config) {
+        operation.parameter(Parameter::query(name, says, schema));
     }
 }
 
 /// A response whose form does not depend on `Accept`.
 #[derive(Responder)]
-pub(super) struct Shown {
-    answer: Answer,
+pub(super) struct OgcResponse {
+    answer: ApiResponse,
     vary: Header<'static>,
 }
 
-impl Shown {
+impl OgcResponse {
     /// Makes the response with a document, whose texts are in the language that the client prefers.
     fn document(media_type: &'static str, document: &Value) -> Self {
         Self {
-            answer: Answer::public(media_type, document.to_string().into_bytes()),
+            answer: ApiResponse::public(media_type, document.to_string().into_bytes()),
             vary: Header::new("Vary", "Accept-Encoding, Accept-Language"),
         }
     }
 
     /// Makes the response with features, which are the same in all languages.
-    async fn features(collection: Collection, wanted: Wanted, answers: Answers) -> Result<Self, Problem> {
-        let answer = answers.to(Question::Items(ItemsQuery { collection, wanted })).await?;
+    async fn features(
+        collection: Collection,
+        wanted: ItemSelector,
+        answers: ResponseCache,
+    ) -> Result<Self, Problem> {
+        let answer = answers.to(ResponseKey::Items(ItemsQuery { collection, wanted })).await?;
         Ok(Self { answer, vary: Header::new("Vary", "Accept-Encoding") })
     }
 }
 
 /// `GET /ogc`: responds with the landing page.
 #[get("/ogc")]
-pub(super) async fn show_landing(_caller: Caller, asked: Asked, site: Site<'_>) -> Result<Shown, Problem> {
+pub(super) async fn show_landing(
+    _caller: Caller,
+    asked: OgcParams,
+    site: OgcState<'_>,
+) -> Result<OgcResponse, Problem> {
     asked.takes(&[])?;
-    Ok(Shown::document(JSON, &documents::landing(&site, &asked)))
+    Ok(OgcResponse::document(JSON, &documents::landing(&site, &asked)))
 }
 
 /// `GET /ogc/conformance`: responds with the parts of the standard that the service has.
 #[get("/ogc/conformance")]
-pub(super) async fn list_conformance(_caller: Caller, asked: Asked) -> Result<Shown, Problem> {
+pub(super) async fn list_conformance(_caller: Caller, asked: OgcParams) -> Result<OgcResponse, Problem> {
     asked.takes(&[])?;
-    Ok(Shown::document(JSON, &documents::conformance()))
+    Ok(OgcResponse::document(JSON, &documents::conformance()))
 }
 
 /// `GET /ogc/api`: responds with the description of these addresses.
 #[get("/ogc/api")]
-pub(super) async fn describe_api(_caller: Caller, asked: Asked, site: Site<'_>) -> Result<Shown, Problem> {
+pub(super) async fn describe_api(
+    _caller: Caller,
+    asked: OgcParams,
+    site: OgcState<'_>,
+) -> Result<OgcResponse, Problem> {
     asked.takes(&[])?;
-    Ok(Shown::document(api::OPENAPI, &api::document(&site)))
+    Ok(OgcResponse::document(api::OPENAPI, &api::document(&site)))
 }
 
 /// `GET /ogc/collections`: responds with the collections.
 #[get("/ogc/collections")]
 pub(super) async fn list_collections(
     _caller: Caller,
-    asked: Asked,
-    site: Site<'_>,
-) -> Result<Shown, Problem> {
+    asked: OgcParams,
+    site: OgcState<'_>,
+) -> Result<OgcResponse, Problem> {
     asked.takes(&[])?;
-    Ok(Shown::document(JSON, &documents::collections(&site, &asked).await?))
+    Ok(OgcResponse::document(JSON, &documents::collections(&site, &asked).await?))
 }
 
 /// `GET /ogc/collections/:collection`: responds with one collection.
@@ -138,12 +149,12 @@ pub(super) async fn list_collections(
 pub(super) async fn show_collection(
     _caller: Caller,
     collection: &str,
-    asked: Asked,
-    site: Site<'_>,
-) -> Result<Shown, Problem> {
+    asked: OgcParams,
+    site: OgcState<'_>,
+) -> Result<OgcResponse, Problem> {
     let collection = named(collection)?;
     asked.takes(&[])?;
-    Ok(Shown::document(JSON, &documents::collection(&site, &asked, collection).await?))
+    Ok(OgcResponse::document(JSON, &documents::collection(&site, &asked, collection).await?))
 }
 
 /// `GET /ogc/collections/:collection/schema`: responds with the columns of a collection.
@@ -151,9 +162,9 @@ pub(super) async fn show_collection(
 pub(super) async fn show_schema(
     _caller: Caller,
     collection: &str,
-    asked: Asked,
-    site: Site<'_>,
-) -> Result<Shown, Problem> {
+    asked: OgcParams,
+    site: OgcState<'_>,
+) -> Result<OgcResponse, Problem> {
     schema(&site, &asked, collection, "schema")
 }
 
@@ -162,16 +173,21 @@ pub(super) async fn show_schema(
 pub(super) async fn show_queryables(
     _caller: Caller,
     collection: &str,
-    asked: Asked,
-    site: Site<'_>,
-) -> Result<Shown, Problem> {
+    asked: OgcParams,
+    site: OgcState<'_>,
+) -> Result<OgcResponse, Problem> {
     schema(&site, &asked, collection, "queryables")
 }
 
-fn schema(site: &Site<'_>, asked: &Asked, collection: &str, document: &str) -> Result<Shown, Problem> {
+fn schema(
+    site: &OgcState<'_>,
+    asked: &OgcParams,
+    collection: &str,
+    document: &str,
+) -> Result<OgcResponse, Problem> {
     let collection = named(collection)?;
     asked.takes(&[])?;
-    Ok(Shown::document(documents::SCHEMA, &documents::schema(site, asked, collection, document)))
+    Ok(OgcResponse::document(documents::SCHEMA, &documents::schema(site, asked, collection, document)))
 }
 
 /// `GET /ogc/collections/:collection/items`: responds with features of a collection.
@@ -179,13 +195,13 @@ fn schema(site: &Site<'_>, asked: &Asked, collection: &str, document: &str) -> R
 pub(super) async fn list_items(
     _caller: Caller,
     collection: &str,
-    asked: Asked,
-    site: Site<'_>,
-    answers: Answers,
-) -> Result<Shown, Problem> {
+    asked: OgcParams,
+    site: OgcState<'_>,
+    answers: ResponseCache,
+) -> Result<OgcResponse, Problem> {
     let collection = named(collection)?;
     let wanted = asked.selection(collection, &site.renderer.tables)?;
-    Shown::features(collection, wanted, answers).await
+    OgcResponse::features(collection, wanted, answers).await
 }
 
 /// `GET /ogc/collections/:collection/items/:id`: responds with one feature.
@@ -194,12 +210,12 @@ pub(super) async fn show_item(
     _caller: Caller,
     collection: &str,
     id: &str,
-    asked: Asked,
-    answers: Answers,
-) -> Result<Shown, Problem> {
+    asked: OgcParams,
+    answers: ResponseCache,
+) -> Result<OgcResponse, Problem> {
     let collection = named(collection)?;
     asked.takes(&[])?;
-    Shown::features(collection, Wanted::One(id.to_owned()), answers).await
+    OgcResponse::features(collection, ItemSelector::One(id.to_owned()), answers).await
 }
 
 fn named(name: &str) -> Result<Collection, Problem> {

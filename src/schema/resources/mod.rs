@@ -23,7 +23,7 @@ use crate::schema;
 
 /// A resource with a place on the map.
 ///
-/// Guards that validate differently by resource are generic over it: `Select<Floods>`.
+/// Guards that validate differently by resource are generic over it: `AreaFilter<Floods>`.
 pub trait MapResource: Debug + Send + Sync + 'static {
     /// Its description.
     const DESCRIPTION: Description;

@@ -131,7 +131,7 @@ async fn replace(database: &Database, by: &Path) -> Result<Option<PathBuf>, Open
         let mode = query_scalar::<_, String>("PRAGMA journal_mode = DELETE").fetch_one(&mut connection).await;
         let in_use = match &mode {
             Ok(mode) => mode != "delete",
-            Err(error) => Cause::of(error) == Cause::Busy,
+            Err(error) => Cause::classify(error) == Cause::Busy,
         };
         connection.close().await.map_err(FileError::from)?;
         if in_use {

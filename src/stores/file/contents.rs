@@ -70,7 +70,7 @@ pub(super) async fn load(
 ) -> Result<State, FileError> {
     let dataset = dataset(from).await?;
     let service = Service {
-        keys: Keys::of(tables::API_KEYS.all(from).await?, counts.keys),
+        keys: Keys::new(tables::API_KEYS.all(from).await?, counts.keys),
         uploads: tables::images(from).await?.into_iter().collect(),
         signing_key: tables::signing_key(from).await?,
         last_heard: tables::SOURCES.all(from).await?.into_iter().collect(),

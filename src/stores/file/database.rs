@@ -25,7 +25,7 @@ pub(super) struct Database {
 
 impl Database {
     /// Returns the configured file. Does not open it.
-    pub(super) fn of(settings: &StoreSettings) -> Result<Self, OpenError> {
+    pub(super) fn from_settings(settings: &StoreSettings) -> Result<Self, OpenError> {
         Ok(Self::at(Settings::path(settings)?, settings.timeout))
     }
 
@@ -44,7 +44,7 @@ impl Database {
 
     /// Identifies the log that the file has now.
     pub(super) fn log_identity(&self) -> Option<Identity> {
-        Identity::of(&self.log()).ok()
+        Identity::from_path(&self.log()).ok()
     }
 
     /// Returns an error with the path of the file.

@@ -38,7 +38,7 @@ impl FileError {
     /// Returns why the file cannot be written, as health checks tell it.
     pub(super) fn reason(&self) -> &'static str {
         let cause = match self {
-            Self::Database(error) => Cause::of(error).text(),
+            Self::Database(error) => Cause::classify(error).text(),
             Self::Row { .. } => None,
             Self::Lost(reason) => Some(*reason),
         };
@@ -60,7 +60,7 @@ pub(super) enum Cause {
 
 impl Cause {
     /// Returns the cause of an error.
-    pub(super) fn of(error: &sqlx::Error) -> Self {
+    pub(super) fn classify(error: &sqlx::Error) -> Self {
         let Some(error) = error.as_database_error() else { return Self::Other };
         // The low byte is the primary code, https://www.sqlite.org/rescode.html.
         let code: Option<u32> = error.code().and_then(|code| code.parse().ok());
@@ -92,7 +92,7 @@ impl Cause {
 }
 
 fn described(error: &sqlx::Error) -> String {
-    let cause = Cause::of(error).text();
+    let cause = Cause::classify(error).text();
     match (cause, error) {
         (Some(cause), _) => cause.to_owned(),
         (None, sqlx::Error::Database(error)) => match error.code() {

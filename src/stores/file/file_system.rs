@@ -25,7 +25,7 @@ pub(super) struct Identity {
 
 impl Identity {
     /// Returns the identity of the file that has a path now.
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
+    pub(super) fn from_path(path: &Path) -> io::Result<Self> {
         let found = fs::metadata(path)?;
         Ok(Self { device: found.dev(), number: found.ino() })
     }

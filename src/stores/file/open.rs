@@ -42,7 +42,7 @@ impl OpenStore for OpenFile {
     /// Opens the file for a server, which must be the only one. Creates it if there is none, and brings its schema up to
     /// date.
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-        let database = Database::of(settings)?;
+        let database = Database::from_settings(settings)?;
         let opening = async {
             database.create()?;
             // Before: until then a restore may put another file there.
@@ -56,7 +56,7 @@ impl OpenStore for OpenFile {
 
     /// Opens the file beside a server.
     async fn open_beside(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-        let database = Database::of(settings)?;
+        let database = Database::from_settings(settings)?;
         let opening = async {
             let connection = database.connect_to_write().await?;
             opened(database.clone(), connection, None, settings).await
@@ -81,7 +81,7 @@ async fn opened(
 #[async_trait]
 impl Upkeep for OpenFile {
     async fn migrate(&self, settings: &StoreSettings) -> Result<Migrated, OpenError> {
-        let database = Database::of(settings)?;
+        let database = Database::from_settings(settings)?;
         let migrating = async {
             database.create()?;
             let lock = ServerLock::take(&database.path)?;
@@ -101,7 +101,7 @@ impl Upkeep for OpenFile {
         folder: &Folder,
         replace: Replace,
     ) -> Result<Imported, OpenError> {
-        let database = Database::of(settings)?;
+        let database = Database::from_settings(settings)?;
         let mut connection = database.connect_to_write().await.map_err(|error| database.failed(&error))?;
         let imported = import::import(&mut connection, folder, settings.clock.now(), replace).await?;
         connection.close().await?;
@@ -109,7 +109,7 @@ impl Upkeep for OpenFile {
     }
 
     async fn export(&self, settings: &StoreSettings, folder: FolderWriter) -> Result<(), OpenError> {
-        let database = Database::of(settings)?;
+        let database = Database::from_settings(settings)?;
         let reading = async {
             let mut connection = database.connect_to_read().await?;
             schema::check(&mut connection).await?;
@@ -124,7 +124,7 @@ impl Upkeep for OpenFile {
     }
 
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError> {
-        let database = Database::of(settings)?;
+        let database = Database::from_settings(settings)?;
         let reading = async {
             let mut connection = database.connect_to_read().await?;
             let mut status = status::read(&mut connection, settings.clock.now()).await?;
@@ -137,13 +137,13 @@ impl Upkeep for OpenFile {
     }
 
     async fn backup(&self, settings: &StoreSettings, to: &Path) -> Result<(), OpenError> {
-        let database = Database::of(settings)?;
+        let database = Database::from_settings(settings)?;
         backup::backup(&database, to).await.map_err(|error| database.failed(&error))?;
         backup::note(&database.path, settings.clock.now());
         Ok(())
     }
 
     async fn restore(&self, settings: &StoreSettings, from: &Path) -> Result<Option<PathBuf>, OpenError> {
-        backup::restore(&Database::of(settings)?, from, &settings.clock).await
+        backup::restore(&Database::from_settings(settings)?, from, &settings.clock).await
     }
 }

@@ -103,7 +103,7 @@ impl Writer {
         lock: Option<ServerLock>,
     ) -> Result<Self, OpenError> {
         Ok(Self {
-            file: Identity::of(&database.path)?,
+            file: Identity::from_path(&database.path)?,
             log: database.log_identity(),
             database,
             connection: Some(connection),
@@ -198,7 +198,7 @@ impl Writer {
 
     /// Fails if the file is no longer where it was opened: what is written then is lost with it. Costs a call of the system.
     fn check_file(&self) -> Result<(), FileError> {
-        match Identity::of(&self.database.path) {
+        match Identity::from_path(&self.database.path) {
             Ok(found) if found == self.file => Ok(()),
             Ok(_) => Err(FileError::Lost("another file is in its place")),
             Err(_) => Err(FileError::Lost("the file is gone")),

@@ -100,7 +100,7 @@ impl<T: Target> Import<'_, T> {
     /// Returns for each row whether it is that of an erased report. Reports that were erased do not come back, whatever key
     /// they have.
     fn erased(&mut self, rows: &[FolderRow<ReportRow>]) -> Result<Vec<bool>, OpenError> {
-        let digests: Vec<_> = rows.iter().map(|row| ReportDigest::of(&row.value.content)).collect();
+        let digests: Vec<_> = rows.iter().map(|row| ReportDigest::new(&row.value.content)).collect();
         let erased = self.target.erased_digests(&digests)?;
         Ok(digests.iter().map(|digest| erased.contains(digest)).collect())
     }

@@ -9,12 +9,12 @@ use imbl::{OrdSet, Vector};
 
 use super::area_log::AreaLog;
 use super::{LocalStore, Row, State, read_long};
-use crate::model::Stop;
+use crate::model::CancelFlag;
 use crate::model::alerts::LogEntry;
 use crate::model::{
-    ArchiveRecord, AreaId, AreaSelector, AreaSet, BatchNumber, Decision, FloodBatch, FloodChange, FloodLayer,
-    FloodOrder, FloodStatus, Known, LoggedChange, OrderOutcome, Ordered, REPEATABLE, RequestKey, SeriesPoint,
-    StateChange, Timestamp, archive, series,
+    ArchiveRecord, AreaId, AreaSelector, AreaSet, BatchContext, BatchDecision, BatchNumber, BatchOperation,
+    BatchOutcome, BatchRequest, FloodBatch, FloodChange, FloodLayer, FloodStatus, LoggedChange, REPEATABLE,
+    RequestKey, SeriesPoint, StateChange, Timestamp, archive, series,
 };
 use crate::stores::{
     EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError,
@@ -121,15 +121,15 @@ impl Floods {
     }
 
     /// Returns what an order depends on.
-    fn known(&self, order: &FloodOrder, now: Timestamp) -> Known {
+    fn known(&self, order: &BatchRequest, now: Timestamp) -> BatchContext {
         let recent = || self.batches_within(now.before(REPEATABLE), Timestamp::LAST);
         let is_repeated = |batch: &&Arc<FloodBatch>| {
             let id = |request: Option<RequestKey>| request.map(|request| request.id);
             batch.by.subject == order.by.subject && id(batch.request) == id(order.request)
         };
         let (undone, areas): (_, Vec<AreaId>) = match &order.changes {
-            Ordered::Set(orders) => (None, orders.iter().map(|order| order.area).collect()),
-            Ordered::Undo(number) => {
+            BatchOperation::Set(orders) => (None, orders.iter().map(|order| order.area).collect()),
+            BatchOperation::Undo(number) => {
                 let undone = self.batch(*number);
                 (
                     undone.cloned(),
@@ -144,7 +144,7 @@ impl Floods {
         let undoes = |batch: &&Arc<FloodBatch>| {
             batch.undoes.is_some() && batch.undoes == undone.as_ref().map(|of| of.number)
         };
-        Known {
+        BatchContext {
             newest_batch: self.batches.last().map(|batch| batch.number),
             areas: areas.collect(),
             repeated: order.request.and_then(|_| recent().find(is_repeated)).cloned(),
@@ -236,7 +236,7 @@ impl State {
         // At least 1 ms after the previous change of the area, even if the clock has stepped back.
         let at = last.map_or(now, |last| now.max(last.after(Duration::from_millis(1))));
         let change = FloodChange { area, state, at, received: now, by };
-        self.floods.change().apply(position, change.clone(), None);
+        self.floods.get_mut().apply(position, change.clone(), None);
         Ok(change)
     }
 }
@@ -245,17 +245,17 @@ impl State {
     /// Carries out an order. Also returns the batch that was made.
     fn change_floods(
         &mut self,
-        order: &FloodOrder,
+        order: &BatchRequest,
         now: Timestamp,
-    ) -> (OrderOutcome, Option<Arc<FloodBatch>>) {
+    ) -> (BatchOutcome, Option<Arc<FloodBatch>>) {
         let (batch, left) = match order.decide(&self.floods.value.known(order, now), now) {
-            Decision::Return(outcome) => return (outcome, None),
-            Decision::Make(batch, left) => (batch, left),
+            BatchDecision::Return(outcome) => return (outcome, None),
+            BatchDecision::Make(batch, left) => (batch, left),
         };
         if !batch.changes.is_empty() {
-            self.floods.grow();
+            self.floods.bump_revision();
         }
-        let floods = self.floods.unseen();
+        let floods = self.floods.get_mut_untracked();
         let undone = floods.undone_by(&batch);
         for change in batch.entries(now) {
             if let Some(position) = floods.areas.position(change.area) {
@@ -263,12 +263,15 @@ impl State {
             }
         }
         floods.add_batch(Arc::clone(&batch));
-        (OrderOutcome::Done { batch: Arc::clone(&batch), left }, Some(batch))
+        (BatchOutcome::Done { batch: Arc::clone(&batch), left }, Some(batch))
     }
 }
 
 /// Passes on the changes until no caller waits for the result any more.
-fn checked(changes: impl Iterator<Item = StateChange>, stop: &Stop) -> impl Iterator<Item = StateChange> {
+fn checked(
+    changes: impl Iterator<Item = StateChange>,
+    stop: &CancelFlag,
+) -> impl Iterator<Item = StateChange> {
     changes.take_while(|_| stop.check().is_ok())
 }
 
@@ -276,7 +279,7 @@ fn checked(changes: impl Iterator<Item = StateChange>, stop: &Stop) -> impl Iter
 impl FloodStore for LocalStore {
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
         let floods = &self.state().floods;
-        Ok(floods.of(floods.value.select(query)))
+        Ok(floods.with_value(floods.value.select(query)))
     }
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
@@ -286,7 +289,7 @@ impl FloodStore for LocalStore {
             let within = selected.map(|(area, log)| (area, checked(log.within(&query.period), stop)));
             let records = archive(within, &query.period);
             stop.check()?;
-            Ok(state.floods.of(records))
+            Ok(state.floods.with_value(records))
         })
         .await
     }
@@ -299,7 +302,7 @@ impl FloodStore for LocalStore {
             let selected = state.floods.value.selected(&query.selector);
             let points = series(selected.map(|(_, log)| checked(log.within(&hours), stop)), &query.period);
             stop.check()?;
-            Ok(state.floods.of(points))
+            Ok(state.floods.with_value(points))
         })
         .await
     }
@@ -330,7 +333,7 @@ impl FloodStore for LocalStore {
                     found.push((id, entries));
                 }
             }
-            Ok(state.floods.of(found))
+            Ok(state.floods.with_value(found))
         })
         .await
     }
@@ -360,7 +363,7 @@ impl FloodStore for LocalStore {
         setting.await
     }
 
-    async fn change_floods(&self, order: FloodOrder) -> Result<OrderOutcome, StoreError> {
+    async fn change_floods(&self, order: BatchRequest) -> Result<BatchOutcome, StoreError> {
         let changing = self.write(move |state, rows, now| {
             let (outcome, made) = state.change_floods(&order, now);
             if let Some(batch) = made {

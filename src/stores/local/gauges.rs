@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use imbl::OrdMap;
 
 use super::{LocalStore, Row, State, counted, read_long};
-use crate::model::Stop;
+use crate::model::CancelFlag;
 use crate::model::bodies::GaugeReadings;
 use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge, Timestamp};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
@@ -46,13 +46,13 @@ impl Gauges {
 }
 
 /// A gauge query, when it is run, and the state it runs on.
-struct Asked {
+struct GaugeQueryRun {
     state: Arc<State>,
     query: GaugeQuery,
     now: Timestamp,
 }
 
-impl Asked {
+impl GaugeQueryRun {
     /// Returns the gauges of the selected province, each with its readings within the window, of which there may be
     /// none.
     fn gauges(&self) -> impl Iterator<Item = (&Arc<Gauge>, impl Iterator<Item = &Observation>)> {
@@ -69,8 +69,8 @@ impl Asked {
 }
 
 impl LocalStore {
-    fn asked_of_gauges(&self, query: &GaugeQuery) -> Asked {
-        Asked { state: self.state(), query: query.clone(), now: self.clock.now() }
+    fn asked_of_gauges(&self, query: &GaugeQuery) -> GaugeQueryRun {
+        GaugeQueryRun { state: self.state(), query: query.clone(), now: self.clock.now() }
     }
 }
 
@@ -78,7 +78,7 @@ impl LocalStore {
 impl GaugeStore for LocalStore {
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
         let asked = self.asked_of_gauges(query);
-        let listing = move |stop: &Stop| {
+        let listing = move |stop: &CancelFlag| {
             let mut gauges = Vec::new();
             for (gauge, readings) in asked.gauges() {
                 let mut observations = Vec::new();
@@ -91,11 +91,11 @@ impl GaugeStore for LocalStore {
                 }
             }
             let layer = GaugeLayer(gauges);
-            let Asked { state, query, now } = &asked;
+            let GaugeQueryRun { state, query, now } = &asked;
             let (_, last) = query.window.bounds(*now);
             let next = state.gauges.value.0.values().filter_map(|record| record.next_after(last)).min();
             let validity = query.window.validity(*now, layer.oldest(), next);
-            Ok(state.gauges.of(layer).within(validity))
+            Ok(state.gauges.with_value(layer).within(validity))
         };
         read_long(listing).await
     }
@@ -105,7 +105,7 @@ impl GaugeStore for LocalStore {
         let gauge =
             |record: &Record| ObservedGauge { gauge: Arc::clone(&record.gauge), observations: Vec::new() };
         let layer = GaugeLayer(state.gauges.value.0.values().map(gauge).collect());
-        Ok(state.gauges.of(layer))
+        Ok(state.gauges.with_value(layer))
     }
 
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
@@ -137,7 +137,7 @@ impl GaugeStore for LocalStore {
                     sent.into_iter().map(move |(_, reading)| Row::Reading(Arc::clone(&of), reading));
                 [Row::Gauge(Arc::clone(&record.gauge))].into_iter().chain(readings)
             });
-            state.gauges.change().0.insert(id, record);
+            state.gauges.get_mut().0.insert(id, record);
             Ok(stored)
         });
         storing.await

@@ -23,14 +23,14 @@ use arc_swap::ArcSwap;
 use async_trait::async_trait;
 
 pub(super) use self::journal::{Change, Journal, Order, Reply, Shared};
-pub(super) use self::reports::Pending;
+pub(super) use self::reports::PendingMove;
 pub(super) use self::rows::{Row, Rows, Visibility};
 pub(super) use self::state::{Revisions, State};
 use super::{
     Check, Overview, PlaceStore, Resource, Revision, ServiceState, ServiceStore, Store, StoreError, Versioned,
 };
 use crate::data::folder::Dataset;
-use crate::model::{Clock, Places, Stop, Stopped, Timestamp};
+use crate::model::{CancelFlag, Cancelled, Clock, Places, Timestamp};
 use crate::runtime::off_thread;
 
 /// A [`Store`] in memory, filled from a [`Dataset`].
@@ -91,14 +91,14 @@ impl LocalStore {
 /// Runs a read that may take long outside the threads that serve requests. The read checks at each item whether a
 /// caller still waits for it.
 async fn read_long<T: Send + 'static>(
-    read: impl FnOnce(&Stop) -> Result<T, Stopped> + Send + 'static,
+    read: impl FnOnce(&CancelFlag) -> Result<T, Cancelled> + Send + 'static,
 ) -> Result<T, StoreError> {
     let failed = |source: Box<dyn Error + Send + Sync>| StoreError::Backend { source };
     off_thread(read).await.map_err(|error| failed(error.into()))?.map_err(|stopped| failed(stopped.into()))
 }
 
 /// Returns how many items there are, counting no further than `most`.
-fn counted<T>(items: impl Iterator<Item = T>, most: u64, stop: &Stop) -> Result<u64, Stopped> {
+fn counted<T>(items: impl Iterator<Item = T>, most: u64, stop: &CancelFlag) -> Result<u64, Cancelled> {
     let mut count = 0;
     for _ in items {
         stop.check()?;

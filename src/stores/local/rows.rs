@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-use super::Pending;
+use super::PendingMove;
 use crate::auth::Secret;
 use crate::model::{
     Area, Card, CardId, ErasedReport, FloodBatch, FloodChange, Gauge, Infrastructure, ModerationEntry,
     Observation, PartnerPost, Region, Report, ReportKey, Timestamp, Waiting,
 };
 use crate::stores::service_state::Image;
-use crate::stores::{KeptCall, KeptKey};
+use crate::stores::{KeptKey, WebhookState};
 
 /// A row to be written. It replaces the row with the same identifier.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(in crate::stores) enum Row {
     Erased(Arc<ErasedReport>, Option<CardId>),
     Moderation(ModerationEntry),
     /// Where a photo is to be moved; with `None`, the row is removed.
-    PhotoMove(Box<str>, Option<Pending>),
+    PhotoMove(Box<str>, Option<PendingMove>),
     Card(Arc<Card>),
     /// A card that is removed.
     NoCard(CardId),
@@ -41,7 +41,7 @@ pub(in crate::stores) enum Row {
     Key(KeptKey),
     Source(String, Timestamp),
     /// What is kept of a call with this name.
-    Call(String, KeptCall),
+    Call(String, WebhookState),
 }
 
 /// Who sees a report.

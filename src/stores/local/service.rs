@@ -11,8 +11,8 @@ use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::service_state::{Keys, Uploads};
 use crate::stores::{
-    CallStore, ImageStore, KeptCall, KeptKey, KeyEntry, KeyStore, Revision, SourceStore, StoreError,
-    TakenUpload, Versioned,
+    ImageStore, KeptKey, KeyEntry, KeyStore, Revision, SourceStore, StoreError, TakenUpload, Versioned,
+    WebhookState, WebhookStore,
 };
 
 impl State {
@@ -28,7 +28,7 @@ impl LocalStore {
         let card = card.clone();
         let expecting = self.write(move |state, rows, _| {
             state.reports.value.card(&card)?;
-            let shown = match state.reports.value.of_card(&card) {
+            let shown = match state.reports.value.by_card(&card) {
                 Some((report, _)) => report.content.image_url.is_some(),
                 None if early => false,
                 None => return Err(StoreError::not_received(&card)),
@@ -115,7 +115,7 @@ impl ImageStore for LocalStore {
 
     async fn uploads_waiting(&self) -> Result<u64, StoreError> {
         let state = self.state();
-        Ok(state.service.uploads.waiting(|card| state.reports.value.of_card(card).is_some()))
+        Ok(state.service.uploads.waiting(|card| state.reports.value.by_card(card).is_some()))
     }
 
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
@@ -125,7 +125,7 @@ impl ImageStore for LocalStore {
         }
         let taking = self.write(move |state, rows, now| {
             let reports = Arc::clone(&state.reports.value);
-            let is_ready = |card: &CardId| reports.of_card(card).is_some();
+            let is_ready = |card: &CardId| reports.by_card(card).is_some();
             let taken = state.service_mut().uploads.take(now, now.after(lease), is_ready);
             rows.add(|| taken.as_ref().and_then(|taken| state.image_row(&taken.upload.card)));
             Ok(taken)
@@ -214,12 +214,12 @@ impl SourceStore for LocalStore {
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl CallStore for LocalStore {
-    async fn kept_calls(&self) -> Result<BTreeMap<String, KeptCall>, StoreError> {
+impl WebhookStore for LocalStore {
+    async fn webhook_states(&self) -> Result<BTreeMap<String, WebhookState>, StoreError> {
         Ok(self.state().service.calls.clone().into_iter().collect())
     }
 
-    async fn keep_call(&self, name: &str, version: u64, text: &str) -> Result<bool, StoreError> {
+    async fn put_webhook_state(&self, name: &str, version: u64, text: &str) -> Result<bool, StoreError> {
         let (name, text) = (name.to_owned(), text.to_owned());
         let keeping = self.write(move |state, rows, _| {
             let kept = state.service_mut().keep_call(&name, version, &text);

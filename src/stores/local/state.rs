@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::floods::Floods;
 use super::gauges::Gauges;
-use super::reports::{Pending, Reports};
+use super::reports::{PendingMove, Reports};
 use super::rows::{Row, Rows};
 use crate::data::folder::Dataset;
 use crate::model::{FloodBatch, Places, ReportKey, Timestamp, Waiting};
@@ -67,12 +67,12 @@ impl State {
         batches: Vec<FloodBatch>,
         service: Service,
         waiting: Vec<(ReportKey, Waiting)>,
-        moves: Vec<(Box<str>, Pending)>,
+        moves: Vec<(Box<str>, PendingMove)>,
         revisions: Revisions,
     ) -> Self {
-        self.floods.unseen().add_batches(batches);
-        self.reports.unseen().await_review(waiting);
-        self.reports.unseen().order_moves(moves);
+        self.floods.get_mut_untracked().add_batches(batches);
+        self.reports.get_mut_untracked().await_review(waiting);
+        self.reports.get_mut_untracked().order_moves(moves);
         self.service = Arc::new(service);
         self.floods.revision = revisions.floods;
         self.reports.revision = revisions.reports;
@@ -88,7 +88,7 @@ impl State {
 
     /// Replaces the API keys.
     pub(in crate::stores) fn with_keys(mut self, keys: Vec<KeptKey>, revision: Revision) -> Self {
-        self.service_mut().keys = Keys::of(keys, revision);
+        self.service_mut().keys = Keys::new(keys, revision);
         self
     }
 
@@ -127,24 +127,24 @@ impl State {
 
 impl<T: Clone> Versioned<Arc<T>> {
     /// Returns the value for a change that readers can see.
-    pub(super) fn change(&mut self) -> &mut T {
-        self.grow();
-        self.unseen()
+    pub(super) fn get_mut(&mut self) -> &mut T {
+        self.bump_revision();
+        self.get_mut_untracked()
     }
 
     /// Returns the value for a change that readers cannot see.
-    pub(super) fn unseen(&mut self) -> &mut T {
+    pub(super) fn get_mut_untracked(&mut self) -> &mut T {
         Arc::make_mut(&mut self.value)
     }
 
-    pub(super) fn grow(&mut self) {
+    pub(super) fn bump_revision(&mut self) {
         self.revision.0 += 1;
     }
 }
 
 impl<T> Versioned<T> {
     /// Returns something read from the value, at its revision.
-    pub(super) fn of<U>(&self, value: U) -> Versioned<U> {
+    pub(super) fn with_value<U>(&self, value: U) -> Versioned<U> {
         Versioned::at(self.revision, value)
     }
 }

@@ -6,11 +6,11 @@ use tokio::sync::watch;
 use tokio::{select, time};
 
 use super::error::{DatabaseError, is_contention, unavailable};
+use super::fair_semaphore::FairSemaphore;
 use super::link::Link;
 use super::listener::Announcer;
 use super::pool::{PoolUse, PostgresPool};
 use super::statement::{Query, Row, Statement};
-use super::turns::Turns;
 use crate::stores::StoreError;
 use crate::telemetry::Metrics;
 
@@ -19,7 +19,7 @@ use crate::telemetry::Metrics;
 pub(super) struct Connections {
     pool: PostgresPool,
     /// The turns of calls that write. There are fewer turns than connections.
-    writers: Turns,
+    writers: FairSemaphore,
     timeout: Duration,
     /// Whether the schema is known to be right.
     ready: watch::Receiver<bool>,
@@ -52,7 +52,7 @@ impl Connections {
     ) -> Self {
         // Some connections are always left for calls that only read: a quarter of all, if there is more than one.
         let most = pool.most();
-        let writers = Turns::new("writing calls", (most - most.div_ceil(4)).max(1));
+        let writers = FairSemaphore::new("writing calls", (most - most.div_ceil(4)).max(1));
         Self { pool, writers, timeout, ready, announcer, metrics }
     }
 
@@ -122,7 +122,7 @@ impl Connections {
         self.connection(Some(&self.writers)).await
     }
 
-    async fn connection(&self, turns: Option<&Turns>) -> Result<Link, StoreError> {
+    async fn connection(&self, turns: Option<&FairSemaphore>) -> Result<Link, StoreError> {
         self.ready()?;
         let acquiring = async {
             let turn = match turns {
@@ -151,7 +151,7 @@ impl Connections {
 
     /// Reads with one statement.
     pub(super) async fn read<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
-        let statement = Statement::of(query)?;
+        let statement = Statement::new(query)?;
         self.trying(|| self.ask(statement.query())).await
     }
 
@@ -164,7 +164,7 @@ impl Connections {
 
     /// Writes with one statement.
     pub(super) async fn write<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
-        let statement = Statement::of(query)?;
+        let statement = Statement::new(query)?;
         let writing = || async {
             let mut link = self.writer().await?;
             let outcome = statement.query().fetch_all(&mut *link).await.map_err(StoreError::from);
@@ -176,7 +176,7 @@ impl Connections {
 
     /// Writes with one statement what no revision counts: the other instances are not notified.
     pub(super) async fn write_unseen<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
-        let statement = Statement::of(query)?;
+        let statement = Statement::new(query)?;
         let writing = || async {
             let mut link = self.writer().await?;
             let outcome = statement.query().fetch_all(&mut *link).await;

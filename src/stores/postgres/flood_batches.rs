@@ -13,8 +13,8 @@ use super::transfer::LOCK_STATES;
 use super::values::{area_id, column, flood_state, moment};
 use crate::model::alerts::LogEntry;
 use crate::model::{
-    Actor, AreaId, BatchNumber, Decision, FloodBatch, FloodChange, FloodOrder, FloodState, Known,
-    LoggedChange, OrderOutcome, Ordered, REPEATABLE, RequestKey, Timestamp,
+    Actor, AreaId, BatchContext, BatchDecision, BatchNumber, BatchOperation, BatchOutcome, BatchRequest,
+    FloodBatch, FloodChange, FloodState, LoggedChange, REPEATABLE, RequestKey, Timestamp,
 };
 use crate::stores::{FloodLogQuery, StoreError};
 
@@ -164,7 +164,7 @@ fn number(column: i64) -> Result<BatchNumber, StoreError> {
 
 impl PostgresStore {
     /// Carries out an order for many areas.
-    pub(super) async fn make_batch(&self, order: FloodOrder) -> Result<OrderOutcome, StoreError> {
+    pub(super) async fn make_batch(&self, order: BatchRequest) -> Result<BatchOutcome, StoreError> {
         let attempt = || async {
             let mut link = self.connections.writer().await?;
             let outcome = within_transaction(&mut link, &order, self.clock.now()).await;
@@ -195,9 +195,9 @@ impl PostgresStore {
 
 async fn within_transaction(
     connection: &mut PgConnection,
-    order: &FloodOrder,
+    order: &BatchRequest,
     now: Timestamp,
-) -> Result<OrderOutcome, StoreError> {
+) -> Result<BatchOutcome, StoreError> {
     // A preview makes no writer wait, and waits for none. Its queries see one moment.
     let begin = if order.preview { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" } else { "BEGIN" };
     let mut transaction = connection.begin_with(begin).await?;
@@ -206,10 +206,10 @@ async fn within_transaction(
     }
     let (known, last) = known(&mut transaction, order, now).await?;
     let outcome = match order.decide(&known, now) {
-        Decision::Return(outcome) => outcome,
-        Decision::Make(batch, left) => {
+        BatchDecision::Return(outcome) => outcome,
+        BatchDecision::Make(batch, left) => {
             put(&mut transaction, &batch, &last, now).await?;
-            OrderOutcome::Done { batch, left }
+            BatchOutcome::Done { batch, left }
         }
     };
     transaction.commit().await?;
@@ -219,12 +219,12 @@ async fn within_transaction(
 /// Reads what an order depends on, and the last entries of its areas.
 async fn known(
     from: &mut PgConnection,
-    order: &FloodOrder,
+    order: &BatchRequest,
     now: Timestamp,
-) -> Result<(Known, LastEntries), StoreError> {
+) -> Result<(BatchContext, LastEntries), StoreError> {
     let number_to_undo = match &order.changes {
-        Ordered::Set(_) => None,
-        Ordered::Undo(number) => Some(*number),
+        BatchOperation::Set(_) => None,
+        BatchOperation::Undo(number) => Some(*number),
     };
     let rows: Vec<BatchRow> = sqlx::query_as(BATCHES)
         .bind(&order.by.subject)
@@ -240,7 +240,7 @@ async fn known(
     let found = |is: &dyn Fn(&FloodBatch) -> bool| batches.iter().find(|batch| is(batch)).cloned();
     let undone = found(&|batch| Some(batch.number) == number_to_undo);
     let areas: Vec<_> = match (&order.changes, &undone) {
-        (Ordered::Set(orders), _) => orders.iter().map(|order| column(order.area.number())).collect(),
+        (BatchOperation::Set(orders), _) => orders.iter().map(|order| column(order.area.number())).collect(),
         (_, Some(batch)) => batch.changes.iter().map(|(area, _)| column(area.number())).collect(),
         (_, None) => Vec::new(),
     };
@@ -262,7 +262,7 @@ async fn known(
         (changes[place], entries[place]) = (change, log_entry);
     }
     let newest_batch: Option<i64> = sqlx::query_scalar(NEWEST_BATCH).fetch_one(from).await?;
-    let known = Known {
+    let known = BatchContext {
         newest_batch: newest_batch.map(number).transpose()?,
         areas,
         repeated: order.request.and_then(|request| {

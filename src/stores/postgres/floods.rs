@@ -9,8 +9,8 @@ use super::revision::{revision, versioned};
 use super::values::{area_id, column, count, flood_state, limit, moment};
 use crate::model::alerts::LogEntry;
 use crate::model::{
-    Actor, ArchiveRecord, AreaId, AreaSet, CurrentState, FloodChange, FloodLayer, FloodOrder, FloodStatus,
-    LoggedChange, OrderOutcome, SeriesPoint, Timestamp,
+    Actor, ArchiveRecord, AreaId, AreaSet, BatchOutcome, BatchRequest, CurrentState, FloodChange, FloodLayer,
+    FloodStatus, LoggedChange, SeriesPoint, Timestamp,
 };
 use crate::stores::{
     EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError,
@@ -375,7 +375,7 @@ impl FloodStore for PostgresStore {
         Ok(FloodChange { area, state, at: at.into(), received: now, by })
     }
 
-    async fn change_floods(&self, order: FloodOrder) -> Result<OrderOutcome, StoreError> {
+    async fn change_floods(&self, order: BatchRequest) -> Result<BatchOutcome, StoreError> {
         self.make_batch(order).await
     }
 

@@ -35,7 +35,7 @@ impl Hosts {
     /// Trying all hosts takes less than `timeout`.
     ///
     /// As in libpq, commas separate several hosts, each with its port: `postgres://user@a:5432,b:5433/name`.
-    pub(super) fn of(address: &str, name: &str, timeout: Duration) -> Result<Self, sqlx::Error> {
+    pub(super) fn parse(address: &str, name: &str, timeout: Duration) -> Result<Self, sqlx::Error> {
         let check = format!("{}ms", CLIENT_CHECK.as_millis());
         let own = |options: PgConnectOptions| {
             options

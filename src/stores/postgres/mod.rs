@@ -4,10 +4,10 @@
 //! statement reads data together with its revision, and so from one snapshot. Geometry hardly ever changes: servers
 //! cache it, and read it again when its revision has grown.
 
-mod calls;
 mod cards;
 mod connections;
 mod error;
+mod fair_semaphore;
 mod flood_batches;
 mod floods;
 mod gauges;
@@ -33,9 +33,9 @@ mod sources;
 mod statement;
 mod status;
 mod transfer;
-mod turns;
 mod values;
 mod waiting;
+mod webhooks;
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -113,7 +113,7 @@ impl PostgresStore {
 
 impl ServiceStore for PostgresStore {
     /// Returns `None`: the state is in tables, and this store implements all of `ImageStore`, `KeyStore`,
-    /// `SourceStore` and `CallStore`.
+    /// `SourceStore` and `WebhookStore`.
     fn service_state(&self) -> Option<&ServiceState> {
         None
     }

@@ -155,7 +155,7 @@ impl TryFrom<StoredRow> for Erasing {
     fn try_from(StoredRow { report, card_id }: StoredRow) -> Result<Self, StoreError> {
         let Report { key, content, .. } = report.report?;
         let card = card_id.map(|card| card.parse().map_err(backend)).transpose()?;
-        let (made_at, digest) = (content.created_at, ReportDigest::of(&content));
+        let (made_at, digest) = (content.created_at, ReportDigest::new(&content));
         Ok(Self { key, made_at, digest, photo: card.as_ref().map(photo_name) })
     }
 }

@@ -192,7 +192,7 @@ impl PostgresStore {
         query: Query<T>,
         of_places: impl Fn(&T) -> i64,
     ) -> Result<(Vec<T>, Loaded), StoreError> {
-        let statement = Statement::of(query)?;
+        let statement = Statement::new(query)?;
         let reading = || async {
             loop {
                 let rows = self.connections.ask(statement.query()).await?;

@@ -13,8 +13,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time;
 
 use super::error::described;
+use super::fair_semaphore::FairSemaphore;
 use super::hosts::{Hosts, ensure_writable, place_of};
-use super::turns::Turns;
 
 /// The database of the store, `databases.siaga`. Routes of your own get it as
 /// [`Connection<Primary>`](rocket_db_pools::Connection). Attached if the store is selected.
@@ -36,7 +36,7 @@ pub struct PostgresPool {
     timeout: Duration,
     links: Arc<Links>,
     /// The places of connections: as many as connections are allowed.
-    places: Arc<Turns>,
+    places: Arc<FairSemaphore>,
 }
 
 /// The place of one of the allowed connections.
@@ -82,7 +82,7 @@ const NOTICED: Duration = Duration::from_secs(1);
 impl PostgresPool {
     /// Returns a pool with the configured settings. No statement may take longer than `timeout`.
     pub(super) fn new(config: &Config, timeout: Duration) -> Result<Self, sqlx::Error> {
-        let hosts = Hosts::of(&config.url, Primary::NAME, timeout)?;
+        let hosts = Hosts::parse(&config.url, Primary::NAME, timeout)?;
         let several = hosts.are_several();
         let first = bounded(hosts.current(), timeout);
         let links = Arc::new(Links::default());
@@ -113,7 +113,7 @@ impl PostgresPool {
                 })
             })
             .connect_lazy_with(first);
-        let places = Arc::new(Turns::new("calls", most as usize));
+        let places = Arc::new(FairSemaphore::new("calls", most as usize));
         Ok(Self { pool, hosts: Arc::new(hosts), timeout, links, places })
     }
 

@@ -33,7 +33,7 @@ impl Readiness {
     /// the listener hears from it.
     pub(super) async fn checks(&self, connections: &Connections, listener: &Listener) -> Vec<Check> {
         let mut found = None;
-        let store = Check::of("store", "the database does not respond", async {
+        let store = Check::run("store", "the database does not respond", async {
             found = match time::timeout(PATIENCE, self.look(connections)).await {
                 Ok(Ok(found)) => Some(found),
                 Ok(Err(error)) => {
@@ -60,7 +60,7 @@ impl Readiness {
             "the clocks of this server and of the database differ by more than 2 s: synchronize them",
         );
         let clock = Check { name: "clock", required: false, failure, took: store.took };
-        let listener = Check::of("listener", "the revisions are not known at present", async {
+        let listener = Check::run("listener", "the revisions are not known at present", async {
             // Just after startup it takes a moment.
             for _ in 0..4 {
                 if listener.is_heard() {

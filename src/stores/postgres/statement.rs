@@ -20,7 +20,7 @@ pub(super) struct Statement {
 }
 
 impl Statement {
-    pub(super) fn of<T: Row>(mut query: Query<T>) -> Result<Self, StoreError> {
+    pub(super) fn new<T: Row>(mut query: Query<T>) -> Result<Self, StoreError> {
         let values = query.take_arguments().map_err(backend)?.unwrap_or_default();
         Ok(Self { sql: query.sql(), values })
     }

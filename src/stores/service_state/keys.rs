@@ -12,7 +12,7 @@ pub(in crate::stores) struct Keys {
 }
 
 impl Keys {
-    pub(in crate::stores) fn of(keys: Vec<KeptKey>, revision: Revision) -> Self {
+    pub(in crate::stores) fn new(keys: Vec<KeptKey>, revision: Revision) -> Self {
         let by_name = keys.into_iter().map(|kept| (kept.entry.key.name.clone(), kept));
         Self { by_name: by_name.collect(), changes: revision.0 }
     }

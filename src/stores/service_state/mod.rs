@@ -9,7 +9,7 @@ use imbl::OrdMap;
 
 pub(super) use self::keys::Keys;
 pub(super) use self::uploads::{Image, Received, State, Uploads};
-use super::{KeptCall, StoreError};
+use super::{StoreError, WebhookState};
 use crate::auth::Secret;
 use crate::model::{Clock, Timestamp};
 
@@ -18,7 +18,7 @@ use crate::model::{Clock, Timestamp};
 ///
 /// Everything is in memory: it is lost when the process ends, and each server has its own. Every photo takes about 150
 /// bytes until then. A store that holds a `ServiceState` gets all methods of [`ImageStore`](super::ImageStore),
-/// [`KeyStore`](super::KeyStore), [`SourceStore`](super::SourceStore) and [`CallStore`](super::CallStore) from it.
+/// [`KeyStore`](super::KeyStore), [`SourceStore`](super::SourceStore) and [`WebhookStore`](super::WebhookStore) from it.
 #[derive(Debug)]
 pub struct ServiceState {
     clock: Arc<dyn Clock>,
@@ -34,7 +34,7 @@ pub(super) struct Service {
     pub(super) signing_key: Option<Secret>,
     pub(super) last_heard: OrdMap<String, Timestamp>,
     /// What is kept of calls, by name.
-    pub(super) calls: OrdMap<String, KeptCall>,
+    pub(super) calls: OrdMap<String, WebhookState>,
 }
 
 impl Service {
@@ -46,9 +46,10 @@ impl Service {
     }
 
     /// Replaces what is kept of a call if it has this version; returns what is kept then.
-    pub(super) fn keep_call(&mut self, name: &str, version: u64, text: &str) -> Option<KeptCall> {
+    pub(super) fn keep_call(&mut self, name: &str, version: u64, text: &str) -> Option<WebhookState> {
         let found = self.calls.get(name).map_or(0, |kept| kept.version);
-        let kept = (found == version).then(|| KeptCall { version: version + 1, text: text.to_owned() })?;
+        let kept =
+            (found == version).then(|| WebhookState { version: version + 1, text: text.to_owned() })?;
         self.calls.insert(name.to_owned(), kept.clone());
         Some(kept)
     }
@@ -71,7 +72,7 @@ impl ServiceState {
 /// Where a store keeps the state of the service.
 pub trait ServiceStore {
     /// Returns the state that the provided methods of [`ImageStore`](super::ImageStore), [`KeyStore`](super::KeyStore),
-    /// [`SourceStore`](super::SourceStore) and [`CallStore`](super::CallStore) work on; `None` if the store implements all of them itself.
+    /// [`SourceStore`](super::SourceStore) and [`WebhookStore`](super::WebhookStore) work on; `None` if the store implements all of them itself.
     ///
     /// With `Some`, `siaga key` refuses to make keys, since no server would know them.
     fn service_state(&self) -> Option<&ServiceState>;

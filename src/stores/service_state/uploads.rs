@@ -49,13 +49,13 @@ impl FromIterator<(CardId, Image)> for Uploads {
 }
 
 impl Uploads {
-    fn of(&self, upload: &Upload) -> Option<&Image> {
+    fn image_for(&self, upload: &Upload) -> Option<&Image> {
         self.by_card.get(&upload.card).filter(|image| image.turn == upload.turn)
     }
 
     /// Returns an image whose upload is received, and the received upload.
     fn received(&self, upload: &Upload) -> Option<(Image, Received)> {
-        let image = self.of(upload)?;
+        let image = self.image_for(upload)?;
         let State::Received(received) = &image.state else { return None };
         Some((image.clone(), received.clone()))
     }
@@ -126,7 +126,7 @@ impl Uploads {
     }
 
     pub(in crate::stores) fn receive(&mut self, upload: &Upload, object: &str, now: Timestamp) -> bool {
-        let Some(image) = self.of(upload) else { return false };
+        let Some(image) = self.image_for(upload) else { return false };
         match &image.state {
             State::Expected => {
                 let received = Received { object: object.into(), due: now, attempts: 0 };

@@ -7,11 +7,11 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry, Unit};
 
-use super::calls::Calls;
 use super::process::Process;
 use super::renderings::Renderings;
 use super::sources::Sources;
 use super::streams::Streams;
+use super::webhooks::WebhookMetrics;
 use super::{Rejection, ReportOrigin, UploadStep};
 
 /// Labels whose names and values are known at compile time.
@@ -44,7 +44,7 @@ pub(super) struct Families {
     pub(super) alert_unconfirmed: Family<Labels<0>, Fraction>,
     pub(super) data_ages: Family<Labels<1>, Fraction>,
     pub(super) sources: Sources,
-    pub(super) calls: Calls,
+    pub(super) calls: WebhookMetrics,
     pub(super) store_operations: Histograms<Labels<1>>,
     pub(super) listener_up: Family<Labels<0>, Gauge>,
     pub(super) connections: Family<Labels<1>, Gauge>,
@@ -153,7 +153,7 @@ impl Default for Families {
                 Family::default(),
             ),
             sources: Sources::register(all),
-            calls: Calls::register(all),
+            calls: WebhookMetrics::register(all),
             store_operations: histograms(
                 all,
                 "store_operation",
@@ -255,7 +255,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::time::Duration;
 
-    use super::super::{CacheUse, CallOutcome, Metrics};
+    use super::super::{CacheUse, DeliveryOutcome, Metrics};
 
     /// The suffixes that names of samples add to the name of their metric.
     const PARTS: [&str; 5] = ["", "_total", "_bucket", "_sum", "_count"];
@@ -274,7 +274,7 @@ mod tests {
         metrics.alert_unconfirmed(Duration::from_secs(1));
         metrics.data_age("reports", Duration::from_secs(1));
         metrics.source("desk", Some(Duration::from_secs(1)), 0);
-        metrics.called("thanks", CallOutcome::Sent, 1);
+        metrics.called("thanks", DeliveryOutcome::Sent, 1);
         metrics.call_behind("thanks", Duration::from_secs(1), false);
         drop(metrics.store_operation("floods"));
         metrics.listener(true);

@@ -20,19 +20,19 @@ use rocket::futures::FutureExt;
 use rocket::futures::future::pending;
 use serde_json::{Value, json};
 
-use super::client::Post;
-use super::composer::{Composer, Request};
+use super::dispatcher::hold;
 use super::event::Event;
+use super::payload_template::{PayloadTemplate, Request};
 use super::retry::Outcome;
-use super::sender::hold;
+use super::transport::Transport;
 use super::worker::Worker;
-use super::{Sender, change, check, checkpoints, pass_import, replay};
+use super::{Dispatcher, change, check, checkpoints, pass_import, replay};
 use crate::config::{Config, EventKind, Method};
 use crate::data::folder::Dataset;
 use crate::fixture;
 use crate::model::{
-    Actor, Area, AreaOrder, AreaSet, CardHolder, Clock, Condition, DisasterType, FloodOrder, FloodState,
-    ManualClock, Moderation, ModerationAction, Ordered, Places, Timestamp,
+    Actor, Area, AreaSet, BatchItem, BatchOperation, BatchRequest, CardHolder, Clock, Condition,
+    DisasterType, FloodState, ManualClock, Moderation, ModerationAction, Places, Timestamp,
 };
 use crate::schema::resources::Sample;
 use crate::sources::Sources;
@@ -75,7 +75,7 @@ fn status(status: u16) -> Option<Outcome> {
 }
 
 #[async_trait]
-impl Post for Receiver {
+impl Transport for Receiver {
     async fn post(&self, request: Request) -> Outcome {
         let header = |name| request.headers.get(name).map(|value| value.to_str().unwrap().to_owned());
         let got = Got {
@@ -155,7 +155,7 @@ fn call(on: &str, more: Value) -> Value {
 /// A server that sends.
 struct Server {
     clock: Arc<ManualClock>,
-    sender: Sender,
+    sender: Dispatcher,
     workers: Vec<Worker>,
     metrics: Metrics,
     sources: Sources,
@@ -173,7 +173,7 @@ impl Server {
         let clock_of: Arc<dyn Clock> = Arc::clone(clock) as _;
         let config = config(calls.clone());
         let sources = Sources::new(config.sources.clone(), Arc::clone(&clock_of));
-        let sender = Sender::new(&config, store, is_only_server, &clock_of, &sources, &metrics).unwrap();
+        let sender = Dispatcher::new(&config, store, is_only_server, &clock_of, &sources, &metrics).unwrap();
         let mut workers = sender.take_workers();
         for worker in &mut workers {
             worker.client = Arc::new(receiver.clone());
@@ -219,10 +219,10 @@ struct Bench {
 
 impl Bench {
     async fn new(calls: Value) -> Self {
-        Self::of(fixture::dataset(), calls).await
+        Self::with_dataset(fixture::dataset(), calls).await
     }
 
-    async fn of(dataset: Dataset, calls: Value) -> Self {
+    async fn with_dataset(dataset: Dataset, calls: Value) -> Self {
         let clock = Arc::new(ManualClock::new(fixture::now()));
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(dataset, Arc::clone(&clock) as _));
         let receiver = Receiver::new(&clock);

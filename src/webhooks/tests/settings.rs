@@ -41,7 +41,7 @@ fn examples() -> Config {
 /// The request that a call makes of a plain made-up event.
 fn request_of(name: &str, config: &Config) -> Request {
     let settings = &config.calls.by_name[name];
-    let composer = Composer::new(name, settings, config, fixture::now()).unwrap();
+    let composer = PayloadTemplate::new(name, settings, config, fixture::now()).unwrap();
     let mut event = Event::sample(name, settings, Sample::Plain, fixture::now());
     // Two areas need a comma.
     if let Some(Value::Array(areas)) = event.values.get_mut("areas") {

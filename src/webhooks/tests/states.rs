@@ -80,14 +80,14 @@ async fn thousands_of_clearings_or_alerts_come_once_in_calls_of_at_most_20_kb() 
     for (kind, list, count, codes, most) in
         [("state", "areas", 2_698, &[3, 0][..], 50), ("alert", "alerts", 1_000, &[3], usize::MAX)]
     {
-        let mut bench = Bench::of(many_areas(count), json!({ "all": call(kind, json!({})) })).await;
+        let mut bench = Bench::with_dataset(many_areas(count), json!({ "all": call(kind, json!({})) })).await;
         for code in codes {
             let state = FloodState::try_from(*code).ok();
             for first in (1..=count).step_by(1_000) {
-                let change = |area| AreaOrder { area: fixture::id(area), state, after: Condition::Any };
-                let changes = Ordered::Set((first..=count.min(first + 999)).map(change).collect());
+                let change = |area| BatchItem { area: fixture::id(area), state, after: Condition::Any };
+                let changes = BatchOperation::Set((first..=count.min(first + 999)).map(change).collect());
                 let by = officer();
-                let order = FloodOrder { changes, by, note: None, request: None, preview: false };
+                let order = BatchRequest { changes, by, note: None, request: None, preview: false };
                 bench.store.change_floods(order).await.unwrap();
             }
         }

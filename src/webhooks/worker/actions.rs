@@ -1,7 +1,7 @@
 //! What a call does next, and what becomes of an event that was tried before.
 
-use super::super::composer::NotComposed;
 use super::super::event::{Ack, Entry, Event};
+use super::super::payload_template::PayloadError;
 use super::trials::Trial;
 use super::{AREAS, Action, COLLECTED, Worker};
 use crate::config::EventKind;
@@ -90,7 +90,7 @@ impl Worker {
         loop {
             match self.send(Event::entries(&self.name, self.settings.on, &entries), now) {
                 // Fewer may fit.
-                Action::Skip(_, NotComposed::TooLarge) if entries.len() > 1 => {
+                Action::Skip(_, PayloadError::TooLarge) if entries.len() > 1 => {
                     entries.truncate(entries.len() * 3 / 4);
                 }
                 action => return action,

@@ -7,16 +7,16 @@ use std::time::Duration;
 use self::trials::{Trial, Turn};
 use super::Shared;
 use super::checkpoint::Checkpoint;
-use super::client::Post;
-use super::composer::{Composer, NotComposed, Request};
 use super::event::{Ack, Event};
-use super::lists::Lists;
-use super::reports::Reports;
+use super::list_reader::ListReader;
+use super::payload_template::{PayloadError, PayloadTemplate, Request};
+use super::report_reader::ReportReader;
 use super::retry::{NextStep, Outcome, next_step};
-use crate::config::{CallSettings, EventKind};
+use super::transport::Transport;
+use crate::config::{EventKind, WebhookSettings};
 use crate::model::Timestamp;
 use crate::stores::StoreError;
-use crate::telemetry::CallOutcome;
+use crate::telemetry::DeliveryOutcome;
 
 /// How long after a request the next one of the same call begins: at most ten a second.
 const PACE: Duration = Duration::from_millis(100);
@@ -30,13 +30,13 @@ pub(super) const LOOK: Duration = Duration::from_millis(250);
 /// Sends the events of one call, one after the other.
 pub(super) struct Worker {
     name: String,
-    settings: CallSettings,
-    composer: Composer,
+    settings: WebhookSettings,
+    composer: PayloadTemplate,
     /// Tests replace it.
-    pub(super) client: Arc<dyn Post>,
+    pub(super) client: Arc<dyn Transport>,
     shared: Shared,
-    reports: Reports,
-    lists: Lists,
+    reports: ReportReader,
+    lists: ListReader,
     /// The number of the term in which the checkpoint was read.
     term: Option<u64>,
     version: u64,
@@ -64,24 +64,24 @@ enum Action {
     /// Go on without a request. So many events were too old.
     Acknowledge(Ack, u64),
     /// Go on, because there is no request for this event.
-    Skip(Box<Event>, NotComposed),
+    Skip(Box<Event>, PayloadError),
     Send(Box<Event>, Request),
 }
 
 impl Worker {
     pub(super) fn new(
         name: &str,
-        settings: CallSettings,
-        composer: Composer,
-        client: impl Post,
+        settings: WebhookSettings,
+        composer: PayloadTemplate,
+        client: impl Transport,
         shared: Shared,
     ) -> Self {
         Self {
             name: name.to_owned(),
             composer,
             client: Arc::new(client),
-            reports: Reports::new(shared.clone(), settings.clone()),
-            lists: Lists::new(shared.clone(), settings.clone()),
+            reports: ReportReader::new(shared.clone(), settings.clone()),
+            lists: ListReader::new(shared.clone(), settings.clone()),
             settings,
             shared,
             term: None,
@@ -113,7 +113,7 @@ impl Worker {
         }
         self.looked = now;
         let later = now.after(LOOK);
-        let Some(term) = self.shared.lease.term() else {
+        let Some(term) = self.shared.lease.epoch() else {
             self.term = None;
             return Ok(later);
         };
@@ -138,13 +138,13 @@ impl Worker {
             Action::Acknowledge(ack, 0) => ack,
             Action::Acknowledge(ack, count) => {
                 tracing::warn!(call, count, "events were not told within siaga.calls.{call}.for: dropped");
-                self.shared.metrics.called(&call, CallOutcome::Dropped, count);
+                self.shared.metrics.called(&call, DeliveryOutcome::Dropped, count);
                 ack
             }
             Action::Skip(event, reason) => {
                 let id = &event.id;
                 tracing::error!(call, id, "there is no request for an event, which is skipped: {reason}");
-                self.shared.metrics.called(&call, CallOutcome::Skipped, 1);
+                self.shared.metrics.called(&call, DeliveryOutcome::Skipped, 1);
                 event.ack
             }
             Action::Send(event, request) => {
@@ -152,7 +152,7 @@ impl Worker {
                 // The semaphore is never closed.
                 let permit = self.shared.permits.acquire().await.ok();
                 // A permit can take long, and the lease may have ended meanwhile.
-                if self.shared.lease.term().is_none_or(|present| present != term) {
+                if self.shared.lease.epoch().is_none_or(|present| present != term) {
                     return Ok(later);
                 }
                 let begun = self.shared.clock.now();
@@ -172,7 +172,7 @@ impl Worker {
     /// Returns `false` if another server has begun the call meanwhile.
     pub(super) async fn begin(&mut self, term: Option<u64>) -> Result<bool, StoreError> {
         let now = self.shared.clock.now();
-        let kept = self.shared.store.kept_calls().await?.remove(&self.name);
+        let kept = self.shared.store.webhook_states().await?.remove(&self.name);
         self.version = kept.as_ref().map_or(0, |kept| kept.version);
         self.checkpoint = kept.map(|kept| Checkpoint::read(&kept.text)).unwrap_or_default();
         self.reports.reset();
@@ -212,9 +212,9 @@ impl Worker {
         let failures = if matches!(turn, Turn::Aside(_)) { tries } else { self.failures + 1 };
         let next = next_step(id, tries, failures, outcome);
         let counted = match next {
-            NextStep::Done => CallOutcome::Sent,
-            NextStep::Retry(_) | NextStep::Disable => CallOutcome::Failed,
-            NextStep::Discard => CallOutcome::Skipped,
+            NextStep::Done => DeliveryOutcome::Sent,
+            NextStep::Retry(_) | NextStep::Disable => DeliveryOutcome::Failed,
+            NextStep::Discard => DeliveryOutcome::Skipped,
         };
         self.shared.metrics.called(&call, counted, 1);
         match next {
@@ -280,7 +280,8 @@ impl Worker {
 
     /// Keeps the checkpoint. If a command or another server has changed it meanwhile, it is read again.
     async fn keep(&mut self) -> Result<bool, StoreError> {
-        let kept = self.shared.store.keep_call(&self.name, self.version, &self.checkpoint.text()).await;
+        let kept =
+            self.shared.store.put_webhook_state(&self.name, self.version, &self.checkpoint.text()).await;
         if let Ok(true) = kept {
             self.version += 1;
             self.shared.statuses.set(&self.name, &self.checkpoint);

@@ -5,7 +5,7 @@ use super::super::retry::Outcome;
 use super::{Action, Worker};
 use crate::model::Timestamp;
 use crate::stores::StoreError;
-use crate::telemetry::CallOutcome;
+use crate::telemetry::DeliveryOutcome;
 
 /// How many failures let the next event be tried: at first, and while others are set aside.
 const PROBED_AFTER: u32 = 3;
@@ -79,7 +79,7 @@ impl Worker {
             let oldest = self.aside.remove(0);
             self.checkpoint.acknowledge(&oldest.event);
             tracing::error!(call, "too many events are set aside: the oldest is skipped");
-            self.shared.metrics.called(call, CallOutcome::Skipped, 1);
+            self.shared.metrics.called(call, DeliveryOutcome::Skipped, 1);
         }
     }
 

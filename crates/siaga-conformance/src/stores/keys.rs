@@ -15,7 +15,7 @@ use siaga::stores::{KeptKey, KeyEntry, Store, StoreError};
 fn entry(name: &str) -> KeyEntry {
     let key = ApiKey {
         name: name.to_owned(),
-        sha256: KeyDigest::of(name),
+        sha256: KeyDigest::new(name),
         scopes: vec![Scope::FloodsWrite, Scope::CardsRead],
         expires: None,
         per_second: None,
@@ -64,7 +64,7 @@ pub async fn a_name_is_given_once_for_good_and_so_is_a_hash(fresh: &dyn FreshSto
     store.create_key(entry("one")).await.unwrap();
     store.revoke_key("one").await.unwrap();
     let revision = store.keys_revision().await.unwrap();
-    let other_hash = ApiKey { sha256: KeyDigest::of("other"), ..entry("one").key };
+    let other_hash = ApiKey { sha256: KeyDigest::new("other"), ..entry("one").key };
     let other_name = ApiKey { name: "other".to_owned(), ..entry("one").key };
     for key in [entry("one").key, other_hash, other_name] {
         let again = store.create_key(KeyEntry { key, owner: None }).await;
@@ -112,7 +112,7 @@ pub async fn of_concurrent_keys_of_one_name_exactly_one_is_kept(fresh: &dyn Fres
     let (store, _) = open(fresh).await;
     let made = (0..20).map(|number| {
         let store = Arc::clone(&store);
-        let key = ApiKey { sha256: KeyDigest::of(&number.to_string()), ..entry("same").key };
+        let key = ApiKey { sha256: KeyDigest::new(&number.to_string()), ..entry("same").key };
         tokio::spawn(async move { store.create_key(KeyEntry { key, owner: None }).await })
     });
     let made = join_all(made).await.into_iter().map(Result::unwrap);

@@ -3,7 +3,6 @@
 //! Each function checks one behaviour: it opens a fresh store that holds [`fixture::dataset`] and takes its time from a
 //! given clock, and panics if the store behaves otherwise.
 
-pub mod calls;
 pub mod cards;
 pub mod feeds;
 pub mod floods;
@@ -19,6 +18,7 @@ pub mod reports;
 pub mod sources;
 pub mod uploads;
 pub mod validity;
+pub mod webhooks;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -206,7 +206,7 @@ macro_rules! store_suite {
             a_source_is_never_heard_earlier_than_it_was,
             of_concurrent_times_the_latest_is_kept,
         }
-        $crate::store_suite! { @ unless_excepted $fresh, calls =>
+        $crate::store_suite! { @ unless_excepted $fresh, webhooks =>
             what_is_kept_is_replaced_only_by_its_version,
             of_concurrent_replacements_exactly_one_succeeds,
             reports_are_read_by_their_keys_in_parts,

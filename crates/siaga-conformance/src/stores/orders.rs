@@ -9,8 +9,8 @@ use rocket::tokio;
 use super::{FreshStore, TickingClock, open};
 use crate::fixture::{id, now, state};
 use siaga::model::{
-    Actor, AreaOrder, AreaSelector, BatchNumber, Condition, FloodBatch, FloodChange, FloodOrder,
-    LoggedChange, OrderOutcome, Ordered, RequestKey, Timestamp,
+    Actor, AreaSelector, BatchItem, BatchNumber, BatchOperation, BatchOutcome, BatchRequest, Condition,
+    FloodBatch, FloodChange, LoggedChange, RequestKey, Timestamp,
 };
 use siaga::stores::{EntryQuery, FloodLogQuery, FloodQuery, Resource, SetFloodState, Store};
 
@@ -18,26 +18,26 @@ fn by(subject: &str) -> Actor {
     Actor { subject: subject.to_owned(), username: Some("Sri".to_owned()) }
 }
 
-fn area(area: u64, code: Option<u64>, after: Condition) -> AreaOrder {
-    AreaOrder { area: id(area), state: code.map(state), after }
+fn area(area: u64, code: Option<u64>, after: Condition) -> BatchItem {
+    BatchItem { area: id(area), state: code.map(state), after }
 }
 
-fn order(changes: Ordered) -> FloodOrder {
-    FloodOrder { changes, by: by("desk"), note: None, request: None, preview: false }
+fn order(changes: BatchOperation) -> BatchRequest {
+    BatchRequest { changes, by: by("desk"), note: None, request: None, preview: false }
 }
 
-fn set(changes: &[(u64, Option<u64>)]) -> FloodOrder {
+fn set(changes: &[(u64, Option<u64>)]) -> BatchRequest {
     let changes = changes.iter().map(|&(of, code)| area(of, code, Condition::Any));
-    order(Ordered::Set(changes.collect()))
+    order(BatchOperation::Set(changes.collect()))
 }
 
-fn undo(batch: &FloodBatch) -> FloodOrder {
-    order(Ordered::Undo(batch.number))
+fn undo(batch: &FloodBatch) -> BatchRequest {
+    order(BatchOperation::Undo(batch.number))
 }
 
-fn done(outcome: OrderOutcome) -> Arc<FloodBatch> {
+fn done(outcome: BatchOutcome) -> Arc<FloodBatch> {
     match outcome {
-        OrderOutcome::Done { batch, left } if left.is_empty() => batch,
+        BatchOutcome::Done { batch, left } if left.is_empty() => batch,
         outcome => panic!("{outcome:?}"),
     }
 }
@@ -63,7 +63,7 @@ pub async fn an_order_changes_all_its_areas_at_one_time(fresh: &dyn FreshStore) 
     let (store, clock) = open(fresh).await;
     clock.set(now().after(Duration::from_hours(1)));
     let note = Some("kelurahan telephoned".to_owned());
-    let order = FloodOrder { note: note.clone(), ..set(&[(10, Some(4)), (1, Some(1)), (5, None)]) };
+    let order = BatchRequest { note: note.clone(), ..set(&[(10, Some(4)), (1, Some(1)), (5, None)]) };
     let batch = done(store.change_floods(order).await.unwrap());
     assert_eq!(batch.at, now().after(Duration::from_hours(1)));
     assert_eq!(batch.changes, [(id(1), Some(state(1))), (id(5), None), (id(10), Some(state(4)))]);
@@ -105,7 +105,7 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     let request = RequestKey { id: 7, digest: [7; 32] };
     clock.set(now());
     // Other areas have the time of the clock, alone and in a batch; those that were set ahead of it follow their own entries.
-    let other = FloodOrder { request: Some(request), ..set(&[(10, Some(4)), (30, None)]) };
+    let other = BatchRequest { request: Some(request), ..set(&[(10, Some(4)), (30, None)]) };
     let other = done(store.change_floods(other).await.unwrap());
     let single = SetFloodState { area: id(5), state: Some(state(4)), by: by("desk") };
     let alone = store.set_flood_state(single.clone()).await.unwrap();
@@ -141,11 +141,11 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
             (id(30), of_other)
         ]
     );
-    let repeated = FloodOrder { request: Some(request), ..set(&[(10, Some(4)), (30, None)]) };
+    let repeated = BatchRequest { request: Some(request), ..set(&[(10, Some(4)), (30, None)]) };
     assert_eq!(done(store.change_floods(repeated).await.unwrap()), other);
     let undone = done(store.change_floods(undo(&other)).await.unwrap());
     assert_eq!(undone.at, now().after(Duration::from_millis(1)));
-    let OrderOutcome::Done { batch, left } = store.change_floods(undo(&future)).await.unwrap() else {
+    let BatchOutcome::Done { batch, left } = store.change_floods(undo(&future)).await.unwrap() else {
         panic!("not undone");
     };
     assert_eq!((batch.at, left), (after_future, vec![id(2)]));
@@ -264,7 +264,7 @@ pub async fn an_order_with_unknown_areas_names_all_of_them_and_changes_nothing(f
     let before = all(&*store).await;
     let order = set(&[(99, Some(1)), (1, Some(1)), (3, None)]);
     let outcome = store.change_floods(order).await.unwrap();
-    assert_eq!(outcome, OrderOutcome::NoSuchAreas(vec![id(3), id(99)]));
+    assert_eq!(outcome, BatchOutcome::NoSuchAreas(vec![id(3), id(99)]));
     assert_eq!(all(&*store).await, before);
 }
 
@@ -282,8 +282,8 @@ pub async fn an_order_whose_conditions_do_not_hold_names_the_conflicts_and_chang
         area(10, Some(1), Condition::Any),
         area(30, Some(1), Condition::SetAt(of_30.after(Duration::from_millis(1)))),
     ];
-    let outcome = store.change_floods(order(Ordered::Set(conditions.to_vec()))).await.unwrap();
-    let OrderOutcome::Conflicts(conflicts) = outcome else { panic!("{outcome:?}") };
+    let outcome = store.change_floods(order(BatchOperation::Set(conditions.to_vec()))).await.unwrap();
+    let BatchOutcome::Conflicts(conflicts) = outcome else { panic!("{outcome:?}") };
     let seen: Vec<_> = conflicts
         .into_iter()
         .map(|(area, newest)| {
@@ -296,22 +296,22 @@ pub async fn an_order_whose_conditions_do_not_hold_names_the_conflicts_and_chang
     assert_eq!(seen, [(2, None), (5, Some((Some(2), of_5))), (30, Some((Some(3), of_30)))]);
     assert_eq!(all(&*store).await, before);
     let conditions = [area(1, Some(1), Condition::Dry), area(5, Some(1), Condition::SetAt(of_5))];
-    done(store.change_floods(order(Ordered::Set(conditions.to_vec()))).await.unwrap());
+    done(store.change_floods(order(BatchOperation::Set(conditions.to_vec()))).await.unwrap());
 }
 
 pub async fn a_cleared_area_is_dry_whenever_it_was_cleared(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let cleared = done(store.change_floods(set(&[(5, None)])).await.unwrap());
-    let after = |after| order(Ordered::Set(vec![area(5, Some(1), after)]));
+    let after = |after| order(BatchOperation::Set(vec![area(5, Some(1), after)]));
     let outcome = store.change_floods(after(Condition::SetAt(cleared.at))).await.unwrap();
-    let OrderOutcome::Conflicts(conflicts) = outcome else { panic!("{outcome:?}") };
+    let BatchOutcome::Conflicts(conflicts) = outcome else { panic!("{outcome:?}") };
     let (_, newest) = conflicts.into_iter().next().unwrap();
     assert_eq!(newest.map(|newest| (newest.state, newest.by)), Some((None, by("desk"))));
     done(store.change_floods(after(Condition::Dry)).await.unwrap());
 }
 
-fn requested(order: FloodOrder, id: u128, digest: u8) -> FloodOrder {
-    FloodOrder { request: Some(RequestKey { id, digest: [digest; 32] }), ..order }
+fn requested(order: BatchRequest, id: u128, digest: u8) -> BatchRequest {
+    BatchRequest { request: Some(RequestKey { id, digest: [digest; 32] }), ..order }
 }
 
 pub async fn a_repeated_request_changes_nothing_for_a_day(fresh: &dyn FreshStore) {
@@ -323,12 +323,12 @@ pub async fn a_repeated_request_changes_nothing_for_a_day(fresh: &dyn FreshStore
     clock.set(now().after(Duration::from_hours(23)));
     assert_eq!(store.change_floods(order()).await.unwrap(), first);
     let other = requested(set(&[(2, Some(4))]), u128::MAX, 2);
-    assert_eq!(store.change_floods(other.clone()).await.unwrap(), OrderOutcome::OtherRequest);
+    assert_eq!(store.change_floods(other.clone()).await.unwrap(), BatchOutcome::OtherRequest);
     assert_eq!(all(&*store).await, before);
     // The number is that of one credential, and only what was carried out counts.
-    done(store.change_floods(FloodOrder { by: by("other desk"), ..other.clone() }).await.unwrap());
+    done(store.change_floods(BatchRequest { by: by("other desk"), ..other.clone() }).await.unwrap());
     let failing = requested(set(&[(99, None)]), 7, 3);
-    assert_eq!(store.change_floods(failing).await.unwrap(), OrderOutcome::NoSuchAreas(vec![id(99)]));
+    assert_eq!(store.change_floods(failing).await.unwrap(), BatchOutcome::NoSuchAreas(vec![id(99)]));
     done(store.change_floods(requested(set(&[(2, None)]), 7, 4)).await.unwrap());
     clock.set(now().after(Duration::from_hours(25)));
     done(store.change_floods(other).await.unwrap());
@@ -363,11 +363,11 @@ pub async fn of_concurrent_orders_after_one_state_one_is_carried_out(fresh: &dyn
             let single = SetFloodState { area: id(own), state: Some(state(3)), by: by("gauge") };
             tokio::spawn(async move {
                 store.set_flood_state(single).await.unwrap();
-                store.change_floods(order(Ordered::Set(changes))).await.unwrap()
+                store.change_floods(order(BatchOperation::Set(changes))).await.unwrap()
             })
         });
         let outcomes: Vec<_> = join_all(sent).await.into_iter().map(Result::unwrap).collect();
-        let made = outcomes.iter().filter(|outcome| matches!(outcome, OrderOutcome::Done { .. })).count();
+        let made = outcomes.iter().filter(|outcome| matches!(outcome, BatchOutcome::Done { .. })).count();
         assert_eq!(made, 1, "round {round}: {outcomes:?}");
     }
     assert_eq!(store.flood_log(id(1)).await.unwrap().len(), before + 5);
@@ -382,7 +382,7 @@ pub async fn an_undo_sets_the_states_before(fresh: &dyn FreshStore) {
     assert_eq!(undone.changes, [(id(1), None), (id(5), Some(state(2))), (id(30), Some(state(3)))]);
     assert_eq!(states(&*store).await, before);
     let stored = all(&*store).await;
-    let again = FloodOrder { by: by("another officer"), ..undo(&batch) };
+    let again = BatchRequest { by: by("another officer"), ..undo(&batch) };
     assert_eq!(done(store.change_floods(again).await.unwrap()), undone);
     assert_eq!(all(&*store).await, stored);
     // The undo can be undone, too.
@@ -397,7 +397,7 @@ pub async fn an_undo_leaves_alone_what_has_changed_since(fresh: &dyn FreshStore)
     // Confirming the same state is a change as well.
     done(store.change_floods(set(&[(1, Some(1))])).await.unwrap());
     for _ in 0..2 {
-        let OrderOutcome::Done { batch: undone, left } = store.change_floods(undo(&batch)).await.unwrap()
+        let BatchOutcome::Done { batch: undone, left } = store.change_floods(undo(&batch)).await.unwrap()
         else {
             panic!("not undone");
         };
@@ -408,24 +408,24 @@ pub async fn an_undo_leaves_alone_what_has_changed_since(fresh: &dyn FreshStore)
 
 pub async fn an_unknown_or_old_batch_is_not_undone(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let unknown = order(Ordered::Undo(BatchNumber::try_from(7).unwrap()));
-    assert_eq!(store.change_floods(unknown).await.unwrap(), OrderOutcome::NoSuchBatch);
+    let unknown = order(BatchOperation::Undo(BatchNumber::try_from(7).unwrap()));
+    assert_eq!(store.change_floods(unknown).await.unwrap(), BatchOutcome::NoSuchBatch);
     let batch = done(store.change_floods(set(&[(1, Some(1))])).await.unwrap());
     let before = all(&*store).await;
     clock.set(now().after(Duration::from_mins(24 * 60 + 1)));
-    assert_eq!(store.change_floods(undo(&batch)).await.unwrap(), OrderOutcome::TooOld);
+    assert_eq!(store.change_floods(undo(&batch)).await.unwrap(), BatchOutcome::TooOld);
     assert_eq!(all(&*store).await, before);
 }
 
 pub async fn a_preview_changes_nothing(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let before = all(&*store).await;
-    let preview = FloodOrder { preview: true, ..set(&[(1, Some(1)), (5, None)]) };
+    let preview = BatchRequest { preview: true, ..set(&[(1, Some(1)), (5, None)]) };
     let shown = done(store.change_floods(preview).await.unwrap());
     assert_eq!(shown.changes, [(id(1), Some(state(1))), (id(5), None)]);
     assert_eq!(all(&*store).await, before);
-    let unknown = FloodOrder { preview: true, ..set(&[(99, None)]) };
-    assert_eq!(store.change_floods(unknown).await.unwrap(), OrderOutcome::NoSuchAreas(vec![id(99)]));
+    let unknown = BatchRequest { preview: true, ..set(&[(99, None)]) };
+    assert_eq!(store.change_floods(unknown).await.unwrap(), BatchOutcome::NoSuchAreas(vec![id(99)]));
 }
 
 pub async fn the_log_of_all_areas_is_read_newest_first_in_pages(fresh: &dyn FreshStore) {

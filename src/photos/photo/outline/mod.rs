@@ -23,7 +23,7 @@ pub(super) struct Outline {
 ///
 /// [`NotAPhoto::CutOff`] if the file ends before the image, [`NotAPhoto::Undecodable`] if its structure is invalid for the
 /// type, [`NotAPhoto::TooManyScans`].
-pub(super) fn of(kind: ImageType, file: &[u8]) -> Result<Outline, NotAPhoto> {
+pub(super) fn scan(kind: ImageType, file: &[u8]) -> Result<Outline, NotAPhoto> {
     match kind {
         ImageType::Jpeg => jpeg::outline(file),
         ImageType::Png => png::outline(file),

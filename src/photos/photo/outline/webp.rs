@@ -24,7 +24,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
                 let [_, _, _, _, w0, w1, w2, h0, h1, h2] = bytes(riff, chunk.data.start)?;
                 still.size = (pixels(w0, w1, w2), pixels(h0, h1, h2));
             }
-            b"ANMF" if animated.is_none() => animated = Some(Frame::of_animation(riff, &chunk.data)?),
+            b"ANMF" if animated.is_none() => animated = Some(Frame::from_animation(riff, &chunk.data)?),
             b"ANMF" => {}
             _ => still.add(riff, &chunk)?,
         }
@@ -76,7 +76,7 @@ struct Frame {
 const TABLES: u64 = 300;
 
 impl Frame {
-    fn of_animation(riff: &[u8], data: &Range<usize>) -> Result<Self, NotAPhoto> {
+    fn from_animation(riff: &[u8], data: &Range<usize>) -> Result<Self, NotAPhoto> {
         let [w0, w1, w2, h0, h1, h2] = bytes(&riff[..data.end], data.start + 6)?;
         let mut frame = Self { size: (pixels(w0, w1, w2), pixels(h0, h1, h2)), ..Self::default() };
         let mut position = data.start + 16;

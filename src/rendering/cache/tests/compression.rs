@@ -1,6 +1,6 @@
 //! Responses are compressed when a client first needs it, once for all.
 
-use crate::http::content::{Accepted, Coding};
+use crate::http::content::{AcceptedEncodings, ContentEncoding};
 use crate::model::ManualClock;
 use crate::stores::{Revision, Versioned};
 use crate::telemetry::Metrics;
@@ -13,8 +13,8 @@ use crate::eventually::{LONG, eventually};
 use crate::fixture;
 
 /// How a response is sent to a client that accepts gzip.
-fn coding(rendered: &Rendered) -> Coding {
-    rendered.content.form(Accepted::new(["gzip"])).coding
+fn coding(rendered: &Rendered) -> ContentEncoding {
+    rendered.content.form(AcceptedEncodings::new(["gzip"])).coding
 }
 
 #[rocket::async_test]
@@ -32,13 +32,15 @@ async fn a_response_is_compressed_once_for_all_requests_and_counts_in_all_its_fo
     let rendered = cache.find(&0, Revision(1), &clock, render).await.unwrap();
     let plain = cached();
     // A request that goes away after it has begun.
-    cache.compress(&0, &rendered, Coding::Gzip).now_or_never();
+    cache.compress(&0, &rendered, ContentEncoding::Gzip).now_or_never();
     let sent = async || coding(&rendered);
-    eventually("it is compressed though its request has gone", LONG, sent, |sent| *sent == Coding::Gzip)
-        .await;
-    let first = rendered.content.form(Accepted::new(["gzip"])).bytes;
-    join_all((0..100).map(|_| cache.compress(&0, &rendered, Coding::Gzip))).await;
-    let same = rendered.content.form(Accepted::new(["gzip"])).bytes;
+    eventually("it is compressed though its request has gone", LONG, sent, |sent| {
+        *sent == ContentEncoding::Gzip
+    })
+    .await;
+    let first = rendered.content.form(AcceptedEncodings::new(["gzip"])).bytes;
+    join_all((0..100).map(|_| cache.compress(&0, &rendered, ContentEncoding::Gzip))).await;
+    let same = rendered.content.form(AcceptedEncodings::new(["gzip"])).bytes;
     assert_eq!(first.as_ptr(), same.as_ptr());
     let expected = plain + first.len();
     eventually("it counts", LONG, async || cached(), |cached| *cached == expected).await;
@@ -58,8 +60,8 @@ async fn a_response_too_large_with_its_forms_leaves_the_cache_and_no_other() {
             async move { Ok::<_, Failed<Failure>>(Versioned::at(Revision(1), rendered(&text))) }
         };
         let found = cache.find(&question, Revision(1), &clock, render).await.unwrap();
-        cache.compress(&question, &found, Coding::Gzip).await;
-        assert_eq!(coding(&found) == Coding::Gzip, question == 1);
+        cache.compress(&question, &found, ContentEncoding::Gzip).await;
+        assert_eq!(coding(&found) == ContentEncoding::Gzip, question == 1);
     }
     eventually("it leaves", LONG, async || cache.last(&1).is_some(), |is_cached| !is_cached).await;
     assert!(cache.last(&0).is_some());

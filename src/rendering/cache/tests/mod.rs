@@ -9,7 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use super::{Cache, Failed, Patience, Rendered, Unfinished};
-use crate::http::content::{Accepted, Content};
+use crate::http::content::{AcceptedEncodings, Content};
 use crate::model::{ManualClock, Validity};
 use crate::stores::{Revision, Versioned};
 use crate::telemetry::Metrics;
@@ -151,7 +151,7 @@ impl Desk {
             async move { Ok(renderer.render(question).await?.within(validity)) }
         };
         let found = self.cache.find(&question, Revision(present), &self.clock, render).await?;
-        let form = found.content.form(Accepted::new([]));
+        let form = found.content.form(AcceptedEncodings::new([]));
         Ok(String::from_utf8(form.bytes.to_vec()).unwrap())
     }
 

@@ -39,7 +39,7 @@ pub(super) struct Fields<'r> {
 }
 
 impl<'r> Fields<'r> {
-    pub(super) fn of(table: &'static str, row: &'r SqliteRow) -> Self {
+    pub(super) fn new(table: &'static str, row: &'r SqliteRow) -> Self {
         Self { table, row, next: 0 }
     }
 

@@ -9,7 +9,7 @@ use super::column::Column;
 use super::reports::remove_card;
 use super::table::{Table, table};
 use crate::model::{Actor, CardId, ErasedReport, ModerationEntry, ReportKey, Tags, Waiting, WaitingOrigin};
-use crate::stores::local::{Pending, Visibility};
+use crate::stores::local::{PendingMove, Visibility};
 
 const PUT_HIDDEN: &str = "UPDATE reports SET hidden = ? WHERE pkey = ?";
 const REMOVE_WAITING: &str = "DELETE FROM waiting_reports WHERE report = ?";
@@ -50,8 +50,8 @@ pub(in super::super) const WAITING_REPORTS: Table<(ReportKey, Waiting)> = table!
     (report, Waiting { origin: WaitingOrigin { sender, is_suspect }, since })
 );
 
-pub(in super::super) const PHOTO_MOVES: Table<(Box<str>, Pending)> =
-    table!("photo_moves", replace, "", (photo, Pending { to: target, due }));
+pub(in super::super) const PHOTO_MOVES: Table<(Box<str>, PendingMove)> =
+    table!("photo_moves", replace, "", (photo, PendingMove { to: target, due }));
 
 pub(super) async fn put_visibility(
     to: &mut SqliteConnection,
@@ -95,7 +95,7 @@ pub(super) async fn put_erased(
 pub(super) async fn put_move(
     to: &mut SqliteConnection,
     photo: &str,
-    pending: Option<Pending>,
+    pending: Option<PendingMove>,
 ) -> Result<(), FileError> {
     if let Some(pending) = pending {
         return PHOTO_MOVES.put(to, &(photo.into(), pending)).await;

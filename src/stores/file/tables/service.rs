@@ -8,7 +8,7 @@ use super::table::{Table, table};
 use crate::auth::{ApiKey, Secret};
 use crate::model::{CardId, Timestamp};
 use crate::stores::service_state::{Image, Received, State};
-use crate::stores::{KeptCall, KeptKey, KeyEntry};
+use crate::stores::{KeptKey, KeyEntry, WebhookState};
 
 /// All keys, by name.
 pub(in super::super) const API_KEYS: Table<KeptKey> = table!(
@@ -29,8 +29,8 @@ pub(in super::super) const API_KEYS: Table<KeptKey> = table!(
 pub(in super::super) const SOURCES: Table<(String, Timestamp)> =
     table!("sources", replace, "", (name, last_heard));
 
-pub(in super::super) const CALLS: Table<(String, KeptCall)> =
-    table!("calls", replace, "", (name, KeptCall { version, text: state }));
+pub(in super::super) const CALLS: Table<(String, WebhookState)> =
+    table!("calls", replace, "", (name, WebhookState { version, text: state }));
 
 const IMAGES: Table<ImageRow> =
     table!("images", replace, "", ImageRow { card_id, turn, expected_until, state, object, due, attempts });

@@ -29,7 +29,7 @@ impl<T> Table<T> {
         let mut values = Vec::new();
         let mut rows = sqlx::query(self.select).fetch(from);
         while let Some(row) = rows.try_next().await? {
-            values.push((self.read)(&mut Fields::of(self.name, &row))?);
+            values.push((self.read)(&mut Fields::new(self.name, &row))?);
         }
         Ok(values)
     }

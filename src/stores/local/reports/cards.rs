@@ -22,7 +22,7 @@ impl Cards {
     }
 
     /// Returns the card of a report.
-    pub(super) fn of(&self, report: ReportKey) -> Option<&Arc<Card>> {
+    pub(super) fn by_report(&self, report: ReportKey) -> Option<&Arc<Card>> {
         self.by_report.get(&report)
     }
 

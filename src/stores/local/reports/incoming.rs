@@ -28,7 +28,7 @@ impl LocalStore {
                 return Err(StoreError::received(&id));
             }
             let tags = state.places.value.locator().locate(content.location);
-            let reports = state.reports.change();
+            let reports = state.reports.get_mut();
             let report = reports.publish(content, tags)?;
             let card = Arc::new(Card { report: Some(report.key), ..card });
             reports.cards.put(Arc::clone(&card));
@@ -60,7 +60,7 @@ impl CardStore for LocalStore {
         let id = id.clone();
         let creating = self.write(move |state, rows, now| {
             // A new card does not change the reports.
-            let cards = &mut state.reports.unseen().cards;
+            let cards = &mut state.reports.get_mut_untracked().cards;
             if cards.find(&id).is_some() {
                 return Err(StoreError::card_exists(&id));
             }
@@ -109,7 +109,7 @@ impl CardStore for LocalStore {
             let old: Vec<CardId> = unused.take(most as usize).cloned().collect();
             for card in &old {
                 // Readers of reports see no cards.
-                state.reports.unseen().cards.remove(card);
+                state.reports.get_mut_untracked().cards.remove(card);
                 state.service_mut().uploads.forget(card);
             }
             let count = old.len() as u64;
@@ -129,7 +129,7 @@ impl FeedStore for LocalStore {
                 return Ok(Received::Existing);
             }
             let tags = state.places.value.locator().locate(content.location);
-            let reports = state.reports.change();
+            let reports = state.reports.get_mut();
             reports.partner_posts.insert(post_id);
             let report = reports.publish(content, tags)?;
             let post = PartnerPost { post_id, report: report.key };

@@ -12,9 +12,9 @@ use imbl::{OrdMap, OrdSet, Vector};
 
 use self::cards::Cards;
 use self::moves::Moves;
-pub(in crate::stores) use self::moves::Pending;
+pub(in crate::stores) use self::moves::PendingMove;
 use super::{LocalStore, Row, Rows, State, counted, read_long};
-use crate::model::Stop;
+use crate::model::CancelFlag;
 use crate::model::{
     Card, CardId, DisasterType, ErasedReport, ModerationEntry, PartnerPost, PhotoPlace, Report,
     ReportContent, ReportKey, ReportLayer, SeriesPoint, Tags, Timestamp, Waiting, shown_photo,
@@ -85,7 +85,7 @@ impl Reports {
     }
 
     /// Adds photos to be moved.
-    pub(super) fn order_moves(&mut self, moves: Vec<(Box<str>, Pending)>) {
+    pub(super) fn order_moves(&mut self, moves: Vec<(Box<str>, PendingMove)>) {
         for (photo, pending) in moves {
             self.moves.put(&photo, pending);
         }
@@ -131,13 +131,13 @@ fn between<T>(
 }
 
 /// A report query, when it is run, and the state it runs on.
-struct Asked {
+struct ReportQueryRun {
     state: Arc<State>,
     query: ReportQuery,
     now: Timestamp,
 }
 
-impl Asked {
+impl ReportQueryRun {
     /// Returns the selected reports, newest first.
     fn reports(&self) -> impl Iterator<Item = &Arc<Report>> {
         let (first, last) = self.query.window.bounds(self.now);
@@ -168,13 +168,13 @@ impl Asked {
     fn answer<T>(&self, value: T, oldest: Option<Timestamp>) -> Versioned<T> {
         let (_, last) = self.query.window.bounds(self.now);
         let next = self.state.reports.value.next_after(last);
-        self.state.reports.of(value).within(self.query.window.validity(self.now, oldest, next))
+        self.state.reports.with_value(value).within(self.query.window.validity(self.now, oldest, next))
     }
 }
 
 impl LocalStore {
-    fn asked(&self, query: ReportQuery) -> Asked {
-        Asked { state: self.state(), query, now: self.clock.now() }
+    fn asked(&self, query: ReportQuery) -> ReportQueryRun {
+        ReportQueryRun { state: self.state(), query, now: self.clock.now() }
     }
 }
 
@@ -182,13 +182,13 @@ impl State {
     /// Adds an image to a card's report, unless the report shows one already; returns whether it did. The photo of a
     /// hidden report is to be moved to the others.
     pub(super) fn show_image(&mut self, card: &CardId, image: &str, rows: &mut Rows, now: Timestamp) -> bool {
-        let found = self.reports.value.of_card(card);
+        let found = self.reports.value.by_card(card);
         let Some((report, is_hidden)) = found.filter(|(report, _)| report.content.image_url.is_none()) else {
             return false;
         };
         let mut report = Arc::clone(report);
         Arc::make_mut(&mut report).content.image_url = Some(image.into());
-        let reports = self.reports.change();
+        let reports = self.reports.get_mut();
         if is_hidden {
             if let Some(photo) = shown_photo(&report) {
                 reports.order_move(photo, PhotoPlace::Hidden, rows, now);
@@ -206,7 +206,7 @@ impl State {
 impl ReportStore for LocalStore {
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
         let asked = self.asked(query.clone());
-        let listing = move |stop: &Stop| {
+        let listing = move |stop: &CancelFlag| {
             let mut reports = Vec::new();
             for report in asked.reports() {
                 stop.check()?;
@@ -226,7 +226,7 @@ impl ReportStore for LocalStore {
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
         let reports = &self.state().reports;
         let report = reports.value.by_key.get(&key).ok_or_else(|| StoreError::no_report(key))?;
-        Ok(reports.of(Arc::clone(report)))
+        Ok(reports.with_value(Arc::clone(report)))
     }
 
     async fn reports_from(
@@ -250,7 +250,7 @@ impl ReportStore for LocalStore {
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let asked = self.asked(query.reports());
         let query = query.clone();
-        let counting = move |stop: &Stop| {
+        let counting = move |stop: &CancelFlag| {
             let waited_for = asked.counted().take_while(|_| stop.check().is_ok());
             let points = query.count(waited_for.map(|(made, ..)| made));
             stop.check()?;
@@ -261,7 +261,7 @@ impl ReportStore for LocalStore {
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
         let asked = self.asked(query.clone());
-        let counting = move |stop: &Stop| {
+        let counting = move |stop: &CancelFlag| {
             let (mut summary, mut oldest) = (ReportSummary::default(), None);
             for (made, source, disaster) in asked.counted() {
                 stop.check()?;

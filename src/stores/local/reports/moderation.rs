@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::super::{LocalStore, Row, Rows, State, Visibility};
-use super::{Pending, Reports};
+use super::{PendingMove, Reports};
 use crate::model::{
     CardId, ErasedReport, HideWaiting, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace,
     Report, ReportKey, SenderHash, Timestamp, Waiting, WaitingReport, WaitingReports, photo_name,
@@ -17,7 +17,7 @@ use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned, Wai
 
 impl Reports {
     /// Returns the report of a card, and whether it is hidden.
-    pub(in super::super) fn of_card(&self, card: &CardId) -> Option<(&Arc<Report>, bool)> {
+    pub(in super::super) fn by_card(&self, card: &CardId) -> Option<(&Arc<Report>, bool)> {
         self.stored(self.cards.find(card)?.report?)
     }
 
@@ -42,17 +42,17 @@ impl Reports {
 
     /// Orders the move of a photo. One that is being moved can be taken once that has ended.
     pub(super) fn order_move(&mut self, photo: &str, to: PhotoPlace, rows: &mut Rows, now: Timestamp) {
-        let due = self.moves.of(photo).map_or(now, |pending| pending.due);
-        self.put_move(photo, Pending { to, due }, rows);
+        let due = self.moves.get(photo).map_or(now, |pending| pending.due);
+        self.put_move(photo, PendingMove { to, due }, rows);
     }
 
     /// Lets nobody else take a photo before a moment.
     fn take(&mut self, photo: Box<str>, to: PhotoPlace, due: Timestamp, rows: &mut Rows) -> PhotoMove {
-        self.put_move(&photo, Pending { to, due }, rows);
+        self.put_move(&photo, PendingMove { to, due }, rows);
         PhotoMove { photo, to }
     }
 
-    fn put_move(&mut self, photo: &str, pending: Pending, rows: &mut Rows) {
+    fn put_move(&mut self, photo: &str, pending: PendingMove, rows: &mut Rows) {
         self.moves.put(photo, pending);
         rows.add(|| [Row::PhotoMove(photo.into(), Some(pending))]);
     }
@@ -125,13 +125,13 @@ impl State {
         }
         match action {
             // It is hidden, and now a moderator says so.
-            ModerationAction::Hide if was_waiting => self.reports.grow(),
-            ModerationAction::Hide if !is_hidden => self.reports.change().hide(key),
-            ModerationAction::Show if is_hidden => self.reports.change().show(key),
+            ModerationAction::Hide if was_waiting => self.reports.bump_revision(),
+            ModerationAction::Hide if !is_hidden => self.reports.get_mut().hide(key),
+            ModerationAction::Show if is_hidden => self.reports.get_mut().show(key),
             ModerationAction::Erase => self.erase(&[key], rows, now),
             ModerationAction::Hide | ModerationAction::Show => return Ok(false),
         }
-        let reports = self.reports.unseen();
+        let reports = self.reports.get_mut_untracked();
         reports.waiting.remove(&key);
         if action != ModerationAction::Erase {
             let now_hidden = action == ModerationAction::Hide;
@@ -152,15 +152,15 @@ impl State {
     /// Erases reports with their cards, and the images of these.
     fn erase(&mut self, keys: &[ReportKey], rows: &mut Rows, now: Timestamp) {
         for key in keys {
-            let reports = self.reports.unseen();
+            let reports = self.reports.get_mut_untracked();
             let Some((report, is_hidden)) = reports.stored(*key) else { continue };
             let report = Arc::clone(report);
-            let card = reports.cards.of(*key).map(|card| card.id.clone());
+            let card = reports.cards.by_report(*key).map(|card| card.id.clone());
             reports.hide(*key);
             reports.hidden.remove(key);
             reports.waiting.remove(key);
             let city = self.places.value.locator().city(&report.tags);
-            let erased = Arc::new(ErasedReport::of(&report, city, is_hidden));
+            let erased = Arc::new(ErasedReport::from_report(&report, city, is_hidden));
             reports.keep_erased(&erased);
             let photo = shown_photo(&report).map(str::to_owned).or_else(|| card.as_ref().map(photo_name));
             if let Some(photo) = photo {
@@ -173,7 +173,7 @@ impl State {
             rows.add(|| [Row::Erased(erased, card)]);
         }
         if !keys.is_empty() {
-            self.reports.grow();
+            self.reports.bump_revision();
         }
     }
 }
@@ -193,7 +193,7 @@ impl ModerationStore for LocalStore {
         let newest_first = reports.value.log.iter().rev();
         let before = |entry: &&ModerationEntry| query.before.is_none_or(|before| entry.number < before);
         let asked = newest_first.take_while(|entry| entry.number > query.after).filter(before);
-        Ok(reports.of(asked.take(query.most as usize).cloned().collect()))
+        Ok(reports.with_value(asked.take(query.most as usize).cloned().collect()))
     }
 
     async fn waiting_reports(&self, query: WaitingQuery) -> Result<WaitingReports, StoreError> {
@@ -222,7 +222,7 @@ impl ModerationStore for LocalStore {
             return Ok(());
         }
         let forgetting = self.write(move |state, rows, _| {
-            let waiting = &mut state.reports.unseen().waiting;
+            let waiting = &mut state.reports.get_mut_untracked().waiting;
             let old: Vec<_> =
                 waiting.iter().filter(|(_, of)| is_old(of)).map(|(key, of)| (*key, *of)).collect();
             for (key, mut of) in old {
@@ -251,7 +251,7 @@ impl ModerationStore for LocalStore {
         }
         let taking = self.write(move |state, rows, now| {
             let due = state.reports.value.moves.next(now);
-            let reports = state.reports.unseen();
+            let reports = state.reports.get_mut_untracked();
             Ok(due.map(|(photo, pending)| reports.take(photo, pending.to, now.after(lease), rows)))
         });
         taking.await
@@ -263,9 +263,9 @@ impl ModerationStore for LocalStore {
         lease: Duration,
     ) -> Result<Option<PhotoMove>, StoreError> {
         let taking = self.write(move |state, rows, now| {
-            let reports = state.reports.unseen();
+            let reports = state.reports.get_mut_untracked();
             let photo = reports.stored(report).and_then(|(report, _)| shown_photo(report));
-            let ordered = photo.and_then(|photo| Some((Box::from(photo), reports.moves.of(photo)?)));
+            let ordered = photo.and_then(|photo| Some((Box::from(photo), reports.moves.get(photo)?)));
             if ordered.as_ref().is_some_and(|(_, pending)| pending.due > now) {
                 return Err(StoreError::photo_is_taken(report));
             }
@@ -277,10 +277,10 @@ impl ModerationStore for LocalStore {
     async fn end_photo_move(&self, done: &PhotoMove) -> Result<(), StoreError> {
         let PhotoMove { photo, to } = done.clone();
         let ending = self.write(move |state, rows, now| {
-            let moves = &mut state.reports.unseen().moves;
+            let moves = &mut state.reports.get_mut_untracked().moves;
             // It may have been ordered elsewhere meanwhile.
             let left = moves.remove(&photo).filter(|pending| pending.to != to);
-            let left = left.map(|pending| Pending { due: now, ..pending });
+            let left = left.map(|pending| PendingMove { due: now, ..pending });
             if let Some(left) = left {
                 moves.put(&photo, left);
             }

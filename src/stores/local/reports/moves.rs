@@ -4,7 +4,7 @@ use crate::model::{PhotoPlace, Timestamp};
 
 /// A photo that is to be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::stores) struct Pending {
+pub(in crate::stores) struct PendingMove {
     pub(in crate::stores) to: PhotoPlace,
     /// From when on it may be taken.
     pub(in crate::stores) due: Timestamp,
@@ -13,14 +13,14 @@ pub(in crate::stores) struct Pending {
 /// The photos to be moved, by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moves {
-    by_photo: OrdMap<Box<str>, Pending>,
+    by_photo: OrdMap<Box<str>, PendingMove>,
     /// Those to be hidden or shown, and those to be deleted, by the time from which they may be taken.
     shown: OrdSet<(Timestamp, Box<str>)>,
     gone: OrdSet<(Timestamp, Box<str>)>,
 }
 
-impl FromIterator<(Box<str>, Pending)> for Moves {
-    fn from_iter<I: IntoIterator<Item = (Box<str>, Pending)>>(all: I) -> Self {
+impl FromIterator<(Box<str>, PendingMove)> for Moves {
+    fn from_iter<I: IntoIterator<Item = (Box<str>, PendingMove)>>(all: I) -> Self {
         let mut moves = Self::default();
         all.into_iter().for_each(|(photo, pending)| moves.put(&photo, pending));
         moves
@@ -32,27 +32,27 @@ impl Moves {
         self.by_photo.is_empty()
     }
 
-    pub(super) fn of(&self, photo: &str) -> Option<Pending> {
+    pub(super) fn get(&self, photo: &str) -> Option<PendingMove> {
         self.by_photo.get(photo).copied()
     }
 
-    pub(super) fn put(&mut self, photo: &str, pending: Pending) {
+    pub(super) fn put(&mut self, photo: &str, pending: PendingMove) {
         self.remove(photo);
         self.list(pending.to).insert((pending.due, photo.into()));
         self.by_photo.insert(photo.into(), pending);
     }
 
-    pub(super) fn remove(&mut self, photo: &str) -> Option<Pending> {
+    pub(super) fn remove(&mut self, photo: &str) -> Option<PendingMove> {
         let before = self.by_photo.remove(photo)?;
         self.list(before.to).remove(&(before.due, photo.into()));
         Some(before)
     }
 
     /// Returns the photo to be moved next, if one may be taken now.
-    pub(super) fn next(&self, now: Timestamp) -> Option<(Box<str>, Pending)> {
+    pub(super) fn next(&self, now: Timestamp) -> Option<(Box<str>, PendingMove)> {
         let mut first = [&self.shown, &self.gone].into_iter().filter_map(OrdSet::get_min);
         let (_, photo) = first.find(|(due, _)| *due <= now)?;
-        Some((photo.clone(), self.of(photo)?))
+        Some((photo.clone(), self.get(photo)?))
     }
 
     fn list(&mut self, to: PhotoPlace) -> &mut OrdSet<(Timestamp, Box<str>)> {

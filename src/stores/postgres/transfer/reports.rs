@@ -171,7 +171,7 @@ impl KeepsReports for Transaction {
             sqlx::query(ADD)
                 .bind(recordset(&reports)?)
                 .bind(column(&rows, |row| row.key.map(|key| key.number().cast_signed())))
-                .bind(column(&rows, |row| ReportDigest::of(&row.content).as_bytes().to_vec()))
+                .bind(column(&rows, |row| ReportDigest::new(&row.content).as_bytes().to_vec()))
                 .bind(hidden),
         )
     }

@@ -1,0 +1,95 @@
+//! Checks all rows of a folder, instead of ending at the first wrong one.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use super::dataset::{cards, collected, partner_posts, places};
+use super::{Folder, FolderFile, FolderRow, ReportRow};
+use crate::data::folder::DatasetError;
+use crate::model::{Gauge, ReportKey, Timestamp};
+
+/// The faults that were found and passed over.
+pub(super) struct Diagnostics {
+    most: usize,
+    found: Mutex<Vec<DatasetError>>,
+}
+
+impl Folder {
+    /// Reads all files, and returns the faults in the order in which they were found; at most `most`, which must be more than 0.
+    /// `now` is the latest time that the log may have.
+    ///
+    /// A file whose rows refer to those of a wrong file is not read, because most of its faults would follow from the others.
+    /// Holds the places, and the identifiers of gauges and reports.
+    #[must_use]
+    pub(crate) fn check(&mut self, now: Timestamp, most: usize) -> Vec<DatasetError> {
+        self.faults = Some(Diagnostics { most, found: Mutex::default() });
+        let end = self.read_all(now);
+        let found = self.faults.take().map(|faults| faults.found.into_inner());
+        let mut found = found.unwrap_or(Ok(Vec::new())).unwrap_or_else(PoisonError::into_inner);
+        found.extend(end.err());
+        found
+    }
+
+    fn read_all(&self, now: Timestamp) -> Result<(), DatasetError> {
+        let places = places(self)?;
+        self.basemap(|_| Ok::<_, DatasetError>(()))?;
+        if !self.is_wrong(FolderFile::Areas) {
+            self.flood_states(places.areas(), now, |_| Ok::<_, DatasetError>(()))?;
+        }
+        let mut gauges = HashSet::new();
+        self.gauges(places.locator(), |row: FolderRow<Gauge>| {
+            gauges.insert(row.value.id);
+            Ok::<_, DatasetError>(())
+        })?;
+        if !self.is_wrong(FolderFile::Gauges) {
+            self.gauge_readings(&|id| gauges.contains(id), |_| Ok::<_, DatasetError>(()))?;
+        }
+        let erased: HashSet<ReportKey> =
+            collected(|each| self.erased_reports(each))?.iter().map(|erased| erased.key).collect();
+        let (mut keys, mut unnamed) = (erased.clone(), 0_usize);
+        let mut note = |row: FolderRow<ReportRow>| {
+            match row.value.key {
+                Some(key) => drop(keys.insert(key)),
+                None => unnamed += 1,
+            }
+            Ok::<_, DatasetError>(())
+        };
+        self.hidden_reports(places.locator(), &mut note)?;
+        self.reports(places.locator(), &mut note)?;
+        collected(|each| self.moderation_log(each))?;
+        let of_reports = [FolderFile::Reports, FolderFile::HiddenReports, FolderFile::ErasedReports];
+        if of_reports.into_iter().any(|file| self.is_wrong(file)) {
+            return Ok(());
+        }
+        // Reports without a key get those after the highest.
+        let last = keys.iter().max().copied();
+        let first = last.map_or(Some(ReportKey::FIRST), ReportKey::next);
+        keys.extend(std::iter::successors(first, |key| key.next()).take(unnamed));
+        cards(self, &keys, &erased)?;
+        partner_posts(self, &keys).map(drop)
+    }
+
+    /// Whether a fault was found in a file.
+    fn is_wrong(&self, file: FolderFile) -> bool {
+        let path = self.path_of(file);
+        let is_in = |fault: &DatasetError| matches!(fault, DatasetError::Row { path: of, .. } if *of == path);
+        self.faults.as_ref().is_some_and(|faults| {
+            faults.found.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_in)
+        })
+    }
+
+    /// Passes over a fault, if the folder is checked and the fault is not the last one to be returned.
+    ///
+    /// # Errors
+    ///
+    /// The fault, which then ends the reading.
+    pub(super) fn pass_over(&self, fault: DatasetError) -> Result<(), DatasetError> {
+        let Some(Diagnostics { most, found }) = &self.faults else { return Err(fault) };
+        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.len() + 1 >= *most {
+            return Err(fault);
+        }
+        found.push(fault);
+        Ok(())
+    }
+}

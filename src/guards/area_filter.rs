@@ -1,0 +1,204 @@
+use std::collections::BTreeSet;
+use std::marker::PhantomData;
+
+use rocket::Request;
+use rocket::request::{FromRequest, Outcome};
+use rocket::tokio::time::timeout;
+use serde_json::json;
+
+use super::{Query, guard, managed};
+use crate::changes::Follower;
+use crate::config::Config;
+use crate::http::error::{Problem, Source};
+use crate::model::{AreaSelector, AreaSet, LayerKind};
+use crate::openapi::{Interface, Operation, Parameter, Part};
+use crate::schema::resources::{Description, Floods, MapResource, Offer, Selectable, describe};
+
+/// The query parameters `city` and `admin`, as far as the resource supports them.
+///
+/// For resources that consist of areas, a selection has at least one of the loaded areas: anything else is 400 with the codes
+/// that there are, so that a wrong code never looks like a city without floods. The areas are those that the server last read,
+/// which costs no query.
+#[derive(Clone, Debug)]
+pub struct AreaFilter<R> {
+    /// The selected areas.
+    pub areas: AreaSelector,
+    resource: PhantomData<R>,
+}
+
+#[rocket::async_trait]
+impl<'r, R: MapResource> FromRequest<'r> for AreaFilter<R> {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let areas = selected(request, R::DESCRIPTION.kind).await;
+        Problem::outcome(request, areas.map(|areas| Self { areas, resource: PhantomData }))
+    }
+}
+
+impl<R: MapResource> Part for AreaFilter<R> {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        let Description { kind, offer, .. } = R::DESCRIPTION;
+        let Selectable { city, admin } = interface.config.areas.selectable(kind);
+        let of = |codes: &[String], are_all: bool| {
+            let name = if are_all { "enum" } else { "examples" };
+            json!({ "type": "string", name: codes })
+        };
+        if !city.is_empty() {
+            let schema = of(city, offer == Offer::Configured);
+            operation.parameter(Parameter::query("city", "What lies in a city.", schema));
+        }
+        operation.parameter(Parameter::query(
+            "admin",
+            "What lies in a province.",
+            of(admin, offer != Offer::Loaded),
+        ));
+    }
+}
+
+/// The query parameters of [`AreaFilter<Floods>`], where a known city may have no area: then nothing is selected, and the response says that
+/// the city is not covered. Cities are known to the interface, the configuration or the data.
+#[derive(Clone, Debug)]
+pub(crate) struct FloodAreaFilter(pub AreaSelector);
+
+guard!(FloodAreaFilter, |request| selected_floods(request).await.map(Self));
+
+impl Part for FloodAreaFilter {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        AreaFilter::<Floods>::describe(operation, interface);
+    }
+}
+
+/// The cities of the interface. They are known on every installation.
+const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
+
+async fn selected_floods(request: &Request<'_>) -> Result<AreaSelector, Problem> {
+    let (config, query) = (managed::<Config>(request)?, Query::for_request(request));
+    let configured = config.areas.selectable(LayerKind::Floods);
+    if configured.city.is_empty() || query.get("city")?.is_none() {
+        return selected(request, LayerKind::Floods).await;
+    }
+    let areas = managed::<Follower>(request)?.areas();
+    let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::late)??;
+    let known = configured.city.iter().chain(&config.areas.cities).map(String::as_str).chain(CITIES);
+    covered_or_known(query, configured, known, &areas)
+}
+
+/// Reads the parameters as codes of these areas, or as a city that is known.
+fn covered_or_known<'a>(
+    query: Query<'_>,
+    configured: &Selectable,
+    known: impl Iterator<Item = &'a str>,
+    areas: &'a AreaSet,
+) -> Result<AreaSelector, Problem> {
+    let cities = areas.codes().map(|(city, _)| city.as_str());
+    let city = one_of(query, "city", "a city", cities.chain(known))?;
+    if city.as_deref().is_some_and(|city| areas.has_city(city)) {
+        return among(query, configured, areas);
+    }
+    let regions = areas.codes().map(|(_, region)| region.as_str());
+    let region = if areas.is_empty() {
+        query.one_of("admin", &configured.admin)?.cloned()
+    } else {
+        one_of(query, "admin", "a province", regions)?
+    };
+    Ok(AreaSelector { city, region })
+}
+
+async fn selected(request: &Request<'_>, kind: LayerKind) -> Result<AreaSelector, Problem> {
+    let (config, query) = (managed::<Config>(request)?, Query::for_request(request));
+    let configured = config.areas.selectable(kind);
+    let is_everything = query.get("city")?.is_none() && query.get("admin")?.is_none();
+    match describe(kind).offer {
+        Offer::Loaded if !is_everything => {
+            let areas = managed::<Follower>(request)?.areas();
+            let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::late)??;
+            if areas.is_empty() { selector(query, configured) } else { among(query, configured, &areas) }
+        }
+        Offer::AlsoCities if !is_everything => match selector(query, configured) {
+            // It may be a city of the data.
+            Err(_) => {
+                let areas = managed::<Follower>(request)?.areas();
+                let areas = timeout(config.limits.timeout, areas).await.ok().and_then(Result::ok);
+                selector(query, &with_cities(configured, areas.as_deref()))
+            }
+            known => known,
+        },
+        _ => selector(query, configured),
+    }
+}
+
+/// Returns the codes with the cities of the areas.
+fn with_cities(configured: &Selectable, areas: Option<&AreaSet>) -> Selectable {
+    let mut all = configured.clone();
+    let codes = areas.into_iter().flat_map(AreaSet::codes);
+    let cities: BTreeSet<_> = codes.map(|(city, _)| city).filter(|city| !city.is_empty()).collect();
+    let others = cities.into_iter().filter(|city| !configured.city.contains(city));
+    all.city.extend(others.cloned());
+    all
+}
+
+/// Reads the parameters as codes of these areas.
+fn among(query: Query<'_>, configured: &Selectable, areas: &AreaSet) -> Result<AreaSelector, Problem> {
+    let cities = areas.codes().map(|(city, _)| city.as_str());
+    let city = if configured.city.is_empty() { None } else { one_of(query, "city", "a city", cities)? };
+    let in_city = areas.codes().filter(|(of, _)| city.as_ref().is_none_or(|city| city == of));
+    let region = one_of(query, "admin", "a province", in_city.map(|(_, region)| region.as_str()))?;
+    Ok(AreaSelector { city, region })
+}
+
+/// Reads a parameter, which must be one of these codes.
+fn one_of<'a>(
+    query: Query<'_>,
+    name: &'static str,
+    what: &str,
+    codes: impl Iterator<Item = &'a str>,
+) -> Result<Option<String>, Problem> {
+    let codes: BTreeSet<&str> = codes.filter(|code| !code.is_empty()).collect();
+    if codes.is_empty() && query.get(name)?.is_some() {
+        return Err(Problem::invalid(
+            Source::Query,
+            name,
+            format!("must be absent: no loaded area has {what}"),
+        ));
+    }
+    let codes: Vec<&str> = codes.into_iter().collect();
+    Ok(query.one_of(name, &codes)?.map(|&code| code.to_owned()))
+}
+
+fn selector(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, Problem> {
+    Ok(AreaSelector {
+        city: if selectable.city.is_empty() {
+            // A parameter that the resource does not have is ignored like any unknown parameter.
+            None
+        } else {
+            query.one_of("city", &selectable.city)?.cloned()
+        },
+        region: query.one_of("admin", &selectable.admin)?.cloned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn a_known_city_without_an_area_selects_nothing_and_an_unknown_one_is_refused() {
+        let selectable = Selectable { city: vec!["jbd".into()], admin: vec!["ID-JK".into()] };
+        let select = |text: &'static str, areas: &AreaSet| {
+            covered_or_known(Query::new(text), &selectable, CITIES.into_iter(), areas)
+        };
+        let mut areas: Vec<_> = fixture::areas().iter().cloned().collect();
+        "mnl".clone_into(&mut areas[0].city_code);
+        let (all, none) = (AreaSet::new(areas).unwrap(), AreaSet::default());
+        for text in ["city=sby", "city=mnl", "city=jbd&admin=ID-JK"] {
+            assert!(select(text, &all).is_ok(), "{text}");
+        }
+        for text in ["city=x", "city=sby&admin=ID-AC", "city=jbd&admin=ID-JB"] {
+            assert!(select(text, &all).is_err(), "{text}");
+        }
+        assert!(select("city=sby&admin=ID-JK", &none).is_ok());
+        assert!(select("city=sby&admin=ID-JB", &none).is_err());
+    }
+}

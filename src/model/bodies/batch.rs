@@ -1,0 +1,103 @@
+use serde_json::Value;
+
+use super::fields::{Fault, Fields, Object, code, read, whole};
+use crate::model::{AreaId, Condition, FloodState, InvalidAreaId};
+
+/// An order for many areas, as a client sends it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BatchBody {
+    /// The areas with what they get, in the order sent.
+    pub(crate) changes: Vec<BatchItemBody>,
+    /// A note for the log.
+    pub(crate) note: Option<String>,
+    /// Whether nothing is to be changed.
+    pub(crate) preview: bool,
+}
+
+/// The order for one area, as a client sends it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BatchItemBody {
+    /// The area.
+    pub(crate) area: AreaName,
+    /// The state it gets; `None` clears it.
+    pub(crate) state: Option<FloodState>,
+    /// The state it must have.
+    pub(crate) after: Condition,
+}
+
+/// How a client names an area.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum AreaName {
+    /// By its number.
+    Id(AreaId),
+    /// By the identifier of its geometry.
+    Geometry(String),
+}
+
+/// How many areas an order may name.
+pub(crate) const MOST_AREAS: usize = 1_000;
+/// How many characters a note may have.
+pub(crate) const LONGEST_NOTE: usize = 1_000;
+
+/// Reads an order for many areas.
+///
+/// # Errors
+///
+/// All faults of the body.
+pub(crate) fn read_flood_order(body: &Object) -> Result<BatchBody, Vec<Fault>> {
+    read(body, |fields| {
+        let note = note(fields);
+        let preview = fields.truth("preview");
+        let changes = fields.required("changes", |fields, key| {
+            let count = fields.get(key).and_then(Value::as_array).map_or(1, Vec::len);
+            if !(1..=MOST_AREAS).contains(&count) {
+                fields.fault(key, format!("must name 1 to {MOST_AREAS} areas"));
+                return None;
+            }
+            fields.objects(key, change)
+        });
+        Some(BatchBody { changes: changes?, note, preview })
+    })
+}
+
+fn note(fields: &Fields<'_>) -> Option<String> {
+    let must = format!("must be a text of at most {LONGEST_NOTE} characters without control characters");
+    let note = fields.convert("note", must, |value| {
+        value.as_str().filter(|text| text.chars().count() <= LONGEST_NOTE && !text.contains(char::is_control))
+    });
+    note.filter(|note| !note.is_empty()).map(str::to_owned)
+}
+
+fn change(fields: &Fields<'_>) -> Option<BatchItemBody> {
+    let area = match (fields.get("area_id"), fields.get("geom_id")) {
+        (Some(_), None) => fields.convert("area_id", InvalidAreaId, area_id).map(AreaName::Id),
+        (None, Some(_)) => fields.name("geom_id").map(|name| AreaName::Geometry(name.to_owned())),
+        _ => {
+            fields.fault("area_id", "or \"geom_id\" is required, not both");
+            None
+        }
+    };
+    let state = if fields.is_null("state") {
+        Some(None)
+    } else {
+        let state = fields.get("state").and_then(code);
+        if state.is_none() {
+            fields.fault("state", "must be one of [1, 2, 3, 4], or null to clear it");
+        }
+        state.map(Some)
+    };
+    let after = match fields.get("after") {
+        Some(_) => fields.moment("after").map(Condition::SetAt),
+        None if fields.is_null("after") => Some(Condition::Dry),
+        None => Some(Condition::Any),
+    };
+    Some(BatchItemBody { area: area?, state: state?, after: after? })
+}
+
+/// Reads the number of an area, as JSON number or, as responses show it, as text.
+fn area_id(value: &Value) -> Option<AreaId> {
+    match value.as_str() {
+        Some(text) => text.parse().ok(),
+        None => u64::try_from(whole(value)?).ok()?.try_into().ok(),
+    }
+}

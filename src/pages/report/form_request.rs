@@ -1,0 +1,105 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use rocket::Request;
+use rocket::request::{FromRequest, Outcome};
+use rocket::tokio::time::timeout;
+
+use super::sending::Limits;
+use crate::changes::Follower;
+use crate::config::Config;
+use crate::guards::{CardUser, CardsWrite, FormSite, Language, Query, guard, managed};
+use crate::http::error::Problem;
+use crate::http::fairings::RequestInfo;
+use crate::model::{AreaSet, Card, Clock, Places};
+use crate::pages::layout::Layout;
+use crate::photos::CardImages;
+use crate::stores::Store;
+use crate::telemetry::Metrics;
+
+/// A request for the page, and what its response needs of the service. There is none unless `cards.open`.
+pub(in crate::pages) struct FormRequest<'r> {
+    pub(super) config: &'r Config,
+    pub(super) store: &'r dyn Store,
+    pub(super) images: &'r CardImages,
+    pub(super) clock: &'r dyn Clock,
+    pub(super) limits: &'r Limits,
+    pub(super) metrics: &'r Metrics,
+    pub(super) shell: &'r Layout,
+    pub(super) user: CardUser<CardsWrite>,
+    pub(super) language: Language,
+    pub(super) address: Option<IpAddr>,
+    /// Whether the form was sent from a page of another site.
+    pub(super) is_foreign: bool,
+    /// Whether the request is from a script, which wants JSON.
+    pub(super) is_script: bool,
+    follower: &'r Follower,
+    query: Query<'r>,
+}
+
+guard!(FormRequest<'r>, |request| Self::from_parts(request).await);
+
+impl<'r> FormRequest<'r> {
+    async fn from_parts(request: &'r Request<'_>) -> Result<Self, Problem> {
+        let config = managed::<Config>(request)?;
+        if !config.cards.open {
+            return Err(Problem::not_found("this page"));
+        }
+        let accept = request.headers().get_one("Accept").unwrap_or_default();
+        Ok(Self {
+            config,
+            store: &**managed::<Arc<dyn Store>>(request)?,
+            images: managed::<Arc<CardImages>>(request)?,
+            clock: &**managed::<Arc<dyn Clock>>(request)?,
+            limits: managed(request)?,
+            metrics: managed(request)?,
+            shell: managed(request)?,
+            user: CardUser::for_request(request)?,
+            language: guard(request).await?,
+            address: RequestInfo::for_request(request).client,
+            is_foreign: FormSite::new(request) == FormSite::Foreign,
+            is_script: accept.starts_with("application/json"),
+            follower: managed(request)?,
+            query: Query::for_request(request),
+        })
+    }
+
+    /// Takes the language of a card, unless the address names one.
+    pub(super) fn with_card(mut self, card: &Card) -> Self {
+        if self.query.get("lang").is_ok_and(|lang| lang.is_none())
+            && let Some(language) = Language::named(&card.holder.language, self.config)
+        {
+            self.language = language;
+        }
+        self
+    }
+
+    /// Returns a parameter of the address.
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, Problem> {
+        Ok(self.query.get(name)?.map(Into::into))
+    }
+
+    /// Returns what is on the map.
+    ///
+    /// # Errors
+    ///
+    /// 503 while the store is away.
+    pub(super) async fn places(&self) -> Result<Arc<Places>, Problem> {
+        let reading = timeout(self.config.limits.timeout, self.store.places()).await;
+        Ok(reading.map_err(Problem::late)??.value)
+    }
+
+    /// Returns the areas for the lists of the form, which is shown without them while the store is away.
+    pub(super) async fn areas(&self) -> Arc<AreaSet> {
+        let areas = timeout(self.config.limits.timeout, self.follower.areas()).await;
+        areas.ok().and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+async fn guard<'r, T: FromRequest<'r, Error = Problem>>(request: &'r Request<'_>) -> Result<T, Problem> {
+    match request.guard::<T>().await {
+        Outcome::Success(value) => Ok(value),
+        Outcome::Error((_, problem)) => Err(problem),
+        Outcome::Forward(_) => Err(Problem::internal("a guard of the page has forwarded")),
+    }
+}

@@ -1,0 +1,232 @@
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use geo::{Coord, LineString};
+use rstar::primitives::{GeomWithData, Rectangle};
+use rstar::{AABB, RTree};
+
+use super::lines::{Line, Place, bounds, joined, length, simplified};
+use crate::model::{BasemapFeature, BasemapKind, BasemapShape, Position};
+
+/// How many positions a degree has.
+const UNITS: f64 = 1e7;
+
+/// The zooms for which the map is simplified.
+const ZOOMS: [u8; 5] = [8, 10, 12, 14, 16];
+
+/// How many names a search gets at most.
+const MOST_NAMES: usize = 2_000;
+
+/// How many units a pixel has at a zoom. At zoom 0 the world is 256 pixels wide.
+pub(super) fn pixel(zoom: u8) -> f64 {
+    360.0 * UNITS / 256.0 / 2_f64.powi(zoom.into())
+}
+
+/// Returns the zoom from which parts of a kind are shown.
+pub(super) fn shown_from(kind: BasemapKind) -> u8 {
+    match kind {
+        BasemapKind::Motorway => 7,
+        BasemapKind::Water | BasemapKind::River => 8,
+        BasemapKind::Primary => 10,
+        BasemapKind::Rail | BasemapKind::Park | BasemapKind::Place => 11,
+        BasemapKind::Secondary => 12,
+        BasemapKind::Street => 14,
+    }
+}
+
+/// The parts of a base map, before they are simplified.
+#[derive(Default)]
+pub(super) struct BasemapBuilder {
+    names: HashMap<String, u32>,
+    lines: BTreeMap<(BasemapKind, u32), Vec<Line>>,
+    areas: Vec<BasemapGeometry>,
+    points: Vec<BasemapGeometry>,
+    hash: blake3::Hasher,
+}
+
+/// A part of the map: a line, the rings of an area, or a point.
+#[derive(Clone)]
+pub(super) struct BasemapGeometry {
+    pub(super) kind: BasemapKind,
+    /// The number of its name.
+    pub(super) name: u32,
+    pub(super) lines: Vec<Line>,
+}
+
+/// A base map, simplified for several zooms.
+pub(super) struct ZoomLevels {
+    names: Vec<String>,
+    zooms: Vec<ZoomLevel>,
+    version: String,
+}
+
+/// A base map, simplified for a zoom.
+pub(super) struct ZoomLevel {
+    /// The most important first: by kind, then by length.
+    pub(super) parts: Vec<BasemapGeometry>,
+    index: RTree<GeomWithData<Rectangle<[i64; 2]>, usize>>,
+}
+
+impl fmt::Debug for ZoomLevels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Levels").field("version", &self.version).finish_non_exhaustive()
+    }
+}
+
+/// Returns a position in units. The globe has 3.6 thousand million of them, which 32 bits hold.
+fn place(at: Coord<f64>) -> Place {
+    [at.x, at.y].map(|degrees| (degrees * UNITS).round() as i32)
+}
+
+fn line(of: &LineString<f64>) -> Line {
+    let mut line: Line = of.0.iter().copied().map(place).collect();
+    line.dedup();
+    line
+}
+
+impl BasemapBuilder {
+    pub(super) fn add(&mut self, BasemapFeature { kind, name, shape }: BasemapFeature) {
+        self.hash.update(&[kind as u8]).update(name.as_bytes()).update(&[0]);
+        let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let name = *self.names.entry(name).or_insert(next);
+        let lines = match shape {
+            BasemapShape::Lines(lines) => {
+                let lines: Vec<Line> = lines.iter().map(line).filter(|line| line.len() > 1).collect();
+                self.note(&lines);
+                return self.lines.entry((kind, name)).or_default().extend(lines);
+            }
+            BasemapShape::Areas(areas) => {
+                let rings =
+                    areas.iter().flat_map(|area| [area.exterior()].into_iter().chain(area.interiors()));
+                rings.map(line).collect()
+            }
+            BasemapShape::Point(at) => vec![vec![place(at.coord())]],
+        };
+        self.note(&lines);
+        let all = if kind == BasemapKind::Place { &mut self.points } else { &mut self.areas };
+        all.push(BasemapGeometry { kind, name, lines });
+    }
+
+    fn note(&mut self, lines: &[Line]) {
+        for [x, y] in lines.iter().flatten() {
+            self.hash.update(&x.to_le_bytes()).update(&y.to_le_bytes());
+        }
+    }
+
+    pub(super) fn into_levels(self) -> ZoomLevels {
+        let Self { names, lines, areas, points, hash } = self;
+        let lines = lines.into_iter().flat_map(|((kind, name), lines)| {
+            joined(lines).into_iter().map(move |line| BasemapGeometry { kind, name, lines: vec![line] })
+        });
+        let mut parts: Vec<(f64, BasemapGeometry)> = areas
+            .into_iter()
+            .chain(lines)
+            .map(|part| (part.lines.iter().map(|line| length(line)).sum(), part))
+            .collect();
+        parts.sort_by(|(one, a), (other, b)| a.kind.cmp(&b.kind).then(other.total_cmp(one)));
+        // Those of the file come in its order.
+        let mut parts: Vec<BasemapGeometry> = parts.into_iter().map(|(_, part)| part).chain(points).collect();
+        let is_empty = parts.is_empty();
+        let mut levels: Vec<ZoomLevel> = Vec::with_capacity(ZOOMS.len());
+        // From near to far: each is simplified from the one before.
+        for zoom in ZOOMS.into_iter().rev() {
+            parts = parts.iter().filter_map(|part| part.simplified(zoom)).collect();
+            levels.push(ZoomLevel::new(parts.clone()));
+        }
+        levels.reverse();
+        let mut by_number: Vec<(u32, String)> =
+            names.into_iter().map(|(name, number)| (number, name)).collect();
+        by_number.sort_unstable();
+        let names = by_number.into_iter().map(|(_, name)| name).collect();
+        let version = if is_empty { String::new() } else { hex::encode(&hash.finalize().as_bytes()[..8]) };
+        ZoomLevels { names, zooms: levels, version }
+    }
+}
+
+impl FromIterator<BasemapFeature> for BasemapBuilder {
+    fn from_iter<I: IntoIterator<Item = BasemapFeature>>(parts: I) -> Self {
+        let mut all = Self::default();
+        parts.into_iter().for_each(|part| all.add(part));
+        all
+    }
+}
+
+impl BasemapGeometry {
+    /// Returns what is left at a zoom; `None` if it is too small, or not shown.
+    fn simplified(&self, zoom: u8) -> Option<Self> {
+        let Self { kind, name, .. } = *self;
+        if shown_from(kind) > zoom {
+            return None;
+        }
+        if kind == BasemapKind::Place {
+            return Some(self.clone());
+        }
+        let pixel = pixel(zoom);
+        let [west, south, east, north] = bounds(&self.lines).map(f64::from);
+        let is_nearest = Some(&zoom) == ZOOMS.last();
+        if !is_nearest && (east - west).hypot(north - south) < 3.0 * pixel {
+            return None;
+        }
+        let least = if self.is_area() { 4 } else { 2 };
+        let lines = self.lines.iter().map(|line| simplified(line, 0.6 * pixel));
+        let lines: Vec<Line> = lines.filter(|line| line.len() >= least).collect();
+        (!lines.is_empty()).then_some(Self { kind, name, lines })
+    }
+
+    pub(super) fn is_area(&self) -> bool {
+        matches!(self.kind, BasemapKind::Water | BasemapKind::Park)
+    }
+}
+
+impl ZoomLevel {
+    fn new(parts: Vec<BasemapGeometry>) -> Self {
+        let bounds = parts.iter().enumerate().map(|(number, part)| {
+            let [west, south, east, north] = bounds(&part.lines).map(i64::from);
+            GeomWithData::new(Rectangle::from_corners([west, south], [east, north]), number)
+        });
+        let index = RTree::bulk_load(bounds.collect());
+        Self { parts, index }
+    }
+
+    /// Returns the parts whose bounds touch any of these boxes, the most important first.
+    pub(super) fn within(&self, boxes: &[[i32; 4]]) -> impl Iterator<Item = &BasemapGeometry> + use<'_> {
+        let around = boxes.iter().map(|sides| {
+            let [west, south, east, north] = sides.map(i64::from);
+            AABB::from_corners([west, south], [east, north])
+        });
+        let mut found: Vec<usize> = Vec::new();
+        for around in around {
+            found.extend(self.index.locate_in_envelope_intersecting(&around).map(|found| found.data));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().map(|number| &self.parts[number])
+    }
+}
+
+impl ZoomLevels {
+    /// Identifies its content. Empty if there is none.
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Returns what is shown at a zoom.
+    pub(super) fn at(&self, zoom: u8) -> Option<&ZoomLevel> {
+        let level = ZOOMS.iter().position(|level| *level >= zoom).unwrap_or(ZOOMS.len() - 1);
+        self.zooms.get(level)
+    }
+
+    pub(super) fn name(&self, of: u32) -> &str {
+        self.names.get(of as usize).map_or("", String::as_str)
+    }
+
+    /// Returns the names of its places, as many as a search gets.
+    pub(super) fn places(&self) -> impl Iterator<Item = (&str, Position)> {
+        let nearest = self.zooms.last().into_iter().flat_map(|level| &level.parts);
+        let named = nearest.filter(|part| part.kind == BasemapKind::Place).filter_map(|part| {
+            let [x, y] = part.lines.first()?.first()?.map(|of| f64::from(of) / UNITS);
+            Some((self.name(part.name), Position::new(x, y)?))
+        });
+        named.filter(|(name, _)| !name.is_empty()).take(MOST_NAMES)
+    }
+}

@@ -1,0 +1,209 @@
+use std::sync::Arc;
+
+use rocket::Request;
+use serde_json::{Value, json};
+use url::form_urlencoded;
+
+use crate::config::Config;
+use crate::formats::tables::{Collection, PageCursor, Selection, TableSchema, ValueFilter, parse_bbox};
+use crate::guards::{BboxParam, Language, QueryParameter, guard, managed};
+use crate::http::error::{Problem, Source};
+use crate::model::digits;
+use crate::openapi::{Interface, Operation, Parameter, Part};
+use crate::rendering::{ItemSelector, Renderer};
+
+/// How many features a page has if the request does not say so.
+const LIMIT: usize = 1_000;
+/// The most features of a page.
+const MOST: usize = 10_000;
+
+/// The parameters of a request below `/ogc`.
+#[derive(Debug)]
+pub(in super::super) struct OgcParams {
+    /// The parameters but for `f` and `lang`, decoded.
+    parameters: Vec<(String, String)>,
+    pub(super) language: Language,
+}
+
+guard!(OgcParams, |request| Self::read(request));
+
+impl Part for OgcParams {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        let schema = json!({ "type": "string", "enum": ["json"] });
+        operation.parameter(Parameter::query("f", "The form of the response.", schema));
+        Language::describe(operation, interface);
+    }
+}
+
+impl OgcParams {
+    fn read(request: &Request<'_>) -> Result<Self, Problem> {
+        let query = request.uri().query().map_or("", |query| query.as_str());
+        let mut parameters: Vec<(String, String)> = Vec::new();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            if parameters.iter().any(|(other, _)| *other == name) {
+                return Err(Problem::invalid(Source::Query, &name, "must be given once"));
+            }
+            parameters.push((name.into_owned(), value.into_owned()));
+        }
+        if parameters.iter().any(|(name, form)| name == "f" && !matches!(form.as_str(), "" | "json")) {
+            return Err(Problem::invalid(Source::Query, "f", "must be one of [json]"));
+        }
+        let language = Language::for_request(request)?;
+        parameters.retain(|(name, _)| !matches!(name.as_str(), "f" | "lang"));
+        Ok(Self { parameters, language })
+    }
+
+    /// Checks that the request has only these parameters, and `f` and `lang`.
+    ///
+    /// # Errors
+    ///
+    /// 400 with the first other one (OGC API – Features 1.0 §7.5.1).
+    pub(super) fn takes(&self, known: &[&str]) -> Result<(), Problem> {
+        let Some((other, _)) = self.parameters.iter().find(|(name, _)| !known.contains(&name.as_str()))
+        else {
+            return Ok(());
+        };
+        let all = [known, &["f", "lang"]].concat().join(", ");
+        Err(Problem::invalid(
+            Source::Query,
+            other,
+            format_args!("is not a parameter of this address, which has {all}"),
+        ))
+    }
+
+    /// Returns the features that the request selects.
+    ///
+    /// # Errors
+    ///
+    /// 400 with the parameter that is wrong or unknown.
+    pub(super) fn selection(
+        &self,
+        collection: Collection,
+        tables: &TableSchema,
+    ) -> Result<ItemSelector, Problem> {
+        let columns = tables.columns(collection);
+        let names: Vec<&str> =
+            SELECTING.into_iter().chain(columns.iter().map(|column| &*column.name)).collect();
+        self.takes(&names)?;
+        let mut selection =
+            Selection { part: None, time: None, values: Vec::new(), limit: LIMIT, after: None, offset: 0 };
+        let mut kept: Vec<(&str, &str)> = Vec::new();
+        // As everywhere, an empty parameter is as if it were absent.
+        for (name, value) in self.parameters.iter().filter(|(_, value)| !value.is_empty()) {
+            let invalid = |must: String| Problem::invalid(Source::Query, name, must);
+            match name.as_str() {
+                "cursor" => {
+                    let after =
+                        PageCursor::parse(collection, value).map_err(|error| invalid(error.to_string()))?;
+                    selection.after = Some(after);
+                    continue;
+                }
+                "bbox" => {
+                    selection.part = Some(parse_bbox(value).map_err(|error| invalid(error.to_string()))?);
+                }
+                "datetime" => {
+                    let time = value.parse().map_err(|error| invalid(format!("{error}")))?;
+                    selection.time = Some(time).filter(|_| collection.has_time());
+                }
+                "offset" | "startindex" => {
+                    let offset = digits(value).and_then(|offset| usize::try_from(offset).ok());
+                    let offset =
+                        offset.ok_or_else(|| invalid("must be a whole number, 0 or more".to_owned()))?;
+                    selection.offset = selection.offset.max(offset);
+                    continue;
+                }
+                "limit" => {
+                    let limit = digits(value).filter(|limit| *limit > 0);
+                    let limit =
+                        limit.ok_or_else(|| invalid(format!("must be a whole number from 1 to {MOST}")))?;
+                    // A larger limit gives the largest page (§7.15.2).
+                    selection.limit = usize::try_from(limit).unwrap_or(MOST).min(MOST);
+                }
+                name => {
+                    let column = columns.iter().position(|column| column.name == name);
+                    let Some(column) = column else { continue };
+                    selection
+                        .values
+                        .push((column, ValueFilter::parse(columns[column].kind, value).map_err(invalid)?));
+                }
+            }
+            kept.push((name, value));
+        }
+        // The order of parameters makes no difference.
+        kept.sort_unstable();
+        selection.values.sort_by_key(|(column, _)| *column);
+        let kept = form_urlencoded::Serializer::new(String::new()).extend_pairs(kept).finish();
+        Ok(ItemSelector::Page(selection, kept))
+    }
+}
+
+/// The parameters that select features of every collection.
+const SELECTING: [&str; 6] = ["bbox", "datetime", "limit", "cursor", "offset", "startindex"];
+
+/// Returns the meaning and the schema of these parameters, with their names.
+pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static str, Value); 6] {
+    let [bbox, datetime, limit, cursor, offset, start_index] = SELECTING;
+    let time = "A time, or two with / between them, of which one may be .. instead: floods are as they were at the end. Without effect \
+                on areas and infrastructure.";
+    let number = || json!({ "type": "integer", "minimum": 0, "default": 0 });
+    [
+        (
+            bbox,
+            "Only features that touch this part of the map: west, south, east and north in degrees. A west that is greater than the \
+             east crosses the 180th meridian.",
+            BboxParam::schema(config),
+        ),
+        (
+            datetime,
+            time,
+            json!({ "type": "string", "pattern": time_pattern(), "examples": ["2016-12-19T13:00:00Z"] }),
+        ),
+        (
+            limit,
+            "How many features a page has at most.",
+            json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": LIMIT }),
+        ),
+        (
+            cursor,
+            "Where the page begins: from the link to the next page.",
+            json!({ "type": "string", "pattern": r"^\d{1,15}\.[^\s]{1,200}$" }),
+        ),
+        (
+            offset,
+            "How many features are left out before the page. The links to next pages have a cursor, which stays right when \
+             features come and go.",
+            number(),
+        ),
+        (start_index, "The same as `offset`; the greater of both counts.", number()),
+    ]
+}
+
+/// Returns a pattern for `datetime`: a moment, or an interval of which one end may be open.
+fn time_pattern() -> String {
+    let day = r"(19[7-9]|20\d)\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])";
+    let moment = format!(r"{day}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{{1,3}})?(Z|[+-](0\d|1[0-3]):[0-5]\d)");
+    format!(r"^({moment}|{moment}/(\.\.)?|(\.\.)?/{moment}|{moment}/{moment})$")
+}
+
+/// What the installation gives to the responses.
+#[derive(Debug)]
+pub(in super::super) struct OgcState<'r> {
+    pub(super) config: &'r Config,
+    pub(super) renderer: &'r Arc<Renderer>,
+}
+
+impl OgcState<'_> {
+    /// Returns the public address of the landing page, with a further path.
+    pub(super) fn address(&self, path: &str) -> String {
+        format!("{}/ogc{path}", self.config.base_url.as_str().trim_end_matches('/'))
+    }
+}
+
+guard!(OgcState<'r>, |request| {
+    let found = || Ok(Self { config: managed(request)?, renderer: managed(request)? });
+    found()
+});
+
+impl Part for OgcState<'_> {
+    fn describe(_: &mut Operation, _: &Interface<'_>) {}
+}

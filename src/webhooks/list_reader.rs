@@ -1,0 +1,139 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::Shared;
+use super::event::{Entry, object};
+use crate::config::{EventKind, WebhookSettings};
+use crate::model::{
+    AreaId, AreaSelector, FloodFeature, FloodLayer, MapLayer as _, Reason, Timestamp, Validity,
+};
+use crate::stores::{AlertQuery, FloodQuery, Resource, Revision, StoreError};
+
+/// For how long after the time of its call a change that was not sent stays on the list, so that it can be counted as dropped.
+const LEFT: Duration = Duration::from_hours(1);
+
+/// A list, from which data it was read, and how long it stays the same.
+type CachedList = (Revision, Validity, Arc<[Entry]>);
+
+/// Reads the list that a call compares with what it has sent: the newest change of each area, the alerts in force, the areas that
+/// need attention, or the sources. Only what is on the list counts, whatever the clocks of servers say, so nothing can be missed.
+#[derive(Debug)]
+pub(super) struct ListReader {
+    shared: Shared,
+    settings: WebhookSettings,
+    /// The alerts or changes as they were last read.
+    cached: Option<CachedList>,
+}
+
+impl ListReader {
+    pub(super) fn new(shared: Shared, settings: WebhookSettings) -> Self {
+        Self { shared, settings, cached: None }
+    }
+
+    /// Returns the current entries that match the filter of the call. Alerts and changes are cached until the revision changes.
+    /// `waiting` is the time of the oldest event that the receiver has not taken.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub(super) async fn present(
+        &mut self,
+        now: Timestamp,
+        waiting: Option<Timestamp>,
+    ) -> Result<Arc<[Entry]>, StoreError> {
+        match self.settings.on {
+            EventKind::Attention => self.attention().await,
+            EventKind::Source => Ok(self.sources(waiting.unwrap_or(now))),
+            _ => self.alerts_or_changes(now).await,
+        }
+    }
+
+    async fn alerts_or_changes(&mut self, now: Timestamp) -> Result<Arc<[Entry]>, StoreError> {
+        let revision = self.shared.store.revision(Resource::Floods).await?;
+        if let Some((known, validity, entries)) = &self.cached
+            && *known == revision
+            && validity.covers(now)
+        {
+            return Ok(Arc::clone(entries));
+        }
+        let found = match self.settings.on {
+            EventKind::State => self.changes(now).await?,
+            _ => self.alerts(now).await?,
+        };
+        // An older list would have areas return to states that were sent before: after a failover, the new primary may lack changes.
+        if found.0 < revision {
+            let source = "the list is behind the changes".into();
+            return Err(StoreError::Unavailable { retry_after: Duration::from_secs(1), source });
+        }
+        let entries = Arc::clone(&found.2);
+        self.cached = Some(found);
+        Ok(entries)
+    }
+
+    /// Returns the newest change of each area, without those that are too old to be sent.
+    async fn changes(&self, now: Timestamp) -> Result<CachedList, StoreError> {
+        let found = self.shared.store.floods(&FloodQuery::default()).await?;
+        let layer: &FloodLayer = &found.value;
+        let filter = &self.settings.filter;
+        let kept = self.settings.lasting + LEFT;
+        let is_selected = |flood: &FloodFeature<'_>| {
+            let is_high = |minimum| flood.current.is_some_and(|current| current.state >= minimum);
+            filter.minimum_state.is_none_or(|minimum| is_high(minimum.0))
+                && filter.selects(|city| city.matches(flood.area))
+        };
+        let selected = layer.features().enumerate().filter(|(_, flood)| is_selected(flood));
+        let entries = selected.filter_map(|(index, flood)| {
+            let at = layer.selected()[index].1.last_changed().filter(|at| *at >= now.before(kept))?;
+            let mut values = object(&layer.feature(index).1);
+            // A cleared area has no `last_updated` in responses, but was changed.
+            values.insert("last_updated".to_owned(), json!(at));
+            Some(Entry::area(flood.area.id.number(), at.to_string(), at, values))
+        });
+        let entries: Arc<[_]> = entries.collect();
+        let lapses = entries.iter().map(|entry| entry.at.after(kept)).min();
+        let until = lapses.map_or(Timestamp::LAST, |lapses| lapses.after(Duration::from_millis(1)));
+        Ok((found.revision, Validity::Between { from: now, until }, entries))
+    }
+
+    async fn alerts(&self, now: Timestamp) -> Result<CachedList, StoreError> {
+        let filter = &self.settings.filter;
+        let minimum_state = filter.minimum_state.map(|minimum| minimum.0);
+        let query = FloodQuery { selector: AreaSelector::default(), minimum_state };
+        let found = AlertQuery::InForce(query).ask(&*self.shared.store, now).await?;
+        let layer = found.value.issued_by(Arc::clone(&self.shared.issuer));
+        let alerts = layer.features().enumerate();
+        let alerts = alerts.filter(|(_, alert)| filter.selects(|city| city.matches(alert.area)));
+        let entries = alerts.map(|(index, alert)| {
+            let key = alert.message.key;
+            let mark = format!("{} {}", key.run, key.renewal);
+            let at = key.due().unwrap_or(alert.message.sent);
+            Entry::area(alert.area.id.number(), mark, at, object(&layer.feature(index).1))
+        });
+        Ok((found.revision, found.validity, entries.collect()))
+    }
+
+    async fn attention(&self) -> Result<Arc<[Entry]>, StoreError> {
+        let list = self.shared.attention.recent().await?;
+        let areas = Arc::clone(self.shared.store.places().await?.value.areas());
+        let is_in = |city: &AreaSelector, area: AreaId| {
+            areas.position(area).is_some_and(|position| city.matches(&areas[position]))
+        };
+        let selected = list
+            .iter()
+            .filter(|listed| self.settings.filter.selects(|city| is_in(city, listed.attention.area_id)));
+        let entries = selected.map(|listed| {
+            let at = listed.attention.reasons.first().map_or(Timestamp::EPOCH, Reason::at);
+            Entry::area(listed.attention.area_id.number(), String::new(), at, object(listed))
+        });
+        Ok(entries.collect())
+    }
+
+    fn sources(&self, since: Timestamp) -> Arc<[Entry]> {
+        let names = &self.settings.filter.source;
+        let sources = self.shared.sources.reports().into_iter();
+        let selected = sources.filter(|source| names.is_empty() || names.contains(&source.name));
+        selected.map(|source| Entry::source(&source, since)).collect()
+    }
+}

@@ -1,0 +1,190 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{Client, Response, redirect};
+
+use super::payload_template::Request;
+use super::resolver::{Lookup, ReachableResolver, refused};
+use super::retry::Outcome;
+use crate::config::Method;
+use crate::telemetry::causes;
+
+/// How long a request may take.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(15);
+/// How long an idle connection is kept.
+const IDLE: Duration = Duration::from_secs(30);
+/// How much of a response is read, so that the connection can be used again.
+const LARGEST: usize = 64 * 1024;
+
+/// Sends requests.
+#[async_trait]
+pub(super) trait Transport: Send + Sync + 'static {
+    /// Sends a request and returns what came back.
+    async fn post(&self, request: Request) -> Outcome;
+}
+
+/// Sends requests over the network. Follows no redirect, and uses no proxy of the environment.
+pub(super) struct HttpClient {
+    client: Client,
+    private: bool,
+}
+
+impl HttpClient {
+    /// Makes a client; with `private`, it may connect to addresses that are not globally reachable.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no certificates.
+    pub(super) fn new<L: Lookup>(private: bool, lookup: L) -> Result<Self, reqwest::Error> {
+        // The library includes no cryptography provider. An error means that one is already installed.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
+            .timeout(TIMEOUT)
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .https_only(!private)
+            .pool_idle_timeout(IDLE)
+            .pool_max_idle_per_host(1)
+            .user_agent(concat!("Siaga/", env!("CARGO_PKG_VERSION")));
+        let client = if private { client } else { client.dns_resolver(ReachableResolver(Arc::new(lookup))) };
+        Ok(Self { client: client.build()?, private })
+    }
+}
+
+#[async_trait]
+impl Transport for HttpClient {
+    async fn post(&self, Request { method, url, headers, body }: Request) -> Outcome {
+        if let Some(reason) = refused(url.host()).filter(|_| !self.private) {
+            return Outcome::Failed(reason);
+        }
+        let request = match method {
+            Method::Post => self.client.post(url),
+            Method::Put => self.client.put(url),
+        };
+        match request.headers(headers).body(body).send().await {
+            Ok(response) => {
+                let status = response.status().as_u16();
+                let retry_after = retry_after(response.headers(), Utc::now());
+                drain(response).await;
+                Outcome::Response { status, retry_after }
+            }
+            // The address can have a secret.
+            Err(error) => Outcome::Failed(causes(&error.without_url())),
+        }
+    }
+}
+
+/// Reads the rest of a response, unless it is long.
+async fn drain(mut response: Response) {
+    let mut read = 0;
+    while let Ok(Some(chunk)) = response.chunk().await {
+        read += chunk.len();
+        if read > LARGEST {
+            return;
+        }
+    }
+}
+
+/// Returns how long a response asks to wait: in seconds, or until a time.
+fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
+    let until = || DateTime::parse_from_rfc2822(text).ok()?.to_utc().signed_duration_since(now).to_std().ok();
+    text.parse().ok().map(Duration::from_secs).or_else(until)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::net::SocketAddr;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use reqwest::header::HeaderValue;
+    use rocket::tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use rocket::tokio::net::TcpListener;
+    use rocket::tokio::time::timeout;
+
+    use super::super::resolver::SystemLookup;
+    use super::*;
+
+    /// A name whose first address is of the internet, and whose later ones are of this machine.
+    struct Changing(Arc<AtomicUsize>);
+
+    impl Lookup for Changing {
+        async fn lookup(&self, _: String) -> io::Result<Vec<SocketAddr>> {
+            let both = ["192.0.2.1:0", "127.0.0.1:0"];
+            let turn = self.0.fetch_add(1, Ordering::SeqCst);
+            Ok(vec![if turn == 0 { "1.1.1.1:0" } else { both[turn % 2] }.parse().unwrap()])
+        }
+    }
+
+    fn to(url: &str) -> Request {
+        let (url, headers) = (url.parse().unwrap(), HeaderMap::new());
+        Request { method: Method::Post, url, headers, body: b"{}".to_vec() }
+    }
+
+    #[rocket::async_test]
+    async fn no_connection_goes_to_an_address_that_is_not_global_however_it_is_written() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let turns = Arc::new(AtomicUsize::new(1));
+        let client = HttpClient::new(false, Changing(Arc::clone(&turns))).unwrap();
+        for host in ["127.0.0.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "a.example"] {
+            let outcome = client.post(to(&format!("https://{host}:{port}/"))).await;
+            let Outcome::Failed(reason) = outcome else { panic!("{host}: {outcome:?}") };
+            assert!(reason.contains("not globally reachable"), "{host}: {reason}");
+        }
+        assert_eq!(turns.load(Ordering::SeqCst), 2, "a name is resolved once for each connection");
+        let waiting = timeout(Duration::from_millis(200), listener.accept()).await;
+        assert!(waiting.is_err(), "there was a connection");
+        let plain = client.post(to(&format!("http://a.example:{port}/"))).await;
+        assert!(matches!(plain, Outcome::Failed(_)), "{plain:?}");
+    }
+
+    #[rocket::async_test]
+    async fn the_addresses_of_a_name_are_those_of_its_only_lookup() {
+        let turns = Arc::new(AtomicUsize::new(0));
+        let checked = ReachableResolver(Arc::new(Changing(Arc::clone(&turns))));
+        let name = || "a.example".parse().unwrap();
+        let first = reqwest::dns::Resolve::resolve(&checked, name()).await.unwrap();
+        assert_eq!(first.map(|address| address.ip().to_string()).collect::<Vec<_>>(), ["1.1.1.1"]);
+        assert!(reqwest::dns::Resolve::resolve(&checked, name()).await.is_err(), "it has changed");
+    }
+
+    #[rocket::async_test]
+    async fn a_private_call_reaches_this_machine_by_http() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let answering = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"{}") {
+                assert!(stream.read_buf(&mut request).await.unwrap() > 0);
+            }
+            let text = b"HTTP/1.1 302 Found\r\nLocation: /x\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n";
+            stream.write_all(text).await.unwrap();
+            stream
+        };
+        let client = HttpClient::new(true, SystemLookup).unwrap();
+        let url = format!("http://{address}/");
+        let (_stream, outcome) = rocket::tokio::join!(answering, client.post(to(&url)));
+        let retry_after = Some(Duration::from_secs(7));
+        assert_eq!(outcome, Outcome::Response { status: 302, retry_after }, "redirects are not followed");
+    }
+
+    #[test]
+    fn a_time_to_wait_is_in_seconds_or_until_a_date() {
+        let now = DateTime::parse_from_rfc3339("2026-11-23T10:00:00Z").unwrap().to_utc();
+        for (text, seconds) in [
+            ("120", Some(120)),
+            ("Mon, 23 Nov 2026 10:00:30 GMT", Some(30)),
+            ("Mon, 23 Nov 2026 09:00:30 GMT", None),
+            ("soon", None),
+        ] {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(text))]);
+            assert_eq!(retry_after(&headers, now), seconds.map(Duration::from_secs), "{text}");
+        }
+    }
+}
