@@ -32,8 +32,8 @@ beside_ceiling() {
     ours=$(median <"$folder/ours")
     theirs=$(median <"$folder/theirs")
     bare=$(median <"$folder/bare")
-    row "$ceiling_what" "$ours requests/s" "$theirs requests/s: plain hyper" "$(ratio "$ours" "$theirs")" ≥ "$ceiling_target" "$ceiling_row"
-    row "$ceiling_what" "$ours requests/s" "$bare requests/s: plain hyper, bare" "$(ratio "$ours" "$bare")" ≥ "$bare_target" "$ceiling_row"
+    row "$ceiling_what" "$ours/s" "$theirs/s: plain hyper" "$(ratio "$ours" "$theirs")" ≥ "$ceiling_target" "$ceiling_row"
+    row "$ceiling_what" "$ours/s" "$bare/s: plain hyper, bare" "$(ratio "$ours" "$bare")" ≥ "$bare_target" "$ceiling_row"
 }
 
 # Fails unless an address answers what is in $folder/head and $folder/body, apart from the date.
@@ -141,7 +141,7 @@ row_memory() {
     done
     throughput "$seconds" "$(base warmed)/v1/floods" >/dev/null
     throughput "$seconds" --header 'Accept-Encoding: gzip' "$(base warmed)/v1/floods" >/dev/null
-    row "memory of the demo's server when all lists were asked for in all formats, after load" "$(resident warmed) MiB" '' - ≤ 120 memory
+    row "memory of the demo after requests for all lists in all formats" "$(resident warmed) MiB" '' - ≤ 120 memory
     stop warmed
 }
 
@@ -207,7 +207,7 @@ row_start() {
         echo $(($(date +%s%N) - begun))
         stop starting
     done >"$folder/starts"
-    row 'from the start to the first `GET /floods` answered, the folder read' \
+    row 'from startup to the first response of `GET /floods`' \
         "$(median <"$folder/starts" | awk '{ printf "%.2f", $1 / 1e9 }') s" '' - ≤ 1 start
 }
 
@@ -228,7 +228,7 @@ row_storm() {
     ours=$(median <"$folder/ours")
     theirs=$(median <"$folder/theirs")
     changes=$(awk '{ due += $1; done += $2; if ($3 > late) late = $3 } END { printf "%d of %d succeeded, sent %d ms late at most", done, due, late }' "$folder/storms")
-    row "\`GET /floods\` while states are changed, 200/s ($changes)" "$ours requests/s" "$theirs requests/s: no changes" \
+    row "\`GET /floods\` while states are changed, 200/s ($changes)" "$ours/s" "$theirs/s: no changes" \
         "$(ratio "$ours" "$theirs")" ≥ 0.7 storm
 }
 
@@ -250,8 +250,8 @@ beside_ancestor() {
     warm=$(median <"$folder/ours")
     each=$(median <"$folder/each")
     cached=$(median <"$folder/cached")
-    row "\`GET /floods\`, $how" "$warm requests/s" "$each requests/s: the ancestor's stack" "$(ratio "$warm" "$each")" ≥ 1000 ancestor
-    row "\`GET /floods\`, $how" "$warm requests/s" "$cached requests/s: the ancestor's cache" "$(ratio "$warm" "$cached")" ≥ 3 ancestor
+    row "\`GET /floods\`, $how" "$warm/s" "$each/s: the ancestor's stack" "$(ratio "$warm" "$each")" ≥ 1000 ancestor
+    row "\`GET /floods\`, $how" "$warm/s" "$cached/s: the ancestor's cache" "$(ratio "$warm" "$cached")" ≥ 3 ancestor
 }
 
 row_ancestor() {
@@ -261,7 +261,7 @@ row_ancestor() {
     # Fills its cache, and has Node compile.
     for _ in 1 2 3 4 5; do curl --silent --fail --output /dev/null "$(base ancestor)/floods"; done
     for _ in 1 2 3 4 5; do curl --silent --fail --output /dev/null "$(base ancestor)/cached/floods"; done
-    beside_ancestor 'asked for as browsers do, who accept gzip' 'Accept-Encoding: gzip'
+    beside_ancestor 'gzip, by a browser' 'Accept-Encoding: gzip'
     beside_ancestor 'identity'
     after=$(time_after_change)
     each=$(request_time "$(base ancestor)/floods")

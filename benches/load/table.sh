@@ -6,13 +6,13 @@ row() {
     if [ "$4" = - ]; then value=${2%% *}; else value=$4; fi
     verdict=$(awk -v value="$value" -v sense="$5" -v target="$6" 'BEGIN {
         by = sense == "≥" ? 1 - value / target : value / target - 1
-        if (by > 0) printf ", misses by %.1f %%", by * 100
+        if (by > 0) printf ", missed"
     }')
     unit=
     if [ "$4" = - ]; then unit=" ${2#* }"; fi
-    line="| $1 | $2 | $3 | $4 | $5 $6$unit$verdict | \`ROWS=$7\` |"
+    line="| $1 | $2 | $3 | $4 | $5 $6$unit$verdict |"
     echo "$line" >>"$folder/rows"
-    say "$line"
+    say "ROWS=$7: $line"
 }
 
 machine() {
@@ -30,8 +30,8 @@ table() {
     cat <<TABLE
 \`benches/load/run $seconds $shown\` on $(wc -l <"$folder/areas") areas, $(date -u +%F). $(machine)
 
-| what | ours | theirs | ratio | target | only this row |
-|---|---|---|---|---|---|
+| what | ours | theirs | ratio | target |
+|---|---|---|---|---|
 $(cat "$folder/rows")
 TABLE
 }
