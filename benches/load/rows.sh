@@ -111,7 +111,7 @@ row_geojson() {
     compare_formats
     for how in 'nothing prepared' prepared; do
         time_row "GeoJSON of all areas, $how" geojson ≥ 2 "$(criterion_time "geojson, $how")" \
-            "$(criterion_time 'geojson by serde_json, of a FeatureCollection')" 'serde_json of the `geojson::FeatureCollection`'
+            "$(criterion_time 'geojson by serde_json, of a FeatureCollection')" 'serde_json'
     done
 }
 
@@ -250,8 +250,8 @@ beside_ancestor() {
     warm=$(median <"$folder/ours")
     each=$(median <"$folder/each")
     cached=$(median <"$folder/cached")
-    row "\`GET /floods\`, $how" "$warm/s" "$each/s: the ancestor's stack" "$(ratio "$warm" "$each")" ≥ 1000 ancestor
-    row "\`GET /floods\`, $how" "$warm/s" "$cached/s: the ancestor's cache" "$(ratio "$warm" "$cached")" ≥ 3 ancestor
+    row "\`GET /floods\`, $how" "$warm/s" "$each/s: CogniCity's stack" "$(ratio "$warm" "$each")" ≥ 1000 ancestor
+    row "\`GET /floods\`, $how" "$warm/s" "$cached/s: CogniCity's cache" "$(ratio "$warm" "$cached")" ≥ 3 ancestor
 }
 
 row_ancestor() {
@@ -265,7 +265,7 @@ row_ancestor() {
     beside_ancestor 'identity'
     after=$(time_after_change)
     each=$(request_time "$(base ancestor)/floods")
-    row '`GET /floods` after a `PUT`, to the last byte' "$after ms" "$each ms: the ancestor's stack" "$(ratio "$each" "$after")" ≥ 50 ancestor
+    row '`GET /floods` after a `PUT`, to the last byte' "$after ms" "$each ms: CogniCity's stack" "$(ratio "$each" "$after")" ≥ 50 ancestor
     stop ancestor
 }
 
@@ -283,7 +283,7 @@ row_history() {
         done | median)
         for store in memory postgres; do
             ours=$(request_time "$(base of_$store)/v1/floods/$what?$(cat "$folder/period")")
-            row "\`GET /floods/$what\`, 7 days, 20,000 log entries, store \`$store\`" "$ours ms" "$theirs ms: the ancestor's function" \
+            row "\`GET /floods/$what\`, \`$store\`" "$ours ms" "$theirs ms: CogniCity's function" \
                 "$(ratio "$theirs" "$ours")" ≥ 300 history
         done
     done
