@@ -92,7 +92,7 @@ fn body_of(kind: &str, template: &str) -> Value {
 
 #[test]
 fn the_templates_of_the_documentation_make_json() {
-    let page = include_str!("../../../docs/calls.md");
+    let page = include_str!("../../../docs/webhooks.md");
     let blocks: Vec<&str> =
         page.split("```jinja\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     let [thanks, list] = blocks[..] else { panic!("two: {blocks:?}") };
