@@ -29,7 +29,7 @@ export const until = async (says, holds) => {
 /// Waits until something holds in a page.
 export const sees = (page, test, ...values) => page.waitForFunction(test, { polling: 20, ...slow }, ...values);
 export const text = (page, selector) => page.$eval(selector, (element) => element.textContent);
-export const isLive = (page) => sees(page, () => document.getElementById("connection").textContent === "Live");
+export const isLive = (page) => sees(page, () => document.getElementById("connection").textContent === "Connected");
 export const total = (page, count) => sees(page, (count) => document.getElementById("total").textContent === `${count}`, count);
 /// What axe finds. Pages whose policy forbids scripts of others need `setBypassCSP`.
 export const violations = async (page, isGrave = () => true) => {

@@ -158,7 +158,7 @@ await chromium(async (page) => {
     return answer ? request.respond(answer) : request.continue();
   });
   await unfold();
-  await page.waitForFunction((row) => document.querySelector(`${row} figure`).textContent.includes("does not answer"), slow, row);
+  await page.waitForFunction((row) => document.querySelector(`${row} figure`).textContent.includes("does not respond"), slow, row);
   await unfold();
   answers = {};
   await unfold();
@@ -221,7 +221,7 @@ await chromium(async (page) => {
   const broken = { status: 502, body: "<html>" };
   answers = { "/map/names": broken, "/desk/news": broken };
   await page.reload();
-  await page.waitForFunction(() => document.getElementById("empty").textContent.includes("does not answer"), slow);
+  await page.waitForFunction(() => document.getElementById("empty").textContent.includes("does not respond"), slow);
   const news = { attention: [], log: [], reports: [], hidden: [], left_out: { log: 1_000, hidden: 100 } };
   answers = { "/desk/news": { contentType: "application/json", body: JSON.stringify({ result: news }) } };
   await page.waitForFunction(() => document.querySelectorAll("#larger option").length > 1, slow);

@@ -146,7 +146,7 @@ await chromium(async (page, browser) => {
   await other.goto(`${origin}/map?lang=en`);
   await isLive(other);
   await other.setOfflineMode(true);
-  await sees(other, () => document.getElementById("connection").textContent.includes("Not connected since"));
+  await sees(other, () => document.getElementById("connection").textContent.includes("No connection since"));
   assert.ok(await other.evaluate(() => document.body.classList.contains("old")));
   await set(3);
   await other.setOfflineMode(false);
@@ -165,7 +165,7 @@ await chromium(async (page, browser) => {
   await (await worker.createCDPSession()).send("Network.emulateNetworkConditions", offline);
   await kept.setOfflineMode(true);
   await kept.reload();
-  await sees(kept, () => document.getElementById("connection").textContent.includes("Not connected since"));
+  await sees(kept, () => document.getElementById("connection").textContent.includes("No connection since"));
   await sees(kept, () => performance.getEntriesByName("floods drawn").length);
   assert.equal(Number(await text(kept, "#total")), listed + 1);
   // Nothing that is kept tells where a reader is.

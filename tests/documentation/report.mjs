@@ -104,7 +104,7 @@ await chromium(async (page) => {
   await page.keyboard.press("ArrowLeft");
   await page.waitForFunction(() => /^Chosen: /.test(document.getElementById("chosen").textContent));
 
-  // A place outside all areas is one as well, which the form asks about once. Somebody looks at the report first.
+  // A place outside all areas is one as well, which the form asks about once. The agency checks the report first.
   await page.setGeolocation({ latitude: 48.1, longitude: 11.5 });
   await click(page, "#locate");
   await page.waitForFunction(() => document.getElementById("chosen").textContent.includes("outside all areas"));
@@ -118,7 +118,7 @@ await chromium(async (page) => {
   await noFaults(page);
   await click(page, "#outside");
   await Promise.all([page.waitForNavigation(), click(page, "#send")]);
-  assert.match(await text(page, "main"), /Somebody looks at it before it appears on the map.*Open the map/s);
+  assert.match(await text(page, "main"), /The agency checks it before it appears on the map.*Open the map/s);
   assert.deepEqual(await of("Not here"), []);
 
   // What the service refuses is said in its step.

@@ -23,13 +23,13 @@ await chromium(async (page) => {
   // While the page is loaded for the first time, a login page answers for one part. It is not kept.
   stand.answer = (path, response) => path.startsWith("/v1/floodgauges") && foreign.portal(path, response);
   await page.goto(MAP);
-  await says(page, "Live");
+  await says(page, "Connected");
   const isKept = async () => (await (await caches.open("map")).keys()).filter(({ url }) => /\/map\?|\/floods\?/.test(url)).length >= 2;
   await page.waitForFunction(isKept, { polling: 200 });
   assert.ok(!Object.keys(await kept(page)).some((path) => path.startsWith("/v1/floodgauges")));
   stand.answer = () => false;
   await page.goto(MAP);
-  await says(page, "Live");
+  await says(page, "Connected");
   await sees(page, () => document.querySelectorAll("#gauges li button").length);
   assert.ok(!Object.keys(await kept(page)).some((path) => path.includes("/reports")), "a hidden report would be shown again");
   const own = (await kept(page))["/map?lang=en"];
@@ -40,7 +40,7 @@ await chromium(async (page) => {
     stand.answer = answer;
     const begun = Date.now();
     await page.goto(MAP);
-    await says(page, "Not connected since");
+    await says(page, "No connection since");
     console.log(`${name}: ${Date.now() - begun} ms`);
     await total(page, before);
     await sees(page, () => performance.getEntriesByName("floods drawn").length);
@@ -51,24 +51,24 @@ await chromium(async (page) => {
   // The page asks again by itself.
   await put(`/floods/${AREA}`, { state: 4 });
   stand.answer = () => false;
-  await says(page, "Live");
+  await says(page, "Connected");
   await total(page, before + 1);
   assert.ok(!(await page.evaluate(() => document.body.classList.contains("old"))));
 
   // A server that accepts and is silent costs five seconds, not five for each part.
   await page.goto(MAP);
-  await says(page, "Live");
+  await says(page, "Connected");
   const resume = stand.pause();
   const begun = Date.now();
   await page.goto(MAP);
-  await says(page, "Not connected since");
+  await says(page, "No connection since");
   await total(page, before + 1);
   await sees(page, () => performance.getEntriesByName("floods drawn").length);
   const silence = Date.now() - begun;
   console.log(`silence: ${silence} ms`);
   assert.ok(silence >= 4_900 && silence <= 9_000 * patience, `${silence} ms`);
   resume();
-  await says(page, "Live");
+  await says(page, "Connected");
   await page.waitForSelector("#newer");
 
   // A late page is kept, and the reader may load it. A later visit then has it.
@@ -79,7 +79,7 @@ await chromium(async (page) => {
   stand.wait = () => 0;
   await Promise.all([page.waitForNavigation(), page.click("#newer button")]);
   assert.equal(await page.evaluate(() => document.body.dataset.kept), undefined);
-  await says(page, "Live");
+  await says(page, "Connected");
 
   // Late floods are shown on the open page, also without a stream.
   await put(`/floods/${OTHER}`, { state: 4 });
@@ -90,7 +90,7 @@ await chromium(async (page) => {
   await says(page, "Not current since");
   await total(page, before + 1);
   await total(page, before + 2);
-  await says(page, "Live");
+  await says(page, "Connected");
   stand.wait = () => 0;
 
   // Kept floods are older than the page: what changed between them is not missed.
@@ -98,7 +98,7 @@ await chromium(async (page) => {
   stand.answer = (path, response) => path.startsWith("/v1/floods?") && foreign.gateway(502)(path, response);
   await page.goto(MAP);
   await total(page, before + 1);
-  await says(page, "Live");
+  await says(page, "Connected");
   assert.equal(Number(await page.$eval("#total", (of) => of.textContent)), before + 1);
   stand.answer = () => false;
 

@@ -94,7 +94,7 @@ fn the_page_of_an_alert_is_in_one_language_first_with_times_in_words_a_map_and_a
     let siaga = Siaga::start();
     siaga.put("/v1/floods/5", r#"{"state":4}"#);
     for (query, first, second, words) in
-        [("", "id", "en", "Lihat di peta"), ("&lang=en", "en", "id", "Show on the map")]
+        [("", "id", "en", "Lihat di peta"), ("&lang=en", "en", "id", "See it on the map")]
     {
         let page = got(&siaga.client, &format!("/v1/alerts/history?area=5&format=html{query}")).0;
         let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));

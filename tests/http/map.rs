@@ -54,8 +54,8 @@ fn a_city_or_an_area_without_data_is_a_page_that_says_so_and_never_an_all_clear(
     for (address, says) in [
         ("/map?city=sby&lang=en", "This service does not cover “sby”."),
         ("/map?city=%3Cb%3E&lang=en", "This service does not cover “&lt;b&gt;”."),
-        ("/map?area=999999&lang=en", "This service has no such area."),
-        ("/map?area=abc&lang=en", "This service has no such area."),
+        ("/map?area=999999&lang=en", "This service has no such neighbourhood."),
+        ("/map?area=abc&lang=en", "This service has no such neighbourhood."),
     ] {
         let response = siaga.get(address);
         assert_eq!(response.status(), Status::NotFound, "{address}");

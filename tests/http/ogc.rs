@@ -236,7 +236,7 @@ fn every_response_is_json_whatever_accept_says_and_its_texts_are_in_the_language
     for (address, title) in [
         ("/v1/ogc", "Data for GIS programs"),
         ("/v1/ogc?lang=id", "Data untuk program SIG"),
-        ("/v1/ogc/collections/gauges", "Flood gauges"),
+        ("/v1/ogc/collections/gauges", "Gauges"),
     ] {
         let response = siaga.client.get(address).header(Header::new("Accept-Language", "en")).dispatch();
         assert_eq!(json_of(response)["title"], title, "{address}");

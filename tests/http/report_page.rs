@@ -28,6 +28,7 @@ fn a_report_without_a_card_and_without_a_script_stands_on_the_map_with_its_photo
     assert_eq!(report["tags"]["local_area_id"], "1");
     shows_its_photo(&siaga);
     let thanks = siaga.get(&thanks).into_string().unwrap();
+    assert!(thanks.contains("Call 112 if"), "{thanks}");
     assert!(thanks.contains("Thank you") && thanks.contains("&#x2f;map?area=1&amp;lang=en"), "{thanks}");
     let made = json_of(siaga.ask(Method::Get, &format!("/v1/cards/{id}"), ""));
     assert_eq!((&made["result"]["network"], &made["result"]["username"]), (&json!("website"), &json!("")));

@@ -180,8 +180,8 @@ impl FormRequest<'_> {
             None => format!("/map?lang={}", self.language.code()),
         };
         let own = self.config.report.advice.get(self.language.code());
-        let advice = own.map_or_else(|| text(t, "advice"), |own| own.as_str());
-        let mut says = vec![said.text(texts, None), advice];
+        let advice = own.cloned().unwrap_or_else(|| self.with_number(text(t, "advice")));
+        let mut says = vec![said.text(texts, None), advice.as_str()];
         let has_photo = self.store.has_upload(&card.id).await?;
         if has_photo {
             says.insert(1, text(t, "photoThere"));
@@ -266,12 +266,13 @@ impl FormRequest<'_> {
     /// Responds that the address has sent too many reports.
     pub(super) fn refused(&self) -> Result<RenderedForm, Problem> {
         let t = &self.language.texts().group("form")["refused"];
+        let says = self.with_number(text(t, "says"));
         let retry = vec![("Retry-After", "600".to_owned())];
         if self.is_script {
-            let body = ApiResponse::bare(&json!({ "statusCode": 429, "message": text(t, "says") }))?;
+            let body = ApiResponse::bare(&json!({ "statusCode": 429, "message": says }))?;
             return Ok(RenderedForm { status: Status::TooManyRequests, body: Some(body), headers: retry });
         }
-        let page = self.text_page(Status::TooManyRequests, "refused", &[text(t, "says")], None)?;
+        let page = self.text_page(Status::TooManyRequests, "refused", &[&says], None)?;
         Ok(RenderedForm { headers: retry, ..page })
     }
 
@@ -333,6 +334,11 @@ impl FormRequest<'_> {
         self.page(status, TEXT, "/report", values)
     }
 
+    /// Returns a text with the emergency number of the service.
+    fn with_number(&self, text: &str) -> String {
+        with_emergency(text, self.config.site.emergency.as_deref())
+    }
+
     fn page(
         &self,
         status: Status,
@@ -363,4 +369,25 @@ fn path(card: Option<&CardId>) -> String {
 /// Returns a text of a group.
 fn text<'t>(group: &'t Value, name: &str) -> &'t str {
     group[name].as_str().unwrap_or_default()
+}
+
+/// Returns a text with the number in place of `{emergency}`; without a number, without the sentences that name it.
+fn with_emergency(text: &str, number: Option<&str>) -> String {
+    match number {
+        Some(number) => text.replace("{emergency}", number),
+        None => text.split_inclusive(". ").filter(|sentence| !sentence.contains("{emergency}")).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_names_the_emergency_number_or_has_no_sentence_about_it() {
+        let text = "Try again in ten minutes. In an emergency, call {emergency}.";
+        assert_eq!(with_emergency(text, Some("911")), "Try again in ten minutes. In an emergency, call 911.");
+        assert_eq!(with_emergency(text, None).trim_end(), "Try again in ten minutes.");
+        assert_eq!(with_emergency("Call the agency.", Some("911")), "Call the agency.");
+    }
 }
