@@ -1,12 +1,12 @@
-"""Thanks each person whose report has arrived: takes the call of Siaga that is configured below, and writes to the person at Telegram.
+"""Thanks each person whose report has arrived: receives the webhook of Siaga that is configured below, and writes to the person at Telegram.
 
-SECRET=<of the call> TOKEN=<of the bot> python3 thanks.py 8026
+SECRET=<of the webhook> TOKEN=<of the bot> python3 thanks.py 8026
 
-[default.siaga.calls.thanks]
+[default.siaga.webhooks.thanks]
 url = "http://127.0.0.1:8026/"
 private = true
-on = "report"
-where = { source = ["grasp"] }
+event = "report"
+filter = { source = ["grasp"] }
 personal = true
 secret = "whsec_…"
 """

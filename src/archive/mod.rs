@@ -54,10 +54,6 @@ impl Archive {
     }
 
     /// Returns the months that may be read.
-    ///
-    /// # Errors
-    ///
-    /// If the store fails, but only before this server has read the moderation log once.
     pub(crate) async fn months(&self) -> Result<BTreeMap<Month, Package>, StoreError> {
         self.read_log_once().await?;
         let mut months = self.written().await;
@@ -85,10 +81,6 @@ impl Archive {
     }
 
     /// Opens a file of a month, or one beside the months. Returns `None` if there is none, or it may not be read.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`months`](Self::months), if it is the file of a month.
     pub(crate) async fn file(
         &self,
         month: Option<&str>,

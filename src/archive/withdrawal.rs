@@ -68,10 +68,6 @@ impl Archive {
 
     /// Reads the new entries of the moderation log, and withdraws the months of their reports. When it returns, this server no longer
     /// serves files with a report that was hidden or erased before the call.
-    ///
-    /// # Errors
-    ///
-    /// If the store fails. A folder that cannot be removed is logged, and not served.
     pub(crate) async fn withdraw(&self) -> Result<(), StoreError> {
         let known = self.moderated().newest();
         let first = match known {

@@ -62,10 +62,6 @@ impl Archive {
 
     /// Writes everything up to now into a folder without an archive: the areas, and each month with data. Returns how many months
     /// these are.
-    ///
-    /// # Errors
-    ///
-    /// If the folder has an archive already, or cannot be written, or if the store fails.
     pub(crate) async fn write_all(&self) -> Result<usize, Failure> {
         if self.folder.join(PACKAGE).exists() {
             return Err("the folder has an archive already".into());

@@ -47,8 +47,13 @@ impl From<Error> for ConfigError {
 }
 
 /// Keys whose wrong values may be secrets.
-const SECRET: [&str; 5] =
-    ["siaga.auth", "siaga.calls", "siaga.images.signing_key", "siaga.images.options", "siaga.metrics.token"];
+const SECRET: [&str; 5] = [
+    "siaga.auth",
+    "siaga.webhooks",
+    "siaga.images.signing_key",
+    "siaga.images.options",
+    "siaga.metrics.token",
+];
 
 /// Joins the lines of a text, without those that show an excerpt of a file, which may contain a secret.
 fn without_excerpt(text: &str) -> String {

@@ -63,10 +63,6 @@ impl Images {
     }
 
     /// Returns the storage: the configured one, or else the folder.
-    ///
-    /// # Errors
-    ///
-    /// If no storage is configured and the working directory has been deleted.
     pub(super) fn storage(&self, folder: &Path) -> Result<Url, ConfigError> {
         if let Some(StorageUrl(url)) = &self.url {
             return Ok(url.clone());

@@ -119,8 +119,8 @@ pub struct Config {
     pub(crate) reports: Reports,
     /// The sources of the data, by name. **Default: none**
     pub(crate) sources: BTreeMap<String, SourceSettings>,
-    /// Outgoing calls, by name. **Default: none**
-    pub(crate) calls: Webhooks,
+    /// Webhooks by name. **Default: none**
+    pub(crate) webhooks: Webhooks,
     /// The credentials that are accepted.
     pub(crate) auth: auth::Settings,
     /// Where the images of cards are stored.
@@ -180,7 +180,7 @@ impl Default for Config {
             disasters: Disasters::default(),
             feeds: Feeds::default(),
             sources: BTreeMap::new(),
-            calls: Webhooks::default(),
+            webhooks: Webhooks::default(),
             auth: auth::Settings::default(),
             images: Images::default(),
             file: file::Settings::default(),
@@ -363,7 +363,7 @@ impl Config {
             .map_err(|(key, must)| ConfigError::new(&format!("siaga.alerts.{key}"), must))?;
         config.feeds.check(&config.disasters, &config.cards.hazards)?;
         sources::check(&config.sources)?;
-        config.calls.check()?;
+        config.webhooks.check()?;
         config.images.check()?;
         config.cache.check()?;
         config.limits.check()?;

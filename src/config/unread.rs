@@ -29,10 +29,6 @@ pub(super) fn is_rockets(key: &str) -> bool {
 }
 
 /// Refuses a table of the service's settings in a place where it is not read, and keys that older versions read.
-///
-/// # Errors
-///
-/// [`ConfigError`], with the table and what to write instead.
 pub(super) fn refuse(figment: &Figment) -> Result<(), ConfigError> {
     for (key, instead) in REMOVED {
         if let Ok(value) = figment.find_value(key) {

@@ -14,60 +14,60 @@ use super::{AtOnce, ConfigError};
 use crate::auth::Secret;
 use crate::model::{AreaSelector, FloodState, Number, duration};
 
-/// The section `calls` of the configuration: requests that the service sends when something happens.
+/// The section `webhooks` of the configuration.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Webhooks {
-    /// How many requests are sent at once. **Default: 4**
+    /// Concurrent requests. **Default: 4**
     pub(crate) at_once: AtOnce,
-    /// The calls by name. **Default: none**
+    /// Webhooks by name. **Default: none**
     #[serde(flatten)]
     pub(crate) by_name: BTreeMap<String, WebhookSettings>,
 }
 
-/// A call: `calls.<name>`.
+/// The section `webhooks.<name>`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WebhookSettings {
-    /// The address, a template of what the event has.
+    /// Address of the receiver, a template with the values of the event.
     pub(crate) url: Secret,
-    /// What is told.
-    pub(crate) on: EventKind,
+    /// Which events are sent.
+    pub(crate) event: EventKind,
     /// **Default: `POST`**
     #[serde(default)]
     pub(crate) method: Method,
-    /// Headers of the request, each a template. **Default: none**
+    /// Request headers; values are templates. **Default: none**
     #[serde(default)]
     pub(crate) headers: BTreeMap<String, Secret>,
-    /// Which events are told. **Default: all**
-    #[serde(default, rename = "where")]
+    /// Restricts the events. **Default: all**
+    #[serde(default)]
     pub(crate) filter: Filter,
-    /// The file of the template for the body. **Default: none, the body is the event as JSON**
+    /// Template file of the body. **Default: none, the body is the event as JSON**
     #[serde(default, serialize_with = "path", skip_serializing_if = "Option::is_none")]
     pub(crate) body: Option<RelativePathBuf>,
-    /// The media type of the body, which decides how the template escapes. **Default: `application/json`**
+    /// Media type of the body; decides how the template escapes. **Default: `application/json`**
     #[serde(default = "json")]
     pub(crate) media_type: String,
-    /// The secret that signs requests: `whsec_` and 24 to 64 bytes in Base64. **Default: none, requests are not signed**
+    /// Signs requests: `whsec_` and 24 to 64 bytes in Base64. **Default: none, requests are not signed**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) secret: Option<Secret>,
-    /// The secret before the present one, which signs too while receivers change. **Default: none**
+    /// Previous secret, which also signs while receivers change. **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) previous_secret: Option<Secret>,
-    /// Whether addresses that are not globally reachable, and `http`, are allowed. **Default: `false`**
+    /// Allows addresses that are not globally reachable, and `http`. **Default: `false`**
     #[serde(default)]
     pub(crate) private: bool,
-    /// Whether a report has what its network needs to reach its sender. **Default: `false`**
+    /// Includes what the network needs to reach the sender of a report. **Default: `false`**
     #[serde(default)]
     pub(crate) personal: bool,
-    /// Whether reports of trainings are told. **Default: `false`**
+    /// Also sends reports of trainings. **Default: `false`**
     #[serde(default)]
     pub(crate) training: bool,
-    /// How long an event is tried. **Default: `24h`**
-    #[serde(default = "a_day", rename = "for", with = "duration")]
-    pub(crate) lasting: Duration,
+    /// How long an event is retried before it is dropped. **Default: `24h`**
+    #[serde(default = "a_day", with = "duration")]
+    pub(crate) max_age: Duration,
 }
 
-/// What a call tells.
+/// Kind of the events that a webhook sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum EventKind {
@@ -75,15 +75,14 @@ pub(crate) enum EventKind {
     Report,
     /// Flood states of areas were set or cleared.
     State,
-    /// Alerts were issued: new ones, updates, and those that a flood is over.
+    /// Alerts were issued, updated or cancelled.
     Alert,
-    /// Areas came onto the list of those that need attention.
+    /// Areas started to need attention.
     Attention,
-    /// A source of data has fallen silent, or is heard again.
+    /// A data source fell silent, or reports again.
     Source,
 }
 
-/// The method of the requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum Method {
@@ -92,20 +91,19 @@ pub(crate) enum Method {
     Put,
 }
 
-/// Which events are told. An event must have one value of each key.
+/// Restricts events: an event must match one value of each key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Filter {
-    /// Sources of reports, or names of sources of data. **Default: all**
+    /// Sources of reports, or names of data sources. **Default: all**
     pub(crate) source: Vec<String>,
     /// Codes of cities or provinces. **Default: all**
     pub(crate) city: Vec<String>,
-    /// The lowest flood state of changes and alerts. Cleared areas are below it. **Default: none**
+    /// Lowest flood state of changes and alerts; excludes cleared areas. **Default: none**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) minimum_state: Option<MinimumState>,
 }
 
-/// The code of a flood state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number", into = "u8")]
 pub(crate) struct MinimumState(pub(crate) FloodState);
@@ -125,7 +123,7 @@ impl From<MinimumState> for u8 {
 }
 
 impl Filter {
-    /// Returns whether something is selected that is in these cities or provinces.
+    /// Whether `city` is empty, or `is_in` holds for one of its cities or provinces.
     pub(crate) fn selects(&self, is_in: impl Fn(&AreaSelector) -> bool) -> bool {
         let mut cities = self.city.iter().map(|code| AreaSelector { city: Some(code.clone()), region: None });
         self.city.is_empty() || cities.any(|city| is_in(&city))
@@ -133,7 +131,7 @@ impl Filter {
 }
 
 impl EventKind {
-    /// Returns its name in the configuration and in bodies.
+    /// Name in the configuration and in bodies.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Report => "report",
@@ -145,11 +143,10 @@ impl EventKind {
     }
 }
 
-const LONGEST_NAME: usize = 64;
-/// How many calls there may be.
-const MOST: usize = 64;
-const SHORTEST: Duration = Duration::from_mins(1);
-const LONGEST: Duration = Duration::from_hours(7 * 24);
+const MAX_NAME: usize = 64;
+const MAX_WEBHOOKS: usize = 64;
+const MIN_AGE: Duration = Duration::from_mins(1);
+const MAX_AGE: Duration = Duration::from_hours(7 * 24);
 
 fn json() -> String {
     "application/json".to_owned()
@@ -159,7 +156,7 @@ fn a_day() -> Duration {
     Duration::from_hours(24)
 }
 
-#[allow(clippy::ref_option, reason = "serde calls it so")]
+#[allow(clippy::ref_option, reason = "serde passes it so")]
 fn path<S: serde::Serializer>(path: &Option<RelativePathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     match path {
         Some(path) => RelativePathBuf::serialize_relative(path, serializer),
@@ -175,14 +172,14 @@ impl Default for Webhooks {
 
 impl<'de> Deserialize<'de> for Webhooks {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Table)
+        deserializer.deserialize_map(WebhooksVisitor)
     }
 }
 
-/// Reads the table. A flattened map would lose the paths of wrong keys, and what paths of files are relative to.
-struct Table;
+/// Reads the table. A derived flattened map would lose the paths of wrong keys and the base folder of relative files.
+struct WebhooksVisitor;
 
-impl<'de> Visitor<'de> for Table {
+impl<'de> Visitor<'de> for WebhooksVisitor {
     type Value = Webhooks;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -190,23 +187,23 @@ impl<'de> Visitor<'de> for Table {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Webhooks, A::Error> {
-        let mut calls = Webhooks::default();
+        let mut webhooks = Webhooks::default();
         while let Some(key) = table.next_key::<String>()? {
             if key == "at_once" {
-                calls.at_once = table.next_value()?;
+                webhooks.at_once = table.next_value()?;
             } else {
-                let call = table.next_value_seed(Call(&key))?;
-                calls.by_name.insert(key, call);
+                let webhook = table.next_value_seed(WebhookSeed(&key))?;
+                webhooks.by_name.insert(key, webhook);
             }
         }
-        Ok(calls)
+        Ok(webhooks)
     }
 }
 
-/// Reads a call with this name. What is no table is most likely a key that is written wrong.
-struct Call<'n>(&'n str);
+/// Reads the webhook with this name. A value that is not a table is most likely a misspelt key.
+struct WebhookSeed<'n>(&'n str);
 
-impl<'de> DeserializeSeed<'de> for Call<'_> {
+impl<'de> DeserializeSeed<'de> for WebhookSeed<'_> {
     type Value = WebhookSettings;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<WebhookSettings, D::Error> {
@@ -214,7 +211,7 @@ impl<'de> DeserializeSeed<'de> for Call<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Call<'_> {
+impl<'de> Visitor<'de> for WebhookSeed<'_> {
     type Value = WebhookSettings;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -243,28 +240,31 @@ impl<'de> Visitor<'de> for Call<'_> {
 }
 
 impl Webhooks {
-    /// Checks names, addresses, filters and secrets. Templates are checked where they are read.
+    /// Checks names, addresses, filters and secrets. `PayloadTemplate` checks the templates.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        if self.by_name.len() > MOST {
-            return Err(ConfigError::new("siaga.calls", format!("must have at most {MOST} calls")));
+        if self.by_name.len() > MAX_WEBHOOKS {
+            return Err(ConfigError::new(
+                "siaga.webhooks",
+                format!("must have at most {MAX_WEBHOOKS} webhooks"),
+            ));
         }
-        for (name, call) in &self.by_name {
-            let key = format!("siaga.calls.{name}");
+        for (name, webhook) in &self.by_name {
+            let key = format!("siaga.webhooks.{name}");
             let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-            if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_part) {
+            if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_part) {
                 let must = format!(
-                    "the name of a call must be 1 to {LONGEST_NAME} of the characters a to z, 0 to 9 and -"
+                    "the name of a webhook must be 1 to {MAX_NAME} of the characters a to z, 0 to 9 and -"
                 );
                 return Err(ConfigError::new(&key, must));
             }
-            call.check().map_err(|(part, must)| ConfigError::new(&format!("{key}.{part}"), must))?;
+            webhook.check().map_err(|(part, must)| ConfigError::new(&format!("{key}.{part}"), must))?;
         }
         Ok(())
     }
 }
 
 impl WebhookSettings {
-    /// Returns the part of the address that is no template: up to the path.
+    /// Returns scheme, host and port of the address, which must not be templates.
     pub(crate) fn origin(&self) -> &str {
         let url = self.url.expose();
         let after = url.find("://").map_or(0, |found| found + 3);
@@ -289,23 +289,23 @@ impl WebhookSettings {
         if !is_allowed {
             return wrong("url", "must begin with https://; with private = true, http:// is allowed too");
         }
-        let of_reports = self.on == EventKind::Report;
+        let is_for_reports = self.event == EventKind::Report;
         let Filter { source, city, minimum_state } = &self.filter;
-        if !matches!(self.on, EventKind::Report | EventKind::Source) && !source.is_empty() {
-            return wrong("where.source", "areas have no source: remove it, or set on = \"report\"");
+        if !matches!(self.event, EventKind::Report | EventKind::Source) && !source.is_empty() {
+            return wrong("filter.source", "areas have no source: remove it, or set event = \"report\"");
         }
-        if !matches!(self.on, EventKind::State | EventKind::Alert) && minimum_state.is_some() {
+        if !matches!(self.event, EventKind::State | EventKind::Alert) && minimum_state.is_some() {
             return wrong(
-                "where.minimum_state",
-                "only states and alerts have a flood state: remove it, or set on = \"state\" or \"alert\"",
+                "filter.minimum_state",
+                "only states and alerts have a flood state: remove it, or set event = \"state\" or \"alert\"",
             );
         }
-        if self.on == EventKind::Source && !city.is_empty() {
-            return wrong("where.city", "a source has no place: remove it");
+        if self.event == EventKind::Source && !city.is_empty() {
+            return wrong("filter.city", "a source has no place: remove it");
         }
         for (part, set) in [("personal", self.personal), ("training", self.training)] {
-            if set && !of_reports {
-                return Err((part, "is only for calls with on = \"report\"".to_owned()));
+            if set && !is_for_reports {
+                return Err((part, "is only for webhooks with event = \"report\"".to_owned()));
             }
         }
         let media_type = self.media_type.parse::<Mime>();
@@ -318,8 +318,8 @@ impl WebhookSettings {
         if self.previous_secret.is_some() && self.secret.is_none() {
             return wrong("previous_secret", "needs the present secret: set secret as well");
         }
-        if !(SHORTEST..=LONGEST).contains(&self.lasting) {
-            return wrong("for", "must be a duration from 1m to 7d");
+        if !(MIN_AGE..=MAX_AGE).contains(&self.max_age) {
+            return wrong("max_age", "must be a duration from 1m to 7d");
         }
         Ok(())
     }
@@ -334,47 +334,47 @@ mod tests {
 
     fn configured(values: &[(&str, &str)]) -> Result<WebhookSettings, String> {
         let mut figment = Figment::new()
-            .merge(("siaga.calls.thanks.url", "https://bot.example/{{ network }}/send"))
-            .merge(("siaga.calls.thanks.on", "report"));
+            .merge(("siaga.webhooks.thanks.url", "https://bot.example/{{ network }}/send"))
+            .merge(("siaga.webhooks.thanks.event", "report"));
         for (key, value) in values {
             let value: figment::value::Value = value.parse().unwrap();
-            figment = figment.merge((format!("siaga.calls.thanks.{key}"), value));
+            figment = figment.merge((format!("siaga.webhooks.thanks.{key}"), value));
         }
         let config = Config::extract(&figment).map_err(|error| error.to_string())?;
-        Ok(config.calls.by_name["thanks"].clone())
+        Ok(config.webhooks.by_name["thanks"].clone())
     }
 
     #[test]
-    fn a_call_has_defaults_and_shows_nothing_that_is_secret() {
-        let call = configured(&[("headers.Authorization", "\"Bearer abc\"")]).unwrap();
-        assert_eq!((call.method, call.lasting), (Method::Post, Duration::from_hours(24)));
-        assert_eq!(call.origin(), "https://bot.example");
-        let shown = toml::to_string(&call).unwrap() + &format!("{call:?}");
+    fn a_webhook_has_defaults_and_hides_its_secrets() {
+        let webhook = configured(&[("headers.Authorization", "\"Bearer abc\"")]).unwrap();
+        assert_eq!((webhook.method, webhook.max_age), (Method::Post, Duration::from_hours(24)));
+        assert_eq!(webhook.origin(), "https://bot.example");
+        let shown = toml::to_string(&webhook).unwrap() + &format!("{webhook:?}");
         assert!(!shown.contains("bot.example") && !shown.contains("abc"), "{shown}");
     }
 
     #[test]
-    fn a_wrong_call_is_refused_with_its_key_and_without_its_secrets() {
-        for (key, value, said) in [
-            ("on", "\"flood\"", "must be one of [report, state, alert, attention, source]"),
+    fn errors_have_the_key_of_a_webhook_but_no_secrets() {
+        for (key, value, expected) in [
+            ("event", "\"flood\"", "must be one of [report, state, alert, attention, source]"),
             ("url", "\"http://bot.example/\"", "must begin with https://"),
             ("url", "\"https://{{ network }}.example/\"", "a template may only be in its path and query"),
             ("url", "\"https://user:secret@bot.example/\"", "must have no user"),
             ("url", "\"bot.example\"", "must be an address"),
-            ("where.minimum_state", "3", "only states and alerts have a flood state"),
-            ("where.depth", "3", "unknown key"),
+            ("filter.minimum_state", "3", "only states and alerts have a flood state"),
+            ("filter.depth", "3", "unknown key"),
             ("media_type", "\"text/plain\"", "set body as well"),
             ("previous_secret", "\"whsec_x\"", "set secret as well"),
-            ("for", "\"30s\"", "must be a duration from 1m to 7d"),
+            ("max_age", "\"30s\"", "must be a duration from 1m to 7d"),
             ("color", "1", "unknown key"),
         ] {
             let error = configured(&[(key, value)]).unwrap_err();
-            assert!(error.starts_with(&format!("siaga.calls.thanks.{key}")), "{error}");
-            assert!(error.contains(said) && !error.contains("secret@"), "{error}");
+            assert!(error.starts_with(&format!("siaga.webhooks.thanks.{key}")), "{error}");
+            assert!(error.contains(expected) && !error.contains("secret@"), "{error}");
         }
-        for (key, value) in [("where.source", "[\"grasp\"]"), ("personal", "true"), ("training", "true")] {
-            let error = configured(&[("on", "\"state\""), (key, value)]).unwrap_err();
-            assert!(error.starts_with(&format!("siaga.calls.thanks.{key}")), "{error}");
+        for (key, value) in [("filter.source", "[\"grasp\"]"), ("personal", "true"), ("training", "true")] {
+            let error = configured(&[("event", "\"state\""), (key, value)]).unwrap_err();
+            assert!(error.starts_with(&format!("siaga.webhooks.thanks.{key}")), "{error}");
         }
     }
 }

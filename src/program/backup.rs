@@ -1,4 +1,4 @@
-//! Copies of a store and its photos, for the day on which the machine breaks.
+//! Backups of a store and its photos.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -23,7 +23,7 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     let photos = photos(builder)?;
     let copy = || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
     let copying = async {
-        // Before, because a server may finish an upload meanwhile and remove it; after, for the photos made meanwhile.
+        // Copies before, because a server may finish an upload meanwhile and remove it; and after, for photos made meanwhile.
         copy()?;
         upkeep.backup(&settings, to).await?;
         let completing = async {
@@ -41,7 +41,7 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     };
     let copied = copying.await;
     if copied.is_err() {
-        // The error is more use than that of the removal.
+        // An error of the removal matters less.
         let _ = fs::remove_dir_all(&copies);
     }
     copied?;
@@ -51,7 +51,7 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     Ok(writeln!(io::stdout(), "The backup is in {}, {size} KiB{photos}.", to.display())?)
 }
 
-/// Replaces the store by a backup, and adds the photos of the backup that are missing.
+/// Replaces the store with a backup, and adds the backup's photos that are missing.
 pub(super) async fn restore(builder: &Builder, from: &Path) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     let replaced = upkeep.restore(&settings, from).await?;
@@ -69,22 +69,21 @@ pub(super) async fn restore(builder: &Builder, from: &Path) -> Result<(), Failur
     Ok(writeln!(io::stdout(), "The store holds what {} held: {newest}.", from.display())?)
 }
 
-/// Returns the folder with the photos; `None` if they are elsewhere, which has backups of its own.
+/// Returns the folder of the photos; `None` if they are in an object storage, which has its own backups.
 fn photos(builder: &Builder) -> Result<Option<PathBuf>, Failure> {
     let storage = builder.checked_but_for_templates()?.photo_storage()?;
     Ok(storage.to_file_path().ok().filter(|_| storage.scheme() == "file"))
 }
 
-/// Which of the folders that are copied only their owner can read.
+/// Which copied folders only their owner can read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Private {
     All,
-    /// Those with the photos of hidden reports.
+    /// Folders of photos of hidden reports.
     Hidden,
 }
 
-/// Copies the files that are missing in another folder, with the folders they are in. A photo never changes. A file that is
-/// gone meanwhile is left out. When this ends, all of it is on the disk.
+/// Copies missing files and folders; photos never change. Skips files removed meanwhile. On return, everything is on the disk.
 fn copy_photos(from: &Path, to: &Path, private: Private) -> Result<(), Failure> {
     copy_missing(from, to, private)?;
     let above = to.parent().filter(|above| !above.as_os_str().is_empty());
@@ -98,8 +97,8 @@ fn copy_missing(from: &Path, to: &Path, private: Private) -> Result<(), Failure>
         entries => entries.map_err(|error| format!("{}: {error}", from.display()))?,
     };
     let is_private = private == Private::All || to.file_name().is_some_and(|name| name == HIDDEN);
-    let made = if is_private { make_private(to) } else { fs::create_dir_all(to) };
-    made.map_err(failed)?;
+    let created = if is_private { make_private(to) } else { fs::create_dir_all(to) };
+    created.map_err(failed)?;
     for entry in entries {
         let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
@@ -112,7 +111,7 @@ fn copy_missing(from: &Path, to: &Path, private: Private) -> Result<(), Failure>
     Ok(sync(to).map_err(failed)?)
 }
 
-/// Copies a file, which gets its name when all of it is on the disk.
+/// Copies a file; it gets its name once all of it is on the disk.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
@@ -124,7 +123,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(&part, to)
 }
 
-/// Removes the photos and uploads of other cards: their reports were erased before the data was copied, or came after it.
+/// Removes photos and uploads of other cards: their reports were erased before the data was copied, or came later.
 fn remove_erased(copies: &Path, cards: &HashSet<CardId>) -> Result<(), Failure> {
     for entry in fs::read_dir(copies)? {
         let entry = entry?;
@@ -140,7 +139,7 @@ fn remove_erased(copies: &Path, cards: &HashSet<CardId>) -> Result<(), Failure> 
     Ok(sync(copies)?)
 }
 
-/// Makes sure that the names in a folder are on the disk.
+/// Flushes the names in a folder to the disk.
 fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

@@ -1,25 +1,25 @@
-//! Checks the configuration and the data set, so that an operator finds errors before a start or an import.
+//! The command `siaga check`: finds errors before a start or an import.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::Failure;
-use super::welcome::foreseen;
+use super::welcome::startup_warnings;
 use crate::Builder;
 use crate::config::Config;
 use crate::data::folder::Folder;
 use crate::server::BuildError;
 
-/// How many faults of a data set are printed.
-const MOST: usize = 20;
+/// Most faults of a data set that are printed.
+const MAX_FAULTS: usize = 20;
 
-/// Prints the effective configuration, whether the rows of the data set are right, the warnings of each start, and a verdict.
+/// Prints the effective configuration, the faults of the data set, the warnings of print_faults start, and a verdict.
 pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Failure> {
     let (config, formats) = match builder.checked_with_formats() {
-        Err(BuildError::Config(error)) => return Err(each(error.faults())),
+        Err(BuildError::Config(error)) => return Err(print_faults(error.faults())),
         checked => checked?,
     };
-    let warnings = foreseen(builder, &config, &formats)?;
+    let warnings = startup_warnings(builder, &config, &formats)?;
     let configured = Path::new(&config.dataset);
     let folder = folder.or_else(|| configured.is_dir().then(|| configured.to_owned()));
     let siaga = toml::Value::try_from(config)?;
@@ -35,13 +35,13 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     let mut output = io::stdout();
     writeln!(output)?;
     for warning in &warnings {
-        writeln!(output, "# warning at each start: {warning}")?;
+        writeln!(output, "# warning at print_faults start: {warning}")?;
     }
     Ok(writeln!(output, "# No errors, {count}.")?)
 }
 
-/// Prints all faults but the last, and returns that one as the failure of the command.
-fn each(faults: &[String]) -> Failure {
+/// Prints all faults except the last one, which becomes the failure of the command.
+fn print_faults(faults: &[String]) -> Failure {
     let [others @ .., last] = faults else { return "the configuration is wrong".into() };
     for fault in others {
         eprintln!("siaga: {fault}");
@@ -49,13 +49,14 @@ fn each(faults: &[String]) -> Failure {
     last.clone().into()
 }
 
-/// Prints each fault of a folder to standard error, or else what an import would leave out, as comments of the configuration.
+/// Prints the faults of a folder to standard error; without faults, what an import would ignore, as comments of the
+/// configuration.
 fn check_rows(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let settings = builder.settings()?;
     let path = folder.display().to_string();
     let now = settings.clock.now();
     let mut folder = Folder::open(folder)?.by(settings.rules.clone()).at(now);
-    let faults = folder.check(now, MOST);
+    let faults = folder.check(now, MAX_FAULTS);
     if faults.is_empty() {
         let mut output = io::stdout();
         writeln!(output, "\n# {path}: the data set has no faults")?;
@@ -63,7 +64,7 @@ fn check_rows(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
         let ignored =
             (!ignored.is_empty()).then(|| format!("ignored, no part of a data set: {}", ignored.join(", ")));
         for note in folder.notes().into_iter().chain(ignored) {
-            // Names of files and columns may have any character.
+            // Names of files and columns may contain control characters.
             writeln!(output, "# {}", note.replace(char::is_control, " "))?;
         }
         return Ok(());
@@ -73,7 +74,7 @@ fn check_rows(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     }
     let count = match faults.len() {
         1 => "one fault".to_owned(),
-        MOST => format!("at least {MOST} faults"),
+        MAX_FAULTS => format!("at least {MAX_FAULTS} faults"),
         count => format!("{count} faults"),
     };
     Err(format!("{path}: the data set has {count}").into())

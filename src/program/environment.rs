@@ -7,14 +7,13 @@ use std::path::Path;
 use super::Failure;
 use crate::config::NamedFile;
 
-/// The file beside the configuration of an installed service.
 const FILE: &str = "environment";
 
-/// Sets the variables in the environment file of the installed service, if its configuration is used and the file exists.
-/// Variables that are already set keep their values. Returns whether it read the file.
+/// Sets the variables of the installed service's environment file, if its configuration is used and the file exists. Variables
+/// that are already set keep their values. Returns whether it read the file.
 ///
-/// So `siaga key create` finds the same settings as the service. Call it before there are threads, because it changes the
-/// environment of the process.
+/// This gives commands such as `siaga key create` the settings of the service. Call it before there are threads, because it
+/// changes the environment of the process.
 ///
 /// # Errors
 ///
@@ -32,7 +31,7 @@ pub fn load_environment() -> Result<bool, Failure> {
             path.display()
         )
         .into()),
-        // The text of this error has the line, which may hold a secret.
+        // The error's own text contains the line, which may hold a secret.
         Err(dotenvy::Error::LineParse(wrong, _)) => {
             let text = fs::read_to_string(&path)?;
             let first = wrong.lines().next().unwrap_or_default();

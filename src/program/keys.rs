@@ -1,4 +1,4 @@
-//! API keys in the store: how an operator makes, lists and revokes them.
+//! The command `siaga key`: creates, lists and revokes API keys.
 
 use std::io::{self, Write};
 use std::num::NonZeroU32;
@@ -15,7 +15,7 @@ use clap::Subcommand;
 
 #[derive(Subcommand)]
 pub(super) enum KeyCommand {
-    /// Makes a key and prints it once, at the end of the line.
+    /// Creates a key and prints it once, at the end of the line.
     Create {
         /// The holder of the key. A name is never used again.
         #[arg(long, value_parser = name)]
@@ -45,7 +45,6 @@ pub(super) enum KeyCommand {
     },
 }
 
-/// When a key expires.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Expiry {
     At(Timestamp),
@@ -64,12 +63,12 @@ fn expiry(text: &str) -> Result<Expiry, &'static str> {
 
 pub(super) async fn run(builder: &Builder, command: KeyCommand) -> Result<(), Failure> {
     let store = builder.open_kept_store().await?;
-    let done = carry_out(&*store, command).await;
+    let result = execute(&*store, command).await;
     store.close().await;
-    done
+    result
 }
 
-async fn carry_out(store: &dyn Store, command: KeyCommand) -> Result<(), Failure> {
+async fn execute(store: &dyn Store, command: KeyCommand) -> Result<(), Failure> {
     let mut output = io::stdout();
     match command {
         KeyCommand::Create { name, scope, owner, expires, per_second, per_day } => {

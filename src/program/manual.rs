@@ -7,9 +7,9 @@ use clap::Command;
 
 use super::Failure;
 
-/// Writes a manual page for the program and for each of its commands (`siaga.1`, `siaga-import.1`).
+/// Writes manual pages of the program and its commands (`siaga.1`, `siaga-import.1`).
 pub(super) fn write(command: Command, folder: &Path) -> Result<(), Failure> {
-    // Otherwise `help import` would get a page beside `import`.
+    // Prevents a page for `help import` beside that for `import`.
     let command = command.disable_help_subcommand(true);
     let failed = |error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;

@@ -1,5 +1,5 @@
-//! The command line: it runs the service, and has the commands for operators. It is used by the program `siaga` and by programs
-//! that build their own service.
+//! The command line: runs the service and the commands for operators. Used by the program `siaga`, and by programs that build
+//! their own service.
 
 mod backup;
 mod check;
@@ -80,17 +80,17 @@ enum Command {
     },
     /// Prints what the store contains and how fresh it is; a server may be running.
     Status,
-    /// Writes a copy of the store `file`, and of its photos, beside a running server.
+    /// Copies the store `file` and its photos while a server may be running.
     Backup {
         /// The new file. The photos go into the folder of the same name with `-images`.
         file: PathBuf,
     },
-    /// Replaces the content of the store `file` by a backup; no server may be running.
+    /// Replaces the content of the store `file` with a backup; no server may be running.
     Restore {
-        /// The file that `backup` has written.
+        /// The file written by `backup`.
         file: PathBuf,
     },
-    /// Makes, lists and revokes API keys in the store.
+    /// Creates, lists and revokes API keys in the store.
     Key {
         #[command(subcommand)]
         command: KeyCommand,
@@ -100,13 +100,13 @@ enum Command {
     Floods(Removed),
     /// Writes all floods, reports or other features in a format to standard output, without serving.
     Render(RenderCommand),
-    /// Hides, shows and erases reports, and prints the log of it.
+    /// Hides, shows and erases reports, and prints the moderation log.
     Reports {
         #[command(subcommand)]
         command: ReportsCommand,
     },
-    /// Lists, tries, repeats and resumes outgoing calls.
-    Calls {
+    /// Lists, tests, replays and resumes webhooks.
+    Webhooks {
         #[command(subcommand)]
         command: WebhooksCommand,
     },
@@ -135,14 +135,13 @@ enum Command {
     },
 }
 
-/// The arguments of a command that is gone.
+/// Arguments of a removed command.
 #[derive(Args)]
 struct Removed {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
     _arguments: Vec<String>,
 }
 
-/// The data that an import can remove.
 #[derive(Clone, Copy, ValueEnum)]
 enum Replaced {
     /// Areas.
@@ -161,25 +160,24 @@ impl From<Option<Replaced>> for Replace {
     }
 }
 
-/// How long background work may continue after a command has finished.
-const LEFT: Duration = Duration::from_millis(500);
+/// Time for background work after a command has finished.
+const BACKGROUND_TIME: Duration = Duration::from_millis(500);
 
-/// Why a command failed; printed in one line.
+/// Printed in one line.
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Runs the command that the arguments of the process ask for, with the service from `builder`.
+/// Runs the command in the arguments of the process, with the service from `builder`.
 ///
-/// Without a command, it runs the service until it is told to stop. If the command fails, it prints one line to standard error
-/// and returns exit status 1; if the arguments are wrong, the status is 2. Call it once, from `main`, because it installs the
-/// log of the process.
+/// Without a command, runs the service until it is stopped. If the command fails, prints one line to standard error and returns
+/// exit status 1; wrong arguments exit with 2. Call it once, from `main`: it installs the log of the process.
 #[must_use]
 pub fn run(builder: Builder) -> ExitCode {
     let cli = Cli::parse();
-    let done = load_environment().and_then(|loaded| {
+    let result = load_environment().and_then(|loaded| {
         let builder = if loaded { builder.read_again() } else { builder };
-        carry_out(builder, cli.command.unwrap_or(Command::Serve))
+        execute(builder, cli.command.unwrap_or(Command::Serve))
     });
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("siaga: {error}");
@@ -188,7 +186,7 @@ pub fn run(builder: Builder) -> ExitCode {
     }
 }
 
-fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
+fn execute(builder: Builder, command: Command) -> Result<(), Failure> {
     match command {
         Command::Serve => complete(runtime(&builder)?, serve(builder)),
         Command::Check { folder } => check::run(&builder, folder),
@@ -216,7 +214,7 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         }
         Command::Render(command) => complete(runtime(&builder)?, render::run(&builder, command)),
         Command::Reports { command } => complete(runtime(&builder)?, reports::run(&builder, command)),
-        Command::Calls { command } => complete(runtime(&builder)?, webhooks::run(&builder, command)),
+        Command::Webhooks { command } => complete(runtime(&builder)?, webhooks::run(&builder, command)),
         Command::Alerts(_) => {
             Err("siaga alerts check is gone: run cap-check FILE, a program of its own beside siaga".into())
         }
@@ -226,15 +224,14 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
     }
 }
 
-/// Runs a command to its end, and what it left in the background for a moment longer.
+/// Runs a command, and its background work for a moment longer.
 fn complete(runtime: Runtime, command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    let done = runtime.block_on(command);
-    runtime.shutdown_timeout(LEFT);
-    done
+    let result = runtime.block_on(command);
+    runtime.shutdown_timeout(BACKGROUND_TIME);
+    result
 }
 
-/// Makes the runtime with as many threads as Rocket's keys `workers` and `max_blocking` say. Rocket's own function for this
-/// panics if the configuration is wrong.
+/// Builds the runtime from Rocket's keys `workers` and `max_blocking`. Rocket's own function panics on a wrong configuration.
 fn runtime(builder: &Builder) -> Result<Runtime, Failure> {
     let config = builder.rocket_config()?;
     let mut threads = runtime::Builder::new_multi_thread();

@@ -1,4 +1,4 @@
-//! Writes a layer in a format, so that the author of a template can look at it without a server.
+//! The command `siaga render`: authors of templates see the result without a server.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -22,10 +22,10 @@ pub(super) struct RenderCommand {
     /// What to write: floods, reports, gauges, infrastructure, boundaries, alerts or areas.
     #[arg(long, value_name = "NAME", value_parser = layer)]
     layer: LayerKind,
-    /// From how long ago to take reports and readings.
+    /// Maximum age of reports and readings.
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = humantime::parse_duration)]
     last: Duration,
-    /// A data folder to take the data from, or `demo`; by default the data is that of the configured store.
+    /// A data folder to read_layer instead of the configured store, or `demo`.
     data: Option<String>,
 }
 
@@ -53,9 +53,9 @@ pub(super) async fn run(builder: &Builder, command: RenderCommand) -> Result<(),
         }
     };
     let (most, now) = (config.limits.features.get().into(), settings.clock.now());
-    let read = read(&*store, query(layer, last), most, now).await;
+    let layer = read_layer(&*store, query(layer, last), most, now).await;
     store.close().await;
-    let layer = read?.with_photos_at(&config.photos_url().into()).issued_by(&config.issuer().into());
+    let layer = layer?.with_photos_at(&config.photos_url().into()).issued_by(&config.issuer().into());
     if layer.is_empty() {
         eprintln!("siaga: warning: there is nothing to write; for older reports and readings, see --last");
     }
@@ -66,8 +66,13 @@ pub(super) async fn run(builder: &Builder, command: RenderCommand) -> Result<(),
     Ok(io::stdout().write_all(&out)?)
 }
 
-/// Reads the layer, if it does not have more features than a response may have.
-async fn read(store: &dyn Store, query: LayerQuery, most: u64, now: Timestamp) -> Result<Layer, Failure> {
+/// Fails if the layer has more features than a response may have.
+async fn read_layer(
+    store: &dyn Store,
+    query: LayerQuery,
+    most: u64,
+    now: Timestamp,
+) -> Result<Layer, Failure> {
     let count = match &query {
         LayerQuery::Reports(query) => store.count_reports(query, most + 1).await?,
         LayerQuery::Gauges(query) => store.count_readings(query, most + 1).await?,
@@ -79,7 +84,6 @@ async fn read(store: &dyn Store, query: LayerQuery, most: u64, now: Timestamp) -
     Ok(query.ask(store, now).await?.value)
 }
 
-/// Returns the query for all features of a kind.
 fn query(kind: LayerKind, last: Duration) -> LayerQuery {
     let (selector, window) = (AreaSelector::default(), Window::Last(last));
     match kind {

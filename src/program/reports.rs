@@ -1,4 +1,4 @@
-//! Moderation of reports: how an operator hides, shows and erases them, and reads the log.
+//! The command `siaga reports`: moderates reports, and prints the log.
 
 use std::env;
 use std::fs::File;
@@ -16,21 +16,20 @@ use crate::model::{
 };
 use crate::stores::{ModerationQuery, Store, StoreError, WaitingQuery};
 
-/// The subject of orders from the command line.
+/// Subject of moderations from the command line.
 const SUBJECT: &str = "siaga reports";
-/// How many entries of the log are read at once.
-const PART: u32 = 1_000;
-/// How many waiting reports are listed at most.
-const MOST_WAITING: u32 = 1_000;
+/// Log entries read with one query.
+const LOG_PAGE: u32 = 1_000;
+const MAX_WAITING: u32 = 1_000;
 
 #[derive(Subcommand)]
 pub(super) enum ReportsCommand {
     /// Hides reports and their photos from all readers.
-    Hide(Orders),
+    Hide(ModerationArgs),
     /// Lists the reports that wait for review, with their time, place and text.
     Waiting,
     /// Shows hidden reports again, and those that wait for review.
-    Show(Orders),
+    Show(ModerationArgs),
     /// Removes text, photo, place and card of reports for good; they are still counted unless they were hidden.
     Erase {
         /// The reports, by `pkey`.
@@ -39,7 +38,7 @@ pub(super) enum ReportsCommand {
         /// Why; it is logged.
         #[arg(long, value_parser = name, required_unless_present = "list")]
         reason: Option<String>,
-        /// Repeats the erasures in a log that `siaga reports log` has printed, after the restore of an older backup.
+        /// Repeats the erasures in a log printed by `siaga reports log`, after the restore of an older backup.
         #[arg(long, value_name = "FILE")]
         list: Option<PathBuf>,
         /// The person who does it; it is logged. The default is the user of the system.
@@ -51,7 +50,7 @@ pub(super) enum ReportsCommand {
 }
 
 #[derive(Args)]
-pub(super) struct Orders {
+pub(super) struct ModerationArgs {
     /// The reports, by `pkey`.
     #[arg(value_name = "REPORT", required = true)]
     reports: Vec<ReportKey>,
@@ -67,7 +66,6 @@ fn name(text: &str) -> Result<String, String> {
     if is_name(text) { Ok(text.to_owned()) } else { Err(format!("must be {NAME}")) }
 }
 
-/// A report to moderate.
 struct Target {
     report: ReportKey,
     made_at: Option<Timestamp>,
@@ -76,25 +74,25 @@ struct Target {
 
 pub(super) async fn run(builder: &Builder, command: ReportsCommand) -> Result<(), Failure> {
     let store = builder.open_kept_store().await?;
-    let done = carry_out(&*store, command).await;
+    let result = execute(&*store, command).await;
     store.close().await;
-    done
+    result
 }
 
-async fn carry_out(store: &dyn Store, command: ReportsCommand) -> Result<(), Failure> {
+async fn execute(store: &dyn Store, command: ReportsCommand) -> Result<(), Failure> {
     let targets = |reports: Vec<ReportKey>, reason: &str| {
         let target = |report| Target { report, made_at: None, reason: reason.to_owned() };
         reports.into_iter().map(target).collect::<Vec<_>>()
     };
     match command {
-        ReportsCommand::Hide(Orders { reports, reason, username }) => {
+        ReportsCommand::Hide(ModerationArgs { reports, reason, username }) => {
             moderate(store, ModerationAction::Hide, targets(reports, &reason), username).await
         }
-        ReportsCommand::Show(Orders { reports, reason, username }) => {
+        ReportsCommand::Show(ModerationArgs { reports, reason, username }) => {
             moderate(store, ModerationAction::Show, targets(reports, &reason), username).await
         }
         ReportsCommand::Erase { list: Some(list), username, reason, .. } => {
-            repeat(store, &list, username, reason).await
+            repeat_erasures(store, &list, username, reason).await
         }
         ReportsCommand::Erase { reports, reason, username, list: None } => {
             let targets = targets(reports, &reason.unwrap_or_default());
@@ -105,7 +103,6 @@ async fn carry_out(store: &dyn Store, command: ReportsCommand) -> Result<(), Fai
     }
 }
 
-/// Moderates reports one after the other, and prints what was done with each.
 async fn moderate(
     store: &dyn Store,
     action: ModerationAction,
@@ -115,14 +112,14 @@ async fn moderate(
     let by = actor(username);
     for target in targets {
         let report = target.report;
-        let changed = store.moderate(&order(target, action, &by)).await?;
-        writeln!(io::stdout(), "report {report} {}", said(action, changed))?;
+        let changed = store.moderate(&moderation(target, action, &by)).await?;
+        writeln!(io::stdout(), "report {report} {}", outcome_text(action, changed))?;
     }
     Ok(())
 }
 
-/// Erases the reports that a log says were erased. Those that are not in the store, or are others by now, are left out.
-async fn repeat(
+/// Repeats the erasures in a log. Skips reports that are not in the store, or differ by now.
+async fn repeat_erasures(
     store: &dyn Store,
     list: &Path,
     username: Option<String>,
@@ -135,8 +132,8 @@ async fn repeat(
     for entry in entries.into_iter().filter(|entry| entry.action == ModerationAction::Erase) {
         let (report, reason) = (entry.report, reason.clone().unwrap_or(entry.reason));
         let target = Target { report, made_at: Some(entry.made_at), reason };
-        let outcome = match store.moderate(&order(target, ModerationAction::Erase, &by)).await {
-            Ok(changed) => said(ModerationAction::Erase, changed).to_owned(),
+        let outcome = match store.moderate(&moderation(target, ModerationAction::Erase, &by)).await {
+            Ok(changed) => outcome_text(ModerationAction::Erase, changed).to_owned(),
             Err(StoreError::NotFound { .. }) => "is not in the store".to_owned(),
             Err(StoreError::Conflict { what }) => format!("is left as it is: {what}"),
             Err(error) => return Err(error.into()),
@@ -146,19 +143,19 @@ async fn repeat(
     Ok(())
 }
 
-fn order(target: Target, action: ModerationAction, by: &Actor) -> Moderation {
+fn moderation(target: Target, action: ModerationAction, by: &Actor) -> Moderation {
     let Target { report, made_at, reason } = target;
     Moderation { report, made_at, action, by: by.clone(), reason }
 }
 
-/// Returns who runs the command: the named person, or the user of the system, also behind `sudo`.
+/// Returns the named person, or else the user of the system, also behind `sudo`.
 fn actor(username: Option<String>) -> Actor {
-    let of_system = || ["SUDO_USER", "USER"].into_iter().find_map(|key| env::var(key).ok());
-    let username = username.or_else(|| of_system().filter(|user| is_name(user)));
+    let system_user = || ["SUDO_USER", "USER"].into_iter().find_map(|key| env::var(key).ok());
+    let username = username.or_else(|| system_user().filter(|user| is_name(user)));
     Actor { subject: SUBJECT.to_owned(), username }
 }
 
-fn said(action: ModerationAction, changed: bool) -> &'static str {
+fn outcome_text(action: ModerationAction, changed: bool) -> &'static str {
     match (action, changed) {
         (ModerationAction::Hide, true) => "is hidden",
         (ModerationAction::Hide, false) => "was hidden already",
@@ -169,16 +166,15 @@ fn said(action: ModerationAction, changed: bool) -> &'static str {
     }
 }
 
-/// Prints the reports that wait for review, one a line.
 async fn waiting(store: &dyn Store) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    let query = WaitingQuery { most: MOST_WAITING, of_each: MOST_WAITING };
+    let query = WaitingQuery { most: MAX_WAITING, of_each: MAX_WAITING };
     let WaitingReports { total, reports } = store.waiting_reports(query).await?;
     for WaitingReport { report, .. } in &reports {
         let ReportContent { created_at, disaster_type, location, text, image_url, .. } = &report.content;
         let place = location.coord();
         let photo = if image_url.is_some() { ", with a photo" } else { "" };
-        // A text that contains line breaks or control characters stays on its line.
+        // Escapes line breaks and control characters in texts.
         writeln!(
             out,
             "{}  {created_at}  {disaster_type}  {},{}{photo}  {text:?}",
@@ -196,7 +192,7 @@ async fn waiting(store: &dyn Store) -> Result<(), Failure> {
 async fn log(store: &dyn Store) -> Result<(), Failure> {
     let (mut all, mut before) = (Vec::new(), None);
     loop {
-        let part = store.moderation_log(ModerationQuery { after: 0, before, most: PART }).await?.value;
+        let part = store.moderation_log(ModerationQuery { after: 0, before, most: LOG_PAGE }).await?.value;
         let Some(oldest) = part.last() else { break };
         before = Some(oldest.number);
         all.extend(part);

@@ -1,4 +1,4 @@
-/// Returns a table with a line of headings and one line for each row.
+/// Formats a table with headings.
 pub(super) fn table<const N: usize>(
     headings: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
@@ -13,7 +13,6 @@ pub(super) fn table<const N: usize>(
     rows.iter().map(line).collect()
 }
 
-/// Returns the text of a cell whose value may be missing.
 pub(super) fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }

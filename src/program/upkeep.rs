@@ -1,4 +1,4 @@
-//! What an operator does with the store, apart from running a server on it.
+//! Commands on the store, apart from running a server.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(super) async fn migrate(builder: &Builder) -> Result<(), Failure> {
     let Migrated { from, to, applied } = upkeep.migrate(&settings).await?;
     let mut output = io::stdout();
     for AppliedMigration { number, name, took } in &applied {
-        writeln!(output, "Applied migration {number}, {name}, in {}.", lasted(*took))?;
+        writeln!(output, "Applied migration {number}, {name}, in {}.", format_duration(*took))?;
     }
     let done = if applied.is_empty() { "nothing to do" } else { &format!("it was at version {from}") };
     Ok(writeln!(output, "The schema is at version {to}; {done}.")?)
@@ -37,7 +37,7 @@ pub(super) async fn import(
     let (upkeep, settings) = builder.upkeep()?;
     let folder = Folder::open(folder)?.by(settings.rules.clone()).at(settings.clock.now());
     let folder = if repair { folder.repairing() } else { folder };
-    // The progress bar is drawn only on a terminal.
+    // Drawn only on a terminal.
     let bar = ProgressBar::new(folder.size()).with_style(ProgressStyle::with_template(
         "{wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} to go",
     )?);
@@ -47,30 +47,30 @@ pub(super) async fn import(
     let imported = upkeep.import(&settings, &folder, replace).await;
     bar.finish_and_clear();
     if let Ok(imported) = &imported {
-        pass_import(builder, imported).await?;
+        skip_imported(builder, imported).await?;
     }
-    Ok(io::stdout().write_all(said_of(&imported?, &folder, begun.elapsed()).as_bytes())?)
+    Ok(io::stdout().write_all(summary(&imported?, &folder, begun.elapsed()).as_bytes())?)
 }
 
-/// Lets outgoing calls go on after what was imported: receivers are told what happens, not what is imported.
-async fn pass_import(builder: &Builder, imported: &Imported) -> Result<(), Failure> {
+/// Makes webhooks skip imported data: they send only what happens.
+async fn skip_imported(builder: &Builder, imported: &Imported) -> Result<(), Failure> {
     let has_added = |file| imported.files.get(&file).is_some_and(|rows| rows.added > 0);
-    let told = [
+    let kinds = [
         (EventKind::Report, has_added(FolderFile::Reports)),
         (EventKind::State, has_added(FolderFile::FloodStates)),
     ];
-    let added: Vec<_> = told.into_iter().filter(|(_, added)| *added).map(|(kind, _)| kind).collect();
+    let added: Vec<_> = kinds.into_iter().filter(|(_, added)| *added).map(|(kind, _)| kind).collect();
     if added.is_empty() {
         return Ok(());
     }
     let store = builder.open_beside().await?;
-    let passed = webhooks::pass_import(&*store, &added, SystemClock.now()).await;
+    let skipped = webhooks::skip_imported(&*store, &added, SystemClock.now()).await;
     store.close().await;
-    Ok(passed?)
+    Ok(skipped?)
 }
 
-/// Returns lines that say what an import did and what it left out.
-fn said_of(imported: &Imported, folder: &Folder, took: Duration) -> String {
+/// Summarises an import: rows, skipped rows, and notes.
+fn summary(imported: &Imported, folder: &Folder, took: Duration) -> String {
     let line = |name: &str, rows: &Rows| {
         let (Rows { read, added, replaced }, skipped) = (rows, rows.skipped());
         format!("{name:22}{read:>9} rows: {added} added, {replaced} replaced, {skipped} skipped")
@@ -92,14 +92,14 @@ fn said_of(imported: &Imported, folder: &Folder, took: Duration) -> String {
     );
     let ignored = format!("ignored, no part of a data set: {}", folder.strangers().join(", "));
     let mut lines: Vec<String> = imported.files.iter().map(file).collect();
-    lines.push(format!("{}, in {}", line("together", &all), lasted(took)));
+    lines.push(format!("{}, in {}", line("together", &all), format_duration(took)));
     lines.extend((areas > 0).then_some(removed));
     lines.extend((relocated > 0).then_some(moved));
     lines.extend((rewritten > 0).then_some(older));
     lines.extend(folder.notes());
     let basemap = FolderFile::Basemap;
-    let named = "map.basemap.file names it to each server";
-    lines.extend(folder.has(basemap).then(|| format!("{basemap} is not part of the database: {named}")));
+    let advice = "map.basemap.file names it to each server";
+    lines.extend(folder.has(basemap).then(|| format!("{basemap} is not part of the database: {advice}")));
     lines.extend((!folder.strangers().is_empty()).then_some(ignored));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
@@ -110,7 +110,7 @@ pub(super) async fn export(builder: &Builder, folder: PathBuf) -> Result<(), Fai
     Ok(writeln!(io::stdout(), "All stored data is in {}.", folder.display())?)
 }
 
-/// Writes the public archive of everything up to now.
+/// Writes the public archive up to now.
 pub(super) async fn publish(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let config = builder.checked_but_for_templates()?;
     let store = builder.open_any().await?;
@@ -126,11 +126,11 @@ pub(super) async fn status(builder: &Builder) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     let status = upkeep.status(&settings).await?;
     let config = builder.checked_but_for_templates()?;
-    Ok(io::stdout().write_all(lines_of(&status, &config.sources, settings.clock.now()).as_bytes())?)
+    Ok(io::stdout().write_all(status_lines(&status, &config.sources, settings.clock.now()).as_bytes())?)
 }
 
-/// Returns lines of names and values that say what a store contains.
-fn lines_of(status: &Status, sources: &BTreeMap<String, SourceSettings>, now: Timestamp) -> String {
+/// Formats the status as lines of names and values.
+fn status_lines(status: &Status, sources: &BTreeMap<String, SourceSettings>, now: Timestamp) -> String {
     let Status { schema, needed, rows, newest, heard, free, last_backup } = status;
     let advice = match schema.cmp(needed) {
         Ordering::Less => "; run siaga migrate",
@@ -140,7 +140,7 @@ fn lines_of(status: &Status, sources: &BTreeMap<String, SourceSettings>, now: Ti
     let mut lines = vec![("schema", format!("{schema} of {needed}{advice}"))];
     lines.extend(rows.iter().map(|(name, count)| (*name, count.to_string())));
     let age = |at: &Timestamp| {
-        format!("{} ago, {at}", told((now.to_utc() - at.to_utc()).num_milliseconds() / 1000 * 1000))
+        format!("{} ago, {at}", format_millis((now.to_utc() - at.to_utc()).num_milliseconds() / 1000 * 1000))
     };
     let since = |at: Option<&Timestamp>| at.map_or_else(|| "none".to_owned(), age);
     lines.extend(newest.iter().map(|(name, at)| (*name, since(at.as_ref()))));
@@ -155,12 +155,11 @@ fn lines_of(status: &Status, sources: &BTreeMap<String, SourceSettings>, now: Ti
     lines.iter().map(|(name, value)| format!("{name:16}{value}\n")).collect()
 }
 
-/// Formats a duration in common units, to the millisecond.
-fn lasted(duration: Duration) -> String {
-    told(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX).max(1))
+fn format_duration(duration: Duration) -> String {
+    format_millis(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX).max(1))
 }
 
 /// Formats milliseconds in common units, such as `3m 12s`.
-fn told(milliseconds: i64) -> String {
+fn format_millis(milliseconds: i64) -> String {
     humantime::format_duration(Duration::from_millis(milliseconds.max(0).cast_unsigned())).to_string()
 }

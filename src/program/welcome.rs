@@ -12,24 +12,24 @@ use crate::{Builder, Siaga};
 use figment::Figment;
 use rocket::fairing::{AdHoc, Fairing};
 
-/// The shortest secret that cannot be guessed if it is random: 128 bits in hexadecimal.
+/// A random secret of 128 bits in hexadecimal cannot be guessed.
 const SHORTEST_SECRET: usize = 32;
 
-/// The keys with defaults that name the first installation as the sender of alerts.
-const IN_WHOSE_NAME: [&str; 4] = [
+/// Keys whose defaults name the first installation as the sender of alerts.
+const SENDER_KEYS: [&str; 4] = [
     "siaga.formats.cap.sender",
     "siaga.formats.cap.sender_name",
     "siaga.formats.cap.web",
     "siaga.formats.cap.author",
 ];
 
-/// What the store contains; `None` for what it cannot return, as when it is away.
-struct Stored {
+/// Contents of the store; `None` if it cannot be read.
+struct StoreContents {
     areas: Option<usize>,
     keys: Option<usize>,
 }
 
-/// The source of the lines at startup.
+/// Prints the lines and warnings at startup.
 pub(super) struct Welcome {
     pub(super) config: Config,
     pub(super) store: Arc<dyn Store>,
@@ -38,7 +38,7 @@ pub(super) struct Welcome {
 }
 
 impl Welcome {
-    /// Takes the temporary key of a service, if it has one: it is printed, and stored nowhere else.
+    /// Removes the temporary key from the service: it is only printed, never stored.
     pub(super) fn new(service: &mut Siaga) -> Self {
         Self {
             config: service.config.clone(),
@@ -48,16 +48,16 @@ impl Welcome {
         }
     }
 
-    /// Prints at startup, once the server listens, what it serves and where to look.
+    /// Prints what the service serves and where to look, once the server listens.
     pub(super) fn fairing(self) -> impl Fairing {
         AdHoc::on_liftoff("Welcome", move |rocket| {
             Box::pin(async move {
                 let (address, port) = (rocket.config().address, rocket.config().port);
                 let path = self.config.base_url.path().trim_end_matches('/');
                 let scheme = if rocket.config().tls_enabled() { "https" } else { "http" };
-                let origin = format!("{scheme}://{}", SocketAddr::new(reachable(address), port));
+                let origin = format!("{scheme}://{}", SocketAddr::new(local_address(address), port));
                 let stored = self.stored().await;
-                // The service goes on even if standard output is closed.
+                // The service continues even if standard output is closed.
                 let _ = writeln!(io::stdout(), "{}", self.lines(&origin, path, &stored).join("\n"));
                 let unset = unset(&self.formats, rocket.figment());
                 let has_key = self.key.is_some();
@@ -68,16 +68,16 @@ impl Welcome {
         })
     }
 
-    async fn stored(&self) -> Stored {
+    async fn stored(&self) -> StoreContents {
         let places = self.store.places().await.ok();
         let keys = self.store.keys().await.ok().map(|found| found.value);
-        Stored {
+        StoreContents {
             areas: places.map(|places| places.value.areas().len()),
             keys: keys.map(|keys| keys.iter().filter(|key| key.revoked_at.is_none()).count()),
         }
     }
 
-    fn lines(&self, origin: &str, path: &str, stored: &Stored) -> Vec<String> {
+    fn lines(&self, origin: &str, path: &str, stored: &StoreContents) -> Vec<String> {
         let areas = stored.areas.map_or_else(String::new, |areas| format!("{areas} areas from "));
         let version = env!("CARGO_PKG_VERSION");
         let mut lines = vec![format!("Siaga {version} serves {areas}{} at {origin}{path}", self.store)];
@@ -95,27 +95,32 @@ impl Welcome {
     }
 }
 
-/// Returns the warnings of a start that follow from the configuration alone.
-pub(super) fn foreseen(
+/// Returns the startup warnings that follow from the configuration alone.
+pub(super) fn startup_warnings(
     builder: &Builder,
     config: &Config,
     formats: &FormatRegistry,
 ) -> Result<Vec<String>, BuildError> {
-    let nothing = Stored { areas: None, keys: None };
+    let nothing = StoreContents { areas: None, keys: None };
     let address = builder.rocket_config()?.address;
     let unset = unset(formats, builder.configured());
     Ok(warnings(config, address, builder.makes_key(config)?, &nothing, &unset))
 }
 
-/// Returns the keys that identify the service's operator and are not set.
+/// Returns the keys that identify the operator and are not set.
 fn unset(formats: &FormatRegistry, figment: &Figment) -> Vec<&'static str> {
     let alerts = formats.carrying(LayerKind::Floods).any(|format| format.name() == "cap");
-    let alerts = IN_WHOSE_NAME.into_iter().filter(|_| alerts);
+    let alerts = SENDER_KEYS.into_iter().filter(|_| alerts);
     alerts.chain(["siaga.licence.terms"]).filter(|key| !figment.contains(key)).collect()
 }
 
-/// Returns warnings for the operator, one line each.
-fn warnings(config: &Config, address: IpAddr, has_key: bool, stored: &Stored, unset: &[&str]) -> Vec<String> {
+fn warnings(
+    config: &Config,
+    address: IpAddr,
+    has_key: bool,
+    stored: &StoreContents,
+    unset: &[&str],
+) -> Vec<String> {
     let least = Jwt::SHORTEST_SECRET;
     let secret = config.auth.jwt.as_ref().and_then(|jwt| jwt.secret.as_ref());
     let short = secret.is_some_and(|secret| secret.expose().len() < least);
@@ -127,7 +132,7 @@ fn warnings(config: &Config, address: IpAddr, has_key: bool, stored: &Stored, un
     let short_secret = format!(
         "siaga.images.signing_key or siaga.metrics.token is shorter than {SHORTEST_SECRET} bytes: it can be guessed"
     );
-    // If only this machine can use the service, it is a trial.
+    // A service that only this machine can reach is a trial.
     let public = !config.base_url.is_local();
     let quota = &config.quota;
     let rates = [quota.per_second, quota.credential.per_second, quota.per_day, quota.fuse_per_second];
@@ -171,8 +176,8 @@ fn warnings(config: &Config, address: IpAddr, has_key: bool, stored: &Stored, un
     warnings.iter().filter(|(warned, _)| *warned).map(|(_, text)| (*text).to_owned()).collect()
 }
 
-/// Returns an address at which clients on this machine can reach the server.
-fn reachable(address: IpAddr) -> IpAddr {
+/// Returns an address by which clients on this machine reach the server.
+fn local_address(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.into(),

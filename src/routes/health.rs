@@ -106,17 +106,17 @@ pub(super) async fn tell_ready(
 }
 
 /// `GET /health/data`: responds with 503 while a source of the data is silent or the data may be out of date, else with 200. It
-/// also names outgoing calls that are more than an hour behind, or switched off, and says how many seconds the newest change of a
+/// also names webhooks that are more than an hour behind, or switched off, and says how many seconds the newest change of a
 /// flood state is ahead of the clock, if it is by more than 10.
 #[get("/health/data")]
 pub(super) fn tell_data(
     sources: &State<Sources>,
     follower: &State<Follower>,
-    calls: &State<WebhookStatuses>,
+    webhooks: &State<WebhookStatuses>,
     clock: &State<Arc<dyn Clock>>,
 ) -> Result<(Status, ApiResponse), Problem> {
     let sources = sources.reports();
-    let calls = calls.long_behind(clock.now());
+    let webhooks = webhooks.long_behind(clock.now());
     let mut worst = DataState::default();
     for source in &sources {
         worst.add(source.last_heard, source.status);
@@ -131,7 +131,7 @@ pub(super) fn tell_data(
             "status": worst.name(),
             "sources": sources,
             "stale_since": stale_since,
-            "calls": calls,
+            "calls": webhooks,
             "seconds_ahead": follower.ahead().map(|by| by.as_secs()),
         },
     }))?;

@@ -60,10 +60,6 @@ impl Drop for CancelOnDrop {
 /// Runs long work off the threads that serve requests, as part of the caller's request, so that its log lines have the id of the
 /// request. If the future is dropped, the work is told by its [`CancelFlag`]. Work that has a thread of its own does it there: it must not wait
 /// for another thread, because their number is limited.
-///
-/// # Errors
-///
-/// If the work panics.
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce(&CancelFlag) -> T + Send + 'static,
 ) -> Result<T, JoinError> {

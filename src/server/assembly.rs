@@ -80,9 +80,9 @@ impl Builder {
         let routes = with_request_ids(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
         let outside = outside(&config, &routes);
-        let mut calls =
+        let mut dispatcher =
             Dispatcher::new(&config, &store, opener.is_exclusive(), &self.clock, &sources, &metrics)?;
-        calls.begin().await;
+        dispatcher.init_checkpoints().await;
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.carrying(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);
@@ -123,7 +123,7 @@ impl Builder {
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
         let rocket = with_archive(rocket, &config, &store, &self.clock);
-        let rocket = calls.attach_to(with_results(rocket, &config, &self.clock)?);
+        let rocket = dispatcher.attach_to(with_results(rocket, &config, &self.clock)?);
         let rocket = config.mount_paths().fold(rocket, at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(managed.attach(rocket), Rocket::attach);

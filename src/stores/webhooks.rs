@@ -5,14 +5,13 @@ use async_trait::async_trait;
 use super::service_state::state;
 use super::{ServiceStore, StoreError};
 
-/// What the service remembers of its outgoing calls: how far each has come, and which server sends.
+/// Progress of the webhooks, and the lease of the server that sends.
 ///
-/// The store does not read the texts. The first three methods have defaults that work on the store's
+/// The store does not interpret the texts. The first three methods have defaults that use the store's
 /// [`ServiceState`](super::ServiceState).
 #[async_trait]
 pub trait WebhookStore: ServiceStore {
-    /// Returns everything that is kept, by name. The server that sends reads it when it begins, the others every 5 s, if calls
-    /// are configured.
+    /// Returns all states by name. Read once by the server that sends, every 5 s by the others, if webhooks are configured.
     ///
     /// # Errors
     ///
@@ -21,9 +20,10 @@ pub trait WebhookStore: ServiceStore {
         Ok(state(self)?.with(|service, _| service.calls.clone()).into_iter().collect())
     }
 
-    /// Replaces what is kept under a name, if its version is still `version`, which is 0 if nothing is kept. Returns whether it
-    /// was; then the version is one higher. Of concurrent calls with one version, exactly one succeeds. The name has at most 64
-    /// characters, the text at most 4 MiB.
+    /// Replaces the state `name` if its version is still `version` (0: it does not exist), and increments the version. Returns
+    /// whether it was replaced. Of concurrent writes with one version, exactly one succeeds.
+    ///
+    /// `name` has at most 64 characters, `text` at most 4 MiB.
     ///
     /// # Errors
     ///
@@ -32,9 +32,9 @@ pub trait WebhookStore: ServiceStore {
         Ok(state(self)?.with(|service, _| service.keep_call(name, version, text).is_some()))
     }
 
-    /// Identifies the transactions that are open now and may still write a report. Once those have ended, no report can appear
-    /// whose key is lower than one that was visible before this call. **Default: none**, for stores in which reports become
-    /// visible in the order of their keys
+    /// Returns identifiers of the open transactions that may still write a report. Once these have ended, no report can appear
+    /// with a key lower than one that was visible before this method was called. **Default: none**, for stores in which reports
+    /// become visible in the order of their keys
     ///
     /// # Errors
     ///
@@ -44,11 +44,11 @@ pub trait WebhookStore: ServiceStore {
     }
 }
 
-/// What is kept under one name.
+/// A stored state: the checkpoint of a webhook, or the lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookState {
-    /// How often it was replaced, from 1.
+    /// Number of writes, from 1.
     pub version: u64,
-    /// The text.
+    /// JSON that only the service interprets.
     pub text: String,
 }

@@ -53,10 +53,6 @@ impl ReportRetention {
     }
 
     /// Erases all reports that are too old now, and returns how many they were.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`erase_reports`](crate::stores::ModerationStore::erase_reports).
     pub(crate) async fn erase_reports(&self) -> Result<u64, StoreError> {
         let mut all = 0;
         loop {
@@ -72,10 +68,6 @@ impl ReportRetention {
     }
 
     /// Erases all unused cards that are too old now and were made at a moment or later, and returns how many they were.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`erase_unused_cards`](crate::stores::CardStore::erase_unused_cards).
     pub(crate) async fn erase_cards(&self, from: Timestamp) -> Result<u64, StoreError> {
         let mut all = 0;
         loop {

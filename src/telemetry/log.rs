@@ -100,10 +100,6 @@ impl Log {
     pub(crate) const ACCESS: &'static str = "siaga::access";
 
     /// Makes the process log to standard error, including panics.
-    ///
-    /// # Errors
-    ///
-    /// If the process already has a log.
     pub fn install(settings: LogSettings) -> Result<Self, LogUnavailable> {
         let (filter, handle) = reload::Layer::new(LogFilter::new(settings));
         let json = Arc::new(AtomicBool::new(settings.format == Shape::Json));

@@ -254,10 +254,6 @@ impl Metrics {
     }
 
     /// Returns all metrics in the `OpenMetrics` text format.
-    ///
-    /// # Errors
-    ///
-    /// If a value cannot be written.
     pub(crate) fn text(&self) -> Result<String, fmt::Error> {
         self.all().process.read();
         for source in &*self.sources() {

@@ -13,7 +13,7 @@ use super::payload_template::PayloadTemplate;
 use super::resolver::SystemLookup;
 use super::statuses::WebhookStatuses;
 use super::transport::HttpClient;
-use super::worker::{LOOK, Worker};
+use super::worker::{POLL_INTERVAL, Worker};
 use crate::config::{Config, ConfigError};
 use crate::model::{Clock, Timestamp};
 use crate::runtime::run_in_background;
@@ -21,38 +21,29 @@ use crate::sources::Sources;
 use crate::stores::{AttentionList, Store};
 use crate::telemetry::Metrics;
 
-/// How often the lease is renewed, or looked at.
-const ROUND: Duration = Duration::from_secs(5);
-/// How long to wait after the store has failed.
-const AWAY: Duration = Duration::from_secs(1);
-/// How long shutdown waits until the lease is given back.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How often the lease is renewed, or checked by the servers that do not hold it.
+const RENEW_INTERVAL: Duration = Duration::from_secs(5);
+const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
+/// How long shutdown waits for the release of the lease.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Sends the configured calls while the server runs, if this server has the lease.
+/// Sends the requests of the configured webhooks while this server holds the lease.
 pub(crate) struct Dispatcher {
     pub(super) shared: Shared,
-    /// Those that do not run yet.
+    /// Workers not started yet.
     workers: Mutex<Vec<Worker>>,
 }
 
-/// Checks the templates, secrets and headers of all calls.
-///
-/// # Errors
-///
-/// [`ConfigError`] for the first one that is wrong.
+/// Checks templates, secrets and headers of all webhooks. Returns the first error.
 pub(crate) fn check(config: &Config, now: Timestamp) -> Result<(), ConfigError> {
-    for (name, settings) in &config.calls.by_name {
+    for (name, settings) in &config.webhooks.by_name {
         PayloadTemplate::new(name, settings, config, now)?;
     }
     Ok(())
 }
 
 impl Dispatcher {
-    /// Makes what sends the calls of a configuration. `is_only_server` tells that the store serves no other server.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError`] if a call is wrong, or the system has no random numbers or certificates.
+    /// `is_only_server`: no other server uses the store.
     pub(crate) fn new(
         config: &Config,
         store: &Arc<dyn Store>,
@@ -61,7 +52,7 @@ impl Dispatcher {
         sources: &Sources,
         metrics: &Metrics,
     ) -> Result<Self, ConfigError> {
-        let wrong = |error: &dyn Error| ConfigError::new("siaga.calls", error);
+        let wrong = |error: &dyn Error| ConfigError::new("siaga.webhooks", error);
         let lease = Lease::new(Arc::clone(store), Arc::clone(clock), is_only_server)
             .map_err(|error| wrong(&error))?;
         let shared = Shared {
@@ -69,60 +60,59 @@ impl Dispatcher {
             clock: Arc::clone(clock),
             metrics: metrics.clone(),
             lease: Arc::new(lease),
-            permits: Arc::new(Semaphore::new(config.calls.at_once.get().get() as usize)),
-            statuses: WebhookStatuses::new(config.calls.by_name.keys()),
+            permits: Arc::new(Semaphore::new(config.webhooks.at_once.get().get() as usize)),
+            statuses: WebhookStatuses::new(config.webhooks.by_name.keys()),
             sources: sources.clone(),
             attention: Arc::new(AttentionList::new(Arc::clone(store), Arc::clone(clock), config.attention)),
             issuer: Arc::new(config.issuer()),
             photos: config.photos_url().into(),
         };
         let mut workers = Vec::new();
-        for (name, settings) in &config.calls.by_name {
-            let composer = PayloadTemplate::new(name, settings, config, clock.now())?;
+        for (name, settings) in &config.webhooks.by_name {
+            let template = PayloadTemplate::new(name, settings, config, clock.now())?;
             let client = HttpClient::new(settings.private, SystemLookup).map_err(|error| wrong(&error))?;
-            metrics.calls_begin(name);
-            workers.push(Worker::new(name, settings.clone(), composer, client, shared.clone()));
+            metrics.init_webhook(name);
+            workers.push(Worker::new(name, settings.clone(), template, client, shared.clone()));
         }
-        let (statuses, clock_of) = (shared.statuses.clone(), Arc::clone(clock));
+        let (statuses, status_clock) = (shared.statuses.clone(), Arc::clone(clock));
         metrics.add_source(move |metrics| {
             for status in statuses.get() {
-                metrics.call_behind(&status.name, status.behind(clock_of.now()), status.off);
+                metrics.set_webhook_behind(&status.name, status.behind(status_clock.now()), status.off);
             }
         });
         Ok(Self { shared, workers: Mutex::new(workers) })
     }
 
-    /// Lets the calls that are new begin now, also if another server sends: they miss nothing of what the first requests cause. If the
-    /// store fails, they begin with the first one that can read it.
-    pub(crate) async fn begin(&mut self) {
+    /// Initialises the checkpoints of new webhooks before the first request is handled, even if another server sends: no event
+    /// that the first requests cause is lost. If the store fails, they start with the first step that can read it.
+    pub(crate) async fn init_checkpoints(&mut self) {
         for worker in self.workers.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            if let Err(error) = worker.begin(None).await {
+            if let Err(error) = worker.load_checkpoint(None).await {
                 tracing::warn!(
                     error = &error as &dyn Error,
-                    "new calls begin later: the store cannot be read"
+                    "new webhooks start later: the store cannot be read"
                 );
                 break;
             }
         }
     }
 
-    /// Lets a server send the calls, know how far they have come, and share the list of areas that need attention.
+    /// Attaches the dispatcher, and manages the statuses and the attention list.
     pub(crate) fn attach_to(self, rocket: Rocket<Build>) -> Rocket<Build> {
         rocket.manage(self.shared.statuses.clone()).manage(Arc::clone(&self.shared.attention)).attach(self)
     }
 
-    /// Returns what sends each call.
     pub(super) fn take_workers(&self) -> Vec<Worker> {
         std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Takes or renews the lease, and learns how far the calls have come on another server.
-pub(super) async fn hold(shared: &Shared) {
-    match shared.lease.step().await {
-        Ok(Some(kept)) if shared.lease.epoch().is_none() => shared.statuses.learn(&kept),
+/// Acquires or renews the lease. A server without it updates its statuses from the store.
+pub(super) async fn renew_lease(shared: &Shared) {
+    match shared.lease.acquire_or_renew().await {
+        Ok(Some(states)) if shared.lease.epoch().is_none() => shared.statuses.update(&states),
         Ok(_) => {}
-        Err(error) => tracing::debug!(error = &error as &dyn Error, "the lease of calls is not renewed"),
+        Err(error) => tracing::debug!(error = &error as &dyn Error, "cannot renew the lease of the webhooks"),
     }
 }
 
@@ -132,14 +122,14 @@ async fn run(mut worker: Worker, shared: Shared) {
         let pause = match worker.step().await {
             Ok(due) => {
                 is_failing = false;
-                due.since(shared.clock.now()).min(LOOK)
+                due.since(shared.clock.now()).min(POLL_INTERVAL)
             }
             Err(error) => {
                 if !is_failing {
-                    tracing::warn!(error = &error as &dyn Error, "calls wait for the store");
+                    tracing::warn!(error = &error as &dyn Error, "webhooks wait for the store");
                 }
                 is_failing = true;
-                AWAY
+                STORE_RETRY_DELAY
             }
         };
         time::sleep(pause).await;
@@ -149,7 +139,7 @@ async fn run(mut worker: Worker, shared: Shared) {
 #[rocket::async_trait]
 impl Fairing for Dispatcher {
     fn info(&self) -> Info {
-        Info { name: "Outgoing calls", kind: Kind::Liftoff | Kind::Shutdown }
+        Info { name: "Webhooks", kind: Kind::Liftoff | Kind::Shutdown }
     }
 
     async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
@@ -160,8 +150,8 @@ impl Fairing for Dispatcher {
         let shared = self.shared.clone();
         run_in_background(rocket, async move {
             loop {
-                hold(&shared).await;
-                time::sleep(ROUND).await;
+                renew_lease(&shared).await;
+                time::sleep(RENEW_INTERVAL).await;
             }
         });
         for worker in workers {
@@ -170,7 +160,7 @@ impl Fairing for Dispatcher {
     }
 
     async fn on_shutdown(&self, _: &Rocket<Orbit>) {
-        // If it is late or fails, another server waits for the end of the lease.
-        drop(time::timeout(PATIENCE, self.shared.lease.release()).await);
+        // If this fails or takes too long, another server waits until the lease expires.
+        drop(time::timeout(RELEASE_TIMEOUT, self.shared.lease.release()).await);
     }
 }

@@ -11,13 +11,11 @@ use crate::model::{
 use crate::schema::resources::{Sample, sample};
 use crate::sources::SourceReport;
 
-/// The values of an event or of a part of it, by their names.
 pub(super) type Values = Map<String, Value>;
 
-/// Something that a call sends.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
-    /// Identifies it: a repeated call has the same.
+    /// Sent as `webhook-id`: the same for every attempt.
     pub(super) id: String,
     pub(super) kind: EventKind,
     pub(super) at: Timestamp,
@@ -25,23 +23,24 @@ pub(super) struct Event {
     pub(super) ack: Ack,
 }
 
-/// What a checkpoint records once an event is done.
+/// What the checkpoint records once an event was accepted, skipped or dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ack {
     Report(ReportKey),
-    /// The marks of entries of a list, by their keys; `None` removes one.
+    /// Fingerprints of list entries, by key; `None` removes one.
     Entries(Vec<(String, Option<String>)>),
 }
 
-/// An entry of a list: the newest change of an area, an alert, an area that needs attention, or a source. Each has a key of its own.
+/// A list entry: the newest change of an area, an alert, an area that needs attention, or a source. Keys are unique in the list.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
-    /// Distinguishes this entry from earlier ones with its key. An entry without a mark is sent only after one with a mark.
+    /// Fingerprint: distinguishes this entry from earlier ones with its key. Without one, the entry is sent only if an earlier
+    /// one with a fingerprint was (a source that reports again).
     pub(super) mark: Option<String>,
     pub(super) at: Timestamp,
     pub(super) values: Values,
-    /// What the identifier of its event is made of: a time, the area, and a state.
+    /// Input of the event's identifier: a time, the area, and a state.
     id: (Timestamp, u64, u8),
 }
 
@@ -50,7 +49,7 @@ impl Entry {
         Self { key: area.to_string(), mark: Some(mark), at, values, id: (at, area, 0) }
     }
 
-    /// Returns the entry of a source. Its event has waited since `since`.
+    /// `since`: when the event was first seen, so that retries age it.
     pub(super) fn source(source: &SourceReport, since: Timestamp) -> Self {
         let is_silent = source.status == SourceStatus::Silent;
         let heard = source.last_heard.unwrap_or(Timestamp::EPOCH);
@@ -67,34 +66,39 @@ impl Entry {
         (self.key.clone(), self.mark.clone())
     }
 
-    /// Returns the key by which entries are sorted: the oldest first.
+    /// Sort key: oldest first.
     pub(super) fn order(&self) -> (Timestamp, u64) {
         (self.at, self.id.1)
     }
 }
 
 impl Event {
-    /// Returns the event that a report was received. With its card, it has what the network needs to reach its sender.
-    pub(super) fn report(call: &str, report: &Arc<Report>, photos: &Arc<str>, card: Option<&Card>) -> Self {
+    /// With `card`, the event includes what the network needs to reach the sender.
+    pub(super) fn report(
+        webhook: &str,
+        report: &Arc<Report>,
+        photos: &Arc<str>,
+        card: Option<&Card>,
+    ) -> Self {
         let layer = ReportLayer::from(vec![Arc::clone(report)]).with_photos_at(Arc::clone(photos));
         let place = report.content.location.coord();
         let properties = object(&layer.feature(0).1);
         let values = report_values(properties, [place.x, place.y], card.map(|card| &card.holder));
         let at = report.content.created_at;
-        let id = identifier(call, EventKind::Report, [(at, report.key.number(), 0)]);
+        let id = identifier(webhook, EventKind::Report, [(at, report.key.number(), 0)]);
         Self { id, kind: EventKind::Report, at, values, ack: Ack::Report(report.key) }
     }
 
-    /// Returns the event of entries of a list: of one source, or of at least one alert or area.
-    pub(super) fn entries(call: &str, kind: EventKind, entries: &[&Entry]) -> Self {
+    /// `entries` are one source, or at least one alert or area.
+    pub(super) fn entries(webhook: &str, kind: EventKind, entries: &[&Entry]) -> Self {
         let ids = entries.iter().map(|entry| entry.id);
         let (id, values) = match entries {
             [source] if kind == EventKind::Source => {
-                (identifier(&format!("{call}\n{}", source.key), kind, ids), source.values.clone())
+                (identifier(&format!("{webhook}\n{}", source.key), kind, ids), source.values.clone())
             }
             _ => {
                 let all = entries.iter().map(|entry| entry.values.clone());
-                (identifier(call, kind, ids), list_values(kind, all))
+                (identifier(webhook, kind, ids), list_values(kind, all))
             }
         };
         let at = entries.iter().map(|entry| entry.at).min().unwrap_or(Timestamp::EPOCH);
@@ -102,9 +106,9 @@ impl Event {
         Self { id, kind, at, values, ack }
     }
 
-    /// Returns a made-up event of a call, with texts that are easy to get wrong if it is `hostile`.
-    pub(super) fn sample(call: &str, settings: &WebhookSettings, hostile: Sample, now: Timestamp) -> Self {
-        let kind = settings.on;
+    /// Returns an example event; with [`Sample::Hostile`], its texts try to break out of templates.
+    pub(super) fn sample(webhook: &str, settings: &WebhookSettings, hostile: Sample, now: Timestamp) -> Self {
+        let kind = settings.event;
         let layer = match kind {
             EventKind::Report => LayerKind::Reports,
             EventKind::Alert => LayerKind::Alerts,
@@ -144,11 +148,11 @@ impl Event {
                 })
             }
         };
-        let id = identifier(call, kind, [(now, 0, 0)]);
+        let id = identifier(webhook, kind, [(now, 0, 0)]);
         Self { id, kind, at: now, values, ack: Ack::Entries(Vec::new()) }
     }
 
-    /// Returns the values for templates: those of the event, and those that every event has.
+    /// Template variables: the event's values and the common ones.
     pub(super) fn variables(&self, common: &Values) -> Values {
         let mut all = self.values.clone();
         all.extend(common.clone());
@@ -158,7 +162,7 @@ impl Event {
         all
     }
 
-    /// Returns the body without a template.
+    /// The body if no template is configured.
     pub(super) fn json(&self) -> Vec<u8> {
         json!({ "type": self.kind.name(), "timestamp": self.at, "data": self.values })
             .to_string()
@@ -166,7 +170,6 @@ impl Event {
     }
 }
 
-/// Returns the values of a report with these properties.
 fn report_values(mut values: Values, [lng, lat]: [f64; 2], holder: Option<&CardHolder>) -> Values {
     values.extend([("lat".to_owned(), json!(lat)), ("lng".to_owned(), json!(lng))]);
     if let Some(holder) = holder {
@@ -180,13 +183,11 @@ fn report_values(mut values: Values, [lng, lat]: [f64; 2], holder: Option<&CardH
     values
 }
 
-/// Returns the values of several alerts or areas.
 fn list_values(kind: EventKind, entries: impl Iterator<Item = Values>) -> Values {
     let name = if kind == EventKind::Alert { "alerts" } else { "areas" };
     Map::from_iter([(name.to_owned(), entries.map(Value::Object).collect())])
 }
 
-/// Returns the properties of something that is a JSON object.
 pub(super) fn object(properties: &impl serde::Serialize) -> Values {
     match serde_json::to_value(properties) {
         Ok(Value::Object(object)) => object,
@@ -194,10 +195,14 @@ pub(super) fn object(properties: &impl serde::Serialize) -> Values {
     }
 }
 
-/// Returns an identifier that follows from what the event tells, so that a call which is sent again after a crash has the same.
-fn identifier(call: &str, kind: EventKind, parts: impl IntoIterator<Item = (Timestamp, u64, u8)>) -> String {
+/// Derives the identifier from the content of the event, so that a request repeated after a crash has the same one.
+fn identifier(
+    webhook: &str,
+    kind: EventKind,
+    parts: impl IntoIterator<Item = (Timestamp, u64, u8)>,
+) -> String {
     let mut hash = blake3::Hasher::new();
-    hash.update(format!("{call}\n{}", kind.name()).as_bytes());
+    hash.update(format!("{webhook}\n{}", kind.name()).as_bytes());
     for (at, number, state) in parts {
         hash.update(&at.to_utc().timestamp_millis().to_be_bytes());
         hash.update(&number.to_be_bytes());

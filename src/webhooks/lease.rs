@@ -9,112 +9,134 @@ use crate::auth::{RandomUnavailable, random};
 use crate::model::{Clock, Timestamp};
 use crate::stores::{Store, StoreError, WebhookState};
 
-/// The name under which the store keeps the lease. No call can have it.
+/// Name of the lease in the store. Not a valid name of a webhook.
 pub(super) const NAME: &str = "*";
-/// The holder if there can be no other server.
+/// Holder if no other server uses the store.
 const ONLY_SERVER: &str = "the only server";
-/// How long a server sends without renewing its lease.
+/// Lifetime without a renewal.
 const LENGTH: Duration = Duration::from_secs(30);
 
-/// Which server sends, as the store keeps it.
+/// The lease as stored, in JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct LeaseRecord {
     holder: String,
-    /// In milliseconds since 1970.
+    /// Milliseconds since 1970.
     until: i64,
 }
 
-/// What lets one of several servers send: it renews its lease every few seconds, and the others wait for its end.
+/// Lets one of several servers send. Its holder renews it every few seconds; the others take over when it expires.
 #[derive(Debug)]
 pub(super) struct Lease {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    /// Identifies this server.
     holder: String,
-    held: Mutex<LeaseState>,
+    state: Mutex<LeaseState>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct LeaseState {
-    /// Until when this server sends.
+    /// When the lease expires; `None` if another server holds it.
     until: Option<Timestamp>,
     version: u64,
-    /// How often this server has taken the lease, or found it disturbed.
-    term: u64,
+    /// Fencing token: counts how often this server acquired the lease, also again after a command invalidated it.
+    epoch: u64,
 }
 
 impl Lease {
-    /// Makes the lease of a server. If the store serves no other one, it takes over its lease from before a restart at once.
+    /// With `is_only_server`, the holder is the same after a restart, so the server continues at once.
     pub(super) fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         is_only_server: bool,
     ) -> Result<Self, RandomUnavailable> {
         let holder = if is_only_server { ONLY_SERVER.to_owned() } else { random::hex::<16>()? };
-        Ok(Self { store, clock, holder, held: Mutex::default() })
+        Ok(Self { store, clock, holder, state: Mutex::default() })
     }
 
-    /// Returns the number of the term if this server may send a request now: there is time for it before another server can
-    /// send. The checkpoints of calls must be read in each term.
+    /// Returns the epoch if this server may send a request now: the lease outlasts the request's timeout. Checkpoints must be
+    /// read again in each epoch.
     pub(super) fn epoch(&self) -> Option<u64> {
-        let held = self.held();
-        let enough = held.until.is_some_and(|until| until > self.clock.now().after(TIMEOUT));
-        enough.then_some(held.term)
+        let held = self.state();
+        let is_long_enough = held.until.is_some_and(|until| until > self.clock.now().after(TIMEOUT));
+        is_long_enough.then_some(held.epoch)
     }
 
-    /// Takes or renews the lease, with one query if another server has it, or if this one has it and nothing was changed by a
-    /// command. Returns what is kept of calls, if it was read.
-    ///
-    /// # Errors
-    ///
-    /// If the store fails. Then the lease ends by itself.
-    pub(super) async fn step(&self) -> Result<Option<BTreeMap<String, WebhookState>>, StoreError> {
+    /// Acquires or renews the lease. Costs one query if this server or another holds it, unless a command has invalidated it.
+    /// Returns the stored states if they were read. If the store fails, the lease expires.
+    pub(super) async fn acquire_or_renew(
+        &self,
+    ) -> Result<Option<BTreeMap<String, WebhookState>>, StoreError> {
         let now = self.clock.now();
-        let held = *self.held();
+        let held = *self.state();
         if held.until.is_some_and(|until| until > now) && self.put(held.version, now.after(LENGTH)).await? {
             return Ok(None);
         }
-        let kept = self.store.webhook_states().await?;
-        let found = kept.get(NAME);
+        let states = self.store.webhook_states().await?;
+        let found = states.get(NAME);
         let holder: Option<LeaseRecord> = found.and_then(|found| serde_json::from_str(&found.text).ok());
-        // A lease that ends later than it may last was taken when a clock was ahead.
-        let ends = |of: &LeaseRecord| {
-            Timestamp::from_millis(of.until).filter(|until| *until <= now.after(2 * LENGTH))
+        // A lease that expires too late was acquired while a clock was ahead: it counts as free.
+        let expiry = |lease: &LeaseRecord| {
+            Timestamp::from_millis(lease.until).filter(|until| *until <= now.after(2 * LENGTH))
         };
-        let is_free =
-            holder.is_none_or(|of| of.holder == self.holder || ends(&of).is_none_or(|until| until <= now));
+        let is_free = holder.is_none_or(|lease| {
+            lease.holder == self.holder || expiry(&lease).is_none_or(|until| until <= now)
+        });
         let version = found.map_or(0, |found| found.version);
         if is_free && self.put(version, now.after(LENGTH)).await? {
-            self.held().term += 1;
+            self.state().epoch += 1;
         } else {
-            self.held().until = None;
+            self.state().until = None;
         }
-        Ok(Some(kept))
+        Ok(Some(states))
     }
 
-    /// Ends the lease, so that another server goes on at once.
+    /// Releases the lease, so that another server continues at once.
     pub(super) async fn release(&self) -> Result<(), StoreError> {
-        let held = *self.held();
+        let held = *self.state();
         if held.until.is_some() {
             self.put(held.version, self.clock.now()).await?;
-            self.held().until = None;
+            self.state().until = None;
         }
         Ok(())
     }
 
-    /// Makes this server the holder, if the lease still has a version. Returns whether it did.
+    /// Stores this server as the holder if the stored version is still `version`. Returns whether it was.
     async fn put(&self, version: u64, until: Timestamp) -> Result<bool, StoreError> {
         let holder = LeaseRecord { holder: self.holder.clone(), until: until.to_utc().timestamp_millis() };
         let text = serde_json::json!(holder).to_string();
-        let is_kept = self.store.put_webhook_state(NAME, version, &text).await?;
-        if is_kept {
-            let mut held = self.held();
+        let is_stored = self.store.put_webhook_state(NAME, version, &text).await?;
+        if is_stored {
+            let mut held = self.state();
             (held.until, held.version) = (Some(until), version + 1);
         }
-        Ok(is_kept)
+        Ok(is_stored)
     }
 
-    fn held(&self) -> MutexGuard<'_, LeaseState> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, LeaseState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::model::ManualClock;
+    use crate::stores::memory::MemoryStore;
+
+    #[rocket::async_test]
+    async fn a_lease_stored_by_an_earlier_version_is_respected_until_it_expires() {
+        let clock = Arc::new(ManualClock::new(Timestamp::from_millis(1_000_000).unwrap()));
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(fixture::dataset(), Arc::clone(&clock) as _));
+        let stored = r#"{"holder":"another server","until":1030000}"#;
+        assert!(store.put_webhook_state("*", 0, stored).await.unwrap());
+        let lease = Lease::new(Arc::clone(&store), Arc::clone(&clock) as _, true).unwrap();
+        lease.acquire_or_renew().await.unwrap();
+        assert_eq!(lease.epoch(), None);
+        clock.set(Timestamp::from_millis(1_030_000).unwrap());
+        lease.acquire_or_renew().await.unwrap();
+        assert_eq!(lease.epoch(), Some(1));
+        let now_stored = store.webhook_states().await.unwrap().remove("*").unwrap().text;
+        assert_eq!(now_stored, r#"{"holder":"the only server","until":1060000}"#);
     }
 }

@@ -11,19 +11,18 @@ use crate::model::{
 };
 use crate::stores::{AlertQuery, FloodQuery, Resource, Revision, StoreError};
 
-/// For how long after the time of its call a change that was not sent stays on the list, so that it can be counted as dropped.
-const LEFT: Duration = Duration::from_hours(1);
+/// How long a change older than `max_age` stays on the list, so that it can be counted as dropped.
+const DROP_WINDOW: Duration = Duration::from_hours(1);
 
-/// A list, from which data it was read, and how long it stays the same.
+/// The entries, the revision they were read at, and how long they are valid.
 type CachedList = (Revision, Validity, Arc<[Entry]>);
 
-/// Reads the list that a call compares with what it has sent: the newest change of each area, the alerts in force, the areas that
-/// need attention, or the sources. Only what is on the list counts, whatever the clocks of servers say, so nothing can be missed.
+/// Reads the list that a webhook compares with its checkpoint: the newest change of each area, active alerts, areas that need
+/// attention, or sources. Presence on the list decides, not the clocks of servers, so no event is missed.
 #[derive(Debug)]
 pub(super) struct ListReader {
     shared: Shared,
     settings: WebhookSettings,
-    /// The alerts or changes as they were last read.
     cached: Option<CachedList>,
 }
 
@@ -32,18 +31,14 @@ impl ListReader {
         Self { shared, settings, cached: None }
     }
 
-    /// Returns the current entries that match the filter of the call. Alerts and changes are cached until the revision changes.
-    /// `waiting` is the time of the oldest event that the receiver has not taken.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
-    pub(super) async fn present(
+    /// Returns the current entries that match the filter. Alerts and changes are cached until the revision changes. `waiting` is
+    /// the time of the oldest event that the receiver has not accepted.
+    pub(super) async fn entries_at(
         &mut self,
         now: Timestamp,
         waiting: Option<Timestamp>,
     ) -> Result<Arc<[Entry]>, StoreError> {
-        match self.settings.on {
+        match self.settings.event {
             EventKind::Attention => self.attention().await,
             EventKind::Source => Ok(self.sources(waiting.unwrap_or(now))),
             _ => self.alerts_or_changes(now).await,
@@ -58,11 +53,12 @@ impl ListReader {
         {
             return Ok(Arc::clone(entries));
         }
-        let found = match self.settings.on {
+        let found = match self.settings.event {
             EventKind::State => self.changes(now).await?,
             _ => self.alerts(now).await?,
         };
-        // An older list would have areas return to states that were sent before: after a failover, the new primary may lack changes.
+        // Reject a list older than the revision: after a failover the new primary may lack changes, and areas would return to
+        // earlier states.
         if found.0 < revision {
             let source = "the list is behind the changes".into();
             return Err(StoreError::Unavailable { retry_after: Duration::from_secs(1), source });
@@ -72,12 +68,12 @@ impl ListReader {
         Ok(entries)
     }
 
-    /// Returns the newest change of each area, without those that are too old to be sent.
+    /// Returns the newest change of each area, without those past `max_age`.
     async fn changes(&self, now: Timestamp) -> Result<CachedList, StoreError> {
         let found = self.shared.store.floods(&FloodQuery::default()).await?;
         let layer: &FloodLayer = &found.value;
         let filter = &self.settings.filter;
-        let kept = self.settings.lasting + LEFT;
+        let listed_for = self.settings.max_age + DROP_WINDOW;
         let is_selected = |flood: &FloodFeature<'_>| {
             let is_high = |minimum| flood.current.is_some_and(|current| current.state >= minimum);
             filter.minimum_state.is_none_or(|minimum| is_high(minimum.0))
@@ -85,14 +81,14 @@ impl ListReader {
         };
         let selected = layer.features().enumerate().filter(|(_, flood)| is_selected(flood));
         let entries = selected.filter_map(|(index, flood)| {
-            let at = layer.selected()[index].1.last_changed().filter(|at| *at >= now.before(kept))?;
+            let at = layer.selected()[index].1.last_changed().filter(|at| *at >= now.before(listed_for))?;
             let mut values = object(&layer.feature(index).1);
-            // A cleared area has no `last_updated` in responses, but was changed.
+            // Responses have no `last_updated` for a cleared area, but webhooks do.
             values.insert("last_updated".to_owned(), json!(at));
             Some(Entry::area(flood.area.id.number(), at.to_string(), at, values))
         });
         let entries: Arc<[_]> = entries.collect();
-        let lapses = entries.iter().map(|entry| entry.at.after(kept)).min();
+        let lapses = entries.iter().map(|entry| entry.at.after(listed_for)).min();
         let until = lapses.map_or(Timestamp::LAST, |lapses| lapses.after(Duration::from_millis(1)));
         Ok((found.revision, Validity::Between { from: now, until }, entries))
     }

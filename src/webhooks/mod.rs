@@ -1,16 +1,16 @@
-//! Outgoing calls: requests that the service sends to bots, channels and other programs when something happens.
+//! Webhooks: requests that the service sends to bots, channels and other programs when something happens.
 //!
-//! There is no queue of events. Each call has a checkpoint in the store ([`WebhookStore`](crate::stores::WebhookStore)): the key of the next
-//! report, or the marks of what it has sent of a list: the newest change of each area, the alerts in force, the areas that need
-//! attention, the sources. A worker compares that with the data and sends the difference. One server of several sends: the one that
-//! has the lease.
+//! There is no queue of events. The store holds one checkpoint for each webhook ([`WebhookStore`](crate::stores::WebhookStore)):
+//! the key of the next report, or the fingerprints of the list entries sent so far (newest change of each area, active alerts,
+//! areas that need attention, sources). A worker compares the checkpoint with the data and sends the difference. If several
+//! servers share a store, only the holder of the lease sends.
 
 mod checkpoint;
+mod commands;
 mod dispatcher;
 mod event;
 mod lease;
 mod list_reader;
-mod orders;
 mod payload_template;
 mod report_reader;
 mod resolver;
@@ -27,9 +27,9 @@ use std::sync::Arc;
 use rocket::tokio::sync::Semaphore;
 
 pub(crate) use self::checkpoint::Checkpoint;
+pub(crate) use self::commands::{checkpoints, replay, send_test, skip_imported, update_checkpoint};
 pub(crate) use self::dispatcher::{Dispatcher, check};
 use self::lease::Lease;
-pub(crate) use self::orders::{change, checkpoints, pass_import, replay, test};
 pub(crate) use self::retry::Outcome;
 pub(crate) use self::statuses::WebhookStatuses;
 use crate::model::Clock;
@@ -38,7 +38,7 @@ use crate::sources::Sources;
 use crate::stores::{AttentionList, Store};
 use crate::telemetry::Metrics;
 
-/// What all calls share.
+/// State shared by all webhooks.
 #[derive(Clone, Debug)]
 struct Shared {
     store: Arc<dyn Store>,
@@ -50,6 +50,6 @@ struct Shared {
     sources: Sources,
     attention: Arc<AttentionList>,
     issuer: Arc<Issuer>,
-    /// The address of this service's photos.
+    /// Base address of the photos.
     photos: Arc<str>,
 }

@@ -10,13 +10,12 @@ use crate::formats::template::Snippet;
 use crate::model::Timestamp;
 use crate::schema::resources::Sample;
 
-/// The largest body, in bytes: receivers of Standard Webhooks take no less.
-const LARGEST: usize = 20_000;
-/// The largest address, and the largest value of a header.
-const LONGEST: ByteUnit = ByteUnit::Kibibyte(8);
-/// How much a template may print before what it printed is refused.
-const PRINTED: ByteUnit = ByteUnit::Mebibyte(1);
-/// Headers that the service sets itself.
+/// In bytes: Standard Webhooks asks receivers to accept at least this.
+const MAX_BODY: usize = 20_000;
+/// Limit of an address and of a header value.
+const MAX_VALUE: ByteUnit = ByteUnit::Kibibyte(8);
+/// Limit of a template's output before it is checked further.
+const MAX_OUTPUT: ByteUnit = ByteUnit::Mebibyte(1);
 const RESERVED: [&str; 8] = [
     "webhook-id",
     "webhook-timestamp",
@@ -28,7 +27,6 @@ const RESERVED: [&str; 8] = [
     "transfer-encoding",
 ];
 
-/// A request that is ready to be sent.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) method: Method,
@@ -37,16 +35,15 @@ pub(super) struct Request {
     pub(super) body: Vec<u8>,
 }
 
-/// Why there is no request for an event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PayloadError {
-    #[error("the body is larger than {LARGEST} bytes")]
+    #[error("the body is larger than {MAX_BODY} bytes")]
     TooLarge,
     #[error("{0}")]
     Failed(String),
 }
 
-/// Makes the requests of a call.
+/// Renders the requests of a webhook.
 #[derive(Debug)]
 pub(super) struct PayloadTemplate {
     method: Method,
@@ -55,25 +52,21 @@ pub(super) struct PayloadTemplate {
     body: Option<Snippet>,
     media_type: String,
     signer: Signer,
-    /// What templates can use of the service.
+    /// Variables that do not depend on the event.
     common: Map<String, Value>,
 }
 
 impl PayloadTemplate {
-    /// Makes the composer of a call, and tries it on made-up events.
-    ///
-    /// # Errors
-    ///
-    /// If a template cannot be read, or fails; if a secret is wrong. The text never has a secret.
+    /// Parses the templates and tries them on example events. Errors never contain a secret.
     pub(super) fn new(
         name: &str,
         settings: &WebhookSettings,
         config: &Config,
         now: Timestamp,
     ) -> Result<Self, ConfigError> {
-        let key = |part: &str| format!("siaga.calls.{name}.{part}");
+        let key = |part: &str| format!("siaga.webhooks.{name}.{part}");
         let wrong = |part: &str, reason: String| ConfigError::new(&key(part), reason);
-        let url = Snippet::address(&key("url"), settings.url.expose(), LONGEST);
+        let url = Snippet::address(&key("url"), settings.url.expose(), MAX_VALUE);
         let url = url.map_err(|reason| wrong("url", reason))?;
         let mut headers = Vec::new();
         for (header, value) in &settings.headers {
@@ -84,23 +77,24 @@ impl PayloadTemplate {
             if RESERVED.contains(&name.as_str()) {
                 return Err(wrong(&part, "the service sets this header itself".to_owned()));
             }
-            let value = Snippet::plain(&key(&part), value.expose(), LONGEST);
+            let value = Snippet::plain(&key(&part), value.expose(), MAX_VALUE);
             headers.push((name, value.map_err(|reason| wrong(&part, reason))?));
         }
         let media_type = settings.media_type.parse();
         let media_type = media_type.map_err(|error| wrong("media_type", format!("{error}")))?;
-        let body = settings.body.as_ref().map(|file| Snippet::read(&file.relative(), &media_type, PRINTED));
+        let body =
+            settings.body.as_ref().map(|file| Snippet::read(&file.relative(), &media_type, MAX_OUTPUT));
         let body = body.transpose().map_err(|reason| wrong("body", reason))?;
         let signer = Signer::new(settings.secret.iter().chain(&settings.previous_secret));
         let signer = signer.map_err(|(position, error)| {
             wrong(if position == 0 { "secret" } else { "previous_secret" }, error.to_string())
         })?;
         let common = Map::from_iter([
-            ("call".to_owned(), json!(name)),
+            ("webhook".to_owned(), json!(name)),
             ("base_url".to_owned(), json!(config.base_url.as_str())),
             ("time_zone".to_owned(), json!(config.time_zone.name())),
         ]);
-        let composer = Self {
+        let template = Self {
             method: settings.method,
             url,
             headers,
@@ -111,58 +105,55 @@ impl PayloadTemplate {
         };
         for sample in [Sample::Plain, Sample::Hostile] {
             let event = Event::sample(name, settings, sample, now);
-            let tried = composer.compose(&event, now);
-            let request = tried.map_err(|error| {
-                let made_up = if sample == Sample::Plain { "made-up" } else { "made-up, hostile" };
-                ConfigError::new(&format!("siaga.calls.{name}"), format!("{error} (of a {made_up} event)"))
+            let rendered = template.render(&event, now);
+            let request = rendered.map_err(|error| {
+                let example =
+                    if sample == Sample::Plain { "an example event" } else { "a hostile example event" };
+                ConfigError::new(&format!("siaga.webhooks.{name}"), format!("{error} (for {example})"))
             })?;
-            let unfit = composer.body.as_ref().and_then(|body| body.unfit(&media_type, &request.body));
-            if let Some(reason) = unfit {
+            let reason = template.body.as_ref().and_then(|body| body.unfit(&media_type, &request.body));
+            if let Some(reason) = reason {
                 return Err(wrong("media_type", reason));
             }
         }
-        Ok(composer)
+        Ok(template)
     }
 
-    /// Returns the request for an event.
-    ///
-    /// # Errors
-    ///
-    /// If a template fails, or the body is too large.
-    pub(super) fn compose(&self, event: &Event, now: Timestamp) -> Result<Request, PayloadError> {
+    pub(super) fn render(&self, event: &Event, now: Timestamp) -> Result<Request, PayloadError> {
         let variables = event.variables(&self.common);
         let body = match &self.body {
             Some(body) => body.print(&variables).map_err(PayloadError::Failed)?,
             None => event.json(),
         };
-        if body.len() > LARGEST {
+        if body.len() > MAX_BODY {
             return Err(PayloadError::TooLarge);
         }
         let url = self.url.print(&variables).map_err(PayloadError::Failed)?;
-        let url = address(&url).ok_or_else(|| {
+        let url = parse_address(&url).ok_or_else(|| {
             PayloadError::Failed("url: prints no address, or one with a segment of dots".to_owned())
         })?;
         let mut headers = HeaderMap::new();
         for (name, value) in &self.headers {
             let value = value.print(&variables).map_err(PayloadError::Failed)?;
-            headers.insert(name.clone(), value_of(name, &value)?);
+            headers.insert(name.clone(), header_value(name, &value)?);
         }
         let timestamp = now.to_utc().timestamp();
-        headers.insert(CONTENT_TYPE, value_of(&CONTENT_TYPE, self.media_type.as_bytes())?);
-        let mut own = vec![("webhook-id", event.id.clone()), ("webhook-timestamp", timestamp.to_string())];
+        headers.insert(CONTENT_TYPE, header_value(&CONTENT_TYPE, self.media_type.as_bytes())?);
+        let mut generated =
+            vec![("webhook-id", event.id.clone()), ("webhook-timestamp", timestamp.to_string())];
         let signature = self.signer.sign(&event.id, timestamp, &body);
-        own.extend(signature.map(|signature| ("webhook-signature", signature)));
-        for (name, value) in own {
+        generated.extend(signature.map(|signature| ("webhook-signature", signature)));
+        for (name, value) in generated {
             let name = HeaderName::from_static(name);
-            let value = value_of(&name, value.as_bytes())?;
+            let value = header_value(&name, value.as_bytes())?;
             headers.insert(name, value);
         }
         Ok(Request { method: self.method, url, headers, body })
     }
 }
 
-/// Returns a printed address, unless a value changed its path: programs take a segment of one or two dots for a step in the path.
-fn address(printed: &[u8]) -> Option<Url> {
+/// Parses a printed address. Rejects segments of one or two dots, by which a value could change the path.
+fn parse_address(printed: &[u8]) -> Option<Url> {
     let text = str::from_utf8(printed).ok()?;
     let path = text.split(['?', '#']).next().unwrap_or_default();
     let is_dots = |segment: &str| matches!(segment, "." | "..");
@@ -172,10 +163,10 @@ fn address(printed: &[u8]) -> Option<Url> {
     Url::parse(text).ok()
 }
 
-fn value_of(name: &HeaderName, value: &[u8]) -> Result<HeaderValue, PayloadError> {
+fn header_value(name: &HeaderName, value: &[u8]) -> Result<HeaderValue, PayloadError> {
     let mut value = HeaderValue::from_bytes(value)
         .map_err(|_| PayloadError::Failed(format!("headers.{name}: prints what no header may have")))?;
-    // Nothing may log it.
+    // Keeps the value out of logs.
     value.set_sensitive(true);
     Ok(value)
 }

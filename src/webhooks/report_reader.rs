@@ -6,20 +6,20 @@ use crate::config::WebhookSettings;
 use crate::model::{CARD_SOURCE, CardId, Report, ReportKey};
 use crate::stores::{Resource, Revision, StoreError};
 
-/// How many reports are read at once.
+/// Reports read with one query.
 const PAGE: u32 = 100;
 
-/// Reads the reports that a call sends, in the order of their keys. Waits until every transaction that could still produce a lower
-/// key has ended.
+/// Reads pending reports in the order of their keys. Waits until every transaction that could still produce a lower key has
+/// ended.
 #[derive(Debug)]
 pub(super) struct ReportReader {
     shared: Shared,
     settings: WebhookSettings,
-    /// The revision at which there were no further reports.
+    /// Revision at which no further reports existed.
     end: Option<Revision>,
-    /// The key up to which the next page is read, and the transactions that could still produce a lower one.
+    /// Upper bound of the next page, and the transactions that could still produce a key below it.
     barrier: Option<(ReportKey, BTreeSet<String>)>,
-    /// The keys that were read and are not done yet, and whether the call sends them.
+    /// Keys read and not acknowledged yet, and whether the webhook sends them.
     page: Vec<(ReportKey, bool)>,
 }
 
@@ -28,13 +28,13 @@ impl ReportReader {
         Self { shared, settings, end: None, barrier: None, page: Vec::new() }
     }
 
-    /// Forgets what was read, because the call goes on at another key.
+    /// Discards the page, because the webhook continues at another key.
     pub(super) fn reset(&mut self) {
         (self.end, self.barrier, self.page) = (None, None, Vec::new());
     }
 
-    /// Returns the next report from a key on that the call sends, and `true`. If it sends none of those that were read, returns the
-    /// last of them, and `false`.
+    /// Returns the next report from `first` on that the webhook sends, and `true`; or the last one read, and `false`, if it sends
+    /// none of them.
     pub(super) async fn next(&mut self, first: ReportKey) -> Result<Option<(ReportKey, bool)>, StoreError> {
         self.page.retain(|(key, _)| *key >= first);
         if self.page.is_empty() {
@@ -88,22 +88,23 @@ impl ReportReader {
         Ok(filter.selects(|city| places.selects(city, &report.tags)))
     }
 
-    /// Returns the event of a report as readers see it now; `None` if they do not see it any more.
-    pub(super) async fn event(&self, call: &str, key: ReportKey) -> Result<Option<Event>, StoreError> {
+    /// Returns the event of a report as it is public now; `None` if it is not any more.
+    pub(super) async fn event(&self, webhook: &str, key: ReportKey) -> Result<Option<Event>, StoreError> {
         let Shared { store, photos, .. } = &self.shared;
-        let Some(report) = found(store.report(key).await)?.map(|found| found.value) else { return Ok(None) };
+        let Some(report) = optional(store.report(key).await)?.map(|found| found.value) else {
+            return Ok(None);
+        };
         let from_card = self.settings.personal && &*report.content.source == CARD_SOURCE;
         let card = report.content.url.as_deref().filter(|_| from_card);
         let card = match card.and_then(|id| id.parse::<CardId>().ok()) {
-            Some(id) => found(store.card(&id).await)?,
+            Some(id) => optional(store.card(&id).await)?,
             None => None,
         };
-        Ok(Some(Event::report(call, &report, photos, card.as_deref())))
+        Ok(Some(Event::report(webhook, &report, photos, card.as_deref())))
     }
 }
 
-/// Returns `None` for something that does not exist.
-fn found<T>(result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+fn optional<T>(result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match result {
         Err(StoreError::NotFound { .. }) => Ok(None),
         other => other.map(Some),

@@ -1,4 +1,5 @@
-//! Which addresses calls may go to: those that are globally reachable by IANA's registries of special-purpose addresses.
+//! Restricts the addresses that webhooks may connect to: globally reachable ones by IANA's registries of special-purpose
+//! addresses.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use rocket::tokio::net::lookup_host;
 
-/// Networks of IPv4 that are not globally reachable: number, and length of the prefix.
+/// IPv4 networks that are not globally reachable: address and prefix length.
 const V4: [([u8; 4], u32); 15] = [
     ([0, 0, 0, 0], 8),
     ([10, 0, 0, 0], 8),
@@ -26,29 +27,28 @@ const V4: [([u8; 4], u32); 15] = [
     ([240, 0, 0, 0], 4),
 ];
 
-/// Networks of IPv6 within `2000::/3` that are not globally reachable. The whole block of protocol assignments is left out, of
-/// which a few are.
+/// IPv6 networks within `2000::/3` that are not globally reachable. Excludes the whole block of protocol assignments, although a
+/// few of them are reachable.
 const V6: [([u16; 3], u32); 4] =
     [([0x2001, 0, 0], 23), ([0x2001, 0xdb8, 0], 32), ([0x2002, 0, 0], 16), ([0x3fff, 0, 0], 20)];
 
-/// The prefix of addresses that a gateway translates to IPv4 (NAT64).
-const TRANSLATED: [u16; 6] = [0x64, 0xff9b, 0, 0, 0, 0];
+/// Prefix of addresses that a gateway translates to IPv4 (NAT64, RFC 6052).
+const NAT64: [u16; 6] = [0x64, 0xff9b, 0, 0, 0, 0];
 
-/// Returns whether an address is globally reachable. An IPv4 address within an IPv6 one counts.
+/// Whether an address is globally reachable. An embedded IPv4 address counts instead of the IPv6 one.
 pub(super) fn is_global(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_global_v4(address),
-        IpAddr::V6(address) => match inner(address) {
-            Some(inner) => is_global_v4(inner),
+        IpAddr::V6(address) => match embedded_v4(address) {
+            Some(embedded_v4) => is_global_v4(embedded_v4),
             None => is_global_v6(address),
         },
     }
 }
 
-/// Returns the IPv4 address to which packets for this one may go.
-fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
+fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [.., high, low] = address.segments();
-    let is_translated = address.segments()[..6] == TRANSLATED;
+    let is_translated = address.segments()[..6] == NAT64;
     let v4 = || Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     address.to_ipv4_mapped().or_else(|| is_translated.then(v4))
 }
@@ -67,13 +67,11 @@ fn is_global_v6(address: Ipv6Addr) -> bool {
     address.segments()[0] >> 13 == 1 && !V6.iter().any(is_in)
 }
 
-/// Looks names up.
 pub(super) trait Lookup: Send + Sync + 'static {
-    /// Returns the addresses of a name.
     fn lookup(&self, name: String) -> impl Future<Output = std::io::Result<Vec<SocketAddr>>> + Send;
 }
 
-/// Asks the system.
+/// The resolver of the system.
 pub(super) struct SystemLookup;
 
 impl Lookup for SystemLookup {
@@ -82,13 +80,13 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// Resolves the names of receivers for each connection, and hands on addresses only if all of them are globally reachable. The
-/// connection goes to one of these, so a name that changes its address in between changes nothing.
+/// Resolves the receiver's name for each connection, and fails unless all addresses are globally reachable. The connection uses
+/// one of these addresses, so a name that changes meanwhile (DNS rebinding) has no effect.
 pub(super) struct ReachableResolver<L>(pub(super) Arc<L>);
 
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{name} has an address that is not globally reachable ({address}); to call receivers in your own network, set private = true"
+    "{name} has an address that is not globally reachable ({address}); to send to receivers in your own network, set private = true"
 )]
 struct Unreachable {
     name: String,
@@ -109,8 +107,8 @@ impl<L: Lookup> Resolve for ReachableResolver<L> {
     }
 }
 
-/// Returns why a host that is written as an address may not be called. Such a host is never resolved.
-pub(super) fn refused(host: Option<url::Host<&str>>) -> Option<String> {
+/// Returns an error text if the host is a literal address that is not globally reachable. Literal addresses are never resolved.
+pub(super) fn check_literal(host: Option<url::Host<&str>>) -> Option<String> {
     let address = match host? {
         url::Host::Domain(_) => return None,
         url::Host::Ipv4(address) => IpAddr::V4(address),
@@ -124,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn networks_that_are_not_globally_reachable_are_refused_from_their_first_address_to_their_last() {
+    fn special_purpose_networks_are_rejected_from_first_to_last_address() {
         for (before, first, last, after) in [
             ("", "0.0.0.0", "0.255.255.255", "1.0.0.0"),
             ("9.255.255.255", "10.0.0.0", "10.255.255.255", "11.0.0.0"),

@@ -1,4 +1,4 @@
-//! Signatures of Standard Webhooks 1.0, by which a receiver knows that a request comes from this service.
+//! Signatures of Standard Webhooks 1.0: the receiver verifies that a request comes from this service.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,14 +6,12 @@ use ring::hmac;
 
 use crate::auth::Secret;
 
-/// What secrets begin with.
 const PREFIX: &str = "whsec_";
 
-/// The keys that sign the requests of a call: the present one, and the one before.
+/// The present key and the previous one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signer(Vec<hmac::Key>);
 
-/// A text that is not a secret for signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be whsec_ and 24 to 64 random bytes in Base64, such as the output of: echo whsec_$(openssl rand -base64 32)"
@@ -21,11 +19,7 @@ pub(super) struct Signer(Vec<hmac::Key>);
 pub(super) struct InvalidSecret;
 
 impl Signer {
-    /// Makes a signer.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidSecret`] with the position of the wrong one.
+    /// On error, returns the position of the invalid secret.
     pub(super) fn new<'s>(
         secrets: impl IntoIterator<Item = &'s Secret>,
     ) -> Result<Self, (usize, InvalidSecret)> {
@@ -33,7 +27,7 @@ impl Signer {
         secrets.into_iter().enumerate().map(key).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns the value of the header `webhook-signature`: a signature by each key; `None` without a key.
+    /// Returns the value of `webhook-signature`: one signature for each key, `None` without keys.
     pub(super) fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> Option<String> {
         let signed = self.0.iter().map(|key| {
             let mut context = hmac::Context::with_key(key);
@@ -60,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_standard_is_signed_as_there() {
+    fn signs_the_example_of_the_standard() {
         let signer = Signer::new([&secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]).unwrap();
         let body = br#"{"test": 2432232314}"#;
         let signature = signer.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, body).unwrap();
@@ -68,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn two_secrets_sign_and_a_short_or_foreign_one_is_refused() {
+    fn signs_with_two_secrets_and_rejects_invalid_ones() {
         let [old, new] = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"];
         let both = Signer::new([&secret(new), &secret(old)]).unwrap().sign("a", 1, b"x").unwrap();
         let alone = |text| Signer::new([&secret(text)]).unwrap().sign("a", 1, b"x").unwrap();

@@ -7,37 +7,30 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Response, redirect};
 
 use super::payload_template::Request;
-use super::resolver::{Lookup, ReachableResolver, refused};
+use super::resolver::{Lookup, ReachableResolver, check_literal};
 use super::retry::Outcome;
 use crate::config::Method;
 use crate::telemetry::causes;
 
-/// How long a request may take.
+/// Limit of one request.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(15);
-/// How long an idle connection is kept.
-const IDLE: Duration = Duration::from_secs(30);
-/// How much of a response is read, so that the connection can be used again.
-const LARGEST: usize = 64 * 1024;
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How much of a response body is read, so that the connection can be reused.
+const MAX_BODY_READ: usize = 64 * 1024;
 
-/// Sends requests.
 #[async_trait]
 pub(super) trait Transport: Send + Sync + 'static {
-    /// Sends a request and returns what came back.
-    async fn post(&self, request: Request) -> Outcome;
+    async fn send(&self, request: Request) -> Outcome;
 }
 
-/// Sends requests over the network. Follows no redirect, and uses no proxy of the environment.
+/// Sends requests by HTTP. Follows no redirects, and ignores proxy settings of the environment.
 pub(super) struct HttpClient {
     client: Client,
     private: bool,
 }
 
 impl HttpClient {
-    /// Makes a client; with `private`, it may connect to addresses that are not globally reachable.
-    ///
-    /// # Errors
-    ///
-    /// If the system has no certificates.
+    /// With `private`, connects also by `http` and to addresses that are not globally reachable.
     pub(super) fn new<L: Lookup>(private: bool, lookup: L) -> Result<Self, reqwest::Error> {
         // The library includes no cryptography provider. An error means that one is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -46,7 +39,7 @@ impl HttpClient {
             .redirect(redirect::Policy::none())
             .no_proxy()
             .https_only(!private)
-            .pool_idle_timeout(IDLE)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             .pool_max_idle_per_host(1)
             .user_agent(concat!("Siaga/", env!("CARGO_PKG_VERSION")));
         let client = if private { client } else { client.dns_resolver(ReachableResolver(Arc::new(lookup))) };
@@ -56,8 +49,8 @@ impl HttpClient {
 
 #[async_trait]
 impl Transport for HttpClient {
-    async fn post(&self, Request { method, url, headers, body }: Request) -> Outcome {
-        if let Some(reason) = refused(url.host()).filter(|_| !self.private) {
+    async fn send(&self, Request { method, url, headers, body }: Request) -> Outcome {
+        if let Some(reason) = check_literal(url.host()).filter(|_| !self.private) {
             return Outcome::Failed(reason);
         }
         let request = match method {
@@ -71,24 +64,24 @@ impl Transport for HttpClient {
                 drain(response).await;
                 Outcome::Response { status, retry_after }
             }
-            // The address can have a secret.
+            // The address may contain a secret.
             Err(error) => Outcome::Failed(causes(&error.without_url())),
         }
     }
 }
 
-/// Reads the rest of a response, unless it is long.
+/// Reads the rest of the body, up to a limit.
 async fn drain(mut response: Response) {
     let mut read = 0;
     while let Ok(Some(chunk)) = response.chunk().await {
         read += chunk.len();
-        if read > LARGEST {
+        if read > MAX_BODY_READ {
             return;
         }
     }
 }
 
-/// Returns how long a response asks to wait: in seconds, or until a time.
+/// Parses `Retry-After`: seconds or a date.
 fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
     let until = || DateTime::parse_from_rfc2822(text).ok()?.to_utc().signed_duration_since(now).to_std().ok();
@@ -109,7 +102,7 @@ mod tests {
     use super::super::resolver::SystemLookup;
     use super::*;
 
-    /// A name whose first address is of the internet, and whose later ones are of this machine.
+    /// A name that resolves to a public address first, then to this machine.
     struct Changing(Arc<AtomicUsize>);
 
     impl Lookup for Changing {
@@ -126,25 +119,25 @@ mod tests {
     }
 
     #[rocket::async_test]
-    async fn no_connection_goes_to_an_address_that_is_not_global_however_it_is_written() {
+    async fn never_connects_to_an_address_that_is_not_globally_reachable() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let turns = Arc::new(AtomicUsize::new(1));
         let client = HttpClient::new(false, Changing(Arc::clone(&turns))).unwrap();
         for host in ["127.0.0.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "a.example"] {
-            let outcome = client.post(to(&format!("https://{host}:{port}/"))).await;
+            let outcome = client.send(to(&format!("https://{host}:{port}/"))).await;
             let Outcome::Failed(reason) = outcome else { panic!("{host}: {outcome:?}") };
             assert!(reason.contains("not globally reachable"), "{host}: {reason}");
         }
         assert_eq!(turns.load(Ordering::SeqCst), 2, "a name is resolved once for each connection");
         let waiting = timeout(Duration::from_millis(200), listener.accept()).await;
         assert!(waiting.is_err(), "there was a connection");
-        let plain = client.post(to(&format!("http://a.example:{port}/"))).await;
+        let plain = client.send(to(&format!("http://a.example:{port}/"))).await;
         assert!(matches!(plain, Outcome::Failed(_)), "{plain:?}");
     }
 
     #[rocket::async_test]
-    async fn the_addresses_of_a_name_are_those_of_its_only_lookup() {
+    async fn each_connection_uses_the_addresses_of_one_lookup() {
         let turns = Arc::new(AtomicUsize::new(0));
         let checked = ReachableResolver(Arc::new(Changing(Arc::clone(&turns))));
         let name = || "a.example".parse().unwrap();
@@ -154,7 +147,7 @@ mod tests {
     }
 
     #[rocket::async_test]
-    async fn a_private_call_reaches_this_machine_by_http() {
+    async fn a_private_webhook_may_use_http_and_this_machine() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let answering = async {
@@ -169,13 +162,13 @@ mod tests {
         };
         let client = HttpClient::new(true, SystemLookup).unwrap();
         let url = format!("http://{address}/");
-        let (_stream, outcome) = rocket::tokio::join!(answering, client.post(to(&url)));
+        let (_stream, outcome) = rocket::tokio::join!(answering, client.send(to(&url)));
         let retry_after = Some(Duration::from_secs(7));
         assert_eq!(outcome, Outcome::Response { status: 302, retry_after }, "redirects are not followed");
     }
 
     #[test]
-    fn a_time_to_wait_is_in_seconds_or_until_a_date() {
+    fn retry_after_is_seconds_or_a_date() {
         let now = DateTime::parse_from_rfc3339("2026-11-23T10:00:00Z").unwrap().to_utc();
         for (text, seconds) in [
             ("120", Some(120)),

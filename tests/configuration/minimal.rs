@@ -13,7 +13,7 @@ pub(crate) fn tables() -> Value {
             "jwt": { "secret": "a secret" },
         },
         "sources": { "x": { "subject": "a", "every": "10m" } },
-        "calls": { "x": { "url": "https://a.example/", "on": "report" } },
+        "webhooks": { "x": { "url": "https://a.example/", "event": "report" } },
         "formats": {
             "cap": { "agencies": { "x": { "sender": "a", "sender_name": "a" } } },
             "template": { "x": { "file": "x", "media_type": "text/plain", "layers": ["floods"] } },

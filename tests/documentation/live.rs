@@ -89,24 +89,24 @@ fn the_bot_for_reports_sends_each_person_a_link_to_the_form_and_adds_their_photo
 }
 
 #[test]
-fn the_program_for_mails_sends_the_body_of_a_call() {
-    python_script("mail_bot.py", "calls/mail.py", &[]);
+fn the_program_for_mails_sends_the_body_of_a_webhook() {
+    python_script("mail_bot.py", "webhooks/mail.py", &[]);
 }
 
 #[test]
-fn the_bot_thanks_for_a_report_by_a_call_that_only_siaga_can_make() {
+fn the_bot_thanks_for_a_report_by_a_webhook_that_only_siaga_can_send() {
     let port = free_port().to_string();
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     let demo = Demo::configured(&[
-        ("SIAGA_CALLS__THANKS__URL", &format!("http://127.0.0.1:{port}/")),
-        ("SIAGA_CALLS__THANKS__ON", "report"),
-        ("SIAGA_CALLS__THANKS__SECRET", secret),
-        ("SIAGA_CALLS__THANKS__PRIVATE", "true"),
-        ("SIAGA_CALLS__THANKS__PERSONAL", "true"),
+        ("SIAGA_WEBHOOKS__THANKS__URL", &format!("http://127.0.0.1:{port}/")),
+        ("SIAGA_WEBHOOKS__THANKS__EVENT", "report"),
+        ("SIAGA_WEBHOOKS__THANKS__SECRET", secret),
+        ("SIAGA_WEBHOOKS__THANKS__PRIVATE", "true"),
+        ("SIAGA_WEBHOOKS__THANKS__PERSONAL", "true"),
     ]);
     python_script("thanks_bot.py", "bridge/thanks.py", &[&port, secret, &demo.base(), demo.key()]);
     let log = demo.log();
-    assert!(log.contains("a call failed and is tried again"), "the first message was lost: {log}");
+    assert!(log.contains("a webhook request failed and is retried"), "the first message was lost: {log}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-# Makes the call of a report to the program that sends mails, with a server that stands for the mail server of the machine.
+# Sends the webhook request of a report to the program that sends mails, with a server that stands for the mail server of the machine.
 import socket
 import subprocess
 import sys

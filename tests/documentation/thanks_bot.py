@@ -50,7 +50,7 @@ try:
     forged = {"webhook-id": "msg_1", "webhook-timestamp": str(int(time.time())), "webhook-signature": "v1,AAAA"}
     try:
         request("POST", f"http://127.0.0.1:{port}/", {"data": {"network": "telegram", "username": "1"}}, **forged)
-        raise AssertionError("a forged call was taken")
+        raise AssertionError("a forged request was accepted")
     except HTTPError as error:
         assert error.code == 401, error
     assert sent.empty(), sent.get()

@@ -9,7 +9,6 @@ use common::{
     running, server, store_file, tools,
 };
 
-mod calls;
 mod crashes;
 mod edge;
 mod erasure;
@@ -27,3 +26,4 @@ mod readers;
 #[cfg(target_os = "linux")]
 mod soak;
 mod streams;
+mod webhooks;

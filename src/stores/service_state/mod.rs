@@ -84,6 +84,6 @@ pub trait ServiceStore {
 ///
 /// [`StoreError::Backend`] if the store neither has a state nor implements the method.
 pub(super) fn state<S: ServiceStore + ?Sized>(store: &S) -> Result<&ServiceState, StoreError> {
-    let missing = || "the store has no ServiceState, and does not implement all of ImageStore, KeyStore, SourceStore and CallStore";
+    let missing = || "the store has no ServiceState, and does not implement all of ImageStore, KeyStore, SourceStore and WebhookStore";
     store.service_state().ok_or_else(|| StoreError::Backend { source: missing().into() })
 }

@@ -44,7 +44,7 @@ pub(super) struct Families {
     pub(super) alert_unconfirmed: Family<Labels<0>, Fraction>,
     pub(super) data_ages: Family<Labels<1>, Fraction>,
     pub(super) sources: Sources,
-    pub(super) calls: WebhookMetrics,
+    pub(super) webhooks: WebhookMetrics,
     pub(super) store_operations: Histograms<Labels<1>>,
     pub(super) listener_up: Family<Labels<0>, Gauge>,
     pub(super) connections: Family<Labels<1>, Gauge>,
@@ -153,7 +153,7 @@ impl Default for Families {
                 Family::default(),
             ),
             sources: Sources::register(all),
-            calls: WebhookMetrics::register(all),
+            webhooks: WebhookMetrics::register(all),
             store_operations: histograms(
                 all,
                 "store_operation",
@@ -274,8 +274,8 @@ mod tests {
         metrics.alert_unconfirmed(Duration::from_secs(1));
         metrics.data_age("reports", Duration::from_secs(1));
         metrics.source("desk", Some(Duration::from_secs(1)), 0);
-        metrics.called("thanks", DeliveryOutcome::Sent, 1);
-        metrics.call_behind("thanks", Duration::from_secs(1), false);
+        metrics.count_deliveries("thanks", DeliveryOutcome::Sent, 1);
+        metrics.set_webhook_behind("thanks", Duration::from_secs(1), false);
         drop(metrics.store_operation("floods"));
         metrics.listener(true);
         metrics.connections(1, 1);

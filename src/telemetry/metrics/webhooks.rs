@@ -9,35 +9,32 @@ use prometheus_client::registry::{Registry, Unit};
 use super::Metrics;
 use super::families::{Fraction, measured, new};
 
-/// The metrics of outgoing calls.
 pub(super) struct WebhookMetrics {
     outcomes: Family<Outcome, Counter>,
     behind: Family<WebhookLabel, Fraction>,
     off: Family<WebhookLabel, Gauge>,
 }
 
-/// What became of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeliveryOutcome {
-    /// The receiver has it.
+    /// A request was accepted.
     Sent,
-    /// A try failed.
+    /// A request failed and is retried.
     Failed,
-    /// The receiver refuses it, or no request can be made of it.
+    /// An event was skipped: the receiver rejects it, or its request cannot be rendered.
     Skipped,
-    /// It was not told in time.
+    /// An event was dropped after `max_age`.
     Dropped,
 }
 
-/// The label of a call: its name in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct WebhookLabel {
-    call: String,
+    webhook: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Outcome {
-    call: String,
+    webhook: String,
     outcome: &'static str,
 }
 
@@ -57,38 +54,41 @@ impl DeliveryOutcome {
 impl WebhookMetrics {
     pub(super) fn register(all: &mut Registry) -> Self {
         Self {
-            outcomes: new(all, "outgoing_calls", "Outgoing calls by this server, by what became of them"),
+            outcomes: new(
+                all,
+                "webhook_requests",
+                "Requests of webhooks by this server, by outcome; skipped and dropped count events",
+            ),
             behind: measured(
                 all,
-                "outgoing_call_behind",
-                "Age of the oldest event that the receiver of a call has not taken",
+                "webhook_behind",
+                "Age of the oldest event that the receiver of a webhook has not accepted",
                 Unit::Seconds,
                 Family::default(),
             ),
-            off: new(all, "outgoing_call_off", "1 if the receiver has switched the call off"),
+            off: new(all, "webhook_off", "1 if the receiver has switched the webhook off"),
         }
     }
 }
 
-/// Methods that describe outgoing calls.
+/// Metrics of webhooks.
 impl Metrics {
-    /// Creates the series of a call, so that its first event counts as an increase.
-    pub(crate) fn calls_begin(&self, call: &str) {
+    /// Creates the series of a webhook at 0, so that its first event counts as an increase.
+    pub(crate) fn init_webhook(&self, webhook: &str) {
         for outcome in DeliveryOutcome::ALL {
-            self.called(call, outcome, 0);
+            self.count_deliveries(webhook, outcome, 0);
         }
     }
 
-    /// Counts tries or events of a call.
-    pub(crate) fn called(&self, call: &str, outcome: DeliveryOutcome, count: u64) {
-        let of = Outcome { call: call.to_owned(), outcome: outcome.name() };
-        self.all().calls.outcomes.get_or_create(&of).inc_by(count);
+    pub(crate) fn count_deliveries(&self, webhook: &str, outcome: DeliveryOutcome, count: u64) {
+        let labels = Outcome { webhook: webhook.to_owned(), outcome: outcome.name() };
+        self.all().webhooks.outcomes.get_or_create(&labels).inc_by(count);
     }
 
-    /// Sets how old the oldest event is that the receiver has not taken, and whether the call is off.
-    pub(crate) fn call_behind(&self, call: &str, behind: Duration, is_off: bool) {
-        let of = WebhookLabel { call: call.to_owned() };
-        self.all().calls.behind.get_or_create(&of).set(behind.as_secs_f64());
-        self.all().calls.off.get_or_create(&of).set(is_off.into());
+    /// Sets the age of the oldest event that the receiver has not accepted, and whether the webhook is switched off.
+    pub(crate) fn set_webhook_behind(&self, webhook: &str, behind: Duration, is_off: bool) {
+        let labels = WebhookLabel { webhook: webhook.to_owned() };
+        self.all().webhooks.behind.get_or_create(&labels).set(behind.as_secs_f64());
+        self.all().webhooks.off.get_or_create(&labels).set(is_off.into());
     }
 }

@@ -1,4 +1,4 @@
-//! What receivers get, with a store in memory and a clock that stands still until it is set.
+//! What receivers get, with a memory store and a manual clock.
 
 #![allow(clippy::wildcard_imports, reason = "the parts of one suite")]
 
@@ -20,13 +20,13 @@ use rocket::futures::FutureExt;
 use rocket::futures::future::pending;
 use serde_json::{Value, json};
 
-use super::dispatcher::hold;
+use super::dispatcher::renew_lease;
 use super::event::Event;
 use super::payload_template::{PayloadTemplate, Request};
 use super::retry::Outcome;
 use super::transport::Transport;
 use super::worker::Worker;
-use super::{Dispatcher, change, check, checkpoints, pass_import, replay};
+use super::{Dispatcher, check, checkpoints, replay, skip_imported, update_checkpoint};
 use crate::config::{Config, EventKind, Method};
 use crate::data::folder::Dataset;
 use crate::fixture;
@@ -40,9 +40,8 @@ use crate::stores::memory::MemoryStore;
 use crate::stores::{SetFloodState, Store};
 use crate::telemetry::Metrics;
 
-/// A request as the receiver got it.
 #[derive(Clone, Debug)]
-struct Got {
+struct ReceivedRequest {
     at: Timestamp,
     id: String,
     url: String,
@@ -51,34 +50,32 @@ struct Got {
     signature: Option<String>,
 }
 
-impl Got {
-    /// The key of the report.
+impl ReceivedRequest {
     fn key(&self) -> u64 {
         self.body["data"]["pkey"].as_str().unwrap().parse().unwrap()
     }
 }
 
-/// What a receiver answers to a request; `None` is never.
-type Answer = Box<dyn Fn(&Got) -> Option<Outcome> + Send + Sync>;
+/// The outcome of a request; `None`: no response ever comes.
+type Responder = Box<dyn Fn(&ReceivedRequest) -> Option<Outcome> + Send + Sync>;
 
-/// A receiver that answers as it is told.
 #[derive(Clone)]
 struct Receiver {
     clock: Arc<ManualClock>,
-    got: Arc<Mutex<Vec<Got>>>,
-    answer: Arc<Mutex<Answer>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
+    responder: Arc<Mutex<Responder>>,
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "an answer")]
+#[allow(clippy::unnecessary_wraps, reason = "a responder")]
 fn status(status: u16) -> Option<Outcome> {
     Some(Outcome::Response { status, retry_after: None })
 }
 
 #[async_trait]
 impl Transport for Receiver {
-    async fn post(&self, request: Request) -> Outcome {
+    async fn send(&self, request: Request) -> Outcome {
         let header = |name| request.headers.get(name).map(|value| value.to_str().unwrap().to_owned());
-        let got = Got {
+        let got = ReceivedRequest {
             at: self.clock.now(),
             id: header("webhook-id").unwrap(),
             url: request.url.to_string(),
@@ -86,9 +83,9 @@ impl Transport for Receiver {
             body: serde_json::from_slice(&request.body).unwrap_or_default(),
             signature: header("webhook-signature"),
         };
-        self.got.lock().unwrap().push(got.clone());
-        let answer = (self.answer.lock().unwrap())(&got);
-        match answer {
+        self.requests.lock().unwrap().push(got.clone());
+        let outcome = (self.responder.lock().unwrap())(&got);
+        match outcome {
             Some(outcome) => outcome,
             None => pending().await,
         }
@@ -97,65 +94,65 @@ impl Transport for Receiver {
 
 impl Receiver {
     fn new(clock: &Arc<ManualClock>) -> Self {
-        let answer: Answer = Box::new(|_| status(204));
-        Self { clock: Arc::clone(clock), got: Arc::default(), answer: Arc::new(Mutex::new(answer)) }
+        let responder: Responder = Box::new(|_| status(204));
+        Self {
+            clock: Arc::clone(clock),
+            requests: Arc::default(),
+            responder: Arc::new(Mutex::new(responder)),
+        }
     }
 
-    /// Answers otherwise from now on; with `None`, it never answers.
-    fn answers(&self, answer: impl Fn(&Got) -> Option<Outcome> + Send + Sync + 'static) {
-        *self.answer.lock().unwrap() = Box::new(answer);
+    fn respond_with(&self, responder: impl Fn(&ReceivedRequest) -> Option<Outcome> + Send + Sync + 'static) {
+        *self.responder.lock().unwrap() = Box::new(responder);
     }
 
-    fn got(&self) -> Vec<Got> {
-        self.got.lock().unwrap().clone()
+    fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
-    fn forget(&self) {
-        self.got.lock().unwrap().clear();
+    fn clear(&self) {
+        self.requests.lock().unwrap().clear();
     }
 
-    /// Forgets what it got, and accepts all from now on.
-    fn is_back(&self) {
-        self.forget();
-        self.answers(|_| status(200));
+    /// Clears the received requests, and accepts all from now on.
+    fn recover(&self) {
+        self.clear();
+        self.respond_with(|_| status(200));
     }
 
-    /// The keys of the reports it got, in the order they came.
     fn keys(&self) -> Vec<u64> {
-        self.got().iter().filter(|got| got.body["type"] == "report").map(Got::key).collect()
+        self.requests().iter().filter(|got| got.body["type"] == "report").map(ReceivedRequest::key).collect()
     }
 
-    /// The entries of a list, `areas` or `alerts`, in the order they came.
+    /// Returns the received entries of a list, `areas` or `alerts`.
     fn entries(&self, list: &str) -> Vec<Value> {
-        let entries = |got: &Got| got.body["data"][list].as_array().cloned().unwrap_or_default();
-        self.got().iter().flat_map(entries).collect()
+        let entries = |got: &ReceivedRequest| got.body["data"][list].as_array().cloned().unwrap_or_default();
+        self.requests().iter().flat_map(entries).collect()
     }
 
-    /// The area and state of each entry of a list, in the order they came.
+    /// Returns area and state of the received entries of a list.
     fn states(&self, list: &str) -> Vec<(String, Value)> {
         let entries = self.entries(list).into_iter();
         entries.map(|entry| (entry["area_id"].as_str().unwrap().to_owned(), entry["state"].clone())).collect()
     }
 }
 
-fn config(calls: Value) -> Config {
-    let values = json!({ "siaga": { "store": "memory", "dataset": "empty", "calls": calls,
+fn config(webhooks: Value) -> Config {
+    let values = json!({ "siaga": { "store": "memory", "dataset": "empty", "webhooks": webhooks,
         "sources": { "desk": { "subject": "bpbd", "every": "10m" }, "river": { "subject": "gauges", "every": "1h" } },
     } });
     Config::extract(&Figment::from(Serialized::defaults(values))).unwrap()
 }
 
-/// A call that tells these events, with further settings.
-fn call(on: &str, more: Value) -> Value {
-    let mut call = json!({ "url": "https://receiver.example/", "on": on });
-    call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    call
+fn webhook(event: &str, more: Value) -> Value {
+    let mut webhook = json!({ "url": "https://receiver.example/", "event": event });
+    webhook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    webhook
 }
 
-/// A server that sends.
 struct Server {
     clock: Arc<ManualClock>,
-    sender: Dispatcher,
+    dispatcher: Dispatcher,
     workers: Vec<Worker>,
     metrics: Metrics,
     sources: Sources,
@@ -163,31 +160,32 @@ struct Server {
 
 impl Server {
     fn new(
-        calls: &Value,
+        webhooks: &Value,
         store: &Arc<dyn Store>,
         clock: &Arc<ManualClock>,
         receiver: &Receiver,
         is_only_server: bool,
     ) -> Self {
         let metrics = Metrics::default();
-        let clock_of: Arc<dyn Clock> = Arc::clone(clock) as _;
-        let config = config(calls.clone());
-        let sources = Sources::new(config.sources.clone(), Arc::clone(&clock_of));
-        let sender = Dispatcher::new(&config, store, is_only_server, &clock_of, &sources, &metrics).unwrap();
-        let mut workers = sender.take_workers();
+        let shared_clock: Arc<dyn Clock> = Arc::clone(clock) as _;
+        let config = config(webhooks.clone());
+        let sources = Sources::new(config.sources.clone(), Arc::clone(&shared_clock));
+        let dispatcher =
+            Dispatcher::new(&config, store, is_only_server, &shared_clock, &sources, &metrics).unwrap();
+        let mut workers = dispatcher.take_workers();
         for worker in &mut workers {
             worker.client = Arc::new(receiver.clone());
         }
-        Self { clock: Arc::clone(clock), sender, workers, metrics, sources }
+        Self { clock: Arc::clone(clock), dispatcher, workers, metrics, sources }
     }
 
-    /// Lets time pass, and does all that is due meanwhile.
+    /// Advances the clock, and does what is due.
     async fn run(&mut self, duration: Duration) {
         run(&mut [self], duration).await;
     }
 }
 
-/// Lets time pass for several servers.
+/// Advances the clock for several servers.
 async fn run(servers: &mut [&mut Server], duration: Duration) {
     let clock = Arc::clone(&servers[0].clock);
     let end = clock.now().after(duration);
@@ -198,7 +196,7 @@ async fn run(servers: &mut [&mut Server], duration: Duration) {
         let mut due = end;
         for server in servers.iter_mut() {
             if renews {
-                hold(&server.sender.shared).await;
+                renew_lease(&server.dispatcher.shared).await;
                 held = Some(now);
             }
             for worker in &mut server.workers {
@@ -209,7 +207,6 @@ async fn run(servers: &mut [&mut Server], duration: Duration) {
     }
 }
 
-/// A store with the fixture, a call to a receiver, and a server that sends.
 struct Bench {
     store: Arc<dyn Store>,
     clock: Arc<ManualClock>,
@@ -218,30 +215,27 @@ struct Bench {
 }
 
 impl Bench {
-    async fn new(calls: Value) -> Self {
-        Self::with_dataset(fixture::dataset(), calls).await
+    async fn new(webhooks: Value) -> Self {
+        Self::with_dataset(fixture::dataset(), webhooks).await
     }
 
-    async fn with_dataset(dataset: Dataset, calls: Value) -> Self {
+    async fn with_dataset(dataset: Dataset, webhooks: Value) -> Self {
         let clock = Arc::new(ManualClock::new(fixture::now()));
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(dataset, Arc::clone(&clock) as _));
         let receiver = Receiver::new(&clock);
-        let mut server = Server::new(&calls, &store, &clock, &receiver, false);
+        let mut server = Server::new(&webhooks, &store, &clock, &receiver, false);
         server.run(Duration::from_secs(1)).await;
         Self { store, clock, receiver, server }
     }
 
-    /// Another server, with the same store and receiver.
-    fn another(&self, calls: &Value) -> Server {
-        Server::new(calls, &self.store, &self.clock, &self.receiver, false)
+    fn new_server(&self, webhooks: &Value) -> Server {
+        Server::new(webhooks, &self.store, &self.clock, &self.receiver, false)
     }
 
-    /// Lets seconds pass, and does all that is due meanwhile.
     async fn run(&mut self, seconds: u64) {
         self.server.run(Duration::from_secs(seconds)).await;
     }
 
-    /// A resident reports a flood.
     async fn report(&self) -> u64 {
         self.report_text("").await
     }
@@ -266,8 +260,8 @@ impl Bench {
 
     async fn set(&self, area: u64, code: u64) {
         let (state, by) = (FloodState::try_from(code).ok(), officer());
-        let order = SetFloodState { area: fixture::id(area), state, by };
-        self.store.set_flood_state(order).await.unwrap();
+        let request = SetFloodState { area: fixture::id(area), state, by };
+        self.store.set_flood_state(request).await.unwrap();
     }
 }
 
@@ -277,7 +271,7 @@ fn officer() -> Actor {
 
 const HOUR: Duration = Duration::from_hours(1);
 
-fn ids(got: &[Got]) -> BTreeSet<String> {
+fn ids(got: &[ReceivedRequest]) -> BTreeSet<String> {
     got.iter().map(|got| got.id.clone()).collect()
 }
 

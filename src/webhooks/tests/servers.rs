@@ -1,44 +1,44 @@
-//! Servers that end, are killed, or share a store; receivers that are gone; and commands.
+//! Several servers, disabled webhooks, and commands.
 
 use super::*;
 
 fn reports_and_states() -> Value {
-    json!({ "thanks": call("report", json!({})), "states": call("state", json!({})) })
+    json!({ "thanks": webhook("report", json!({})), "states": webhook("state", json!({})) })
 }
 
 #[rocket::async_test]
-async fn of_two_servers_one_sends_and_the_other_goes_on_when_it_ends_or_is_killed() {
-    let calls = reports_and_states();
-    let mut bench = Bench::new(calls.clone()).await;
-    let mut second = bench.another(&calls);
+async fn exactly_one_of_two_servers_sends_and_the_other_takes_over() {
+    let webhooks = reports_and_states();
+    let mut bench = Bench::new(webhooks.clone()).await;
+    let mut second = bench.new_server(&webhooks);
     let mut sent = Vec::new();
     for area in [1, 2, 5] {
         sent.extend(bench.reports(5).await);
         bench.set(area, 2).await;
         run(&mut [&mut bench.server, &mut second], Duration::from_secs(20)).await;
     }
-    let got = bench.receiver.got();
+    let got = bench.receiver.requests();
     assert_eq!(ids(&got).len(), got.len(), "nothing twice");
-    // The first is gone without a word.
+    // The first server is killed.
     sent.extend(bench.reports(5).await);
     bench.set(10, 2).await;
     second.run(Duration::from_mins(1)).await;
-    let got = bench.receiver.got();
+    let got = bench.receiver.requests();
     assert_eq!((got.len(), ids(&got).len()), (24, 24));
-    // The second gives its lease back.
-    second.sender.shared.lease.release().await.unwrap();
-    let mut third = bench.another(&calls);
+    // The second releases its lease.
+    second.dispatcher.shared.lease.release().await.unwrap();
+    let mut third = bench.new_server(&webhooks);
     sent.extend(bench.reports(5).await);
     third.run(Duration::from_secs(2)).await;
     assert_eq!(bench.receiver.keys(), sent);
 }
 
 #[rocket::async_test]
-async fn the_only_server_of_a_store_goes_on_at_once_after_it_was_killed() {
-    let calls = json!({ "thanks": call("report", json!({})) });
+async fn the_only_server_of_a_store_continues_at_once_after_a_kill() {
+    let webhooks = json!({ "thanks": webhook("report", json!({})) });
     let bench = Bench::new(json!({})).await;
-    bench.server.sender.shared.lease.release().await.unwrap();
-    let server = || Server::new(&calls, &bench.store, &bench.clock, &bench.receiver, true);
+    bench.server.dispatcher.shared.lease.release().await.unwrap();
+    let server = || Server::new(&webhooks, &bench.store, &bench.clock, &bench.receiver, true);
     let mut killed = server();
     killed.run(Duration::from_secs(1)).await;
     let first = bench.report().await;
@@ -50,26 +50,26 @@ async fn the_only_server_of_a_store_goes_on_at_once_after_it_was_killed() {
 }
 
 #[rocket::async_test]
-async fn a_server_that_is_killed_while_it_sends_loses_nothing_and_repeats_by_the_same_identifier() {
-    let calls = reports_and_states();
-    let mut bench = Bench::new(calls.clone()).await;
+async fn a_server_killed_while_sending_loses_nothing_and_repeats_with_the_same_identifier() {
+    let webhooks = reports_and_states();
+    let mut bench = Bench::new(webhooks.clone()).await;
     let mut sent = Vec::new();
     for kill in 0..20 {
         sent.extend(bench.reports(3).await);
         bench.set([1, 2, 5, 10, 30][kill % 5], 1 + (kill as u64 / 5) % 4).await;
-        // The receiver has got the request, and its response never comes.
+        // The receiver gets the request, but no response arrives.
         let left = Mutex::new(kill % 4);
-        bench.receiver.answers(move |_| {
+        bench.receiver.respond_with(move |_| {
             let mut left = left.lock().unwrap();
             *left = left.checked_sub(1)?;
             status(200)
         });
         assert!(bench.run(120).now_or_never().is_none(), "it waits for a response");
-        bench.receiver.answers(|_| status(200));
-        bench.server = bench.another(&calls);
+        bench.receiver.respond_with(|_| status(200));
+        bench.server = bench.new_server(&webhooks);
     }
     bench.run(120).await;
-    let got = bench.receiver.got();
+    let got = bench.receiver.requests();
     let reports = got.iter().filter(|got| got.body["type"] == "report");
     let pairs: BTreeSet<_> = reports.map(|got| (got.key(), &got.id)).collect();
     let keys: Vec<_> = pairs.iter().map(|(key, _)| *key).collect();
@@ -79,115 +79,118 @@ async fn a_server_that_is_killed_while_it_sends_loses_nothing_and_repeats_by_the
 }
 
 #[rocket::async_test]
-async fn a_receiver_that_is_gone_switches_its_call_off_for_good() {
-    let calls = json!({ "thanks": call("report", json!({})) });
-    let mut bench = Bench::new(calls.clone()).await;
-    bench.receiver.answers(|_| status(410));
+async fn status_410_disables_the_webhook_permanently() {
+    let webhooks = json!({ "thanks": webhook("report", json!({})) });
+    let mut bench = Bench::new(webhooks.clone()).await;
+    bench.receiver.respond_with(|_| status(410));
     bench.reports(2).await;
     bench.run(3_600).await;
-    assert_eq!(bench.receiver.got().len(), 1);
-    bench.receiver.answers(|_| status(200));
-    bench.server = bench.another(&calls);
+    assert_eq!(bench.receiver.requests().len(), 1);
+    bench.receiver.respond_with(|_| status(200));
+    bench.server = bench.new_server(&webhooks);
     bench.run(3_600).await;
-    assert_eq!(bench.receiver.got().len(), 1, "also after a restart");
-    assert_eq!(bench.server.sender.shared.statuses.long_behind(bench.clock.now()).len(), 1);
+    assert_eq!(bench.receiver.requests().len(), 1, "also after a restart");
+    assert_eq!(bench.server.dispatcher.shared.statuses.long_behind(bench.clock.now()).len(), 1);
 }
 
 #[rocket::async_test]
-async fn an_event_is_dropped_after_the_time_of_its_call() {
-    let calls = json!({ "thanks": call("report", json!({ "for": "2h" })), "s": call("state", json!({ "for": "2h" })) });
-    let mut bench = Bench::new(calls).await;
-    bench.receiver.answers(|_| status(503));
+async fn an_event_is_dropped_after_max_age() {
+    let webhooks = json!({ "thanks": webhook("report", json!({ "max_age": "2h" })), "s": webhook("state", json!({ "max_age": "2h" })) });
+    let mut bench = Bench::new(webhooks).await;
+    bench.receiver.respond_with(|_| status(503));
     bench.reports(2).await;
     bench.set(1, 2).await;
     bench.server.run(2 * HOUR + Duration::from_mins(10)).await;
-    bench.receiver.is_back();
+    bench.receiver.recover();
     let late = bench.report().await;
     bench.set(2, 3).await;
     bench.run(60).await;
-    let got = bench.receiver.got();
+    let got = bench.receiver.requests();
     assert_eq!(got.len(), 2, "{got:?}");
     assert_eq!(bench.receiver.keys(), [late]);
     let text = bench.server.metrics.text().unwrap();
-    assert!(text.contains("siaga_outgoing_calls_total{call=\"thanks\",outcome=\"dropped\"} 2\n"), "{text}");
+    assert!(
+        text.contains("siaga_webhook_requests_total{webhook=\"thanks\",outcome=\"dropped\"} 2\n"),
+        "{text}"
+    );
 }
 
 #[rocket::async_test]
-async fn commands_resume_and_repeat_calls_beside_a_running_server() {
-    let calls = reports_and_states();
-    let mut bench = Bench::new(calls).await;
+async fn commands_resume_and_replay_webhooks_while_a_server_runs() {
+    let webhooks = reports_and_states();
+    let mut bench = Bench::new(webhooks).await;
     bench.reports(3).await;
     bench.set(1, 2).await;
     bench.run(5).await;
-    let before = bench.receiver.got();
+    let before = bench.receiver.requests();
     assert_eq!(before.len(), 4);
     for (name, kind) in [("thanks", EventKind::Report), ("states", EventKind::State)] {
         assert!(replay(&*bench.store, name, kind, Duration::from_mins(1), bench.clock.now()).await.unwrap());
     }
     bench.run(10).await;
-    let all = bench.receiver.got();
+    let all = bench.receiver.requests();
     assert_eq!((all.len(), ids(&all)), (8, ids(&before)), "the same events again");
 
-    bench.receiver.answers(|_| status(410));
+    bench.receiver.respond_with(|_| status(410));
     let late = bench.report().await;
     bench.run(5).await;
     assert!(checkpoints(&*bench.store).await.unwrap()["thanks"].off);
-    bench.receiver.is_back();
-    change(&*bench.store, "thanks", |checkpoint| checkpoint.off = false).await.unwrap();
+    bench.receiver.recover();
+    update_checkpoint(&*bench.store, "thanks", |checkpoint| checkpoint.off = false).await.unwrap();
     bench.run(10).await;
     assert_eq!(bench.receiver.keys(), [late]);
 }
 
 #[rocket::async_test]
-async fn an_import_is_not_told() {
-    let calls = reports_and_states();
-    let mut bench = Bench::new(calls).await;
-    // What an import has added is there at once.
+async fn imported_reports_and_states_are_not_sent() {
+    let webhooks = reports_and_states();
+    let mut bench = Bench::new(webhooks).await;
+    // An import adds everything at once.
     bench.reports(3).await;
     bench.set(1, 2).await;
     bench.clock.set(bench.clock.now().after(Duration::from_millis(1)));
-    pass_import(&*bench.store, &[EventKind::Report, EventKind::State], bench.clock.now()).await.unwrap();
+    skip_imported(&*bench.store, &[EventKind::Report, EventKind::State], bench.clock.now()).await.unwrap();
     bench.run(10).await;
-    assert!(bench.receiver.got().len() <= 1, "{:?}", bench.receiver.got());
-    bench.receiver.forget();
+    assert!(bench.receiver.requests().len() <= 1, "{:?}", bench.receiver.requests());
+    bench.receiver.clear();
     let next = bench.report().await;
     bench.run(10).await;
     assert_eq!(bench.receiver.keys(), [next]);
 }
 
 #[rocket::async_test]
-async fn an_alert_that_is_in_force_because_of_an_import_is_told() {
-    let mut bench = Bench::new(json!({ "alerts": call("alert", json!({})) })).await;
+async fn an_alert_active_because_of_an_import_is_sent() {
+    let mut bench = Bench::new(json!({ "alerts": webhook("alert", json!({})) })).await;
     bench.set(1, 4).await;
     bench.clock.set(bench.clock.now().after(Duration::from_millis(1)));
-    pass_import(&*bench.store, &[EventKind::Report, EventKind::State], bench.clock.now()).await.unwrap();
+    skip_imported(&*bench.store, &[EventKind::Report, EventKind::State], bench.clock.now()).await.unwrap();
     bench.run(10).await;
     assert_eq!(bench.receiver.states("alerts"), [("1".to_owned(), json!(4))]);
 }
 
 #[rocket::async_test]
-async fn a_source_that_falls_silent_is_told_once_and_again_when_it_is_back() {
-    let calls = json!({ "staff": call("source", json!({ "where": { "source": ["desk"] } })) });
-    let mut bench = Bench::new(calls).await;
-    let told = |bench: &Bench| {
-        let all = bench.receiver.got().into_iter().map(|got| got.body["data"].clone());
+async fn a_silent_source_is_sent_once_and_again_when_it_reports() {
+    let webhooks = json!({ "staff": webhook("source", json!({ "filter": { "source": ["desk"] } })) });
+    let mut bench = Bench::new(webhooks).await;
+    let sent = |bench: &Bench| {
+        let all = bench.receiver.requests().into_iter().map(|got| got.body["data"].clone());
         all.map(|data| json!([data["name"], data["status"]])).collect::<Vec<_>>()
     };
     bench.run(60).await;
     let (silent, back) = (json!(["desk", "silent"]), json!(["desk", "ok"]));
-    assert_eq!(told(&bench), std::slice::from_ref(&silent), "it was never heard");
+    assert_eq!(sent(&bench), std::slice::from_ref(&silent), "it was never heard");
     bench.server.sources.hear_subject("bpbd");
     bench.server.sources.hear_subject("gauges");
     bench.run(1200).await;
-    assert_eq!(told(&bench), [silent.clone(), back.clone()]);
+    assert_eq!(sent(&bench), [silent.clone(), back.clone()]);
     bench.run(3_600).await;
-    assert_eq!(told(&bench), [silent.clone(), back.clone(), silent], "the other source is left out");
-    assert_eq!(ids(&bench.receiver.got()).len(), 3);
+    assert_eq!(sent(&bench), [silent.clone(), back.clone(), silent], "the other source is left out");
+    assert_eq!(ids(&bench.receiver.requests()).len(), 3);
 
-    bench.receiver.answers(|_| status(500));
+    bench.receiver.respond_with(|_| status(500));
     bench.server.sources.hear_subject("bpbd");
     bench.run(60).await;
-    bench.receiver.is_back();
+    bench.receiver.recover();
     bench.run(600).await;
-    assert_eq!(told(&bench), [back], "it is tried until the receiver takes it");
+    assert_eq!(sent(&bench), [back], "it is tried until the receiver takes it");
 }

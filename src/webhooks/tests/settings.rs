@@ -1,9 +1,9 @@
-//! Settings that are refused, and the examples.
+//! Rejected settings, and the examples.
 
 use super::*;
 
 #[test]
-fn a_wrong_template_header_or_secret_is_named_before_the_service_runs() {
+fn a_wrong_template_header_or_secret_is_an_error_at_startup() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -11,47 +11,49 @@ fn a_wrong_template_header_or_secret_is_named_before_the_service_runs() {
         path
     };
     let large = "\"{% for i in range(5000) %}12345{% endfor %}\"";
-    for (more, said) in [
-        (json!({ "secret": "whsec_c2hvcnQ=" }), "siaga.calls.thanks.secret: must be whsec_"),
-        (json!({ "secret": SECRET, "previous_secret": "x" }), "siaga.calls.thanks.previous_secret: must be"),
-        (json!({ "headers": { "Host": "x" } }), "siaga.calls.thanks.headers.Host: the service sets"),
-        (json!({ "headers": { "a b": "x" } }), "siaga.calls.thanks.headers.a b: must be a header name"),
-        (json!({ "url": "https://a.example/{{ x" }), "siaga.calls.thanks.url"),
-        (json!({ "url": "https://a.example/{{ network }}" }), "siaga.calls.thanks.url"),
+    for (more, expected) in [
+        (json!({ "secret": "whsec_c2hvcnQ=" }), "siaga.webhooks.thanks.secret: must be whsec_"),
+        (
+            json!({ "secret": SECRET, "previous_secret": "x" }),
+            "siaga.webhooks.thanks.previous_secret: must be",
+        ),
+        (json!({ "headers": { "Host": "x" } }), "siaga.webhooks.thanks.headers.Host: the service sets"),
+        (json!({ "headers": { "a b": "x" } }), "siaga.webhooks.thanks.headers.a b: must be a header name"),
+        (json!({ "url": "https://a.example/{{ x" }), "siaga.webhooks.thanks.url"),
+        (json!({ "url": "https://a.example/{{ network }}" }), "siaga.webhooks.thanks.url"),
         (json!({ "url": "https://a.example/../{{ pkey }}" }), "a segment of dots"),
-        (json!({ "body": folder.path().join("none") }), "siaga.calls.thanks.body"),
+        (json!({ "body": folder.path().join("none") }), "siaga.webhooks.thanks.body"),
         (json!({ "body": file("missing", "{{ depth }}") }), "missing, line 1"),
         (json!({ "body": file("no.json", "{{ text }},") }), "makes no JSON"),
         (json!({ "body": file("large", large) }), "larger than 20000"),
         (json!({ "body": file("xml", "<a>{{ text }}</a>"), "media_type": "text/csv+zip" }), "media_type"),
     ] {
-        let config = config(json!({ "thanks": call("report", more) }));
+        let config = config(json!({ "thanks": webhook("report", more) }));
         let error = check(&config, fixture::now()).unwrap_err().to_string();
-        assert!(error.contains(said) && error.contains("siaga.calls.thanks"), "{said}: {error}");
+        assert!(error.contains(expected) && error.contains("siaga.webhooks.thanks"), "{expected}: {error}");
     }
 }
 
-/// The configuration of `examples/calls`.
 fn examples() -> Config {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/calls/Siaga.toml");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/webhooks/Siaga.toml");
     let figment = Figment::new().merge(Toml::file(file).nested()).merge(("siaga.dataset", "empty"));
     Config::extract(&figment).unwrap()
 }
 
-/// The request that a call makes of a plain made-up event.
+/// The request for a plain example event.
 fn request_of(name: &str, config: &Config) -> Request {
-    let settings = &config.calls.by_name[name];
-    let composer = PayloadTemplate::new(name, settings, config, fixture::now()).unwrap();
+    let settings = &config.webhooks.by_name[name];
+    let template = PayloadTemplate::new(name, settings, config, fixture::now()).unwrap();
     let mut event = Event::sample(name, settings, Sample::Plain, fixture::now());
-    // Two areas need a comma.
+    // Two areas, so that the template needs a comma.
     if let Some(Value::Array(areas)) = event.values.get_mut("areas") {
         areas.extend_from_within(..1);
     }
-    composer.compose(&event, fixture::now()).unwrap()
+    template.render(&event, fixture::now()).unwrap()
 }
 
 #[test]
-fn the_examples_make_what_their_receivers_take() {
+fn the_examples_render_what_their_receivers_expect() {
     let config = examples();
     let example = |name| {
         let Request { method, url, headers, body } = request_of(name, &config);
@@ -81,17 +83,16 @@ fn the_examples_make_what_their_receivers_take() {
     assert!(body.contains("openstreetmap.org/?mlat=-6.18&mlon=106.83"), "{body}");
 }
 
-/// The body that a template makes.
 fn body_of(kind: &str, template: &str) -> Value {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&file, template).unwrap();
     let more = json!({ "personal": kind == "report", "body": file.path() });
-    let request = request_of("a", &config(json!({ "a": call(kind, more) })));
+    let request = request_of("a", &config(json!({ "a": webhook(kind, more) })));
     serde_json::from_slice(&request.body).unwrap()
 }
 
 #[test]
-fn the_templates_of_the_documentation_make_json() {
+fn the_templates_of_the_documentation_render_json() {
     let page = include_str!("../../../docs/webhooks.md");
     let blocks: Vec<&str> =
         page.split("```jinja\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();

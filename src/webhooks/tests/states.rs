@@ -1,10 +1,10 @@
-//! Flood states: collected, coalesced, and cut into requests.
+//! Flood states: collected, merged, and split into requests.
 
 use super::*;
 
 #[rocket::async_test]
-async fn changes_of_one_second_are_one_call_and_the_newest_state_of_an_area_counts() {
-    let mut bench = Bench::new(json!({ "states": call("state", json!({ "secret": SECRET })) })).await;
+async fn changes_of_one_second_are_one_request_with_the_newest_state_of_each_area() {
+    let mut bench = Bench::new(json!({ "states": webhook("state", json!({ "secret": SECRET })) })).await;
     for turn in 0..8 {
         for area in [1, 2, 5, 10, 30] {
             bench.set(area, 1 + turn % 4).await;
@@ -12,56 +12,55 @@ async fn changes_of_one_second_are_one_call_and_the_newest_state_of_an_area_coun
         bench.server.run(Duration::from_millis(100)).await;
     }
     bench.run(5).await;
-    let got = bench.receiver.got();
+    let got = bench.receiver.requests();
     assert!((1..=2).contains(&got.len()), "40 changes in a second: {}", got.len());
     assert!(got.iter().all(|got| got.signature.as_ref().is_some_and(|text| text.starts_with("v1,"))));
     let last: BTreeMap<_, _> = bench.receiver.states("areas").into_iter().collect();
     assert_eq!(last.len(), 5);
     assert!(last.values().all(|state| *state == 4), "{last:?}");
 
-    bench.receiver.forget();
-    bench.receiver.answers(|_| status(500));
+    bench.receiver.clear();
+    bench.receiver.respond_with(|_| status(500));
     for code in [1, 2, 3] {
         bench.set(1, code).await;
         bench.run(600).await;
     }
-    bench.receiver.is_back();
+    bench.receiver.recover();
     bench.run(600).await;
     assert_eq!(bench.receiver.states("areas"), [("1".to_owned(), json!(3))], "the states before are passed");
 }
 
 #[rocket::async_test]
-async fn changes_are_told_at_once_though_the_clock_was_ahead_before() {
-    let calls = json!({ "states": call("state", json!({})), "alerts": call("alert", json!({})) });
-    let mut bench = Bench::new(calls.clone()).await;
+async fn changes_are_sent_at_once_although_the_clock_was_ahead_before() {
+    let webhooks = json!({ "states": webhook("state", json!({})), "alerts": webhook("alert", json!({})) });
+    let mut bench = Bench::new(webhooks.clone()).await;
     let right = bench.clock.now();
     bench.clock.set(right.after(Duration::from_hours(2)));
     bench.set(1, 3).await;
     bench.run(3).await;
     assert_eq!(bench.receiver.states("areas"), [("1".to_owned(), json!(3))]);
     assert_eq!(bench.receiver.entries("alerts").len(), 1);
-    bench.receiver.forget();
+    bench.receiver.clear();
 
     bench.clock.set(right);
     bench.set(2, 4).await;
     bench.run(3).await;
     assert_eq!(bench.receiver.states("areas"), [("2".to_owned(), json!(4))]);
-    let told = bench.receiver.entries("alerts");
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0]["area_id"], "2");
-    bench.receiver.forget();
+    let sent = bench.receiver.entries("alerts");
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    assert_eq!(sent[0]["area_id"], "2");
+    bench.receiver.clear();
 
-    // A change of the area that was set ahead of the clock, and a server that starts meanwhile.
-    let mut server = bench.another(&calls);
+    // The area set while the clock was ahead changes, and a server starts meanwhile.
+    let mut server = bench.new_server(&webhooks);
     bench.set(1, 4).await;
     server.run(Duration::from_mins(2)).await;
     assert_eq!(bench.receiver.states("areas"), [("1".to_owned(), json!(4))]);
-    let told = bench.receiver.entries("alerts");
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(Timestamp::parse(told[0]["sent"].as_str().unwrap()).unwrap() <= bench.clock.now(), "{told:?}");
+    let sent = bench.receiver.entries("alerts");
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    assert!(Timestamp::parse(sent[0]["sent"].as_str().unwrap()).unwrap() <= bench.clock.now(), "{sent:?}");
 }
 
-/// A data set with many areas.
 fn many_areas(count: u64) -> Dataset {
     let area = |number: u64| {
         let corner = [100.0 + (number % 100) as f64 / 100.0, (number / 100) as f64 / 100.0];
@@ -76,11 +75,12 @@ fn many_areas(count: u64) -> Dataset {
 }
 
 #[rocket::async_test]
-async fn thousands_of_clearings_or_alerts_come_once_in_calls_of_at_most_20_kb() {
+async fn thousands_of_clearings_or_alerts_are_sent_once_in_requests_of_at_most_20_kb() {
     for (kind, list, count, codes, most) in
         [("state", "areas", 2_698, &[3, 0][..], 50), ("alert", "alerts", 1_000, &[3], usize::MAX)]
     {
-        let mut bench = Bench::with_dataset(many_areas(count), json!({ "all": call(kind, json!({})) })).await;
+        let mut bench =
+            Bench::with_dataset(many_areas(count), json!({ "all": webhook(kind, json!({})) })).await;
         for code in codes {
             let state = FloodState::try_from(*code).ok();
             for first in (1..=count).step_by(1_000) {
@@ -92,7 +92,7 @@ async fn thousands_of_clearings_or_alerts_come_once_in_calls_of_at_most_20_kb() 
             }
         }
         bench.run(30).await;
-        let got = bench.receiver.got();
+        let got = bench.receiver.requests();
         let largest = got.iter().map(|got| got.size).max();
         assert!(largest <= Some(20_000) && got.len() <= most, "{kind}: {} of {largest:?}", got.len());
         let states = bench.receiver.states(list);

@@ -1,40 +1,41 @@
-//! What a call does next, and what becomes of an event that was tried before.
+//! Chooses the next event of a webhook, and what to do about it.
 
 use super::super::event::{Ack, Entry, Event};
 use super::super::payload_template::PayloadError;
-use super::trials::Trial;
-use super::{AREAS, Action, COLLECTED, Worker};
+use super::pending_event::PendingEvent;
+use super::{Action, COLLECT_FOR, MAX_AREAS, Worker};
 use crate::config::EventKind;
 use crate::model::{ReportKey, Timestamp};
 use crate::stores::StoreError;
 
 impl Worker {
-    /// Returns what to do about the next event in order, without those on trial.
+    /// Returns the action for the next event in order, without pending and deferred ones.
     pub(super) async fn next_action(&mut self, now: Timestamp) -> Result<Action, StoreError> {
-        match self.settings.on {
+        match self.settings.event {
             EventKind::Report => self.next_report(now).await,
             _ => self.next_entries(now).await,
         }
     }
 
-    /// Returns what to do about an event that was tried. What has happened since is an event of its own.
+    /// Returns the action for an event that was attempted before. Later changes are events of their own.
     pub(super) async fn retry(&mut self, ack: &Ack, now: Timestamp) -> Result<Action, StoreError> {
         match ack {
             Ack::Report(key) => self.report(*key, now).await,
             Ack::Entries(marks) => {
-                let present = self.lists.present(now, self.checkpoint.waiting()).await?;
-                let is_left = |entry: &&Entry| marks.contains(&entry.ack()) && !self.checkpoint.has(entry);
-                Ok(self.entries(present.iter().filter(is_left).collect(), now))
+                let present = self.lists.entries_at(now, self.checkpoint.waiting_since()).await?;
+                let is_unsent =
+                    |entry: &&Entry| marks.contains(&entry.ack()) && !self.checkpoint.contains(entry);
+                Ok(self.entries(present.iter().filter(is_unsent).collect(), now))
             }
         }
     }
 
     async fn next_report(&mut self, now: Timestamp) -> Result<Action, StoreError> {
-        let after_trial = match &self.trial {
-            Some(Trial { event: Ack::Report(key), .. }) => key.next(),
+        let next_key = match &self.pending {
+            Some(PendingEvent { ack: Ack::Report(key), .. }) => key.next(),
             _ => None,
         };
-        let first = after_trial.max(self.checkpoint.next_report()).unwrap_or(ReportKey::FIRST);
+        let first = next_key.max(self.checkpoint.next_report()).unwrap_or(ReportKey::FIRST);
         match self.reports.next(first).await? {
             Some((key, true)) => self.report(key, now).await,
             Some((key, false)) => Ok(Action::Acknowledge(Ack::Report(key), 0)),
@@ -44,52 +45,51 @@ impl Worker {
 
     async fn report(&self, key: ReportKey, now: Timestamp) -> Result<Action, StoreError> {
         Ok(match self.reports.event(&self.name, key).await? {
-            Some(event) if event.at < now.before(self.settings.lasting) => Action::Acknowledge(event.ack, 1),
+            Some(event) if event.at < now.before(self.settings.max_age) => Action::Acknowledge(event.ack, 1),
             Some(event) => self.send(event, now),
-            // Readers do not see it any more.
+            // No longer public.
             None => Action::Acknowledge(Ack::Report(key), 0),
         })
     }
 
     async fn next_entries(&mut self, now: Timestamp) -> Result<Action, StoreError> {
-        let present = self.lists.present(now, self.checkpoint.waiting()).await?;
-        let gone = self.checkpoint.without(&present);
-        if !gone.is_empty() {
-            return Ok(Action::Acknowledge(Ack::Entries(gone), 0));
+        let present = self.lists.entries_at(now, self.checkpoint.waiting_since()).await?;
+        let removals = self.checkpoint.removals(&present);
+        if !removals.is_empty() {
+            return Ok(Action::Acknowledge(Ack::Entries(removals), 0));
         }
-        let is_on_trial = |entry: &Entry| {
+        let is_pending = |entry: &Entry| {
             let ack = entry.ack();
-            let mut trials = self.trial.iter().chain(&self.aside);
-            trials.any(|trial| matches!(&trial.event, Ack::Entries(marks) if marks.contains(&ack)))
+            let mut attempted = self.pending.iter().chain(&self.deferred);
+            attempted.any(|pending| matches!(&pending.ack, Ack::Entries(marks) if marks.contains(&ack)))
         };
-        let is_new = |entry: &&Entry| !self.checkpoint.has(entry) && !is_on_trial(entry);
+        let is_new = |entry: &&Entry| !self.checkpoint.contains(entry) && !is_pending(entry);
         let new: Vec<_> = present.iter().filter(is_new).collect();
         if new.is_empty() {
-            self.collecting = None;
+            self.collecting_since = None;
             return Ok(Action::Wait);
         }
-        let is_late = new.iter().any(|entry| entry.at < now.before(self.settings.lasting));
-        let collected = self.collecting.get_or_insert(now).after(COLLECTED);
-        if self.settings.on == EventKind::State && now < collected && !is_late {
+        let is_late = new.iter().any(|entry| entry.at < now.before(self.settings.max_age));
+        let collected = self.collecting_since.get_or_insert(now).after(COLLECT_FOR);
+        if self.settings.event == EventKind::State && now < collected && !is_late {
             return Ok(Action::Wait);
         }
         Ok(self.entries(new, now))
     }
 
-    /// Returns what to do about entries of a list: drops those that are too old, then sends as many as fit.
+    /// Drops entries that are too old, if there are any; otherwise sends as many as fit into one request.
     fn entries(&self, mut entries: Vec<&Entry>, now: Timestamp) -> Action {
         entries.sort_by_key(|entry| entry.order());
-        let oldest = now.before(self.settings.lasting);
+        let oldest = now.before(self.settings.max_age);
         let old: Vec<_> =
             entries.iter().take_while(|entry| entry.at < oldest).map(|entry| entry.ack()).collect();
         if !old.is_empty() || entries.is_empty() {
             let count = old.len() as u64;
             return Action::Acknowledge(Ack::Entries(old), count);
         }
-        entries.truncate(if self.settings.on == EventKind::Source { 1 } else { AREAS });
+        entries.truncate(if self.settings.event == EventKind::Source { 1 } else { MAX_AREAS });
         loop {
-            match self.send(Event::entries(&self.name, self.settings.on, &entries), now) {
-                // Fewer may fit.
+            match self.send(Event::entries(&self.name, self.settings.event, &entries), now) {
                 Action::Skip(_, PayloadError::TooLarge) if entries.len() > 1 => {
                     entries.truncate(entries.len() * 3 / 4);
                 }
@@ -99,7 +99,7 @@ impl Worker {
     }
 
     fn send(&self, event: Event, now: Timestamp) -> Action {
-        match self.composer.compose(&event, now) {
+        match self.template.render(&event, now) {
             Ok(request) => Action::Send(Box::new(event), request),
             Err(reason) => Action::Skip(Box::new(event), reason),
         }

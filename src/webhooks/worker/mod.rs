@@ -1,10 +1,10 @@
 mod actions;
-mod trials;
+mod pending_event;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::trials::{Trial, Turn};
+use self::pending_event::{Candidate, PendingEvent};
 use super::Shared;
 use super::checkpoint::Checkpoint;
 use super::event::{Ack, Event};
@@ -18,52 +18,50 @@ use crate::model::Timestamp;
 use crate::stores::StoreError;
 use crate::telemetry::DeliveryOutcome;
 
-/// How long after a request the next one of the same call begins: at most ten a second.
-const PACE: Duration = Duration::from_millis(100);
-/// How long changes of states are collected for one call.
-const COLLECTED: Duration = Duration::from_secs(1);
-/// How many areas one call has at most.
-const AREAS: usize = 100;
-/// How often to look for something to send.
-pub(super) const LOOK: Duration = Duration::from_millis(250);
+/// Shortest time between the starts of two requests of a webhook: at most ten a second.
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
+/// How long changes of flood states are collected into one request.
+const COLLECT_FOR: Duration = Duration::from_secs(1);
+/// Most areas in one request.
+const MAX_AREAS: usize = 100;
+/// How often to look for new events.
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Sends the events of one call, one after the other.
+/// Sends the events of one webhook, one at a time.
 pub(super) struct Worker {
     name: String,
     settings: WebhookSettings,
-    composer: PayloadTemplate,
-    /// Tests replace it.
+    template: PayloadTemplate,
+    /// Replaced by tests.
     pub(super) client: Arc<dyn Transport>,
     shared: Shared,
     reports: ReportReader,
     lists: ListReader,
-    /// The number of the term in which the checkpoint was read.
-    term: Option<u64>,
+    /// Epoch of the lease in which the checkpoint was read.
+    epoch: Option<u64>,
     version: u64,
     checkpoint: Checkpoint,
-    /// Since when there is something on the list that was not sent.
-    collecting: Option<Timestamp>,
-    /// The oldest event that the receiver has not taken. Later ones wait for it.
-    trial: Option<Trial>,
-    /// Events that the receiver has not taken, though it has taken later ones. They are tried beside those.
-    aside: Vec<Trial>,
-    /// How many requests the receiver has not taken since it last took one.
+    /// When the first unsent change was seen.
+    collecting_since: Option<Timestamp>,
+    /// The oldest event that the receiver has not accepted. Later ones wait for it.
+    pending: Option<PendingEvent>,
+    /// Events that the receiver has not accepted, although it accepted later ones. Retried between later ones.
+    deferred: Vec<PendingEvent>,
+    /// Requests that failed since the receiver last accepted one.
     failures: u32,
-    /// Whether the next request is for the event after the one on trial: to find out whether the receiver takes others.
+    /// Whether the next request is a probe: for the event after the pending one.
     is_probing: bool,
-    /// When the next request may be sent.
+    /// Earliest time of the next request.
     due: Timestamp,
-    /// When the worker looked last.
-    looked: Timestamp,
+    last_step: Timestamp,
 }
 
 /// What to do next.
 enum Action {
-    /// Nothing yet.
     Wait,
-    /// Go on without a request. So many events were too old.
+    /// Continue without a request. This many events were too old.
     Acknowledge(Ack, u64),
-    /// Go on, because there is no request for this event.
+    /// Continue: no request could be rendered for this event.
     Skip(Box<Event>, PayloadError),
     Send(Box<Event>, Request),
 }
@@ -72,52 +70,49 @@ impl Worker {
     pub(super) fn new(
         name: &str,
         settings: WebhookSettings,
-        composer: PayloadTemplate,
+        template: PayloadTemplate,
         client: impl Transport,
         shared: Shared,
     ) -> Self {
         Self {
             name: name.to_owned(),
-            composer,
+            template,
             client: Arc::new(client),
             reports: ReportReader::new(shared.clone(), settings.clone()),
             lists: ListReader::new(shared.clone(), settings.clone()),
             settings,
             shared,
-            term: None,
+            epoch: None,
             version: 0,
             checkpoint: Checkpoint::default(),
-            collecting: None,
-            trial: None,
-            aside: Vec::new(),
+            collecting_since: None,
+            pending: None,
+            deferred: Vec::new(),
             failures: 0,
             is_probing: false,
             due: Timestamp::EPOCH,
-            looked: Timestamp::EPOCH,
+            last_step: Timestamp::EPOCH,
         }
     }
 
-    /// Does the next thing if it is due: reads, sends or waits. Returns when to go on.
-    ///
-    /// # Errors
-    ///
-    /// If the store fails. Then nothing is lost: the same is done again.
+    /// Reads, sends or waits, and returns when to continue. If the store fails, nothing is lost: the next step does the same
+    /// again.
     pub(super) async fn step(&mut self) -> Result<Timestamp, StoreError> {
         let now = self.shared.clock.now();
-        if now < self.looked {
-            // The clock has stepped back: what is left to wait stays the same.
-            let trials = self.trial.iter_mut().chain(&mut self.aside).map(|trial| &mut trial.due);
-            for due in trials.chain([&mut self.due]) {
-                *due = now.after(due.since(self.looked));
+        if now < self.last_step {
+            // The clock has stepped back: keep the remaining waits.
+            let dues = self.pending.iter_mut().chain(&mut self.deferred).map(|pending| &mut pending.due);
+            for due in dues.chain([&mut self.due]) {
+                *due = now.after(due.since(self.last_step));
             }
         }
-        self.looked = now;
-        let later = now.after(LOOK);
-        let Some(term) = self.shared.lease.epoch() else {
-            self.term = None;
+        self.last_step = now;
+        let later = now.after(POLL_INTERVAL);
+        let Some(epoch) = self.shared.lease.epoch() else {
+            self.epoch = None;
             return Ok(later);
         };
-        if self.term != Some(term) && !self.begin(Some(term)).await? {
+        if self.epoch != Some(epoch) && !self.load_checkpoint(Some(epoch)).await? {
             return Ok(now);
         }
         if self.checkpoint.off {
@@ -126,169 +121,179 @@ impl Worker {
         if now < self.due {
             return Ok(self.due.min(later));
         }
-        let call = self.name.clone();
-        let (turn, action) = self.next_turn(now).await?;
+        let webhook = self.name.clone();
+        let (candidate, action) = self.next_candidate(now).await?;
         let ack = match action {
             Action::Wait => {
-                if self.trial.is_none() {
-                    self.keep_waiting(None).await?;
+                if self.pending.is_none() {
+                    self.save_waiting_since(None).await?;
                 }
                 return Ok(later);
             }
             Action::Acknowledge(ack, 0) => ack,
             Action::Acknowledge(ack, count) => {
-                tracing::warn!(call, count, "events were not told within siaga.calls.{call}.for: dropped");
-                self.shared.metrics.called(&call, DeliveryOutcome::Dropped, count);
+                tracing::warn!(
+                    webhook,
+                    count,
+                    "events were not accepted within siaga.webhooks.{webhook}.max_age: dropped"
+                );
+                self.shared.metrics.count_deliveries(&webhook, DeliveryOutcome::Dropped, count);
                 ack
             }
             Action::Skip(event, reason) => {
                 let id = &event.id;
-                tracing::error!(call, id, "there is no request for an event, which is skipped: {reason}");
-                self.shared.metrics.called(&call, DeliveryOutcome::Skipped, 1);
+                tracing::error!(
+                    webhook,
+                    id,
+                    "cannot render the request for an event, which is skipped: {reason}"
+                );
+                self.shared.metrics.count_deliveries(&webhook, DeliveryOutcome::Skipped, 1);
                 event.ack
             }
             Action::Send(event, request) => {
                 let client = Arc::clone(&self.client);
-                // The semaphore is never closed.
                 let permit = self.shared.permits.acquire().await.ok();
-                // A permit can take long, and the lease may have ended meanwhile.
-                if self.shared.lease.epoch().is_none_or(|present| present != term) {
+                // Waiting for the permit can outlast the lease.
+                if self.shared.lease.epoch().is_none_or(|present| present != epoch) {
                     return Ok(later);
                 }
-                let begun = self.shared.clock.now();
-                let outcome = client.post(request).await;
+                let started = self.shared.clock.now();
+                let outcome = client.send(request).await;
                 drop(permit);
-                self.due = begun.after(PACE);
-                self.settle(turn, &event, &outcome).await?;
+                self.due = started.after(MIN_INTERVAL);
+                self.handle_outcome(candidate, &event, &outcome).await?;
                 return Ok(self.due.min(later));
             }
         };
-        self.end(turn);
+        self.finish(candidate);
         self.acknowledge(&ack).await?;
         Ok(self.due.min(later))
     }
 
-    /// Reads the checkpoint; a new call begins now. Without a term, which needs no lease, it is read again once this server sends.
-    /// Returns `false` if another server has begun the call meanwhile.
-    pub(super) async fn begin(&mut self, term: Option<u64>) -> Result<bool, StoreError> {
+    /// Loads the checkpoint; a new webhook starts with later events. Without an epoch (no lease needed) it is loaded again once
+    /// this server sends. Returns `false` if another server has created the checkpoint meanwhile.
+    pub(super) async fn load_checkpoint(&mut self, epoch: Option<u64>) -> Result<bool, StoreError> {
         let now = self.shared.clock.now();
-        let kept = self.shared.store.webhook_states().await?.remove(&self.name);
-        self.version = kept.as_ref().map_or(0, |kept| kept.version);
-        self.checkpoint = kept.map(|kept| Checkpoint::read(&kept.text)).unwrap_or_default();
+        let state = self.shared.store.webhook_states().await?.remove(&self.name);
+        self.version = state.as_ref().map_or(0, |state| state.version);
+        self.checkpoint = state.map(|state| Checkpoint::read(&state.text)).unwrap_or_default();
         self.reports.reset();
-        (self.trial, self.failures, self.is_probing, self.due) = (None, 0, false, now);
-        let aside = self.checkpoint.reports_aside().map(Ack::Report);
-        self.aside = aside.map(|event| Trial { event, tries: 1, due: now }).collect();
-        self.checkpoint.on.get_or_insert(self.settings.on);
-        if !self.checkpoint.has_begun(self.settings.on) {
-            let (last, entries) = match self.settings.on {
+        (self.pending, self.failures, self.is_probing, self.due) = (None, 0, false, now);
+        let deferred = self.checkpoint.deferred_reports().map(Ack::Report);
+        self.deferred = deferred.map(|ack| PendingEvent { ack, attempts: 1, due: now }).collect();
+        self.checkpoint.event.get_or_insert(self.settings.event);
+        if !self.checkpoint.is_initialized(self.settings.event) {
+            let (last, entries) = match self.settings.event {
                 EventKind::Report => {
                     let last = self.shared.store.reports_from(None, 1).await?;
                     (last.first().map(|last| last.key), Arc::default())
                 }
-                // Those that are silent now are sent.
+                // Sources that are silent now are sent.
                 EventKind::Source => (None, Arc::default()),
-                _ => (None, self.lists.present(now, None).await?),
+                _ => (None, self.lists.entries_at(now, None).await?),
             };
-            self.checkpoint.begin(self.settings.on, last, &entries);
-            if !self.keep().await? {
+            self.checkpoint.initialize(self.settings.event, last, &entries);
+            if !self.save().await? {
                 return Ok(false);
             }
         }
-        self.term = term;
+        self.epoch = epoch;
         self.shared.statuses.set(&self.name, &self.checkpoint);
         Ok(true)
     }
 
-    /// Goes on as the outcome of a try says.
-    async fn settle(&mut self, turn: Turn, event: &Event, outcome: &Outcome) -> Result<(), StoreError> {
-        let (call, id) = (self.name.clone(), &event.id);
-        let tries = 1 + match turn {
-            Turn::Next => self.trial.as_ref().map_or(0, |trial| trial.tries),
-            Turn::Probe => 0,
-            Turn::Aside(index) => self.aside[index].tries,
+    /// Applies the retry policy to the outcome of an attempt.
+    async fn handle_outcome(
+        &mut self,
+        candidate: Candidate,
+        event: &Event,
+        outcome: &Outcome,
+    ) -> Result<(), StoreError> {
+        let (webhook, id) = (self.name.clone(), &event.id);
+        let attempts = 1 + match candidate {
+            Candidate::Next => self.pending.as_ref().map_or(0, |pending| pending.attempts),
+            Candidate::Probe => 0,
+            Candidate::Deferred(index) => self.deferred[index].attempts,
         };
-        // One that was set aside tells nothing about the receiver.
-        let failures = if matches!(turn, Turn::Aside(_)) { tries } else { self.failures + 1 };
-        let next = next_step(id, tries, failures, outcome);
-        let counted = match next {
+        // A deferred event says nothing about the receiver.
+        let failures = if matches!(candidate, Candidate::Deferred(_)) { attempts } else { self.failures + 1 };
+        let next = next_step(id, attempts, failures, outcome);
+        let counted_as = match next {
             NextStep::Done => DeliveryOutcome::Sent,
             NextStep::Retry(_) | NextStep::Disable => DeliveryOutcome::Failed,
             NextStep::Discard => DeliveryOutcome::Skipped,
         };
-        self.shared.metrics.called(&call, counted, 1);
+        self.shared.metrics.count_deliveries(&webhook, counted_as, 1);
         match next {
-            NextStep::Done if turn == Turn::Probe => self.set_aside(),
-            NextStep::Done if self.checkpoint.waiting().is_some() => {
-                tracing::info!(call, "the receiver of a call is back");
+            NextStep::Done if candidate == Candidate::Probe => self.defer(),
+            NextStep::Done if self.checkpoint.waiting_since().is_some() => {
+                tracing::info!(webhook, "the receiver of a webhook accepts requests again");
             }
             NextStep::Done => {}
             NextStep::Retry(wait) => {
                 let due = self.due.max(self.shared.clock.now().after(wait));
                 if failures == 1 {
-                    tracing::warn!(call, id, ?outcome, "a call failed and is tried again");
+                    tracing::warn!(webhook, id, ?outcome, "a webhook request failed and is retried");
                 }
-                let trial = Trial { event: event.ack.clone(), tries, due };
-                match turn {
-                    Turn::Aside(index) => self.aside[index] = trial,
-                    Turn::Probe => self.is_probing = false,
-                    Turn::Next => {
+                let pending = PendingEvent { ack: event.ack.clone(), attempts, due };
+                match candidate {
+                    Candidate::Deferred(index) => self.deferred[index] = pending,
+                    Candidate::Probe => self.is_probing = false,
+                    Candidate::Next => {
                         self.failures = failures;
-                        self.is_probing = self.probes_after(failures, outcome);
-                        self.trial = Some(trial);
-                        self.keep_waiting(Some(event.at)).await?;
+                        self.is_probing = self.is_probe_due(failures, outcome);
+                        self.pending = Some(pending);
+                        self.save_waiting_since(Some(event.at)).await?;
                     }
                 }
                 return Ok(());
             }
             NextStep::Discard => {
-                tracing::error!(call, id, ?outcome, "the receiver refuses an event, which is skipped");
+                tracing::error!(webhook, id, ?outcome, "the receiver rejects an event, which is skipped");
             }
             NextStep::Disable => {
                 tracing::error!(
-                    call,
-                    "the receiver wants no more calls (410): off until siaga calls resume {call}"
+                    webhook,
+                    "the receiver wants no more requests (410): off until siaga webhooks resume {webhook}"
                 );
                 self.checkpoint.off = true;
-                return self.keep().await.map(drop);
+                return self.save().await.map(drop);
             }
         }
         self.failures = 0;
-        self.end(turn);
-        self.checkpoint.wait(None);
+        self.finish(candidate);
+        self.checkpoint.set_waiting_since(None);
         self.acknowledge(&event.ack).await
     }
 
-    /// Goes on after something that is done.
     async fn acknowledge(&mut self, ack: &Ack) -> Result<(), StoreError> {
-        // What is still on trial must not be lost behind it.
-        if let Some(Trial { event: Ack::Report(key), .. }) = &self.trial {
-            self.checkpoint.set_aside(*key);
+        // A pending report must not be lost when the checkpoint passes it.
+        if let Some(PendingEvent { ack: Ack::Report(key), .. }) = &self.pending {
+            self.checkpoint.defer(*key);
         }
         self.checkpoint.acknowledge(ack);
-        self.keep().await.map(drop)
+        self.save().await.map(drop)
     }
 
-    /// Keeps since when an event waits, if that has changed.
-    async fn keep_waiting(&mut self, since: Option<Timestamp>) -> Result<(), StoreError> {
-        if self.checkpoint.waiting() == since {
+    async fn save_waiting_since(&mut self, since: Option<Timestamp>) -> Result<(), StoreError> {
+        if self.checkpoint.waiting_since() == since {
             return Ok(());
         }
-        self.checkpoint.wait(since);
-        self.keep().await.map(drop)
+        self.checkpoint.set_waiting_since(since);
+        self.save().await.map(drop)
     }
 
-    /// Keeps the checkpoint. If a command or another server has changed it meanwhile, it is read again.
-    async fn keep(&mut self) -> Result<bool, StoreError> {
-        let kept =
+    /// Saves the checkpoint. Returns `false` if a command or another server has changed it; the next step loads it again.
+    async fn save(&mut self) -> Result<bool, StoreError> {
+        let saved =
             self.shared.store.put_webhook_state(&self.name, self.version, &self.checkpoint.text()).await;
-        if let Ok(true) = kept {
+        if let Ok(true) = saved {
             self.version += 1;
             self.shared.statuses.set(&self.name, &self.checkpoint);
         } else {
-            // After a failure it may have been kept. No term has this number, so the next step reads the store.
-            self.term = Some(u64::MAX);
+            // The write may have succeeded: force a reload (no epoch has this number).
+            self.epoch = Some(u64::MAX);
         }
-        kept
+        saved
     }
 }

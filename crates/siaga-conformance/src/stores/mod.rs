@@ -207,10 +207,10 @@ macro_rules! store_suite {
             of_concurrent_times_the_latest_is_kept,
         }
         $crate::store_suite! { @ unless_excepted $fresh, webhooks =>
-            what_is_kept_is_replaced_only_by_its_version,
-            of_concurrent_replacements_exactly_one_succeeds,
-            reports_are_read_by_their_keys_in_parts,
-            nothing_is_open_while_nothing_is_written,
+            a_webhook_state_is_replaced_only_with_its_version,
+            exactly_one_concurrent_replacement_succeeds,
+            reports_are_read_in_pages_by_key,
+            no_write_is_open_while_nothing_is_written,
         }
         $crate::store_suite! { @ unless_excepted $fresh, gauges =>
             gauges_are_listed_by_identifier_with_the_readings_of_the_window,

@@ -1,4 +1,4 @@
-//! What is kept of outgoing calls, and the order in which reports are read for them.
+//! States of webhooks, and the order in which their reports are read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,24 +11,24 @@ use crate::fixture::now;
 use siaga::model::{AreaSelector, DisasterType, ReportKey};
 use siaga::stores::{ReportQuery, Store, WebhookState, Window};
 
-async fn kept(store: &dyn Store, name: &str) -> Option<(u64, String)> {
+async fn stored(store: &dyn Store, name: &str) -> Option<(u64, String)> {
     store.webhook_states().await.unwrap().remove(name).map(|WebhookState { version, text }| (version, text))
 }
 
-pub async fn what_is_kept_is_replaced_only_by_its_version(fresh: &dyn FreshStore) {
+pub async fn a_webhook_state_is_replaced_only_with_its_version(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     assert!(store.webhook_states().await.unwrap().is_empty());
-    assert!(!store.put_webhook_state("thanks", 1, "early").await.unwrap(), "nothing is kept yet");
+    assert!(!store.put_webhook_state("thanks", 1, "early").await.unwrap(), "nothing is stored yet");
     assert!(store.put_webhook_state("thanks", 0, "first").await.unwrap());
     assert!(!store.put_webhook_state("thanks", 0, "again").await.unwrap());
     assert!(store.put_webhook_state("other", 0, "\u{1f30a} \"'").await.unwrap());
     assert!(store.put_webhook_state("thanks", 1, "second").await.unwrap());
     assert!(!store.put_webhook_state("thanks", 1, "late").await.unwrap());
-    assert_eq!(kept(&*store, "thanks").await, Some((2, "second".to_owned())));
-    assert_eq!(kept(&*store, "other").await, Some((1, "\u{1f30a} \"'".to_owned())));
+    assert_eq!(stored(&*store, "thanks").await, Some((2, "second".to_owned())));
+    assert_eq!(stored(&*store, "other").await, Some((1, "\u{1f30a} \"'".to_owned())));
 }
 
-pub async fn of_concurrent_replacements_exactly_one_succeeds(fresh: &dyn FreshStore) {
+pub async fn exactly_one_concurrent_replacement_succeeds(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     for version in 0..3 {
         let trying = (0..8).map(|server| {
@@ -44,11 +44,11 @@ pub async fn of_concurrent_replacements_exactly_one_succeeds(fresh: &dyn FreshSt
         let done = join_all(trying).await;
         let done: Vec<_> = done.into_iter().filter_map(|server| server.unwrap()).collect();
         assert_eq!(done.len(), 1, "{done:?}");
-        assert_eq!(kept(&*store, "lease").await, Some((version + 1, done[0].to_string())));
+        assert_eq!(stored(&*store, "lease").await, Some((version + 1, done[0].to_string())));
     }
 }
 
-pub async fn reports_are_read_by_their_keys_in_parts(fresh: &dyn FreshStore) {
+pub async fn reports_are_read_in_pages_by_key(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let mut known = Vec::new();
     for disaster in [None, Some(DisasterType::Prep)] {
@@ -65,7 +65,7 @@ pub async fn reports_are_read_by_their_keys_in_parts(fresh: &dyn FreshStore) {
         first = part.last().and_then(|last| last.key.next());
         all.extend(part);
     }
-    // A list leaves out what is dated ahead.
+    // Lists exclude reports dated in the future.
     all.retain(|report| report.content.created_at <= now());
     assert_eq!(all.iter().map(|report| report.key).collect::<Vec<_>>(), known);
     let last = store.reports_from(None, 1).await.unwrap();
@@ -73,7 +73,7 @@ pub async fn reports_are_read_by_their_keys_in_parts(fresh: &dyn FreshStore) {
     assert!(store.reports_from(Some(ReportKey::LAST), 2).await.unwrap().is_empty());
 }
 
-pub async fn nothing_is_open_while_nothing_is_written(fresh: &dyn FreshStore) {
+pub async fn no_write_is_open_while_nothing_is_written(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     assert!(store.open_writes().await.unwrap().is_empty());
 }

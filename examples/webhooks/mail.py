@@ -1,4 +1,4 @@
-"""Sends the body of each call as a mail, by the mail server of this machine: python3 mail.py 8025 staff@agency.example"""
+"""Sends the body of each request as a mail, by the mail server of this machine: python3 mail.py 8025 staff@agency.example"""
 import smtplib, sys
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, HTTPServer

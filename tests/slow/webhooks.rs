@@ -1,4 +1,4 @@
-//! Outgoing calls on a database that others write to as well.
+//! Webhooks on a database that others write to as well.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -17,10 +17,10 @@ use crate::postgres::Database;
 use crate::running::KEY;
 use crate::server::{Server, built, figment};
 
-/// Several times as long as a server takes to look for something to tell.
+/// Several polling intervals of a webhook.
 const LOOKS: Duration = Duration::from_secs(2);
 
-/// A program that receives calls.
+/// A program that receives webhook requests.
 struct Receiver {
     url: String,
     bodies: Arc<Mutex<Vec<Value>>>,
@@ -45,7 +45,6 @@ impl Receiver {
     }
 }
 
-/// Takes the requests of a connection.
 async fn receive(mut stream: TcpStream, received: Arc<Mutex<Vec<Value>>>) {
     let mut bytes = Vec::new();
     loop {
@@ -61,20 +60,20 @@ async fn receive(mut stream: TcpStream, received: Arc<Mutex<Vec<Value>>>) {
     }
 }
 
-/// A server that calls a receiver, the database, and the connections of two others.
+/// A server with a webhook, the database, and the connections of two others.
 async fn served(on: &str) -> (Receiver, Server, [PgConnection; 2], Database) {
     let (receiver, database) = (Receiver::listen().await, Database::with_fixture().await);
     let figment = figment(&database.url())
-        .merge(("siaga.calls.test.url", &receiver.url))
-        .merge(("siaga.calls.test.on", on))
-        .merge(("siaga.calls.test.private", true));
+        .merge(("siaga.webhooks.test.url", &receiver.url))
+        .merge(("siaga.webhooks.test.event", on))
+        .merge(("siaga.webhooks.test.private", true));
     let server = Server::of(built(figment).await.unwrap()).await;
     let url = database.url();
     let other = async || PgConnection::connect(&url).await.unwrap();
     let mut others = [other().await, other().await];
     let begun = "SELECT count(*) FROM calls WHERE name = 'test'";
     let look = async || sqlx::query_scalar::<_, i64>(begun).fetch_one(&mut others[0]).await.unwrap();
-    eventually("the call begins", LONG, look, |count| *count == 1).await;
+    eventually("the webhook starts", LONG, look, |count| *count == 1).await;
     (receiver, server, others, database)
 }
 
@@ -122,7 +121,7 @@ fn a_report_of_an_open_transaction_comes_before_a_later_one_that_is_committed() 
 }
 
 #[test]
-fn a_state_of_an_open_transaction_is_told_though_a_later_one_is_committed_first() {
+fn a_state_of_an_open_transaction_is_sent_although_a_later_one_is_committed_first() {
     block_on(async {
         let (receiver, _server, [mut slow, mut fast], _database) = served("state").await;
         slow.execute("BEGIN").await.unwrap();
@@ -150,22 +149,22 @@ fn told(receiver: &Receiver) -> [Vec<String>; 2] {
 }
 
 #[test]
-fn of_two_processes_on_one_database_one_tells_alerts_and_attention_and_the_other_goes_on_after_a_kill() {
+fn exactly_one_of_two_processes_sends_alerts_and_attention_and_the_other_takes_over_after_a_kill() {
     block_on(async {
         let (receiver, database) = (Receiver::listen().await, Database::with_fixture().await);
         let url = database.url();
         let kept = Kept::in_database(&url)
-            .with("SIAGA_CALLS__ALERT__URL", &receiver.url)
-            .with("SIAGA_CALLS__ALERT__ON", "alert")
-            .with("SIAGA_CALLS__ALERT__PRIVATE", "true")
-            .with("SIAGA_CALLS__ATTENTION__URL", &receiver.url)
-            .with("SIAGA_CALLS__ATTENTION__ON", "attention")
-            .with("SIAGA_CALLS__ATTENTION__PRIVATE", "true");
+            .with("SIAGA_WEBHOOKS__ALERT__URL", &receiver.url)
+            .with("SIAGA_WEBHOOKS__ALERT__EVENT", "alert")
+            .with("SIAGA_WEBHOOKS__ALERT__PRIVATE", "true")
+            .with("SIAGA_WEBHOOKS__ATTENTION__URL", &receiver.url)
+            .with("SIAGA_WEBHOOKS__ATTENTION__EVENT", "attention")
+            .with("SIAGA_WEBHOOKS__ATTENTION__PRIVATE", "true");
         let (first, second) = (kept.start(), kept.start());
         let mut begun = PgConnection::connect(&url).await.unwrap();
         let count = "SELECT count(*) FROM calls WHERE name IN ('alert', 'attention')";
         let look = async || sqlx::query_scalar::<_, i64>(count).fetch_one(&mut begun).await.unwrap();
-        eventually("both calls begin", LONG, look, |count| *count == 2).await;
+        eventually("both webhooks start", LONG, look, |count| *count == 2).await;
         assert_eq!(second.set(KEY, 5, 4), 200);
         let alerts = async || told(&receiver)[0].clone();
         eventually("the alert", LONG, alerts, |alerts| alerts.len() == 1).await;

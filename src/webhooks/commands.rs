@@ -1,4 +1,4 @@
-//! What commands do with calls, while servers may run.
+//! Operations of the command line on webhooks; servers may run meanwhile.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,57 +16,44 @@ use crate::model::{AreaSelector, DisasterType, ReportKey, Timestamp};
 use crate::schema::resources::Sample;
 use crate::stores::{ReportQuery, Store, StoreError, Window};
 
-/// Returns how far each call has come.
-///
-/// # Errors
-///
-/// Those of the store.
 pub(crate) async fn checkpoints(store: &dyn Store) -> Result<BTreeMap<String, Checkpoint>, StoreError> {
-    let mut kept = store.webhook_states().await?;
-    kept.remove(NAME);
-    Ok(kept.into_iter().map(|(name, kept)| (name, Checkpoint::read(&kept.text))).collect())
+    let mut states = store.webhook_states().await?;
+    states.remove(NAME);
+    Ok(states.into_iter().map(|(name, state)| (name, Checkpoint::read(&state.text))).collect())
 }
 
-/// Changes how far a call has come. The server that sends reads it again within 5 s.
-///
-/// # Errors
-///
-/// Those of the store.
-pub(crate) async fn change(
+/// Changes a checkpoint. The server that sends reads it again within 5 s.
+pub(crate) async fn update_checkpoint(
     store: &dyn Store,
     name: &str,
     change: impl Fn(&mut Checkpoint),
 ) -> Result<(), StoreError> {
-    let changed = |text: Option<&str>| {
+    let updated = |text: Option<&str>| {
         let mut checkpoint = text.map(Checkpoint::read).unwrap_or_default();
         change(&mut checkpoint);
         Some(checkpoint.text())
     };
-    replace(store, name, changed).await?;
-    // The lease stays, but a new version makes the server that sends read all checkpoints again.
-    replace(store, NAME, |lease| lease.map(str::to_owned)).await
+    replace_state(store, name, updated).await?;
+    // A new version of the unchanged lease invalidates it: the server that sends reads all checkpoints again.
+    replace_state(store, NAME, |lease| lease.map(str::to_owned)).await
 }
 
-/// Replaces what the store keeps under a name, unless there is nothing to keep.
-async fn replace(
+/// Replaces the state with this name by `new(old)`, unless that is `None`. Repeats until no other writer interferes.
+async fn replace_state(
     store: &dyn Store,
     name: &str,
     new: impl Fn(Option<&str>) -> Option<String>,
 ) -> Result<(), StoreError> {
     loop {
-        let kept = store.webhook_states().await?.remove(name);
-        let Some(text) = new(kept.as_ref().map(|kept| &*kept.text)) else { return Ok(()) };
-        if store.put_webhook_state(name, kept.map_or(0, |kept| kept.version), &text).await? {
+        let state = store.webhook_states().await?.remove(name);
+        let Some(text) = new(state.as_ref().map(|state| &*state.text)) else { return Ok(()) };
+        if store.put_webhook_state(name, state.map_or(0, |state| state.version), &text).await? {
             return Ok(());
         }
     }
 }
 
-/// Sends everything again that has happened in the last while. Returns `false` if there is nothing.
-///
-/// # Errors
-///
-/// Those of the store.
+/// Sends the events of the last while again. Returns `false` if there are none.
 pub(crate) async fn replay(
     store: &dyn Store,
     name: &str,
@@ -81,10 +68,12 @@ pub(crate) async fn replay(
     if kind == EventKind::Report && first.is_none() {
         return Ok(false);
     }
-    change(store, name, |checkpoint| checkpoint.go_to(kind, first, now.before(last))).await.map(|()| true)
+    update_checkpoint(store, name, |checkpoint| checkpoint.seek(kind, first, now.before(last)))
+        .await
+        .map(|()| true)
 }
 
-/// Returns the lowest key of the reports that were made in the last while.
+/// Returns the lowest key of the reports made in the last while.
 async fn first_report(store: &dyn Store, last: Duration) -> Result<Option<ReportKey>, StoreError> {
     let mut first = None;
     for disaster in [None, Some(DisasterType::Prep)] {
@@ -96,12 +85,8 @@ async fn first_report(store: &dyn Store, last: Duration) -> Result<Option<Report
     Ok(first)
 }
 
-/// Lets all calls go on after what an import has added: reports, changes of flood states, or both.
-///
-/// # Errors
-///
-/// Those of the store.
-pub(crate) async fn pass_import(
+/// Makes all webhooks skip what an import has added: reports, changes of flood states, or both.
+pub(crate) async fn skip_imported(
     store: &dyn Store,
     added: &[EventKind],
     now: Timestamp,
@@ -109,33 +94,29 @@ pub(crate) async fn pass_import(
     let last = store.reports_from(None, 1).await?.first().map_or(0, |last| last.key.number());
     let next = ReportKey::try_from(last + 1).ok();
     for name in checkpoints(store).await?.keys() {
-        let pass = |checkpoint: &mut Checkpoint| {
+        let skip = |checkpoint: &mut Checkpoint| {
             for kind in added {
-                if checkpoint.has_begun(*kind) {
-                    checkpoint.go_to(*kind, next, now);
+                if checkpoint.is_initialized(*kind) {
+                    checkpoint.seek(*kind, next, now);
                 }
             }
         };
-        change(store, name, pass).await?;
+        update_checkpoint(store, name, skip).await?;
     }
     Ok(())
 }
 
-/// Sends a made-up event to the receiver of a call, once.
-///
-/// # Errors
-///
-/// If the call is wrong, or the system has no certificates.
-pub(crate) async fn test(
+/// Sends an example event to the receiver, once.
+pub(crate) async fn send_test(
     name: &str,
     settings: &WebhookSettings,
     config: &Config,
     now: Timestamp,
 ) -> Result<Outcome, ConfigError> {
-    let wrong = |reason: String| ConfigError::new(&format!("siaga.calls.{name}"), reason);
-    let composer = PayloadTemplate::new(name, settings, config, now)?;
+    let wrong = |reason: String| ConfigError::new(&format!("siaga.webhooks.{name}"), reason);
+    let template = PayloadTemplate::new(name, settings, config, now)?;
     let client = HttpClient::new(settings.private, SystemLookup).map_err(|error| wrong(error.to_string()))?;
     let event = Event::sample(name, settings, Sample::Plain, now);
-    let request = composer.compose(&event, now).map_err(|error| wrong(error.to_string()))?;
-    Ok(Arc::new(client).post(request).await)
+    let request = template.render(&event, now).map_err(|error| wrong(error.to_string()))?;
+    Ok(Arc::new(client).send(request).await)
 }
