@@ -14,14 +14,13 @@ use crate::model::{AreaLayer, AreaOutline, AreaSet, GaugeLayer, Geometry, Layer,
 
 pub(super) const AREAS: &str = "areas.geojson";
 pub(super) const REPORTS: &str = "reports.csv";
-/// Columns of reports that are never in the archive, since they have the identifier of the card.
-const PRIVATE: [&str; 2] = ["url", "image_url"];
-/// Columns of reports that may name people.
-const WORDS: [&str; 2] = ["title", "text"];
-/// The length of a degree of latitude on a sphere of the Earth's mean radius.
-const METRES_A_DEGREE: f64 = 111_195.0;
+/// Columns of reports that are never published: they contain the identifier of the card.
+const PRIVATE_COLUMNS: [&str; 2] = ["url", "image_url"];
+const TEXT_COLUMNS: [&str; 2] = ["title", "text"];
+/// Length of a degree of latitude on a sphere with the Earth's mean radius.
+const METRES_PER_DEGREE: f64 = 111_195.0;
 
-/// Returns the size of a file, and its digest as data packages write it. The file is on the disk then.
+/// Returns size and digest in the form of data packages. Flushes the file to the disk.
 pub(super) fn size_and_digest(path: &Path) -> io::Result<(u64, String)> {
     let (mut file, mut digest, mut size) = (File::open(path)?, Context::new(&SHA256), 0);
     file.sync_all()?;
@@ -36,7 +35,6 @@ pub(super) fn size_and_digest(path: &Path) -> io::Result<(u64, String)> {
     }
 }
 
-/// A CSV file with the rows of a table.
 struct TableFile {
     path: PathBuf,
     columns: Vec<Column>,
@@ -62,7 +60,6 @@ impl TableFile {
     }
 }
 
-/// A GeoJSON file with features.
 struct FeatureFile {
     path: PathBuf,
     rows: u64,
@@ -97,7 +94,7 @@ impl FeatureFile {
     }
 }
 
-/// Writes the file with the areas into a folder, and returns its description.
+/// Writes the areas, and returns the description of the file.
 pub(super) fn write_areas(folder: &Path, areas: &Arc<AreaSet>, tables: &TableSchema) -> io::Result<Value> {
     let mut file = FeatureFile::create(folder.join(AREAS))?;
     let outlines = (0..areas.len()).map(AreaOutline::Area).collect();
@@ -110,12 +107,11 @@ pub(super) fn write_areas(folder: &Path, areas: &Arc<AreaSet>, tables: &TableSch
     file.finish("areas")
 }
 
-/// The files of a month while they are written.
 pub(super) struct MonthFiles<'a> {
     tables: &'a TableSchema,
-    /// The columns of reports that are public, by their index.
+    /// Indexes of the published columns of reports.
     public: Vec<usize>,
-    /// The step to which places are rounded, in degrees; zero for none.
+    /// Grid of rounded places, in degrees; zero disables rounding.
     step: f64,
     oldest: Option<Timestamp>,
     changes: TableFile,
@@ -125,15 +121,14 @@ pub(super) struct MonthFiles<'a> {
 }
 
 impl<'a> MonthFiles<'a> {
-    /// Begins the files in a folder.
     pub(super) fn create(folder: &Path, tables: &'a TableSchema, settings: &Settings) -> io::Result<Self> {
         let all = tables.columns(Collection::Reports);
         let is_public = |column: &Column| {
             let name = &*column.name;
-            !PRIVATE.contains(&name) && (settings.text || !WORDS.contains(&name))
+            !PRIVATE_COLUMNS.contains(&name) && (settings.text || !TEXT_COLUMNS.contains(&name))
         };
         let public: Vec<_> = (0..all.len()).filter(|index| is_public(&all[*index])).collect();
-        let reports = public.iter().map(|index| all[*index].clone()).chain(place()).collect();
+        let reports = public.iter().map(|index| all[*index].clone()).chain(place_columns()).collect();
         let changes = [
             ("area_id", Kind::Integer, "The local area: area_id in areas.geojson."),
             (
@@ -143,11 +138,11 @@ impl<'a> MonthFiles<'a> {
             ),
             ("state", Kind::Integer, "The flood state from 1 to 4; empty if it was cleared."),
         ];
-        let gauges = tables.columns(Collection::Gauges).iter().cloned().chain(place()).collect();
+        let gauges = tables.columns(Collection::Gauges).iter().cloned().chain(place_columns()).collect();
         Ok(Self {
             tables,
             public,
-            step: f64::from(settings.coarse) / METRES_A_DEGREE,
+            step: f64::from(settings.coarse) / METRES_PER_DEGREE,
             oldest: None,
             changes: TableFile::create(folder.join("flood_changes.csv"), changes.map(column).into())?,
             reports: TableFile::create(folder.join(REPORTS), reports)?,
@@ -156,7 +151,6 @@ impl<'a> MonthFiles<'a> {
         })
     }
 
-    /// Adds changes of areas.
     pub(super) fn add_changes(&mut self, changes: &[(u64, StateChange)]) -> io::Result<()> {
         for (area, change) in changes {
             let state =
@@ -166,7 +160,6 @@ impl<'a> MonthFiles<'a> {
         Ok(())
     }
 
-    /// Adds the reports and the readings of a day.
     pub(super) fn add_day(&mut self, reports: &Layer, gauges: &GaugeLayer) -> io::Result<()> {
         if let Layer::Reports(layer) = reports {
             for (index, report) in layer.reports.iter().enumerate() {
@@ -180,12 +173,12 @@ impl<'a> MonthFiles<'a> {
                 self.reports.add(&cells)?;
             }
         }
-        for of in &gauges.0 {
-            let at = of.gauge.location.coord();
-            for observation in &of.observations {
+        for entry in &gauges.0 {
+            let at = entry.gauge.location.coord();
+            for observation in &entry.observations {
                 self.readings.add(&[
-                    FieldValue::text(&of.gauge.id),
-                    FieldValue::some_text(&of.gauge.name),
+                    FieldValue::text(&entry.gauge.id),
+                    FieldValue::some_text(&entry.gauge.name),
                     FieldValue::Moment(observation.observed_at),
                     FieldValue::Number(observation.level),
                     FieldValue::integer(observation.alert.number().into()),
@@ -198,16 +191,16 @@ impl<'a> MonthFiles<'a> {
         Ok(())
     }
 
-    /// Ends the files, and returns their descriptions, and when the oldest report was made.
+    /// Returns the descriptions of the files, and the time of the oldest report.
     pub(super) fn finish(self) -> io::Result<(Vec<Value>, Option<Timestamp>)> {
         let Self { changes, reports, features, readings, oldest, .. } = self;
-        let described = vec![
+        let descriptions = vec![
             changes.finish("flood_changes")?,
             reports.finish("reports")?,
             features.finish("report_features")?,
             readings.finish("gauge_readings")?,
         ];
-        Ok((described, oldest))
+        Ok((descriptions, oldest))
     }
 }
 
@@ -215,19 +208,19 @@ fn column((name, kind, says): (&'static str, Kind, &'static str)) -> Column {
     Column { name: name.into(), kind, says: says.into() }
 }
 
-fn place() -> [Column; 2] {
+fn place_columns() -> [Column; 2] {
     [
         column(("longitude", Kind::Number, "The longitude in degrees (WGS 84).")),
         column(("latitude", Kind::Number, "The latitude in degrees (WGS 84).")),
     ]
 }
 
-/// Returns the nearest place of a grid with this step.
+/// Rounds to the nearest point of the grid.
 fn rounded(at: Coord<f64>, step: f64) -> Coord<f64> {
     if step == 0.0 {
         return at;
     }
-    // Six digits are a tenth of a metre.
+    // Six decimals are a tenth of a metre.
     let round = |degrees: f64| ((degrees / step).round() * step * 1e6).round() / 1e6;
     Coord { x: round(at.x), y: round(at.y) }
 }

@@ -1,8 +1,8 @@
 //! The public archive: files for researchers, one folder for each month, without personal data.
 //!
-//! The files are all there is: nothing else is stored. The description of a month has the number of the newest entry of the moderation
-//! log before its data were read, and a later entry about a report of that month withdraws it. Each server reads the log every few
-//! seconds, and remembers the newest entry about each month, so that a download needs no query.
+//! Only the files are stored. The description of a month has the number of the newest entry of the moderation log before its data
+//! was read; a later entry about a report of that month withdraws it. Each server reads the log every few seconds and remembers
+//! the newest entry of each month, so that a download needs no query.
 
 mod files;
 mod month;
@@ -25,7 +25,7 @@ use crate::model::{Clock, Timestamp};
 use crate::runtime::off_thread;
 use crate::stores::{Store, StoreError};
 
-/// Writes the archive, and knows what of it may be read. Clones share what they know.
+/// Writes the archive, and decides which months are public. Clones share their state.
 #[derive(Clone, Debug)]
 pub(crate) struct Archive {
     store: Arc<dyn Store>,
@@ -53,7 +53,7 @@ impl Archive {
         }
     }
 
-    /// Returns the months that may be read.
+    /// Returns the public months.
     pub(crate) async fn months(&self) -> Result<BTreeMap<Month, Package>, StoreError> {
         self.read_log_once().await?;
         let mut months = self.written().await;
@@ -61,7 +61,6 @@ impl Archive {
         Ok(months)
     }
 
-    /// Returns the months in the folder whose description can be read.
     async fn written(&self) -> BTreeMap<Month, Package> {
         let folder = self.folder.clone();
         let read = |entry: DirEntry| {
@@ -80,7 +79,7 @@ impl Archive {
         off_thread(move |_| Package::read(&folder).ok()).await.ok().flatten()
     }
 
-    /// Opens a file of a month, or one beside the months. Returns `None` if there is none, or it may not be read.
+    /// Opens a file of a month, or one beside the months. Returns `None` if it is missing or not public.
     pub(crate) async fn file(
         &self,
         month: Option<&str>,
@@ -99,22 +98,22 @@ impl Archive {
     }
 
     fn open(&self, month: Option<Month>, name: &str) -> Option<(File, Resource)> {
-        let folder = month.map_or_else(|| self.folder.clone(), |month| self.place(month));
+        let folder = month.map_or_else(|| self.folder.clone(), |month| self.month_folder(month));
         let package = Package::read(&folder).ok()?;
         let resource = package.resource(&folder, name)?;
         let file = File::open(folder.join(name)).ok()?;
-        // The month may have been replaced after its description was read.
+        // The month may have been replaced since its description was read.
         let is_described = file.metadata().ok()?.len() == resource.bytes;
-        // Checked after opening: a month that is withdrawn between a check and the opening would still be served.
+        // Check after opening: a month withdrawn in between would still be served.
         let is_public = month.is_none_or(|month| self.is_public(month, &package));
         (is_described && is_public).then_some((file, resource))
     }
 
-    fn place(&self, month: Month) -> PathBuf {
+    fn month_folder(&self, month: Month) -> PathBuf {
         self.folder.join(month.to_string())
     }
 
-    /// Returns whether no report of a month was moderated, or erased for its age, after the month was written.
+    /// Whether no report of the month was moderated, or erased for its age, after the month was written.
     fn is_public(&self, month: Month, package: &Package) -> bool {
         let keep = self.config.reports.keep;
         let oldest = package.oldest_report.map(Timestamp::from).filter(|_| !keep.is_zero());

@@ -11,38 +11,34 @@ use crate::model::Timestamp;
 pub(crate) struct Month(NaiveDate);
 
 impl Month {
-    /// Reads a month as it is printed, such as `2026-01`.
+    /// Parses a month such as `2026-01`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let first = NaiveDate::parse_from_str(&format!("{text}-01"), "%Y-%m-%d").ok()?;
         Some(Self(first)).filter(|month| month.to_string() == text)
     }
 
-    /// Returns the month of a moment.
-    pub(crate) fn containing(moment: Timestamp) -> Self {
-        let day = moment.to_utc().date_naive();
+    pub(crate) fn containing(time: Timestamp) -> Self {
+        let day = time.to_utc().date_naive();
         Self(day.with_day(1).unwrap_or(day))
     }
 
-    /// Returns its first moment.
-    pub(crate) fn begin(self) -> Timestamp {
+    pub(crate) fn start(self) -> Timestamp {
         self.0.and_time(NaiveTime::MIN).and_utc().into()
     }
 
-    /// Returns its last moment.
     pub(crate) fn end(self) -> Timestamp {
-        self.next().begin().before(Duration::from_millis(1))
+        self.next().start().before(Duration::from_millis(1))
     }
 
     fn next(self) -> Self {
         Self(self.0.checked_add_months(chrono::Months::new(1)).unwrap_or(self.0))
     }
 
-    /// Returns the month before.
     pub(crate) fn previous(self) -> Self {
         Self(self.0.checked_sub_months(chrono::Months::new(1)).unwrap_or(self.0))
     }
 
-    /// Returns this month and the later ones, up to the last.
+    /// Returns the months from this one to `last`.
     pub(crate) fn until(self, last: Self) -> impl Iterator<Item = Self> {
         iter::successors(Some(self), |month| Some(month.next())).take_while(move |month| *month <= last)
     }
@@ -59,10 +55,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_month_reads_back_and_ends_where_the_next_begins() {
+    fn a_month_parses_its_own_text_and_ends_before_the_next() {
         let month = Month::parse("2025-12").unwrap();
         assert_eq!(month.to_string(), "2025-12");
-        assert_eq!(month.begin().to_string(), "2025-12-01T00:00:00.000Z");
+        assert_eq!(month.start().to_string(), "2025-12-01T00:00:00.000Z");
         assert_eq!(month.end().to_string(), "2025-12-31T23:59:59.999Z");
         assert_eq!(Month::containing(month.end()), month);
         let names: Vec<_> =

@@ -13,30 +13,26 @@ use crate::config::Config;
 use crate::formats::tables::{Column, Kind};
 use crate::model::Timestamp;
 
-/// The name of the description.
 pub(super) const PACKAGE: &str = "datapackage.json";
 
-/// What the server reads of the description of a folder, which is a data package (Frictionless Data, version 1).
+/// The parts of a folder's data package (Frictionless Data, version 1) that the server reads.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Package {
     pub(crate) resources: Vec<Resource>,
-    /// The number of the newest entry of the moderation log before the data were read.
+    /// Number of the newest entry of the moderation log before the data was read.
     #[serde(rename = "siaga:moderated")]
     pub(super) moderated: u64,
-    /// When the oldest report in it was made.
     #[serde(default, rename = "siaga:oldest_report")]
     pub(super) oldest_report: Option<DateTime<Utc>>,
 }
 
-/// A file of a package.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Resource {
-    /// Its name in the folder.
     pub(crate) path: String,
     pub(crate) mediatype: String,
     pub(crate) bytes: u64,
     pub(crate) hash: String,
-    /// How many rows or features it has.
+    /// Rows or features.
     #[serde(rename = "siaga:rows")]
     pub(crate) rows: u64,
 }
@@ -46,7 +42,7 @@ impl Package {
         Ok(serde_json::from_slice(&fs::read(folder.join(PACKAGE))?)?)
     }
 
-    /// Returns the file with a name, or the description itself.
+    /// Returns a file by name; also the description itself.
     pub(super) fn resource(&self, folder: &Path, name: &str) -> Option<Resource> {
         if name != PACKAGE {
             return self.resources.iter().find(|resource| resource.path == name).cloned();
@@ -57,7 +53,7 @@ impl Package {
     }
 }
 
-/// Writes the description of a month, or of the areas, into their folder.
+/// Writes the data package of a month, or of the areas.
 pub(super) fn write_package(
     folder: &Path,
     config: &Config,
@@ -80,7 +76,7 @@ pub(super) fn write_package(
         "licenses": [licence],
     });
     if let Some(month) = month {
-        package["temporal"] = json!({ "start": month.begin(), "end": month.end().min(now) });
+        package["temporal"] = json!({ "start": month.start(), "end": month.end().min(now) });
     }
     package["resources"] = resources.into();
     package["siaga:moderated"] = moderated.into();
@@ -90,7 +86,7 @@ pub(super) fn write_package(
     fs::write(folder.join(PACKAGE), serde_json::to_vec_pretty(&package)?)
 }
 
-/// Returns the description of a file that is written: of a table if it has columns, else of features.
+/// Describes a written file: a table if it has columns, else features.
 pub(super) fn describe_file(
     name: &str,
     path: &Path,

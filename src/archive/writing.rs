@@ -17,15 +17,14 @@ use crate::stores::{
     EntryQuery, GaugeQuery, HistoryQuery, ReportQuery, Revision, StoreError, Versioned, Window,
 };
 
-/// How often to look for months to write.
-const ROUND: Duration = Duration::from_hours(1);
+const INTERVAL: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
-/// Why a part of the archive cannot be written: an error of the store or of a file.
+/// An error of the store or of a file.
 type Failure = Box<dyn Error + Send + Sync>;
 
 impl Archive {
-    /// Returns the task beside the server, which withdraws months and writes those that are due.
+    /// The background task: withdraws months, and writes those that are due.
     pub(crate) fn task(&self) -> AdHoc {
         let archive = self.clone();
         AdHoc::on_liftoff("Public archive", |rocket| {
@@ -40,28 +39,27 @@ impl Archive {
         let mut areas = None;
         loop {
             let archive = self.clone();
-            // A panic was logged.
+            // Panics are logged.
             let written = on_own_thread(async move |_| archive.write_due(areas).await).await;
             areas = written.unwrap_or(areas);
-            time::sleep(ROUND).await;
+            time::sleep(INTERVAL).await;
         }
     }
 
-    /// Writes the areas if their revision is not this one, and the months that are due. What fails is due again in the next round.
-    /// Returns the revision of the areas in the folder.
+    /// Writes the areas if their revision has changed, and the months that are due. Retries failures in the next round. Returns
+    /// the revision of the areas in the folder.
     async fn write_due(&self, areas: Option<Revision>) -> Option<Revision> {
         self.remove_leftovers();
-        let revision = logged("areas", self.write_areas(areas).await);
-        for month in logged("months", self.due().await).unwrap_or_default() {
-            if logged(&month.to_string(), self.write_month(month).await).is_some() {
+        let revision = log_failure("areas", self.write_areas(areas).await);
+        for month in log_failure("months", self.due().await).unwrap_or_default() {
+            if log_failure(&month.to_string(), self.write_month(month).await).is_some() {
                 tracing::info!(%month, "a month of the archive was written");
             }
         }
         revision.or(areas)
     }
 
-    /// Writes everything up to now into a folder without an archive: the areas, and each month with data. Returns how many months
-    /// these are.
+    /// Writes the areas and each month with data up to now, into a folder without an archive. Returns the number of months.
     pub(crate) async fn write_all(&self) -> Result<usize, Failure> {
         if self.folder.join(PACKAGE).exists() {
             return Err("the folder has an archive already".into());
@@ -75,7 +73,7 @@ impl Archive {
         Ok(months.len())
     }
 
-    /// Returns the finished months that are missing or withdrawn, and those of the last two to which reports were added.
+    /// Returns the finished months that are missing or withdrawn, and those of the last two that have new reports.
     async fn due(&self) -> Result<Vec<Month>, Failure> {
         let last = Month::containing(self.clock.now()).previous();
         let written = self.months().await?;
@@ -84,7 +82,7 @@ impl Archive {
             let is_due = match written.get(&month) {
                 None => true,
                 Some(package) if month >= last.previous() => {
-                    let stored = self.count_reports(month.begin(), month.end(), u64::MAX).await?;
+                    let stored = self.count_reports(month.start(), month.end(), u64::MAX).await?;
                     !package.resources.iter().any(|file| file.path == REPORTS && file.rows == stored)
                 }
                 Some(_) => false,
@@ -94,8 +92,8 @@ impl Archive {
         Ok(due)
     }
 
-    /// Returns the months from that of the first flood state or report up to the `last`. A binary search by counts that end at 1: some ten
-    /// small queries, however much data there is.
+    /// Returns the months from the first flood state or report to `last`. Searches binarily, by counts that stop at 1: some ten
+    /// small queries, independent of the amount of data.
     async fn months_with_data(&self, last: Month) -> Result<Vec<Month>, StoreError> {
         let mut months: Vec<_> = Month::containing(Timestamp::EPOCH).until(last).collect();
         let (mut from, mut until) = (0, months.len());
@@ -110,11 +108,11 @@ impl Archive {
         Ok(months.split_off(from))
     }
 
-    async fn count_reports(&self, begin: Timestamp, end: Timestamp, most: u64) -> Result<u64, StoreError> {
-        self.store.count_reports(&reports_within(Window::Within(period(begin, end)?)), most).await
+    async fn count_reports(&self, start: Timestamp, end: Timestamp, most: u64) -> Result<u64, StoreError> {
+        self.store.count_reports(&reports_within(Window::Within(period(start, end)?)), most).await
     }
 
-    /// Writes the areas unless the folder has those of the revision `written`. Returns their revision.
+    /// Writes the areas unless the folder has the revision `written`. Returns their revision.
     async fn write_areas(&self, written: Option<Revision>) -> Result<Revision, Failure> {
         let Versioned { revision, value: places, .. } = self.store.places().await?;
         if written != Some(revision) {
@@ -129,16 +127,16 @@ impl Archive {
         Ok(revision)
     }
 
-    /// Writes the folder of a month. It replaces an older one when it is complete.
+    /// Writes the folder of a month; replaces an older one when complete.
     async fn write_month(&self, month: Month) -> Result<(), Failure> {
         let now = self.clock.now();
-        let (begin, end) = (month.begin(), month.end().min(now));
-        // Read before the data: these may have a report that is hidden by a later entry.
+        let (start, end) = (month.start(), month.end().min(now));
+        // Read before the data, which may include a report that a later entry hides.
         let moderated = self.moderated().newest().unwrap_or_default();
         let part = self.create_part(&month.to_string())?;
         let mut files = MonthFiles::create(&part, &self.tables, &self.config.archive)?;
-        files.add_changes(&self.changes(begin, end).await?)?;
-        let mut day = begin;
+        files.add_changes(&self.changes(start, end).await?)?;
+        let mut day = start;
         while day <= end {
             let last = day.after(DAY).before(Duration::from_millis(1)).min(end);
             let window = Window::Within(period(day, last)?);
@@ -154,40 +152,40 @@ impl Archive {
         if !self.moderated().is_current(month, moderated) {
             return Err("a report of the month was hidden, shown or erased while it was written".into());
         }
-        // A folder cannot replace another one in one step. Between the two steps the month is not there.
-        let (place, old) = (self.place(month), part.with_extension("old"));
-        // If this fails, there is no older folder, or the next step fails too.
-        drop(fs::rename(&place, &old));
-        fs::rename(part, place)?;
+        // A folder cannot be replaced atomically: between the two steps the month is missing.
+        let (folder, old) = (self.month_folder(month), part.with_extension("old"));
+        // Fails if there is no older folder, or the next step fails too.
+        drop(fs::rename(&folder, &old));
+        fs::rename(part, folder)?;
         drop(fs::remove_dir_all(old));
         Ok(())
     }
 
-    /// Creates a folder to write in. Each has a name of its own, so that none is in the way.
+    /// Creates a folder to write in, with a unique name.
     fn create_part(&self, name: &str) -> io::Result<PathBuf> {
         let part = self.folder.join(format!(".{name}.{:016x}.part", RandomState::new().hash_one(0)));
         fs::create_dir_all(&part)?;
         Ok(part)
     }
 
-    /// Returns the states in effect at the beginning of a period, with the times at which they were set, and all changes in it.
-    async fn changes(&self, begin: Timestamp, end: Timestamp) -> Result<Vec<(u64, StateChange)>, StoreError> {
-        let at_begin = HistoryQuery { selector: AreaSelector::default(), period: period(begin, begin)? };
-        let standing = self.store.flood_archive(&at_begin).await?.value;
-        let within = EntryQuery { selector: AreaSelector::default(), area: None, from: begin, until: end };
+    /// Returns the states in effect at the start of a period, with their times, and all changes in it.
+    async fn changes(&self, start: Timestamp, end: Timestamp) -> Result<Vec<(u64, StateChange)>, StoreError> {
+        let at_start = HistoryQuery { selector: AreaSelector::default(), period: period(start, start)? };
+        let initial = self.store.flood_archive(&at_start).await?.value;
+        let within = EntryQuery { selector: AreaSelector::default(), area: None, from: start, until: end };
         let log = self.store.flood_entries(&within).await?.value;
-        let standing = standing.into_iter().filter(|record| record.last_updated < begin).map(|record| {
+        let initial = initial.into_iter().filter(|record| record.last_updated < start).map(|record| {
             (record.area_id.number(), StateChange { state: Some(record.max_state), at: record.last_updated })
         });
         let changed = log.into_iter().flat_map(|(area, entries)| {
             entries.into_iter().map(move |entry| (area.number(), entry.change()))
         });
-        let mut all: Vec<_> = standing.chain(changed).collect();
+        let mut all: Vec<_> = initial.chain(changed).collect();
         all.sort_by_key(|(area, change)| (change.at, *area));
         Ok(all)
     }
 
-    /// Removes folders whose writing failed, and those that were replaced, but not removed.
+    /// Removes folders of failed writes, and replaced ones that were not removed.
     fn remove_leftovers(&self) {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let path = entry.path();
@@ -198,14 +196,13 @@ impl Archive {
             let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
             if let Err(error) = removed {
                 let (path, error) = (path.display(), &error as &dyn Error);
-                tracing::warn!(%path, error, "what an earlier writing of the archive left cannot be removed");
+                tracing::warn!(%path, error, "cannot remove the files of an earlier write of the archive");
             }
         }
     }
 }
 
-/// Logs why a part of the archive is written later.
-fn logged<T>(part: &str, outcome: Result<T, Failure>) -> Option<T> {
+fn log_failure<T>(part: &str, outcome: Result<T, Failure>) -> Option<T> {
     let log = |error: &Failure| {
         tracing::warn!(part, error = &**error as &dyn Error, "a part of the archive is written later");
     };
@@ -216,6 +213,6 @@ fn reports_within(window: Window) -> ReportQuery {
     ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window }
 }
 
-fn period(begin: Timestamp, end: Timestamp) -> Result<Period, StoreError> {
-    Period::new(begin, end, Duration::MAX).map_err(|error| StoreError::Backend { source: Box::new(error) })
+fn period(start: Timestamp, end: Timestamp) -> Result<Period, StoreError> {
+    Period::new(start, end, Duration::MAX).map_err(|error| StoreError::Backend { source: Box::new(error) })
 }

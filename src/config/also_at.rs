@@ -3,18 +3,17 @@ use serde::{Deserialize, Serialize};
 use super::base_url::is_mountable;
 use super::{BaseUrl, ConfigError};
 
-/// A path at which the interface is mounted: `/`, or `/api/v1` without a slash at its end.
+/// A mount path of the interface: `/`, or `/api/v1` without a trailing slash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct MountPath(String);
 
-/// A text that is not a [`MountPath`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a path such as / or /api/v1, of letters, digits and -._~ between the slashes")]
 pub(crate) struct InvalidMountPath;
 
 impl MountPath {
-    /// The first segments of the paths outside the interface.
+    /// First segments of paths outside the interface.
     pub(crate) const RESERVED: [&'static str; 11] = [
         "archive",
         "health",
@@ -29,7 +28,6 @@ impl MountPath {
         "reporting",
     ];
 
-    /// Returns the path.
     #[must_use]
     pub(crate) fn as_str(&self) -> &str {
         &self.0
@@ -50,16 +48,16 @@ impl TryFrom<String> for MountPath {
     }
 }
 
-/// Checks that these paths clash neither with the path of the base address nor with each other nor with paths outside the
-/// interface.
+/// Rejects paths that clash with the base address, each other, or paths outside the interface.
 pub(super) fn check(also_at: &[MountPath], base_url: &BaseUrl) -> Result<(), ConfigError> {
     let mut taken = vec![base_url.path()];
     for (index, MountPath(path)) in also_at.iter().enumerate() {
-        let below = |outer: &str, inner: &str| {
+        let is_below = |outer: &str, inner: &str| {
             outer != "/" && inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))
         };
         let reserved = MountPath::RESERVED.iter().find(|name| path.split('/').nth(1) == Some(**name));
-        let other = taken.iter().find(|other| *other == path || below(other, path) || below(path, other));
+        let other =
+            taken.iter().find(|other| *other == path || is_below(other, path) || is_below(path, other));
         let reason = match (reserved, other) {
             (Some(name), _) => format!("{path} clashes with /{name}, which is outside the interface"),
             (None, Some(other)) if other == path => format!("the interface is at {path} already"),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{LayerKind, Regions};
 use crate::schema::resources::{Selectable, describe};
 
-/// The cities and provinces that clients can select, besides those of the loaded areas.
+/// Cities and provinces that clients can select besides those of the loaded areas.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -14,7 +14,6 @@ pub(crate) struct Areas {
     pub cities: Vec<String>,
     /// Province codes (ISO 3166-2). **Default: the 38 of Indonesia**
     pub provinces: Vec<String>,
-    /// What follows from these for each resource.
     #[serde(skip)]
     selectable: BTreeMap<LayerKind, Selectable>,
 }
@@ -27,20 +26,19 @@ impl Default for Areas {
             provinces: regions.provinces.clone(),
             selectable: BTreeMap::new(),
         };
-        areas.select_by(regions);
+        areas.update_selectable(regions);
         areas
     }
 }
 
 impl Areas {
-    /// Returns the codes that requests can select a resource by.
     #[must_use]
     pub(crate) fn selectable(&self, kind: LayerKind) -> &Selectable {
         &self.selectable[&kind]
     }
 
-    /// Sets the cities and provinces that are not configured to those of a country.
-    pub(super) fn name(&mut self, country: &Regions, is_set: impl Fn(&str) -> bool) {
+    /// Sets cities and provinces that are not configured to those of a country.
+    pub(super) fn apply_country(&mut self, country: &Regions, is_set: impl Fn(&str) -> bool) {
         let mut regions = country.clone();
         if is_set("areas.cities") {
             regions.cities.clone_from(&self.cities);
@@ -51,10 +49,10 @@ impl Areas {
             regions.mapped.clone_from(&self.provinces);
         }
         (self.cities, self.provinces) = (regions.cities.clone(), regions.provinces.clone());
-        self.select_by(regions);
+        self.update_selectable(regions);
     }
 
-    fn select_by(&mut self, regions: Regions) {
+    fn update_selectable(&mut self, regions: Regions) {
         self.selectable =
             LayerKind::ALL.into_iter().map(|kind| (kind, (describe(kind).selectable)(&regions))).collect();
     }

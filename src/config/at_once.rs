@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Number;
 
-/// How many of something may exist at once: at least one.
+/// A limit of concurrency, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number", into = "u32")]
 pub struct AtOnce(NonZeroU32);
@@ -15,13 +15,11 @@ pub struct AtOnce(NonZeroU32);
 pub struct InvalidAtOnce;
 
 impl AtOnce {
-    /// Allows this many at once.
     #[must_use]
     pub(crate) const fn new(number: NonZeroU32) -> Self {
         Self(number)
     }
 
-    /// Returns the number.
     #[must_use]
     pub(crate) fn get(self) -> NonZeroU32 {
         self.0

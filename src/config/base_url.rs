@@ -8,9 +8,9 @@ use url::{Host, Url};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct BaseUrl {
-    /// The address, without a slash at its end.
+    /// Without a trailing slash.
     text: String,
-    /// Where the path begins in `text`.
+    /// Start of the path in `text`.
     path: usize,
 }
 
@@ -20,7 +20,7 @@ pub struct BaseUrl {
 pub struct InvalidBaseUrl;
 
 impl BaseUrl {
-    /// Returns the address, without a slash at its end.
+    /// Returns the address, without a trailing slash.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -45,20 +45,19 @@ impl BaseUrl {
     #[must_use]
     pub fn host(&self) -> &str {
         let authority = self.origin().split_once("://").map_or("", |(_, authority)| authority);
-        // The colons of an IPv6 address are within brackets.
+        // An IPv6 address has colons within brackets.
         match authority.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => host,
             _ => authority,
         }
     }
 
-    /// Returns whether clients use HTTPS.
     #[must_use]
     pub(crate) fn is_https(&self) -> bool {
         self.text.starts_with("https:")
     }
 
-    /// Returns whether only this machine can reach the address.
+    /// Whether only this machine can reach the address.
     #[must_use]
     pub(crate) fn is_local(&self) -> bool {
         match Url::parse(&self.text).ok().as_ref().and_then(Url::host) {
@@ -69,7 +68,6 @@ impl BaseUrl {
         }
     }
 
-    /// Returns the address of a service on this port of the same machine.
     pub(super) fn local(port: u16) -> Self {
         let origin = format!("http://127.0.0.1:{port}");
         Self { path: origin.len(), text: format!("{origin}/v1") }
@@ -103,8 +101,7 @@ impl TryFrom<String> for BaseUrl {
     }
 }
 
-/// Returns whether routes can be mounted at a path without a slash at its end: its segments contain only characters that need
-/// no encoding and have no special meaning for routers or clients.
+/// Whether a path without a trailing slash can be mounted: all characters are unreserved (RFC 3986 §2.3).
 pub(super) fn is_mountable(path: &str) -> bool {
     let plain = |segment: &str| {
         let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
@@ -130,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_path_of_the_base_address_is_where_the_interface_is_mounted() {
+    fn the_interface_is_mounted_at_the_path_of_the_base_address() {
         for (text, address, path) in [
             ("https://data.example.org/v1", "https://data.example.org/v1", "/v1"),
             ("https://data.example.org/v1/", "https://data.example.org/v1", "/v1"),
@@ -143,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_but_a_web_address_with_a_host_is_refused() {
+    fn only_a_web_address_with_a_host_is_accepted() {
         for text in [
             "localhost:8000/v1",
             "ftp://host/v1",
@@ -158,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_this_machine_is_local_and_its_origin_ends_before_its_path() {
+    fn loopback_addresses_are_local_and_the_origin_excludes_the_path() {
         for (text, origin, https, local) in [
             ("https://data.example.org/v1", "https://data.example.org", true, false),
             ("http://127.0.0.2:8000/v1", "http://127.0.0.2:8000", false, true),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::LayerKind;
 
-/// A table of the configuration with one key for each map resource, each optional.
+/// A table with one optional key for each map resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ByResource<T>(BTreeMap<LayerKind, T>);
 
@@ -18,7 +18,6 @@ impl<T> Default for ByResource<T> {
 }
 
 impl<T> ByResource<T> {
-    /// Returns the values that are configured.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (LayerKind, &T)> {
         self.0.iter().map(|(kind, value)| (*kind, value))
     }
@@ -30,7 +29,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ByResource<T> {
     }
 }
 
-/// Reads the table. With serde's own map, an unknown resource would be reported as a wrong value, not as an unknown key.
+/// Reads the table. Serde's own map would report an unknown resource as a wrong value, not as an unknown key.
 struct Table<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Table<T> {

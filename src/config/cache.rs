@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::ConfigError;
 use crate::model::duration;
 
-/// The response cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -20,18 +19,15 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// The longest time that shared caches may reuse public responses.
-    const LONGEST_SHARED: Duration = Duration::from_mins(1);
+    const MAX_SHARED: Duration = Duration::from_mins(1);
 
-    /// Returns how long shared caches may reuse public responses; `None` if they must revalidate each time.
     #[must_use]
     pub(crate) fn shared(self) -> Option<Duration> {
         Some(self.shared).filter(|shared| !shared.is_zero())
     }
 
-    /// Checks that the size is useful, or 0, and that the time is one that `Cache-Control` can have.
     pub(super) fn check(self) -> Result<(), ConfigError> {
-        if self.shared.subsec_nanos() > 0 || self.shared > Self::LONGEST_SHARED {
+        if self.shared.subsec_nanos() > 0 || self.shared > Self::MAX_SHARED {
             let reason =
                 "must be whole seconds from 1s to 1m, or 0 if shared caches must revalidate each time";
             return Err(ConfigError::new("siaga.cache.shared", reason));

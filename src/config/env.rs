@@ -9,13 +9,13 @@ use super::Config;
 
 /// The environment: `SIAGA_STORE`, `SIAGA_FORMATS__DEFAULT`, with `__` between levels.
 ///
-/// A value that begins with a bracket, a brace or a quote, and the words `true` and `false` are read as in TOML. Everything
-/// else is text, and secrets always are. Keys that need a number accept it as text too.
+/// Values that start with a bracket, a brace or a quote, and `true` and `false`, are parsed as TOML. All others are text, as are
+/// secrets. Keys with a number also accept text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SiagaEnv;
 
 const PREFIX: &str = "SIAGA_";
-/// Beginnings of keys whose value is always text.
+/// Prefixes of keys whose value is always text.
 const TEXTS: [&str; 5] =
     ["auth.jwt.secret", "auth.jwt.public_key", "images.signing_key", "images.options.", "metrics.token"];
 
@@ -36,18 +36,18 @@ impl Provider for SiagaEnv {
                 Ok(value) if structured && !TEXTS.iter().any(|text| key.starts_with(text)) => value,
                 _ => Value::from(text),
             };
-            insert(&mut dict, &key, value);
+            insert_at(&mut dict, &key, value);
         }
         let table = Dict::from([(Config::KEY.to_owned(), Value::from(dict))]);
-        // The profile that overrides all others, because the environment is meant for this run.
+        // Overrides all profiles: the environment is specific to this run.
         Ok(Map::from([(Profile::Global, table)]))
     }
 }
 
-/// Returns whether a container platform may have set the variable for a service named `siaga`: `SIAGA_PORT=tcp://…`,
+/// Whether a container platform may have set the variable for a service named `siaga`: `SIAGA_PORT=tcp://…`,
 /// `SIAGA_PORT_8000_TCP_ADDR`, `SIAGA_SERVICE_HOST`, `SIAGA_SERVICE_PORT_HTTP`.
 fn is_injected(key: &str, text: &str) -> bool {
-    // A plain number comes from a person who means Rocket's port.
+    // A plain number was set by a person who means Rocket's port.
     let is_address = key == "port" && text.parse::<u16>().is_err();
     is_address || key.starts_with("port_") || key.starts_with("service_")
 }
@@ -64,41 +64,37 @@ impl Provider for DatabaseUrl {
     fn data(&self) -> Result<Map<Profile, Dict>, Error> {
         let mut dict = Dict::new();
         if let Some(url) = Env::var("DATABASE_URL").filter(|url| !url.is_empty()) {
-            insert(&mut dict, "databases.siaga.url", Value::from(url));
+            insert_at(&mut dict, "databases.siaga.url", Value::from(url));
         }
         Ok(Map::from([(Profile::Global, dict)]))
     }
 }
 
-/// The environment: `ROCKET_CONFIG`. Its file must exist; otherwise the service would silently start with its defaults.
+/// The environment: `ROCKET_CONFIG`. Its file must exist; otherwise the service would silently use its defaults.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedFile;
 
 impl NamedFile {
     const VARIABLE: &'static str = "ROCKET_CONFIG";
-    /// The name of the file in a working directory.
     const LOCAL: &'static str = "Rocket.toml";
-    /// The file of an installed service.
     pub(crate) const INSTALLED: &'static str = "/etc/siaga/Rocket.toml";
 
-    /// Returns the path of the configuration file: what `ROCKET_CONFIG` names, else `Rocket.toml` if the working directory or
-    /// a directory above it has one, else [`INSTALLED`](Self::INSTALLED).
-    ///
-    /// As in Rocket, a relative path is also looked for in the directories above.
+    /// Returns the path of the configuration file: `ROCKET_CONFIG`, else `Rocket.toml` in the working directory or find_upwards, else
+    /// [`INSTALLED`](Self::INSTALLED). As in Rocket, a relative path is also searched in the directories above.
     #[must_use]
     pub(crate) fn path() -> String {
-        let local = if above(Self::LOCAL).is_some() { Self::LOCAL } else { Self::INSTALLED };
+        let local = if find_upwards(Self::LOCAL).is_some() { Self::LOCAL } else { Self::INSTALLED };
         Env::var_or(Self::VARIABLE, local)
     }
 
-    /// Returns whether the configuration is that of the installed service.
+    /// Whether the configuration is that of the installed service.
     pub(crate) fn is_installed() -> bool {
-        above(&Self::path()).is_some_and(|path| path == Path::new(Self::INSTALLED))
+        find_upwards(&Self::path()).is_some_and(|path| path == Path::new(Self::INSTALLED))
     }
 }
 
-/// Returns the file of this path, or of this name in the working directory or above it.
-fn above(path: &str) -> Option<PathBuf> {
+/// Searches a file in the working directory and the directories above.
+fn find_upwards(path: &str) -> Option<PathBuf> {
     let here = env::current_dir().unwrap_or_default();
     here.ancestors().map(|folder| folder.join(path)).find(|path| path.is_file())
 }
@@ -110,7 +106,7 @@ impl Provider for NamedFile {
 
     fn data(&self) -> Result<Map<Profile, Dict>, Error> {
         match Env::var(Self::VARIABLE) {
-            Some(path) if above(&path).is_none() => {
+            Some(path) if find_upwards(&path).is_none() => {
                 Err(Error::from(format!("{path}: there is no such file")))
             }
             _ => Ok(Map::new()),
@@ -118,8 +114,7 @@ impl Provider for NamedFile {
     }
 }
 
-/// Sets the value of a key path, with dots between the keys.
-fn insert(dict: &mut Dict, path: &str, value: Value) {
+fn insert_at(dict: &mut Dict, path: &str, value: Value) {
     let Some((first, rest)) = path.split_once('.') else {
         dict.insert(path.to_owned(), value);
         return;
@@ -129,6 +124,6 @@ fn insert(dict: &mut Dict, path: &str, value: Value) {
         *table = Value::from(Dict::new());
     }
     if let Value::Dict(_, table) = table {
-        insert(table, rest, value);
+        insert_at(table, rest, value);
     }
 }

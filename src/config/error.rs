@@ -3,30 +3,26 @@ use std::fmt;
 use figment::error::{Error, Kind};
 
 use super::Config;
-use super::unread::is_rockets;
+use super::unread::is_rocket_key;
 use crate::model::unknown_key;
 
-/// Why the configuration cannot be used, in one line.
+/// Errors of the configuration, shown in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError(Vec<String>);
 
 impl ConfigError {
-    /// Makes an error about one key, with what is allowed.
     pub(crate) fn new(key: &str, reason: impl fmt::Display) -> Self {
         Self(vec![format!("{key}: {reason}")])
     }
 
-    /// Makes an error about a key that older versions read, with what to use instead.
     pub(super) fn removed(key: &str, instead: impl fmt::Display) -> Self {
         Self(vec![format!("{key} is no longer read; remove it: {instead}")])
     }
 
-    /// Makes an error about the files of a country.
     pub(crate) fn from_country(faults: Vec<String>) -> Self {
         Self(faults)
     }
 
-    /// Returns each fault.
     pub(crate) fn faults(&self) -> &[String] {
         &self.0
     }
@@ -46,7 +42,7 @@ impl From<Error> for ConfigError {
     }
 }
 
-/// Keys whose wrong values may be secrets.
+/// Prefixes of keys whose wrong values may be secrets, and are not shown.
 const SECRET: [&str; 5] = [
     "siaga.auth",
     "siaga.webhooks",
@@ -55,17 +51,17 @@ const SECRET: [&str; 5] = [
     "siaga.metrics.token",
 ];
 
-/// Joins the lines of a text, without those that show an excerpt of a file, which may contain a secret.
+/// Joins lines without the excerpts of files, which may contain secrets.
 fn without_excerpt(text: &str) -> String {
     let is_excerpt =
         |line: &&str| line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').starts_with('|');
     text.lines().filter(|line| !is_excerpt(line)).map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the full path of the key, what is wrong with it, what is allowed, and where it was set.
+/// Formats one error: full key, what is wrong, what is allowed, and where it was set.
 fn line(error: &Error) -> String {
     let mut path = error.path.clone();
-    // Whether figment has already added the name to the path depends on how the value was read.
+    // Depending on how the value was read, figment has already added the name.
     if let Kind::UnknownField(name, _) = &error.kind
         && path.last() != Some(name)
     {
@@ -76,7 +72,7 @@ fn line(error: &Error) -> String {
     }
     let path = path.join(".");
     let reason = match &error.kind {
-        Kind::UnknownField(name, _) if path == format!("{}.{name}", Config::KEY) && is_rockets(name) => {
+        Kind::UnknownField(name, _) if path == format!("{}.{name}", Config::KEY) && is_rocket_key(name) => {
             let variable = name.to_ascii_uppercase();
             format!("this key is one of Rocket's: write ROCKET_{variable}=…, or {name} = … under [default]")
         }

@@ -4,17 +4,14 @@ use super::ConfigError;
 use crate::model::bodies::PartnerRules;
 use crate::model::{DisasterType, Disasters, Hazards};
 
-/// The feeds of partners.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub(crate) struct Feeds {
-    /// What the partner feed may report.
     pub partner: PartnerRules,
 }
 
 impl Feeds {
-    /// Checks that the installation knows all disasters that partners may report.
     pub(super) fn check(&self, disasters: &Disasters, hazards: &Hazards) -> Result<(), ConfigError> {
         let known = disasters.all(hazards);
         let unknown = |(_, disaster): &(usize, &DisasterType)| !known.contains(disaster);

@@ -5,17 +5,17 @@ use serde::{Deserialize, Serialize};
 use super::ByResource;
 use crate::formats::{cap, template, topojson};
 
-/// The enabled formats, and their settings.
+/// The enabled formats and their settings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Formats {
     /// The names of the enabled formats. **Default: `topojson`, `geojson`, `cap`, `atom`, `rss`, `html`**
     pub enabled: Vec<String>,
-    /// The format of a response if the request does not ask for another. **Default: `topojson`**
+    /// The format of a response if the request does not choose one. **Default: `topojson`**
     pub default: String,
-    /// The names of the formats of a resource that does not have all. Requests that ask for no format get the default if it is
-    /// among them, else the first. **Default: all enabled formats that can write the resource**
+    /// Formats of single resources. Requests that choose no format get the default if it is among them, else the first.
+    /// **Default: all enabled formats that can write the resource**
     pub resources: ByResource<Vec<String>>,
     /// Settings of TopoJSON.
     pub topojson: topojson::Options,

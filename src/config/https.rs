@@ -7,7 +7,7 @@ use super::{BaseUrl, ConfigError};
 use crate::model::Number;
 use crate::model::duration;
 
-/// How clients are led to HTTPS. Certificate and key are Rocket's own `tls.certs` and `tls.key`.
+/// Redirects to HTTPS. Certificate and key are Rocket's own `tls.certs` and `tls.key`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -15,13 +15,12 @@ pub(crate) struct Https {
     /// A port that redirects every request to the scheme and host of `base_url`, which must be `https`. **Default: none**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect_from: Option<Port>,
-    /// How long browsers must use only HTTPS for this host. It is sent in responses over HTTPS. **Default: not sent**
+    /// How long browsers must use only HTTPS for this host; sent in responses over HTTPS. **Default: not sent**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hsts: Option<MaxAge>,
 }
 
 impl Https {
-    /// Checks that `base_url` is `https` if requests are redirected to it.
     pub(super) fn check(&self, base_url: &BaseUrl) -> Result<(), ConfigError> {
         if self.redirect_from.is_some() && !base_url.is_https() {
             let reason = "needs a siaga.base_url that begins with https://";
@@ -31,18 +30,15 @@ impl Https {
     }
 }
 
-/// A port to listen on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number")]
 pub(crate) struct Port(NonZeroU16);
 
-/// A number that is not a [`Port`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a port from 1 to 65535")]
 pub(crate) struct InvalidPort;
 
 impl Port {
-    /// Returns the number.
     #[must_use]
     pub(crate) fn get(self) -> u16 {
         self.0.get()
@@ -58,7 +54,7 @@ impl TryFrom<Number> for Port {
     }
 }
 
-/// How long browsers remember something.
+/// Value of `max-age`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct MaxAge(#[serde(with = "duration")] pub Duration);

@@ -10,7 +10,6 @@ use super::{AtOnce, BaseUrl, ConfigError};
 use crate::auth::Secret;
 use crate::model::Number;
 
-/// Where the images of cards are stored, and what is allowed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -29,7 +28,7 @@ pub(crate) struct Images {
     pub signing_key: Option<Secret>,
     /// The largest upload: a size such as `20MiB`, or a number of bytes. **Default: `20MiB`**
     pub max_bytes: ByteUnit,
-    /// How many uploads one server receives at once; at most a quarter of them from one client, and two to the same signed address.
+    /// Concurrent uploads of one server; at most a quarter of them from one client, and two to the same signed address.
     /// **Default: `64`**
     pub max_uploads: AtOnce,
     /// The longest side of a published image, in pixels. **Default: `1280`**
@@ -54,7 +53,6 @@ impl Default for Images {
 }
 
 impl Images {
-    /// Checks that uploads can have any bytes at all.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         if self.max_bytes == 0 {
             return Err(ConfigError::new("siaga.images.max_bytes", "must be more than 0"));
@@ -62,12 +60,11 @@ impl Images {
         Ok(())
     }
 
-    /// Returns the storage: the configured one, or else the folder.
     pub(super) fn storage(&self, folder: &Path) -> Result<Url, ConfigError> {
         if let Some(StorageUrl(url)) = &self.url {
             return Ok(url.clone());
         }
-        // Storages accept no address with `..`, and only the file system can resolve it.
+        // Storages reject `..` in addresses, and only the file system can resolve it.
         let parent =
             folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = folder.file_name().unwrap_or_default();
@@ -80,12 +77,11 @@ impl Images {
     }
 }
 
-/// The address of a storage. Each kind of storage checks its own addresses.
+/// Each kind of storage checks its own addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct StorageUrl(Url);
 
-/// A text that is not a [`StorageUrl`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an address such as file:///srv/siaga or s3://bucket/prefix, without credentials")]
 pub(crate) struct InvalidStorageUrl;
@@ -106,15 +102,13 @@ impl TryFrom<String> for StorageUrl {
 #[serde(try_from = "Number")]
 pub(crate) struct Side(u32);
 
-/// A number that is not a [`Side`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be a whole number from 1 to {}", Side::MOST)]
+#[error("must be a whole number from 1 to {}", Side::MAX)]
 pub(crate) struct InvalidSide;
 
 impl Side {
-    const MOST: u32 = 65_535;
+    const MAX: u32 = 65_535;
 
-    /// Returns the number.
     #[must_use]
     pub(crate) fn get(self) -> u32 {
         self.0
@@ -125,7 +119,7 @@ impl TryFrom<Number> for Side {
     type Error = InvalidSide;
 
     fn try_from(number: Number) -> Result<Self, InvalidSide> {
-        let side = number.get().filter(|side| (1..=Self::MOST).contains(side));
+        let side = number.get().filter(|side| (1..=Self::MAX).contains(side));
         side.map(Self).ok_or(InvalidSide)
     }
 }

@@ -13,7 +13,7 @@ use crate::model::duration;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The longest period a request may ask about. **Default: `366d`**
+    /// The longest period of a request. **Default: `366d`**
     #[serde(with = "duration")]
     pub max_period: Duration,
     /// The largest JSON body: a size such as `100KiB`, or a number of bytes. **Default: `100KiB`**
@@ -21,15 +21,15 @@ pub struct Limits {
     /// How long a body may take to arrive, and how long the store may take to respond. **Default: `10s`**
     #[serde(with = "duration")]
     pub timeout: Duration,
-    /// How much of a body is copied at once: a size up to `16MiB`. A smaller one takes less memory if many clients read slowly,
+    /// Size of the chunks in which a body is copied, up to `16MiB`. A smaller size takes less memory if many clients read slowly,
     /// but more time. **Default: `2MiB`**, the size of the map of a large city
     pub chunk: ByteUnit,
-    /// How much memory large responses may take together while they are rendered and sent: a size. **Default: `256MiB`**
+    /// Memory for large responses while they are rendered and sent, together. **Default: `256MiB`**
     pub rendering: ByteUnit,
-    /// How many features a list of reports or of readings of gauges may have. **Default: `100000`**
+    /// Most features of a list of reports or of gauge readings. **Default: `100000`**
     pub features: Features,
-    /// How long public responses are returned from the cache while the store is away, counted from when they were last known to
-    /// be current; `0` returns none. **Default: `1h`**
+    /// How long the cache serves public responses while the store is away, counted from when they were last known to be current;
+    /// `0` disables it. **Default: `1h`**
     #[serde(with = "duration")]
     pub stale: Duration,
 }
@@ -45,7 +45,6 @@ pub struct Features(NonZeroU32);
 pub struct InvalidFeatures;
 
 impl Features {
-    /// Returns the number.
     #[must_use]
     pub(crate) fn get(self) -> u32 {
         self.0.get()
@@ -67,16 +66,13 @@ impl From<Features> for u32 {
 }
 
 impl Limits {
-    const LARGEST_CHUNK: ByteUnit = ByteUnit::Mebibyte(16);
+    const MAX_CHUNK: ByteUnit = ByteUnit::Mebibyte(16);
 
-    /// Returns how many bytes of a body are copied at once.
     #[must_use]
     pub(crate) fn chunk(&self) -> usize {
-        // The check allows at most 16 MiB.
         self.chunk.as_u64() as usize
     }
 
-    /// Checks that each limit allows something.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let wrong = |key| Err(ConfigError::new(&format!("siaga.limits.{key}"), "must be more than 0"));
         match self {
@@ -85,7 +81,7 @@ impl Limits {
             Self { body, .. } if *body == 0 => wrong("body"),
             Self { chunk, .. } if *chunk == 0 => wrong("chunk"),
             Self { rendering, .. } if *rendering == 0 => wrong("rendering"),
-            Self { chunk, .. } if *chunk > Self::LARGEST_CHUNK => {
+            Self { chunk, .. } if *chunk > Self::MAX_CHUNK => {
                 Err(ConfigError::new("siaga.limits.chunk", "must be at most 16MiB"))
             }
             _ => Ok(()),

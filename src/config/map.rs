@@ -4,44 +4,41 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::{Origin, Url};
 
-/// The live map.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub(crate) struct Map {
-    /// A base map from another host. **Default: none; the map then shows outlines only, and requests nothing from other hosts**
+    /// Base map from another host. **Default: none; the map shows outlines only, and requests nothing from other hosts**
     pub tiles: Option<Tiles>,
-    /// A base map of the server's own. **Default: `basemap.geojson` in the folder of `dataset`, if the memory store serves one**
+    /// Base map of this server. **Default: `basemap.geojson` in the folder of `dataset`, if the memory store serves one**
     pub basemap: BasemapFile,
-    /// The origins of sites that may show the map in a frame, such as `https://news.example`. **Default: none**
+    /// Origins of sites that may embed the map in a frame, such as `https://news.example`. **Default: none**
     #[serde(deserialize_with = "origins")]
     pub embed: Vec<String>,
 }
 
-/// A base map from a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct BasemapFile {
-    /// The file: GeoJSON, as `basemap.geojson` of a data folder.
+    /// GeoJSON, as `basemap.geojson` of a data folder.
     pub file: Option<PathBuf>,
-    /// Whose map it is, as its licence requires. It is shown as text. Required with `file`; empty if nothing needs to be shown.
+    /// Attribution, as the licence requires; shown as text. Required with `file`; may be empty.
     pub attribution: Option<String>,
 }
 
-/// A base map: images that cover the map, which browsers request from another host.
+/// A base map of images, which browsers request from another host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub(crate) struct Tiles {
-    /// The address of an image, with `{z}`, `{x}` and `{y}`.
+    /// Address of an image, with `{z}`, `{x}` and `{y}`.
     #[serde(deserialize_with = "template")]
     pub url: String,
-    /// Whose map it is, as its licence requires. It is shown as text.
+    /// Attribution, as the licence requires; shown as text.
     pub attribution: String,
 }
 
 impl Tiles {
-    /// Returns the origin of the images.
     #[must_use]
     pub(crate) fn origin(&self) -> String {
         Url::parse(&self.url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()

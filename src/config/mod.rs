@@ -1,7 +1,7 @@
 //! The configuration: one struct for each section of `[default.siaga]`, read with figment.
 //!
-//! Later sources win: the defaults below, the profile's table in `Rocket.toml`, the environment (`SiagaEnv`). If a key is
-//! unknown or has a wrong value, startup fails with its full path.
+//! Later sources win: the defaults below, the profile's table in `Rocket.toml`, the environment (`SiagaEnv`). An unknown key or a
+//! wrong value is an error at startup with its full path.
 
 mod also_at;
 mod archive;
@@ -96,66 +96,42 @@ pub struct Config {
     pub base_url: BaseUrl,
     /// Further paths at which the interface is mounted, such as `/`. **Default: none**
     pub(crate) also_at: Vec<MountPath>,
-    /// The time zone of times that are written for people. **Default: `Asia/Jakarta`**
+    /// The time zone of times in texts for people. **Default: `Asia/Jakarta`**
     #[serde(deserialize_with = "time_zone")]
     pub time_zone: Tz,
-    /// The country that the service is for.
+    /// The country of the service.
     pub country: CountrySettings,
-    /// The areas that clients can select.
     pub(crate) areas: Areas,
-    /// The enabled formats, and their settings.
+    /// The enabled formats and their settings.
     pub formats: Formats,
-    /// Settings of alerts.
     pub(crate) alerts: alerts::Options,
     /// What cards may report.
     pub cards: CardRules,
     /// The disasters that reports may be about.
     pub disasters: Disasters,
-    /// What feeds may report.
     pub(crate) feeds: Feeds,
-    /// The page on which residents report.
     pub(crate) report: ReportPage,
-    /// How reports are kept.
     pub(crate) reports: Reports,
-    /// The sources of the data, by name. **Default: none**
     pub(crate) sources: BTreeMap<String, SourceSettings>,
-    /// Webhooks by name. **Default: none**
     pub(crate) webhooks: Webhooks,
-    /// The credentials that are accepted.
     pub(crate) auth: auth::Settings,
-    /// Where the images of cards are stored.
     pub(crate) images: Images,
-    /// Settings of the store in one file.
     pub(crate) file: file::Settings,
-    /// Settings of the Postgres store.
     pub(crate) postgres: postgres::Settings,
-    /// The response cache.
     pub(crate) cache: Cache,
     /// Limits of requests and responses.
     pub limits: Limits,
-    /// How many requests each client may send.
     pub(crate) quota: Quota,
-    /// Streams of changes.
     pub(crate) streams: Streams,
-    /// When an area needs the attention of the officers who set flood states.
     pub(crate) attention: AttentionRules,
-    /// The desk.
     pub(crate) desk: Desk,
-    /// The public archive.
     pub(crate) archive: Archive,
-    /// The live map.
     pub(crate) map: Map,
-    /// How clients are led to HTTPS.
     pub(crate) https: Https,
-    /// What is written to standard error.
     pub(crate) log: LogSettings,
-    /// Whether the service exposes metrics.
     pub(crate) metrics: MetricsSettings,
-    /// How the service shuts down.
     pub(crate) shutdown: Shutdown,
-    /// Whose service it is.
     pub(crate) site: Site,
-    /// The terms under which the data may be used.
     pub(crate) licence: Licence,
 }
 
@@ -205,10 +181,9 @@ impl Default for Config {
     }
 }
 
-/// Returns the file from which a value, or any value within it, was read.
-fn file_of(figment: &Figment, value: &Value) -> Option<PathBuf> {
+fn source_file(figment: &Figment, value: &Value) -> Option<PathBuf> {
     match value {
-        Value::Dict(_, dict) => dict.values().find_map(|value| file_of(figment, value)),
+        Value::Dict(_, dict) => dict.values().find_map(|value| source_file(figment, value)),
         value => {
             let source = figment.get_metadata(value.tag())?.source.as_ref()?;
             source.file_path().map(Path::to_owned)
@@ -217,25 +192,23 @@ fn file_of(figment: &Figment, value: &Value) -> Option<PathBuf> {
 }
 
 impl Config {
-    /// Returns the paths at which the interface is mounted, that of the base address first.
+    /// Returns the mount paths of the interface, the path of the base address first.
     pub(crate) fn mount_paths(&self) -> impl Iterator<Item = &str> + Clone {
         iter::once(self.base_url.path()).chain(self.also_at.iter().map(MountPath::as_str))
     }
 
-    /// Returns whether the data is that of the demonstration.
-    pub(crate) fn is_made_up(&self) -> bool {
+    pub(crate) fn is_demo(&self) -> bool {
         self.store == "memory" && self.dataset == "demo"
     }
 
-    /// Returns the types of disasters that reports may be about.
     pub(crate) fn disaster_types(&self) -> Vec<DisasterType> {
         self.disasters.all(&self.cards.hazards)
     }
 
-    /// Returns who issues the alerts. With generated data, they are an exercise.
+    /// Alerts about generated data are an exercise.
     #[must_use]
     pub(crate) fn issuer(&self) -> Issuer {
-        let status = if self.is_made_up() { Status::Exercise } else { self.formats.cap.status };
+        let status = if self.is_demo() { Status::Exercise } else { self.formats.cap.status };
         self.alerts.issuer(self.base_url.host(), status)
     }
 
@@ -247,7 +220,7 @@ impl Config {
     /// Unlike plain Rocket, the server identifies itself as `Siaga` and ignores `X-Real-IP`, which any client can send.
     #[must_use]
     pub fn figment() -> Figment {
-        // The same as `rocket::Config::figment`, rebuilt here so that the service's defaults can come right after Rocket's.
+        // Repeats `rocket::Config::figment`, so that the service's defaults come right after Rocket's.
         Figment::from(rocket::Config::default())
             .merge(Serialized::default("ident", "Siaga"))
             .merge(Serialized::default("ip_header", false))
@@ -259,8 +232,7 @@ impl Config {
             .merge(SiagaEnv)
     }
 
-    /// Returns the public address of published photos, without a slash at its end: `images.public_url`, or else
-    /// `{base_url}/images`.
+    /// Returns the public address of photos, without a trailing slash: `images.public_url`, or else `{base_url}/images`.
     #[must_use]
     pub(crate) fn photos_url(&self) -> String {
         let public = self.images.public_url.as_ref().map(ToString::to_string);
@@ -282,19 +254,19 @@ impl Config {
         self.images.storage(&folder)
     }
 
-    /// Returns the file of the base map: `map.basemap.file`, or else that in the folder that the memory store serves.
+    /// Returns the file of the base map: `map.basemap.file`, or else the one in the folder that the memory store serves.
     pub(crate) fn basemap(&self) -> Option<PathBuf> {
-        let served = || Path::new(&self.dataset).join(FolderFile::Basemap.name());
+        let in_dataset = || Path::new(&self.dataset).join(FolderFile::Basemap.name());
         let own = self.map.basemap.file.clone();
-        own.or_else(|| (self.store == "memory").then(served).filter(|file| file.is_file()))
+        own.or_else(|| (self.store == "memory").then(in_dataset).filter(|file| file.is_file()))
     }
 
-    /// Sets what follows from the country and the site, unless it is configured itself.
-    fn name_site(&mut self, figment: &Figment) {
+    /// Sets the defaults that depend on the country and the site.
+    fn apply_country(&mut self, figment: &Figment) {
         let is_set = |key: &str| figment.contains(&format!("{}.{key}", Self::KEY));
         let country = self.country.data();
         self.cards.hazards = Arc::new(country.hazards().clone());
-        self.areas.name(country.regions(), is_set);
+        self.areas.apply_country(country.regions(), is_set);
         if !is_set("time_zone") {
             self.time_zone = country.time_zone();
         }
@@ -316,7 +288,7 @@ impl Config {
     pub fn file(figment: &Figment) -> Option<PathBuf> {
         let profiles = figment.data().unwrap_or_default();
         let mut values = profiles.into_values().flat_map(Dict::into_values);
-        values.find_map(|value| file_of(figment, &value))
+        values.find_map(|value| source_file(figment, &value))
     }
 
     /// Reads and checks the configuration.
@@ -325,37 +297,37 @@ impl Config {
     ///
     /// [`ConfigError`], with the full path of every wrong key and what is allowed.
     pub fn extract(figment: &Figment) -> Result<Self, ConfigError> {
-        /// Rocket's own keys are beside the service's table and are ignored here.
+        /// Ignores Rocket's own keys beside the service's table.
         #[derive(Deserialize)]
         struct Whole {
             #[serde(default)]
             siaga: Config,
         }
 
-        unread::refuse(figment)?;
+        unread::check(figment)?;
         let Whole { siaga: mut config } = figment.extract()?;
-        // If the port is 0, the system chooses it, so it is not known yet.
+        // Port 0 is chosen by the system later.
         if let Some(port) = figment.extract_inner("port").ok().filter(|&port| port != 0)
             && !figment.contains(&format!("{}.base_url", Self::KEY))
         {
             config.base_url = BaseUrl::local(port);
         }
         let numbers = ["per_second", "burst", "credential", "per_day", "fuse_per_second", "unknown_cards"];
-        let counted = numbers.iter().any(|name| figment.contains(&format!("{}.quota.{name}", Self::KEY)));
-        if config.base_url.is_local() && !counted {
+        let has_limits = numbers.iter().any(|name| figment.contains(&format!("{}.quota.{name}", Self::KEY)));
+        if config.base_url.is_local() && !has_limits {
             config.quota = config.quota.unlimited();
         }
         let page = ["reviewed_after", "reviewed_total", "refused_after"];
-        let counted = page.iter().any(|name| figment.contains(&format!("{}.report.{name}", Self::KEY)));
-        if config.base_url.is_local() && !counted {
+        let has_limits = page.iter().any(|name| figment.contains(&format!("{}.report.{name}", Self::KEY)));
+        if config.base_url.is_local() && !has_limits {
             config.report = config.report.unlimited();
         }
-        if config.is_made_up() && !figment.contains(&format!("{}.cards.open", Self::KEY)) {
+        if config.is_demo() && !figment.contains(&format!("{}.cards.open", Self::KEY)) {
             config.cards.open = true;
         }
         also_at::check(&config.also_at, &config.base_url)?;
         config.country.read().map_err(ConfigError::from_country)?;
-        config.name_site(figment);
+        config.apply_country(figment);
         config.site.check()?;
         config
             .alerts

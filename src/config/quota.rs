@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{AtOnce, TrustedProxies};
 use crate::model::Number;
 
-/// How many requests each client may send to this server.
+/// Limits of the requests of each client, for each server.
 ///
-/// If `base_url` is an address of the machine itself, as in a trial, and no limit is configured, the number of requests is
-/// unlimited.
+/// If `base_url` is an address of the machine itself, as in a trial, and no limit is configured, there is none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -17,22 +16,22 @@ pub struct Quota {
     pub per_second: Rate,
     /// Requests at once, for each address without a credential. **Default: `40`**
     pub burst: AtOnce,
-    /// The same for each credential without its own limits.
+    /// Limits of each credential without its own.
     pub credential: CredentialQuota,
-    /// Requests per day for each credential, or else for each address; `0` for no limit. Like the others, they come back at a
-    /// steady pace: a 24th of them after an hour. **Default: `100000`**
+    /// Requests per day for each credential, or else for each address; `0` for no limit. They refill steadily: a 24th of them
+    /// each hour. **Default: `100000`**
     pub per_day: Rate,
     /// Requests per second for each address, whatever its credentials; beyond it, credentials are not even verified. `0` for no
     /// limit. **Default: `400`**
     pub fuse_per_second: Rate,
-    /// Unknown cards that an address may name at once without a credential, and then one each 3 s; beyond it, its requests for
-    /// cards without a credential are rejected, and no others. `0` for no limit. **Default: `20`**
+    /// Unknown cards that an address may name at once without a credential, then one each 3 s; beyond it, only its requests for
+    /// cards without a credential are rejected. `0` for no limit. **Default: `20`**
     pub unknown_cards: Rate,
     /// The proxies whose headers are trusted for the client's address, the scheme and the request id. **Default: none**
     pub trusted_proxies: TrustedProxies,
 }
 
-/// How many requests each credential without its own limits may send.
+/// Limits of each credential without its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -44,15 +43,20 @@ pub struct CredentialQuota {
 }
 
 impl Quota {
-    /// Returns whether both have the same limits.
-    pub(crate) fn counts_like(&self, other: &Self) -> bool {
-        let numbers = |of: &Self| {
-            (of.per_second, of.burst, of.credential, of.per_day, of.fuse_per_second, of.unknown_cards)
+    pub(crate) fn has_same_limits(&self, other: &Self) -> bool {
+        let numbers = |quota: &Self| {
+            (
+                quota.per_second,
+                quota.burst,
+                quota.credential,
+                quota.per_day,
+                quota.fuse_per_second,
+                quota.unknown_cards,
+            )
         };
         numbers(self) == numbers(other)
     }
 
-    /// Removes the limits, as for a trial.
     pub(super) fn unlimited(self) -> Self {
         let any = Rate(None);
         let credential = CredentialQuota { per_second: any, ..self.credential };
@@ -67,7 +71,7 @@ impl Default for Quota {
             burst: AtOnce::new(NonZeroU32::MIN.saturating_add(39)),
             credential: CredentialQuota::default(),
             per_day: Rate(NonZeroU32::new(100_000)),
-            // More than the burst of a credential, so that the fuse never stops such a burst.
+            // Above the burst of a credential, so that the fuse never stops such a burst.
             fuse_per_second: Rate(NonZeroU32::new(400)),
             unknown_cards: Rate(NonZeroU32::new(20)),
             trusted_proxies: TrustedProxies::default(),
@@ -79,7 +83,7 @@ impl Default for CredentialQuota {
     fn default() -> Self {
         Self {
             per_second: Rate(NonZeroU32::new(100)),
-            // An operator at a desk clears more than a hundred areas in one go.
+            // An operator clears more than a hundred areas in one go.
             burst: AtOnce::new(NonZeroU32::MIN.saturating_add(299)),
         }
     }
@@ -96,7 +100,6 @@ pub struct Rate(Option<NonZeroU32>);
 pub struct InvalidRate;
 
 impl Rate {
-    /// No limit.
     pub(super) const ANY: Self = Self(None);
 
     pub(crate) fn new(number: Option<NonZeroU32>) -> Self {

@@ -4,17 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::duration;
 
-/// How the service shuts down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub(crate) struct Shutdown {
-    /// How long it continues to serve while `/health/ready` responds with 503, so that load balancers stop sending requests.
-    /// Each connection closes after its next response. **Default: `0s`**
+    /// How long the service continues while `/health/ready` responds with 503, so that load balancers stop sending requests. Each
+    /// connection closes after its next response. **Default: `0s`**
     #[serde(with = "duration")]
     pub delay: Duration,
-    /// How long requests in progress and shutdown fairings may take after that. The service ends as soon as they are done.
-    /// **Default: `15s`**
+    /// Then how long requests in progress and shutdown fairings may take. The service ends as soon as they are done. **Default:
+    /// `15s`**
     #[serde(with = "duration")]
     pub grace: Duration,
 }

@@ -8,30 +8,27 @@ use serde::{Deserialize, Serialize};
 use super::ConfigError;
 use crate::model::is_name;
 
-/// The largest logo, in bytes.
-const LARGEST: u64 = 256 << 10;
+/// In bytes.
+const MAX_LOGO: u64 = 256 << 10;
 
-/// Whose service it is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub(crate) struct Site {
-    /// The name of the service. **Default: `Siaga`**
+    /// Name of the service. **Default: `Siaga`**
     pub name: String,
-    /// The agency that runs it. **Default: none**
+    /// Agency that runs it. **Default: none**
     pub agency: Option<String>,
-    /// How people reach the agency: an address, a number or a place. **Default: none**
+    /// Contact of the agency: an address, a number or a place. **Default: none**
     pub contact: Option<String>,
-    /// The number for emergencies. **Default: that of the country**
+    /// Emergency number. **Default: that of the country**
     pub emergency: Option<String>,
     /// A file with the logo: PNG or SVG, at most 256 KiB. **Default: none**
     pub logo: Option<PathBuf>,
-    /// What was read from the file.
     #[serde(skip)]
     image: Option<Arc<Logo>>,
 }
 
-/// A logo.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Logo {
     pub(crate) media_type: &'static str,
@@ -52,12 +49,10 @@ impl Default for Site {
 }
 
 impl Site {
-    /// Returns the logo, if one is configured.
     pub(crate) fn logo(&self) -> Option<&Logo> {
         self.image.as_deref()
     }
 
-    /// Checks the texts, and reads the logo.
     pub(super) fn check(&mut self) -> Result<(), ConfigError> {
         let texts = [
             ("name", Some(&self.name)),
@@ -75,10 +70,10 @@ impl Site {
             let wrong =
                 |reason: String| ConfigError::new("siaga.site.logo", format!("{}: {reason}", path.display()));
             let mut bytes = Vec::new();
-            let read = File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes));
+            let read = File::open(path).and_then(|file| file.take(MAX_LOGO + 1).read_to_end(&mut bytes));
             read.map_err(|error| wrong(error.to_string()))?;
-            if bytes.len() as u64 > LARGEST {
-                return Err(wrong(format!("has more than {LARGEST} bytes")));
+            if bytes.len() as u64 > MAX_LOGO {
+                return Err(wrong(format!("has more than {MAX_LOGO} bytes")));
             }
             let media_type =
                 media_type(&bytes).ok_or_else(|| wrong("must be a PNG or SVG file".to_owned()))?;
@@ -88,7 +83,6 @@ impl Site {
     }
 }
 
-/// Returns the media type of an image by its beginning.
 fn media_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         return Some("image/png");

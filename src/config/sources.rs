@@ -6,45 +6,43 @@ use serde::{Deserialize, Serialize};
 use super::ConfigError;
 use crate::model::{CoveredData, duration};
 
-/// A source of data that is expected to be heard regularly: `sources.<name>`.
+/// A data source that is expected to report regularly: `sources.<name>`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub(crate) struct SourceSettings {
-    /// The subject of its credentials: the name of an API key or the `sub` of a token.
+    /// Subject of its credentials: the name of an API key or the `sub` of a token.
     pub subject: String,
-    /// How often it is expected to be heard, from a second to 366 days.
+    /// Expected interval, from a second to 366 days.
     #[serde(with = "duration")]
     pub every: Duration,
-    /// The data that it is a source of. **Default: `floods`, `reports`, `gauges`**
-    #[serde(default = "everything")]
+    /// The data it provides. **Default: `floods`, `reports`, `gauges`**
+    #[serde(default = "all_data")]
     pub covers: BTreeSet<CoveredData>,
 }
 
 #[cfg(test)]
 impl SourceSettings {
-    /// Returns a source with this subject that is heard once in each interval and covers all data, for tests.
     pub(crate) fn new(subject: impl Into<String>, every: Duration) -> Self {
-        Self { subject: subject.into(), every, covers: everything() }
+        Self { subject: subject.into(), every, covers: all_data() }
     }
 }
 
-const LONGEST_NAME: usize = 64;
-const SHORTEST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_hours(366 * 24);
+const MAX_NAME: usize = 64;
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
+const MAX_INTERVAL: Duration = Duration::from_hours(366 * 24);
 
-fn everything() -> BTreeSet<CoveredData> {
+fn all_data() -> BTreeSet<CoveredData> {
     CoveredData::ALL.into()
 }
 
-/// Checks the names and the settings of sources.
 pub(super) fn check(sources: &BTreeMap<String, SourceSettings>) -> Result<(), ConfigError> {
     for (name, source) in sources {
         let key = format!("siaga.sources.{name}");
         let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_part) {
+        if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_part) {
             let must = format!(
-                "the name of a source must be 1 to {LONGEST_NAME} of the characters a to z, 0 to 9 and -"
+                "the name of a source must be 1 to {MAX_NAME} of the characters a to z, 0 to 9 and -"
             );
             return Err(ConfigError::new(&key, must));
         }
@@ -52,7 +50,7 @@ pub(super) fn check(sources: &BTreeMap<String, SourceSettings>) -> Result<(), Co
         if source.subject.is_empty() {
             return wrong("subject", "must be the name of an API key or the sub of a token");
         }
-        if !(SHORTEST..=LONGEST).contains(&source.every) {
+        if !(MIN_INTERVAL..=MAX_INTERVAL).contains(&source.every) {
             return wrong("every", "must be a duration from 1s to 366d");
         }
         if source.covers.is_empty() {
@@ -76,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_with_a_wrong_name_or_value_is_refused_with_its_key() {
+    fn errors_name_the_key_of_a_source() {
         for name in ["Desk", "desk_1", &"a".repeat(65)] {
             let error = configured(name, |figment| figment).unwrap_err().to_string();
             assert!(error.starts_with(&format!("siaga.sources.{name}: the name of a ")), "{error}");

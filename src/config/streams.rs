@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 use super::ConfigError;
 use crate::model::{Number, duration};
 
-/// Streams of changes, and requests that wait for a change.
+/// Streams of changes, and long-polling requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub(crate) struct Streams {
-    /// How many a server has at the same time; `0` disables streams, and no request waits. **Default: `10000`**
+    /// Concurrent streams of a server; `0` disables streams and long polling. **Default: `10000`**
     #[serde(deserialize_with = "count")]
     pub total: u32,
-    /// How many of them an address has; an IPv6 network of 64 bits counts as one address. **Default: `256`**
+    /// Concurrent streams of an address; an IPv6 /64 counts as one address. **Default: `256`**
     #[serde(deserialize_with = "count")]
     pub per_address: u32,
-    /// How many of them a credential has. **Default: `32`**
+    /// Concurrent streams of a credential. **Default: `32`**
     #[serde(deserialize_with = "count")]
     pub per_key: u32,
     /// How long a stream lasts; the client then opens another one. **Default: `1h`**
@@ -37,7 +37,6 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// Checks that a stream lasts long enough to be of use.
     pub(super) fn check(self) -> Result<(), ConfigError> {
         if self.age >= Duration::from_secs(10) {
             Ok(())

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct TrustedProxies(Vec<Proxies>);
 
-/// An address, or a range of addresses.
+/// An address or a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Proxies(IpNet);
@@ -19,9 +19,8 @@ pub struct Proxies(IpNet);
 pub struct InvalidProxies;
 
 impl TrustedProxies {
-    /// Returns whether a proxy at this address is trusted.
     #[must_use]
-    pub(crate) fn contain(&self, address: IpAddr) -> bool {
+    pub(crate) fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|proxies| proxies.0.contains(&address))
     }
@@ -34,7 +33,7 @@ impl TryFrom<String> for Proxies {
         const MAPPED: u8 = 96;
         let range = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
         let range = range.map_err(|_| InvalidProxies)?;
-        // IPv4 addresses are compared as such, even if the range is written as mapped IPv6.
+        // Compare IPv4 addresses as such, even if the range is written as mapped IPv6.
         let mapped = match range {
             IpNet::V6(range) if range.prefix_len() >= MAPPED => {
                 let address = range.addr().to_ipv4_mapped();
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_and_ranges_are_trusted_whichever_way_an_ipv4_address_is_written() {
+    fn ipv4_addresses_match_in_either_notation() {
         let proxies = trusted(&["10.0.0.0/8", "192.0.2.1", "fd00::/8", "::ffff:198.51.100.0/120"]);
         for (address, expected) in [
             ("::ffff:10.1.2.3", true),
@@ -71,12 +70,12 @@ mod tests {
             ("198.51.100.7", true),
             ("198.51.101.7", false),
         ] {
-            assert_eq!(proxies.contain(address.parse().unwrap()), expected, "{address}");
+            assert_eq!(proxies.contains(address.parse().unwrap()), expected, "{address}");
         }
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn anything_else_is_an_error() {
         for text in ["", "localhost", "10.0.0.0/33", "10.0.0", "10.0.0.1:80", "*", "10.0.0.0/8, ::1"] {
             assert_eq!(Proxies::try_from(text.to_owned()), Err(InvalidProxies), "{text:?}");
         }

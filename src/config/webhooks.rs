@@ -14,7 +14,6 @@ use super::{AtOnce, ConfigError};
 use crate::auth::Secret;
 use crate::model::{AreaSelector, FloodState, Number, duration};
 
-/// The section `webhooks` of the configuration.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Webhooks {
     /// Concurrent requests. **Default: 4**
@@ -24,13 +23,11 @@ pub(crate) struct Webhooks {
     pub(crate) by_name: BTreeMap<String, WebhookSettings>,
 }
 
-/// The section `webhooks.<name>`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WebhookSettings {
     /// Address of the receiver, a template with the values of the event.
     pub(crate) url: Secret,
-    /// Which events are sent.
     pub(crate) event: EventKind,
     /// **Default: `POST`**
     #[serde(default)]
@@ -67,7 +64,6 @@ pub(crate) struct WebhookSettings {
     pub(crate) max_age: Duration,
 }
 
-/// Kind of the events that a webhook sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum EventKind {
@@ -131,7 +127,6 @@ impl Filter {
 }
 
 impl EventKind {
-    /// Name in the configuration and in bodies.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Report => "report",

@@ -41,7 +41,6 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     };
     let copied = copying.await;
     if copied.is_err() {
-        // An error of the removal matters less.
         let _ = fs::remove_dir_all(&copies);
     }
     copied?;
@@ -79,7 +78,6 @@ fn photos(builder: &Builder) -> Result<Option<PathBuf>, Failure> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Private {
     All,
-    /// Folders of photos of hidden reports.
     Hidden,
 }
 

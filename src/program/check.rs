@@ -10,10 +10,9 @@ use crate::config::Config;
 use crate::data::folder::Folder;
 use crate::server::BuildError;
 
-/// Most faults of a data set that are printed.
 const MAX_FAULTS: usize = 20;
 
-/// Prints the effective configuration, the faults of the data set, the warnings of print_faults start, and a verdict.
+/// Prints the effective configuration, the faults of the data set, the warnings of each start, and a verdict.
 pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Failure> {
     let (config, formats) = match builder.checked_with_formats() {
         Err(BuildError::Config(error)) => return Err(print_faults(error.faults())),
@@ -35,7 +34,7 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     let mut output = io::stdout();
     writeln!(output)?;
     for warning in &warnings {
-        writeln!(output, "# warning at print_faults start: {warning}")?;
+        writeln!(output, "# warning at each start: {warning}")?;
     }
     Ok(writeln!(output, "# No errors, {count}.")?)
 }

@@ -135,7 +135,6 @@ enum Command {
     },
 }
 
-/// Arguments of a removed command.
 #[derive(Args)]
 struct Removed {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -163,7 +162,6 @@ impl From<Option<Replaced>> for Replace {
 /// Time for background work after a command has finished.
 const BACKGROUND_TIME: Duration = Duration::from_millis(500);
 
-/// Printed in one line.
 type Failure = Box<dyn Error + Send + Sync>;
 
 /// Runs the command in the arguments of the process, with the service from `builder`.

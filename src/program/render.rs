@@ -25,7 +25,7 @@ pub(super) struct RenderCommand {
     /// Maximum age of reports and readings.
     #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = humantime::parse_duration)]
     last: Duration,
-    /// A data folder to read_layer instead of the configured store, or `demo`.
+    /// A data folder to read instead of the configured store, or `demo`.
     data: Option<String>,
 }
 

@@ -16,9 +16,7 @@ use crate::model::{
 };
 use crate::stores::{ModerationQuery, Store, StoreError, WaitingQuery};
 
-/// Subject of moderations from the command line.
 const SUBJECT: &str = "siaga reports";
-/// Log entries read with one query.
 const LOG_PAGE: u32 = 1_000;
 const MAX_WAITING: u32 = 1_000;
 

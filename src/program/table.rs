@@ -1,4 +1,3 @@
-/// Formats a table with headings.
 pub(super) fn table<const N: usize>(
     headings: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,

@@ -23,13 +23,11 @@ const SENDER_KEYS: [&str; 4] = [
     "siaga.formats.cap.author",
 ];
 
-/// Contents of the store; `None` if it cannot be read.
 struct StoreContents {
     areas: Option<usize>,
     keys: Option<usize>,
 }
 
-/// Prints the lines and warnings at startup.
 pub(super) struct Welcome {
     pub(super) config: Config,
     pub(super) store: Arc<dyn Store>,
@@ -132,7 +130,6 @@ fn warnings(
     let short_secret = format!(
         "siaga.images.signing_key or siaga.metrics.token is shorter than {SHORTEST_SECRET} bytes: it can be guessed"
     );
-    // A service that only this machine can reach is a trial.
     let public = !config.base_url.is_local();
     let quota = &config.quota;
     let rates = [quota.per_second, quota.credential.per_second, quota.per_day, quota.fuse_per_second];

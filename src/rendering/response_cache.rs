@@ -104,7 +104,7 @@ impl ResponseCache {
         let is_shown = !stale.is_zero() && self.now().since(since) <= *stale;
         match self.follower.states().borrow().clone().filter(|_| is_shown) {
             Some(state) => {
-                metrics.responded_stale();
+                metrics.count_stale_response();
                 (Some(state), Floods::Until(since))
             }
             None => (None, Floods::Unread),
@@ -171,7 +171,7 @@ impl ResponseCache {
                 let Some((last, age)) = self.stale(question).filter(|_| problem.is_outage()) else {
                     return Err(problem);
                 };
-                self.renderer.metrics.responded_stale();
+                self.renderer.metrics.count_stale_response();
                 Ok(Some((last.rendered, Some((last.current_at, age)))))
             }
         }

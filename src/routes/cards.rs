@@ -155,7 +155,7 @@ pub(super) async fn receive_card_report(
     // All questions to the store together have the time of one.
     let received = time::timeout(config.limits.timeout, receiving).await;
     received.unwrap_or_else(|elapsed| Err(Problem::late(elapsed).about_card(&id)))?;
-    metrics.report_taken(ReportOrigin::Card);
+    metrics.count_report(ReportOrigin::Card);
     let answer = ApiResponse::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))?;
     if user.has_credential() {
         return Ok(Receipt::Plain(answer));

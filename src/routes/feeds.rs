@@ -63,7 +63,7 @@ pub(super) async fn post_partner_report(
     let post_id = report.post_id;
     match store.receive_partner_report(report).await? {
         Received::Created => {
-            metrics.report_taken(ReportOrigin::Partner);
+            metrics.count_report(ReportOrigin::Partner);
             ApiResponse::bare(&json!({ "post_id": post_id, "created": true }))
         }
         Received::Existing => ApiResponse::bare(&json!({

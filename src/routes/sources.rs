@@ -56,5 +56,5 @@ pub(super) fn send_heartbeat(
         let reason = format_args!("the source {name} has another subject");
         return Err(Problem::forbidden(reason, Some(&credential.subject)));
     }
-    ApiResponse::bare(&sources.hear(&name).ok_or_else(missing)?)
+    ApiResponse::bare(&sources.record_heartbeat(&name).ok_or_else(missing)?)
 }

@@ -15,11 +15,11 @@ use crate::model::CancelFlag;
 
 task_local! {
     static CURRENT_REQUEST: CurrentRequest;
-    /// Present in work on a thread of its own.
+    /// Set for work on a thread of its own.
     static OWN_THREAD: CancelFlag;
 }
 
-/// The request that work belongs to, if it belongs to one. Everything logged within the work, even a panic, has the id of the request.
+/// The request that work belongs to, if any. Log events of the work, even panics, have the id of the request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CurrentRequest(Option<Arc<str>>);
 
@@ -28,7 +28,7 @@ impl CurrentRequest {
         Self(Some(id.into()))
     }
 
-    /// Returns the request that the caller works for. Tasks and threads that it starts must be given it.
+    /// Returns the current request. Pass it on to spawned tasks and threads.
     pub(crate) fn get() -> Self {
         CURRENT_REQUEST.try_with(Self::clone).unwrap_or_default()
     }
@@ -37,18 +37,18 @@ impl CurrentRequest {
         self.0.as_deref()
     }
 
-    /// Does work that belongs to the request.
+    /// Runs work as part of the request.
     pub(crate) fn run<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
         CURRENT_REQUEST.scope(self, work)
     }
 
-    /// Does the same with work that does not wait.
+    /// Runs blocking work as part of the request.
     pub(crate) fn run_blocking<T>(self, work: impl FnOnce() -> T) -> T {
         CURRENT_REQUEST.sync_scope(self, work)
     }
 }
 
-/// Signals the work to stop when it is dropped.
+/// Cancels the work on drop.
 struct CancelOnDrop(CancelFlag);
 
 impl Drop for CancelOnDrop {
@@ -57,49 +57,48 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Runs long work off the threads that serve requests, as part of the caller's request, so that its log lines have the id of the
-/// request. If the future is dropped, the work is told by its [`CancelFlag`]. Work that has a thread of its own does it there: it must not wait
-/// for another thread, because their number is limited.
+/// Runs blocking work off the async threads, as part of the caller's request. Dropping the future sets the [`CancelFlag`]. On
+/// [`on_own_thread`] the work runs in place: it must not wait for another thread of the limited pool.
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce(&CancelFlag) -> T + Send + 'static,
 ) -> Result<T, JoinError> {
-    if let Ok(stop) = OWN_THREAD.try_with(CancelFlag::clone) {
-        return Ok(work(&stop));
+    if let Ok(cancel) = OWN_THREAD.try_with(CancelFlag::clone) {
+        return Ok(work(&cancel));
     }
-    let stop = CancelFlag::default();
-    let _on_drop = CancelOnDrop(stop.clone());
+    let cancel = CancelFlag::default();
+    let _on_drop = CancelOnDrop(cancel.clone());
     let request = CurrentRequest::get();
-    spawn_blocking(move || request.run_blocking(|| work(&stop))).await
+    spawn_blocking(move || request.run_blocking(|| work(&cancel))).await
 }
 
-/// Runs long work that also waits, for a database say, on one thread of its own, as part of the caller's request. So no other thread is
-/// busy with what it reads, and that is freed where it was allocated, which gives its memory back at once. If the future is dropped, the
-/// work is dropped where it waits, and told by its [`CancelFlag`] elsewhere. Returns `None` if the work panics.
+/// Runs long async work on one thread of its own, as part of the caller's request. What it reads is then freed on the thread that
+/// allocated it, which returns the memory at once. Dropping the future drops the work at its next await, and sets the
+/// [`CancelFlag`]. Returns `None` if the work panics.
 pub(crate) async fn on_own_thread<T: Send + 'static>(
     work: impl AsyncFnOnce(&CancelFlag) -> T + Send + 'static,
 ) -> Option<T> {
-    let stop = CancelFlag::default();
-    let _on_drop = CancelOnDrop(stop.clone());
-    let (_waits, gone) = oneshot::channel::<Infallible>();
+    let cancel = CancelFlag::default();
+    let _on_drop = CancelOnDrop(cancel.clone());
+    let (_sender, dropped) = oneshot::channel::<Infallible>();
     let (request, runtime) = (CurrentRequest::get(), Handle::current());
     let working = spawn_blocking(move || {
-        runtime.block_on(request.run(OWN_THREAD.scope(stop.clone(), async {
+        runtime.block_on(request.run(OWN_THREAD.scope(cancel.clone(), async {
             select! {
-                done = work(&stop) => Some(done),
-                _ = gone => None,
+                result = work(&cancel) => Some(result),
+                _ = dropped => None,
             }
         })))
     });
     working.await.ok().flatten()
 }
 
-/// Runs a background task until the server shuts down; it is dropped then.
+/// Runs a background task; drops it when the server shuts down.
 pub(crate) fn run_in_background(rocket: &Rocket<Orbit>, task: impl Future<Output = ()> + Send + 'static) {
-    let stop = rocket.shutdown();
+    let shutdown = rocket.shutdown();
     tokio::spawn(async move {
         select! {
             () = task => {}
-            () = stop => {}
+            () = shutdown => {}
         }
     });
 }
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[rocket::async_test]
-    async fn work_is_told_when_nobody_waits_for_it() {
+    async fn work_is_cancelled_when_its_future_is_dropped() {
         let (begun, has_begun) = mpsc::channel();
         let (stopped, has_stopped) = mpsc::channel();
         let mut working = Box::pin(off_thread(move |stop| {
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[rocket::async_test]
-    async fn work_that_waits_itself_is_dropped_when_nobody_waits_for_it() {
+    async fn async_work_is_dropped_when_its_future_is_dropped() {
         struct Signal(mpsc::Sender<()>);
         impl Drop for Signal {
             fn drop(&mut self) {
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[rocket::async_test]
-    async fn work_on_its_own_thread_needs_no_other_thread() {
+    async fn off_thread_runs_in_place_on_an_own_thread() {
         let is_one = on_own_thread(async |_| {
             let own = thread::current().id();
             off_thread(move |_| thread::current().id()).await.is_ok_and(|other| other == own)
@@ -163,13 +162,13 @@ mod tests {
     }
 
     #[rocket::async_test]
-    async fn work_on_its_own_thread_returns_its_result_unless_it_panics() {
+    async fn own_thread_returns_the_result_or_none_after_a_panic() {
         assert_eq!(on_own_thread(async |stop| stop.check()).await, Some(Ok(())));
         assert_eq!(on_own_thread(async |_| -> () { panic!("as the test wants it") }).await, None);
     }
 
     #[rocket::async_test]
-    async fn work_that_is_waited_for_is_not_stopped() {
+    async fn awaited_work_is_not_cancelled() {
         assert_eq!(off_thread(CancelFlag::check).await.unwrap(), Ok(()));
     }
 }

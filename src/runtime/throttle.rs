@@ -1,5 +1,3 @@
-//! Values that are expensive to compute, and needed often.
-
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -7,23 +5,23 @@ use rocket::tokio::{sync, time};
 
 use crate::model::{Clock, Timestamp};
 
-/// A value that is computed at most once in a period, for all callers.
+/// Computes an expensive value at most once in a period, for all callers.
 ///
-/// A caller gets a value whose computation began after the call. So it may wait for the end of the period, with all others that come
-/// meanwhile.
+/// A caller gets a value whose computation started after its call, and may wait for the end of the period together with all
+/// others.
 #[derive(Debug)]
 pub(crate) struct Throttle<V> {
     period: Duration,
     clock: Arc<dyn Clock>,
     last: Mutex<Option<Last<V>>>,
-    /// Held while the value is computed, and before that until the period is over.
+    /// Held during the computation, and the wait before it.
     turn: sync::Mutex<()>,
 }
 
 #[derive(Clone, Debug)]
 struct Last<V> {
-    begun: Instant,
-    begun_at: Timestamp,
+    started: Instant,
+    started_at: Timestamp,
     value: V,
 }
 
@@ -32,37 +30,36 @@ impl<V: Clone> Throttle<V> {
         Self { period, clock, last: Mutex::default(), turn: sync::Mutex::default() }
     }
 
-    /// Returns a value whose computation began after the call. It may be that of another caller.
+    /// Returns a value whose computation started after the call, possibly by another caller.
     pub(crate) async fn get(&self, compute: impl Future<Output = V>) -> V {
         let called = Instant::now();
         let _turn = self.turn.lock().await;
-        let last = self.last().as_ref().map(|last| (last.begun, last.begun_at, last.value.clone()));
-        if let Some((begun, begun_at, value)) = last {
-            if begun >= called {
+        let last = self.last().as_ref().map(|last| (last.started, last.started_at, last.value.clone()));
+        if let Some((started, started_at, value)) = last {
+            if started >= called {
                 return value;
             }
-            let remaining = self.remaining(begun_at);
+            let remaining = self.remaining(started_at);
             if !remaining.is_zero() {
                 time::sleep(remaining).await;
             }
         }
-        let (begun, begun_at) = (Instant::now(), self.clock.now());
+        let (started, started_at) = (Instant::now(), self.clock.now());
         let value = compute.await;
-        *self.last() = Some(Last { begun, begun_at, value: value.clone() });
+        *self.last() = Some(Last { started, started_at, value: value.clone() });
         value
     }
 
-    /// Returns the value as it was last computed, and whether that was in this period.
+    /// Returns the last value, and whether it was computed in this period.
     pub(crate) fn last_value(&self) -> Option<(V, bool)> {
         let last = self.last().clone()?;
-        Some((last.value, !self.remaining(last.begun_at).is_zero()))
+        Some((last.value, !self.remaining(last.started_at).is_zero()))
     }
 
-    /// Returns how much of the period is left.
-    fn remaining(&self, begun: Timestamp) -> Duration {
+    fn remaining(&self, started: Timestamp) -> Duration {
         let now = self.clock.now();
         // The clock may have stepped back.
-        if now < begun { Duration::ZERO } else { self.period.saturating_sub(now.since(begun)) }
+        if now < started { Duration::ZERO } else { self.period.saturating_sub(now.since(started)) }
     }
 
     fn last(&self) -> MutexGuard<'_, Option<Last<V>>> {
@@ -70,17 +67,17 @@ impl<V: Clone> Throttle<V> {
     }
 }
 
-/// Returns the `known` result if it is younger than `max_age`, else the result of `look`; each with the time at which it was
-/// found. Its age counts from the end of the look, which can take longer than `max_age`.
+/// Returns the `cached` result if it is younger than `max_age`, else that of `read`; with its time. The age counts from the end
+/// of the read, which can take longer than `max_age`.
 pub(crate) async fn recent<T>(
-    known: Option<(Instant, T)>,
+    cached: Option<(Instant, T)>,
     max_age: Duration,
-    look: impl Future<Output = T>,
+    read: impl Future<Output = T>,
 ) -> (Instant, T) {
-    if let Some(known) = known.filter(|(at, _)| at.elapsed() < max_age) {
-        return known;
+    if let Some(cached) = cached.filter(|(at, _)| at.elapsed() < max_age) {
+        return cached;
     }
-    let found = look.await;
+    let found = read.await;
     (Instant::now(), found)
 }
 
@@ -96,7 +93,7 @@ mod tests {
     use crate::model::ManualClock;
 
     #[rocket::async_test]
-    async fn many_callers_share_one_computation_that_began_after_their_call() {
+    async fn callers_share_one_computation_started_after_their_call() {
         let clock = Arc::new(ManualClock::new(fixture::now()));
         let throttle = Throttle::new(Duration::from_millis(20), Arc::clone(&clock) as _);
         let count = AtomicU32::new(0);

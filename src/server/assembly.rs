@@ -32,7 +32,7 @@ use crate::rendering::cache::{Cache, Patience, SHARE};
 use crate::rendering::{Layers, Permits, Renderer, ResponseKey};
 use crate::routes::{self, Description, Readiness};
 use crate::runtime::run_in_background;
-use crate::sources::{SignsOfLife, Sources};
+use crate::sources::{ActivityRecorder, Sources};
 use crate::stores::{Measured, OpenedStore, Store};
 use crate::tasks::{DataWatch, ReportRetention, SourceWatch, StoredKeys, prepare_outlines};
 use crate::telemetry::{Metrics, RepeatSuppressor};
@@ -96,7 +96,7 @@ impl Builder {
             .attach(stored_keys.clone())
             .attach(follower.clone())
             .attach(outlines)
-            .attach(SignsOfLife::new(sources.clone()))
+            .attach(ActivityRecorder::new(sources.clone()))
             .attach(source_watch.clone())
             .attach(ReportRetention::new(&config, &store, &self.clock, follower.withdrawn()))
             .attach(follow_public_keys(authenticator.clone()))

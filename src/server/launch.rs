@@ -114,7 +114,7 @@ impl Siaga {
             if time::timeout_at(deadline + 2 * MERCY, last.recv()).await.is_err() {
                 tracing::warn!("requests did not end within siaga.shutdown.grace");
             }
-            stored_keys.note_uses().await;
+            stored_keys.record_uses().await;
             source_watch.flush().await;
             if time::timeout(CLOSING, store.close()).await.is_err() {
                 tracing::warn!("the store did not close in time");

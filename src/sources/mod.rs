@@ -1,9 +1,9 @@
-//! The sources of the data: when each was last heard, and whether that is on time.
+//! The data sources: when each last reported, and whether that is on time.
 //!
-//! Everything here is in memory, so reading it costs no query. [`tasks`](crate::tasks) exchanges it with the
-//! store, and so with the other servers.
+//! Kept in memory, so reading costs no query. [`tasks`](crate::tasks) exchanges it with the store, and thereby with other
+//! servers.
 
-mod signs_of_life;
+mod activity_recorder;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-pub(crate) use self::signs_of_life::SignsOfLife;
+pub(crate) use self::activity_recorder::ActivityRecorder;
 use crate::config::SourceSettings;
 use crate::data::statements::Watch;
 use crate::model::{Clock, CoveredData, DataState, SourceStatus, Timestamp};
 
-/// How long after a time of a source was given to the store the next one is, at least.
-const BETWEEN_WRITES: Duration = Duration::from_secs(1);
+/// Shortest time between two writes of a source to the store.
+const WRITE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The configured sources, and when each was last heard. Clones share it.
+/// The configured sources, and when each last reported. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Sources(Arc<Inner>);
 
@@ -27,150 +27,151 @@ pub(crate) struct Sources(Arc<Inner>);
 struct Inner {
     configured: BTreeMap<String, SourceSettings>,
     clock: Arc<dyn Clock>,
-    heard: Mutex<BTreeMap<String, Heard>>,
+    activity: Mutex<BTreeMap<String, SourceActivity>>,
 }
 
 #[derive(Debug)]
-struct Heard {
+struct SourceActivity {
     at: Timestamp,
-    /// The latest time that the store is known to have.
+    /// The latest time known to be stored.
     stored: Option<Timestamp>,
-    /// When this server last gave a time to the store.
+    /// When this server last wrote to the store.
     written: Option<Instant>,
 }
 
-/// A source as responses show it.
+/// A source, as serialized in responses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct SourceReport {
-    /// Its name.
     pub(crate) name: String,
-    /// The data that it is a source of.
     pub(crate) covers: BTreeSet<CoveredData>,
-    /// When it was last heard; `None` if it never was.
+    /// `None` if it never reported.
     pub(crate) last_heard: Option<Timestamp>,
-    /// When it is expected to be heard again at the latest; `None` if it was never heard.
+    /// Latest expected time of the next report; `None` if it never reported.
     pub(crate) expected_by: Option<Timestamp>,
-    /// Whether it is heard as often as expected.
     pub(crate) status: SourceStatus,
 }
 
 impl Sources {
-    /// Returns the configured sources, none of them heard yet. `clock` tells when they are heard.
     #[must_use]
     pub(crate) fn new(configured: BTreeMap<String, SourceSettings>, clock: Arc<dyn Clock>) -> Self {
-        Self(Arc::new(Inner { configured, clock, heard: Mutex::default() }))
+        Self(Arc::new(Inner { configured, clock, activity: Mutex::default() }))
     }
 
-    /// Returns whether no source is configured.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.configured.is_empty()
     }
 
-    /// Returns the subject whose credentials are those of the source; `None` if there is no such source.
+    /// Returns the subject of a source's credentials; `None` if there is no such source.
     #[must_use]
     pub(crate) fn subject(&self, name: &str) -> Option<&str> {
         self.0.configured.get(name).map(|source| source.subject.as_str())
     }
 
-    /// Notes that a source is heard now, and returns it; `None` if there is no such source.
+    /// Records that a source reports now, and returns it; `None` if there is no such source.
     #[must_use]
-    pub(crate) fn hear(&self, name: &str) -> Option<SourceReport> {
+    pub(crate) fn record_heartbeat(&self, name: &str) -> Option<SourceReport> {
         let (name, source) = self.0.configured.get_key_value(name)?;
         let now = self.0.clock.now();
-        let mut heard = self.heard();
-        note(&mut heard, name, now);
-        Some(report(name, source, &heard, now))
+        let mut activity = self.activity();
+        record(&mut activity, name, now);
+        Some(report(name, source, &activity, now))
     }
 
-    /// Notes that all sources with this subject are heard now.
-    pub(crate) fn hear_subject(&self, subject: &str) {
+    /// Records that all sources with this subject report now.
+    pub(crate) fn record_subject(&self, subject: &str) {
         let now = self.0.clock.now();
         for (name, _) in self.0.configured.iter().filter(|(_, source)| source.subject == subject) {
-            note(&mut self.heard(), name, now);
+            record(&mut self.activity(), name, now);
         }
     }
 
-    /// Returns all sources by name.
+    /// Returns all sources, ordered by name.
     #[must_use]
     pub(crate) fn reports(&self) -> Vec<SourceReport> {
-        let (now, heard) = (self.0.clock.now(), self.heard());
-        self.0.configured.iter().map(|(name, source)| report(name, source, &heard, now)).collect()
+        let (now, activity) = (self.0.clock.now(), self.activity());
+        self.0.configured.iter().map(|(name, source)| report(name, source, &activity, now)).collect()
     }
 
-    /// Returns how long ago each source was last heard, by name; `None` if it never was.
+    /// Returns the time since each source last reported, `None` if it never did.
     #[must_use]
     pub(crate) fn ages(&self) -> Vec<(String, Option<Duration>, SourceStatus)> {
         let now = self.0.clock.now();
-        let age = |report: SourceReport| {
-            (report.name, report.last_heard.map(|heard| now.since(heard)), report.status)
-        };
+        let age =
+            |report: SourceReport| (report.name, report.last_heard.map(|at| now.since(at)), report.status);
         self.reports().into_iter().map(age).collect()
     }
 
-    /// Returns whether a source of this data is silent, so that data may be missing.
+    /// Whether a source of this data is silent, so that data may be missing.
     #[must_use]
     pub(crate) fn is_silent(&self, data: CoveredData) -> bool {
         self.state(Some(data)).status == Some(SourceStatus::Silent)
     }
 
-    /// Returns how current data is, by all sources that cover it.
+    /// Returns how current the data is, from all sources that cover it.
     #[must_use]
     pub(crate) fn state(&self, data: Option<CoveredData>) -> DataState {
         let mut state = DataState::default();
         let Some(data) = data.filter(|_| !self.is_empty()) else { return state };
-        let (now, heard) = (self.0.clock.now(), self.heard());
+        let (now, activity) = (self.0.clock.now(), self.activity());
         for (name, source) in self.0.configured.iter().filter(|(_, source)| source.covers.contains(&data)) {
-            let at = heard.get(name).map(|heard| heard.at);
+            let at = activity.get(name).map(|activity| activity.at);
             state.add(at, SourceStatus::from_last_heard(at, source.every, now));
         }
         state
     }
 
-    /// Takes over the times that the store has. Names that are not configured are ignored.
-    pub(crate) fn learn(&self, stored: BTreeMap<String, Timestamp>) {
-        let mut heard = self.heard();
+    /// Merges the times in the store. Ignores unknown names.
+    pub(crate) fn merge_stored(&self, stored: BTreeMap<String, Timestamp>) {
+        let mut activity = self.activity();
         for (name, at) in stored.into_iter().filter(|(name, _)| self.0.configured.contains_key(name)) {
-            note(&mut heard, &name, at).stored = Some(at);
+            record(&mut activity, &name, at).stored = Some(at);
         }
     }
 
-    /// Returns the times that the store does not have yet. Leaves out sources whose last time was given to the store less
-    /// than a second ago, unless `all` are wanted.
+    /// Returns the times not stored yet; unless `all`, without sources written less than a second ago.
     pub(crate) fn unstored(&self, all: bool) -> Vec<(String, Timestamp)> {
-        let waits = |heard: &Heard| heard.written.is_some_and(|at| at.elapsed() < BETWEEN_WRITES);
-        let heard = self.heard();
-        let due = heard.iter().filter(|(_, heard)| heard.stored < Some(heard.at) && (all || !waits(heard)));
-        due.map(|(name, heard)| (name.clone(), heard.at)).collect()
+        let waits =
+            |activity: &SourceActivity| activity.written.is_some_and(|at| at.elapsed() < WRITE_INTERVAL);
+        let activity = self.activity();
+        let due = activity
+            .iter()
+            .filter(|(_, activity)| activity.stored < Some(activity.at) && (all || !waits(activity)));
+        due.map(|(name, activity)| (name.clone(), activity.at)).collect()
     }
 
-    /// Notes that a time was given to the store.
-    pub(crate) fn stored(&self, name: &str, at: Timestamp) {
-        if let Some(heard) = self.heard().get_mut(name) {
-            heard.stored = heard.stored.max(Some(at));
-            heard.written = Some(Instant::now());
+    /// Records that a time was stored.
+    pub(crate) fn mark_stored(&self, name: &str, at: Timestamp) {
+        if let Some(activity) = self.activity().get_mut(name) {
+            activity.stored = activity.stored.max(Some(at));
+            activity.written = Some(Instant::now());
         }
     }
 
-    fn heard(&self) -> MutexGuard<'_, BTreeMap<String, Heard>> {
-        self.0.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn activity(&self) -> MutexGuard<'_, BTreeMap<String, SourceActivity>> {
+        self.0.activity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Notes that a source was heard, unless it is known to have been heard later.
-fn note<'h>(heard: &'h mut BTreeMap<String, Heard>, name: &str, at: Timestamp) -> &'h mut Heard {
-    let known = heard.entry(name.to_owned()).or_insert(Heard { at, stored: None, written: None });
+/// Records a time, unless a later one is known.
+fn record<'h>(
+    activity: &'h mut BTreeMap<String, SourceActivity>,
+    name: &str,
+    at: Timestamp,
+) -> &'h mut SourceActivity {
+    let known = activity.entry(name.to_owned()).or_insert(SourceActivity { at, stored: None, written: None });
     known.at = known.at.max(at);
     known
 }
 
-/// Returns whether the sources of floods are heard, and the first that is silent.
+/// Returns whether the sources of floods report, and the first silent one.
 pub(crate) fn watch(sources: &[SourceReport]) -> (Watch, Option<&SourceReport>) {
-    let mut of_floods = sources.iter().filter(|of| of.covers.contains(&CoveredData::Floods)).peekable();
-    if of_floods.peek().is_none() {
+    let mut flood_sources =
+        sources.iter().filter(|source| source.covers.contains(&CoveredData::Floods)).peekable();
+    if flood_sources.peek().is_none() {
         return (Watch::Unwatched, None);
     }
-    match of_floods.find(|of| of.status == SourceStatus::Silent) {
+    match flood_sources.find(|source| source.status == SourceStatus::Silent) {
         Some(silent) => (Watch::Silent { heard: silent.last_heard.is_some() }, Some(silent)),
         None => (Watch::Heard, None),
     }
@@ -179,15 +180,15 @@ pub(crate) fn watch(sources: &[SourceReport]) -> (Watch, Option<&SourceReport>) 
 fn report(
     name: &str,
     source: &SourceSettings,
-    heard: &BTreeMap<String, Heard>,
+    activity: &BTreeMap<String, SourceActivity>,
     now: Timestamp,
 ) -> SourceReport {
-    let last_heard = heard.get(name).map(|heard| heard.at);
+    let last_heard = activity.get(name).map(|activity| activity.at);
     SourceReport {
         name: name.to_owned(),
         covers: source.covers.clone(),
         last_heard,
-        expected_by: last_heard.map(|heard| heard.after(source.every)),
+        expected_by: last_heard.map(|at| at.after(source.every)),
         status: SourceStatus::from_last_heard(last_heard, source.every, now),
     }
 }
@@ -202,22 +203,22 @@ mod tests {
     }
 
     #[test]
-    fn a_time_goes_to_the_store_once_and_the_next_one_a_second_later_or_at_the_end() {
+    fn a_time_is_stored_once_and_the_next_one_a_second_later_or_at_the_end() {
         let desk = SourceSettings::new("bpbd", Duration::from_mins(10));
         let clock = Arc::new(ManualClock::new(at(7)));
         let sources = Sources::new([("desk".to_owned(), desk)].into(), Arc::clone(&clock) as _);
-        sources.hear_subject("another");
+        sources.record_subject("another");
         assert_eq!(sources.unstored(false), []);
-        sources.hear_subject("bpbd");
+        sources.record_subject("bpbd");
         assert_eq!(sources.unstored(false), [("desk".to_owned(), at(7))]);
-        sources.stored("desk", at(7));
+        sources.mark_stored("desk", at(7));
         assert_eq!(sources.unstored(true), []);
         clock.set(at(8));
-        sources.hear_subject("bpbd");
-        assert_eq!(sources.unstored(false), [], "the last one was given to the store just now");
+        sources.record_subject("bpbd");
+        assert_eq!(sources.unstored(false), [], "the last one was stored just now");
         assert_eq!(sources.unstored(true), [("desk".to_owned(), at(8))]);
-        sources.learn([("desk".to_owned(), at(9)), ("unknown".to_owned(), at(9))].into());
-        assert_eq!(sources.unstored(true), [], "another server has heard it later");
+        sources.merge_stored([("desk".to_owned(), at(9)), ("unknown".to_owned(), at(9))].into());
+        assert_eq!(sources.unstored(true), [], "another server has a later time");
         assert_eq!(sources.reports()[0].last_heard, Some(at(9)));
     }
 }

@@ -12,12 +12,10 @@ use crate::runtime::run_in_background;
 use crate::stores::{AlertQuery, FloodQuery, Overview, Resource, Store, StoreError, Versioned};
 use crate::telemetry::Metrics;
 
-/// How often the store is queried.
-const ROUND: Duration = Duration::from_secs(5);
+const INTERVAL: Duration = Duration::from_secs(5);
 
-/// Keeps the metrics of the data up to date, so that a request for the metrics does not query the store.
-///
-/// While the store is away, the numbers stay as they are and the ages grow.
+/// Updates the metrics of the data, so that a request for metrics does not query the store. While the store is unavailable,
+/// numbers stay and ages grow.
 #[derive(Clone, Debug)]
 pub(crate) struct DataWatch(Arc<Inner>);
 
@@ -26,21 +24,20 @@ struct Inner {
     store: Arc<dyn Store>,
     metrics: Metrics,
     clock: Arc<dyn Clock>,
-    /// The latest overview from the store.
-    known: Arc<Mutex<Option<Overview>>>,
-    /// When the alerts in force were last confirmed: the one of them for which this is the longest ago.
+    overview: Arc<Mutex<Option<Overview>>>,
+    /// Time of the oldest last confirmation among the active alerts.
     unconfirmed: Arc<Mutex<Option<Timestamp>>>,
 }
 
 impl DataWatch {
-    /// Makes a task that keeps `metrics` up to date from `store`. It computes ages with `clock`.
     #[must_use]
     pub(crate) fn new(store: Arc<dyn Store>, metrics: Metrics, clock: Arc<dyn Clock>) -> Self {
-        let known = Arc::new(Mutex::new(None));
+        let overview = Arc::new(Mutex::new(None));
         let unconfirmed = Arc::new(Mutex::new(None));
-        let (newest, oldest, now_by) = (Arc::clone(&known), Arc::clone(&unconfirmed), Arc::clone(&clock));
+        let (newest, oldest, metrics_clock) =
+            (Arc::clone(&overview), Arc::clone(&unconfirmed), Arc::clone(&clock));
         metrics.add_source(move |metrics| {
-            let now = now_by.now();
+            let now = metrics_clock.now();
             let oldest: Option<Timestamp> = *oldest.lock().unwrap_or_else(PoisonError::into_inner);
             metrics.alert_unconfirmed(oldest.map_or(Duration::ZERO, |oldest| age(oldest, now)));
             let newest: Option<Overview> = *newest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,48 +54,48 @@ impl DataWatch {
                 }
             }
         });
-        Self(Arc::new(Inner { store, metrics, clock, known, unconfirmed }))
+        Self(Arc::new(Inner { store, metrics, clock, overview, unconfirmed }))
     }
 }
 
-fn age(moment: Timestamp, now: Timestamp) -> Duration {
-    (now.to_utc() - moment.to_utc()).to_std().unwrap_or_default()
+fn age(time: Timestamp, now: Timestamp) -> Duration {
+    (now.to_utc() - time.to_utc()).to_std().unwrap_or_default()
 }
 
 impl Inner {
     async fn watch(&self) -> Infallible {
-        let mut counted = None;
+        let mut last_count = None;
         loop {
-            counted = self.count_alerts(counted).await.unwrap_or(None);
+            last_count = self.count_alerts(last_count).await.unwrap_or(None);
             if let Ok(Some(overview)) = self.store.overview().await {
                 self.metrics.flooded_areas(overview.flooded_areas);
-                *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(overview);
+                *self.overview.lock().unwrap_or_else(PoisonError::into_inner) = Some(overview);
             }
             if let Ok(waiting) = self.store.uploads_waiting().await {
                 self.metrics.uploads_waiting(waiting);
             }
-            time::sleep(ROUND).await;
+            time::sleep(INTERVAL).await;
         }
     }
 
-    /// Counts the alerts in force, unless they were counted and cannot have changed since. Returns until when the count holds.
+    /// Counts the active alerts, unless the last count is still valid. Returns the validity of the count.
     async fn count_alerts(
         &self,
-        counted: Option<Versioned<()>>,
+        last_count: Option<Versioned<()>>,
     ) -> Result<Option<Versioned<()>>, StoreError> {
         let now = self.clock.now();
         let revision = self.store.revision(Resource::Floods).await?;
-        if counted.as_ref().is_some_and(|of| of.revision == revision && of.validity.covers(now)) {
-            return Ok(counted);
+        if last_count.as_ref().is_some_and(|count| count.revision == revision && count.validity.covers(now)) {
+            return Ok(last_count);
         }
         let found = AlertQuery::InForce(FloodQuery::default()).ask(&*self.store, now).await?;
         let alerts = || found.value.features().map(|alert| alert.message);
         for message_type in MessageType::ALL {
-            let of_type = alerts().filter(|message| message.message_type == message_type);
-            self.metrics.alerts(message_type.name(), of_type.count() as u64);
+            let with_type = alerts().filter(|message| message.message_type == message_type);
+            self.metrics.alerts(message_type.name(), with_type.count() as u64);
         }
-        let stand = alerts().filter(|message| message.message_type != MessageType::Cancel);
-        let oldest = stand.map(|message| message.last_confirmed).min();
+        let active = alerts().filter(|message| message.message_type != MessageType::Cancel);
+        let oldest = active.map(|message| message.last_confirmed).min();
         *self.unconfirmed.lock().unwrap_or_else(PoisonError::into_inner) = oldest;
         Ok(Some(found.map(drop)))
     }

@@ -1,4 +1,4 @@
-//! Background tasks that run beside the server until it shuts down.
+//! Background tasks that run until the server shuts down.
 
 mod data_watch;
 mod outlines;

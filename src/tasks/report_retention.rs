@@ -12,30 +12,29 @@ use crate::model::{Clock, Timestamp};
 use crate::runtime::run_in_background;
 use crate::stores::{Resource, Store, StoreError};
 
-/// How often to look for old reports and cards.
-const ROUND: Duration = Duration::from_mins(1);
-/// How many reports or cards are erased by one change, so that other changes do not wait long.
-const MOST: u32 = 100;
-/// How far before the last moment to look for cards again: a clock may have stepped back.
+const INTERVAL: Duration = Duration::from_mins(1);
+/// Reports or cards erased by one change, so that other changes do not wait long.
+const BATCH: u32 = 100;
+/// Overlap of the searched periods: a clock may have stepped back.
 const OVERLAP: Duration = Duration::from_hours(1);
 
-/// How long the senders of reports that wait for review are kept.
-const SENDERS: Duration = Duration::from_hours(24);
+/// Retention of the senders of reports that wait for review.
+const KEEP_SENDERS: Duration = Duration::from_hours(24);
 
-/// Erases reports that are older than `reports.keep`, and unused cards that are older than `cards.keep`; and forgets the senders of reports
-/// that have waited for review for a day.
+/// Erases reports older than `reports.keep`, unused cards older than `cards.keep`, and the senders of reports that have waited
+/// for review for a day.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportRetention {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     withdrawn: WithdrawnRevision,
-    /// How long reports are kept, and cards without a report; for ever if this is zero.
+    /// Retention of reports, and of unused cards; zero is unlimited.
     keep_reports: Duration,
     keep_cards: Duration,
 }
 
 impl ReportRetention {
-    /// Makes a task that erases what is too old in `store`, and notes in `withdrawn` that reports are gone.
+    /// `withdrawn` records the revision at which reports were erased.
     #[must_use]
     pub(crate) fn new(
         config: &Config,
@@ -52,30 +51,30 @@ impl ReportRetention {
         }
     }
 
-    /// Erases all reports that are too old now, and returns how many they were.
+    /// Erases expired reports, and returns their number.
     pub(crate) async fn erase_reports(&self) -> Result<u64, StoreError> {
-        let mut all = 0;
+        let mut total = 0;
         loop {
-            let erased = self.store.erase_reports(self.clock.now().before(self.keep_reports), MOST).await?;
+            let erased = self.store.erase_reports(self.clock.now().before(self.keep_reports), BATCH).await?;
             if erased > 0 {
                 self.withdrawn.note(self.store.revision(Resource::Reports).await?);
             }
-            all += erased;
-            if erased < u64::from(MOST) {
-                return Ok(all);
+            total += erased;
+            if erased < u64::from(BATCH) {
+                return Ok(total);
             }
         }
     }
 
-    /// Erases all unused cards that are too old now and were made at a moment or later, and returns how many they were.
+    /// Erases expired unused cards made at `from` or later, and returns their number.
     pub(crate) async fn erase_cards(&self, from: Timestamp) -> Result<u64, StoreError> {
-        let mut all = 0;
+        let mut total = 0;
         loop {
             let made = from..self.clock.now().before(self.keep_cards);
-            let erased = self.store.erase_unused_cards(made, MOST).await?;
-            all += erased;
-            if erased < u64::from(MOST) {
-                return Ok(all);
+            let erased = self.store.erase_unused_cards(made, BATCH).await?;
+            total += erased;
+            if erased < u64::from(BATCH) {
+                return Ok(total);
             }
         }
     }
@@ -89,24 +88,24 @@ impl ReportRetention {
                     tracing::warn!(error = &error as &dyn Error, "old reports are erased later");
                 }
             }
-            time::sleep(ROUND).await;
+            time::sleep(INTERVAL).await;
         }
     }
 
     async fn run_senders(&self) {
         loop {
-            if let Err(error) = self.store.forget_senders(self.clock.now().before(SENDERS)).await {
+            if let Err(error) = self.store.forget_senders(self.clock.now().before(KEEP_SENDERS)).await {
                 tracing::warn!(
                     error = &error as &dyn Error,
                     "the senders of waiting reports are forgotten later"
                 );
             }
-            time::sleep(ROUND).await;
+            time::sleep(INTERVAL).await;
         }
     }
 
     async fn run_cards(&self) {
-        // All unused cards of before are erased, so the used ones need not be looked through again.
+        // Earlier unused cards are all erased; skip the used ones.
         let mut from = Timestamp::EPOCH;
         while !self.keep_cards.is_zero() {
             let next = self.clock.now().before(self.keep_cards).before(OVERLAP);
@@ -119,7 +118,7 @@ impl ReportRetention {
                 }
                 Err(error) => tracing::warn!(error = &error as &dyn Error, "unused cards are erased later"),
             }
-            time::sleep(ROUND).await;
+            time::sleep(INTERVAL).await;
         }
     }
 }
@@ -131,9 +130,9 @@ impl Fairing for ReportRetention {
     }
 
     async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
-        let old = self.clone();
+        let retention = self.clone();
         run_in_background(rocket, async move {
-            join!(old.run_reports(), old.run_cards(), old.run_senders());
+            join!(retention.run_reports(), retention.run_cards(), retention.run_senders());
         });
     }
 }

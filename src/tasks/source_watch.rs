@@ -11,15 +11,15 @@ use crate::sources::Sources;
 use crate::stores::{Store, StoreError};
 use crate::telemetry::Metrics;
 
-/// How often times are exchanged with the store: a time reaches another server within two rounds.
-const ROUND: Duration = Duration::from_millis(300);
-/// How long shutdown waits until the last times are stored.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A time reaches another server within two intervals.
+const INTERVAL: Duration = Duration::from_millis(300);
+/// Limit of the last write at shutdown.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Exchanges with the store when sources were last heard, so that other servers and later runs know it.
+/// Exchanges with the store when each source last reported, for other servers and later runs.
 ///
-/// A time of a source is stored at most once a second. While the store is away, this server's own times stay in memory, and
-/// are stored when it is back. Without configured sources this does nothing.
+/// A time is stored at most once a second for each source. While the store is unavailable, times stay in memory and are stored
+/// later. Without configured sources this does nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceWatch(Arc<Inner>);
 
@@ -27,12 +27,11 @@ pub(crate) struct SourceWatch(Arc<Inner>);
 struct Inner {
     store: Arc<dyn Store>,
     sources: Sources,
-    /// Whether it was logged that the store fails.
-    failing: AtomicBool,
+    /// Whether the failure was logged.
+    is_failing: AtomicBool,
 }
 
 impl SourceWatch {
-    /// Makes a task that keeps `sources` in step with `store`, and shows them in `metrics`.
     #[must_use]
     pub(crate) fn new(store: Arc<dyn Store>, sources: Sources, metrics: &Metrics) -> Self {
         // The metrics must not hold the store, which holds metrics.
@@ -42,41 +41,41 @@ impl SourceWatch {
                 metrics.source(&name, age, status as i64);
             }
         });
-        Self(Arc::new(Inner { store, sources, failing: AtomicBool::default() }))
+        Self(Arc::new(Inner { store, sources, is_failing: AtomicBool::default() }))
     }
 
-    /// Reads when the sources were last heard. A failure is logged once.
+    /// Reads the times from the store. Logs a failure once.
     pub(crate) async fn refresh(&self) {
         if !self.0.sources.is_empty() {
             self.0.log(self.0.read().await);
         }
     }
 
-    /// Stores the times that are not stored yet. If that takes more than two seconds, they may be lost.
+    /// Stores the remaining times; those not stored within two seconds are lost.
     pub(crate) async fn flush(&self) {
-        // Runs in its own task, because the caller may stop waiting.
+        // A task of its own, because the caller may stop waiting.
         let inner = Arc::clone(&self.0);
-        let _ = time::timeout(PATIENCE, tokio::spawn(async move { inner.write(true).await })).await;
+        let _ = time::timeout(FLUSH_TIMEOUT, tokio::spawn(async move { inner.write(true).await })).await;
     }
 }
 
 impl Inner {
     async fn read(&self) -> Result<(), StoreError> {
-        self.sources.learn(self.store.last_heard().await?);
+        self.sources.merge_stored(self.store.last_heard().await?);
         Ok(())
     }
 
     async fn write(&self, all: bool) -> Result<(), StoreError> {
         for (name, at) in self.sources.unstored(all) {
             self.store.heard(&name, at).await?;
-            self.sources.stored(&name, at);
+            self.sources.mark_stored(&name, at);
         }
         Ok(())
     }
 
     async fn exchange(&self) -> Result<(), StoreError> {
         let written = self.write(false).await;
-        // A database that accepts no writes may still respond to reads.
+        // A read-only database still responds to reads.
         self.read().await?;
         written
     }
@@ -84,12 +83,12 @@ impl Inner {
     fn log(&self, outcome: Result<(), StoreError>) {
         let failed = outcome.is_err();
         if let Err(error) = outcome
-            && !self.failing.load(Ordering::Relaxed)
+            && !self.is_failing.load(Ordering::Relaxed)
         {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, "the store cannot say or record when sources were last heard");
+            tracing::warn!(error, "cannot read or store when sources last reported");
         }
-        self.failing.store(failed, Ordering::Relaxed);
+        self.is_failing.store(failed, Ordering::Relaxed);
     }
 }
 
@@ -106,7 +105,7 @@ impl Fairing for SourceWatch {
         let inner = Arc::clone(&self.0);
         run_in_background(rocket, async move {
             loop {
-                time::sleep(ROUND).await;
+                time::sleep(INTERVAL).await;
                 inner.log(inner.exchange().await);
             }
         });

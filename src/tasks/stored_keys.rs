@@ -11,15 +11,15 @@ use crate::auth::KeyRing;
 use crate::runtime::run_in_background;
 use crate::stores::{KeptKey, Revision, Store, StoreError};
 
-/// How often the revision of the keys is checked. This costs a store nothing if it already knows the revision.
-const ROUND: Duration = Duration::from_millis(150);
-/// How often uses are noted in the store. Shutdown waits for the last note for at most `PATIENCE`.
-const BETWEEN_NOTES: Duration = Duration::from_secs(3);
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Interval of checking the keys' revision. Costs a store nothing if it already knows the revision.
+const CHECK_INTERVAL: Duration = Duration::from_millis(150);
+/// Interval of recording uses. Shutdown waits for the last record for at most `FLUSH_TIMEOUT`.
+const USES_INTERVAL: Duration = Duration::from_secs(3);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Keeps a key ring in step with the keys in the store, and notes in the store when they were used.
+/// Updates a key ring from the store, and records the use of keys.
 ///
-/// While the store cannot return its keys, the ring stays as it was: keys that were accepted still are, and no other key is.
+/// While the store cannot return its keys, the ring stays unchanged.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredKeys(Arc<Inner>);
 
@@ -28,45 +28,47 @@ struct Inner {
     store: Arc<dyn Store>,
     ring: Arc<KeyRing>,
     known: Mutex<RingState>,
-    /// Held while uses are noted, so that when the last call returns, all uses are noted.
-    noting: tokio::sync::Mutex<()>,
+    /// Held while uses are recorded, so that on return all uses are recorded.
+    recording: tokio::sync::Mutex<()>,
 }
 
-/// The state of the ring when it was last filled.
+/// State of the ring at the last update.
 #[derive(Debug, Default)]
 struct RingState {
     revision: Option<Revision>,
     left_out: Vec<String>,
-    /// Whether it was logged that the ring cannot be filled.
-    failing: bool,
+    /// Whether the failure was logged.
+    is_failing: bool,
 }
 
 impl StoredKeys {
-    /// Makes a task that fills `ring` with the keys in `store`.
     #[must_use]
     pub(crate) fn new(store: Arc<dyn Store>, ring: Arc<KeyRing>) -> Self {
-        Self(Arc::new(Inner { store, ring, known: Mutex::default(), noting: tokio::sync::Mutex::default() }))
+        Self(Arc::new(Inner {
+            store,
+            ring,
+            known: Mutex::default(),
+            recording: tokio::sync::Mutex::default(),
+        }))
     }
 
-    /// Notes in the store which keys were used since the last note. If that takes more than two seconds, the notes may be lost;
-    /// then a key looks at most a minute less used than it is.
-    pub(crate) async fn note_uses(&self) {
-        // Runs in its own task, because the caller may stop waiting, and the uses already taken from the ring would then be
-        // lost.
+    /// Records the uses of keys. Uses not stored within two seconds are lost; the stored time of use is then up to a minute old.
+    pub(crate) async fn record_uses(&self) {
+        // A task of its own, because the caller may stop waiting, and the uses already taken from the ring would be lost.
         let inner = Arc::clone(&self.0);
-        let _ = time::timeout(PATIENCE, tokio::spawn(async move { inner.note_uses().await })).await;
+        let _ = time::timeout(FLUSH_TIMEOUT, tokio::spawn(async move { inner.record_uses().await })).await;
     }
 
-    /// Fills the ring if the keys have changed since it was last filled. A failure is logged once.
+    /// Updates the ring if the keys have changed. Logs a failure once.
     pub(crate) async fn refresh(&self) {
-        let done = self.0.refresh().await;
+        let result = self.0.refresh().await;
         let mut known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = &done
-            && !known.failing
+        if let Err(error) = &result
+            && !known.is_failing
         {
             tracing::warn!(error = error as &dyn std::error::Error, "the keys in the store cannot be read");
         }
-        known.failing = done.is_err();
+        known.is_failing = result.is_err();
     }
 }
 
@@ -79,12 +81,12 @@ impl Inner {
         } else {
             let found = self.store.keys().await?;
             let (valid, revoked): (Vec<_>, Vec<_>) =
-                found.value.into_iter().partition(|kept| kept.revoked_at.is_none());
-            let keys = |kept: Vec<KeptKey>| kept.into_iter().map(|kept| kept.entry.key);
+                found.value.into_iter().partition(|key| key.revoked_at.is_none());
+            let keys = |keys: Vec<KeptKey>| keys.into_iter().map(|key| key.entry.key);
             self.ring.fill(keys(valid), keys(revoked));
             found.revision
         };
-        // The configuration can change too.
+        // The configuration can change, too.
         let left_out = self.ring.left_out();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for name in left_out.iter().filter(|name| !known.left_out.contains(name)) {
@@ -92,27 +94,27 @@ impl Inner {
                 "the key {name:?} in the store is not accepted: siaga.auth.api_keys has one of the name"
             );
         }
-        *known = RingState { revision: Some(revision), left_out, failing: false };
+        *known = RingState { revision: Some(revision), left_out, is_failing: false };
         Ok(())
     }
 
-    async fn note_uses(&self) {
-        let _noting = self.noting.lock().await;
+    async fn record_uses(&self) {
+        let _recording = self.recording.lock().await;
         let uses = self.ring.take_uses();
         if !uses.is_empty()
             && let Err(error) = self.store.note_key_uses(&uses).await
         {
-            tracing::debug!(error = &error as &dyn std::error::Error, "uses of keys are noted later");
+            tracing::debug!(error = &error as &dyn std::error::Error, "uses of keys are recorded later");
             self.ring.return_uses(uses);
         }
     }
 }
 
-/// Repeats `round` forever, with a `pause` before each.
-async fn each<F: Future<Output = ()>>(pause: Duration, mut round: impl FnMut() -> F) -> Infallible {
+/// Runs `action` forever, with a `pause` before each run.
+async fn repeat<F: Future<Output = ()>>(pause: Duration, mut action: impl FnMut() -> F) -> Infallible {
     loop {
         time::sleep(pause).await;
-        round().await;
+        action().await;
     }
 }
 
@@ -125,11 +127,12 @@ impl Fairing for StoredKeys {
     async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
         let keys = self.clone();
         run_in_background(rocket, async move {
-            join(each(ROUND, || keys.refresh()), each(BETWEEN_NOTES, || keys.note_uses())).await;
+            join(repeat(CHECK_INTERVAL, || keys.refresh()), repeat(USES_INTERVAL, || keys.record_uses()))
+                .await;
         });
     }
 
     async fn on_shutdown(&self, _: &Rocket<Orbit>) {
-        self.note_uses().await;
+        self.record_uses().await;
     }
 }

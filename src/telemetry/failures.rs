@@ -4,7 +4,7 @@ use std::error::Error;
 use std::iter;
 use std::panic::{self, PanicHookInfo};
 
-/// Logs panics as events, instead of the output of the standard library.
+/// Logs panics as events. Replaces the panic hook of the standard library.
 pub(super) fn log_panics() {
     panic::set_hook(Box::new(log));
 }

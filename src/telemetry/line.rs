@@ -11,10 +11,9 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::runtime::CurrentRequest;
 
-/// The field with the id of a request.
 const REQUEST_ID: &str = "request_id";
 
-/// Formats an event as text or as a JSON object, as currently configured. Both include the id of the request.
+/// Formats an event as text or as a JSON object, as currently configured, with the id of the request.
 pub(super) struct Line {
     json: Arc<AtomicBool>,
     text: Format<Full>,
@@ -51,9 +50,9 @@ where
             self.text.format_event(context, Writer::new(&mut line), event)?;
         }
         let request = CurrentRequest::get();
-        // If the event itself has the request id, it must not appear twice.
-        let names_it = event.metadata().fields().field(REQUEST_ID).is_some();
-        match (request.id().filter(|_| !names_it), line.strip_suffix(if is_json { "}\n" } else { "\n" })) {
+        // The request id must not appear twice.
+        let has_id = event.metadata().fields().field(REQUEST_ID).is_some();
+        match (request.id().filter(|_| !has_id), line.strip_suffix(if is_json { "}\n" } else { "\n" })) {
             (Some(id), Some(open)) if is_json => {
                 writeln!(writer, "{open},{REQUEST_ID:?}:{}}}", serde_json::json!(id))
             }
@@ -63,11 +62,11 @@ where
     }
 }
 
-/// Standard error. Every event is written as one line, whatever it contains.
+/// Standard error, one line for each event.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OneLine;
+pub(super) struct SingleLineWriter;
 
-impl MakeWriter<'_> for OneLine {
+impl MakeWriter<'_> for SingleLineWriter {
     type Writer = Self;
 
     fn make_writer(&self) -> Self {
@@ -75,10 +74,10 @@ impl MakeWriter<'_> for OneLine {
     }
 }
 
-impl Write for OneLine {
-    /// Writes a whole event, which the formatter passes in one call.
+impl Write for SingleLineWriter {
+    /// The formatter passes a whole event in one call.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        io::stderr().write_all(one_line(event).as_bytes())?;
+        io::stderr().write_all(to_single_line(event).as_bytes())?;
         Ok(event.len())
     }
 
@@ -87,19 +86,18 @@ impl Write for OneLine {
     }
 }
 
-/// Characters that some readers treat as line ends, or that change the direction of the text after them.
-const TURNS: [RangeInclusive<char>; 3] =
+/// Characters that some readers treat as line ends, or that change the direction of the following text.
+const UNSAFE: [RangeInclusive<char>; 3] =
     ['\u{2028}'..='\u{202e}', '\u{2066}'..='\u{2069}', '\u{200e}'..='\u{200f}'];
 
-/// Returns the text of an event with its control characters, except the line end, written as `\u001b`.
-fn one_line(event: &[u8]) -> String {
+/// Escapes control characters except the final line end, as `\u001b`. Prevents forged log lines.
+fn to_single_line(event: &[u8]) -> String {
     let text = String::from_utf8_lossy(event);
     let text = text.strip_suffix('\n').unwrap_or(&text);
     let mut line = String::with_capacity(text.len() + 1);
     for character in text.chars() {
-        if character.is_control() || TURNS.iter().any(|turns| turns.contains(&character)) {
-            // JSON has the same form, but its formatter leaves DEL and the control characters after it unescaped. Writing to a
-            // string cannot fail.
+        if character.is_control() || UNSAFE.iter().any(|range| range.contains(&character)) {
+            // JSON has this form too, but its formatter leaves DEL and C1 characters unescaped. Writing to a string cannot fail.
             let _ = fmt::Write::write_fmt(&mut line, format_args!("\\u{:04x}", u32::from(character)));
         } else {
             line.push(character);
@@ -114,10 +112,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_is_one_line_whatever_is_in_it() {
-        assert_eq!(one_line(b"a\r\nb\x1b[31m \xc2\x85c\n"), "a\\u000d\\u000ab\\u001b[31m \\u0085c\n");
-        assert_eq!(one_line("a\u{2028}b\u{202e}c\n".as_bytes()), "a\\u2028b\\u202ec\n");
-        assert_eq!(one_line("banjir ☔ \"x\"\n".as_bytes()), "banjir ☔ \"x\"\n");
-        assert_eq!(one_line(b"\n\n"), "\\u000a\n");
+    fn every_event_is_a_single_line() {
+        assert_eq!(to_single_line(b"a\r\nb\x1b[31m \xc2\x85c\n"), "a\\u000d\\u000ab\\u001b[31m \\u0085c\n");
+        assert_eq!(to_single_line("a\u{2028}b\u{202e}c\n".as_bytes()), "a\\u2028b\\u202ec\n");
+        assert_eq!(to_single_line("banjir ☔ \"x\"\n".as_bytes()), "banjir ☔ \"x\"\n");
+        assert_eq!(to_single_line(b"\n\n"), "\\u000a\n");
     }
 }

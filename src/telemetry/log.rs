@@ -13,21 +13,21 @@ use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{Registry, fmt as lines, reload};
 
 use super::failures::log_panics;
-use super::line::{Line, OneLine};
+use super::line::{Line, SingleLineWriter};
 
-/// The section `log` of the configuration: what the service writes to standard error.
+/// The section `log` of the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
-    /// The format of a line: `text` or `json`. **Default: `text`**
+    /// Format of the lines: `text` or `json`. **Default: `text`**
     pub format: Shape,
-    /// The least severe level that is written: `off`, `error`, `warn`, `info`, `debug` or `trace`. **Default: `warn`**
+    /// Least severe level: `off`, `error`, `warn`, `info`, `debug` or `trace`. **Default: `warn`**
     pub level: Level,
-    /// Whether a line is written for every request, whatever the level. **Default: `false`**
+    /// Writes a line for every request, whatever the level. **Default: `false`**
     pub access: bool,
 }
 
-/// The format of a log line.
+/// Format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
@@ -38,7 +38,7 @@ pub enum Shape {
     Json,
 }
 
-/// The least severe level that is written.
+/// Least severe level that is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -90,33 +90,35 @@ pub struct Log {
     json: Arc<AtomicBool>,
 }
 
-/// The process already has a log.
+/// Error: the process already has a log.
 #[derive(Debug, thiserror::Error)]
 #[error("the process has a log already: {0}")]
 pub struct LogUnavailable(#[from] TryInitError);
 
 impl Log {
-    /// The target of access-log lines.
     pub(crate) const ACCESS: &'static str = "siaga::access";
 
-    /// Makes the process log to standard error, including panics.
+    /// Logs events and panics of the process to standard error.
+    ///
+    /// # Errors
+    ///
+    /// If the process already has a log.
     pub fn install(settings: LogSettings) -> Result<Self, LogUnavailable> {
         let (filter, handle) = reload::Layer::new(LogFilter::new(settings));
         let json = Arc::new(AtomicBool::new(settings.format == Shape::Json));
-        let written = lines::layer().event_format(Line::new(Arc::clone(&json))).with_writer(OneLine);
-        tracing_subscriber::registry().with(filter).with(written).try_init()?;
+        let writer = lines::layer().event_format(Line::new(Arc::clone(&json))).with_writer(SingleLineWriter);
+        tracing_subscriber::registry().with(filter).with(writer).try_init()?;
         log_panics();
         let log = Self { filter: handle, json };
         log.set(settings);
         Ok(log)
     }
 
-    /// Changes the settings.
     pub(crate) fn set(&self, settings: LogSettings) {
         self.json.store(settings.format == Shape::Json, Ordering::Relaxed);
-        // This fails only if the log of the process has ended.
+        // Fails only if the log of the process has ended.
         let _ = self.filter.reload(LogFilter::new(settings));
-        // Limits Rocket's events to those that are written, because each one takes time in every request.
+        // Filters Rocket's events early: each one costs time in every request.
         log::set_max_level(settings.level.into());
     }
 }
@@ -127,59 +129,54 @@ impl fmt::Debug for Log {
     }
 }
 
-/// Which events are written.
 struct LogFilter {
     targets: Targets,
-    /// The level for Rocket's events.
     rocket: LevelFilter,
-    accepting: Accepting,
+    accept_errors: AcceptErrors,
 }
 
 impl LogFilter {
     fn new(settings: LogSettings) -> Self {
-        // The access log and errors already contain what Rocket's events say about a request.
+        // The access log and errors contain what Rocket's events repeat.
         let rocket = if settings.level >= Level::Debug { settings.level.into() } else { LevelFilter::OFF };
         let access = if settings.access { LevelFilter::INFO } else { LevelFilter::OFF };
         let targets = Targets::new()
             .with_default(LevelFilter::from(settings.level))
             .with_target("rocket", rocket)
-            // It logs the headers and the query of each request, which can include credentials and signatures.
+            // Logs headers and queries, which can contain credentials and signatures.
             .with_target("rocket::server", rocket.min(LevelFilter::WARN))
-            .with_target(Accepting::TARGET, LevelFilter::from(settings.level).min(LevelFilter::WARN))
+            .with_target(AcceptErrors::TARGET, LevelFilter::from(settings.level).min(LevelFilter::WARN))
             .with_target(Log::ACCESS, access);
-        Self { targets, rocket, accepting: Accepting::default() }
+        Self { targets, rocket, accept_errors: AcceptErrors::default() }
     }
 }
 
 impl<S: Subscriber> Layer<S> for LogFilter {
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
-        // The targets of code that Rocket generates for routes end in this way, in any module. It logs every guard that
-        // refuses.
-        let of_rocket = metadata.target().ends_with("::_");
-        (!of_rocket || *metadata.level() <= self.rocket)
+        // Targets of code generated for routes end in `::_`, in any module. It logs every guard that rejects a request.
+        let is_generated = metadata.target().ends_with("::_");
+        (!is_generated || *metadata.level() <= self.rocket)
             && self.targets.would_enable(metadata.target(), metadata.level())
     }
 
     fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
-        !Accepting::is_source_of(event) || self.accepting.begins_to_fail()
+        !AcceptErrors::matches(event) || self.accept_errors.is_first_failure()
     }
 }
 
-/// Filters errors of accepting connections. These usually mean that the process has no file descriptors left. Rocket tries
-/// again four times a second and logs each error; only the first one is written.
+/// Suppresses repeated errors of `accept`: without file descriptors, Rocket retries four times a second and logs each error.
 #[derive(Default)]
-struct Accepting(Mutex<Option<Instant>>);
+struct AcceptErrors(Mutex<Option<Instant>>);
 
-impl Accepting {
+impl AcceptErrors {
     const TARGET: &'static str = "rocket_http::listener";
-    /// If the last error is longer ago than this, the next one is written again.
-    const QUIET: Duration = Duration::from_mins(1);
+    const PAUSE: Duration = Duration::from_mins(1);
 
-    fn is_source_of(event: &Event<'_>) -> bool {
+    fn matches(event: &Event<'_>) -> bool {
         struct Source(bool);
         impl Visit for Source {
             fn record_str(&mut self, field: &Field, value: &str) {
-                self.0 |= field.name() == "log.target" && value == Accepting::TARGET;
+                self.0 |= field.name() == "log.target" && value == AcceptErrors::TARGET;
             }
 
             fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
@@ -189,9 +186,9 @@ impl Accepting {
         source.0
     }
 
-    fn begins_to_fail(&self) -> bool {
+    fn is_first_failure(&self) -> bool {
         let now = Instant::now();
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(now);
-        last.is_none_or(|last| now.duration_since(last) > Self::QUIET)
+        last.is_none_or(|last| now.duration_since(last) > Self::PAUSE)
     }
 }

@@ -1,13 +1,13 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the same line is logged.
-const EVERY: Duration = Duration::from_mins(1);
-/// How many lines are told apart. More are those of outages with many causes, of which the oldest is forgotten.
-const MOST: usize = 16;
+/// Interval between two equal lines.
+const INTERVAL: Duration = Duration::from_mins(1);
+/// Most lines that are tracked; the oldest is dropped first.
+const MAX_LINES: usize = 16;
 
-/// Lets each line of the log through once a minute, and counts how often it was held back. So an outage does not fill a disk
-/// with one line for each request.
+/// Logs each line at most once a minute and counts the suppressed ones, so that an outage does not fill the disk with one line
+/// for each request.
 #[derive(Debug, Default)]
 pub(crate) struct RepeatSuppressor(Mutex<Vec<Line>>);
 
@@ -15,25 +15,25 @@ pub(crate) struct RepeatSuppressor(Mutex<Vec<Line>>);
 struct Line {
     text: String,
     logged: Instant,
-    held_back: u64,
+    suppressed: u64,
 }
 
 impl RepeatSuppressor {
-    /// Returns how often this line was held back since it was logged, if it is to be logged now.
+    /// If this line is due, returns how often it was suppressed since it was last logged.
     pub(crate) fn admit(&self, text: &str, now: Instant) -> Option<u64> {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = lines.iter_mut().find(|line| line.text == text) {
-            if now.saturating_duration_since(line.logged) < EVERY {
-                line.held_back += 1;
+            if now.saturating_duration_since(line.logged) < INTERVAL {
+                line.suppressed += 1;
                 return None;
             }
             line.logged = now;
-            return Some(std::mem::take(&mut line.held_back));
+            return Some(std::mem::take(&mut line.suppressed));
         }
-        if lines.len() == MOST {
+        if lines.len() == MAX_LINES {
             lines.remove(0);
         }
-        lines.push(Line { text: text.to_owned(), logged: now, held_back: 0 });
+        lines.push(Line { text: text.to_owned(), logged: now, suppressed: 0 });
         Some(0)
     }
 }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_logged_once_a_minute_with_the_number_of_those_held_back() {
+    fn a_line_is_logged_once_a_minute_with_the_number_of_suppressed_ones() {
         let (repeats, start) = (RepeatSuppressor::default(), Instant::now());
         let admit = |text: &str, seconds| repeats.admit(text, start + Duration::from_secs(seconds));
         assert_eq!(admit("the disk is full", 0), Some(0));
@@ -55,9 +55,9 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_causes_takes_bounded_memory() {
+    fn memory_is_bounded() {
         let (repeats, now) = (RepeatSuppressor::default(), Instant::now());
-        assert!((0..10 * MOST).all(|cause| repeats.admit(&cause.to_string(), now) == Some(0)));
-        assert_eq!(repeats.0.lock().unwrap().len(), MOST);
+        assert!((0..10 * MAX_LINES).all(|cause| repeats.admit(&cause.to_string(), now) == Some(0)));
+        assert_eq!(repeats.0.lock().unwrap().len(), MAX_LINES);
     }
 }

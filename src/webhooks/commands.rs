@@ -73,7 +73,6 @@ pub(crate) async fn replay(
         .map(|()| true)
 }
 
-/// Returns the lowest key of the reports made in the last while.
 async fn first_report(store: &dyn Store, last: Duration) -> Result<Option<ReportKey>, StoreError> {
     let mut first = None;
     for disaster in [None, Some(DisasterType::Prep)] {
@@ -106,7 +105,6 @@ pub(crate) async fn skip_imported(
     Ok(())
 }
 
-/// Sends an example event to the receiver, once.
 pub(crate) async fn send_test(
     name: &str,
     settings: &WebhookSettings,

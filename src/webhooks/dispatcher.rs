@@ -21,16 +21,14 @@ use crate::sources::Sources;
 use crate::stores::{AttentionList, Store};
 use crate::telemetry::Metrics;
 
-/// How often the lease is renewed, or checked by the servers that do not hold it.
+/// Interval of renewing the lease, or of checking whether it is free.
 const RENEW_INTERVAL: Duration = Duration::from_secs(5);
 const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// How long shutdown waits for the release of the lease.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Sends the requests of the configured webhooks while this server holds the lease.
 pub(crate) struct Dispatcher {
     pub(super) shared: Shared,
-    /// Workers not started yet.
     workers: Mutex<Vec<Worker>>,
 }
 
@@ -83,8 +81,8 @@ impl Dispatcher {
         Ok(Self { shared, workers: Mutex::new(workers) })
     }
 
-    /// Initialises the checkpoints of new webhooks before the first request is handled, even if another server sends: no event
-    /// that the first requests cause is lost. If the store fails, they start with the first step that can read it.
+    /// Initialises new checkpoints before the first request, whichever server sends, so that no event is lost. Retried if the
+    /// store fails.
     pub(crate) async fn init_checkpoints(&mut self) {
         for worker in self.workers.get_mut().unwrap_or_else(PoisonError::into_inner) {
             if let Err(error) = worker.load_checkpoint(None).await {
@@ -97,7 +95,6 @@ impl Dispatcher {
         }
     }
 
-    /// Attaches the dispatcher, and manages the statuses and the attention list.
     pub(crate) fn attach_to(self, rocket: Rocket<Build>) -> Rocket<Build> {
         rocket.manage(self.shared.statuses.clone()).manage(Arc::clone(&self.shared.attention)).attach(self)
     }

@@ -35,8 +35,7 @@ pub(super) enum Ack {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
-    /// Fingerprint: distinguishes this entry from earlier ones with its key. Without one, the entry is sent only if an earlier
-    /// one with a fingerprint was (a source that reports again).
+    /// Distinguishes entries with one key. Without it, the entry is sent only after one with it (a source that reports again).
     pub(super) mark: Option<String>,
     pub(super) at: Timestamp,
     pub(super) values: Values,
@@ -66,7 +65,6 @@ impl Entry {
         (self.key.clone(), self.mark.clone())
     }
 
-    /// Sort key: oldest first.
     pub(super) fn order(&self) -> (Timestamp, u64) {
         (self.at, self.id.1)
     }
@@ -152,7 +150,6 @@ impl Event {
         Self { id, kind, at: now, values, ack: Ack::Entries(Vec::new()) }
     }
 
-    /// Template variables: the event's values and the common ones.
     pub(super) fn variables(&self, common: &Values) -> Values {
         let mut all = self.values.clone();
         all.extend(common.clone());
@@ -162,7 +159,6 @@ impl Event {
         all
     }
 
-    /// The body if no template is configured.
     pub(super) fn json(&self) -> Vec<u8> {
         json!({ "type": self.kind.name(), "timestamp": self.at, "data": self.values })
             .to_string()

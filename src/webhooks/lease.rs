@@ -13,14 +13,12 @@ use crate::stores::{Store, StoreError, WebhookState};
 pub(super) const NAME: &str = "*";
 /// Holder if no other server uses the store.
 const ONLY_SERVER: &str = "the only server";
-/// Lifetime without a renewal.
 const LENGTH: Duration = Duration::from_secs(30);
 
-/// The lease as stored, in JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct LeaseRecord {
     holder: String,
-    /// Milliseconds since 1970.
+    /// In milliseconds since 1970.
     until: i64,
 }
 
@@ -53,8 +51,7 @@ impl Lease {
         Ok(Self { store, clock, holder, state: Mutex::default() })
     }
 
-    /// Returns the epoch if this server may send a request now: the lease outlasts the request's timeout. Checkpoints must be
-    /// read again in each epoch.
+    /// Returns the epoch if the lease outlasts one request. Checkpoints must be read again in each epoch.
     pub(super) fn epoch(&self) -> Option<u64> {
         let held = self.state();
         let is_long_enough = held.until.is_some_and(|until| until > self.clock.now().after(TIMEOUT));
@@ -90,7 +87,6 @@ impl Lease {
         Ok(Some(states))
     }
 
-    /// Releases the lease, so that another server continues at once.
     pub(super) async fn release(&self) -> Result<(), StoreError> {
         let held = *self.state();
         if held.until.is_some() {

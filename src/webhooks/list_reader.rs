@@ -14,7 +14,6 @@ use crate::stores::{AlertQuery, FloodQuery, Resource, Revision, StoreError};
 /// How long a change older than `max_age` stays on the list, so that it can be counted as dropped.
 const DROP_WINDOW: Duration = Duration::from_hours(1);
 
-/// The entries, the revision they were read at, and how long they are valid.
 type CachedList = (Revision, Validity, Arc<[Entry]>);
 
 /// Reads the list that a webhook compares with its checkpoint: the newest change of each area, active alerts, areas that need
@@ -31,8 +30,7 @@ impl ListReader {
         Self { shared, settings, cached: None }
     }
 
-    /// Returns the current entries that match the filter. Alerts and changes are cached until the revision changes. `waiting` is
-    /// the time of the oldest event that the receiver has not accepted.
+    /// Returns the current entries that match the filter. Alerts and changes are cached until the revision changes.
     pub(super) async fn entries_at(
         &mut self,
         now: Timestamp,
@@ -57,8 +55,7 @@ impl ListReader {
             EventKind::State => self.changes(now).await?,
             _ => self.alerts(now).await?,
         };
-        // Reject a list older than the revision: after a failover the new primary may lack changes, and areas would return to
-        // earlier states.
+        // Reject a stale list: after a failover the primary may lack changes, and areas would return to earlier states.
         if found.0 < revision {
             let source = "the list is behind the changes".into();
             return Err(StoreError::Unavailable { retry_after: Duration::from_secs(1), source });
@@ -68,7 +65,6 @@ impl ListReader {
         Ok(entries)
     }
 
-    /// Returns the newest change of each area, without those past `max_age`.
     async fn changes(&self, now: Timestamp) -> Result<CachedList, StoreError> {
         let found = self.shared.store.floods(&FloodQuery::default()).await?;
         let layer: &FloodLayer = &found.value;

@@ -38,7 +38,6 @@ use crate::sources::Sources;
 use crate::stores::{AttentionList, Store};
 use crate::telemetry::Metrics;
 
-/// State shared by all webhooks.
 #[derive(Clone, Debug)]
 struct Shared {
     store: Arc<dyn Store>,
@@ -50,6 +49,5 @@ struct Shared {
     sources: Sources,
     attention: Arc<AttentionList>,
     issuer: Arc<Issuer>,
-    /// Base address of the photos.
     photos: Arc<str>,
 }

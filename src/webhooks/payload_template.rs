@@ -12,7 +12,6 @@ use crate::schema::resources::Sample;
 
 /// In bytes: Standard Webhooks asks receivers to accept at least this.
 const MAX_BODY: usize = 20_000;
-/// Limit of an address and of a header value.
 const MAX_VALUE: ByteUnit = ByteUnit::Kibibyte(8);
 /// Limit of a template's output before it is checked further.
 const MAX_OUTPUT: ByteUnit = ByteUnit::Mebibyte(1);
@@ -43,7 +42,6 @@ pub(super) enum PayloadError {
     Failed(String),
 }
 
-/// Renders the requests of a webhook.
 #[derive(Debug)]
 pub(super) struct PayloadTemplate {
     method: Method,

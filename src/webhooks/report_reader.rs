@@ -6,7 +6,6 @@ use crate::config::WebhookSettings;
 use crate::model::{CARD_SOURCE, CardId, Report, ReportKey};
 use crate::stores::{Resource, Revision, StoreError};
 
-/// Reports read with one query.
 const PAGE: u32 = 100;
 
 /// Reads pending reports in the order of their keys. Waits until every transaction that could still produce a lower key has
@@ -15,7 +14,6 @@ const PAGE: u32 = 100;
 pub(super) struct ReportReader {
     shared: Shared,
     settings: WebhookSettings,
-    /// Revision at which no further reports existed.
     end: Option<Revision>,
     /// Upper bound of the next page, and the transactions that could still produce a key below it.
     barrier: Option<(ReportKey, BTreeSet<String>)>,
@@ -28,13 +26,11 @@ impl ReportReader {
         Self { shared, settings, end: None, barrier: None, page: Vec::new() }
     }
 
-    /// Discards the page, because the webhook continues at another key.
     pub(super) fn reset(&mut self) {
         (self.end, self.barrier, self.page) = (None, None, Vec::new());
     }
 
-    /// Returns the next report from `first` on that the webhook sends, and `true`; or the last one read, and `false`, if it sends
-    /// none of them.
+    /// Returns the next report to send, and `true`; or the last report of the page, and `false`, if none is to be sent.
     pub(super) async fn next(&mut self, first: ReportKey) -> Result<Option<(ReportKey, bool)>, StoreError> {
         self.page.retain(|(key, _)| *key >= first);
         if self.page.is_empty() {

@@ -1,5 +1,4 @@
-//! Restricts the addresses that webhooks may connect to: globally reachable ones by IANA's registries of special-purpose
-//! addresses.
+//! Allows webhooks to connect only to globally reachable addresses (IANA's registries of special-purpose addresses).
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -27,8 +26,7 @@ const V4: [([u8; 4], u32); 15] = [
     ([240, 0, 0, 0], 4),
 ];
 
-/// IPv6 networks within `2000::/3` that are not globally reachable. Excludes the whole block of protocol assignments, although a
-/// few of them are reachable.
+/// IPv6 networks in `2000::/3` that are not globally reachable, and all protocol assignments, although a few of them are.
 const V6: [([u16; 3], u32); 4] =
     [([0x2001, 0, 0], 23), ([0x2001, 0xdb8, 0], 32), ([0x2002, 0, 0], 16), ([0x3fff, 0, 0], 20)];
 
@@ -71,7 +69,6 @@ pub(super) trait Lookup: Send + Sync + 'static {
     fn lookup(&self, name: String) -> impl Future<Output = std::io::Result<Vec<SocketAddr>>> + Send;
 }
 
-/// The resolver of the system.
 pub(super) struct SystemLookup;
 
 impl Lookup for SystemLookup {

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-/// Outcome of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// A response, with the wait of its `Retry-After`.
-    Response { status: u16, retry_after: Option<Duration> },
-    /// No response, and the reason.
+    Response {
+        status: u16,
+        retry_after: Option<Duration>,
+    },
     Failed(String),
 }
 
@@ -27,11 +28,9 @@ const BACKOFF: [Duration; 3] = [Duration::from_secs(5), Duration::from_secs(30),
 const MAX_BACKOFF: Duration = Duration::from_mins(5);
 /// Attempts for an event that the receiver rejects.
 const MAX_REJECTIONS: u32 = 3;
-/// Limit of `Retry-After`.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 
-/// Returns the next step after `attempts` attempts for the event `id`, if the receiver has accepted none of the last `failures`
-/// requests.
+/// Returns the next step after `attempts` attempts for the event, and `failures` failed requests in a row.
 pub(super) fn next_step(id: &str, attempts: u32, failures: u32, outcome: &Outcome) -> NextStep {
     let wait = BACKOFF.get(failures.saturating_sub(1) as usize).copied().unwrap_or(MAX_BACKOFF);
     let wait = wait + jitter(wait, id, failures);
@@ -49,8 +48,7 @@ pub(super) fn next_step(id: &str, attempts: u32, failures: u32, outcome: &Outcom
     }
 }
 
-/// Returns up to a quarter of the wait, derived from the event, so that webhooks to one receiver do not all retry at once.
-/// Identifiers differ between webhooks.
+/// Adds up to a quarter, derived from the event and the webhook, so that webhooks to one receiver do not all retry at once.
 fn jitter(wait: Duration, id: &str, failures: u32) -> Duration {
     let hash = blake3::hash(format!("{id} {failures}").as_bytes());
     wait * u32::from(hash.as_bytes()[0]) / (4 * u32::from(u8::MAX))
@@ -69,7 +67,6 @@ mod tests {
         Outcome::Response { status, retry_after: None }
     }
 
-    /// The wait is at least `shortest`, and at most a quarter longer.
     fn assert_waits(next: NextStep, shortest: Duration) {
         let NextStep::Retry(wait) = next else { panic!("{next:?}") };
         assert!(wait >= shortest && wait <= shortest * 5 / 4, "{wait:?} is not about {shortest:?}");

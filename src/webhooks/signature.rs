@@ -8,7 +8,6 @@ use crate::auth::Secret;
 
 const PREFIX: &str = "whsec_";
 
-/// The present key and the previous one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signer(Vec<hmac::Key>);
 

@@ -19,9 +19,7 @@ pub(crate) struct WebhookStatuses(Arc<Mutex<Vec<WebhookStatus>>>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct WebhookStatus {
     pub(super) name: String,
-    /// Time of the oldest event that the receiver has not accepted.
     waiting_since: Option<Timestamp>,
-    /// Whether the receiver has switched the webhook off (410).
     pub(super) off: bool,
 }
 
@@ -37,7 +35,6 @@ impl WebhookStatuses {
         }
     }
 
-    /// Updates all statuses from the stored checkpoints.
     pub(super) fn update(&self, states: &BTreeMap<String, WebhookState>) {
         for (name, state) in states {
             self.set(name, &Checkpoint::read(&state.text));
@@ -60,7 +57,6 @@ impl WebhookStatuses {
 }
 
 impl WebhookStatus {
-    /// Age of the oldest event that the receiver has not accepted.
     pub(super) fn behind(&self, now: Timestamp) -> Duration {
         self.waiting_since.map_or(Duration::ZERO, |since| now.since(since))
     }

@@ -12,7 +12,6 @@ use super::retry::Outcome;
 use crate::config::Method;
 use crate::telemetry::causes;
 
-/// Limit of one request.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(15);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How much of a response body is read, so that the connection can be reused.
@@ -70,7 +69,6 @@ impl Transport for HttpClient {
     }
 }
 
-/// Reads the rest of the body, up to a limit.
 async fn drain(mut response: Response) {
     let mut read = 0;
     while let Ok(Some(chunk)) = response.chunk().await {

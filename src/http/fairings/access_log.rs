@@ -53,7 +53,7 @@ impl RequestProgress {
 /// Counts a request that has arrived. To be called after anything that changes its method, and before anything that may change its
 /// path.
 pub(crate) fn count_request(request: &Request<'_>, metrics: &Metrics) {
-    request.local_cache(|| RequestProgress::now(request, Some(metrics.begin())));
+    request.local_cache(|| RequestProgress::now(request, Some(metrics.request_started())));
 }
 
 /// Counts the response to a request, and writes an access-log line for it if the access log is enabled.
@@ -65,7 +65,7 @@ pub(crate) fn count_response(request: &Request<'_>, status: Status, bytes: usize
     let route = template.unwrap_or(Metrics::NO_ROUTE);
     let (method, status) = (begun.method, status.code);
     if let Some(metrics) = request.rocket().state::<Metrics>() {
-        metrics.answered(method, route, status, took, bytes);
+        metrics.count_response(method, route, status, took, bytes);
     }
     if tracing::enabled!(target: Log::ACCESS, tracing::Level::INFO) {
         log(request, AccessLogLine { method, route, status, bytes, took });

@@ -40,7 +40,7 @@ impl RequestInfo {
             let trusted =
                 request.rocket().state().map_or(&nobody, |config: &Config| &config.quota.trusted_proxies);
             let peer = request.remote().map(|peer| peer.ip().to_canonical());
-            let by_proxy = peer.is_some_and(|peer| trusted.contain(peer));
+            let by_proxy = peer.is_some_and(|peer| trusted.contains(peer));
             let client = peer.map(|peer| if by_proxy { behind(peer, request, trusted) } else { peer });
             let said = by_proxy.then(|| list(request, "X-Forwarded-Proto").pop()).flatten();
             let scheme = match said {
@@ -66,7 +66,7 @@ fn behind(proxy: IpAddr, request: &Request<'_>, trusted: &TrustedProxies) -> IpA
     }
     let mut last = proxy;
     for hop in forwarded.into_iter().rev() {
-        let Some(hop) = address(hop).filter(|_| trusted.contain(last)) else { break };
+        let Some(hop) = address(hop).filter(|_| trusted.contains(last)) else { break };
         last = hop;
     }
     last

@@ -99,7 +99,7 @@ impl<C: Clock + Clone> Quotas<C> {
 
     /// Changes the settings. If the numbers of requests differ, all counts start again from zero; otherwise they stay.
     pub(crate) fn change(&self, settings: config::Quota) {
-        if !self.counts.load().settings.counts_like(&settings) {
+        if !self.counts.load().settings.has_same_limits(&settings) {
             self.counts.store(Arc::new(Counts::new(settings, self.clock.clone())));
         }
     }

@@ -33,7 +33,7 @@ pub(super) async fn change(
     let OfficerScript(officer) = sender;
     officer.must_write()?;
     let answer = order_changes(officer.actor(), key, body, store, metrics).await?;
-    sources.hear_subject(&officer.credential.subject);
+    sources.record_subject(&officer.credential.subject);
     Ok(answer)
 }
 
@@ -50,7 +50,7 @@ pub(super) async fn undo(
     let OfficerScript(officer) = sender;
     officer.must_write()?;
     let answer = order_undo(officer.actor(), key, batch.get()?, store, metrics).await?;
-    sources.hear_subject(&officer.credential.subject);
+    sources.record_subject(&officer.credential.subject);
     Ok(answer)
 }
 
@@ -92,6 +92,6 @@ pub(super) async fn hide_waiting(
 /// last key or tap.
 #[post("/desk/alive")]
 pub(super) fn hear(sender: OfficerScript, sources: &State<Sources>) -> Result<ApiResponse, Problem> {
-    sources.hear_subject(&sender.0.credential.subject);
+    sources.record_subject(&sender.0.credential.subject);
     ApiResponse::private_result(&json!({}))
 }

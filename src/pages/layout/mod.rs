@@ -142,7 +142,7 @@ impl Layout {
             templates: Templates::default(),
             site: config.site.clone(),
             licence: config.licence.clone(),
-            banner: banner(config.is_made_up(), config.issuer().status),
+            banner: banner(config.is_demo(), config.issuer().status),
             status: config.issuer().status,
             languages: languages.map(|texts| (texts.code().to_owned(), texts.name().to_owned())).collect(),
             pages: [

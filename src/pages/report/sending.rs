@@ -192,7 +192,7 @@ impl FormRequest<'_> {
             self.store.receive_card_report(&id, content).await
         };
         match received {
-            Ok(_) => self.metrics.report_taken(ReportOrigin::Page),
+            Ok(_) => self.metrics.count_report(ReportOrigin::Page),
             // The same form arrived twice at once, with the same photo.
             Err(StoreError::Conflict { .. }) => return self.repeated(card, &id, filled, None).await,
             Err(error) => return Err(error.into()),

@@ -75,7 +75,7 @@ impl Basemap {
                 }
                 read(&Folder::from_basemap(file))?
             }
-            None if config.is_made_up() => read(&demo::folder())?,
+            None if config.is_demo() => read(&demo::folder())?,
             None => BasemapBuilder::default(),
         };
         Ok(Self { file: Arc::new(file.into_levels()), ground: Mutex::default() })

@@ -180,13 +180,13 @@ where
         loop {
             let (waiting, used) = match self.look(question, &expected, &render) {
                 Found::Cached(response) => {
-                    self.0.metrics.cache_used(CacheUse::Hit);
+                    self.0.metrics.count_cache_use(CacheUse::Hit);
                     return Ok(Arc::clone(&response.rendered));
                 }
                 Found::Failed(error) => return Err(error),
                 Found::Rendering(waiting, used) => (waiting, used),
             };
-            self.0.metrics.cache_used(used);
+            self.0.metrics.count_cache_use(used);
             match waiting.outcome().await {
                 Ok(response) if response.is_current(&expected) => {
                     return Ok(Arc::clone(&response.rendered));
@@ -206,7 +206,7 @@ where
         let expected = Expected { newest: self.0.newest.load(Ordering::SeqCst), present, clock };
         let LastResponse { response, .. } = self.entries().get(question)?.last.clone()?;
         response.is_current(&expected).then(|| {
-            self.0.metrics.cache_used(CacheUse::Hit);
+            self.0.metrics.count_cache_use(CacheUse::Hit);
             Arc::clone(&response.rendered)
         })
     }

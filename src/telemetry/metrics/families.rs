@@ -14,20 +14,16 @@ use super::streams::Streams;
 use super::webhooks::WebhookMetrics;
 use super::{Rejection, ReportOrigin, UploadStep};
 
-/// Labels whose names and values are known at compile time.
 pub(super) type Labels<const COUNT: usize> = [(&'static str, &'static str); COUNT];
 
-/// A histogram for each set of labels.
 pub(super) type Histograms<L> = Family<L, Histogram, Buckets>;
 
-/// A gauge whose values are not whole numbers.
 pub(super) type Fraction = Gauge<f64, AtomicU64>;
 
-/// Every metric, and the registry that writes them.
 pub(super) struct Families {
     pub(super) registry: Registry,
     pub(super) process: Process,
-    pub(super) answers: Family<Responses, Counter>,
+    pub(super) responses: Family<Responses, Counter>,
     pub(super) durations: Histograms<Requests>,
     pub(super) in_flight: Gauge,
     pub(super) requests_rejected: Family<Labels<1>, Counter>,
@@ -58,7 +54,6 @@ pub(super) struct Families {
     pub(super) stale_responses: Counter,
 }
 
-/// The labels of a response: the method of its request, the template of its route, and its status.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct Responses {
     pub(super) method: &'static str,
@@ -77,16 +72,14 @@ pub(super) struct Route {
     pub(super) route: String,
 }
 
-/// The upper limits of a histogram's buckets.
 #[derive(Clone, Copy)]
 pub(super) struct Buckets(&'static [f64]);
 
 impl Buckets {
-    /// For times in seconds: from less than a millisecond to `limits.timeout`.
+    /// In seconds, up to `limits.timeout`.
     pub(super) const TIMES: Self =
         Self(&[0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0]);
-    /// For jobs: a batch has at most 64.
-    /// For sizes in bytes: from 1 KiB to 256 MiB, each four times the one before.
+    /// In bytes, from 1 KiB to 256 MiB.
     pub(super) const SIZES: Self = Self(&[
         1024.0,
         4096.0,
@@ -112,9 +105,9 @@ impl Default for Families {
         let mut registry = Registry::default();
         let process = Process::register(&mut registry);
         let all = registry.sub_registry_with_prefix("siaga");
-        tell_version(all);
+        register_version(all);
         let families = Self {
-            answers: new(all, "requests", "Requests answered"),
+            responses: new(all, "requests", "Responses sent"),
             durations: histograms(
                 all,
                 "request_duration",
@@ -161,7 +154,7 @@ impl Default for Families {
                 Unit::Seconds,
                 Buckets::TIMES,
             ),
-            listener_up: new(all, "listener_up", "Whether the store hears of changes by other servers"),
+            listener_up: new(all, "listener_up", "Whether the store is notified of changes by other servers"),
             connections: new(all, "database_connections", "Connections to the database"),
             calls_waiting: new(
                 all,
@@ -188,14 +181,14 @@ impl Default for Families {
             process,
             registry,
         };
-        families.begin_at_zero();
+        families.init_counters();
         families
     }
 }
 
 impl Families {
-    /// Creates the series of counters with few labels, so that their first event counts as an increase.
-    fn begin_at_zero(&self) {
+    /// Creates the series of counters with few labels at 0, so that their first event counts as an increase.
+    fn init_counters(&self) {
         for step in [UploadStep::Received, UploadStep::Published, UploadStep::Refused, UploadStep::Postponed]
         {
             drop(self.uploads.get_or_create(&step.labels()));
@@ -209,13 +202,12 @@ impl Families {
     }
 }
 
-fn tell_version(all: &mut Registry) {
+fn register_version(all: &mut Registry) {
     let version = [("version".into(), env!("CARGO_PKG_VERSION").into())].into_iter();
     let build: Gauge = new(all.sub_registry_with_labels(version), "build", "Version of the program");
     build.set(1);
 }
 
-/// Registers a new metric.
 pub(super) fn new<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
     add(registry, name, help, M::default())
 }
@@ -257,15 +249,15 @@ mod tests {
 
     use super::super::{CacheUse, DeliveryOutcome, Metrics};
 
-    /// The suffixes that names of samples add to the name of their metric.
+    /// Suffixes of sample names.
     const PARTS: [&str; 5] = ["", "_total", "_bucket", "_sum", "_count"];
     const PAGE: &str = include_str!("../../../docs/operating.md");
 
-    /// Metrics in which everything has happened once, because a metric without a value is not written.
-    fn used() -> Metrics {
+    /// Metrics with a value in each family, because others are not written.
+    fn all_used() -> Metrics {
         let metrics = Metrics::default();
-        drop(metrics.begin());
-        metrics.answered("GET", "/v1/floods", 200, Duration::from_millis(1), 1);
+        drop(metrics.request_started());
+        metrics.count_response("GET", "/v1/floods", 200, Duration::from_millis(1), 1);
         metrics.flooded_areas([1; 4]);
         metrics.streams(1);
         metrics.stream_event();
@@ -280,13 +272,13 @@ mod tests {
         metrics.listener(true);
         metrics.connections(1, 1);
         metrics.calls_waiting(1);
-        metrics.cache_used(CacheUse::Hit);
+        metrics.count_cache_use(CacheUse::Hit);
         metrics.rendered("floods", "topojson", Duration::from_millis(1), 1);
         drop(metrics.rendering_waits("small"));
         metrics
     }
 
-    /// The metrics with their names as on the page, and the names of their labels.
+    /// The written metrics and their labels, named as on the page.
     fn written(metrics: &Metrics) -> Vec<(String, BTreeSet<String>)> {
         let text = metrics.text().unwrap();
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
@@ -305,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_every_metric_with_its_labels_and_no_other() {
+    fn the_page_documents_exactly_the_metrics_and_their_labels() {
         let rows =
             PAGE.lines().filter(|line| line.starts_with("| `siaga_") || line.starts_with("| `process_"));
         let quoted =
@@ -315,13 +307,13 @@ mod tests {
             let cells: Vec<&str> = row.split('|').collect();
             listed.extend(quoted(cells[1]).into_iter().map(|name| (name, quoted(cells[2]))));
         }
-        let written = written(&used());
+        let written = written(&all_used());
         for (name, labels) in &written {
-            let Some((_, said)) = listed.iter().find(|(listed, _)| listed == name) else {
+            let Some((_, documented)) = listed.iter().find(|(listed, _)| listed == name) else {
                 panic!("docs/operating.md lacks {name}");
             };
-            let unsaid: Vec<_> = labels.iter().filter(|label| !said.contains(label)).collect();
-            assert!(unsaid.is_empty(), "docs/operating.md lacks labels of {name}: {unsaid:?}");
+            let missing: Vec<_> = labels.iter().filter(|label| !documented.contains(label)).collect();
+            assert!(missing.is_empty(), "docs/operating.md lacks labels of {name}: {missing:?}");
         }
         for (name, _) in &listed {
             assert!(written.iter().any(|(written, _)| written == name), "there is no {name}");

@@ -6,13 +6,11 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::families::{Labels, add, measured};
 
-/// Resources that the process uses, by the usual Prometheus names.
-///
-/// They are read from `/proc`, which exists only on Linux; elsewhere the metrics have no values.
+/// Resources of the process, by the usual Prometheus names. Read from `/proc`: other systems than Linux have no values.
 pub(super) struct Process {
     resident_memory: Family<Labels<0>, Gauge>,
     open_files: Family<Labels<0>, Gauge>,
-    most_files: Family<Labels<0>, Gauge>,
+    max_files: Family<Labels<0>, Gauge>,
 }
 
 impl Process {
@@ -27,16 +25,16 @@ impl Process {
                 Family::default(),
             ),
             open_files: add(registry, "process_open_fds", "Open file descriptors", Family::default()),
-            most_files: add(registry, "process_max_fds", "Limit of open file descriptors", Family::default()),
+            max_files: add(registry, "process_max_fds", "Limit of open file descriptors", Family::default()),
         }
     }
 
-    /// Sets the current values. This costs a few reads of files that are in memory.
+    /// Costs a few reads of files that are in memory.
     pub(super) fn read(&self) {
         for (gauge, value) in [
             (&self.resident_memory, resident_memory()),
             (&self.open_files, open_files()),
-            (&self.most_files, most_files()),
+            (&self.max_files, max_files()),
         ] {
             if let Some(value) = value {
                 gauge.get_or_create(&[]).set(value);
@@ -45,23 +43,22 @@ impl Process {
     }
 }
 
-/// Returns the resident memory in bytes.
+/// In bytes.
 fn resident_memory() -> Option<i64> {
     let kibibytes = number_after(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")?;
     kibibytes.checked_mul(1024)
 }
 
 fn open_files() -> Option<i64> {
-    // Reading the directory itself opens one file.
+    // Listing the directory itself opens one file.
     i64::try_from(fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1)).ok()
 }
 
-/// Returns the soft limit; `None` if there is none.
-fn most_files() -> Option<i64> {
+/// The soft limit; `None` if unlimited.
+fn max_files() -> Option<i64> {
     number_after(&fs::read_to_string("/proc/self/limits").ok()?, "Max open files")
 }
 
-/// Returns the first number in the line that begins with `name`.
 fn number_after(lines: &str, name: &str) -> Option<i64> {
     let line = lines.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

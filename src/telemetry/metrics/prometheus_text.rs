@@ -1,14 +1,14 @@
 use std::collections::HashSet;
 
-/// Converts `OpenMetrics` to Prometheus's text format 0.0.4, where the descriptions of a counter have the name of its series.
+/// Converts `OpenMetrics` to Prometheus's text format 0.0.4, where the metadata of a counter has the name of its series.
 pub(crate) fn prometheus_text(open: &str) -> String {
     let counters = open.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter"));
     let counters: HashSet<&str> = counters.collect();
     let mut text = String::with_capacity(open.len() + 64 * counters.len());
     for line in open.lines().filter(|line| *line != "# EOF" && !line.starts_with("# UNIT ")) {
-        let described = ["# HELP ", "# TYPE "].iter().find(|&begin| line.starts_with(begin));
-        let named = described.and_then(|begin| Some((begin, line.strip_prefix(begin)?.split_once(' ')?)));
-        match named.filter(|(_, (name, _))| counters.contains(name)) {
+        let prefix = ["# HELP ", "# TYPE "].iter().find(|&begin| line.starts_with(begin));
+        let with_name = prefix.and_then(|begin| Some((begin, line.strip_prefix(begin)?.split_once(' ')?)));
+        match with_name.filter(|(_, (name, _))| counters.contains(name)) {
             Some((begin, (name, rest))) => text.extend([begin, name, "_total ", rest]),
             None => text.push_str(line),
         }

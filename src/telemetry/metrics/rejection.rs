@@ -1,21 +1,21 @@
 use super::families::Labels;
 
-/// Why a request is rejected: it is not served at all, or not now.
+/// Reason of a rejection, permanent or temporary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rejection {
     /// 400, 405, 408, 413, 415 and other client errors, but neither 404 nor 409.
     BadRequest,
-    /// 403: no credential was sent, or one that is not accepted.
+    /// 403: no valid credential.
     Unauthorized,
     /// 403: the credential, the signature or the data does not allow it.
     Forbidden,
-    /// 429: the client has sent too many requests.
+    /// 429: too many requests of the client.
     RateLimit,
     /// 429 or 503: too many renderings or uploads are in progress.
     Busy,
     /// 503: the response took too long.
     Late,
-    /// 503: the store or the image storage is away.
+    /// 503: the store or the image storage is unavailable.
     Unavailable,
 }
 

@@ -9,7 +9,6 @@ use prometheus_client::registry::{Registry, Unit};
 use super::families::{Buckets, Histograms, Labels, histograms, new};
 use super::{InFlight, Metrics};
 
-/// The metrics of renderings.
 pub(super) struct Renderings {
     durations: Histograms<Rendering>,
     sizes: Histograms<Rendering>,
@@ -18,7 +17,6 @@ pub(super) struct Renderings {
     rejected: Counter,
 }
 
-/// The labels of a rendering.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Rendering {
     resource: &'static str,
@@ -57,9 +55,7 @@ impl Renderings {
     }
 }
 
-/// Methods that count renderings.
 impl Metrics {
-    /// Counts a rendering of a `resource` in a `format`, with its duration and size in bytes.
     pub(crate) fn rendered(&self, resource: &'static str, format: &str, took: Duration, bytes: usize) {
         let Renderings { durations, sizes, .. } = &self.all().renderings;
         let labels = Rendering { resource, format: format.to_owned() };
@@ -67,7 +63,7 @@ impl Metrics {
         sizes.get_or_create(&labels).observe(bytes as f64);
     }
 
-    /// Counts a rendering that waits for a permit of a `lane`, until the returned value is dropped.
+    /// Counts a rendering as waiting until the returned value is dropped.
     #[must_use]
     pub(crate) fn rendering_waits(&self, lane: &'static str) -> InFlight {
         let waiting = self.all().renderings.waiting.get_or_create_owned(&[("lane", lane)]);
@@ -75,12 +71,10 @@ impl Metrics {
         InFlight(waiting)
     }
 
-    /// Counts a rendering that was stopped because no request waited for it any more.
     pub(crate) fn rendering_cancelled(&self) {
         self.all().renderings.cancelled.inc();
     }
 
-    /// Counts a rendering that was rejected because too many waited for memory or a core.
     pub(crate) fn rendering_rejected(&self) {
         self.all().renderings.rejected.inc();
     }

@@ -8,13 +8,11 @@ use prometheus_client::registry::{Registry, Unit};
 use super::Metrics;
 use super::families::{Fraction, measured, new};
 
-/// The metrics of the sources of the data.
 pub(super) struct Sources {
     ages: Family<Source, Fraction>,
     statuses: Family<Source, Gauge>,
 }
 
-/// The label of a source: its name in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Source {
     source: String,
@@ -26,23 +24,22 @@ impl Sources {
             ages: measured(
                 all,
                 "source_age",
-                "Time since a source of data was last heard",
+                "Time since a data source last reported",
                 Unit::Seconds,
                 Family::default(),
             ),
-            statuses: new(all, "source_status", "0 if a source is heard in time, 1 if late, 2 if silent"),
+            statuses: new(all, "source_status", "0 if a source reports in time, 1 if late, 2 if silent"),
         }
     }
 }
 
-/// Methods that describe sources.
 impl Metrics {
-    /// Sets how long ago a source was last heard (`None` if it never was), and its status: 0 for ok, 1 for late, 2 for silent.
+    /// `age`: since the source last reported, `None` if it never did. `status`: 0 for ok, 1 for late, 2 for silent.
     pub(crate) fn source(&self, name: &str, age: Option<Duration>, status: i64) {
-        let of = Source { source: name.to_owned() };
-        self.all().sources.statuses.get_or_create(&of).set(status);
+        let labels = Source { source: name.to_owned() };
+        self.all().sources.statuses.get_or_create(&labels).set(status);
         if let Some(age) = age {
-            self.all().sources.ages.get_or_create(&of).set(age.as_secs_f64());
+            self.all().sources.ages.get_or_create(&labels).set(age.as_secs_f64());
         }
     }
 }

@@ -8,7 +8,6 @@ use prometheus_client::registry::{Registry, Unit};
 use super::families::{Fraction, Labels, measured, new};
 use super::{Metrics, gauge};
 
-/// The metrics of changes and of clients that wait for them.
 pub(super) struct Streams {
     open: Family<Labels<0>, Gauge>,
     events: Counter,
@@ -31,19 +30,16 @@ impl Streams {
     }
 }
 
-/// Methods that describe streams.
 impl Metrics {
-    /// Sets how many clients wait for changes.
     pub(crate) fn streams(&self, streams: u64) {
         self.all().streams.open.get_or_create(&[]).set(gauge(streams));
     }
 
-    /// Counts an event that was sent to a stream.
     pub(crate) fn stream_event(&self) {
         self.all().streams.events.inc();
     }
 
-    /// Sets how long after the newest change of a flood state this server read it.
+    /// Sets the delay between the newest change of a flood state and its read by this server.
     pub(crate) fn change_delay(&self, delay: Duration) {
         self.all().streams.delay.get_or_create(&[]).set(delay.as_secs_f64());
     }

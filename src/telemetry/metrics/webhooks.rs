@@ -71,7 +71,6 @@ impl WebhookMetrics {
     }
 }
 
-/// Metrics of webhooks.
 impl Metrics {
     /// Creates the series of a webhook at 0, so that its first event counts as an increase.
     pub(crate) fn init_webhook(&self, webhook: &str) {

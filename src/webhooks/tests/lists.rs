@@ -122,7 +122,6 @@ async fn an_area_that_the_receiver_does_not_accept_does_not_block_others() {
     let mut states = bench.receiver.states("areas");
     states.retain(|(area, _)| area != "1");
     assert_eq!(states, [("2".to_owned(), json!(4)), ("5".to_owned(), json!(4))]);
-    // A newer state is another event.
     bench.receiver.recover();
     bench.set(1, 2).await;
     bench.run(600).await;

@@ -114,7 +114,6 @@ impl Receiver {
         self.requests.lock().unwrap().clear();
     }
 
-    /// Clears the received requests, and accepts all from now on.
     fn recover(&self) {
         self.clear();
         self.respond_with(|_| status(200));
@@ -124,13 +123,11 @@ impl Receiver {
         self.requests().iter().filter(|got| got.body["type"] == "report").map(ReceivedRequest::key).collect()
     }
 
-    /// Returns the received entries of a list, `areas` or `alerts`.
     fn entries(&self, list: &str) -> Vec<Value> {
         let entries = |got: &ReceivedRequest| got.body["data"][list].as_array().cloned().unwrap_or_default();
         self.requests().iter().flat_map(entries).collect()
     }
 
-    /// Returns area and state of the received entries of a list.
     fn states(&self, list: &str) -> Vec<(String, Value)> {
         let entries = self.entries(list).into_iter();
         entries.map(|entry| (entry["area_id"].as_str().unwrap().to_owned(), entry["state"].clone())).collect()
@@ -179,13 +176,11 @@ impl Server {
         Self { clock: Arc::clone(clock), dispatcher, workers, metrics, sources }
     }
 
-    /// Advances the clock, and does what is due.
     async fn run(&mut self, duration: Duration) {
         run(&mut [self], duration).await;
     }
 }
 
-/// Advances the clock for several servers.
 async fn run(servers: &mut [&mut Server], duration: Duration) {
     let clock = Arc::clone(&servers[0].clock);
     let end = clock.now().after(duration);

@@ -19,13 +19,11 @@ async fn exactly_one_of_two_servers_sends_and_the_other_takes_over() {
     }
     let got = bench.receiver.requests();
     assert_eq!(ids(&got).len(), got.len(), "nothing twice");
-    // The first server is killed.
     sent.extend(bench.reports(5).await);
     bench.set(10, 2).await;
     second.run(Duration::from_mins(1)).await;
     let got = bench.receiver.requests();
     assert_eq!((got.len(), ids(&got).len()), (24, 24));
-    // The second releases its lease.
     second.dispatcher.shared.lease.release().await.unwrap();
     let mut third = bench.new_server(&webhooks);
     sent.extend(bench.reports(5).await);
@@ -179,8 +177,8 @@ async fn a_silent_source_is_sent_once_and_again_when_it_reports() {
     bench.run(60).await;
     let (silent, back) = (json!(["desk", "silent"]), json!(["desk", "ok"]));
     assert_eq!(sent(&bench), std::slice::from_ref(&silent), "it was never heard");
-    bench.server.sources.hear_subject("bpbd");
-    bench.server.sources.hear_subject("gauges");
+    bench.server.sources.record_subject("bpbd");
+    bench.server.sources.record_subject("gauges");
     bench.run(1200).await;
     assert_eq!(sent(&bench), [silent.clone(), back.clone()]);
     bench.run(3_600).await;
@@ -188,7 +186,7 @@ async fn a_silent_source_is_sent_once_and_again_when_it_reports() {
     assert_eq!(ids(&bench.receiver.requests()).len(), 3);
 
     bench.receiver.respond_with(|_| status(500));
-    bench.server.sources.hear_subject("bpbd");
+    bench.server.sources.record_subject("bpbd");
     bench.run(60).await;
     bench.receiver.recover();
     bench.run(600).await;

@@ -47,7 +47,6 @@ impl Worker {
         Ok(match self.reports.event(&self.name, key).await? {
             Some(event) if event.at < now.before(self.settings.max_age) => Action::Acknowledge(event.ack, 1),
             Some(event) => self.send(event, now),
-            // No longer public.
             None => Action::Acknowledge(Ack::Report(key), 0),
         })
     }

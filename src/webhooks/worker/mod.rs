@@ -22,12 +22,9 @@ use crate::telemetry::DeliveryOutcome;
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
 /// How long changes of flood states are collected into one request.
 const COLLECT_FOR: Duration = Duration::from_secs(1);
-/// Most areas in one request.
 const MAX_AREAS: usize = 100;
-/// How often to look for new events.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Sends the events of one webhook, one at a time.
 pub(super) struct Worker {
     name: String,
     settings: WebhookSettings,
@@ -41,7 +38,6 @@ pub(super) struct Worker {
     epoch: Option<u64>,
     version: u64,
     checkpoint: Checkpoint,
-    /// When the first unsent change was seen.
     collecting_since: Option<Timestamp>,
     /// The oldest event that the receiver has not accepted. Later ones wait for it.
     pending: Option<PendingEvent>,
@@ -51,12 +47,10 @@ pub(super) struct Worker {
     failures: u32,
     /// Whether the next request is a probe: for the event after the pending one.
     is_probing: bool,
-    /// Earliest time of the next request.
     due: Timestamp,
     last_step: Timestamp,
 }
 
-/// What to do next.
 enum Action {
     Wait,
     /// Continue without a request. This many events were too old.
@@ -95,8 +89,7 @@ impl Worker {
         }
     }
 
-    /// Reads, sends or waits, and returns when to continue. If the store fails, nothing is lost: the next step does the same
-    /// again.
+    /// Reads, sends or waits; returns when to continue. After a failure of the store, the next step does the same again.
     pub(super) async fn step(&mut self) -> Result<Timestamp, StoreError> {
         let now = self.shared.clock.now();
         if now < self.last_step {
@@ -170,8 +163,8 @@ impl Worker {
         Ok(self.due.min(later))
     }
 
-    /// Loads the checkpoint; a new webhook starts with later events. Without an epoch (no lease needed) it is loaded again once
-    /// this server sends. Returns `false` if another server has created the checkpoint meanwhile.
+    /// Loads or creates the checkpoint; without an epoch, it is loaded again once this server sends. Returns `false` on a
+    /// conflict.
     pub(super) async fn load_checkpoint(&mut self, epoch: Option<u64>) -> Result<bool, StoreError> {
         let now = self.shared.clock.now();
         let state = self.shared.store.webhook_states().await?.remove(&self.name);
@@ -202,7 +195,6 @@ impl Worker {
         Ok(true)
     }
 
-    /// Applies the retry policy to the outcome of an attempt.
     async fn handle_outcome(
         &mut self,
         candidate: Candidate,

@@ -1,5 +1,4 @@
-//! Events that the receiver has not accepted: which one is attempted next, and which are deferred so that they do not block the
-//! others.
+//! Events not accepted yet: chooses the next attempt, and defers events that would block others.
 
 use super::super::event::Ack;
 use super::super::retry::Outcome;
@@ -15,7 +14,6 @@ const PROBE_AFTER_DEFERRAL: u32 = 1;
 const PROBE_EVERY: u32 = 4;
 const MAX_DEFERRED: usize = 100;
 
-/// An event that the receiver has not accepted yet.
 #[derive(Clone, Debug)]
 pub(super) struct PendingEvent {
     /// Identifies the event, also after further changes.
@@ -31,7 +29,6 @@ pub(super) enum Candidate {
     Next,
     /// The one after the pending one: shows whether the receiver accepts others.
     Probe,
-    /// A deferred event, by index.
     Deferred(usize),
 }
 

@@ -5,17 +5,16 @@ use rocket::{Request, Response};
 use super::Sources;
 use crate::http::fairings::Subject;
 
-/// The route that notes one source itself.
+/// Records exactly one source itself.
 const HEARTBEAT: &str = "send_heartbeat";
 
-/// Notes that a source is heard when a write with its credential is accepted, on whatever route.
+/// Records that a source reports, whenever a write with its credential is accepted.
 ///
-/// Heartbeats are left out: their route marks exactly one source, this fairing would mark every source of the subject.
+/// Ignores heartbeats: their route records exactly one source, this fairing all sources of the subject.
 #[derive(Clone, Debug)]
-pub(crate) struct SignsOfLife(Sources);
+pub(crate) struct ActivityRecorder(Sources);
 
-impl SignsOfLife {
-    /// Makes a fairing that notes it in `sources`.
+impl ActivityRecorder {
     #[must_use]
     pub(crate) fn new(sources: Sources) -> Self {
         Self(sources)
@@ -23,20 +22,21 @@ impl SignsOfLife {
 }
 
 #[rocket::async_trait]
-impl Fairing for SignsOfLife {
+impl Fairing for ActivityRecorder {
     fn info(&self) -> Info {
         Info { name: "Signs of life", kind: Kind::Response }
     }
 
     async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
-        let writes = matches!(request.method(), Method::Put | Method::Post | Method::Delete | Method::Patch);
+        let is_write =
+            matches!(request.method(), Method::Put | Method::Post | Method::Delete | Method::Patch);
         let is_heartbeat = || request.route().is_some_and(|route| route.name.as_deref() == Some(HEARTBEAT));
-        if writes
+        if is_write
             && response.status().class().is_success()
             && !is_heartbeat()
             && let Some(subject) = Subject::for_request(request)
         {
-            self.0.hear_subject(subject);
+            self.0.record_subject(subject);
         }
     }
 }
