@@ -46,7 +46,7 @@ fn cached(criterion: &mut Criterion, name: &str, validity: Validity) {
     let runtime = Runtime::new().expect("threads");
     let present = Revision(1);
     let render = || async move {
-        let rendered = Rendered::new("application/json", Content::tagged(b"{}".to_vec()));
+        let rendered = Rendered::new("application/json", Content::with_tag(b"{}".to_vec()));
         Ok(Versioned::at(present, rendered).within(validity))
     };
     for number in 0..100 {
@@ -71,7 +71,7 @@ fn cache(criterion: &mut Criterion) {
     let map = map();
     println!("the map: {} bytes", map.len());
     criterion.bench_function("the tag of the map", |bench| {
-        bench.iter_batched(|| map.clone(), Content::tagged, BatchSize::LargeInput);
+        bench.iter_batched(|| map.clone(), Content::with_tag, BatchSize::LargeInput);
     });
     let mut slow = criterion.benchmark_group("coded");
     slow.sample_size(10).bench_function("the map in all codings", |bench| {

@@ -82,7 +82,7 @@ mod guides {
     struct AddingARoute;
 }
 
-/// What this repository's benchmarks measure alone, and its tests in a process of their own. No promise covers it.
+/// Internals for this repository's benchmarks and tests. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::config::Quota;
@@ -94,7 +94,7 @@ pub mod internals {
     pub use crate::telemetry::{Log, LogSettings, Metrics, Shape};
 }
 
-/// Tests inside the modules share files with those in `tests/`, which name this crate.
+/// Unit tests share files with `tests/`, which refer to this crate by name.
 #[cfg(test)]
 extern crate self as siaga;
 

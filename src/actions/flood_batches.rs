@@ -16,28 +16,26 @@ use crate::rendering::ApiResponse;
 use crate::stores::{EntryQuery, Store};
 use crate::telemetry::Metrics;
 
-/// Carries out the order in a body.
-pub(crate) async fn order_changes(
+pub(crate) async fn change_batch(
     by: Actor,
     key: IdempotencyKey,
     body: JsonBody,
     store: &Arc<dyn Store>,
     metrics: &Metrics,
 ) -> Result<ApiResponse, Problem> {
-    let sent = read_flood_order(&body.0).map_err(|faults| Problem::faults(&faults))?;
+    let read = read_flood_order(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let places = store.places().await?.value;
-    let order = BatchRequest {
-        changes: BatchOperation::Set(area_orders(places.areas(), sent.changes)?),
+    let request = BatchRequest {
+        changes: BatchOperation::Set(batch_items(places.areas(), read.changes)?),
         by,
-        note: sent.note,
-        request: request(key, "change", body.0).filter(|_| !sent.preview),
-        preview: sent.preview,
+        note: read.note,
+        request: request_key(key, "change", body.0).filter(|_| !read.preview),
+        preview: read.preview,
     };
-    carry_out(store, metrics, places.areas(), order).await
+    apply_batch(store, metrics, places.areas(), request).await
 }
 
-/// Undoes a batch.
-pub(crate) async fn order_undo(
+pub(crate) async fn undo_batch(
     by: Actor,
     key: IdempotencyKey,
     batch: BatchNumber,
@@ -45,33 +43,33 @@ pub(crate) async fn order_undo(
     metrics: &Metrics,
 ) -> Result<ApiResponse, Problem> {
     let undone = Map::from_iter([("batch".to_owned(), batch.get().into())]);
-    let order = BatchRequest {
+    let request = BatchRequest {
         changes: BatchOperation::Undo(batch),
         by,
         note: None,
-        request: request(key, "undo", undone),
+        request: request_key(key, "undo", undone),
         preview: false,
     };
     let places = store.places().await?.value;
-    carry_out(store, metrics, places.areas(), order).await
+    apply_batch(store, metrics, places.areas(), request).await
 }
 
-/// Returns the identity of a request, if the client gave it one.
-fn request(key: IdempotencyKey, what: &str, of: Map<String, Value>) -> Option<RequestKey> {
-    let request = json!({ what: of }).to_string();
+/// Returns the key of a request, if the client sent an `Idempotency-Key`.
+fn request_key(key: IdempotencyKey, action: &str, content: Map<String, Value>) -> Option<RequestKey> {
+    let request = json!({ action: content }).to_string();
     key.0.map(|id| RequestKey { id, digest: *blake3::hash(request.as_bytes()).as_bytes() })
 }
 
-/// Returns the orders with the areas by number.
-fn area_orders(areas: &AreaSet, sent: Vec<BatchItemBody>) -> Result<Vec<BatchItem>, Problem> {
+/// Resolves the areas of the changes.
+fn batch_items(areas: &AreaSet, changes: Vec<BatchItemBody>) -> Result<Vec<BatchItem>, Problem> {
     let mut by_geometry: HashMap<&str, Vec<AreaId>> = HashMap::new();
-    if sent.iter().any(|change| matches!(change.area, AreaName::Geometry(_))) {
+    if changes.iter().any(|change| matches!(change.area, AreaName::Geometry(_))) {
         for area in areas {
             by_geometry.entry(&area.geom_id).or_default().push(area.id);
         }
     }
-    let (mut orders, mut named, mut unknown) = (Vec::new(), HashSet::new(), Vec::new());
-    for (number, BatchItemBody { area, state, after }) in sent.into_iter().enumerate() {
+    let (mut items, mut seen, mut unknown) = (Vec::new(), HashSet::new(), Vec::new());
+    for (number, BatchItemBody { area, state, after }) in changes.into_iter().enumerate() {
         let wrong = |key, must| Problem::invalid(Source::Body, &format!("changes.{number}.{key}"), must);
         let (area, key) = match &area {
             AreaName::Id(area) => (*area, "area_id"),
@@ -87,26 +85,26 @@ fn area_orders(areas: &AreaSet, sent: Vec<BatchItemBody>) -> Result<Vec<BatchIte
         if areas.position(area).is_none() {
             unknown.push(area.to_string());
         }
-        if !named.insert(area) {
+        if !seen.insert(area) {
             return Err(wrong(key, "must name an area that no other change names"));
         }
-        orders.push(BatchItem { area, state, after });
+        items.push(BatchItem { area, state, after });
     }
-    if unknown.is_empty() { Ok(orders) } else { Err(Problem::no_such_areas(unknown)) }
+    if unknown.is_empty() { Ok(items) } else { Err(Problem::unknown_areas(unknown)) }
 }
 
-async fn carry_out(
+async fn apply_batch(
     store: &Arc<dyn Store>,
     metrics: &Metrics,
     areas: &AreaSet,
-    order: BatchRequest,
+    request: BatchRequest,
 ) -> Result<ApiResponse, Problem> {
-    let preview = order.preview;
-    match store.change_floods(order).await? {
+    let preview = request.preview;
+    match store.change_floods(request).await? {
         BatchOutcome::Done { batch, left } => {
-            let mut result = shown(areas, &batch);
+            let mut result = batch_json(areas, &batch);
             if preview {
-                result["alerts"] = alerts(&**store, &batch).await?;
+                result["alerts"] = alert_counts(&**store, &batch).await?;
                 result["batch"] = Value::Null;
             } else {
                 batch.changes.iter().for_each(|_| metrics.flood_changed());
@@ -117,13 +115,13 @@ async fn carry_out(
             ApiResponse::private_result(&result)
         }
         BatchOutcome::NoSuchAreas(unknown) => {
-            Err(Problem::no_such_areas(unknown.iter().map(ToString::to_string).collect()))
+            Err(Problem::unknown_areas(unknown.iter().map(ToString::to_string).collect()))
         }
         BatchOutcome::Conflicts(conflicts) => {
             let conflicts = conflicts.into_iter().map(|(area, newest)| {
-                let mut conflict = area_of(areas, area);
+                let mut conflict = area_members(areas, area);
                 let by = newest.as_ref().map(|newest| &newest.by);
-                conflict.extend(members(json!({
+                conflict.extend(object_members(json!({
                     "state": newest.as_ref().and_then(|newest| newest.state),
                     "since": newest.as_ref().map(|newest| newest.at),
                     "by": by.map(|by| &by.subject),
@@ -131,24 +129,24 @@ async fn carry_out(
                 })));
                 conflict.into()
             });
-            Err(Problem::changed_since(conflicts.collect()))
+            Err(Problem::edit_conflicts(conflicts.collect()))
         }
         BatchOutcome::NoSuchBatch => Err(Problem::not_found("this batch")),
         BatchOutcome::TooOld => {
             Err(Problem::conflict("the batch is older than a day; set the states instead"))
         }
         BatchOutcome::OtherRequest => {
-            Err(Problem::contradictory("this Idempotency-Key belongs to another request; use a new one"))
+            Err(Problem::unprocessable("this Idempotency-Key belongs to another request; use a new one"))
         }
     }
 }
 
-/// Returns a batch as responses show it.
-fn shown(areas: &AreaSet, batch: &FloodBatch) -> Value {
+/// Returns a batch as JSON.
+fn batch_json(areas: &AreaSet, batch: &FloodBatch) -> Value {
     let changed = batch.changes.iter().map(|(area, state)| {
-        let mut change = area_of(areas, *area);
-        // What `/floods` shows: a dry area has no time.
-        change.extend(members(json!({ "state": state, "last_updated": state.map(|_| batch.at) })));
+        let mut change = area_members(areas, *area);
+        // As in `/floods`, a dry area has no time.
+        change.extend(object_members(json!({ "state": state, "last_updated": state.map(|_| batch.at) })));
         change
     });
     json!({
@@ -158,25 +156,25 @@ fn shown(areas: &AreaSet, batch: &FloodBatch) -> Value {
     })
 }
 
-/// Returns the members that identify an area. One that is no longer there has no names.
-pub(crate) fn area_of(areas: &AreaSet, id: AreaId) -> Map<String, Value> {
+/// Returns the members that identify an area; the names are null if it no longer exists.
+pub(crate) fn area_members(areas: &AreaSet, id: AreaId) -> Map<String, Value> {
     let area = areas.position(id).map(|position| &areas[position]);
-    members(json!({
+    object_members(json!({
         "area_id": id,
         "area_name": area.map(|area| &area.name),
         "parent_name": area.map(|area| &area.parent_name),
     }))
 }
 
-pub(crate) fn members(value: Value) -> Map<String, Value> {
+pub(crate) fn object_members(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(members) => members,
         _ => Map::new(),
     }
 }
 
-/// Counts the alerts that a batch would send at once.
-async fn alerts(store: &dyn Store, batch: &FloodBatch) -> Result<Value, Problem> {
+/// Counts the alerts that a batch would trigger immediately.
+async fn alert_counts(store: &dyn Store, batch: &FloodBatch) -> Result<Value, Problem> {
     let query = EntryQuery {
         selector: AreaSelector::default(),
         area: None,

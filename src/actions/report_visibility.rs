@@ -12,8 +12,8 @@ use crate::photos::CardImages;
 use crate::rendering::ApiResponse;
 use crate::stores::{Resource, Store};
 
-/// Hides a report, or shows it again.
-pub(crate) async fn order_visibility(
+/// Hides a report or shows it again.
+pub(crate) async fn set_report_visibility(
     by: Actor,
     report: ReportKey,
     body: JsonBody,
@@ -22,12 +22,12 @@ pub(crate) async fn order_visibility(
     follower: &Follower,
     archive: Option<&Archive>,
 ) -> Result<ApiResponse, Problem> {
-    let order = read_visibility(&body.0).map_err(|faults| Problem::faults(&faults))?;
-    let Visibility { hidden, reason } = order;
+    let Visibility { hidden, reason } =
+        read_visibility(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let action = if hidden { ModerationAction::Hide } else { ModerationAction::Show };
     let changed = store.moderate(&Moderation { report, made_at: None, action, by, reason }).await?;
-    // If the revision is unknown, the order is not confirmed: a response from before it may still be returned.
-    follower.withdrawn().note(store.revision(Resource::Reports).await?);
+    // Fail if the revision is unknown: older responses may still contain the report.
+    follower.withdrawn_revision().note(store.revision(Resource::Reports).await?);
     if let Some(archive) = archive {
         archive.withdraw().await?;
     }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 /// A signature algorithm of RFC 7518 §3.1 or RFC 8037 §3.1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Algorithm {
-    /// HMAC with SHA-256, with a secret.
+    /// HMAC with SHA-256 and a shared secret.
     #[default]
     HS256,
     /// RSASSA-PKCS1-v1_5 with SHA-256, with an RSA key of 2048 to 8192 bits.
@@ -14,7 +14,6 @@ pub(crate) enum Algorithm {
     EdDSA,
 }
 
-/// An algorithm that verifies signatures with a public key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PublicAlgorithm {
     RS256,
@@ -23,7 +22,7 @@ pub(super) enum PublicAlgorithm {
 }
 
 impl Algorithm {
-    /// Returns the algorithm as one with public keys; `None` if it uses a secret.
+    /// Returns `None` for an algorithm with a shared secret.
     pub(super) fn public(self) -> Option<PublicAlgorithm> {
         match self {
             Self::HS256 => None,

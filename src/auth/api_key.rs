@@ -12,28 +12,28 @@ use super::{Credential, CredentialError, CredentialErrorKind, CredentialKind, Ow
 use crate::auth::random::{self, RandomUnavailable};
 use crate::model::Timestamp;
 
-/// An accepted API key. Only the hash of the key is stored, not the key itself.
+/// An accepted API key. The key itself is not stored, only its hash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApiKey {
-    /// The holder of the key. Changes made with the key are logged under this name.
+    /// The holder of the key, under whose name changes are logged.
     pub name: String,
     /// SHA-256 of the key, in hexadecimal.
     pub sha256: KeyDigest,
-    /// What the key allows.
+    /// The scopes that the key grants.
     pub scopes: Vec<Scope>,
     /// When the key expires (RFC 3339). **Default: never**
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "moment")]
     pub expires: Option<DateTime<Utc>>,
-    /// How many requests the key may make per second. **Default: as for other keys**
+    /// Requests per second. **Default: as for other keys**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_second: Option<NonZeroU32>,
-    /// How many requests the key may make per day. **Default: as for other keys**
+    /// Requests per day. **Default: as for other keys**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_day: Option<NonZeroU32>,
 }
 
-fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+fn optional_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
     let wrong = |_| D::Error::custom("must be a moment such as 2027-01-31T00:00:00Z");
     text.parse().map(Some).map_err(wrong)
@@ -47,10 +47,10 @@ impl ApiKey {
         (self.per_second.is_some() || self.per_day.is_some()).then_some(quota)
     }
 
-    /// Returns what the holder of the key may do, unless the key has expired.
+    /// Returns the credential of the holder, unless the key has expired.
     pub(super) fn credential(&self, now: Timestamp) -> Result<Credential, CredentialError> {
         if self.expires.is_some_and(|expires| Timestamp::from(expires) <= now) {
-            return Err(CredentialError::known(CredentialErrorKind::ExpiredKey, &self.name));
+            return Err(CredentialError::proven(CredentialErrorKind::ExpiredKey, &self.name));
         }
         Ok(Credential {
             kind: CredentialKind::ApiKey,
@@ -61,30 +61,29 @@ impl ApiKey {
     }
 }
 
-/// Returns the key with a digest, if it is among `keys`. Always compares all keys, so that the time does not reveal which one
-/// matches, or whether one does.
-pub(super) fn search<'k>(
+/// Finds the key with a digest. Always compares all keys, so that the time does not reveal whether or where one matches.
+pub(super) fn find_key<'k>(
     keys: impl IntoIterator<Item = &'k ApiKey>,
     digest: &KeyDigest,
 ) -> Option<&'k ApiKey> {
     keys.into_iter().fold(None, |found, key| if key.sha256 == *digest { Some(key) } else { found })
 }
 
-/// A new key. Only here is its text known.
+/// A new key. Its text is not stored anywhere.
 #[derive(Debug)]
 pub struct NewKey {
-    /// The text that its holder sends.
+    /// The secret for the holder.
     pub key: Secret,
-    /// The entry that the service stores.
+    /// The entry to store.
     pub entry: ApiKey,
 }
 
 impl NewKey {
-    /// Makes a key of 256 random bits.
+    /// Generates a key of 256 random bits.
     ///
     /// # Errors
     ///
-    /// If the system has no random numbers.
+    /// If the operating system has no random numbers.
     pub fn make(name: &str, scopes: Vec<Scope>) -> Result<Self, RandomUnavailable> {
         let key = random::hex::<32>()?;
         let sha256 = KeyDigest::new(&key);
@@ -94,7 +93,7 @@ impl NewKey {
     }
 }
 
-/// The SHA-256 of an API key. It is compared in constant time and never shown.
+/// The SHA-256 of an API key. Compared in constant time, and masked in output.
 #[derive(Clone, Copy, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct KeyDigest([u8; 32]);
@@ -103,16 +102,16 @@ pub struct KeyDigest([u8; 32]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidDigest {
-    /// It is not a digest.
+    /// Not a digest.
     #[error("must be the SHA-256 of the key as 64 hexadecimal digits")]
     Malformed,
-    /// It is the digest of the empty text, which is not a key.
+    /// The digest of the empty text, which is not a key.
     #[error("must be the SHA-256 of the key; this is the SHA-256 of an empty text: make the key again")]
     Empty,
 }
 
 impl KeyDigest {
-    /// Returns the digest of a key.
+    /// Hashes a key.
     #[must_use]
     pub fn new(key: &str) -> Self {
         let mut bytes = [0; 32];
@@ -120,13 +119,13 @@ impl KeyDigest {
         Self(bytes)
     }
 
-    /// Returns the digest as it is written in the configuration.
+    /// Returns the digest as in the configuration.
     #[must_use]
     pub fn to_hex(self) -> String {
         hex::encode(self.0)
     }
 
-    /// Returns the bytes that stores keep.
+    /// Returns the bytes for stores.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -185,19 +184,19 @@ mod tests {
     }
 
     #[test]
-    fn every_key_is_compared_wherever_the_one_that_fits_stands() {
+    fn every_key_is_compared_wherever_the_match_is() {
         let keys = ["first", "middle", "last"].map(key);
         for sent in ["first", "middle", "last", "none"] {
             let mut compared = 0;
             let looked_at = keys.iter().inspect(|_| compared += 1);
-            let found = search(looked_at, &KeyDigest::new(sent)).map(|key| key.name.as_str());
+            let found = find_key(looked_at, &KeyDigest::new(sent)).map(|key| key.name.as_str());
             assert_eq!(found, Some(sent).filter(|sent| *sent != "none"));
             assert_eq!(compared, keys.len(), "{sent}");
         }
     }
 
     #[test]
-    fn a_key_is_of_256_bits_and_no_two_are_the_same() {
+    fn keys_have_256_bits_and_differ() {
         let made = || NewKey::make("a", Vec::new()).unwrap();
         let (one, other) = (made(), made());
         assert_eq!(one.key.expose().len(), 64);

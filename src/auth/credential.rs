@@ -2,12 +2,12 @@ use std::num::NonZeroU32;
 
 use super::Scope;
 
-/// The proven identity of a caller, and what it allows.
+/// The verified identity of a caller, and its scopes.
 ///
-/// `kind` and `subject` together identify the holder: they are the same in all its requests.
+/// `kind` and `subject` together identify the holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
-    /// Whether an API key or a token proved it.
+    /// API key or token.
     pub kind: CredentialKind,
     /// The name of the API key or the `sub` of the token.
     pub subject: String,
@@ -15,16 +15,16 @@ pub struct Credential {
     pub(super) scopes: Vec<Scope>,
 }
 
-/// A kind of credential.
+/// The kind of a [`Credential`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CredentialKind {
     /// An API key.
     ApiKey,
-    /// A token.
+    /// A JSON Web Token.
     Token,
 }
 
-/// A credential's own quota, in place of the configured one.
+/// A credential's own quota, which replaces the configured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OwnQuota {
     /// Requests per second. **Default: as configured for all**
@@ -34,13 +34,13 @@ pub struct OwnQuota {
 }
 
 impl Credential {
-    /// Returns its own quota; `None` if the quota for all applies, as for every token.
+    /// Returns its own quota; `None` if the configured one applies, as for every token.
     #[must_use]
     pub fn quota(&self) -> Option<OwnQuota> {
         self.quota
     }
 
-    /// Returns whether the credential grants the scope; [`Scope::Admin`] grants all.
+    /// Whether the credential grants the scope; [`Scope::Admin`] grants all.
     #[must_use]
     pub fn allows(&self, scope: Scope) -> bool {
         self.scopes.iter().any(|&own| own == scope || own == Scope::Admin)

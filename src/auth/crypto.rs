@@ -1,4 +1,4 @@
-//! The cryptography of tokens, with `ring`.
+//! Connects `jsonwebtoken` to `ring`.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result};
@@ -10,8 +10,8 @@ use ring::signature::{
     VerificationAlgorithm,
 };
 
-/// Lets `jsonwebtoken` use `ring`, which the service's TLS uses too. Of the providers that `jsonwebtoken` includes, one depends
-/// on a crate with an open advisory, and the other on a second cryptography library in C.
+/// `ring` is used by the service's TLS too. Of the providers in `jsonwebtoken`, one depends on a crate with an open advisory, the
+/// other on a second cryptography library in C.
 static RING: CryptoProvider = CryptoProvider {
     signer_factory: |algorithm, key| Ok(Box::new(Hs256::signer(*algorithm, key)?)),
     verifier_factory: |algorithm, key| match algorithm {
@@ -21,18 +21,16 @@ static RING: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Makes `ring` the provider for the whole process. Later calls change nothing.
+/// Installs `ring` for the whole process. Later calls have no effect.
 pub(super) fn install() {
-    // An error means that a provider is already installed.
     let _ = RING.install_default();
 }
 
-/// Returns the key if it belongs to the family: the bytes of a public key must never be used as a secret.
+/// Checks the family of a key: the bytes of a public key must never be used as a secret.
 fn check_family(key: &DecodingKey, family: AlgorithmFamily) -> Result<&DecodingKey> {
     if key.family() == family { Ok(key) } else { Err(ErrorKind::InvalidAlgorithm.into()) }
 }
 
-/// HMAC with SHA-256 (RFC 7518 §3.2).
 struct Hs256(hmac::Key);
 
 impl Hs256 {
@@ -76,7 +74,6 @@ impl JwtVerifier for Hs256 {
     }
 }
 
-/// The algorithms with public keys (RFC 7518 §3.3 and §3.4, RFC 8037 §3.1).
 struct PublicKey {
     algorithm: Algorithm,
     kind: DecodingKeyKind,

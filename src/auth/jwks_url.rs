@@ -6,26 +6,23 @@ use reqwest::{Client, redirect};
 use serde::{Deserialize, Serialize, Serializer};
 use url::{Host, Url};
 
-/// The largest set, in bytes; a set of a hundred keys is smaller.
-const LARGEST: usize = 64 * 1024;
-/// How long fetching may take.
+/// The maximum size of a set in bytes; a hundred keys are smaller.
+const MAX_SIZE: usize = 64 * 1024;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The address of a set of public keys. It is `https`; on a loopback address, `http` too.
+/// The address of a JSON Web Key Set: `https`, or `http` on a loopback address.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct JwksUrl(Url);
 
-/// A text that is not a [`JwksUrl`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be an address that begins with https://, without a user; on a loopback address http:// is allowed"
 )]
 pub(crate) struct InvalidJwksUrl;
 
-/// Why keys could not be fetched.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum NotFetched {
+pub(super) enum FetchError {
     #[error("the keys could not be fetched: {0}")]
     Failed(#[from] reqwest::Error),
     #[error("the keys could not be fetched: the response is {0}")]
@@ -39,21 +36,21 @@ impl JwksUrl {
         self.0.as_str()
     }
 
-    /// Fetches the set. Follows no redirect.
-    pub(super) async fn fetch(&self) -> Result<Vec<u8>, NotFetched> {
-        // The library includes no cryptography provider. An error means that one is already installed.
+    /// Fetches the set without following redirects.
+    pub(super) async fn fetch(&self) -> Result<Vec<u8>, FetchError> {
+        // `reqwest` is built without a provider. An error means that one is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client =
             Client::builder().timeout(TIMEOUT).redirect(redirect::Policy::none()).no_proxy().build()?;
         let mut response = client.get(self.0.clone()).header("Accept", "application/json").send().await?;
         if response.status() != reqwest::StatusCode::OK {
-            return Err(NotFetched::Status(response.status()));
+            return Err(FetchError::Status(response.status()));
         }
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await? {
             body.extend_from_slice(&chunk);
-            if body.len() > LARGEST {
-                return Err(NotFetched::TooLarge);
+            if body.len() > MAX_SIZE {
+                return Err(FetchError::TooLarge);
             }
         }
         Ok(body)
@@ -105,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_come_by_https_or_from_this_machine() {
+    fn only_https_and_loopback_addresses_are_valid() {
         for address in ["https://id.example/jwks.json", "http://127.0.0.1:9000/k", "http://localhost/k"] {
             assert!(address.parse::<JwksUrl>().is_ok(), "{address}");
         }
@@ -116,8 +113,7 @@ mod tests {
         }
     }
 
-    /// An address at which each request gets these bytes.
-    fn answering(response: Vec<u8>) -> JwksUrl {
+    fn serve(response: Vec<u8>) -> JwksUrl {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/jwks", listener.local_addr().unwrap());
         thread::spawn(move || {
@@ -129,14 +125,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_set_is_fetched_unless_it_is_too_large_or_elsewhere() {
+    async fn large_sets_and_redirects_are_rejected() {
         let with = |body: &str| format!("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{body}").into_bytes();
-        assert_eq!(answering(with("{}")).fetch().await.unwrap(), b"{}");
-        let large = answering(with(&"x".repeat(10_000_000))).fetch().await;
-        assert!(matches!(large, Err(NotFetched::TooLarge)), "{large:?}");
+        assert_eq!(serve(with("{}")).fetch().await.unwrap(), b"{}");
+        let large = serve(with(&"x".repeat(10_000_000))).fetch().await;
+        assert!(matches!(large, Err(FetchError::TooLarge)), "{large:?}");
         let moved =
             b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n".to_vec();
-        assert!(matches!(answering(moved).fetch().await, Err(NotFetched::Status(_))));
-        assert!(matches!(answering(Vec::new()).fetch().await, Err(NotFetched::Failed(_))));
+        assert!(matches!(serve(moved).fetch().await, Err(FetchError::Status(_))));
+        assert!(matches!(serve(Vec::new()).fetch().await, Err(FetchError::Failed(_))));
     }
 }

@@ -8,27 +8,27 @@ use super::{Algorithm, InvalidSettings, JwksUrl, Scope, Secret, crypto};
 use crate::model::Timestamp;
 use crate::model::duration;
 
-/// How tokens are signed and verified (RFC 7519). Exactly one of `secret`, `public_key` and `jwks_url` is required.
+/// The settings of tokens (RFC 7519). Exactly one of `secret`, `public_key` and `jwks_url` is required.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Jwt {
-    /// The algorithm; the one in a token's header is not trusted. **Default: `HS256`**
+    /// The algorithm. That in a token's header is not trusted. **Default: `HS256`**
     #[serde(default)]
     pub algorithm: Algorithm,
     /// The secret for HS256. RFC 7518 §3.2 requires at least 32 bytes. **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<Secret>,
-    /// The public key for the other algorithms: in PEM, or the path of a PEM file. **Default: none**
+    /// The public key for the other algorithms: PEM, or the path of a PEM file. **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
-    /// The address of a JSON Web Key Set (RFC 7517), by HTTPS, fetched every ten minutes and when a token names an unknown key.
+    /// The HTTPS address of a JSON Web Key Set (RFC 7517), fetched every ten minutes and after a token with an unknown key.
     /// **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) jwks_url: Option<JwksUrl>,
-    /// The `iss` that a token must have. **Default: any or none**
+    /// The required `iss`. **Default: any or none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// The `aud` that a token must contain. **Default: any or none**
+    /// The required `aud`. **Default: any or none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<String>,
     /// How far the clocks of issuer and service may differ. **Default: `30s`**
@@ -36,43 +36,35 @@ pub(crate) struct Jwt {
     pub leeway: Duration,
 }
 
-/// The claims of a token.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Claims {
-    /// The holder of the token.
     pub sub: String,
-    /// What it allows: names of scopes. Unknown ones allow nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<ScopeNames>,
-    /// The same, as Microsoft Entra ID and Okta call it. It counts without `scope`.
+    /// The name of `scope` in Microsoft Entra ID and Okta. Ignored if `scope` is present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scp: Option<ScopeNames>,
-    /// When it expires, in seconds since 1970, possibly with a fraction.
+    /// In seconds since 1970, possibly with a fraction.
     pub exp: f64,
-    /// Before this time it is not accepted, in seconds since 1970.
+    /// In seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nbf: Option<f64>,
-    /// The issuer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iss: Option<String>,
-    /// The recipients: one name or several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aud: Option<Audience>,
 }
 
-/// Names of scopes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum ScopeNames {
     /// Separated by spaces (RFC 8693 §4.2).
     Text(String),
-    /// As a list.
     List(Vec<String>),
 }
 
 impl ScopeNames {
-    /// Returns the scopes that this service knows.
-    pub(super) fn known(&self) -> Vec<Scope> {
+    pub(super) fn scopes(&self) -> Vec<Scope> {
         let names: Vec<&str> = match self {
             Self::Text(names) => names.split(' ').collect(),
             Self::List(names) => names.iter().map(String::as_str).collect(),
@@ -81,31 +73,24 @@ impl ScopeNames {
     }
 }
 
-/// One name or several.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Audience {
-    /// One.
     One(String),
-    /// Several.
     Several(Vec<String>),
 }
 
-const ONLY_ONE: &str = "only one of secret, public_key and jwks_url may be given";
+const EXCLUSIVE: &str = "only one of secret, public_key and jwks_url may be given";
 
-/// Why a token could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum TokenError {
-    /// The service has only public keys.
     #[error("siaga.auth.jwt.secret: needed to sign a token; public keys only verify those that others sign")]
     NoSecret,
-    /// The signing failed.
     #[error("the token could not be made")]
     Unsigned(#[from] jsonwebtoken::errors::Error),
 }
 
-/// The source of the keys that verify tokens.
 #[derive(Clone, Debug)]
 pub(super) enum KeySource<'a> {
     Secret(&'a Secret),
@@ -114,17 +99,17 @@ pub(super) enum KeySource<'a> {
 }
 
 impl Jwt {
-    /// The shortest secret that RFC 7518 §3.2 allows, in bytes.
+    /// RFC 7518 §3.2, in bytes.
     pub(crate) const SHORTEST_SECRET: usize = 32;
 
     fn default_leeway() -> Duration {
         Duration::from_secs(30)
     }
 
-    /// Returns the source of the keys: exactly one must be configured, and it must fit the algorithm.
+    /// Returns the source of keys: exactly one must be configured, and must fit the algorithm.
     pub(super) fn source(&self) -> Result<KeySource<'_>, InvalidSettings> {
         let public = self.algorithm.public();
-        let unfit = |name, allowed| {
+        let mismatch = |name, allowed| {
             let reason = format!("must be {allowed} with siaga.auth.jwt.{name}, not {:?}", self.algorithm);
             Err(InvalidSettings::new("jwt.algorithm", reason))
         };
@@ -132,15 +117,15 @@ impl Jwt {
         match (&self.secret, &self.public_key, &self.jwks_url) {
             (Some(secret), None, None) => match public {
                 None => Ok(KeySource::Secret(secret)),
-                Some(_) => unfit("secret", "HS256"),
+                Some(_) => mismatch("secret", "HS256"),
             },
             (None, Some(key), None) => match public {
                 Some(algorithm) => Ok(KeySource::PublicKey(algorithm, key)),
-                None => unfit("public_key", with_public_key),
+                None => mismatch("public_key", with_public_key),
             },
             (None, None, Some(address)) => match public {
                 Some(algorithm) => Ok(KeySource::Set(algorithm, address)),
-                None => unfit("jwks_url", with_public_key),
+                None => mismatch("jwks_url", with_public_key),
             },
             (None, None, None) if public.is_none() => {
                 Err(InvalidSettings::new("jwt.secret", "missing; HS256 needs it"))
@@ -149,17 +134,12 @@ impl Jwt {
                 let reason = format!("missing; {:?} needs it or siaga.auth.jwt.jwks_url", self.algorithm);
                 Err(InvalidSettings::new("jwt.public_key", reason))
             }
-            (_, _, Some(_)) => Err(InvalidSettings::new("jwt.jwks_url", ONLY_ONE)),
-            _ => Err(InvalidSettings::new("jwt.public_key", ONLY_ONE)),
+            (_, _, Some(_)) => Err(InvalidSettings::new("jwt.jwks_url", EXCLUSIVE)),
+            _ => Err(InvalidSettings::new("jwt.public_key", EXCLUSIVE)),
         }
     }
 
-    /// Makes a token that is accepted from now on, for `lifetime`.
-    ///
-    /// # Errors
-    ///
-    /// [`TokenError::NoSecret`] if the configuration has only public keys; another [`TokenError`] if the token cannot be
-    /// signed.
+    /// Creates a token that is valid from now on. Fails if the configuration has only public keys.
     pub(crate) fn issue(
         &self,
         subject: &str,
@@ -184,7 +164,6 @@ impl Jwt {
     }
 }
 
-/// Returns the seconds since 1970.
 pub(super) fn seconds(moment: Timestamp) -> f64 {
     moment.to_utc().timestamp_millis() as f64 / 1000.0
 }

@@ -10,68 +10,65 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::algorithm::PublicAlgorithm;
-use super::jwks_url::{JwksUrl, NotFetched};
+use super::jwks_url::{FetchError, JwksUrl};
 use super::public_key;
 
-/// How often keys are fetched, and how soon again after a token with an unknown key.
+/// How often keys are fetched, and the minimum interval after a token with an unknown key.
 const REFRESH: Duration = Duration::from_mins(10);
-const SOONEST: Duration = Duration::from_mins(1);
-/// How long fetched keys stay in force if they cannot be fetched again.
-const IN_FORCE: Duration = Duration::from_hours(24);
+const MIN_REFRESH: Duration = Duration::from_mins(1);
+/// How long keys stay valid while they cannot be fetched again.
+const MAX_AGE: Duration = Duration::from_hours(24);
 
-/// The public keys at an address (RFC 7517 §5). They may change at any time, so that keys can be rotated.
+/// A remote JSON Web Key Set (RFC 7517 §5). Keys can change at any time, so that the issuer can rotate them.
 #[derive(Debug)]
 pub(super) struct KeySet {
     address: JwksUrl,
     algorithm: PublicAlgorithm,
     keys: ArcSwap<Keys>,
-    /// Notified when a token names a key that is not in the set.
-    wanted: Notify,
+    unknown_key: Notify,
 }
 
-/// The keys of a set for one algorithm, with their ids.
 #[derive(Debug)]
 struct Keys(Vec<(Option<String>, Arc<DecodingKey>)>);
 
-/// Why what was fetched is not a usable set of keys.
 #[derive(Debug, thiserror::Error)]
-enum BrokenSet {
+enum InvalidKeySet {
     #[error(transparent)]
-    NotFetched(#[from] NotFetched),
+    Fetch(#[from] FetchError),
     #[error("it is no JSON Web Key Set, {{\"keys\":[…]}}: {0}")]
-    NoSet(#[from] serde_json::Error),
+    Malformed(#[from] serde_json::Error),
     #[error("it has two keys with the kid {0:?}")]
     Ambiguous(String),
 }
 
 impl KeySet {
-    /// Makes a set without keys, which [`watch`](Self::watch) fetches: a server starts while the issuer is away.
+    /// Creates an empty set, which [`watch`](Self::watch) fills: a server can start while the issuer is unavailable.
     pub(super) fn new(address: JwksUrl, algorithm: PublicAlgorithm) -> Self {
         let keys = ArcSwap::from_pointee(Keys(Vec::new()));
-        Self { address, algorithm, keys, wanted: Notify::new() }
+        Self { address, algorithm, keys, unknown_key: Notify::new() }
     }
 
-    /// Returns the key with this id; without an id, the only key in the set.
+    /// Returns the key with this id; without an id, the only key of the set.
     pub(super) fn choose(&self, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
         let keys = self.keys.load();
         let chosen = match (kid, &*keys.0) {
             (None, [(_, only)]) => Some(only),
             (None, _) => None,
-            (Some(kid), keys) => keys.iter().find(|(of, _)| of.as_deref() == Some(kid)).map(|(_, key)| key),
+            (Some(kid), keys) => keys.iter().find(|(id, _)| id.as_deref() == Some(kid)).map(|(_, key)| key),
         };
         if chosen.is_none() {
-            self.wanted.notify_one();
+            self.unknown_key.notify_one();
         }
         chosen.cloned()
     }
 
-    /// Fetches the keys every ten minutes, and within a minute of a token with an unknown key; never ends. While they cannot be
-    /// fetched, the last ones stay in force for a day.
+    /// Fetches the keys every ten minutes, and within a minute of a token with an unknown key. If that fails, the last keys stay
+    /// valid for a day. Never ends.
     pub(super) async fn watch(&self) {
         self.refetch(|| self.address.fetch()).await;
     }
 
-    async fn refetch<F: Future<Output = Result<Vec<u8>, NotFetched>>>(&self, fetch: impl Fn() -> F) {
+    async fn refetch<F: Future<Output = Result<Vec<u8>, FetchError>>>(&self, fetch: impl Fn() -> F) {
         let mut last: Option<Instant> = None;
         loop {
             let fetched = fetch().await;
@@ -79,18 +76,18 @@ impl KeySet {
             if self.apply(fetched, last.map(|last| now.duration_since(last))) {
                 last = Some(now);
             }
-            time::sleep(SOONEST).await;
-            // Without keys there is no reason to wait.
+            time::sleep(MIN_REFRESH).await;
+            // Without keys, retry at the minimum interval.
             if last.is_some() {
-                let _ = time::timeout(REFRESH.saturating_sub(SOONEST), self.wanted.notified()).await;
+                let _ = time::timeout(REFRESH.saturating_sub(MIN_REFRESH), self.unknown_key.notified()).await;
             }
         }
     }
 
-    /// Applies what was fetched; returns whether it was a set. `age` is how long ago the keys were fetched, if ever.
-    fn apply(&self, fetched: Result<Vec<u8>, NotFetched>, age: Option<Duration>) -> bool {
+    /// Applies a fetched set; returns whether it was valid. `age` is the time since the last successful fetch, if any.
+    fn apply(&self, fetched: Result<Vec<u8>, FetchError>, age: Option<Duration>) -> bool {
         let address = self.address.as_str();
-        match fetched.map_err(BrokenSet::from).and_then(|text| Keys::parse(&text, self.algorithm)) {
+        match fetched.map_err(InvalidKeySet::from).and_then(|text| Keys::parse(&text, self.algorithm)) {
             Ok(keys) => {
                 if keys.0.is_empty() {
                     tracing::warn!("siaga.auth.jwt.jwks_url: {address} has no keys: no token is accepted");
@@ -98,7 +95,7 @@ impl KeySet {
                 self.keys.store(Arc::new(keys));
                 true
             }
-            Err(error) if age.is_some_and(|age| age < IN_FORCE) => {
+            Err(error) if age.is_some_and(|age| age < MAX_AGE) => {
                 tracing::warn!("siaga.auth.jwt.jwks_url: {address}: the last keys stay in force: {error}");
                 false
             }
@@ -112,8 +109,8 @@ impl KeySet {
 }
 
 impl Keys {
-    /// Reads the keys of a set for one algorithm. Other keys are ignored, as RFC 7517 §5 says.
-    fn parse(text: &[u8], algorithm: PublicAlgorithm) -> Result<Self, BrokenSet> {
+    /// Parses the keys for one algorithm. Others are ignored (RFC 7517 §5).
+    fn parse(text: &[u8], algorithm: PublicAlgorithm) -> Result<Self, InvalidKeySet> {
         #[derive(Deserialize)]
         struct Set {
             keys: Vec<Value>,
@@ -126,7 +123,7 @@ impl Keys {
             let Ok(key) = public_key::from_jwk(&jwk, algorithm) else { continue };
             let kid = jwk.common.key_id;
             if kid.is_some() && keys.iter().any(|(known, _)| *known == kid) {
-                return Err(BrokenSet::Ambiguous(kid.unwrap_or_default()));
+                return Err(InvalidKeySet::Ambiguous(kid.unwrap_or_default()));
             }
             keys.push((kid, Arc::new(key)));
         }
@@ -145,7 +142,6 @@ mod tests {
         KeySet::new("https://id.example/jwks.json".parse().unwrap(), PublicAlgorithm::EdDSA)
     }
 
-    /// A set of keys of Ed25519.
     fn set(kids: &[&str]) -> Vec<u8> {
         let x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
         let key = |kid| serde_json::json!({ "kty": "OKP", "crv": "Ed25519", "x": x, "kid": kid });
@@ -154,20 +150,20 @@ mod tests {
     }
 
     #[test]
-    fn fetched_keys_stay_in_force_for_a_day() {
+    fn fetched_keys_stay_valid_for_a_day() {
         let keys = key_set();
         let has = |kid| keys.choose(Some(kid)).is_some();
-        let half = Some(IN_FORCE / 2);
+        let half = Some(MAX_AGE / 2);
         assert!(!has("a"), "nothing was fetched yet");
-        assert!(!keys.apply(Err(NotFetched::TooLarge), None) && !has("a"));
+        assert!(!keys.apply(Err(FetchError::TooLarge), None) && !has("a"));
         assert!(keys.apply(Ok(set(&["a"])), None) && has("a"));
-        assert!(!keys.apply(Err(NotFetched::TooLarge), half) && has("a"));
+        assert!(!keys.apply(Err(FetchError::TooLarge), half) && has("a"));
         for broken in ["", "{\"keys\":[", "{}", "[]", "{\"keys\":{}}", "<html>"] {
             assert!(!keys.apply(Ok(broken.into()), half) && has("a"), "{broken}");
         }
         assert!(!keys.apply(Ok(set(&["b", "b"])), half) && has("a"), "two keys with one kid");
-        assert!(!keys.apply(Ok(b"<html>".to_vec()), Some(IN_FORCE)) && !has("a"), "a day later");
-        assert!(keys.apply(Ok(set(&["b"])), Some(IN_FORCE)) && has("b") && !has("a"));
+        assert!(!keys.apply(Ok(b"<html>".to_vec()), Some(MAX_AGE)) && !has("a"), "a day later");
+        assert!(keys.apply(Ok(set(&["b"])), Some(MAX_AGE)) && has("b") && !has("a"));
         assert!(keys.apply(Ok(set(&[])), half) && !has("b"), "the issuer withdrew all keys");
     }
 

@@ -1,12 +1,12 @@
-//! Authentication and authorization: API keys, JSON Web Tokens and their scopes. Knows neither requests nor stores: the keys of
-//! a store are in the `KeyRing`, which another module fills.
+//! Authentication and authorisation: API keys, JSON Web Tokens and their scopes. Knows neither requests nor stores: a task fills
+//! the `KeyRing` with the keys of the store.
 
 mod algorithm;
 mod api_key;
 mod credential;
 mod credential_error;
 mod crypto;
-mod invalid;
+mod invalid_settings;
 mod jwks_url;
 mod jwt;
 mod key_ring;
@@ -29,7 +29,7 @@ pub(crate) use self::algorithm::Algorithm;
 pub use self::api_key::{ApiKey, InvalidDigest, KeyDigest, NewKey};
 pub use self::credential::{Credential, CredentialKind, OwnQuota};
 pub(crate) use self::credential_error::{CredentialError, CredentialErrorKind};
-pub use self::invalid::InvalidSettings;
+pub use self::invalid_settings::InvalidSettings;
 pub(crate) use self::jwks_url::JwksUrl;
 pub(crate) use self::jwt::{Jwt, TokenError};
 use self::key_ring::KeyLookup;
@@ -40,26 +40,25 @@ pub use self::secret::Secret;
 use self::tokens::{Tokens, looks_like_a_token};
 use crate::model::Clock;
 
-/// The section `auth` of the configuration: which credentials are accepted.
+/// The section `auth` of the configuration.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Settings {
-    /// The accepted API keys, in addition to those in the store. **Default: none**
+    /// API keys in addition to those in the store. **Default: none**
     pub api_keys: Vec<ApiKey>,
-    /// How tokens are verified. **Default: no tokens are accepted**
+    /// The verification of tokens. **Default: no tokens are accepted**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) jwt: Option<Jwt>,
 }
 
 impl Settings {
-    /// Returns whether the settings accept no credential at all.
     #[must_use]
     pub(crate) fn accepts_nobody(&self) -> bool {
         self.api_keys.is_empty() && self.jwt.is_none()
     }
 
-    /// Checks that all keys have different names and digests: changes are logged under the name, and the digest determines what
-    /// a request may do.
+    /// Checks that all keys have different names and digests: changes are logged under the name, and the digest selects the
+    /// scopes.
     fn check_keys(&self) -> Result<(), InvalidSettings> {
         for (index, key) in self.api_keys.iter().enumerate() {
             for (other, earlier) in self.api_keys[..index].iter().enumerate() {
@@ -82,13 +81,11 @@ impl Settings {
 #[derive(Clone, Debug)]
 pub(crate) struct Authenticator {
     accepted: Arc<ArcSwap<AcceptedCredentials>>,
-    /// Notified when other credentials are accepted.
     changed: Arc<Notify>,
     ring: Arc<KeyRing>,
     clock: Arc<dyn Clock>,
 }
 
-/// The credentials that the configuration accepts.
 #[derive(Debug)]
 struct AcceptedCredentials {
     api_keys: Vec<ApiKey>,
@@ -104,63 +101,44 @@ impl AcceptedCredentials {
 }
 
 impl Authenticator {
-    /// Accepts the credentials in `settings`, and those in its [`ring`](Self::ring). `clock` tells whether they have expired.
-    /// Reads the files of public keys.
-    ///
-    /// # Errors
-    ///
-    /// If the settings contradict each other, or a file is invalid.
+    /// Accepts the credentials in `settings`, and those in its [`ring`](Self::ring). `clock` decides on expiry. Reads the files
+    /// of public keys. Fails if the settings contradict each other, or a file is invalid.
     pub(crate) fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, InvalidSettings> {
-        let ring = Arc::new(KeyRing::beside(&settings.api_keys));
+        let ring = Arc::new(KeyRing::new(&settings.api_keys));
         let accepted = Arc::new(ArcSwap::from_pointee(AcceptedCredentials::new(settings)?));
         Ok(Self { accepted, changed: Arc::default(), ring, clock })
     }
 
-    /// Replaces the accepted credentials by those in `settings`; those in the [`ring`](Self::ring) stay. Reads the files of
-    /// public keys again.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new); then the accepted credentials do not change.
-    pub(crate) fn accept(&self, settings: Settings) -> Result<(), InvalidSettings> {
+    /// Replaces the credentials of the settings, but not those in the [`ring`](Self::ring). Reads the files of public keys again.
+    /// After an error, nothing changes.
+    pub(crate) fn update(&self, settings: Settings) -> Result<(), InvalidSettings> {
         let accepted = AcceptedCredentials::new(settings)?;
-        self.ring.stand_beside(&accepted.api_keys);
+        self.ring.set_configured(&accepted.api_keys);
         self.accepted.store(Arc::new(accepted));
         self.changed.notify_one();
         Ok(())
     }
 
-    /// Returns the ring of the keys that it accepts in addition to those in the settings. It is empty until it is filled.
     #[must_use]
     pub(crate) fn ring(&self) -> &Arc<KeyRing> {
         &self.ring
     }
 
-    /// Verifies a token.
-    ///
-    /// # Errors
-    ///
-    /// [`CredentialError`], which must not be shown to clients.
-    pub(crate) fn token(&self, token: &str) -> Result<Credential, CredentialError> {
+    pub(crate) fn verify_token(&self, token: &str) -> Result<Credential, CredentialError> {
         let accepted = self.accepted.load();
         let tokens = accepted
             .tokens
             .as_ref()
-            .ok_or_else(|| CredentialError::stranger(CredentialErrorKind::NoTokens, token))?;
+            .ok_or_else(|| CredentialError::unproven(CredentialErrorKind::NoTokens, token))?;
         tokens.verify(token, self.clock.now())
     }
 
-    /// Verifies an API key, or else a token.
-    ///
-    /// Comparing a key with the configured ones takes the same time for each of them, and if none matches.
-    ///
-    /// # Errors
-    ///
-    /// [`CredentialError`], which must not be shown to clients.
-    pub(crate) fn key_or_token(&self, text: &str) -> Result<Credential, CredentialError> {
+    /// Verifies an API key, or else a token. Comparing with the configured keys takes the same time wherever one matches, or if
+    /// none does. Clients must not see the error.
+    pub(crate) fn verify_key_or_token(&self, text: &str) -> Result<Credential, CredentialError> {
         let digest = KeyDigest::new(text);
         let now = self.clock.now();
-        if let Some(key) = api_key::search(&self.accepted.load().api_keys, &digest) {
+        if let Some(key) = api_key::find_key(&self.accepted.load().api_keys, &digest) {
             return key.credential(now);
         }
         match self.ring.get(&digest) {
@@ -170,25 +148,24 @@ impl Authenticator {
                 Ok(credential)
             }
             KeyLookup::Unusable(refused) => Err(refused),
-            KeyLookup::Nothing if looks_like_a_token(text) => self.token(text),
-            KeyLookup::Nothing => Err(CredentialError::stranger(CredentialErrorKind::UnknownKey, text)),
+            KeyLookup::Nothing if looks_like_a_token(text) => self.verify_token(text),
+            KeyLookup::Nothing => Err(CredentialError::unproven(CredentialErrorKind::UnknownKey, text)),
         }
     }
 
-    /// Reads the file of public keys again whenever it changes, or fetches them again, also after other settings are applied. Never
-    /// ends.
+    /// Refreshes fetched keys, also after the settings change. Never ends.
     pub(crate) async fn watch(&self) {
         loop {
             let accepted = self.accepted.load_full();
-            let following = async {
+            let watching = async {
                 match &accepted.tokens {
                     Some(tokens) => tokens.watch().await,
                     None => future::pending().await,
                 }
             };
             select! {
-                // The keys do not come from a file that can change.
-                () = following => self.changed.notified().await,
+                // These keys do not change by themselves.
+                () = watching => self.changed.notified().await,
                 () = self.changed.notified() => {}
             }
         }

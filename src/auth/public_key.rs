@@ -11,29 +11,28 @@ const ELLIPTIC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2
 const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 
-/// The allowed sizes of RSA moduli, in bits: shorter ones can be broken, and longer ones cost too much time.
+/// In bits. Shorter moduli can be broken, longer ones cost too much time.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
-/// The sizes of an uncompressed P-256 point and of an Ed25519 public key, in bytes.
+/// The size of an uncompressed P-256 point and of an Ed25519 public key, in bytes.
 const P256_POINT: usize = 65;
 const ED25519_KEY: usize = 32;
 
-/// Why a text, or a member of a set, is not a key for an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum InvalidPublicKey {
     #[error("must be one public key in PEM, -----BEGIN PUBLIC KEY-----")]
     Unreadable,
     #[error("must be an RSA key of 2048 to 8192 bits")]
-    NoRsa,
+    NotRsa,
     #[error("must be a key on the curve P-256")]
-    NoP256,
+    NotP256,
     #[error("must be a key of Ed25519")]
-    NoEd25519,
-    /// The set says that the key is for another purpose.
+    NotEd25519,
+    /// The set declares another use.
     #[error("is meant for something else")]
-    Elsewhere,
+    OtherPurpose,
 }
 
-/// Reads a key from its `SubjectPublicKeyInfo` in PEM (RFC 7468 §13).
+/// Parses a `SubjectPublicKeyInfo` in PEM (RFC 7468 §13).
 pub(super) fn from_pem(text: &str, algorithm: PublicAlgorithm) -> Result<DecodingKey, InvalidPublicKey> {
     let document = Document::from_public_key_pem(text.trim()).map_err(|_| InvalidPublicKey::Unreadable)?;
     let info =
@@ -42,21 +41,21 @@ pub(super) fn from_pem(text: &str, algorithm: PublicAlgorithm) -> Result<Decodin
     match algorithm {
         PublicAlgorithm::RS256 => {
             let key = pkcs1::RsaPublicKeyRef::from_der(bytes).ok().filter(|_| info.algorithm.oid == RSA);
-            let key = key.ok_or(InvalidPublicKey::NoRsa)?;
+            let key = key.ok_or(InvalidPublicKey::NotRsa)?;
             rsa(key.modulus.as_bytes(), key.public_exponent.as_bytes())
         }
         PublicAlgorithm::ES256 => {
-            info.algorithm.assert_oids(ELLIPTIC, P256).map_err(|_| InvalidPublicKey::NoP256)?;
+            info.algorithm.assert_oids(ELLIPTIC, P256).map_err(|_| InvalidPublicKey::NotP256)?;
             p256(bytes)
         }
         PublicAlgorithm::EdDSA => {
-            info.algorithm.assert_algorithm_oid(ED25519).map_err(|_| InvalidPublicKey::NoEd25519)?;
+            info.algorithm.assert_algorithm_oid(ED25519).map_err(|_| InvalidPublicKey::NotEd25519)?;
             ed25519(bytes)
         }
     }
 }
 
-/// Reads a key from a member of a set (RFC 7517 §4), unless the member is for another algorithm or another use.
+/// Reads a member of a set (RFC 7517 §4), unless it is for another algorithm or use.
 pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<DecodingKey, InvalidPublicKey> {
     let common = &jwk.common;
     let other_use = common.public_key_use.as_ref().is_some_and(|meant| *meant != PublicKeyUse::Signature);
@@ -68,7 +67,7 @@ pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<Decoding
         PublicAlgorithm::EdDSA => KeyAlgorithm::EdDSA,
     };
     if other_use || other_operation || common.key_algorithm.is_some_and(|meant| meant != own) {
-        return Err(InvalidPublicKey::Elsewhere);
+        return Err(InvalidPublicKey::OtherPurpose);
     }
     let key = DecodingKey::from_jwk(jwk).map_err(|_| InvalidPublicKey::Unreadable)?;
     match (algorithm, &jwk.algorithm, key.kind()) {
@@ -79,15 +78,15 @@ pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<Decoding
         ) => rsa(n, e),
         (
             PublicAlgorithm::ES256,
-            AlgorithmParameters::EllipticCurve(of),
+            AlgorithmParameters::EllipticCurve(parameters),
             DecodingKeyKind::SecretOrDer(point),
-        ) if of.curve == EllipticCurve::P256 => p256(point),
+        ) if parameters.curve == EllipticCurve::P256 => p256(point),
         (
             PublicAlgorithm::EdDSA,
-            AlgorithmParameters::OctetKeyPair(of),
+            AlgorithmParameters::OctetKeyPair(parameters),
             DecodingKeyKind::SecretOrDer(bytes),
-        ) if of.curve == EllipticCurve::Ed25519 => ed25519(bytes),
-        _ => Err(InvalidPublicKey::Elsewhere),
+        ) if parameters.curve == EllipticCurve::Ed25519 => ed25519(bytes),
+        _ => Err(InvalidPublicKey::OtherPurpose),
     }
 }
 
@@ -95,7 +94,7 @@ fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<DecodingKey, InvalidPublicKey>
     let (modulus, exponent) = (without_zeros(modulus), without_zeros(exponent));
     let leading = modulus.first().map_or(0, |byte| byte.leading_zeros() as usize);
     if !RSA_BITS.contains(&(modulus.len() * 8 - leading)) || exponent.is_empty() {
-        return Err(InvalidPublicKey::NoRsa);
+        return Err(InvalidPublicKey::NotRsa);
     }
     Ok(DecodingKey::from_rsa_raw_components(modulus, exponent))
 }
@@ -103,15 +102,15 @@ fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<DecodingKey, InvalidPublicKey>
 fn p256(point: &[u8]) -> Result<DecodingKey, InvalidPublicKey> {
     // An uncompressed point begins with 4 (SEC 1 §2.3.3).
     let whole = point.len() == P256_POINT && point.first() == Some(&4);
-    whole.then(|| DecodingKey::from_ec_der(point)).ok_or(InvalidPublicKey::NoP256)
+    whole.then(|| DecodingKey::from_ec_der(point)).ok_or(InvalidPublicKey::NotP256)
 }
 
 fn ed25519(bytes: &[u8]) -> Result<DecodingKey, InvalidPublicKey> {
     let whole = bytes.len() == ED25519_KEY;
-    whole.then(|| DecodingKey::from_ed_der(bytes)).ok_or(InvalidPublicKey::NoEd25519)
+    whole.then(|| DecodingKey::from_ed_der(bytes)).ok_or(InvalidPublicKey::NotEd25519)
 }
 
-/// Returns a number without leading zeros, which `ring` does not accept.
+/// Removes leading zeros, which `ring` rejects.
 fn without_zeros(mut number: &[u8]) -> &[u8] {
     while let [0, rest @ ..] = number {
         number = rest;

@@ -11,7 +11,7 @@ pub enum Scope {
     FloodsWrite,
     /// Reading cards.
     CardsRead,
-    /// Making cards and their reports, and reading cards.
+    /// Creating cards and their reports, and reading cards.
     CardsWrite,
     /// Sending reports of partners.
     FeedsWrite,
@@ -42,7 +42,7 @@ impl Scope {
         Self::Admin,
     ];
 
-    /// Returns the name, as it appears in credentials.
+    /// Returns the name, as used in credentials.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -3,15 +3,13 @@ use std::fmt;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A text that is never shown, neither in logs nor in the printed configuration.
+/// A text that is masked in logs and in the printed configuration.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// The text that is shown instead.
     pub(crate) const MASK: &'static str = "********";
 
-    /// Returns the text.
     #[must_use]
     pub(crate) fn expose(&self) -> &str {
         &self.0
@@ -37,7 +35,7 @@ impl Serialize for Secret {
 }
 
 impl<'de> Deserialize<'de> for Secret {
-    /// Reads a text, or a whole number as its digits, because quotes may be missing in a configuration file.
+    /// Accepts text, or a whole number as its digits, because quotes may be missing in a configuration file.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct SecretVisitor;
 
@@ -49,7 +47,7 @@ impl<'de> Deserialize<'de> for Secret {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Secret, E> {
-                // An environment variable that was never set gives an empty text, which would admit anyone.
+                // An unset environment variable gives an empty text, which would admit anyone.
                 if text.is_empty() {
                     return Err(E::custom("must not be empty"));
                 }

@@ -12,12 +12,11 @@ use super::{
 };
 use crate::model::{Timestamp, is_name};
 
-/// The longest token that is accepted, in bytes: this service's tokens have 300, those of a large issuer 2,000.
-const LONGEST: usize = 16 * 1024;
-/// The beginning of a key in PEM; any other text is the path of a file.
+/// In bytes: this service's tokens have 300, those of a large issuer 2,000.
+const MAX_LENGTH: usize = 16 * 1024;
+/// A key in PEM begins so; any other text is the path of a file.
 const PEM: &str = "-----BEGIN";
 
-/// Verifies tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Tokens {
     keys: Keys,
@@ -27,17 +26,16 @@ pub(super) struct Tokens {
 
 #[derive(Clone, Debug)]
 enum Keys {
-    One(Arc<DecodingKey>),
+    Single(Arc<DecodingKey>),
     Set(Arc<KeySet>),
 }
 
 impl Tokens {
-    /// Makes a verifier with these settings. Reads the files of public keys.
     pub(super) fn new(settings: &Jwt) -> Result<Self, InvalidSettings> {
         crypto::install();
         let keys = match settings.source()? {
             KeySource::Secret(secret) => {
-                Keys::One(Arc::new(DecodingKey::from_secret(secret.expose().as_bytes())))
+                Keys::Single(Arc::new(DecodingKey::from_secret(secret.expose().as_bytes())))
             }
             KeySource::PublicKey(algorithm, text) => {
                 let wrong = |reason: String| InvalidSettings::new("jwt.public_key", reason);
@@ -49,7 +47,7 @@ impl Tokens {
                     })?
                 };
                 let key = public_key::from_pem(&pem, algorithm);
-                Keys::One(Arc::new(key.map_err(|unfit| wrong(unfit.to_string()))?))
+                Keys::Single(Arc::new(key.map_err(|unfit| wrong(unfit.to_string()))?))
             }
             KeySource::Set(algorithm, address) => {
                 Keys::Set(Arc::new(KeySet::new(address.clone(), algorithm)))
@@ -58,45 +56,44 @@ impl Tokens {
         Ok(Self { keys, validation: validation(settings), leeway: settings.leeway })
     }
 
-    /// Returns what the holder of a token may do, if the token is accepted at `now`.
     pub(super) fn verify(&self, token: &str, now: Timestamp) -> Result<Credential, CredentialError> {
-        let stranger = |reason| CredentialError::stranger(reason, token);
-        if token.len() > LONGEST {
-            return Err(stranger(CredentialErrorKind::MalformedToken));
+        let unproven = |reason| CredentialError::unproven(reason, token);
+        if token.len() > MAX_LENGTH {
+            return Err(unproven(CredentialErrorKind::MalformedToken));
         }
         let header =
-            jsonwebtoken::decode_header(token).map_err(|_| stranger(CredentialErrorKind::MalformedToken))?;
-        // A token with critical extensions that the recipient does not understand must be refused (RFC 7515 §4.1.11).
+            jsonwebtoken::decode_header(token).map_err(|_| unproven(CredentialErrorKind::MalformedToken))?;
+        // Tokens with unsupported critical extensions must be rejected (RFC 7515 §4.1.11).
         if header.crit.is_some() {
-            return Err(stranger(CredentialErrorKind::CriticalExtension));
+            return Err(unproven(CredentialErrorKind::CriticalExtension));
         }
-        // A header can specify a key in several ways. Only the `kid` is used, and it must be that of a configured key.
+        // Of the ways in which a header can specify a key, only `kid` is used, and it must match a configured key.
         let key = match &self.keys {
-            Keys::One(key) => Arc::clone(key),
+            Keys::Single(key) => Arc::clone(key),
             Keys::Set(set) => {
                 let chosen = set.choose(header.kid.as_deref());
-                chosen.ok_or_else(|| stranger(CredentialErrorKind::UnknownTokenKey))?
+                chosen.ok_or_else(|| unproven(CredentialErrorKind::UnknownTokenKey))?
             }
         };
         let claims = jsonwebtoken::decode::<Claims>(token, &key, &self.validation)
-            .map_err(|error| stranger(reason(error.kind())))?
+            .map_err(|error| unproven(reason(error.kind())))?
             .claims;
         let Some(scopes) = claims.scope.or(claims.scp).filter(|_| is_name(&claims.sub)) else {
-            return Err(stranger(CredentialErrorKind::MalformedToken));
+            return Err(unproven(CredentialErrorKind::MalformedToken));
         };
         let leeway = self.leeway.as_secs_f64();
         let now = seconds(now);
         if claims.exp + leeway <= now {
-            return Err(CredentialError::known(CredentialErrorKind::ExpiredToken, &claims.sub));
+            return Err(CredentialError::proven(CredentialErrorKind::ExpiredToken, &claims.sub));
         }
         if claims.nbf.is_some_and(|nbf| nbf > now + leeway) {
-            return Err(CredentialError::known(CredentialErrorKind::EarlyToken, &claims.sub));
+            return Err(CredentialError::proven(CredentialErrorKind::EarlyToken, &claims.sub));
         }
-        let scopes = scopes.known();
+        let scopes = scopes.scopes();
         Ok(Credential { kind: CredentialKind::Token, subject: claims.sub, quota: None, scopes })
     }
 
-    /// Reads the keys again whenever they change. Never ends if they can change; otherwise ends at once.
+    /// Refreshes a remote key set, forever; ends at once for other keys.
     pub(super) async fn watch(&self) {
         if let Keys::Set(set) = &self.keys {
             set.watch().await;
@@ -104,12 +101,11 @@ impl Tokens {
     }
 }
 
-/// Returns whether a text has the three parts of a token (RFC 7515 §7.1).
+/// Whether a text has the three parts of a token (RFC 7515 §7.1).
 pub(super) fn looks_like_a_token(text: &str) -> bool {
     text.split('.').count() == 3
 }
 
-/// Returns why a token whose header could be read is refused.
 fn reason(kind: &ErrorKind) -> CredentialErrorKind {
     match kind {
         ErrorKind::InvalidSignature => CredentialErrorKind::WrongSignature,
@@ -123,7 +119,7 @@ fn reason(kind: &ErrorKind) -> CredentialErrorKind {
 fn validation(settings: &Jwt) -> Validation {
     let mut validation = Validation::new(settings.algorithm.into());
     validation.required_spec_claims.clear();
-    // `verify` checks these itself, by the service's clock.
+    // `verify` checks these by the service's clock.
     validation.validate_exp = false;
     validation.validate_nbf = false;
     if let Some(issuer) = &settings.issuer {
@@ -149,7 +145,6 @@ mod tests {
 
     const SECRET: &str = "a secret of thirty-two bytes or more";
 
-    /// Returns a token with valid claims except for `change`, signed with a secret.
     fn token(secret: &str, change: Value) -> String {
         let mut claims = json!({ "sub": "ana", "scope": "admin", "exp": 2_000, "iss": "us", "aud": "siaga" });
         claims.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
@@ -159,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_is_not_accepted_is_refused_with_its_reason() {
+    fn invalid_tokens_are_rejected_with_their_reason() {
         let settings = json!({ "secret": SECRET, "issuer": "us", "audience": "siaga", "leeway": "0s" });
         let tokens = Tokens::new(&serde_json::from_value(settings).unwrap()).unwrap();
         let now = Timestamp::parse("1970-01-01T00:16:40Z").unwrap();
@@ -179,7 +174,7 @@ mod tests {
             (token(SECRET, json!({ "scope": null })), CredentialErrorKind::MalformedToken, false),
             (token(SECRET, json!({ "scope": 1 })), CredentialErrorKind::MalformedToken, false),
             ("a.b.c".to_owned(), CredentialErrorKind::MalformedToken, false),
-            ("a".repeat(LONGEST + 1), CredentialErrorKind::MalformedToken, false),
+            ("a".repeat(MAX_LENGTH + 1), CredentialErrorKind::MalformedToken, false),
         ] {
             let refused = tokens.verify(&token, now).unwrap_err();
             assert_eq!((refused.reason, refused.credential == "ana"), (reason, known), "{token}");
@@ -188,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes_are_a_text_or_a_list_under_either_name() {
+    fn scopes_are_text_or_lists_under_either_name() {
         let tokens = Tokens::new(&serde_json::from_value(json!({ "secret": SECRET })).unwrap()).unwrap();
         let now = Timestamp::parse("1970-01-01T00:16:40Z").unwrap();
         let both = &["floods:write", "cards:read"][..];

@@ -4,40 +4,31 @@ use std::str::FromStr;
 use crate::model::digits;
 use crate::stores::{Resource, Revision};
 
-/// How far a client has read.
-///
-/// Its text is opaque to clients. A later cursor is not smaller on any revision, unless the epoch is another.
+/// The position of a client in the changes. Opaque to clients. Within an epoch, no revision of a later cursor is smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Cursor {
-    /// Identifies the counting of revisions; another database counts anew.
+    /// Identifies the sequence of revisions; another database starts another one.
     pub(crate) epoch: u64,
-    /// The revision of floods.
     pub(crate) floods: Revision,
-    /// The revision of reports.
     pub(crate) reports: Revision,
-    /// The revision of gauges.
     pub(crate) gauges: Revision,
-    /// The revision of places.
     pub(crate) places: Revision,
 }
 
-/// The error for a text that is not a [`Cursor`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a cursor from an earlier response")]
 pub(crate) struct InvalidCursor;
 
 impl Cursor {
-    /// Returns a cursor with these revisions, in the order floods, reports, gauges, places.
+    /// Creates a cursor from the revisions, in the order of [`RESOURCES`](Self::RESOURCES).
     #[must_use]
     pub(crate) fn new(epoch: u64, [floods, reports, gauges, places]: [Revision; 4]) -> Self {
         Self { epoch, floods, reports, gauges, places }
     }
 
-    /// The resources whose revisions it has, in their order.
     pub(crate) const RESOURCES: [Resource; 4] =
         [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places];
 
-    /// Returns the revisions, in the order of [`RESOURCES`](Self::RESOURCES).
     #[must_use]
     pub(crate) fn revisions(self) -> [Revision; 4] {
         [self.floods, self.reports, self.gauges, self.places]
@@ -76,7 +67,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cursor_reads_back(epoch: u64, revisions in prop::array::uniform4(0..1_000_000_000_000_000_000_u64)) {
+        fn a_cursor_round_trips(epoch: u64, revisions in prop::array::uniform4(0..1_000_000_000_000_000_000_u64)) {
             let cursor = Cursor::new(epoch, revisions.map(Revision));
             prop_assert_eq!(cursor.to_string().parse(), Ok(cursor));
             let longer = format!("{cursor}.1");

@@ -3,41 +3,38 @@ use serde::{Serialize, Serializer};
 use super::Cursor;
 use crate::model::{AreaId, FloodState, ReportKey, Timestamp};
 
-/// What changed since a cursor.
+/// The changes since a cursor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Delta {
-    /// What the client sends next time.
+    /// The cursor for the next request.
     #[serde(serialize_with = "text")]
     pub(crate) cursor: Cursor,
-    /// Whether these are all states: the client forgets the others. If not, other areas are as they were.
+    /// Whether `areas` is complete: then the client discards all other states, else they are unchanged.
     pub(crate) full: bool,
     /// The areas whose state changed, by `area_id`.
     pub(crate) areas: Vec<AreaState>,
-    /// The names of the other resources that changed: clients request them again.
+    /// The other resources that changed, which clients request again.
     pub(crate) changed: Vec<&'static str>,
-    /// The reports that moderators have hidden or erased: the client removes them.
+    /// The reports that moderators have hidden or erased, which clients remove.
     pub(crate) gone_reports: Vec<ReportKey>,
 }
 
-/// The current state of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct AreaState {
-    /// The area.
     pub(crate) area_id: AreaId,
-    /// Its state; `None` if it has none, or a lower one than the client asked for.
+    /// `None` without a state, or below the requested minimum.
     pub(crate) state: Option<FloodState>,
-    /// When the state was last set, confirmed or restored; `None` without a state.
+    /// When the state was last set, confirmed or restored.
     pub(crate) last_updated: Option<Timestamp>,
-    /// When the flood began.
     pub(crate) flooded_since: Option<Timestamp>,
-    /// When somebody last set or confirmed the state.
+    /// When the state was last set or confirmed by a person.
     pub(crate) confirmed: Option<Timestamp>,
-    /// When the last flood was over, if the area is dry and was flooded before.
+    /// When the last flood ended, if the area is dry now.
     pub(crate) over_since: Option<Timestamp>,
 }
 
 impl Delta {
-    /// Returns whether there is nothing that the client does not know.
+    /// Whether the client knows everything already.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         !self.full && self.areas.is_empty() && self.changed.is_empty() && self.gone_reports.is_empty()

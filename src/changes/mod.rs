@@ -1,25 +1,25 @@
-//! What changed since a client last looked: one delta, which clients poll or receive as a stream.
+//! Changes since a client last read: deltas, which clients poll or receive as a stream.
 //!
-//! The unit of change is the store's revision, which is read together with the data and grows in the order of commits. Each
-//! server remembers at which revision it first read each area's state. A client that sends back its [`Cursor`] gets every area
-//! whose state was first read after it, each once, with the current state. A change can be sent twice, but none is missed: a
-//! client that applies all deltas to the states it had has the current states.
+//! The unit of change is the store's revision, which is read together with the data and grows in commit order. Each server
+//! remembers the revision at which it first read each area's state. A client that sends back its [`Cursor`] gets every area whose
+//! state was first read later, each once, with the current state. A change can be sent twice, but none is missed: a client that
+//! applies all deltas has the current states.
 
 mod cursor;
 mod delta;
 mod follower;
-mod full;
+mod full_state;
 mod removed_reports;
 mod state;
 #[cfg(test)]
 mod tests;
 mod ticks;
-mod withdrawn;
+mod withdrawn_revision;
 
 pub(crate) use self::cursor::{Cursor, InvalidCursor};
 pub(crate) use self::delta::Delta;
 pub(crate) use self::follower::Follower;
-pub(crate) use self::full::{FullState, FullStateBody, TooSlow};
+pub(crate) use self::full_state::{FullState, FullStateBody, TooSlow};
 pub(crate) use self::removed_reports::RemovedReports;
-pub(crate) use self::state::{Reading, State};
-pub(crate) use self::withdrawn::WithdrawnRevision;
+pub(crate) use self::state::{Snapshot, State};
+pub(crate) use self::withdrawn_revision::WithdrawnRevision;

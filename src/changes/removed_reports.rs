@@ -1,35 +1,31 @@
 use crate::model::{ModerationAction, ModerationEntry, ReportKey};
 use crate::stores::{Revision, Versioned};
 
-/// The reports that moderators have hidden or erased, as a server has read them from the log: each with the reports
-/// revision at which this server first read it.
+/// The reports that moderators have hidden or erased, each with the revision of reports at which this server first read it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RemovedReports {
-    /// Oldest first.
     reports: Vec<(ReportKey, Revision)>,
-    /// The number of the newest entry of the log that was read.
+    /// The number of the newest log entry that was read.
     last: u64,
-    /// The list is complete for cursors at this reports revision or later.
+    /// The list is complete for cursors from this revision of reports.
     first: Revision,
 }
 
 impl RemovedReports {
-    /// How many reports are known at most, and how many entries of the log are read at once.
-    pub(crate) const MOST: u32 = 1_000;
+    /// How many reports are remembered, and how many log entries are read at once.
+    pub(crate) const MAX: u32 = 1_000;
 
-    /// Returns the number of the newest entry of the log that was read.
     #[must_use]
     pub(crate) fn last(&self) -> u64 {
         self.last
     }
 
-    /// Adds the entries of the log after [`last`](Self::last), newest first, of which at most [`MOST`](Self::MOST) were
-    /// read.
+    /// Adds the log entries after [`last`](Self::last), newest first, of which at most [`MAX`](Self::MAX) were read.
     #[must_use]
     pub(crate) fn next(&self, found: &Versioned<Vec<ModerationEntry>>) -> Self {
         let mut next = self.clone();
         next.last = found.value.first().map_or(self.last, |newest| newest.number);
-        if found.value.len() >= Self::MOST as usize {
+        if found.value.len() >= Self::MAX as usize {
             next.first = found.revision;
         }
         for entry in found.value.iter().rev() {
@@ -38,20 +34,20 @@ impl RemovedReports {
                 next.reports.push((entry.report, found.revision));
             }
         }
-        let spare = next.reports.len().saturating_sub(Self::MOST as usize);
+        let spare = next.reports.len().saturating_sub(Self::MAX as usize);
         for (_, read) in next.reports.drain(..spare) {
             next.first = next.first.max(read);
         }
         next
     }
 
-    /// Returns whether all reports that went after a reports revision are known.
+    /// Whether all reports that were removed after a revision are known.
     #[must_use]
     pub(crate) fn is_complete_since(&self, revision: Revision) -> bool {
         revision >= self.first
     }
 
-    /// Returns the reports that went after a reports revision.
+    /// Returns the reports that were removed after a revision.
     pub(crate) fn since(&self, revision: Revision) -> impl Iterator<Item = ReportKey> + '_ {
         self.reports.iter().filter(move |(_, read)| *read > revision).map(|(report, _)| *report)
     }
@@ -69,18 +65,18 @@ mod tests {
         ModerationEntry { number, at, report, made_at: at, action, by, reason: "spam".to_owned() }
     }
 
-    fn gone(of: &RemovedReports, since: u64) -> Vec<u64> {
-        of.since(Revision(since)).map(ReportKey::number).collect()
+    fn removed(reports: &RemovedReports, since: u64) -> Vec<u64> {
+        reports.since(Revision(since)).map(ReportKey::number).collect()
     }
 
     #[test]
-    fn a_report_is_gone_until_it_is_shown_again() {
+    fn a_report_is_removed_until_it_is_shown_again() {
         let hidden = [entry(2, 6, ModerationAction::Erase), entry(1, 5, ModerationAction::Hide)];
         let first = RemovedReports::default().next(&Versioned::at(Revision(10), hidden.to_vec()));
-        assert_eq!((gone(&first, 9), gone(&first, 10), first.last()), (vec![5, 6], vec![], 2));
+        assert_eq!((removed(&first, 9), removed(&first, 10), first.last()), (vec![5, 6], vec![], 2));
         let shown = vec![entry(3, 5, ModerationAction::Show)];
         let second = first.next(&Versioned::at(Revision(12), shown));
-        assert_eq!((gone(&second, 9), gone(&second, 11)), (vec![6], vec![]));
+        assert_eq!((removed(&second, 9), removed(&second, 11)), (vec![6], vec![]));
     }
 
     #[test]
@@ -88,9 +84,9 @@ mod tests {
         let hide = |number| entry(number, number, ModerationAction::Hide);
         let all = |from: u64, count: u64| (from..from + count).rev().map(hide).collect::<Vec<_>>();
         let few = RemovedReports::default().next(&Versioned::at(Revision(10), all(1, 999)));
-        assert!(few.is_complete_since(Revision(0)), "all of them are known");
+        assert!(few.is_complete_since(Revision(0)), "all entries were read");
         let more = few.next(&Versioned::at(Revision(20), all(1_000, 2)));
-        assert_eq!(gone(&more, 0).len(), 1_000);
+        assert_eq!(removed(&more, 0).len(), 1_000);
         assert!(!more.is_complete_since(Revision(9)) && more.is_complete_since(Revision(10)));
         let many = RemovedReports::default().next(&Versioned::at(Revision(10), all(1, 1_000)));
         assert!(!many.is_complete_since(Revision(9)), "the log may have more");

@@ -8,166 +8,165 @@ use super::{Cursor, FullState, RemovedReports};
 use crate::model::{Area, AreaSet, CurrentState, FloodLayer, FloodStatus, Timestamp};
 use crate::stores::{FloodQuery, Revision};
 
-/// How many deltas and full states are kept for other clients that ask the same.
-const SHARED: usize = 64;
+const MAX_CACHED: usize = 64;
 
-/// How many cursors of earlier states are known. A stream is at most a few states behind.
-const RECENT: usize = 64;
+/// How many earlier cursors are remembered. A stream is at most a few states behind.
+const MAX_RECENT: usize = 64;
 
-/// The names of resources in a delta, by the place of their revision in a cursor.
+/// Names in a delta, by the index of their revision in a cursor.
 const RESOURCES: [(usize, &[&str]); 3] =
     [(1, &["reports"]), (2, &["gauges"]), (3, &["infrastructure", "areas"])];
 
-/// The states of all areas as a server has read them, each with the floods revision at which this server first read it.
+/// The states of all areas, each with the revision of floods at which this server first read it.
 #[derive(Debug)]
 pub(crate) struct State {
     cursor: Cursor,
-    /// The earliest floods revision that the state can tell the changes since.
-    first: Revision,
+    /// The earliest revision of floods since which changes are known.
+    oldest: Revision,
     areas: Arc<AreaSet>,
-    known: Arc<[AreaVersion]>,
-    /// The latest time of a change.
-    newest: Option<Timestamp>,
-    gone: RemovedReports,
-    /// The cursor, and those of the states before, newest last.
+    versions: Arc<[AreaVersion]>,
+    last_changed: Option<Timestamp>,
+    removed_reports: RemovedReports,
+    /// This cursor and the ones before, newest last.
     recent: Vec<Cursor>,
-    shared: Mutex<Shared>,
+    cache: Mutex<StateCache>,
 }
 
-/// What clients share.
 #[derive(Debug, Default)]
-struct Shared {
+struct StateCache {
     deltas: HashMap<(FloodQuery, Cursor), Arc<Delta>>,
     full: HashMap<FloodQuery, Arc<sync::Mutex<Weak<FullState>>>>,
-    /// Full states for later clients, oldest first.
-    kept: Vec<Arc<FullState>>,
+    /// Keeps full states alive for later clients, oldest first.
+    retained: Vec<Arc<FullState>>,
 }
 
-impl Shared {
-    /// Drops the oldest full states until another one fits.
-    fn make_room(&mut self, weight: u64, room: u64) {
-        let mut size: u64 = weight + self.kept.iter().map(|kept| kept.json.len() as u64).sum::<u64>();
+impl StateCache {
+    /// Drops the oldest full states until one of `weight` fits.
+    fn evict(&mut self, weight: u64, room: u64) {
+        let mut size: u64 = weight + self.retained.iter().map(|state| state.json.len() as u64).sum::<u64>();
         let mut dropped = 0;
-        while size > room && dropped < self.kept.len() {
-            size -= self.kept[dropped].json.len() as u64;
+        while size > room && dropped < self.retained.len() {
+            size -= self.retained[dropped].json.len() as u64;
             dropped += 1;
         }
-        self.kept.drain(..dropped);
+        self.retained.drain(..dropped);
     }
 }
 
-/// What a server knows of an area.
+/// The state of an area.
 #[derive(Clone, Copy, Debug)]
 struct AreaVersion {
     status: FloodStatus,
-    /// The floods revision at which this server first read this.
+    /// The revision of floods at which it was first read.
     read: Revision,
 }
 
-/// What a server has read at one floods revision.
+/// The data read at one revision of floods.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading<'a> {
-    /// The revision, with those of other resources.
+pub(crate) struct Snapshot<'a> {
     pub(crate) cursor: Cursor,
-    /// The states of all areas.
-    pub(crate) map: &'a FloodLayer,
-    /// The reports that have gone.
-    pub(crate) gone: &'a RemovedReports,
+    pub(crate) layer: &'a FloodLayer,
+    pub(crate) removed_reports: &'a RemovedReports,
 }
 
 impl State {
-    /// Returns the state after the first reading. All clients that have an earlier cursor get the full state.
+    /// Creates the state from the first snapshot. Clients with an earlier cursor get the full state.
     #[must_use]
-    pub(crate) fn new(reading: Reading<'_>) -> Self {
-        let Reading { cursor, map, gone } = reading;
+    pub(crate) fn new(snapshot: Snapshot<'_>) -> Self {
+        let Snapshot { cursor, layer, removed_reports } = snapshot;
         let read = cursor.floods;
-        let known: Arc<[_]> = all(map).into_iter().map(|status| AreaVersion { status, read }).collect();
+        let versions: Arc<[_]> =
+            statuses(layer).into_iter().map(|status| AreaVersion { status, read }).collect();
         Self {
             cursor,
-            first: read,
+            oldest: read,
             areas: Arc::clone(map.areas()),
-            newest: newest(&known),
-            known,
-            gone: gone.clone(),
+            last_changed: last_change(&versions),
+            versions,
+            removed_reports: removed_reports.clone(),
             recent: vec![cursor],
-            shared: Mutex::default(),
+            cache: Mutex::default(),
         }
     }
 
-    /// Returns the state after another reading. If areas were added, removed or moved, all clients get the full state.
+    /// Returns the state after another snapshot. If areas were added, removed or moved, all clients get the full state.
     #[must_use]
-    pub(crate) fn next(&self, reading: Reading<'_>) -> Self {
-        let Reading { cursor, map, gone } = reading;
+    pub(crate) fn next(&self, snapshot: Snapshot<'_>) -> Self {
+        let Snapshot { cursor, layer, removed_reports } = snapshot;
         if cursor.epoch != self.cursor.epoch || !same_areas(&self.areas, map.areas()) {
-            return Self::new(reading);
+            return Self::new(snapshot);
         }
-        // An area that was set and cleared again between two readings has other times.
-        let next = all(map).into_iter().zip(self.known.iter()).map(|(status, known)| {
-            if status == known.status { *known } else { AreaVersion { status, read: cursor.floods } }
+        // An area that was set and cleared between two snapshots has different times.
+        let next = statuses(layer).into_iter().zip(self.versions.iter()).map(|(status, version)| {
+            if status == version.status { *version } else { AreaVersion { status, read: cursor.floods } }
         });
-        let known: Arc<[_]> = next.collect();
+        let versions: Arc<[_]> = next.collect();
         Self {
             cursor,
-            first: self.first,
+            oldest: self.oldest,
             areas: Arc::clone(map.areas()),
-            newest: newest(&known),
-            known,
-            gone: gone.clone(),
-            recent: self.recent_and(cursor),
-            shared: Mutex::default(),
+            last_changed: last_change(&versions),
+            versions,
+            removed_reports: removed_reports.clone(),
+            recent: self.recent_with(cursor),
+            cache: Mutex::default(),
         }
     }
 
-    /// Returns the same states with a cursor that differs in other resources only.
+    /// Returns the same flood states with a cursor that differs in other resources.
     #[must_use]
-    pub(crate) fn with(&self, cursor: Cursor, gone: RemovedReports) -> Self {
-        let (areas, known) = (Arc::clone(&self.areas), Arc::clone(&self.known));
-        let (first, newest, recent) = (self.first, self.newest, self.recent_and(cursor));
-        Self { cursor, first, areas, known, newest, gone, recent, shared: Mutex::default() }
+    pub(crate) fn with_cursor(&self, cursor: Cursor, removed_reports: RemovedReports) -> Self {
+        let (areas, versions) = (Arc::clone(&self.areas), Arc::clone(&self.versions));
+        let (oldest, last_changed, recent) = (self.oldest, self.last_changed, self.recent_with(cursor));
+        Self {
+            cursor,
+            oldest,
+            areas,
+            versions,
+            last_changed,
+            removed_reports,
+            recent,
+            cache: Mutex::default(),
+        }
     }
 
-    fn recent_and(&self, cursor: Cursor) -> Vec<Cursor> {
-        let earlier = &self.recent[self.recent.len().saturating_sub(RECENT)..];
+    fn recent_with(&self, cursor: Cursor) -> Vec<Cursor> {
+        let earlier = &self.recent[self.recent.len().saturating_sub(MAX_RECENT)..];
         earlier.iter().copied().chain([cursor]).collect()
     }
 
-    /// Returns the areas.
     #[must_use]
     pub(crate) fn areas(&self) -> &Arc<AreaSet> {
         &self.areas
     }
 
-    /// Returns the position of each area in the set, and its status.
+    /// Returns each area's position in the set, and its status.
     pub(crate) fn statuses(&self) -> impl Iterator<Item = (usize, FloodStatus)> {
-        self.known.iter().map(|known| known.status).enumerate()
+        self.versions.iter().map(|version| version.status).enumerate()
     }
 
-    /// Returns the dry areas that were flooded before, and since when that is over.
-    pub(crate) fn over(&self) -> impl Iterator<Item = (&Area, Timestamp)> {
-        let all = self.areas.iter().zip(self.known.iter());
-        all.filter_map(|(area, known)| Some((area, known.status.over_since()?)))
+    /// Returns the dry areas that were flooded before, and the end of the last flood.
+    pub(crate) fn ended_floods(&self) -> impl Iterator<Item = (&Area, Timestamp)> {
+        let all = self.areas.iter().zip(self.versions.iter());
+        all.filter_map(|(area, version)| Some((area, version.status.over_since()?)))
     }
 
-    /// Returns the reports that have gone.
     #[must_use]
-    pub(crate) fn gone(&self) -> &RemovedReports {
-        &self.gone
+    pub(crate) fn removed_reports(&self) -> &RemovedReports {
+        &self.removed_reports
     }
 
-    /// Returns how far the server has read.
     #[must_use]
     pub(crate) fn cursor(&self) -> Cursor {
         self.cursor
     }
 
-    /// Returns the latest time of a change that was read.
     #[must_use]
-    pub(crate) fn newest(&self) -> Option<Timestamp> {
-        self.newest
+    pub(crate) fn last_changed(&self) -> Option<Timestamp> {
+        self.last_changed
     }
 
-    /// Returns whether a cursor of the same epoch is ahead of these states: another server has read further, or changes were
-    /// lost.
+    /// Whether a cursor of the same epoch is ahead of these states: another server has read further, or changes were lost.
     #[must_use]
     pub(crate) fn is_behind(&self, cursor: Cursor) -> bool {
         let behind = |(own, theirs): (&Revision, Revision)| *own < theirs;
@@ -175,32 +174,30 @@ impl State {
             && self.cursor.revisions().iter().zip(cursor.revisions()).any(behind)
     }
 
-    /// Returns a cursor since which this server knows what changed; `None` if the client needs the full state.
+    /// Returns the cursor if all changes since it are known; `None` if the client needs the full state.
     #[must_use]
-    pub(crate) fn known(&self, since: Option<Cursor>) -> Option<Cursor> {
-        let is_known = |of: &Cursor| of.floods >= self.first && self.gone.is_complete_since(of.reports);
-        since.filter(|of| of.epoch == self.cursor.epoch && is_known(of))
+    pub(crate) fn valid_cursor(&self, since: Option<Cursor>) -> Option<Cursor> {
+        let is_known = |cursor: &Cursor| {
+            cursor.floods >= self.oldest && self.removed_reports.is_complete_since(cursor.reports)
+        };
+        since.filter(|cursor| cursor.epoch == self.cursor.epoch && is_known(cursor))
     }
 
-    /// Returns the names of the resources that a client with a full state requests again.
     #[must_use]
-    pub(crate) fn everything() -> Vec<&'static str> {
+    pub(crate) fn resource_names() -> Vec<&'static str> {
         RESOURCES.iter().flat_map(|(_, names)| names.iter().copied()).collect()
     }
 
-    /// Returns how many areas have a state. Costs O(areas).
+    /// Counts the areas with a state. Costs O(areas).
     #[must_use]
-    pub(crate) fn flooded(&self) -> usize {
-        self.known.iter().filter(|known| known.status.current().is_some()).count()
+    pub(crate) fn flooded_count(&self) -> usize {
+        self.versions.iter().filter(|version| version.status.current().is_some()).count()
     }
 
-    /// Returns the full state as JSON, which `encode` makes once for all clients that ask the same. It stays for later clients
-    /// until others need its place: `weight` is an estimate of its bytes, and all that stay have at most `room`.
-    ///
-    /// # Errors
-    ///
-    /// Those of `encode`; then the next client that waits tries again.
-    pub(crate) async fn full<E, F>(
+    /// Returns the full state as JSON, which `encode` creates once for all clients with the same query; after an error, the next
+    /// waiting client tries again. It is retained for later clients until others need the space: `weight` estimates its size in
+    /// bytes, and all retained states have at most `room` bytes.
+    pub(crate) async fn full_state<E, F>(
         &self,
         query: &FloodQuery,
         weight: u64,
@@ -211,61 +208,60 @@ impl State {
         F: Future<Output = Result<Arc<FullState>, E>>,
     {
         let full = {
-            let full = &mut self.shared().full;
+            let full = &mut self.cache().full;
             match full.get(query) {
-                Some(known) => Arc::clone(known),
-                None if full.len() < SHARED => Arc::clone(full.entry(query.clone()).or_default()),
+                Some(slot) => Arc::clone(slot),
+                None if full.len() < MAX_CACHED => Arc::clone(full.entry(query.clone()).or_default()),
                 None => Arc::default(),
             }
         };
         let mut full = full.lock().await;
-        if let Some(known) = full.upgrade() {
-            return Ok(known);
+        if let Some(cached) = full.upgrade() {
+            return Ok(cached);
         }
-        self.shared().make_room(weight, room);
+        self.cache().evict(weight, room);
         let encoded = encode().await?;
         *full = Arc::downgrade(&encoded);
-        self.shared().kept.push(Arc::clone(&encoded));
+        self.cache().retained.push(Arc::clone(&encoded));
         Ok(encoded)
     }
 
-    /// Returns what changed since a cursor: the full state without one, for one of another epoch, and for one that is older
-    /// than what the server knows.
+    /// Returns the changes since a cursor, or the full state without a cursor, for another epoch, and for a cursor that is too
+    /// old.
     ///
-    /// The cursor of the delta is not before `since`, so a client that has read from a server that is ahead loses nothing.
-    /// Concurrent clients that follow the changes share the delta; a cursor that this server has not given out lately shares
-    /// none. Costs O(areas).
+    /// The cursor of the delta is not before `since`, so a client that was connected to a server ahead of this one loses nothing.
+    /// Clients with the same recent cursor share the delta. Costs O(areas).
     #[must_use]
     pub(crate) fn since(&self, since: Option<Cursor>, query: &FloodQuery) -> Arc<Delta> {
-        // Clients can make up any number of other cursors.
+        // Cache only recent cursors: others are client-controlled.
         let Some(recent) = since.filter(|since| self.recent.contains(since)) else {
             return Arc::new(self.delta(since, query));
         };
         let key = (query.clone(), recent);
-        if let Some(known) = self.shared().deltas.get(&key) {
-            return Arc::clone(known);
+        if let Some(cached) = self.cache().deltas.get(&key) {
+            return Arc::clone(cached);
         }
         let delta = Arc::new(self.delta(since, query));
-        let deltas = &mut self.shared().deltas;
-        if deltas.len() < SHARED {
+        let deltas = &mut self.cache().deltas;
+        if deltas.len() < MAX_CACHED {
             deltas.insert(key, Arc::clone(&delta));
         }
         delta
     }
 
-    fn shared(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cache(&self) -> MutexGuard<'_, StateCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn delta(&self, since: Option<Cursor>, query: &FloodQuery) -> Delta {
         let own = self.cursor.revisions();
-        let Some(since) = self.known(since) else {
-            let areas = self.shown(query, Revision(0)).filter(|area| area.state.is_some());
+        let Some(since) = self.valid_cursor(since) else {
+            let areas = self.area_states(query, Revision(0)).filter(|area| area.state.is_some());
             return Delta {
                 cursor: self.cursor,
                 full: true,
                 areas: areas.collect(),
-                changed: Self::everything(),
+                changed: Self::resource_names(),
                 gone_reports: Vec::new(),
             };
         };
@@ -276,18 +272,24 @@ impl State {
         Delta {
             cursor: Cursor::new(self.cursor.epoch, latest),
             full: false,
-            areas: self.shown(query, after).collect(),
+            areas: self.area_states(query, after).collect(),
             changed: grown.flat_map(|(_, names)| names.iter().copied()).collect(),
-            gone_reports: self.gone.since(since.reports).collect(),
+            gone_reports: self.removed_reports.since(since.reports).collect(),
         }
     }
 
-    /// Returns the selected areas whose state was first read at a revision or later.
-    fn shown<'a>(&'a self, query: &'a FloodQuery, from: Revision) -> impl Iterator<Item = AreaState> + 'a {
-        let all = self.areas.iter().zip(self.known.iter());
-        let selected = all.filter(move |(area, known)| known.read >= from && query.selector.matches(area));
+    /// Returns the selected areas whose state was first read at `from` or later.
+    fn area_states<'a>(
+        &'a self,
+        query: &'a FloodQuery,
+        from: Revision,
+    ) -> impl Iterator<Item = AreaState> + 'a {
+        let all = self.areas.iter().zip(self.versions.iter());
+        let selected =
+            all.filter(move |(area, version)| version.read >= from && query.selector.matches(area));
         selected.map(|(area, AreaVersion { status, .. })| {
-            let high_enough = |of: &CurrentState| query.minimum_state.is_none_or(|least| of.state >= least);
+            let high_enough =
+                |current: &CurrentState| query.minimum_state.is_none_or(|least| current.state >= least);
             let current = status.current().filter(high_enough);
             AreaState {
                 area_id: area.id,
@@ -301,8 +303,7 @@ impl State {
     }
 }
 
-/// Returns the status of each area of the set.
-fn all(map: &FloodLayer) -> Vec<FloodStatus> {
+fn statuses(map: &FloodLayer) -> Vec<FloodStatus> {
     let mut all = vec![FloodStatus::NEVER_FLOODED; map.areas().len()];
     for (position, status) in map.selected() {
         all[*position] = *status;
@@ -310,11 +311,11 @@ fn all(map: &FloodLayer) -> Vec<FloodStatus> {
     all
 }
 
-fn newest(known: &[AreaVersion]) -> Option<Timestamp> {
-    known.iter().filter_map(|known| known.status.last_changed()).max()
+fn last_change(versions: &[AreaVersion]) -> Option<Timestamp> {
+    versions.iter().filter_map(|version| version.status.last_changed()).max()
 }
 
-/// Returns whether two sets have the same areas in the same cities and provinces.
+/// Whether two sets have the same areas in the same cities and provinces.
 fn same_areas(one: &Arc<AreaSet>, other: &Arc<AreaSet>) -> bool {
     let place = |area: &Area| (area.id, area.city_code.clone(), area.region_code.clone());
     Arc::ptr_eq(one, other) || one.iter().map(place).eq(other.iter().map(place))

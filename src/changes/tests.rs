@@ -1,4 +1,4 @@
-//! The law of changes: a client that applies all deltas to the states it had has the current states.
+//! The invariant of changes: a client that applies all deltas has the current states.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{Cursor, Delta, FullState, Reading, RemovedReports, State};
+use super::{Cursor, Delta, FullState, RemovedReports, Snapshot, State};
 use crate::config::Streams;
 use crate::fixture;
 use crate::http::concurrency_limiter::LimitReached;
@@ -19,10 +19,8 @@ use proptest::prelude::*;
 
 const EPOCH: u64 = 7;
 
-/// The state of each of the fixture's five areas.
 type States = [Option<FloodState>; 5];
 
-/// The map with these states, as a store returns it. The areas changed at these times.
 fn map_at(states: States, changed: [Timestamp; 5]) -> FloodLayer {
     let statuses = states.into_iter().zip(changed);
     let statuses = statuses.map(|(state, at)| FloodStatus::after_first(StateChange { state, at }));
@@ -33,7 +31,6 @@ fn cursor(revision: usize) -> Cursor {
     Cursor::new(EPOCH, [revision as u64, 0, 0, 0].map(Revision))
 }
 
-/// When the change was made that led to a revision.
 fn at(revision: usize) -> Timestamp {
     Timestamp::EPOCH.after(Duration::from_secs(revision as u64))
 }
@@ -41,11 +38,9 @@ fn at(revision: usize) -> Timestamp {
 /// The states at each revision, and the area that changed.
 type History = Vec<(States, Option<usize>)>;
 
-/// A server, which reads some of the revisions there are.
 struct Server(Option<State>);
 
 impl Server {
-    /// Reads the states at a revision.
     fn read(&mut self, history: &History, revision: usize) {
         let mut changed = [Timestamp::EPOCH; 5];
         for (number, (_, area)) in history[..=revision].iter().enumerate() {
@@ -54,17 +49,17 @@ impl Server {
             }
         }
         let map = map_at(history[revision].0, changed);
-        let reading = Reading { cursor: cursor(revision), map: &map, gone: &RemovedReports::default() };
-        self.0 = Some(self.0.take().map_or_else(|| State::new(reading), |state| state.next(reading)));
+        let snapshot =
+            Snapshot { cursor: cursor(revision), layer: &map, removed_reports: &RemovedReports::default() };
+        self.0 = Some(self.0.take().map_or_else(|| State::new(snapshot), |state| state.next(snapshot)));
     }
 }
 
 fn first(cursor: Cursor, states: States) -> State {
     let map = map_at(states, [Timestamp::EPOCH; 5]);
-    State::new(Reading { cursor, map: &map, gone: &RemovedReports::default() })
+    State::new(Snapshot { cursor, layer: &map, removed_reports: &RemovedReports::default() })
 }
 
-/// A client, which knows some states.
 #[derive(Clone, Default)]
 struct Reader {
     cursor: Option<Cursor>,
@@ -86,7 +81,6 @@ impl Reader {
     }
 }
 
-/// What a query selects of the states.
 fn selected(states: States, query: &FloodQuery) -> BTreeMap<AreaId, FloodState> {
     let areas = fixture::areas();
     let all = areas.iter().zip(states).filter(|(area, _)| query.selector.matches(area));
@@ -126,7 +120,7 @@ proptest! {
             committed = (committed + commits).min(last);
             let server = &mut servers[usize::from(first)];
             if restarts && commits == 0 {
-                // A server that was killed knows nothing of what it had read.
+                // A restarted server knows nothing of earlier revisions.
                 *server = Server(None);
             }
             server.read(&history, committed);
@@ -138,7 +132,7 @@ proptest! {
             reader.take(&delta);
             prop_assert_eq!(&reader.states, &selected(history[committed].0, &query));
         }
-        // A server that is behind takes nothing back.
+        // A server that is behind reverts nothing.
         let mut behind = Server(None);
         behind.read(&history, 0);
         let before = reader.clone();
@@ -152,7 +146,7 @@ proptest! {
 }
 
 #[test]
-fn another_epoch_and_an_older_cursor_than_the_server_knows_get_everything() {
+fn cursors_of_another_epoch_and_old_cursors_get_the_full_state() {
     let states: States = [None, FloodState::try_from(3).ok(), None, FloodState::try_from(1).ok(), None];
     let state = first(cursor(9), states);
     let all = |since| state.since(since, &FloodQuery::default());
@@ -162,25 +156,29 @@ fn another_epoch_and_an_older_cursor_than_the_server_knows_get_everything() {
         assert_eq!(delta.changed, ["reports", "gauges", "infrastructure", "areas"]);
     }
     assert!(all(Some(cursor(9))).is_empty());
-    let grown = state.with(Cursor { reports: Revision(4), ..cursor(9) }, RemovedReports::default());
+    let grown = state.with_cursor(Cursor { reports: Revision(4), ..cursor(9) }, RemovedReports::default());
     assert_eq!(grown.since(Some(cursor(9)), &FloodQuery::default()).changed, ["reports"]);
 }
 
 #[test]
-fn an_import_that_moves_an_area_sends_everything_to_everybody() {
+fn an_import_that_moves_an_area_sends_the_full_state_to_all() {
     let state = first(cursor(3), States::default());
     let mut areas: Vec<_> = fixture::areas().iter().cloned().collect();
     areas[0].city_code = "sby".to_owned();
     let areas = siaga::model::AreaSet::new(areas).unwrap();
     let dry = (0..5).map(|position| (position, FloodStatus::NEVER_FLOODED));
     let moved = FloodLayer::new(Arc::new(areas), dry.collect());
-    let next = state.next(Reading { cursor: cursor(4), map: &moved, gone: &RemovedReports::default() });
+    let next = state.next(Snapshot {
+        cursor: cursor(4),
+        layer: &moved,
+        removed_reports: &RemovedReports::default(),
+    });
     assert!(next.since(Some(cursor(3)), &FloodQuery::default()).full);
     assert!(!next.since(Some(cursor(4)), &FloodQuery::default()).full);
 }
 
 #[test]
-fn clients_that_follow_share_a_delta_whatever_cursors_others_make_up() {
+fn clients_share_deltas_of_recent_cursors_only() {
     let mut server = Server(None);
     let states: States = [FloodState::try_from(3).ok(), None, None, None, None];
     let history: History = vec![(States::default(), None), (states, Some(0))];
@@ -199,7 +197,7 @@ fn clients_that_follow_share_a_delta_whatever_cursors_others_make_up() {
 }
 
 #[rocket::async_test]
-async fn a_full_state_is_encoded_once_and_stays_while_there_is_room() {
+async fn a_full_state_is_encoded_once_and_retained_while_there_is_room() {
     let state = first(cursor(9), States::default());
     let permits = Permits::new(1 << 20, 0, NonZeroUsize::MIN, Metrics::default());
     let encoded = AtomicU64::new(0);
@@ -207,9 +205,9 @@ async fn a_full_state_is_encoded_once_and_stays_while_there_is_room() {
         let encode = async || {
             encoded.fetch_add(1, Ordering::SeqCst);
             let held = Box::new(permits.large(PermitPool::States, weight).await?.finish(40));
-            Ok::<_, Busy>(Arc::new(FullState { cursor: state.cursor(), json: vec![b' '; 40], held }))
+            Ok::<_, Busy>(Arc::new(FullState { cursor: state.cursor(), json: vec![b' '; 40], permit }))
         };
-        state.full(&FloodQuery { minimum_state, ..FloodQuery::default() }, weight, 100, encode).await
+        state.full_state(&FloodQuery { minimum_state, ..FloodQuery::default() }, weight, 100, encode).await
     };
     let one = full(None, 40).await.unwrap();
     assert!(Arc::ptr_eq(&one, &full(None, 40).await.unwrap()));
@@ -224,13 +222,13 @@ async fn a_full_state_is_encoded_once_and_stays_while_there_is_room() {
 }
 
 #[test]
-fn a_credential_has_fewer_seats_than_its_address() {
+fn credentials_and_addresses_have_different_stream_limits() {
     let limits: Streams =
         serde_json::from_value(serde_json::json!({ "total": 4, "per_address": 2, "per_key": 1 })).unwrap();
-    let seats = StreamLimiter::new(limits, &Metrics::default());
+    let limiter = StreamLimiter::new(limits, &Metrics::default());
     let key = || Client::Credential(siaga::auth::CredentialKind::ApiKey, "a".into());
-    let _first = seats.take(key()).unwrap();
-    assert_eq!(seats.take(key()).unwrap_err(), LimitReached::OfKey);
+    let _first = limiter.try_acquire(key()).unwrap();
+    assert_eq!(limiter.try_acquire(key()).unwrap_err(), LimitReached::PerKey);
     let address = || Client::from(std::net::IpAddr::from([192, 0, 2, 1]));
-    let _both = [seats.take(address()).unwrap(), seats.take(address()).unwrap()];
+    let _both = [limiter.try_acquire(address()).unwrap(), limiter.try_acquire(address()).unwrap()];
 }

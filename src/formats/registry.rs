@@ -98,7 +98,7 @@ impl FormatRegistry {
             InvalidFormats::DefaultNotEnabled { name: default.to_owned(), enabled: enabled.to_vec() }
         })?;
         let registry = Self { formats, offers: HashMap::new(), default };
-        match LayerKind::ALL.into_iter().find(|&kind| registry.carrying(kind).next().is_none()) {
+        match LayerKind::ALL.into_iter().find(|&kind| registry.supporting(kind).next().is_none()) {
             Some(kind) => Err(InvalidFormats::NotCarried { kind, enabled: enabled.to_vec() }),
             None => Ok(registry),
         }
@@ -110,7 +110,7 @@ impl FormatRegistry {
     ///
     /// If there are none, or one is not among the enabled formats that can write it.
     pub(crate) fn offering(mut self, kind: LayerKind, names: &[String]) -> Result<Self, InvalidFormats> {
-        let allowed: Vec<_> = self.carrying(kind).cloned().collect();
+        let allowed: Vec<_> = self.supporting(kind).cloned().collect();
         let named = |allowed: &[Arc<dyn Format>]| allowed.iter().map(|of| of.name().to_owned()).collect();
         if names.is_empty() {
             return Err(InvalidFormats::NoneOffered { kind, allowed: named(&allowed) });
@@ -127,7 +127,7 @@ impl FormatRegistry {
 
     /// Returns the formats that can write layers of a kind: first the one that the resource prefers, else the default, if it
     /// is one of them, then the others in the order of the configuration.
-    pub(crate) fn carrying(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
+    pub(crate) fn supporting(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
         let offered = self.offers.get(&kind).unwrap_or(&self.formats);
         let preferred = describe(kind).preferred_format;
         let preferred = preferred.filter(|name| offered.iter().any(|format| format.name() == *name));

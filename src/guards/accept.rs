@@ -10,20 +10,18 @@ use crate::http::content::thousandths;
 use crate::http::error::Problem;
 use crate::openapi::{Interface, Operation, Part};
 
-/// The media types that a client accepts, by its `Accept` (RFC 9110 §12.5.1): ranges, each with a weight in thousandths.
-///
-/// Rocket's own `Accept` reads only the first line, gives up all ranges if it cannot read one, and takes a weight that is not
-/// the first parameter for 1.
+/// The media ranges of an `Accept` (RFC 9110 §12.5.1), each with a weight in thousandths. Rocket's own `Accept` reads only the
+/// first line, drops all ranges if one is invalid, and takes a weight that is not the first parameter for 1.
 #[derive(Debug)]
 pub(super) struct Accept(Vec<(MediaType, u16)>);
 
 impl Accept {
-    /// Reads the lines of the header. Ranges that cannot be read are ignored.
+    /// Parses the lines of the header. Invalid ranges are ignored.
     pub(super) fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
         Self(lines.into_iter().flat_map(ranges).filter_map(range).collect())
     }
 
-    /// Returns the format that the client prefers, the first of equals; `None` if the client accepts none of them.
+    /// Returns the format with the highest weight, the first of equals; `None` if the client accepts none.
     pub(super) fn preferred<'f>(
         &self,
         formats: impl Iterator<Item = &'f Arc<dyn Format>>,
@@ -36,17 +34,16 @@ impl Accept {
         best.map(|(_, format)| format)
     }
 
-    /// Returns whether the client prefers the media type of `one` to that of `other`.
     pub(super) fn prefers(&self, one: &dyn Format, other: &dyn Format) -> bool {
         self.weight([one.media_type()]) > self.weight([other.media_type()])
     }
 
-    /// Returns the weight of the most specific range that matches one of these media types. If several ranges are equally
-    /// specific, the one that matches the earliest type counts, and then the first range. The additional types of a format come
-    /// first, because they distinguish it from other formats.
+    /// Returns the weight of the most specific range that matches one of these media types. Among equally specific ranges, the
+    /// one for the earliest type counts, then the first range. The additional types of a format come first, because they
+    /// distinguish it from other formats.
     pub(super) fn weight<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> u16 {
         match &self.0[..] {
-            // The two most frequent cases need no reading of names: no header, and everything.
+            // The two most frequent cases, no header and `*/*`, need no parsing.
             [] => return 0,
             [(range, weight)] if *range == MediaType::Any && range.params().all(|(key, _)| key == "q") => {
                 return *weight;
@@ -55,15 +52,16 @@ impl Accept {
         }
         let names = names.into_iter().filter_map(|name| MediaType::from_str(name).ok());
         let matching = names.flat_map(|name| {
-            let of = move |(range, weight): &(MediaType, u16)| Some((specificity(range, &name)?, *weight));
-            self.0.iter().filter_map(of)
+            let matching =
+                move |(range, weight): &(MediaType, u16)| Some((specificity(range, &name)?, *weight));
+            self.0.iter().filter_map(matching)
         });
         let best = matching.reduce(|best, next| if next.0 > best.0 { next } else { best });
         best.map_or(0, |(_, weight)| weight)
     }
 }
 
-/// Splits a line at the commas that are outside of quotes.
+/// Splits a line at the commas outside of quotes.
 fn ranges(line: &str) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
     line.split(move |c| {
@@ -77,16 +75,15 @@ fn ranges(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Reads a range and its weight, such as `text/*;q=0.5`. The default weight is 1.
+/// Parses a range such as `text/*;q=0.5`. The default weight is 1.
 fn range(text: &str) -> Option<(MediaType, u16)> {
     let range = MediaType::from_str(text.trim()).ok()?;
     let weight = range.param("q").map_or(Some(1000), thousandths)?;
     Some((range, weight))
 }
 
-/// Returns how specific a range is that matches a media type; `None` if it does not match.
-///
-/// A range with `charset=utf-8` also matches a type without a charset, because every format writes UTF-8.
+/// Returns the specificity of a range, or `None` if it does not match. A range with `charset=utf-8` also matches a type without a
+/// charset, because every format writes UTF-8.
 fn specificity(range: &MediaType, name: &MediaType) -> Option<(u8, usize)> {
     let kind = match (range.top().as_str(), range.sub().as_str()) {
         ("*", "*") => 0,
@@ -106,7 +103,7 @@ fn specificity(range: &MediaType, name: &MediaType) -> Option<(u8, usize)> {
     Some((kind, count))
 }
 
-/// Whether a client prefers a page for people to data, by its `Accept`, as browsers do.
+/// Whether a client prefers HTML to JSON by its `Accept`, as browsers do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WantsPage(pub bool);
 
@@ -124,7 +121,7 @@ impl Part for WantsPage {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
-/// Whether a client prefers `OpenMetrics` to Prometheus's text format, by its `Accept`, as Prometheus does.
+/// Whether a client prefers `OpenMetrics` to Prometheus's text format by its `Accept`, as Prometheus does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WantsOpenMetrics(pub bool);
 
@@ -135,7 +132,7 @@ impl<'r> FromRequest<'r> for WantsOpenMetrics {
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let accept = Accept::new(request.headers().get("Accept"));
         let [open, plain] = ["application/openmetrics-text; version=1.0.0", "text/plain; version=0.0.4"]
-            .map(|of| accept.weight([of]));
+            .map(|name| accept.weight([name]));
         Outcome::Success(Self(open > plain))
     }
 }
@@ -146,7 +143,6 @@ mod tests {
     use crate::formats::{alerts, builtin, cap, topojson};
     use crate::model::LayerKind;
 
-    /// Returns which of TopoJSON, GeoJSON and CAP is preferred, in this order.
     fn preferred(lines: &[&str]) -> Option<String> {
         let notices = alerts::Notices::new(alerts::Options::default(), cap::Options::default());
         let formats = builtin(topojson::Options::default(), cap::Options::default(), notices);
@@ -156,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_format_of_the_highest_weight_is_preferred_and_of_several_the_first() {
+    fn the_first_format_with_the_highest_weight_is_preferred() {
         for (lines, expected) in [
             (&["application/*"][..], Some("topojson")),
             (&["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"], Some("topojson")),
@@ -180,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_ignored_and_the_rest_is_not() {
+    fn invalid_ranges_are_ignored() {
         for rubbish in [
             "",
             "json",

@@ -2,20 +2,20 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::language::{codes, named};
+use super::language::{language_codes, parse_language};
 use super::parameter::one_of;
 use super::{PathParameter, QueryParameter};
 use crate::config::Config;
 use crate::formats::Format;
 use crate::model::{AreaId, InvalidAreaId};
 
-/// The identifier of an alert in a path. Any text is read, because only the issuer knows its identifiers.
+/// The identifier of an alert in a path. Any text is valid, because only the issuer knows its identifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AlertIdentifier(pub String);
 
 impl PathParameter for AlertIdentifier {
     const NAME: &'static str = "identifier";
-    const SAYS: &'static str = "The CAP identifier of the alert.";
+    const DESCRIPTION: &'static str = "The CAP identifier of the alert.";
     const MISSING: Option<&'static str> = Some("There is no such alert, or it is not sent yet.");
 
     fn schema() -> Value {
@@ -27,16 +27,15 @@ impl PathParameter for AlertIdentifier {
     }
 }
 
-/// `content`: whether the entries of a feed have the whole alerts within. **Default: no**
+/// `content`: whether the entries of a feed contain the whole alerts. **Default: no**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AlertContent {
-    /// Whether they do.
     pub inline: bool,
 }
 
 impl QueryParameter for AlertContent {
     const NAME: &'static str = "content";
-    const SAYS: &'static str =
+    const DESCRIPTION: &'static str =
         "`inline` adds the whole alert to each entry of the Atom feed; other formats ignore it.";
 
     fn schema(_: &Config) -> Value {
@@ -49,12 +48,11 @@ impl QueryParameter for AlertContent {
     }
 }
 
-/// `lang`: the language of the page. **Default: that of the country**, whatever `Accept-Language` says, so that caches share it
+/// `lang`: the language of the page. **Default: that of the country**, even with `Accept-Language`, so that caches can share it
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PageLanguage(Option<String>);
 
 impl PageLanguage {
-    /// Returns the format with its texts in this language.
     pub(crate) fn localize(&self, format: Arc<dyn Format>) -> Arc<dyn Format> {
         self.0.as_deref().and_then(|code| format.in_language(code)).unwrap_or(format)
     }
@@ -62,25 +60,25 @@ impl PageLanguage {
 
 impl QueryParameter for PageLanguage {
     const NAME: &'static str = "lang";
-    const SAYS: &'static str = "The language of the page for people; other formats ignore it.";
+    const DESCRIPTION: &'static str = "The language of the page for people; other formats ignore it.";
 
     fn schema(config: &Config) -> Value {
-        json!({ "type": "string", "enum": codes(config) })
+        json!({ "type": "string", "enum": language_codes(config) })
     }
 
     fn parse(value: Option<&str>, config: &Config) -> Result<Self, String> {
-        let code = value.map(|value| named(value, config).map(|language| language.code().to_owned()));
+        let code =
+            value.map(|value| parse_language(value, config).map(|language| language.code().to_owned()));
         code.transpose().map(Self)
     }
 }
 
-/// `area`: the area whose history is requested. Required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HistoryArea(pub AreaId);
 
 impl QueryParameter for HistoryArea {
     const NAME: &'static str = "area";
-    const SAYS: &'static str = "The local area.";
+    const DESCRIPTION: &'static str = "The local area.";
     const REQUIRED: bool = true;
 
     fn schema(_: &Config) -> Value {
@@ -93,13 +91,12 @@ impl QueryParameter for HistoryArea {
     }
 }
 
-/// `before`: the identifier of the alert before which a page of a history begins, or absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BeforeAlert(pub(crate) Option<AlertIdentifier>);
 
 impl QueryParameter for BeforeAlert {
     const NAME: &'static str = "before";
-    const SAYS: &'static str = "The identifier of an alert: only earlier ones are listed.";
+    const DESCRIPTION: &'static str = "The identifier of an alert: only earlier ones are listed.";
 
     fn schema(_: &Config) -> Value {
         AlertIdentifier::schema()

@@ -16,9 +16,9 @@ use crate::schema::resources::{Description, Floods, MapResource, Offer, Selectab
 
 /// The query parameters `city` and `admin`, as far as the resource supports them.
 ///
-/// For resources that consist of areas, a selection has at least one of the loaded areas: anything else is 400 with the codes
-/// that there are, so that a wrong code never looks like a city without floods. The areas are those that the server last read,
-/// which costs no query.
+/// For resources that consist of areas, a selection contains at least one loaded area. Anything else is 400 with the valid codes,
+/// so that a wrong code never looks like a city without floods. The areas are those that the server read last, which costs no
+/// query.
 #[derive(Clone, Debug)]
 pub struct AreaFilter<R> {
     /// The selected areas.
@@ -31,7 +31,7 @@ impl<'r, R: MapResource> FromRequest<'r> for AreaFilter<R> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let areas = selected(request, R::DESCRIPTION.kind).await;
+        let areas = area_selector(request, R::DESCRIPTION.kind).await;
         Problem::outcome(request, areas.map(|areas| Self { areas, resource: PhantomData }))
     }
 }
@@ -40,28 +40,28 @@ impl<R: MapResource> Part for AreaFilter<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let Description { kind, offer, .. } = R::DESCRIPTION;
         let Selectable { city, admin } = interface.config.areas.selectable(kind);
-        let of = |codes: &[String], are_all: bool| {
+        let code_schema = |codes: &[String], are_all: bool| {
             let name = if are_all { "enum" } else { "examples" };
             json!({ "type": "string", name: codes })
         };
         if !city.is_empty() {
-            let schema = of(city, offer == Offer::Configured);
+            let schema = code_schema(city, offer == Offer::Configured);
             operation.parameter(Parameter::query("city", "What lies in a city.", schema));
         }
         operation.parameter(Parameter::query(
             "admin",
             "What lies in a province.",
-            of(admin, offer != Offer::Loaded),
+            code_schema(admin, offer != Offer::Loaded),
         ));
     }
 }
 
-/// The query parameters of [`AreaFilter<Floods>`], where a known city may have no area: then nothing is selected, and the response says that
-/// the city is not covered. Cities are known to the interface, the configuration or the data.
+/// Like [`AreaFilter<Floods>`], but a known city may have no area: then nothing is selected, and the response says that the city
+/// is not covered. A city is known to the interface, the configuration or the data.
 #[derive(Clone, Debug)]
 pub(crate) struct FloodAreaFilter(pub AreaSelector);
 
-guard!(FloodAreaFilter, |request| selected_floods(request).await.map(Self));
+guard!(FloodAreaFilter, |request| flood_selector(request).await.map(Self));
 
 impl Part for FloodAreaFilter {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
@@ -69,23 +69,23 @@ impl Part for FloodAreaFilter {
     }
 }
 
-/// The cities of the interface. They are known on every installation.
+/// The cities of the interface, known on every installation.
 const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
 
-async fn selected_floods(request: &Request<'_>) -> Result<AreaSelector, Problem> {
+async fn flood_selector(request: &Request<'_>) -> Result<AreaSelector, Problem> {
     let (config, query) = (managed::<Config>(request)?, Query::for_request(request));
     let configured = config.areas.selectable(LayerKind::Floods);
     if configured.city.is_empty() || query.get("city")?.is_none() {
-        return selected(request, LayerKind::Floods).await;
+        return area_selector(request, LayerKind::Floods).await;
     }
     let areas = managed::<Follower>(request)?.areas();
-    let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::late)??;
+    let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::slow_store)??;
     let known = configured.city.iter().chain(&config.areas.cities).map(String::as_str).chain(CITIES);
-    covered_or_known(query, configured, known, &areas)
+    known_city_selector(query, configured, known, &areas)
 }
 
-/// Reads the parameters as codes of these areas, or as a city that is known.
-fn covered_or_known<'a>(
+/// Reads the parameters as codes of loaded areas, or as a known city.
+fn known_city_selector<'a>(
     query: Query<'_>,
     configured: &Selectable,
     known: impl Iterator<Item = &'a str>,
@@ -94,7 +94,7 @@ fn covered_or_known<'a>(
     let cities = areas.codes().map(|(city, _)| city.as_str());
     let city = one_of(query, "city", "a city", cities.chain(known))?;
     if city.as_deref().is_some_and(|city| areas.has_city(city)) {
-        return among(query, configured, areas);
+        return loaded_selector(query, configured, areas);
     }
     let regions = areas.codes().map(|(_, region)| region.as_str());
     let region = if areas.is_empty() {
@@ -105,30 +105,33 @@ fn covered_or_known<'a>(
     Ok(AreaSelector { city, region })
 }
 
-async fn selected(request: &Request<'_>, kind: LayerKind) -> Result<AreaSelector, Problem> {
+async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSelector, Problem> {
     let (config, query) = (managed::<Config>(request)?, Query::for_request(request));
     let configured = config.areas.selectable(kind);
-    let is_everything = query.get("city")?.is_none() && query.get("admin")?.is_none();
+    let is_unfiltered = query.get("city")?.is_none() && query.get("admin")?.is_none();
     match describe(kind).offer {
-        Offer::Loaded if !is_everything => {
+        Offer::Loaded if !is_unfiltered => {
             let areas = managed::<Follower>(request)?.areas();
-            let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::late)??;
-            if areas.is_empty() { selector(query, configured) } else { among(query, configured, &areas) }
+            let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::slow_store)??;
+            if areas.is_empty() {
+                configured_selector(query, configured)
+            } else {
+                loaded_selector(query, configured, &areas)
+            }
         }
-        Offer::AlsoCities if !is_everything => match selector(query, configured) {
-            // It may be a city of the data.
+        Offer::AlsoCities if !is_unfiltered => match configured_selector(query, configured) {
+            // It may be a city in the data.
             Err(_) => {
                 let areas = managed::<Follower>(request)?.areas();
                 let areas = timeout(config.limits.timeout, areas).await.ok().and_then(Result::ok);
-                selector(query, &with_cities(configured, areas.as_deref()))
+                configured_selector(query, &with_cities(configured, areas.as_deref()))
             }
             known => known,
         },
-        _ => selector(query, configured),
+        _ => configured_selector(query, configured),
     }
 }
 
-/// Returns the codes with the cities of the areas.
 fn with_cities(configured: &Selectable, areas: Option<&AreaSet>) -> Selectable {
     let mut all = configured.clone();
     let codes = areas.into_iter().flat_map(AreaSet::codes);
@@ -138,16 +141,18 @@ fn with_cities(configured: &Selectable, areas: Option<&AreaSet>) -> Selectable {
     all
 }
 
-/// Reads the parameters as codes of these areas.
-fn among(query: Query<'_>, configured: &Selectable, areas: &AreaSet) -> Result<AreaSelector, Problem> {
+fn loaded_selector(
+    query: Query<'_>,
+    configured: &Selectable,
+    areas: &AreaSet,
+) -> Result<AreaSelector, Problem> {
     let cities = areas.codes().map(|(city, _)| city.as_str());
     let city = if configured.city.is_empty() { None } else { one_of(query, "city", "a city", cities)? };
-    let in_city = areas.codes().filter(|(of, _)| city.as_ref().is_none_or(|city| city == of));
+    let in_city = areas.codes().filter(|(code, _)| city.as_ref().is_none_or(|city| city == code));
     let region = one_of(query, "admin", "a province", in_city.map(|(_, region)| region.as_str()))?;
     Ok(AreaSelector { city, region })
 }
 
-/// Reads a parameter, which must be one of these codes.
 fn one_of<'a>(
     query: Query<'_>,
     name: &'static str,
@@ -166,10 +171,10 @@ fn one_of<'a>(
     Ok(query.one_of(name, &codes)?.map(|&code| code.to_owned()))
 }
 
-fn selector(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, Problem> {
+fn configured_selector(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, Problem> {
     Ok(AreaSelector {
         city: if selectable.city.is_empty() {
-            // A parameter that the resource does not have is ignored like any unknown parameter.
+            // Ignored like any unknown parameter, because the resource does not support it.
             None
         } else {
             query.one_of("city", &selectable.city)?.cloned()
@@ -187,7 +192,7 @@ mod tests {
     fn a_known_city_without_an_area_selects_nothing_and_an_unknown_one_is_refused() {
         let selectable = Selectable { city: vec!["jbd".into()], admin: vec!["ID-JK".into()] };
         let select = |text: &'static str, areas: &AreaSet| {
-            covered_or_known(Query::new(text), &selectable, CITIES.into_iter(), areas)
+            known_city_selector(Query::new(text), &selectable, CITIES.into_iter(), areas)
         };
         let mut areas: Vec<_> = fixture::areas().iter().cloned().collect();
         "mnl".clone_into(&mut areas[0].city_code);

@@ -1,4 +1,4 @@
-//! Parameters that select a part of the map.
+//! Query parameters for parts of the map.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,12 @@ use super::parameter::one_of;
 use crate::config::Config;
 use crate::model::{AreaId, AreaLevel, BoundingBox, digits};
 
-/// `bbox`: a part of the map, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BboxParam(pub Option<BoundingBox>);
 
 impl QueryParameter for BboxParam {
     const NAME: &'static str = "bbox";
-    const SAYS: &'static str = "Only what touches this part of the map: `west,south,east,north` in degrees. A west that is \
+    const DESCRIPTION: &'static str = "Only what touches this part of the map: `west,south,east,north` in degrees. A west that is \
                                 greater than the east crosses the 180th meridian. The sides are moved outwards to the next \
                                 hundredth of a degree.";
 
@@ -32,68 +31,64 @@ impl QueryParameter for BboxParam {
         let Some(value) = value else { return Ok(Self(None)) };
         let numbers: Vec<f64> =
             value.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| must)?;
-        let found = numbers.try_into().ok().and_then(BoundingBox::around);
-        found.map(|found| Self(Some(found))).ok_or_else(|| must.to_owned())
+        let bbox = numbers.try_into().ok().and_then(BoundingBox::around);
+        bbox.map(|bbox| Self(Some(bbox))).ok_or_else(|| must.to_owned())
     }
 }
 
-/// How many areas a request names at most.
-const MOST_IDS: usize = 100;
+const MAX_IDS: usize = 100;
 
-/// `ids`: only these areas, or absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AreaIds(pub Option<BTreeSet<AreaId>>);
 
 impl QueryParameter for AreaIds {
     const NAME: &'static str = "ids";
-    const SAYS: &'static str = "Only these local areas: up to 100 `area_id` with commas between them. An unknown one is ignored. \
+    const DESCRIPTION: &'static str = "Only these local areas: up to 100 `area_id` with commas between them. An unknown one is ignored. \
                                 Without effect on other levels.";
 
     fn schema(_: &Config) -> Value {
-        let pattern = format!(r"^\d{{1,18}}(,\d{{1,18}}){{0,{}}}$", MOST_IDS - 1);
+        let pattern = format!(r"^\d{{1,18}}(,\d{{1,18}}){{0,{}}}$", MAX_IDS - 1);
         json!({ "type": "string", "pattern": pattern, "examples": ["5,6,7"] })
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        let must = || format!("must be 1 to {MOST_IDS} area_id with commas between them");
+        let must = || format!("must be 1 to {MAX_IDS} area_id with commas between them");
         let Some(value) = value else { return Ok(Self(None)) };
         let ids: Vec<AreaId> =
             value.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| must())?;
-        if ids.len() > MOST_IDS { Err(must()) } else { Ok(Self(Some(ids.into_iter().collect()))) }
+        if ids.len() > MAX_IDS { Err(must()) } else { Ok(Self(Some(ids.into_iter().collect()))) }
     }
 }
 
-/// `zoom`: for which zoom a map is drawn. Required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Zoom(pub u8);
 
 impl QueryParameter for Zoom {
     const NAME: &'static str = "zoom";
-    const SAYS: &'static str = "The zoom of the map, in whole steps: at zoom 0 the world is 256 pixels wide, at each further one \
+    const DESCRIPTION: &'static str = "The zoom of the map, in whole steps: at zoom 0 the world is 256 pixels wide, at each further one \
                                 twice as wide.";
     const REQUIRED: bool = true;
 
     fn schema(_: &Config) -> Value {
-        json!({ "type": "integer", "minimum": 0, "maximum": MOST_ZOOM, "examples": [13] })
+        json!({ "type": "integer", "minimum": 0, "maximum": MAX_ZOOM, "examples": [13] })
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
         let zoom = value.and_then(digits).and_then(|zoom| u8::try_from(zoom).ok());
-        let must = || format!("must be a whole number from 0 to {MOST_ZOOM}");
-        zoom.filter(|zoom| *zoom <= MOST_ZOOM).map(Self).ok_or_else(must)
+        let must = || format!("must be a whole number from 0 to {MAX_ZOOM}");
+        zoom.filter(|zoom| *zoom <= MAX_ZOOM).map(Self).ok_or_else(must)
     }
 }
 
-/// The largest zoom of maps.
-const MOST_ZOOM: u8 = 22;
+const MAX_ZOOM: u8 = 22;
 
-/// `level`: which outlines are requested. **Default: `area`**
+/// `level`: the level of the requested boundaries. **Default: `area`**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Level(pub AreaLevel);
 
 impl QueryParameter for Level {
     const NAME: &'static str = "level";
-    const SAYS: &'static str = "Local areas, the larger areas that they are parts of, or cities.";
+    const DESCRIPTION: &'static str = "Local areas, the larger areas that they are parts of, or cities.";
 
     fn schema(_: &Config) -> Value {
         let names = AreaLevel::ALL.map(AreaLevel::name);
@@ -106,13 +101,12 @@ impl QueryParameter for Level {
     }
 }
 
-/// `lat`: a latitude. Required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Latitude(pub f64);
 
 impl QueryParameter for Latitude {
     const NAME: &'static str = "lat";
-    const SAYS: &'static str = "The latitude in degrees.";
+    const DESCRIPTION: &'static str = "The latitude in degrees.";
     const REQUIRED: bool = true;
 
     fn schema(_: &Config) -> Value {
@@ -120,17 +114,16 @@ impl QueryParameter for Latitude {
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        degrees(value, 90.0).map(Self)
+        parse_degrees(value, 90.0).map(Self)
     }
 }
 
-/// `lng`: a longitude. Required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Longitude(pub f64);
 
 impl QueryParameter for Longitude {
     const NAME: &'static str = "lng";
-    const SAYS: &'static str = "The longitude in degrees.";
+    const DESCRIPTION: &'static str = "The longitude in degrees.";
     const REQUIRED: bool = true;
 
     fn schema(_: &Config) -> Value {
@@ -138,17 +131,17 @@ impl QueryParameter for Longitude {
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        degrees(value, 180.0).map(Self)
+        parse_degrees(value, 180.0).map(Self)
     }
 }
 
-/// `long`: a longitude, by the name that `PetaBencana`'s clients give it. Required.
+/// `long`: a longitude, as `PetaBencana`'s clients call it. Required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LongParam(pub f64);
 
 impl QueryParameter for LongParam {
     const NAME: &'static str = "long";
-    const SAYS: &'static str = Longitude::SAYS;
+    const DESCRIPTION: &'static str = Longitude::DESCRIPTION;
     const REQUIRED: bool = true;
 
     fn schema(config: &Config) -> Value {
@@ -156,17 +149,17 @@ impl QueryParameter for LongParam {
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        degrees(value, 180.0).map(Self)
+        parse_degrees(value, 180.0).map(Self)
     }
 }
 
-/// `admin`: the identifier of one province or city on the map. Required.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Admin(pub String);
 
 impl QueryParameter for Admin {
     const NAME: &'static str = "admin";
-    const SAYS: &'static str = "The `code` of a province of `/cities`, or the `id` of a city of `/regions`.";
+    const DESCRIPTION: &'static str =
+        "The `code` of a province of `/cities`, or the `id` of a city of `/regions`.";
     const REQUIRED: bool = true;
 
     fn schema(_: &Config) -> Value {
@@ -178,7 +171,7 @@ impl QueryParameter for Admin {
     }
 }
 
-fn degrees(value: Option<&str>, most: f64) -> Result<f64, String> {
+fn parse_degrees(value: Option<&str>, most: f64) -> Result<f64, String> {
     let degrees = value.ok_or("is required")?.parse().ok();
     let must = || format!("must be a number of degrees from -{most} to {most}");
     degrees.filter(|degrees: &f64| degrees.abs() <= most).ok_or_else(must)

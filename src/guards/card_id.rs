@@ -11,16 +11,11 @@ use crate::schema;
 
 const NAME: &str = "cardId";
 
-/// The segment `:cardId` of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CardIdParam<'r>(&'r str);
 
 impl CardIdParam<'_> {
-    /// Returns the identifier.
-    ///
-    /// # Errors
-    ///
-    /// 400 if it is not an identifier, or longer than `cards.max_id_length`.
+    /// Returns the identifier, or a 400 if it is invalid or longer than `cards.max_id_length`.
     pub(crate) fn read(self, config: &Config) -> Result<CardId, Problem> {
         let id = config.cards.max_id_length.read(self.0);
         id.map_err(|error| Problem::invalid(Source::Params, NAME, error))

@@ -12,13 +12,12 @@ use crate::model::digits;
 use crate::openapi::{Interface, Operation, Part};
 use crate::schema;
 
-/// `since`: the cursor of an earlier response, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SinceCursor(pub Option<Cursor>);
 
 impl QueryParameter for SinceCursor {
     const NAME: &'static str = "since";
-    const SAYS: &'static str = "The cursor of the last response; without it all states.";
+    const DESCRIPTION: &'static str = "The cursor of the last response; without it all states.";
 
     fn schema(_: &Config) -> Value {
         json!({ "type": "string", "pattern": schema::CURSOR, "examples": ["1b2c3d4e5f607182.12.40.7.1"] })
@@ -29,30 +28,30 @@ impl QueryParameter for SinceCursor {
     }
 }
 
-/// `wait`: how long the response may wait for a change, in seconds. **Default: not at all**
+/// `wait`: how long the response may wait for a change, in seconds. **Default: 0**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wait(pub Duration);
 
 impl Wait {
-    const LONGEST: u64 = 30;
+    const MAX_SECONDS: u64 = 30;
 }
 
 impl QueryParameter for Wait {
     const NAME: &'static str = "wait";
-    const SAYS: &'static str = "How long to wait for a change, in seconds.";
+    const DESCRIPTION: &'static str = "How long to wait for a change, in seconds.";
 
     fn schema(_: &Config) -> Value {
-        json!({ "type": "integer", "minimum": 0, "maximum": Self::LONGEST, "default": 0 })
+        json!({ "type": "integer", "minimum": 0, "maximum": Self::MAX_SECONDS, "default": 0 })
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        let seconds = value.map_or(Some(0), digits).filter(|seconds| *seconds <= Self::LONGEST);
-        let must = || format!("must be a whole number of seconds from 0 to {}", Self::LONGEST);
+        let seconds = value.map_or(Some(0), digits).filter(|seconds| *seconds <= Self::MAX_SECONDS);
+        let must = || format!("must be a whole number of seconds from 0 to {}", Self::MAX_SECONDS);
         seconds.map(|seconds| Self(Duration::from_secs(seconds))).ok_or_else(must)
     }
 }
 
-/// The header `Last-Event-ID`, which browsers send when they connect again; absent also if it is no cursor.
+/// The header `Last-Event-ID`, which browsers send when they reconnect; an invalid cursor counts as absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LastEventId(pub Option<Cursor>);
 

@@ -17,13 +17,13 @@ pub struct Authorized<P> {
     permission: PhantomData<P>,
 }
 
-/// A caller with a valid credential, whatever it allows.
+/// A caller with any valid credential.
 #[derive(Clone, Debug)]
 pub(crate) struct Authenticated(pub Credential);
 
 /// A permission that a route can require.
 pub trait Permission: Send + Sync + 'static {
-    /// A credential needs one of these scopes.
+    /// The scopes, of which a credential needs one.
     const SCOPES: &'static [Scope];
 }
 
@@ -35,7 +35,7 @@ pub struct FloodsWrite;
 #[derive(Clone, Copy, Debug)]
 pub struct CardsRead;
 
-/// The permission to make cards and to send their reports.
+/// The permission to create cards and to send their reports.
 #[derive(Clone, Copy, Debug)]
 pub struct CardsWrite;
 

@@ -9,8 +9,7 @@ use crate::photos::ImageType;
 const NAME: &str = "file_type";
 const HEADER: &str = "Content-Type";
 
-/// The media type that an image will be sent as: the query parameter `file_type`, else the header `Content-Type`, else
-/// `image/jpeg`.
+/// The media type of an announced image: the query parameter `file_type`, else the header `Content-Type`, else `image/jpeg`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileType(pub ImageType);
 
@@ -19,16 +18,16 @@ guard!(FileType, |request| file_type(request).map(Self));
 impl Part for FileType {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         let types = json!({ "type": "string", "enum": ImageType::NAMES.map(|(name, _)| name) });
-        // OpenAPI ignores header parameters named `Content-Type`.
-        let says = "The type the image will be sent as; without it the header `Content-Type` says so, else it is `image/jpeg`.";
-        operation.parameter(Parameter::query(NAME, says, types));
+        // OpenAPI ignores header parameters with the name `Content-Type`.
+        let description = "The type of the image. Default: the header `Content-Type`, else `image/jpeg`.";
+        operation.parameter(Parameter::query(NAME, description, types));
         operation.error(400, "`Content-Type` names a type that no image can have.");
     }
 }
 
 fn file_type(request: &Request<'_>) -> Result<ImageType, Problem> {
-    if let Some(asked) = Query::for_request(request).get(NAME)? {
-        return ImageType::named(&asked).ok_or_else(|| unknown(Source::Query, NAME));
+    if let Some(name) = Query::for_request(request).get(NAME)? {
+        return ImageType::named(&name).ok_or_else(|| unknown(Source::Query, NAME));
     }
     match request.headers().get_one(HEADER) {
         None => Ok(ImageType::Jpeg),
@@ -36,12 +35,12 @@ fn file_type(request: &Request<'_>) -> Result<ImageType, Problem> {
     }
 }
 
-/// Returns the image type that the header names; JPEG if the header has a value that HTTP libraries send by default.
+/// Returns the image type of the header. Values that HTTP libraries send by default count as JPEG.
 fn from_header(text: &str) -> Result<ImageType, Problem> {
     let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let says_nothing =
+    let is_default =
         ["", "application/json", "application/x-www-form-urlencoded"].contains(&essence.as_str());
-    let found = ImageType::named(&essence).or_else(|| says_nothing.then_some(ImageType::Jpeg));
+    let found = ImageType::named(&essence).or_else(|| is_default.then_some(ImageType::Jpeg));
     found.ok_or_else(|| unknown(Source::Headers, HEADER))
 }
 
@@ -55,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_header_names_an_image_or_nothing() {
+    fn the_header_is_an_image_type_or_a_default_of_libraries() {
         for (text, expected) in [
             ("IMAGE/PNG", ImageType::Png),
             ("image/webp; q=1", ImageType::Webp),

@@ -13,41 +13,37 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 const AREA: &str = "area_id";
 const TIME: &str = "time";
 
-/// The entry of a feed whose address was requested: the query has the parameters `area_id` and `time`, and no format. `None`
-/// for any other request, and if no enabled format has entries.
+/// The feed entry that a request is for: the query contains `area_id` and `time`, and no format. `None` for any other request,
+/// and if no enabled format has entries.
 #[derive(Clone, Debug)]
-pub(crate) struct FloodEntry(pub Option<Entry>);
+pub(crate) struct FloodEntry(pub Option<FeedEntry>);
 
-/// An entry of a feed.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    /// The area.
+pub(crate) struct FeedEntry {
     pub area: AreaId,
-    /// The second in which its state was set.
     pub since: Timestamp,
-    /// The format for a single entry.
     pub format: Arc<dyn Format>,
 }
 
 guard!(FloodEntry, |request| {
     match BareAddresses::format(request) {
         Some(_) => Ok(None),
-        None => managed(request).and_then(|formats| entry(Query::for_request(request), formats)),
+        None => managed(request).and_then(|formats| requested_entry(Query::for_request(request), formats)),
     }
     .map(Self)
 });
 
 impl Part for FloodEntry {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let Some(format) = format(interface.formats) else { return };
-        let says = "Together with `time`, and if no format is given, returns the single alert that an entry of the feed \
+        let Some(format) = entry_format(interface.formats) else { return };
+        let description = "Together with `time`, and if no format is given, returns the single alert that an entry of the feed \
                     links to. Otherwise ignored.";
         let area = json!({ "type": "string", "examples": ["5"] });
-        operation.parameter(Parameter::query(AREA, says, area));
-        let says = "When the state of `area_id` was set; a plus sign is encoded as %2B.";
+        operation.parameter(Parameter::query(AREA, description, area));
+        let description = "When the state of `area_id` was set; a plus sign is encoded as %2B.";
         operation.parameter(Parameter::query(
             TIME,
-            says,
+            description,
             json!({ "type": "string", "examples": ["2016-12-19T20:52:52+07:00"] }),
         ));
         operation.response(format.media_type(), format.schema(LayerKind::Floods));
@@ -58,18 +54,17 @@ impl Part for FloodEntry {
     }
 }
 
-/// Returns the format for single entries.
-fn format(formats: &FormatRegistry) -> Option<Arc<dyn Format>> {
-    formats.carrying(LayerKind::Floods).find_map(|format| format.entry_format())
+fn entry_format(formats: &FormatRegistry) -> Option<Arc<dyn Format>> {
+    formats.supporting(LayerKind::Floods).find_map(|format| format.entry_format())
 }
 
-fn entry(query: Query<'_>, formats: &FormatRegistry) -> Result<Option<Entry>, Problem> {
+fn requested_entry(query: Query<'_>, formats: &FormatRegistry) -> Result<Option<FeedEntry>, Problem> {
     if query.get("format")?.is_some() || query.get("geoformat")?.is_some() {
         return Ok(None);
     }
     let (Some(area), Some(time)) = (query.get(AREA)?, query.get(TIME)?) else { return Ok(None) };
-    let Some(format) = format(formats) else { return Ok(None) };
+    let Some(format) = entry_format(formats) else { return Ok(None) };
     let area = area.parse().map_err(|error| Problem::invalid(Source::Query, AREA, error))?;
     let time = Timestamp::parse(&time).map_err(|error| Problem::invalid(Source::Query, TIME, error))?;
-    Ok(Some(Entry { area, since: time.floor(Duration::from_secs(1)), format }))
+    Ok(Some(FeedEntry { area, since: time.floor(Duration::from_secs(1)), format }))
 }

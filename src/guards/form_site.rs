@@ -7,22 +7,21 @@ use url::Url;
 use super::managed;
 use crate::config::Config;
 
-/// Which site a form was sent from, as the browser reports it.
+/// The site from which a form was sent, as the browser reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FormSite {
-    /// A page of this service, by `Sec-Fetch-Site`, which pages cannot set.
+    /// A page of this service, by `Sec-Fetch-Site`, which scripts cannot set.
     SameOrigin,
-    /// No page, by the same header: the person has entered the address.
+    /// No page, by the same header: the user has entered the address.
     NoSite,
-    /// Another site.
     Foreign,
-    /// The browser does not report it: an old one, one that uses plain HTTP, or another program. `Origin` names no other site.
+    /// Not reported: by an old browser, over plain HTTP, or by another program. No `Origin` contradicts this service.
     Unknown,
 }
 
 impl FormSite {
-    /// Returns the site of a request. If `Sec-Fetch-Site` is there, it alone decides. Otherwise an `Origin` counts: pages of this service
-    /// have that of `Host` or of `base_url`, or `null`, because they send no referrer.
+    /// Returns the site of a request. `Sec-Fetch-Site` decides alone, if present. Otherwise `Origin` does: for pages of this
+    /// service it is that of `Host` or `base_url`, or `null`, because they send no referrer.
     pub(crate) fn new(request: &Request<'_>) -> Self {
         let mut sites = request.headers().get("Sec-Fetch-Site");
         match (sites.next(), sites.next()) {
@@ -34,9 +33,9 @@ impl FormSite {
         let is_own = |origin: &str| {
             let origin = Url::parse(origin).ok();
             let Some(host) = origin.as_ref().and_then(Url::host_str) else { return false };
-            let asked = request.host().map(|host| host.domain().as_str());
+            let host_header = request.host().map(|host| host.domain().as_str());
             let public = managed::<Config>(request).map(|config| config.base_url.host());
-            asked.is_some_and(|asked| asked.eq_ignore_ascii_case(host))
+            host_header.is_some_and(|asked| asked.eq_ignore_ascii_case(host))
                 || public.is_ok_and(|public| public.eq_ignore_ascii_case(host))
         };
         let mut origins = request.headers().get("Origin");

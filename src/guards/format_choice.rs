@@ -16,19 +16,18 @@ use crate::openapi::{Interface, Operation, Parameter, Part, layer_schema};
 use crate::schema;
 use crate::schema::resources::MapResource;
 
-/// What the parameter `geoformat` says.
-const NAME: &str = "The format; without it the first of `format`, else what `Accept` asks for.";
+const GEOFORMAT_DESCRIPTION: &str =
+    "The format; without it the first of `format`, else what `Accept` asks for.";
 
 /// The format chosen by the query parameters `format` (the container) and `geoformat` (the name of the format).
 ///
-/// If only one of them is given, the other follows from it. If neither is given, the format that the header `Accept` prefers is
-/// used; among equals, the configured default comes first. If the header accepts none of the formats, the default is used,
-/// because existing clients send careless headers and expect it.
+/// Each parameter implies the other. Without both, the header `Accept` decides; among equals, the configured default comes first.
+/// If the header accepts none of the formats, the default is used, because existing clients send careless headers and expect it.
 ///
 /// A format that also exists without the envelope ([`Format::bare`]) is sent that way if `Accept` prefers that media type.
 ///
-/// The route is also served at its address with the name of a format, such as `/floods.geojson`. That name chooses the format
-/// then, and the document comes without the envelope; `format` and `geoformat` may not contradict it.
+/// The route is also served at its path with the name of a format, such as `/floods.geojson`. Then that name chooses the format,
+/// and the document comes without the envelope; `format` and `geoformat` must not contradict it.
 #[derive(Clone, Debug)]
 pub struct FormatChoice<R> {
     /// The format, which supports the layers of the resource.
@@ -43,11 +42,11 @@ impl<'r, R: MapResource> FromRequest<'r> for FormatChoice<R> {
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let format = managed::<FormatRegistry>(request).and_then(|registry| {
             let accept = || Accept::new(request.headers().get("Accept"));
-            let formats: Vec<_> = registry.carrying(R::DESCRIPTION.kind).collect();
+            let formats: Vec<_> = registry.supporting(R::DESCRIPTION.kind).collect();
             if let Some(name) = BareAddresses::format(request) {
-                return in_address(Query::for_request(request), name, &formats);
+                return format_in_path(Query::for_request(request), name, &formats);
             }
-            let format = choice(Query::for_request(request), accept, &formats)?;
+            let format = choose(Query::for_request(request), accept, &formats)?;
             Ok(format.bare().filter(|bare| accept().prefers(&**bare, &*format)).unwrap_or(format))
         });
         Problem::outcome(request, format.map(|format| Self { format, resource: PhantomData }))
@@ -57,14 +56,14 @@ impl<'r, R: MapResource> FromRequest<'r> for FormatChoice<R> {
 impl<R: MapResource> Part for FormatChoice<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let kind = R::DESCRIPTION.kind;
-        let formats: Vec<_> = interface.formats.carrying(kind).collect();
-        let says = format!(
-            "{NAME} The name of a format after the path (`/floods.geojson`) chooses it too, without the envelope."
+        let formats: Vec<_> = interface.formats.supporting(kind).collect();
+        let description = format!(
+            "{GEOFORMAT_DESCRIPTION} The name of a format after the path (`/floods.geojson`) chooses it too, without the envelope."
         );
-        describe(&formats, &says, operation);
+        describe_parameters(&formats, &description, operation);
         operation.formats = formats.iter().map(|format| format.name().to_owned()).collect();
         let schema = |format: &dyn Format| schema::reference(&layer_schema(kind, format));
-        gives(operation, formats.iter().map(|format| (&***format, schema(&***format))), kind);
+        describe_responses(operation, formats.iter().map(|format| (&***format, schema(&***format))), kind);
         for format in formats {
             if let Some(bare) = format.bare() {
                 operation.response(bare.media_type(), schema(&**format));
@@ -73,9 +72,9 @@ impl<R: MapResource> Part for FormatChoice<R> {
     }
 }
 
-/// The format for one alert: the document that the feeds link to, or any other enabled format but the feeds. It is chosen as by
-/// [`FormatChoice`]. An address that ends in [`DOCUMENT`] always has the document, as the feeds promise: some readers fetch only
-/// links that end so.
+/// The format for one alert: the document that the feeds link to, or any other enabled format except the feeds. Chosen like
+/// [`FormatChoice`]. A path that ends in [`DOCUMENT`] always returns the document, because some readers of feeds fetch only links
+/// that end so.
 #[derive(Clone, Debug)]
 pub(crate) struct AlertFormat(pub Arc<dyn Format>);
 
@@ -87,7 +86,7 @@ guard!(AlertFormat, |request| {
             }
             let formats = alert_formats(registry);
             let accept = || Accept::new(request.headers().get("Accept"));
-            choice(Query::for_request(request), accept, &formats.iter().collect::<Vec<_>>())
+            choose(Query::for_request(request), accept, &formats.iter().collect::<Vec<_>>())
         })
         .map(Self)
 });
@@ -95,11 +94,13 @@ guard!(AlertFormat, |request| {
 impl Part for AlertFormat {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let formats = alert_formats(interface.formats);
-        let says = format!("{NAME} `.{DOCUMENT}` after the identifier chooses the CAP document.");
-        describe(&formats.iter().collect::<Vec<_>>(), &says, operation);
+        let description =
+            format!("{GEOFORMAT_DESCRIPTION} `.{DOCUMENT}` after the identifier chooses the CAP document.");
+        describe_parameters(&formats.iter().collect::<Vec<_>>(), &description, operation);
         operation.formats = document(interface.formats).map(|_| DOCUMENT.to_owned()).into_iter().collect();
         let kind = LayerKind::Alerts;
-        let registered = |format: &dyn Format| interface.formats.carrying(kind).any(|of| **of == *format);
+        let registered =
+            |format: &dyn Format| interface.formats.supporting(kind).any(|other| **other == *format);
         let schema = |format: &dyn Format| {
             if registered(format) {
                 schema::reference(&layer_schema(kind, format))
@@ -107,23 +108,23 @@ impl Part for AlertFormat {
                 format.schema(kind)
             }
         };
-        gives(operation, formats.iter().map(|format| (&**format, schema(&**format))), kind);
+        describe_responses(operation, formats.iter().map(|format| (&**format, schema(&**format))), kind);
     }
 }
 
-/// Describes the responses in these formats. Those that are enveloped JSON of one media type are one response whose result has
-/// alternatives: generators of clients then find the alternative by the member `type`.
-fn gives<'f>(
+/// Describes the responses in these formats. Enveloped JSON formats of one media type become one response with alternatives, so
+/// that generated clients choose by the member `type`.
+fn describe_responses<'f>(
     operation: &mut Operation,
     formats: impl Iterator<Item = (&'f dyn Format, Value)>,
     kind: LayerKind,
 ) {
-    let mut given: IndexMap<(&str, bool), Vec<_>> = IndexMap::new();
+    let mut groups: IndexMap<(&str, bool), Vec<_>> = IndexMap::new();
     for (format, schema) in formats {
         let key = (format.media_type(), format.container() == Container::JSON);
-        given.entry(key).or_default().push((format, schema));
+        groups.entry(key).or_default().push((format, schema));
     }
-    for ((media_type, is_enveloped), formats) in given {
+    for ((media_type, is_enveloped), formats) in groups {
         if is_enveloped {
             operation.response(media_type, schema::enveloped(alternatives(formats, kind)));
         } else {
@@ -134,7 +135,6 @@ fn gives<'f>(
     }
 }
 
-/// Returns the schema of a result in one of these formats.
 fn alternatives(formats: Vec<(&dyn Format, Value)>, kind: LayerKind) -> Value {
     let kinds: Option<Map<String, Value>> = formats
         .iter()
@@ -153,21 +153,19 @@ fn alternatives(formats: Vec<(&dyn Format, Value)>, kind: LayerKind) -> Value {
     }
 }
 
-/// How the address of the document of an alert ends, after a dot.
 const DOCUMENT: &str = Container::XML.0;
 
-/// Returns the formats for one alert, the preferred one first.
 fn alert_formats(registry: &FormatRegistry) -> Vec<Arc<dyn Format>> {
-    let others = registry.carrying(LayerKind::Alerts).filter(|format| format.entry_format().is_none());
+    let others = registry.supporting(LayerKind::Alerts).filter(|format| format.entry_format().is_none());
     document(registry).into_iter().chain(others.cloned()).collect()
 }
 
-/// Returns the format of the documents that the feeds of alerts link to; `None` if no feed is enabled.
+/// Returns the format of the documents that the feeds link to; `None` if no feed is enabled.
 fn document(registry: &FormatRegistry) -> Option<Arc<dyn Format>> {
-    registry.carrying(LayerKind::Alerts).find_map(|format| format.entry_format())
+    registry.supporting(LayerKind::Alerts).find_map(|format| format.entry_format())
 }
 
-/// Returns the format of the document, for an address that ends in [`DOCUMENT`]. Parameters may only repeat the choice.
+/// Returns the format for a path that ends in [`DOCUMENT`]. Parameters may only repeat that choice.
 fn alert_document(registry: &FormatRegistry, query: Query<'_>) -> Result<Arc<dyn Format>, Problem> {
     let format = document(registry).ok_or_else(|| Problem::internal("no feed of alerts is enabled"))?;
     query.one_of("format", &[format.container().0])?;
@@ -175,53 +173,49 @@ fn alert_document(registry: &FormatRegistry, query: Query<'_>) -> Result<Arc<dyn
     Ok(format)
 }
 
-/// Returns the containers of the formats, each once.
 fn containers(formats: &[&Arc<dyn Format>]) -> Vec<&'static str> {
     let containers: IndexSet<_> = formats.iter().map(|format| format.container().0).collect();
     containers.into_iter().collect()
 }
 
-/// Describes the parameters that choose among these formats.
-fn describe(formats: &[&Arc<dyn Format>], says: &str, operation: &mut Operation) {
+fn describe_parameters(formats: &[&Arc<dyn Format>], description: &str, operation: &mut Operation) {
     let names: Vec<_> = formats.iter().map(|format| format.name()).collect();
-    for (name, says, values) in [
+    for (name, description, values) in [
         (
             "format",
             "The kind of document; it follows from `geoformat` where that is given.",
             json!(containers(formats)),
         ),
-        ("geoformat", says, json!(names)),
+        ("geoformat", description, json!(names)),
     ] {
-        operation.parameter(Parameter::query(name, says, json!({ "type": "string", "enum": values })));
+        operation.parameter(Parameter::query(name, description, json!({ "type": "string", "enum": values })));
     }
     operation.cached_response();
 }
 
-/// Chooses among formats, of which the first is the default, and returns the chosen one as it is now.
-fn choice(
+/// Chooses a format, by default the first, and returns its current version.
+fn choose(
     query: Query<'_>,
     accept: impl FnOnce() -> Accept,
     formats: &[&Arc<dyn Format>],
 ) -> Result<Arc<dyn Format>, Problem> {
-    let format = chosen(query, accept, formats)?;
+    let format = choose_enabled(query, accept, formats)?;
     Ok(format.current().unwrap_or(format))
 }
 
-/// Returns the format that the address names, without the envelope.
-fn in_address(
+fn format_in_path(
     query: Query<'_>,
     name: &str,
     formats: &[&Arc<dyn Format>],
 ) -> Result<Arc<dyn Format>, Problem> {
     let format = formats.iter().find(|format| format.name() == name);
     let format = format.ok_or_else(|| Problem::internal("the format of the address is not enabled"))?;
-    // A parameter may only repeat it.
     query.one_of("format", &[format.container().0])?;
     query.one_of("geoformat", &[name])?;
     Ok(bare(format.current().unwrap_or_else(|| Arc::clone(format))))
 }
 
-fn chosen(
+fn choose_enabled(
     query: Query<'_>,
     accept: impl FnOnce() -> Accept,
     formats: &[&Arc<dyn Format>],
@@ -255,7 +249,7 @@ mod tests {
     use crate::formats::{alerts, builtin, cap, topojson};
 
     #[test]
-    fn either_parameter_follows_from_the_other_and_the_default_is_preferred_within_its_container() {
+    fn each_parameter_implies_the_other_and_the_default_wins_within_its_container() {
         let notices = alerts::Notices::new(alerts::Options::default(), cap::Options::default());
         let known = builtin(topojson::Options::default(), cap::Options::default(), notices);
         let enabled = ["topojson", "geojson", "cap"].map(str::to_owned);
@@ -269,8 +263,8 @@ mod tests {
             ("format=xml&geoformat=geojson", "topojson", None),
         ] {
             let registry = FormatRegistry::new(&known, &enabled, default).unwrap();
-            let formats: Vec<_> = registry.carrying(LayerKind::Floods).collect();
-            let found = choice(Query::new(query), || Accept::new([]), &formats).ok();
+            let formats: Vec<_> = registry.supporting(LayerKind::Floods).collect();
+            let found = choose(Query::new(query), || Accept::new([]), &formats).ok();
             assert_eq!(found.as_ref().map(|format| format.name()), expected, "{query} {default}");
         }
     }

@@ -6,7 +6,7 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 
 const NAME: &str = "Idempotency-Key";
 
-/// The header `Idempotency-Key`: a UUID that identifies the request, so that repeating it changes nothing; or absent.
+/// The header `Idempotency-Key`: a UUID of the request, or absent. Repeating a request with its key changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IdempotencyKey(pub(crate) Option<u128>);
 
@@ -21,9 +21,13 @@ guard!(IdempotencyKey, |request| {
 
 impl Part for IdempotencyKey {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        let says = "A UUID of your own for the request. Repeating the request with it within a day changes nothing, and gives \
+        let description = "A UUID of your own for the request. Repeating the request with it within a day changes nothing, and gives \
             the first response again.";
-        operation.parameter(Parameter::header(NAME, says, json!({ "type": "string", "format": "uuid" })));
+        operation.parameter(Parameter::header(
+            NAME,
+            description,
+            json!({ "type": "string", "format": "uuid" }),
+        ));
         operation.error(422, "The same `Idempotency-Key` came with another request.");
     }
 }
@@ -32,7 +36,6 @@ fn invalid() -> Problem {
     Problem::invalid(Source::Headers, NAME, "must be one UUID, such as 0b0e7a4c-53ab-4b49-9f7c-1f6dd7a0f1d2")
 }
 
-/// Reads a UUID in its usual form, with or without quotation marks around it.
 fn uuid(text: &str) -> Option<u128> {
     let text = text.trim();
     let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);

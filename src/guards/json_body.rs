@@ -5,16 +5,14 @@ use rocket::tokio::time::timeout;
 use rocket::{Data, Request};
 use serde_json::Map;
 
-use super::body_headers::{announces_at_most, is_not_coded};
+use super::body_headers::{check_content_length, check_not_encoded};
 use super::managed;
 use crate::config::Config;
 use crate::http::error::{Problem, Source};
 use crate::model::duration::written;
 use crate::openapi::{Interface, Operation, Part};
 
-/// A body that is a JSON object.
-///
-/// A body without a content type is read as JSON too, as is one with the form type that curl sends by default.
+/// A body that is a JSON object. Read as JSON also without a content type, and with the form type that curl sends by default.
 #[derive(Clone, Debug)]
 pub struct JsonBody(pub Map<String, Value>);
 
@@ -23,7 +21,7 @@ impl<'r> FromData<'r> for JsonBody {
     type Error = Problem;
 
     async fn from_data(request: &'r Request<'_>, data: Data<'r>) -> Outcome<'r, Self> {
-        Problem::outcome(request, object(request, data).await.map(Self))
+        Problem::outcome(request, read_object(request, data).await.map(Self))
     }
 }
 
@@ -36,11 +34,11 @@ impl Part for JsonBody {
     }
 }
 
-async fn object(request: &Request<'_>, data: Data<'_>) -> Result<Map<String, Value>, Problem> {
-    is_not_coded(request)?;
-    may_be_json(request)?;
+async fn read_object(request: &Request<'_>, data: Data<'_>) -> Result<Map<String, Value>, Problem> {
+    check_not_encoded(request)?;
+    check_content_type(request)?;
     let limits = managed::<Config>(request)?.limits;
-    announces_at_most(request, limits.body)?;
+    check_content_length(request, limits.body)?;
     let mut body = timeout(limits.timeout, data.open(limits.body).into_bytes())
         .await
         .map_err(|_| Problem::timeout(written(limits.timeout)))?
@@ -57,14 +55,13 @@ async fn object(request: &Request<'_>, data: Data<'_>) -> Result<Map<String, Val
     }
 }
 
-/// Replaces the escape of each half of a surrogate pair that has no other half by that of U+FFFD. JavaScript makes such texts when
-/// it cuts an emoji in two.
+/// Replaces escapes of unpaired surrogates by that of U+FFFD. JavaScript creates them when it cuts an emoji in two.
 fn replace_lone_surrogates(json: &mut [u8]) {
     let mut at = 0;
-    // In valid JSON backslashes are in strings only; other JSON is refused anyway.
+    // Valid JSON has backslashes only in strings; other JSON is rejected anyway.
     while let Some(next) = json.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
         at += next;
-        at += match (escaped(&json[at..]), escaped(json.get(at + 6..).unwrap_or_default())) {
+        at += match (escaped_unit(&json[at..]), escaped_unit(json.get(at + 6..).unwrap_or_default())) {
             (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
             (Some(0xD800..=0xDFFF), _) => {
                 json[at + 2..at + 6].copy_from_slice(b"fffd");
@@ -75,8 +72,7 @@ fn replace_lone_surrogates(json: &mut [u8]) {
     }
 }
 
-/// Returns the UTF-16 unit that `\uXXXX` at the beginning stands for.
-fn escaped(json: &[u8]) -> Option<u16> {
+fn escaped_unit(json: &[u8]) -> Option<u16> {
     let digits = json.strip_prefix(b"\\u")?.get(..4)?;
     digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | (*digit as char).to_digit(16)? as u16))
 }
@@ -85,9 +81,8 @@ fn invalid(message: String) -> Problem {
     Problem::bad_request(Source::Body, &[], message)
 }
 
-/// Refuses a body if the headers say that it is not JSON.
-fn may_be_json(request: &Request<'_>) -> Result<(), Problem> {
-    // Rocket treats an unreadable content type as absent, so this reads the header itself.
+fn check_content_type(request: &Request<'_>) -> Result<(), Problem> {
+    // Rocket treats an invalid content type as absent.
     let mut kinds = request.headers().get("Content-Type");
     let is_json = match (kinds.next(), kinds.next()) {
         (None | Some(""), None) => true,
@@ -109,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_halves_of_surrogate_pairs_are_replaced() {
+    fn unpaired_surrogates_are_replaced() {
         for (json, expected) in [
             (r#""banjir \ud83d""#, "banjir \u{fffd}"),
             (r#""\ud83d\ude00""#, "😀"),
@@ -117,7 +112,7 @@ mod tests {
             (r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
             (r#""\ud83d\n\ude00""#, "\u{fffd}\n\u{fffd}"),
             (r#""\ud83d😀""#, "\u{fffd}😀"),
-            // An escaped backslash, and then no escape.
+            // An escaped backslash, followed by no escape.
             (r#""\\ud83d""#, "\\ud83d"),
             (r#""\\\ud83d""#, "\\\u{fffd}"),
             (r#""\u00e4\"\u20ac""#, "ä\"€"),

@@ -9,32 +9,31 @@ use crate::data::country::Translations;
 use crate::http::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
-/// The language of a page: of `lang`, else the first of `Accept-Language` that the country has, else the country's own. Each may
-/// name it by any code that [`Country::language`](crate::data::country::Country::language) knows.
+/// The language of a page: `lang`, else the first of `Accept-Language` that the country has, else the country's own. Accepts any
+/// code that [`Country::language`](crate::data::country::Country::language) does.
 #[derive(Clone, Debug)]
 pub(crate) struct Language(Arc<Translations>);
 
 impl Language {
-    /// Returns the code of the language (BCP 47).
+    /// Returns the code (BCP 47).
     #[must_use]
     pub(crate) fn code(&self) -> &str {
         self.0.code()
     }
 
-    /// Returns the texts in the language.
-    pub(crate) fn texts(&self) -> &Translations {
+    pub(crate) fn translations(&self) -> &Translations {
         &self.0
     }
 
-    /// Returns the language that a phone or a network names so, if the country has it.
-    pub(crate) fn named(tag: &str, config: &Config) -> Option<Self> {
+    /// Returns the country's language for a tag that a phone or a network sends.
+    pub(crate) fn from_tag(tag: &str, config: &Config) -> Option<Self> {
         config.country.data().language(tag).map(|texts| Self(Arc::clone(texts)))
     }
 
-    /// Returns the language that a reader gets also if the address names one that the country does not have.
-    pub(crate) fn for_reader(request: &Request<'_>, config: &Config) -> Self {
+    /// Returns the language of a request, ignoring a `lang` that the country does not have.
+    pub(crate) fn for_request_or_default(request: &Request<'_>, config: &Config) -> Self {
         let named = Query::for_request(request).get("lang").ok().flatten();
-        let named = named.and_then(|lang| Self::named(&lang, config));
+        let named = named.and_then(|lang| Self::from_tag(&lang, config));
         named.unwrap_or_else(|| Self::preferred(request, config))
     }
 
@@ -42,34 +41,34 @@ impl Language {
         let config = request.rocket().state::<Config>();
         let config = config.ok_or_else(|| Problem::internal("there is no configuration"))?;
         match Query::for_request(request).get("lang")? {
-            Some(lang) => named(&lang, config).map_err(|must| Problem::invalid(Source::Query, "lang", must)),
+            Some(lang) => {
+                parse_language(&lang, config).map_err(|must| Problem::invalid(Source::Query, "lang", must))
+            }
             None => Ok(Self::preferred(request, config)),
         }
     }
 
     fn preferred(request: &Request<'_>, config: &Config) -> Self {
         let lines = request.headers().get("Accept-Language");
-        let preferred = accepted(lines, |tag| Self::named(tag, config));
+        let preferred = preferred_language(lines, |tag| Self::from_tag(tag, config));
         preferred.unwrap_or_else(|| Self(Arc::clone(config.country.data().main())))
     }
 }
 
-/// Returns the language that the parameter `lang` names.
-///
-/// # Errors
-///
-/// What it must be.
-pub(super) fn named(lang: &str, config: &Config) -> Result<Language, String> {
-    Language::named(lang, config).ok_or_else(|| format!("must be one of [{}]", codes(config).join(", ")))
+pub(super) fn parse_language(lang: &str, config: &Config) -> Result<Language, String> {
+    Language::from_tag(lang, config)
+        .ok_or_else(|| format!("must be one of [{}]", language_codes(config).join(", ")))
 }
 
-/// Returns the codes of the languages that the country has.
-pub(super) fn codes(config: &Config) -> Vec<&str> {
+pub(super) fn language_codes(config: &Config) -> Vec<&str> {
     config.country.data().languages().iter().map(|texts| texts.code()).collect()
 }
 
-/// Returns the first language with texts that lines of `Accept-Language` prefer (RFC 9110 §12.5.4).
-fn accepted<'a, L>(lines: impl Iterator<Item = &'a str>, named: impl Fn(&str) -> Option<L>) -> Option<L> {
+/// Returns the language with the highest weight in `Accept-Language` (RFC 9110 §12.5.4).
+fn preferred_language<'a, L>(
+    lines: impl Iterator<Item = &'a str>,
+    named: impl Fn(&str) -> Option<L>,
+) -> Option<L> {
     let ranges = lines.flat_map(|line| line.split(',')).filter_map(|range| {
         let (tag, parameters) = range.split_once(';').unwrap_or((range, ""));
         let weight = parameters.trim().strip_prefix("q=").or(parameters.trim().strip_prefix("Q="));
@@ -77,7 +76,7 @@ fn accepted<'a, L>(lines: impl Iterator<Item = &'a str>, named: impl Fn(&str) ->
         let language = named(tag)?;
         (weight > 0.0).then_some((weight, language))
     });
-    // The first of equals counts.
+    // Among equals, the first counts.
     let best = ranges.reduce(|best, next| if next.0 > best.0 { next } else { best });
     best.map(|(_, language)| language)
 }
@@ -86,7 +85,7 @@ guard!(Language, |request| Self::for_request(request));
 
 impl Part for Language {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let schema = json!({ "type": "string", "enum": codes(interface.config) });
+        let schema = json!({ "type": "string", "enum": language_codes(interface.config) });
         operation.parameter(Parameter::query(
             "lang",
             "The language of the texts; without it the one that `Accept-Language` prefers.",
@@ -101,10 +100,10 @@ mod tests {
     use crate::data::country::Country;
 
     #[test]
-    fn the_preferred_language_of_those_that_pages_have_counts() {
+    fn the_preferred_available_language_is_chosen() {
         let country = Country::built_in();
         let named = |tag: &str| country.language(tag).map(|texts| texts.code());
-        let accepted = |lines: &[&str]| accepted(lines.iter().copied(), named);
+        let accepted = |lines: &[&str]| preferred_language(lines.iter().copied(), named);
         for (line, expected) in [
             ("", None),
             ("en-GB,en;q=0.9,id;q=0.8", Some("en")),

@@ -1,4 +1,4 @@
-//! What selects entries of the log of all areas.
+//! Query parameters for the log of all areas.
 
 use serde_json::{Value, json};
 
@@ -7,58 +7,55 @@ use crate::config::Config;
 use crate::model::{self, BatchNumber, InvalidBatchNumber, InvalidTimestamp, Timestamp, is_name};
 use crate::schema;
 
-/// `since`: the earliest time of an entry, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogSince(pub(crate) Option<Timestamp>);
 
-/// `until`: the latest time of an entry, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogUntil(pub(crate) Option<Timestamp>);
 
-/// `by`: who made the change, or absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogAuthor(pub(crate) Option<String>);
 
-/// `batch`: the number of a batch, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogBatch(pub(crate) Option<BatchNumber>);
 
 impl QueryParameter for LogSince {
     const NAME: &'static str = "since";
-    const SAYS: &'static str = "A time: only changes at it or later are listed.";
+    const DESCRIPTION: &'static str = "A time: only changes at it or later are listed.";
 
     fn schema(_: &Config) -> Value {
-        schema::moment(Self::SAYS)
+        schema::moment(Self::DESCRIPTION)
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        moment(value).map(Self)
+        parse_time(value).map(Self)
     }
 }
 
 impl QueryParameter for LogUntil {
     const NAME: &'static str = "until";
-    const SAYS: &'static str = "A time: only changes at it or earlier are listed.";
+    const DESCRIPTION: &'static str = "A time: only changes at it or earlier are listed.";
 
     fn schema(_: &Config) -> Value {
-        schema::moment(Self::SAYS)
+        schema::moment(Self::DESCRIPTION)
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        moment(value).map(Self)
+        parse_time(value).map(Self)
     }
 }
 
-fn moment(value: Option<&str>) -> Result<Option<Timestamp>, String> {
+fn parse_time(value: Option<&str>) -> Result<Option<Timestamp>, String> {
     value.map(Timestamp::parse).transpose().map_err(|error: InvalidTimestamp| error.to_string())
 }
 
 impl QueryParameter for LogAuthor {
     const NAME: &'static str = "by";
-    const SAYS: &'static str = "Who made the change: the subject of the credential, or the `username`.";
+    const DESCRIPTION: &'static str =
+        "Who made the change: the subject of the credential, or the `username`.";
 
     fn schema(_: &Config) -> Value {
-        schema::name(Self::SAYS, "bpbd")
+        schema::name(Self::DESCRIPTION, "bpbd")
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
@@ -71,7 +68,7 @@ impl QueryParameter for LogAuthor {
 
 impl QueryParameter for LogBatch {
     const NAME: &'static str = "batch";
-    const SAYS: &'static str = "The number of a batch; without it all changes.";
+    const DESCRIPTION: &'static str = "The number of a batch; without it all changes.";
 
     fn schema(_: &Config) -> Value {
         <BatchNumber as PathParameter>::schema()
@@ -84,7 +81,7 @@ impl QueryParameter for LogBatch {
 
 impl PathParameter for BatchNumber {
     const NAME: &'static str = "batch";
-    const SAYS: &'static str = "The batch.";
+    const DESCRIPTION: &'static str = "The batch.";
     const MISSING: Option<&'static str> = Some("There is no such batch.");
 
     fn schema() -> Value {

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::http::admission::bearer_token;
 use crate::http::error::Problem;
 
-/// A caller that may read the metrics: anyone, or only one with the configured token.
+/// A caller that may read the metrics: anyone, or only holders of the configured token.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MetricsReader(());
 

@@ -1,12 +1,12 @@
-//! Request guards: each reads and validates one part of a request, or refuses it with a clear message.
+//! Request guards: each reads and validates one part of a request, or rejects it with a clear message.
 //!
 //! # In your own routes
 //!
-//! A route lists what it needs as its arguments. Rocket runs the guards from left to right, and the first one that fails
-//! decides the response, by its [`Problem`](crate::http::error::Problem). So put the guard of the caller first: [`Caller`] if anyone
-//! may send the request, [`Authorized`] if it needs a scope. Read a parameter of the query as a [`QueryParam`], and a segment of the path as a
-//! [`PathParam`]. Take values that the server manages, such as the store, as `&State<…>`. [`ResponseCache`](crate::rendering::ResponseCache)
-//! is a guard as well.
+//! A route lists the guards that it needs as arguments. Rocket runs them from left to right, and the first failure decides the
+//! response, by its [`Problem`](crate::http::error::Problem). So put the guard of the caller first: [`Caller`] if anyone may send
+//! the request, [`Authorized`] if it needs a scope. Read a query parameter as a [`QueryParam`], and a segment of the path as a
+//! [`PathParam`]. Access managed state, such as the store, as `&State<…>`. [`ResponseCache`](crate::rendering::ResponseCache) is
+//! a guard as well.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -16,7 +16,7 @@
 //! use siaga::error::Problem;
 //! use siaga::guards::{Authorized, FloodsWrite, PathParam};
 //! use siaga::model::AreaId;
-//! use siaga::rendering::Answer;
+//! use siaga::rendering::ApiResponse;
 //! use siaga::stores::Store;
 //!
 //! /// How often the state of an area was changed, for those who may change it.
@@ -25,15 +25,16 @@
 //!     _authorized: Authorized<FloodsWrite>,
 //!     area: PathParam<AreaId>,
 //!     store: &State<Arc<dyn Store>>,
-//! ) -> Result<Answer, Problem> {
+//! ) -> Result<ApiResponse, Problem> {
 //!     let changes = store.flood_log(area.get()?).await?;
-//!     Answer::private_result(&changes.len())
+//!     ApiResponse::private_result(&changes.len())
 //! }
 //!
 //! let builder = Siaga::builder().mount("/", routes![count_changes]);
 //! ```
 //!
-//! In your own guard, return [`Problem::outcome`](crate::http::error::Problem::outcome) from `from_request`, so that clients get its text.
+//! In your own guard, return [`Problem::outcome`](crate::http::error::Problem::outcome) from `from_request`, so that clients get its
+//! message.
 
 mod accept;
 mod alert_parameters;
@@ -50,7 +51,6 @@ mod form_site;
 mod format_choice;
 mod idempotency_key;
 mod json_body;
-mod known_revision;
 mod language;
 mod log_parameters;
 mod metrics_reader;
@@ -59,6 +59,7 @@ mod path_parameters;
 mod period;
 mod query;
 mod query_parameters;
+mod revision_param;
 mod signed_upload;
 
 pub use crate::http::admission::Caller;
@@ -80,14 +81,13 @@ pub use self::credential::{
     Authorized, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Permission, ReportsModerate,
 };
 pub(crate) use self::file_type::FileType;
-pub(crate) use self::flood_entry::Entry;
+pub(crate) use self::flood_entry::FeedEntry;
 pub(crate) use self::flood_entry::FloodEntry;
 pub(crate) use self::form_site::FormSite;
 pub(crate) use self::format_choice::AlertFormat;
 pub use self::format_choice::FormatChoice;
 pub(crate) use self::idempotency_key::IdempotencyKey;
 pub use self::json_body::JsonBody;
-pub(crate) use self::known_revision::KnownRevision;
 pub(crate) use self::language::Language;
 pub(crate) use self::log_parameters::{LogAuthor, LogBatch, LogSince, LogUntil};
 pub(crate) use self::metrics_reader::MetricsReader;
@@ -98,4 +98,5 @@ pub(crate) use self::query::Query;
 pub(crate) use self::query_parameters::{BeforeTime, Training};
 pub use self::query_parameters::{Disaster, MinimumState, TimePeriod};
 pub(crate) use self::query_parameters::{InfrastructureType, Username};
+pub(crate) use self::revision_param::RevisionParam;
 pub(crate) use self::signed_upload::SignedUpload;

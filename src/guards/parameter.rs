@@ -9,22 +9,22 @@ use crate::config::Config;
 use crate::http::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
-/// A parameter of the query. Routes take it as [`QueryParam`].
+/// A query parameter. Routes receive it as [`QueryParam`].
 ///
 /// ```
 /// use rocket::get;
 /// use serde_json::{Value, json};
 /// use siaga::config::Config;
 /// use siaga::error::Problem;
-/// use siaga::guards::{Caller, Param, QueryParameter};
-/// use siaga::rendering::Answer;
+/// use siaga::guards::{Caller, QueryParam, QueryParameter};
+/// use siaga::rendering::ApiResponse;
 ///
 /// /// `floors`: how many floors a shelter has, or absent.
 /// struct Floors(Option<u8>);
 ///
 /// impl QueryParameter for Floors {
 ///     const NAME: &'static str = "floors";
-///     const SAYS: &'static str = "How many floors a shelter has.";
+///     const DESCRIPTION: &'static str = "How many floors a shelter has.";
 ///
 ///     fn schema(_: &Config) -> Value {
 ///         json!({ "type": "integer", "minimum": 1, "maximum": 255 })
@@ -37,39 +37,39 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 /// }
 ///
 /// #[get("/shelters")]
-/// async fn list_shelters(_caller: Caller, floors: Param<Floors>) -> Result<Answer, Problem> {
-///     Answer::private_result(&floors.0)
+/// async fn list_shelters(_caller: Caller, floors: QueryParam<Floors>) -> Result<ApiResponse, Problem> {
+///     ApiResponse::private_result(&floors.0)
 /// }
 /// # drop(rocket::routes![list_shelters]);
 /// ```
 pub trait QueryParameter: Send + Sized {
-    /// The name of the parameter.
+    /// The name.
     const NAME: &'static str;
-    /// The meaning of the parameter, for the description of the interface.
-    const SAYS: &'static str;
+    /// The description in the OpenAPI document.
+    const DESCRIPTION: &'static str;
 
-    /// Whether a request must have it. **Default: no**
+    /// Whether the parameter is required. **Default: no**
     const REQUIRED: bool = false;
 
     /// Returns the JSON Schema of its values.
     fn schema(config: &Config) -> Value;
 
-    /// Reads the decoded value, which is `None` if the parameter is absent or empty.
+    /// Parses the decoded value, which is `None` if the parameter is absent or empty.
     ///
     /// # Errors
     ///
-    /// What the value must be. The response is then 400, with this text and the name of the parameter.
+    /// Completes the sentence `"name" …`, such as `must be a whole number`. The response is then 400.
     fn parse(value: Option<&str>, config: &Config) -> Result<Self, String>;
 }
 
-/// A [`QueryParameter`] of a request. If its value is wrong or it is given more than once, the response is 400.
+/// A [`QueryParameter`] of a request. An invalid or repeated value is 400.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryParam<P> {
     value: P,
 }
 
 impl<P> QueryParam<P> {
-    /// Returns the parameter. Its fields can also be read directly.
+    /// Returns the parameter. Its fields can also be accessed directly.
     pub fn get(self) -> P {
         self.value
     }
@@ -96,39 +96,38 @@ impl<'r, P: QueryParameter> FromRequest<'r> for QueryParam<P> {
 
 impl<P: QueryParameter> Part for QueryParam<P> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let parameter = Parameter::query(P::NAME, P::SAYS, P::schema(interface.config));
+        let parameter = Parameter::query(P::NAME, P::DESCRIPTION, P::schema(interface.config));
         operation.parameter(if P::REQUIRED { parameter.required() } else { parameter });
     }
 }
 
-/// Reads a parameter from a query.
 pub(super) fn read<P: QueryParameter>(query: Query<'_>, config: &Config) -> Result<P, Problem> {
     let value = query.get(P::NAME)?;
     P::parse(value.as_deref(), config).map_err(|must| Problem::invalid(Source::Query, P::NAME, must))
 }
 
-/// A segment of a path. Routes take it as [`PathParam`].
+/// A segment of a path. Routes receive it as [`PathParam`].
 pub trait PathParameter: Sized {
-    /// The name of the segment in the description of the interface.
+    /// The name in the OpenAPI document.
     const NAME: &'static str;
-    /// The meaning of the segment, for the description of the interface.
-    const SAYS: &'static str;
-    /// What 404 means on a path with this segment; `None` if it never causes 404.
+    /// The description in the OpenAPI document.
+    const DESCRIPTION: &'static str;
+    /// The description of 404 on a path with this segment; `None` if it never causes 404.
     const MISSING: Option<&'static str>;
 
     /// Returns the JSON Schema of its values.
     fn schema() -> Value;
 
-    /// Reads the segment.
+    /// Parses the segment.
     ///
     /// # Errors
     ///
-    /// What the segment must be.
+    /// Completes the sentence `"name" …`, such as `must be a whole number`. The response is then 400.
     fn parse(text: &str) -> Result<Self, String>;
 }
 
-/// A [`PathParameter`] of a request. The route calls [`get`](Self::get), because Rocket itself would respond to a wrong segment
-/// with 422, without a text.
+/// A [`PathParameter`] of a request. The route calls [`get`](Self::get), because Rocket would respond to an invalid segment with
+/// 422 and no message.
 #[derive(Debug)]
 pub struct PathParam<P>(Result<P, Problem>);
 
@@ -153,18 +152,14 @@ impl<'r, P: PathParameter> FromParam<'r> for PathParam<P> {
 
 impl<P: PathParameter> Part for PathParam<P> {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        operation.parameter(Parameter::path(P::NAME, P::SAYS, P::schema()));
+        operation.parameter(Parameter::path(P::NAME, P::DESCRIPTION, P::schema()));
         if let Some(missing) = P::MISSING {
             operation.error(404, missing);
         }
     }
 }
 
-/// Returns the allowed value that equals `value`.
-///
-/// # Errors
-///
-/// `must be one of […]`.
+/// Returns the allowed value that equals `value`; the error is `must be one of […]`.
 pub(super) fn one_of<'a, T: AsRef<str>>(value: &str, allowed: &'a [T]) -> Result<&'a T, String> {
     allowed.iter().find(|allowed| allowed.as_ref() == value).ok_or_else(|| {
         let allowed: Vec<_> = allowed.iter().map(AsRef::as_ref).collect();

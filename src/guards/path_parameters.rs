@@ -1,4 +1,4 @@
-//! Path segments that can be read without the configuration.
+//! Path segments that are parsed without the configuration.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::model::{AreaId, InfrastructureKind, ReportKey, SenderHash};
 
 impl PathParameter for AreaId {
     const NAME: &'static str = "localAreaId";
-    const SAYS: &'static str = "The local area.";
+    const DESCRIPTION: &'static str = "The local area.";
     const MISSING: Option<&'static str> = Some("There is no such area.");
 
     fn schema() -> Value {
@@ -21,7 +21,7 @@ impl PathParameter for AreaId {
 
 impl PathParameter for ReportKey {
     const NAME: &'static str = "id";
-    const SAYS: &'static str = "The report.";
+    const DESCRIPTION: &'static str = "The report.";
     const MISSING: Option<&'static str> = Some("There is no such report.");
 
     fn schema() -> Value {
@@ -35,7 +35,7 @@ impl PathParameter for ReportKey {
 
 impl PathParameter for InfrastructureKind {
     const NAME: &'static str = "type";
-    const SAYS: &'static str = "The kind.";
+    const DESCRIPTION: &'static str = "The kind.";
     const MISSING: Option<&'static str> = None;
 
     fn schema() -> Value {
@@ -47,13 +47,12 @@ impl PathParameter for InfrastructureKind {
     }
 }
 
-/// The name of a source of data, which may not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceName(pub String);
 
 impl PathParameter for SourceName {
     const NAME: &'static str = "name";
-    const SAYS: &'static str = "The source.";
+    const DESCRIPTION: &'static str = "The source.";
     const MISSING: Option<&'static str> = Some("There is no such source.");
 
     fn schema() -> Value {
@@ -67,7 +66,7 @@ impl PathParameter for SourceName {
 
 impl PathParameter for SenderHash {
     const NAME: &'static str = "sender";
-    const SAYS: &'static str = "The sender of waiting reports.";
+    const DESCRIPTION: &'static str = "The sender of waiting reports.";
     const MISSING: Option<&'static str> = None;
 
     fn schema() -> Value {

@@ -14,7 +14,7 @@ pub struct RequestedPeriod(pub Period);
 
 guard!(RequestedPeriod, |request| {
     managed::<Config>(request)
-        .and_then(|config| period(Query::for_request(request), config.limits.max_period))
+        .and_then(|config| read_period(Query::for_request(request), config.limits.max_period))
         .map(Self)
 });
 
@@ -22,17 +22,19 @@ impl Part for RequestedPeriod {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let longest = written(interface.config.limits.max_period);
         let end = format!("The last moment, not before `start` and at most {longest} after it.");
-        for (name, says) in [("start", "The first moment; a plus sign is encoded as %2B."), ("end", &end)] {
-            operation.parameter(Parameter::query(name, says, schema::moment(says)).required());
+        for (name, description) in
+            [("start", "The first moment; a plus sign is encoded as %2B."), ("end", &end)]
+        {
+            operation.parameter(Parameter::query(name, description, schema::moment(description)).required());
         }
     }
 }
 
-fn period(query: Query<'_>, longest: Duration) -> Result<Period, Problem> {
-    let (start, end) = (moment(query, "start")?, moment(query, "end")?);
+fn read_period(query: Query<'_>, longest: Duration) -> Result<Period, Problem> {
+    let (start, end) = (read_time(query, "start")?, read_time(query, "end")?);
     Period::new(start, end, longest).map_err(|error| Problem::invalid(Source::Query, "end", error))
 }
 
-fn moment(query: Query<'_>, name: &str) -> Result<Timestamp, Problem> {
+fn read_time(query: Query<'_>, name: &str) -> Result<Timestamp, Problem> {
     Timestamp::parse(&query.require(name)?).map_err(|error| Problem::invalid(Source::Query, name, error))
 }

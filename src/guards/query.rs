@@ -6,28 +6,22 @@ use rocket::http::RawStr;
 use super::parameter::one_of;
 use crate::http::error::{Problem, Source};
 
-/// The query of a request. Guards read the parameters that they know from it; unknown parameters are ignored.
+/// The query of a request. Unknown parameters are ignored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Query<'r>(&'r RawStr);
 
 impl<'r> Query<'r> {
-    /// Makes a query from text.
     #[must_use]
     pub(crate) fn new(text: &'r str) -> Self {
         Self(text.into())
     }
 
-    /// Returns the query of a request; empty if it has none.
     #[must_use]
     pub(crate) fn for_request(request: &'r Request<'_>) -> Self {
         Self::new(request.uri().query().map_or("", |query| query.as_str()))
     }
 
-    /// Returns the decoded value of a parameter; `None` if it is absent or empty.
-    ///
-    /// # Errors
-    ///
-    /// 400 if it is given more than once or is not UTF-8.
+    /// Returns the decoded value of a parameter; `None` if it is absent or empty. A value that is repeated or not UTF-8 is 400.
     pub(crate) fn get(self, name: &str) -> Result<Option<Cow<'r, str>>, Problem> {
         let mut values = self.0.split('&').map(|pair| pair.split_at_byte(b'=')).filter_map(|(key, value)| {
             let is_coded = key.as_str().contains(['%', '+']);
@@ -44,20 +38,11 @@ impl<'r> Query<'r> {
         Ok(Some(value).filter(|value| !value.is_empty()))
     }
 
-    /// Returns the value of a required parameter.
-    ///
-    /// # Errors
-    ///
-    /// 400 if it is absent or empty, and as [`get`](Self::get).
     pub(crate) fn require(self, name: &str) -> Result<Cow<'r, str>, Problem> {
         self.get(name)?.ok_or_else(|| Problem::invalid(Source::Query, name, "is required"))
     }
 
     /// Returns the value of a parameter, which must be one of the `allowed`; `None` if it is absent or empty.
-    ///
-    /// # Errors
-    ///
-    /// 400 if it is none of them, and as [`get`](Self::get).
     pub(crate) fn one_of<'a, T: AsRef<str>>(
         self,
         name: &str,
@@ -73,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parameter_is_found_decoded_whatever_surrounds_it() {
+    fn parameters_are_found_and_decoded() {
         for (text, expected) in [
             ("city=jbd", Some("jbd")),
             ("%63ity=j%62d", Some("jbd")),
@@ -89,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_or_unreadable_parameter_is_refused() {
+    fn repeated_and_undecodable_parameters_are_rejected() {
         for text in ["city=a&city=a", "city=&city=a", "city=a&%63ity=b", "city=%FF"] {
             assert!(Query::new(text).get("city").is_err(), "{text}");
             assert!(Query::new(text).require("city").is_err(), "{text}");

@@ -1,4 +1,4 @@
-//! Query parameters that need only their own value and the configuration.
+//! Query parameters that need only their value and the configuration.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use crate::model::{
 };
 use crate::schema;
 
-/// `before`: the time before which a page of the log of an area begins, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BeforeTime(pub Option<Timestamp>);
 
 impl QueryParameter for BeforeTime {
     const NAME: &'static str = "before";
-    const SAYS: &'static str = "A time: only earlier changes are listed; a plus sign is encoded as %2B.";
+    const DESCRIPTION: &'static str =
+        "A time: only earlier changes are listed; a plus sign is encoded as %2B.";
 
     fn schema(_: &Config) -> Value {
-        schema::moment(Self::SAYS)
+        schema::moment(Self::DESCRIPTION)
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
@@ -36,7 +36,7 @@ pub struct Disaster(pub Option<DisasterType>);
 
 impl QueryParameter for Disaster {
     const NAME: &'static str = "disaster";
-    const SAYS: &'static str = "One type of disaster.";
+    const DESCRIPTION: &'static str = "One type of disaster.";
 
     fn schema(config: &Config) -> Value {
         json!({ "type": "string", "enum": config.disaster_types() })
@@ -48,13 +48,12 @@ impl QueryParameter for Disaster {
     }
 }
 
-/// `type`: one kind of infrastructure, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InfrastructureType(pub Option<InfrastructureKind>);
 
 impl QueryParameter for InfrastructureType {
     const NAME: &'static str = "type";
-    const SAYS: &'static str = "One kind; without it all.";
+    const DESCRIPTION: &'static str = "One kind; without it all.";
 
     fn schema(_: &Config) -> Value {
         json!({ "type": "string", "enum": InfrastructureKind::ALL })
@@ -71,7 +70,7 @@ pub struct MinimumState(pub Option<FloodState>);
 
 impl QueryParameter for MinimumState {
     const NAME: &'static str = "minimum_state";
-    const SAYS: &'static str =
+    const DESCRIPTION: &'static str =
         "Areas whose state is at least this one; without it those that have none as well.";
 
     fn schema(_: &Config) -> Value {
@@ -87,41 +86,40 @@ impl QueryParameter for MinimumState {
     }
 }
 
-/// `timeperiod`: how long before now the requested period begins, in seconds. **Default: one hour**
+/// `timeperiod`: how long before now the period begins, in seconds. **Default: one hour**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimePeriod(pub Duration);
 
 impl TimePeriod {
-    /// The longest duration: one week.
-    const LONGEST: u64 = 604_800;
-    /// The duration if none is given.
+    /// One week.
+    const MAX_SECONDS: u64 = 604_800;
+    /// The default.
     pub const DEFAULT: Duration = Duration::from_hours(1);
 }
 
 impl QueryParameter for TimePeriod {
     const NAME: &'static str = "timeperiod";
-    const SAYS: &'static str = "How long before now the response begins, in seconds.";
+    const DESCRIPTION: &'static str = "How long before now the response begins, in seconds.";
 
     fn schema(_: &Config) -> Value {
         let default = Self::DEFAULT.as_secs();
-        json!({ "type": "integer", "minimum": 1, "maximum": Self::LONGEST, "default": default })
+        json!({ "type": "integer", "minimum": 1, "maximum": Self::MAX_SECONDS, "default": default })
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
         let Some(value) = value else { return Ok(Self(Self::DEFAULT)) };
-        let seconds = digits(value).filter(|seconds| (1..=Self::LONGEST).contains(seconds));
-        let must = || format!("must be a whole number of seconds from 1 to {}", Self::LONGEST);
+        let seconds = digits(value).filter(|seconds| (1..=Self::MAX_SECONDS).contains(seconds));
+        let must = || format!("must be a whole number of seconds from 1 to {}", Self::MAX_SECONDS);
         seconds.map(|seconds| Self(Duration::from_secs(seconds))).ok_or_else(must)
     }
 }
 
-/// `training`: whether reports of trainings are included. **Default: `false`**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Training(pub bool);
 
 impl QueryParameter for Training {
     const NAME: &'static str = "training";
-    const SAYS: &'static str = "Whether reports made in trainings count as well.";
+    const DESCRIPTION: &'static str = "Whether reports made in trainings count as well.";
 
     fn schema(_: &Config) -> Value {
         json!({ "type": "boolean", "default": false })
@@ -133,17 +131,17 @@ impl QueryParameter for Training {
     }
 }
 
-/// `username`: the user for whom the client says it acts. The log of flood states records it beside the credential's subject;
-/// nothing trusts it.
+/// `username`: the user for whom the client claims to act. Recorded in the log of flood states beside the credential's subject,
+/// and never trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Username(pub Option<String>);
 
 impl QueryParameter for Username {
     const NAME: &'static str = "username";
-    const SAYS: &'static str = "The user the client acts for; it is logged.";
+    const DESCRIPTION: &'static str = "The user the client acts for; it is logged.";
 
     fn schema(_: &Config) -> Value {
-        schema::name(Self::SAYS, "@operator")
+        schema::name(Self::DESCRIPTION, "@operator")
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {

@@ -4,7 +4,7 @@ use rocket::Request;
 use rocket::http::ContentType;
 use serde_json::json;
 
-use super::body_headers::{announced, announces_at_most, is_not_coded};
+use super::body_headers::{check_content_length, check_not_encoded, content_length};
 use super::{Query, guard, managed};
 use crate::config::Config;
 use crate::http::error::Problem;
@@ -12,23 +12,23 @@ use crate::http::fairings::RequestInfo;
 use crate::openapi::{Interface, Operation, Parameter, Part};
 use crate::photos::{CardImages, ImageError, ImageType, Incoming, Unpermitted};
 
-/// An upload to an address that this service has signed. According to its headers, the body has the type that the address was
-/// signed for, and is not larger than allowed. The upload counts as in progress as long as this value lives.
+/// An upload to a signed address. Its headers have the type that the address was signed for, and an allowed length. The upload
+/// counts as in progress until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct SignedUpload(pub Incoming);
 
-guard!(SignedUpload, |request| permitted(request).await.map(Self));
+guard!(SignedUpload, |request| admit_upload(request).await.map(Self));
 
 impl Part for SignedUpload {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         let text = || json!({ "type": "string", "minLength": 1 });
         operation.parameter(Parameter::path("name", "Which upload it is.", text()));
-        for (name, says) in
+        for (name, description) in
             [("expires", "Until when the address holds."), ("signature", "Who has signed it.")]
         {
-            operation.parameter(Parameter::query(name, says, text()).required());
+            operation.parameter(Parameter::query(name, description, text()).required());
         }
-        // Other names of these types are accepted; generators of clients do not know them.
+        // Other names of these types are accepted too, but confuse generated clients.
         operation.body_media_types(ImageType::ALL.map(ImageType::media_type));
         operation.error(403, "The address does not permit this, or no longer.");
         operation.error(408, "The body arrived too slowly.");
@@ -40,23 +40,23 @@ impl Part for SignedUpload {
     }
 }
 
-async fn permitted(request: &Request<'_>) -> Result<Incoming, Problem> {
+async fn admit_upload(request: &Request<'_>) -> Result<Incoming, Problem> {
     let images = managed::<Arc<CardImages>>(request)?;
     let query = Query::for_request(request);
-    // If any part of the address is missing or unreadable, the response is the same as for a wrong signature.
+    // A missing or invalid part of the address is reported like a wrong signature.
     let altered = || ImageError::NotPermitted(Unpermitted::WrongSignature);
     let part = |name| query.get(name).ok().flatten().ok_or_else(altered);
-    // Segment 1 of `/uploads/:name`, below the path at which the interface is mounted.
+    // Segment 1 of `/uploads/:name`, below the mount path.
     let name = request.param::<&str>(1).and_then(Result::ok).unwrap_or_default();
     let permit = images.permit(name, &part("expires")?, &part("signature")?).await?;
     images.is_expected(&permit).await?;
-    is_not_coded(request)?;
-    is_of_type(request, permit.image_type)?;
-    announces_at_most(request, managed::<Config>(request)?.images.max_bytes)?;
-    Ok(images.admit(permit, RequestInfo::for_request(request).client)?.with_length(announced(request)))
+    check_not_encoded(request)?;
+    check_type(request, permit.image_type)?;
+    check_content_length(request, managed::<Config>(request)?.images.max_bytes)?;
+    Ok(images.admit(permit, RequestInfo::for_request(request).client)?.with_length(content_length(request)))
 }
 
-fn is_of_type(request: &Request<'_>, expected: ImageType) -> Result<(), Problem> {
+fn check_type(request: &Request<'_>, expected: ImageType) -> Result<(), Problem> {
     let once = request.headers().get("Content-Type").count() == 1;
     let name = |kind: &ContentType| format!("{}/{}", kind.top(), kind.sub()).to_ascii_lowercase();
     let sent = request.content_type().and_then(|kind| ImageType::named(&name(kind)));

@@ -1,10 +1,10 @@
-//! Values that the server manages, and guards that are made from a request.
+//! Access to Rocket's managed state, and a macro for request guards.
 
 use rocket::Request;
 
 use crate::http::error::Problem;
 
-/// Makes a type a guard that has the value, or the problem, which an expression returns for the request.
+/// Implements `FromRequest` for a type by an expression that returns the value or a [`Problem`].
 macro_rules! guard {
     ($guard:ty, |$request:ident| $read:expr) => {
         #[rocket::async_trait]
@@ -21,7 +21,6 @@ macro_rules! guard {
 }
 pub(crate) use guard;
 
-/// Returns a value that the server manages for its guards.
 pub(crate) fn managed<'r, T: Send + Sync + 'static>(request: &'r Request<'_>) -> Result<&'r T, Problem> {
     request
         .rocket()

@@ -1,4 +1,4 @@
-//! What every request and response passes through, and how every failure becomes a response. Knows no resource.
+//! Everything between Rocket and the routes: middleware, rate limits, caching headers and error responses. Knows no resource.
 
 pub(crate) mod admission;
 pub(crate) mod concurrency_limiter;

@@ -77,7 +77,7 @@ fn schemas(interface: &Interface<'_>) -> Map<String, Value> {
     let mut all = schema::components();
     all.extend(resources::schemas(&interface.config.cards.hazards));
     for kind in LayerKind::ALL {
-        let formats = interface.formats.carrying(kind);
+        let formats = interface.formats.supporting(kind);
         all.extend(formats.map(|format| {
             let mut schema = format.schema(kind);
             if let (Value::Object(schema), Some(example)) = (&mut schema, example(interface, kind, &**format))

@@ -54,7 +54,7 @@ pub(super) async fn list_archive(
     let months = months.iter().rev().map(|(month, package)| listed(Some(*month), package));
     let all: Vec<_> = std::iter::once(listed(None, &areas)).chain(months).collect();
     let answer = if wants.0 {
-        let texts = language.texts();
+        let texts = language.translations();
         let values = context! { t => Serde(texts.group("archive")), all => Serde(all) };
         let here = PageContext { page: "developers", path: "/archive", keep: &[] };
         let page = shell.render(PAGE, texts, here, values).map_err(Problem::internal)?;
@@ -113,7 +113,7 @@ impl<'r> Responder<'r, 'static> for Download {
         let mut response = Response::build();
         response.raw_header("ETag", tag.clone());
         response.raw_header("Accept-Ranges", "bytes");
-        response.raw_header("Cache-Control", CacheControl::ASKED);
+        response.raw_header("Cache-Control", CacheControl::NO_CACHE);
         let mut known = header("If-None-Match").unwrap_or_default().split(',');
         if known.any(|known| known.trim().trim_start_matches("W/") == tag) {
             return response.status(Status::NotModified).ok();

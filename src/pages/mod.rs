@@ -69,7 +69,7 @@ pub(crate) fn managed(rocket: Rocket<Build>, config: &Config) -> Rocket<Build> {
 
 /// Returns since when the floods of dry areas are over, as they were last read.
 fn over(state: Option<&State>) -> impl Iterator<Item = (&Area, Timestamp)> {
-    state.into_iter().flat_map(State::over)
+    state.into_iter().flat_map(State::ended_floods)
 }
 
 /// Returns what makes "no flood recorded" less than certain, in words: a silent source of floods, or that no source is watched.

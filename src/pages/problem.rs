@@ -28,8 +28,8 @@ pub(crate) fn problem_page(problem: &Problem, request: &Request<'_>) -> Option<S
     {
         return None;
     }
-    let language = Language::for_reader(request, config);
-    let texts = language.texts();
+    let language = Language::for_request_or_default(request, config);
+    let texts = language.translations();
     let group = &texts.group("shell")["problems"];
     let kind = match problem.status().code {
         404 => "unknown",

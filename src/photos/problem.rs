@@ -14,7 +14,7 @@ impl From<ImageError> for Problem {
             ImageError::Store(error) => error.into(),
             ImageError::Storage(cause) => Self::unavailable(Duration::from_secs(1), cause),
             ImageError::NotFound => Self::not_found("this image"),
-            ImageError::NotPermitted(reason) => Self::refused(
+            ImageError::NotPermitted(reason) => Self::forbidden_with_message(
                 reason,
                 None,
                 "the address does not permit this, or no longer: ask GET /cards/:cardId/images for another",

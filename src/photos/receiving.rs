@@ -108,12 +108,14 @@ impl CardImages {
     ///
     /// [`ImageError::Busy`], [`ImageError::ClientBusy`], [`ImageError::Full`].
     pub(crate) fn admit(&self, permit: Permit, client: Option<IpAddr>) -> Result<Incoming, ImageError> {
-        let taken = client.map(|client| self.client_slots.take(client.into(), self.per_client)).transpose();
+        let taken =
+            client.map(|client| self.client_slots.try_acquire(client.into(), self.per_client)).transpose();
         let client_slot = taken.map_err(|_| ImageError::ClientBusy)?;
-        let slot = self.slots.take(permit.upload.clone(), PER_ADDRESS).map_err(|no_slot| match no_slot {
-            LimitReached::OfKey => ImageError::Busy,
-            LimitReached::OfServer => ImageError::Full,
-        })?;
+        let slot =
+            self.slots.try_acquire(permit.upload.clone(), PER_ADDRESS).map_err(|no_slot| match no_slot {
+                LimitReached::PerKey => ImageError::Busy,
+                LimitReached::Total => ImageError::Full,
+            })?;
         Ok(Incoming { permit, length: None, _slot: slot, _client_slot: client_slot })
     }
 

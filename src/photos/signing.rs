@@ -99,7 +99,7 @@ impl SigningKey {
     /// Returns the identifier of the card of a form with this token, in characters of addresses.
     pub(super) fn card_of_form(&self, token: &str) -> String {
         let tag = hmac::sign(&self.key, format!("form\n{token}").as_bytes());
-        random::in_addresses(&tag.as_ref()[..CardId::NEW_LENGTH])
+        random::url_safe_text(&tag.as_ref()[..CardId::NEW_LENGTH])
     }
 
     /// Returns what distinguishes a client from others.

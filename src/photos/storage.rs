@@ -72,7 +72,7 @@ impl Storage {
                 let Cloud { objects, signer } = Cloud::open(&scheme, url, settings)?;
                 let noted = [
                     (Attribute::ContentType, "image/jpeg"),
-                    (Attribute::CacheControl, CacheControl::SHORTLY),
+                    (Attribute::CacheControl, CacheControl::FIVE_MINUTES),
                 ];
                 let attributes = noted.into_iter().collect();
                 Ok(Self { objects, root, folder: None, checking: one_at_a_time(), signer, attributes })

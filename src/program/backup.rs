@@ -70,7 +70,7 @@ pub(super) async fn restore(builder: &Builder, from: &Path) -> Result<(), Failur
 
 /// Returns the folder of the photos; `None` if they are in an object storage, which has its own backups.
 fn photos(builder: &Builder) -> Result<Option<PathBuf>, Failure> {
-    let storage = builder.checked_but_for_templates()?.photo_storage()?;
+    let storage = builder.checked_without_templates()?.photo_storage()?;
     Ok(storage.to_file_path().ok().filter(|_| storage.scheme() == "file"))
 }
 

@@ -62,7 +62,7 @@ fn expiry(text: &str) -> Result<Expiry, &'static str> {
 }
 
 pub(super) async fn run(builder: &Builder, command: KeyCommand) -> Result<(), Failure> {
-    let store = builder.open_kept_store().await?;
+    let store = builder.open_persistent_store().await?;
     let result = execute(&*store, command).await;
     store.close().await;
     result

@@ -172,7 +172,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 pub fn run(builder: Builder) -> ExitCode {
     let cli = Cli::parse();
     let result = load_environment().and_then(|loaded| {
-        let builder = if loaded { builder.read_again() } else { builder };
+        let builder = if loaded { builder.reread() } else { builder };
         execute(builder, cli.command.unwrap_or(Command::Serve))
     });
     match result {
@@ -238,7 +238,7 @@ fn runtime(builder: &Builder) -> Result<Runtime, Failure> {
 }
 
 async fn serve(builder: Builder) -> Result<(), Failure> {
-    let log = Log::install(builder.checked_but_for_templates()?.log)?;
+    let log = Log::install(builder.checked_without_templates()?.log)?;
     let mut service = builder.reload(Arc::new(log)).build().await?;
     let welcome = Welcome::new(&mut service).fairing();
     service.rocket = service.rocket.attach(welcome);
@@ -251,7 +251,7 @@ fn openapi(builder: &Builder) -> Result<(), Failure> {
 }
 
 fn token(builder: &Builder, subject: &str, scopes: &[Scope], lifetime: Duration) -> Result<(), Failure> {
-    let config = builder.checked_but_for_templates()?;
+    let config = builder.checked_without_templates()?;
     let jwt = config.auth.jwt.ok_or(TokenError::NoSecret)?;
     let token = jwt.issue(subject, scopes, lifetime, SystemClock.now())?;
     Ok(writeln!(io::stdout(), "{token}")?)

@@ -36,7 +36,7 @@ fn layer(text: &str) -> Result<LayerKind, String> {
 
 pub(super) async fn run(builder: &Builder, command: RenderCommand) -> Result<(), Failure> {
     let RenderCommand { format, layer, last, data } = command;
-    let config = builder.checked_but_for_templates()?;
+    let config = builder.checked_without_templates()?;
     let format = builder.format_to_try(&config, &format, layer)?;
     let settings = builder.settings()?;
     let store = match data {

@@ -71,7 +71,7 @@ struct Target {
 }
 
 pub(super) async fn run(builder: &Builder, command: ReportsCommand) -> Result<(), Failure> {
-    let store = builder.open_kept_store().await?;
+    let store = builder.open_persistent_store().await?;
     let result = execute(&*store, command).await;
     store.close().await;
     result

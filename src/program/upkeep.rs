@@ -63,7 +63,7 @@ async fn skip_imported(builder: &Builder, imported: &Imported) -> Result<(), Fai
     if added.is_empty() {
         return Ok(());
     }
-    let store = builder.open_beside().await?;
+    let store = builder.open_shared().await?;
     let skipped = webhooks::skip_imported(&*store, &added, SystemClock.now()).await;
     store.close().await;
     Ok(skipped?)
@@ -112,7 +112,7 @@ pub(super) async fn export(builder: &Builder, folder: PathBuf) -> Result<(), Fai
 
 /// Writes the public archive up to now.
 pub(super) async fn publish(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
-    let config = builder.checked_but_for_templates()?;
+    let config = builder.checked_without_templates()?;
     let store = builder.open_any().await?;
     let clock = Arc::clone(&builder.clock);
     let written = Archive::new(&store, &clock, &config, folder.clone()).write_all().await;
@@ -125,7 +125,7 @@ pub(super) async fn publish(builder: &Builder, folder: PathBuf) -> Result<(), Fa
 pub(super) async fn status(builder: &Builder) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     let status = upkeep.status(&settings).await?;
-    let config = builder.checked_but_for_templates()?;
+    let config = builder.checked_without_templates()?;
     Ok(io::stdout().write_all(status_lines(&status, &config.sources, settings.clock.now()).as_bytes())?)
 }
 

@@ -43,7 +43,7 @@ pub(super) async fn run(builder: &Builder, command: WebhooksCommand) -> Result<(
     if let WebhooksCommand::Test { name } = command {
         return send_example(&config, &name).await;
     }
-    let store = builder.open_beside().await?;
+    let store = builder.open_shared().await?;
     let result = execute(&*store, &config, command).await;
     store.close().await;
     result

@@ -101,13 +101,13 @@ pub(super) fn startup_warnings(
 ) -> Result<Vec<String>, BuildError> {
     let nothing = StoreContents { areas: None, keys: None };
     let address = builder.rocket_config()?.address;
-    let unset = unset(formats, builder.configured());
-    Ok(warnings(config, address, builder.makes_key(config)?, &nothing, &unset))
+    let unset = unset(formats, builder.current_figment());
+    Ok(warnings(config, address, builder.needs_temporary_key(config)?, &nothing, &unset))
 }
 
 /// Returns the keys that identify the operator and are not set.
 fn unset(formats: &FormatRegistry, figment: &Figment) -> Vec<&'static str> {
-    let alerts = formats.carrying(LayerKind::Floods).any(|format| format.name() == "cap");
+    let alerts = formats.supporting(LayerKind::Floods).any(|format| format.name() == "cap");
     let alerts = SENDER_KEYS.into_iter().filter(|_| alerts);
     alerts.chain(["siaga.licence.terms"]).filter(|key| !figment.contains(key)).collect()
 }

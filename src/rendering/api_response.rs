@@ -13,7 +13,7 @@ use super::Memory;
 use super::cache::Rendered;
 use super::envelope;
 use crate::config::{Config, Limits};
-use crate::guards::KnownRevision;
+use crate::guards::RevisionParam;
 use crate::http::admission::Account;
 use crate::http::content::{
     AcceptedEncodings, CacheControl, CacheTopology, Content, ContentClass, ContentEncoding,
@@ -73,13 +73,13 @@ impl ApiResponse {
     #[must_use]
     pub(crate) fn shared(rendered: &Rendered) -> Self {
         let Rendered { media_type, content, memory, is_truncated } = rendered.clone();
-        let kept = CacheControl::Revalidated(ContentClass::NoReports);
+        let kept = CacheControl::Revalidate(ContentClass::WithoutReports);
         Self { memory, is_truncated, ..Self::with_content(media_type, Some(content), kept) }
     }
 
     /// Says what the response can contain, and whether it was ready before the request.
     pub(super) fn holding(self, holds: ContentClass, was_ready: bool) -> Self {
-        Self { kept: CacheControl::Revalidated(holds), was_ready, ..self }
+        Self { kept: CacheControl::Revalidate(holds), was_ready, ..self }
     }
 
     /// Lets shared caches reuse the response until the next tick, which is after this time.
@@ -104,26 +104,26 @@ impl ApiResponse {
 
     /// Lets caches reuse the response for a day if the client has requested this version of it. Otherwise tells the client the
     /// address of this version (RFC 9110 §8.7).
-    pub(crate) fn at_revision(self, known: &KnownRevision) -> Self {
+    pub(crate) fn at_revision(self, known: &RevisionParam) -> Self {
         let Some(content) = &self.content else { return self };
         let revision = content.tag();
         if known.requested.as_deref() == Some(revision) && self.stale.is_none() {
-            Self { kept: CacheControl::ForADay, ..self }
+            Self { kept: CacheControl::Versioned, ..self }
         } else {
             Self { location: Some(known.address(revision)), ..self }
         }
     }
 
     /// Lets caches reuse the response for a day if the client has requested this version of the data.
-    pub(crate) fn with_version(self, version: &str, known: &KnownRevision) -> Self {
+    pub(crate) fn with_version(self, version: &str, known: &RevisionParam) -> Self {
         let is_known = known.requested.as_deref() == Some(version);
-        Self { kept: if is_known { CacheControl::ForADay } else { self.kept }, ..self }
+        Self { kept: if is_known { CacheControl::Versioned } else { self.kept }, ..self }
     }
 
     /// Makes a response that is the same for all clients and was not rendered, with those headers that are known without
     /// rendering it.
     pub(super) fn unrendered(media_type: String) -> Self {
-        Self::with_content(media_type.into(), None, CacheControl::Revalidated(ContentClass::PerhapsReports))
+        Self::with_content(media_type.into(), None, CacheControl::Revalidate(ContentClass::MayHaveReports))
     }
 
     /// Makes the response `{"statusCode":200,"result":…}` for a client with a credential. Caches must not keep it.
@@ -132,20 +132,21 @@ impl ApiResponse {
     ///
     /// If the result cannot be written as JSON.
     pub fn private_result<T: Serialize>(result: &T) -> Result<Self, Problem> {
-        Ok(Self::own(JSON.into(), envelope::result(result)?, CacheControl::Never))
+        Ok(Self::own(JSON.into(), envelope::result(result)?, CacheControl::NoStore))
     }
 
     /// Makes a page for one person. Caches must not keep it.
     pub(crate) fn private_page(page: String) -> Self {
-        Self::own(HTML.into(), page.into_bytes(), CacheControl::Never)
+        Self::own(HTML.into(), page.into_bytes(), CacheControl::NoStore)
     }
 
     /// Compresses the body for browsers. Not for a body that has a secret beside the text of a stranger who can
     /// make the reader's browser send the request: then its length tells of the secret.
     pub(crate) async fn compressed(self) -> Result<Self, Problem> {
         if let Some(content) = self.content.clone() {
-            let compressing =
-                move |_: &_| content.finish(ContentEncoding::Gzip, content.compressed(ContentEncoding::Gzip));
+            let compressing = move |_: &_| {
+                content.finish_encoding(ContentEncoding::Gzip, content.compress(ContentEncoding::Gzip))
+            };
             off_thread(compressing).await.map_err(Problem::internal)?;
         }
         Ok(self)
@@ -161,7 +162,7 @@ impl ApiResponse {
     /// `cache.shared` is set, shared caches may reuse it for that time, and for a minute while the service is away.
     #[must_use]
     pub fn public(media_type: impl Into<Cow<'static, str>>, body: Vec<u8>) -> Self {
-        Self::own(media_type.into(), body, CacheControl::Revalidated(ContentClass::PerhapsReports))
+        Self::own(media_type.into(), body, CacheControl::Revalidate(ContentClass::MayHaveReports))
     }
 
     /// Makes a response to a change: the value itself, without an envelope. Caches must not keep it.
@@ -171,7 +172,7 @@ impl ApiResponse {
     /// If the value cannot be written as JSON.
     pub fn bare<T: Serialize>(value: &T) -> Result<Self, Problem> {
         let body = serde_json::to_vec(value).map_err(Problem::internal)?;
-        Ok(Self::own(JSON.into(), body, CacheControl::Never))
+        Ok(Self::own(JSON.into(), body, CacheControl::NoStore))
     }
 
     fn own(media_type: Cow<'static, str>, body: Vec<u8>, kept: CacheControl) -> Self {
@@ -213,7 +214,7 @@ impl<'r> Responder<'r, 'static> for ApiResponse {
             location,
         } = self;
         if was_ready {
-            Account::note_ready(request);
+            Account::note_cache_hit(request);
         }
         let mut response = Response::new();
         if let Some(StaleSince { since, age }) = stale {
@@ -235,8 +236,8 @@ impl<'r> Responder<'r, 'static> for ApiResponse {
         if let Some(location) = location {
             response.set_raw_header("Content-Location", location);
         }
-        response.set_raw_header("Cache-Control", kept.cache_control(between(request)));
-        if matches!(kept, CacheControl::Revalidated(_) | CacheControl::ForADay) {
+        response.set_raw_header("Cache-Control", kept.header_value(between(request)));
+        if matches!(kept, CacheControl::Revalidate(_) | CacheControl::Versioned) {
             response.set_raw_header("Vary", "Accept, Accept-Encoding");
         }
         let Some(content) = content else {
@@ -244,17 +245,17 @@ impl<'r> Responder<'r, 'static> for ApiResponse {
             return Ok(response);
         };
         let accepted = AcceptedEncodings::new(request.headers().get("Accept-Encoding"));
-        let form = content.form(accepted);
-        if kept != CacheControl::Never {
+        let form = content.representation(accepted);
+        if kept != CacheControl::NoStore {
             let known = known(request.headers().get("If-None-Match"), &content, accepted);
-            response.set_raw_header("ETag", content.entity_tag(known.unwrap_or(form.coding)));
+            response.set_raw_header("ETag", content.entity_tag(known.unwrap_or(form.encoding)));
             if known.is_some() {
                 response.set_status(Status::NotModified);
                 return Ok(response);
             }
         }
-        if form.coding != ContentEncoding::Identity {
-            response.set_raw_header("Content-Encoding", form.coding.name());
+        if form.encoding != ContentEncoding::Identity {
+            response.set_raw_header("Content-Encoding", form.encoding.name());
         }
         response.set_raw_header("Content-Type", media_type);
         let length = form.bytes.len();
@@ -272,9 +273,9 @@ pub(crate) fn between(request: &Request<'_>) -> CacheTopology {
     let shared = request.rocket().state().and_then(|config: &Config| config.cache.shared());
     let has = |name| request.headers().get(name).any(|value| !value.trim().is_empty());
     match shared {
-        None => CacheTopology::AnyCaches,
-        Some(_) if has("Authorization") || has("X-Api-Key") => CacheTopology::SharedCachesButCredential,
-        Some(shared) => CacheTopology::SharedCaches(shared),
+        None => CacheTopology::Unconfigured,
+        Some(_) if has("Authorization") || has("X-Api-Key") => CacheTopology::SharedWithCredential,
+        Some(shared) => CacheTopology::Shared(shared),
     }
 }
 
@@ -287,11 +288,11 @@ pub(super) fn known<'a>(
 ) -> Option<ContentEncoding> {
     lists.find_map(|list| {
         if list.trim() == "*" {
-            return Some(content.form(accepted).coding);
+            return Some(content.representation(accepted).encoding);
         }
         // A tag from elsewhere may contain a comma, but none of its parts can equal one of ours.
         let mut tags = list.split(',').map(str::trim);
-        tags.find_map(|tag| content.named_by(tag.strip_prefix("W/").unwrap_or(tag), accepted))
+        tags.find_map(|tag| content.matching_encoding(tag.strip_prefix("W/").unwrap_or(tag), accepted))
     })
 }
 
@@ -306,7 +307,7 @@ pub(crate) async fn prepared(
     bytes: Vec<u8>,
 ) -> Result<Rendered, Problem> {
     let compressing = off_thread(move |_| {
-        let content = Content::tagged(bytes);
+        let content = Content::with_tag(bytes);
         content.compress_all();
         content
     });

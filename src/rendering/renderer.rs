@@ -71,7 +71,7 @@ impl Renderer {
         query: &FloodQuery,
         account: Option<&Account>,
     ) -> Result<Arc<FullState>, Problem> {
-        let (weight, room) = (STATE * state.flooded() as u64, self.permits.room_for_states());
+        let (weight, room) = (STATE * state.flooded_count() as u64, self.permits.room_for_states());
         let encode = async || {
             account.map_or(Ok(()), |account| account.charge(0, cost(weight))).map_err(too_many)?;
             let permit = self.permits.large(PermitPool::States, weight).await?;
@@ -80,11 +80,13 @@ impl Renderer {
                 let mut json = serde_json::to_vec(&*state.since(None, &query)).map_err(Problem::internal)?;
                 json.shrink_to_fit();
                 let held = Box::new(permit.finish(json.len()));
-                Ok(Arc::new(FullState { cursor: state.cursor(), json, held }))
+                Ok(Arc::new(FullState { cursor: state.cursor(), json, permit: held }))
             });
             encoding.await.map_err(|_| Problem::from(Unfinished::Panicked))?
         };
-        timeout(self.timeout, state.full(query, weight, room, encode)).await.map_err(Problem::late)?
+        timeout(self.timeout, state.full_state(query, weight, room, encode))
+            .await
+            .map_err(Problem::slow_store)?
     }
 
     /// Renders the response to a question. If the question costs more than one request, charges the account.
@@ -310,7 +312,7 @@ fn lane(question: &ResponseKey) -> PermitPool {
 impl From<Unfinished> for Problem {
     fn from(unfinished: Unfinished) -> Self {
         match unfinished {
-            Unfinished::Late => Self::late(unfinished),
+            Unfinished::Late => Self::slow_store(unfinished),
             Unfinished::Panicked => Self::internal(unfinished),
         }
     }
@@ -360,7 +362,7 @@ impl Work<'_> {
         write: impl FnOnce(&T, &CancelFlag) -> Result<(Cow<'static, str>, Vec<u8>), Problem>,
     ) -> Result<Versioned<Rendered>, Problem> {
         let (media_type, bytes) = write(&found.value, self.stop)?;
-        let rendered = Rendered::new(media_type, Content::tagged(bytes));
+        let rendered = Rendered::new(media_type, Content::with_tag(bytes));
         if self.holds_memory {
             self.permit.grow(rendered.content.size() as u64)?;
         }

@@ -84,7 +84,7 @@ impl ResponseCache {
         let covered = question.covered();
         if let Some(city) = question.city_of_floods() {
             let areas = timeout_at(Instant::now() + self.renderer.timeout, self.follower.areas());
-            if !areas.await.map_err(Problem::late)??.has_city(city) {
+            if !areas.await.map_err(Problem::slow_store)??.has_city(city) {
                 return Ok(self.find(question).await?.without_coverage());
             }
         }
@@ -96,11 +96,11 @@ impl ResponseCache {
     /// states if none were read, or if the last may not be shown any more.
     pub(crate) async fn floods(&self) -> (Option<Arc<State>>, Floods) {
         let Renderer { timeout, stale, metrics, .. } = &*self.renderer;
-        let current = time::timeout(*timeout, self.follower.current_unless_away()).await;
+        let current = time::timeout(*timeout, self.follower.current_unless_stale()).await;
         if let Ok(Ok(Some(state))) = current {
             return (Some(state), Floods::Now);
         }
-        let since = self.follower.certain_at();
+        let since = self.follower.confirmed_at();
         let is_shown = !stale.is_zero() && self.now().since(since) <= *stale;
         match self.follower.states().borrow().clone().filter(|_| is_shown) {
             Some(state) => {
@@ -154,7 +154,7 @@ impl ResponseCache {
         };
         let responding = async {
             let asking = timeout_at(patience, store.revision(question.resource()));
-            let present = asking.await.map_err(Problem::late)??;
+            let present = asking.await.map_err(Problem::slow_store)??;
             if *is_head && question.is_period() {
                 return Ok(cache.cached(question, present, &**clock));
             }
@@ -165,7 +165,7 @@ impl ResponseCache {
             cache.find(question, present, &**clock, render).await.map(Some)
         };
         // The rendering goes on after the timeout, so that the next request for the same response can get it.
-        match timeout_at(deadline, responding).await.map_err(Problem::late).flatten() {
+        match timeout_at(deadline, responding).await.map_err(Problem::slow_store).flatten() {
             Ok(rendered) => Ok(rendered.map(|rendered| (rendered, None))),
             Err(problem) => {
                 let Some((last, age)) = self.stale(question).filter(|_| problem.is_outage()) else {
@@ -179,7 +179,7 @@ impl ResponseCache {
 
     /// Returns the coding in which a content must be compressed for this request; `None` if only headers are sent.
     fn lacks(&self, content: &Content) -> Option<ContentEncoding> {
-        let coding = content.lacks(self.accepted)?;
+        let coding = content.missing_encoding(self.accepted)?;
         let is_known = || known(self.known.iter().map(String::as_str), content, self.accepted).is_some();
         (!self.is_head && !is_known()).then_some(coding)
     }
@@ -191,7 +191,7 @@ impl ResponseCache {
         let last = cache.last(question)?;
         let now = clock.now();
         let age = now.since(last.current_at);
-        let has_gone = question.resource() == Resource::Reports && withdrawn.is_in(last.revision);
+        let has_gone = question.resource() == Resource::Reports && withdrawn.is_before(last.revision);
         let expired = question.expires_after().is_some_and(|after| now >= last.begun.after(after));
         (!has_gone && !expired && !stale.is_zero() && age <= *stale).then_some((last, age))
     }

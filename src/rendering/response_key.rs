@@ -168,9 +168,9 @@ impl ResponseKey {
     /// Returns what the response can contain.
     pub(super) fn holds(&self) -> ContentClass {
         if self.resource() == Resource::Reports {
-            ContentClass::PerhapsReports
+            ContentClass::MayHaveReports
         } else {
-            ContentClass::NoReports
+            ContentClass::WithoutReports
         }
     }
 

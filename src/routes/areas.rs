@@ -4,8 +4,8 @@ use rocket::{State, get};
 
 use crate::described;
 use crate::guards::{
-    AreaFilter, AreaIds, BboxParam, Caller, FormatChoice, KnownRevision, Latitude, Level, Longitude,
-    PathParam, QueryParam,
+    AreaFilter, AreaIds, BboxParam, Caller, FormatChoice, Latitude, Level, Longitude, PathParam, QueryParam,
+    RevisionParam,
 };
 use crate::http::error::Problem;
 use crate::model::{AreaId, Position};
@@ -33,7 +33,7 @@ pub(super) async fn list_areas(
     level: QueryParam<Level>,
     ids: QueryParam<AreaIds>,
     within: QueryParam<BboxParam>,
-    known: KnownRevision,
+    known: RevisionParam,
     choice: FormatChoice<Areas>,
     answers: ResponseCache,
 ) -> Result<ApiResponse, Problem> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::described;
-use crate::guards::{BboxParam, Caller, KnownRevision, QueryParam, Zoom};
+use crate::guards::{BboxParam, Caller, QueryParam, RevisionParam, Zoom};
 use crate::http::error::Problem;
 use crate::model::BasemapKind;
 use crate::openapi::Described;
@@ -52,14 +52,14 @@ pub(super) async fn show_basemap(
     _caller: Caller,
     within: QueryParam<BboxParam>,
     zoom: QueryParam<Zoom>,
-    known: KnownRevision,
+    known: RevisionParam,
     renderer: &State<Arc<Renderer>>,
     basemap: &State<Basemap>,
     store: &State<Arc<dyn Store>>,
     config: &State<Config>,
 ) -> Result<ApiResponse, Problem> {
     let ground = time::timeout(config.limits.timeout, basemap.ground(&***store));
-    let ground = ground.await.map_err(Problem::late)??;
+    let ground = ground.await.map_err(Problem::slow_store)??;
     let drawn = ground.draw(within.0, zoom.0, &renderer.permits).await?;
     Ok(ApiResponse::shared(&drawn).with_version(&ground.version, &known))
 }

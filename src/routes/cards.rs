@@ -105,7 +105,7 @@ pub(super) async fn find_card(
     let id = id.read(config)?;
     match user.card(&id, &***store).await {
         Ok(card) => ApiResponse::private_result(&CardRecord::new(&card, user.has_credential())),
-        Err(error @ StoreError::NotFound { .. }) => Err(Problem::from(error).for_card_reader()),
+        Err(error @ StoreError::NotFound { .. }) => Err(Problem::from(error).with_not_found_members()),
         Err(error) => Err(error.into()),
     }
 }
@@ -123,15 +123,15 @@ pub(super) async fn receive_card_report(
     metrics: &State<Metrics>,
 ) -> Result<Receipt, Problem> {
     let id = id.read(config)?;
-    let about_card = |error: StoreError| Problem::from(error).about_card(&id);
+    let about_card = |error: StoreError| Problem::from(error).with_card_id(&id);
     let receiving = async {
         // A card that does not exist, or already has its report, is reported before the body is checked.
         let card = user.card(&id, &***store).await.map_err(about_card)?;
         if card.report.is_some() {
             return Err(about_card(StoreError::received(&id)));
         }
-        let body = body.map_err(|problem| problem.about_card(&id))?;
-        let invalid = |faults: Vec<Fault>| Problem::faults(&faults).about_card(&id);
+        let body = body.map_err(|problem| problem.with_card_id(&id))?;
+        let invalid = |faults: Vec<Fault>| Problem::faults(&faults).with_card_id(&id);
         let mut content =
             read_card_report(&id, &body.0, &config.disaster_types(), &config.cards).map_err(invalid)?;
         if user.has_credential() {
@@ -154,7 +154,7 @@ pub(super) async fn receive_card_report(
     };
     // All questions to the store together have the time of one.
     let received = time::timeout(config.limits.timeout, receiving).await;
-    received.unwrap_or_else(|elapsed| Err(Problem::late(elapsed).about_card(&id)))?;
+    received.unwrap_or_else(|elapsed| Err(Problem::slow_store(elapsed).with_card_id(&id)))?;
     metrics.count_report(ReportOrigin::Card);
     let answer = ApiResponse::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))?;
     if user.has_credential() {
@@ -201,8 +201,8 @@ pub(super) async fn invite_image(
         Ok(images.invite(&id, image_type, early).await?)
     };
     let invited = time::timeout(config.limits.timeout, inviting).await;
-    let invited = invited.unwrap_or_else(|elapsed| Err(Problem::late(elapsed)));
-    let invitation = invited.map_err(|problem| problem.about_card(&id))?;
+    let invited = invited.unwrap_or_else(|elapsed| Err(Problem::slow_store(elapsed)));
+    let invitation = invited.map_err(|problem| problem.with_card_id(&id))?;
     let mut body = json!({ "signedRequest": invitation.signed_request, "url": invitation.url });
     if let Some(content_type) = invitation.content_type {
         body["contentType"] = content_type.into();
@@ -229,7 +229,7 @@ pub(super) async fn confirm_image(
     store: &State<Arc<dyn Store>>,
 ) -> Result<ApiResponse, Problem> {
     let id = id.read(config)?;
-    let about_card = |error: StoreError| Problem::from(error).about_card(&id);
+    let about_card = |error: StoreError| Problem::from(error).with_card_id(&id);
     let confirming = async {
         let card = user.card(&id, &***store).await?;
         if card.report.is_none() && !store.has_upload(&id).await? {
@@ -238,7 +238,7 @@ pub(super) async fn confirm_image(
         Ok(())
     };
     let confirmed = time::timeout(config.limits.timeout, confirming).await;
-    confirmed.map_err(|elapsed| Problem::late(elapsed).about_card(&id))?.map_err(about_card)?;
-    body.map_err(|problem| problem.about_card(&id))?;
+    confirmed.map_err(|elapsed| Problem::slow_store(elapsed).with_card_id(&id))?.map_err(about_card)?;
+    body.map_err(|problem| problem.with_card_id(&id))?;
     ApiResponse::bare(&json!({ "statusCode": 200, "cardId": id, "updated": true }))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rocket::serde::json::json;
 use rocket::{State, get, post};
 
-use crate::actions::{area_of, members, order_changes, order_undo};
+use crate::actions::{area_members, change_batch, object_members, undo_batch};
 use crate::described;
 use crate::guards::{
     Authorized, BeforeTime, FloodsWrite, IdempotencyKey, JsonBody, LogAuthor, LogBatch, LogSince, LogUntil,
@@ -49,7 +49,7 @@ pub(super) async fn change_floods(
     metrics: &State<Metrics>,
 ) -> Result<ApiResponse, Problem> {
     let by = Actor { subject: authorized.credential.subject, username: username.get().0 };
-    order_changes(by, key, body, store, metrics).await
+    change_batch(by, key, body, store, metrics).await
 }
 
 /// `POST /floods/changes/:batch/undo`: sets the states that the areas had before a batch.
@@ -63,7 +63,7 @@ pub(super) async fn undo_flood_batch(
     metrics: &State<Metrics>,
 ) -> Result<ApiResponse, Problem> {
     let by = Actor { subject: authorized.credential.subject, username: username.get().0 };
-    order_undo(by, key, batch.get()?, store, metrics).await
+    undo_batch(by, key, batch.get()?, store, metrics).await
 }
 
 /// How many entries a page of the log has, unless more have the last time.
@@ -92,8 +92,8 @@ pub(super) async fn list_all_flood_changes(
     let log = store.all_flood_changes(&query).await?;
     let entries =
         log.iter().map(|LoggedChange { change: FloodChange { area, state, at, by, .. }, batch, note }| {
-            let mut entry = area_of(places.areas(), *area);
-            entry.extend(members(json!({
+            let mut entry = area_members(places.areas(), *area);
+            entry.extend(object_members(json!({
                 "changed_at": at, "state": state, "subject": by.subject, "username": by.username,
                 "batch": batch.map(BatchNumber::get), "note": note,
             })));

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::described;
 use crate::guards::{
-    AreaFilter, Authorized, BboxParam, BeforeTime, Caller, Entry, FloodAreaFilter, FloodEntry, FloodsWrite,
-    FormatChoice, JsonBody, MinimumState, PathParam, QueryParam, RequestedPeriod, Username,
+    AreaFilter, Authorized, BboxParam, BeforeTime, Caller, FeedEntry, FloodAreaFilter, FloodEntry,
+    FloodsWrite, FormatChoice, JsonBody, MinimumState, PathParam, QueryParam, RequestedPeriod, Username,
 };
 use crate::http::error::Problem;
 use crate::model::bodies::read_flood_state;
@@ -60,7 +60,7 @@ pub(super) async fn list_floods(
     entry: FloodEntry,
     answers: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    if let FloodEntry(Some(Entry { area, since, format })) = entry {
+    if let FloodEntry(Some(FeedEntry { area, since, format })) = entry {
         return answers.layer(LayerQuery::FloodSince(area, since), format).await;
     }
     let query = FloodQuery { selector: select.0, minimum_state: minimum_state.0 };

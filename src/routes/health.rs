@@ -63,7 +63,7 @@ impl Readiness {
             recent(found.storage.take(), STORAGE_MAX_AGE, images.readiness()),
         );
         let failure = follower
-            .ahead()
+            .clock_skew()
             .map(|_| "the newest change of a flood state is ahead of the clock of this server");
         let changes = Check { name: "changes", required: false, failure, took: Duration::ZERO };
         let shown = store.1.iter().chain([&storage.1, &changes]).map(CheckResult::from).collect();
@@ -89,7 +89,7 @@ pub(super) async fn tell_ready(
     follower: &State<Follower>,
 ) -> Result<(Status, ApiResponse), Problem> {
     let checks = readiness.shown(&***store, images, follower).await;
-    let (status, text) = if draining.has_begun() {
+    let (status, text) = if draining.has_started() {
         (Status::ServiceUnavailable, "draining")
     } else if checks.iter().any(|check| check.required && !check.ok) {
         (Status::ServiceUnavailable, "unready")
@@ -132,7 +132,7 @@ pub(super) fn tell_data(
             "sources": sources,
             "stale_since": stale_since,
             "calls": webhooks,
-            "seconds_ahead": follower.ahead().map(|by| by.as_secs()),
+            "seconds_ahead": follower.clock_skew().map(|by| by.as_secs()),
         },
     }))?;
     Ok((status, answer))

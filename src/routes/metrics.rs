@@ -31,6 +31,6 @@ pub(super) fn list_metrics(
     Ok(Page {
         text,
         content_type: Header::new("Content-Type", media_type),
-        cache_control: Header::new("Cache-Control", CacheControl::NEVER),
+        cache_control: Header::new("Cache-Control", CacheControl::NO_STORE),
     })
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use rocket::{State, get, put};
 
-use crate::actions::order_visibility;
+use crate::actions::set_report_visibility;
 use crate::archive::Archive;
 use crate::changes::Follower;
 use crate::described;
@@ -114,5 +114,5 @@ pub(super) async fn set_visibility(
 ) -> Result<ApiResponse, Problem> {
     let Username(username) = username.get();
     let by = Actor { subject: authorized.credential.subject, username };
-    order_visibility(by, id.get()?, body, store, images, follower, archive.inner().as_ref()).await
+    set_report_visibility(by, id.get()?, body, store, images, follower, archive.inner().as_ref()).await
 }

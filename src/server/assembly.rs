@@ -18,7 +18,7 @@ use crate::changes::{Follower, WithdrawnRevision};
 use crate::config::Config;
 use crate::formats::EncodeContext;
 use crate::formats::tables::TableSchema;
-use crate::http::admission::{diverted, other_methods, unread};
+use crate::http::admission::{rejection_routes, unreadable_request_catchers, unsupported_method_routes};
 use crate::http::error::{ProblemPage, catchers};
 use crate::http::fairings::{BareAddresses, Draining, KnownParameters, ResponseHeaders, with_request_ids};
 use crate::http::quotas::{Quotas, StreamLimiter};
@@ -39,16 +39,16 @@ use crate::telemetry::{Metrics, RepeatSuppressor};
 use crate::webhooks::Dispatcher;
 
 impl Builder {
-    /// Opens the store and puts the server together.
+    /// Opens the store and assembles the server.
     ///
     /// # Errors
     ///
-    /// [`BuildError`], whose text is one line for the operator.
+    /// [`BuildError`], as one line for the operator.
     pub async fn build(mut self) -> Result<Siaga, BuildError> {
         let (mut config, formats, templates) = self.checked()?;
         let interface = self.interface()?;
         let opener = self.stores.get(&config.store)?;
-        let temporary = self.makes_key(&config)?;
+        let temporary = self.needs_temporary_key(&config)?;
         let key = temporary.then(|| temporary_key(&mut config)).transpose()?;
         let temporary = config.auth.api_keys.first().filter(|_| temporary).cloned();
         let settings = self.store_settings(&config);
@@ -57,15 +57,14 @@ impl Builder {
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
         let follower = Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
-        let renderer = renderer(&config, &store, &self.clock, &metrics, follower.withdrawn());
+        let renderer = renderer(&config, &store, &self.clock, &metrics, follower.withdrawn_revision());
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
         let images = Arc::new(images?);
         let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
-        self.reloaded.extend([Arc::new(templates) as _, Arc::new(authenticator.clone()) as _]);
+        self.reloadable.extend([Arc::new(templates) as _, Arc::new(authenticator.clone()) as _]);
         let quotas = Arc::new(Quotas::new(config.quota.clone(), MonotonicClock));
-        self.reloaded.push(Arc::clone(&quotas) as _);
+        self.reloadable.push(Arc::clone(&quotas) as _);
         let stored_keys = StoredKeys::new(Arc::clone(&store), Arc::clone(authenticator.ring()));
-        // The first request must find the keys.
         stored_keys.refresh().await;
         let sources = Sources::new(config.sources.clone(), Arc::clone(&self.clock));
         let source_watch = SourceWatch::new(Arc::clone(&store), sources.clone(), &metrics);
@@ -73,18 +72,17 @@ impl Builder {
         let watch = config.metrics.enabled.then(|| {
             Arc::new(DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock))) as _
         });
-        let offered = Interface { config: &config, formats: &formats };
-        let description = Description::new(document(&offered, &interface));
-        let (addresses, known) =
-            (bare_addresses(&offered, &interface), known_parameters(&offered, &interface));
+        let spec = Interface { config: &config, formats: &formats };
+        let description = Description::new(document(&spec, &interface));
+        let (addresses, known) = (bare_addresses(&spec, &interface), known_parameters(&spec, &interface));
         let routes = with_request_ids(interface.into_iter().map(|described| described.route).collect());
-        let others = other_methods(routes.iter());
-        let outside = outside(&config, &routes);
+        let others = unsupported_method_routes(routes.iter());
+        let outside = root_routes(&config, &routes);
         let mut dispatcher =
             Dispatcher::new(&config, &store, opener.is_exclusive(), &self.clock, &sources, &metrics)?;
         dispatcher.init_checkpoints().await;
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
-        let default = formats.carrying(LayerKind::Floods).next().cloned();
+        let default = formats.supporting(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);
         let draining = Draining::default();
         let headers = ResponseHeaders::new(&config, known.clone(), draining.clone());
@@ -98,7 +96,7 @@ impl Builder {
             .attach(outlines)
             .attach(ActivityRecorder::new(sources.clone()))
             .attach(source_watch.clone())
-            .attach(ReportRetention::new(&config, &store, &self.clock, follower.withdrawn()))
+            .attach(ReportRetention::new(&config, &store, &self.clock, follower.withdrawn_revision()))
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
@@ -115,11 +113,11 @@ impl Builder {
             .manage(follower)
             .manage(description)
             .manage(config.clone())
-            .mount("/", other_methods(outside.iter()))
+            .mount("/", unsupported_method_routes(outside.iter()))
             .mount("/", outside)
-            .mount("/", diverted())
+            .mount("/", rejection_routes())
             .register("/", catchers())
-            .register("/", unread());
+            .register("/", unreadable_request_catchers());
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
         let rocket = with_archive(rocket, &config, &store, &self.clock);
@@ -142,7 +140,7 @@ impl Builder {
         })
     }
 
-    /// Checks that, if the interface is mounted at `/` as well, no other mount path begins with the path of a resource.
+    /// Checks that, if the interface is mounted at `/` too, no other mount path begins like the path of a resource.
     pub(super) fn check_mount_paths(&self, config: &Config) -> Result<(), BuildError> {
         let first = |path: &str| path.split('/').nth(1).unwrap_or_default().to_owned();
         if config.mount_paths().all(|path| path != "/") {
@@ -159,13 +157,13 @@ impl Builder {
         }
     }
 
-    /// Returns all routes below the base address: the service's own, and those that were added.
+    /// Returns all routes below the base path: the service's own and the added ones.
     pub(super) fn interface(&self) -> Result<Vec<Described>, BuildError> {
         let mut all = routes::all();
         for (path, described) in &self.routes {
             let refused =
                 |error: Error<'_>| BuildError::Mount { path: path.clone(), reason: error.to_string() };
-            // Rebasing a route below checks the path less strictly.
+            // `map_base` checks the path less strictly.
             let base = Origin::parse(path).map_err(refused)?;
             if base.query().is_some() {
                 let reason = "it has a query".to_owned();
@@ -180,14 +178,12 @@ impl Builder {
     }
 }
 
-/// Returns a replacement for Rocket's own: `ResponseHeaders` decides on HSTS. Without an entry here, Rocket adds one for TLS and
-/// warns.
+/// Replaces Rocket's shield, because `ResponseHeaders` sets HSTS. With TLS, Rocket would otherwise add HSTS itself and warn.
 fn shield(figment: &Figment) -> Shield {
     let has_tls = rocket::Config::try_from(figment).is_ok_and(|config| config.tls_enabled());
     if has_tls { Shield::new().enable(Hsts::default()) } else { Shield::new() }
 }
 
-/// Returns what renders responses and caches them.
 fn renderer(
     config: &Config,
     store: &Arc<dyn Store>,
@@ -195,7 +191,7 @@ fn renderer(
     metrics: &Metrics,
     withdrawn: &WithdrawnRevision,
 ) -> Renderer {
-    // If the size does not fit into `usize`, the cache has the largest limit there is.
+    // On 32-bit systems, a larger size is capped.
     let cache_size = config.cache.size.as_u64().try_into().unwrap_or(usize::MAX);
     let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let limits = config.limits;
@@ -228,19 +224,16 @@ fn renderer(
     }
 }
 
-/// Returns the addresses of map resources that name a format.
 fn bare_addresses(offered: &Interface<'_>, routes: &[Described]) -> BareAddresses {
     let with_formats: Vec<_> =
         routes.iter().map(|described| (&described.route, described.formats(offered))).collect();
     BareAddresses::new(offered.config.mount_paths(), &with_formats)
 }
 
-/// Returns the parameters that each public read knows.
 fn known_parameters(offered: &Interface<'_>, routes: &[Described]) -> KnownParameters {
     KnownParameters::new(routes.iter().filter_map(|described| described.public_read(offered)))
 }
 
-/// Adds the public archive, and the task that writes it.
 fn with_archive(
     rocket: Rocket<Build>,
     config: &Config,
@@ -251,15 +244,14 @@ fn with_archive(
     archive.iter().fold(rocket, |rocket, archive| rocket.attach(archive.task())).manage(archive.clone())
 }
 
-/// Keeps the public keys that verify tokens up to date while the server runs.
 fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
     AdHoc::on_liftoff("Public keys", |rocket| {
         Box::pin(async move { run_in_background(rocket, async move { authenticator.watch().await }) })
     })
 }
 
-/// Adds the key that seals the logins of the desk to Rocket's configuration. It follows from the secret that the store keeps, so that
-/// all servers and starts have the same. While the store is away, a server has one of its own: its logins end with it.
+/// Sets Rocket's secret key, which encrypts the sessions of the desk. Derived from a secret in the store, so that all servers
+/// share it and it survives restarts. If the store is unavailable, the server uses a random one, and its sessions end with it.
 async fn with_sealing_key(figment: &Figment, store: &dyn Store) -> Result<Figment, RandomUnavailable> {
     let new = Secret::from(random::hex::<32>()?);
     let secret = store.signing_key(&new).await.unwrap_or_else(|error| {
@@ -272,15 +264,14 @@ async fn with_sealing_key(figment: &Figment, store: &dyn Store) -> Result<Figmen
     Ok(figment.clone().merge((rocket::Config::SECRET_KEY, hex::encode(key))))
 }
 
-/// Makes a key with all scopes, and adds it to the accepted keys.
 fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
     let NewKey { key, entry } = NewKey::make("temporary", vec![Scope::Admin])?;
     config.auth.api_keys.push(entry);
     Ok(key)
 }
 
-/// Returns the routes outside the base address. Other mount paths lead to the front page if no route below `routes` is there.
-fn outside(config: &Config, routes: &[Route]) -> Vec<Route> {
+/// Returns the routes outside the base path. Each mount path without a route of its own redirects to the front page.
+fn root_routes(config: &Config, routes: &[Route]) -> Vec<Route> {
     let mut outside = routes::outside(config.metrics.enabled);
     outside.extend(pages::routes(config.desk.enabled));
     let is_taken = |path: &str| path == "/" || routes.iter().any(|route| route.uri.path() == "/");
@@ -288,7 +279,7 @@ fn outside(config: &Config, routes: &[Route]) -> Vec<Route> {
     with_request_ids(outside)
 }
 
-/// Adds the clock, the base map, and what the pages, the health checks and the log remember of earlier requests.
+/// Adds managed state: the clock, the base map, and caches of the pages, health checks and log.
 fn with_results(
     rocket: Rocket<Build>,
     config: &Config,

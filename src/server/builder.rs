@@ -21,7 +21,7 @@ use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, Upkeep};
 use crate::telemetry::Metrics;
 use crate::webhooks;
 
-/// Builds a server from the service's own parts and those added here.
+/// Builds a server from the service's parts and those added here.
 ///
 /// ```no_run
 /// use rocket::{get, routes};
@@ -39,13 +39,12 @@ use crate::webhooks;
 /// ```
 #[derive(Clone)]
 pub struct Builder {
-    /// The source of the configuration; `figment` is what was read from it.
+    /// Reads the configuration; `figment` is its last result.
     pub(super) source: Arc<dyn Fn() -> Figment + Send + Sync>,
     pub(super) figment: Figment,
     pub(crate) clock: Arc<dyn Clock>,
     pub(super) stores: StoreRegistry,
-    pub(super) reloaded: Vec<Arc<dyn Reload>>,
-    /// Added routes, each with its path below the base address.
+    pub(super) reloadable: Vec<Arc<dyn Reload>>,
     pub(super) routes: Vec<(String, Described)>,
     pub(super) fairings: Vec<Arc<dyn Fairing>>,
     pub(super) formats: Vec<Arc<dyn Format>>,
@@ -68,7 +67,7 @@ impl Default for Builder {
             figment: Config::figment(),
             clock: Arc::new(SystemClock),
             stores: StoreRegistry::default(),
-            reloaded: Vec::new(),
+            reloadable: Vec::new(),
             routes: Vec::new(),
             fairings: Vec::new(),
             formats: Vec::new(),
@@ -77,13 +76,12 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Configures the server from `figment` instead. Reloading gives the same values again.
+    /// Uses the configuration `figment` instead. A reload keeps its values.
     #[must_use]
     pub fn figment(self, figment: Figment) -> Self {
         self.figment_from(move || figment.clone())
     }
 
-    /// Configures the server from what `source` returns instead: now, and whenever the configuration is read again.
     #[must_use]
     pub(crate) fn figment_from(mut self, source: impl Fn() -> Figment + Send + Sync + 'static) -> Self {
         self.figment = source();
@@ -91,47 +89,46 @@ impl Builder {
         self
     }
 
-    /// Reads the configuration again, after the environment has changed.
     #[must_use]
-    pub(crate) fn read_again(mut self) -> Self {
+    pub(crate) fn reread(mut self) -> Self {
         self.figment = (self.source)();
         self
     }
 
-    /// Adds something whose settings can change while the service runs.
+    /// Adds a part whose settings can change while the service runs.
     #[must_use]
     pub fn reload(mut self, part: Arc<dyn Reload>) -> Self {
-        self.reloaded.push(part);
+        self.reloadable.push(part);
         self
     }
 
-    /// Takes the time from `clock` instead.
+    /// Uses `clock` instead of the system clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Adds a format, which the configuration can then enable. It replaces a format with the same name.
+    /// Adds a format, which the configuration can enable. Replaces a format with the same name.
     #[must_use]
     pub fn format(mut self, format: Arc<dyn Format>) -> Self {
         self.formats.push(format);
         self
     }
 
-    /// Adds a kind of store, which the configuration can then choose. It replaces a kind with the same name.
+    /// Adds a kind of store, which the configuration can choose. Replaces a kind with the same name.
     #[must_use]
     pub fn store(mut self, opener: Arc<dyn OpenStore>) -> Self {
         self.stores.register(opener);
         self
     }
 
-    /// Adds routes at a path below the base address: `/` or `/warnings`.
+    /// Adds routes at a path below the base path: `/` or `/warnings`.
     ///
-    /// They are counted, logged and rate-limited like the service's own, and may use its [guards](crate::guards) and what it
-    /// manages, such as `Arc<dyn Store>`. Methods that their paths do not support get 405. Startup fails if the service itself
-    /// already has a route with the same path and method. The description of the interface lists the routes; it also lists
-    /// their parameters and responses if they are [`described!`](crate::described).
+    /// They are counted, logged and rate-limited like the service's own, and may use its [guards](crate::guards) and managed
+    /// state, such as `Arc<dyn Store>`. Unsupported methods get 405. Startup fails if the service has a route with the same path
+    /// and method. The OpenAPI document lists the routes, and their parameters and responses if they are
+    /// [`described!`](crate::described).
     #[must_use]
     pub fn mount<R: Into<Described>>(mut self, path: &str, routes: impl IntoIterator<Item = R>) -> Self {
         self.routes.extend(routes.into_iter().map(|route| (path.to_owned(), route.into())));
@@ -145,12 +142,11 @@ impl Builder {
         self
     }
 
-    /// Builds the server and serves until it is told to stop: [`build`](Self::build), then
-    /// [`Siaga::launch`](super::Siaga::launch).
+    /// Builds the server and serves until it is stopped: [`build`](Self::build), then [`Siaga::launch`](super::Siaga::launch).
     ///
     /// # Errors
     ///
-    /// [`LaunchError`], whose text is one line for the operator.
+    /// [`LaunchError`], as one line for the operator.
     pub async fn launch(self) -> Result<(), LaunchError> {
         self.build().await?.launch().await
     }
@@ -159,40 +155,40 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BuildError`], whose text is one line for the operator.
+    /// [`BuildError`], as one line for the operator.
     pub fn check(&self) -> Result<Config, BuildError> {
         self.checked_with_formats().map(|(config, _)| config)
     }
 
-    /// As [`check`](Self::check); also returns the formats.
+    /// Like [`check`](Self::check); also returns the formats.
     pub(crate) fn checked_with_formats(&self) -> Result<(Config, FormatRegistry), BuildError> {
         let (config, formats, _) = self.checked()?;
         Basemap::load(&config)?;
         Ok((config, formats))
     }
 
-    /// As [`check`](Self::check); also returns the formats that were made for the check, and the templates among them.
+    /// Like [`check`](Self::check); also returns the formats and their templates.
     pub(super) fn checked(&self) -> Result<(Config, FormatRegistry, Templates), BuildError> {
-        let config = self.checked_but_for_templates()?;
+        let config = self.checked_without_templates()?;
         let templates = Templates::read(&config, Arc::clone(&self.clock)).map_err(InvalidFormats::from)?;
         let formats = self.registry(&config, templates.formats())?;
         webhooks::check(&config, self.clock.now())?;
         Ok((config, formats, templates))
     }
 
-    /// Checks the configuration without reading the files of templates, for callers that do not need them.
-    pub(crate) fn checked_but_for_templates(&self) -> Result<Config, BuildError> {
+    /// Checks the configuration without reading the template files.
+    pub(crate) fn checked_without_templates(&self) -> Result<Config, BuildError> {
         let config = self.checked_for_upkeep()?;
         CardImages::check(&config)?;
         Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
         Ok(config)
     }
 
-    /// Returns the description of the interface as an OpenAPI document, the same as `GET /openapi.json`.
+    /// Returns the OpenAPI document of `GET /openapi.json`.
     ///
     /// # Errors
     ///
-    /// [`BuildError`], whose text is one line for the operator.
+    /// [`BuildError`], as one line for the operator.
     pub fn openapi(&self) -> Result<Value, BuildError> {
         let config = self.checked_for_upkeep()?;
         let templates = Templates::read(&config, Arc::clone(&self.clock)).map_err(InvalidFormats::from)?;
@@ -200,26 +196,20 @@ impl Builder {
         Ok(document(&Interface { config: &config, formats: &formats }, &self.interface()?))
     }
 
-    /// Returns the configuration as it was read.
-    pub(crate) fn configured(&self) -> &Figment {
+    pub(crate) fn current_figment(&self) -> &Figment {
         &self.figment
     }
 
-    /// Returns whether a start makes a key, because nobody else is accepted and the store keeps none.
-    pub(crate) fn makes_key(&self, config: &Config) -> Result<bool, BuildError> {
+    /// Whether startup generates a key, because no credential is configured and the store is temporary.
+    pub(crate) fn needs_temporary_key(&self, config: &Config) -> Result<bool, BuildError> {
         Ok(config.auth.accepts_nobody() && !self.stores.get(&config.store)?.keeps_data())
     }
 
-    /// Returns Rocket's own part of the configuration.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError`], as one line for the operator.
     pub(crate) fn rocket_config(&self) -> Result<rocket::Config, ConfigError> {
         Ok(self.figment.extract()?)
     }
 
-    /// Checks everything except what only servers need, such as the files of templates.
+    /// Checks everything except what only servers need, such as template files.
     fn checked_for_upkeep(&self) -> Result<Config, BuildError> {
         let config = Config::extract(&self.figment)?;
         tls::check(&self.rocket_config()?)?;
@@ -231,11 +221,6 @@ impl Builder {
         Ok(config)
     }
 
-    /// Returns the settings of the configured store, whether it keeps data or not.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`], whose text is one line for the operator.
     pub(crate) fn settings(&self) -> Result<StoreSettings, BuildError> {
         self.checked_for_upkeep().map(|config| self.store_settings(&config))
     }
@@ -244,7 +229,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] if the store has no such operations.
+    /// [`BuildError`], as one line for the operator; [`BuildError::NoUpkeep`] if the store has no such operations.
     pub fn upkeep(&self) -> Result<(&dyn Upkeep, StoreSettings), BuildError> {
         let config = self.checked_for_upkeep()?;
         let upkeep = self.stores.get(&config.store)?.upkeep();
@@ -252,13 +237,9 @@ impl Builder {
         upkeep.map(|upkeep| (upkeep, settings)).ok_or(BuildError::NoUpkeep(config.store))
     }
 
-    /// Opens the configured store for a command, while servers may use it.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] if the store keeps nothing beyond a
-    /// run.
-    pub(crate) async fn open_beside(&self) -> Result<Arc<dyn Store>, BuildError> {
+    /// Opens the configured store for a command, while servers may use it. Fails with [`BuildError::NoUpkeep`] if the store is
+    /// temporary.
+    pub(crate) async fn open_shared(&self) -> Result<Arc<dyn Store>, BuildError> {
         let config = self.checked_for_upkeep()?;
         if !self.stores.get(&config.store)?.keeps_data() {
             return Err(BuildError::NoUpkeep(config.store));
@@ -266,7 +247,7 @@ impl Builder {
         self.open_any().await
     }
 
-    /// As [`open_beside`](Self::open_beside), but also opens a store that keeps nothing beyond a run.
+    /// Like [`open_shared`](Self::open_shared), but also opens a temporary store.
     pub(crate) async fn open_any(&self) -> Result<Arc<dyn Store>, BuildError> {
         let config = self.checked_for_upkeep()?;
         let opener = self.stores.get(&config.store)?;
@@ -274,7 +255,7 @@ impl Builder {
         Ok(opened.map_err(BuildError::Store)?.store)
     }
 
-    /// Returns the format with a name for layers of a kind, whether it is enabled or not. Reads no other template.
+    /// Returns a format by name, enabled or not. Reads no other template.
     pub(crate) fn format_to_try(
         &self,
         config: &Config,
@@ -284,9 +265,9 @@ impl Builder {
         let mut config = config.clone();
         let others = template::declared(&config.formats.template)?;
         config.formats.template.retain(|declared, _| declared == name);
-        let tried = Templates::read(&config, Arc::clone(&self.clock))?.formats();
-        // If two have the same name, the later one counts, as in the registry.
-        let mut known = self.known(&config, tried);
+        let templates = Templates::read(&config, Arc::clone(&self.clock))?.formats();
+        // Of two with the same name, the later one counts, as in the registry.
+        let mut known = self.all_formats(&config, templates);
         let found = known.iter().rfind(|format| format.name() == name).filter(|format| format.carries(kind));
         found.cloned().ok_or_else(|| {
             known.extend(others);
@@ -296,14 +277,14 @@ impl Builder {
         })
     }
 
-    /// Opens the configured store for a command, while a server may be using it, if the store keeps API keys.
+    /// Opens the configured store for a command, while a server may use it.
     ///
     /// # Errors
     ///
-    /// If the configuration is wrong, if the store cannot open, and [`BuildError::NoKeys`] if it keeps data but no keys.
-    pub async fn open_kept_store(&self) -> Result<Arc<dyn Store>, BuildError> {
-        let store = self.open_beside().await?;
-        // Keys made in it would be lost when this process ends.
+    /// If the configuration is invalid, if the store cannot open, and [`BuildError::NoKeys`] if it persists data but no API keys.
+    pub async fn open_persistent_store(&self) -> Result<Arc<dyn Store>, BuildError> {
+        let store = self.open_shared().await?;
+        // Its keys would be lost when this process ends.
         if store.service_state().is_some() {
             store.close().await;
             return Err(BuildError::NoKeys(self.checked_for_upkeep()?.store));
@@ -322,10 +303,9 @@ impl Builder {
         }
     }
 
-    /// Returns all formats, enabled or not.
-    fn known(&self, config: &Config, templates: Vec<Arc<dyn Format>>) -> Vec<Arc<dyn Format>> {
+    fn all_formats(&self, config: &Config, templates: Vec<Arc<dyn Format>>) -> Vec<Arc<dyn Format>> {
         let settings = &config.formats;
-        // The demo says in all its documents that it is one.
+        // All documents of the demo are marked as such.
         let cap = cap::Options { status: config.issuer().status, ..settings.cap.clone() };
         let country = config.country.data();
         let notices = alerts::Notices::within(config.alerts.clone(), cap.clone(), country);
@@ -343,7 +323,7 @@ impl Builder {
     ) -> Result<FormatRegistry, InvalidFormats> {
         let settings = &config.formats;
         let registry =
-            FormatRegistry::new(&self.known(config, templates), &settings.enabled, &settings.default)?;
+            FormatRegistry::new(&self.all_formats(config, templates), &settings.enabled, &settings.default)?;
         settings.resources.iter().try_fold(registry, |registry, (kind, names)| registry.offering(kind, names))
     }
 }

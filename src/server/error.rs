@@ -10,15 +10,15 @@ use crate::data::folder::DatasetError;
 use crate::formats::InvalidFormats;
 use crate::stores::{OpenError, UnknownStore};
 
-/// Why a server ended, or could not start.
+/// Why a server stopped or could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
     /// The server could not be built.
     #[error("{0}")]
     Build(#[from] BuildError),
-    /// Rocket could not start or go on.
-    // The error's own text would print the whole configuration.
+    /// Rocket failed.
+    // The error's `Display` would print the whole configuration.
     #[error("{}", .0.kind())]
     Rocket(Box<rocket::Error>),
     /// The server cannot listen on the address and port.
@@ -26,10 +26,10 @@ pub enum LaunchError {
     Bind {
         /// The address and the port.
         address: SocketAddr,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
-    /// The store could not go on.
+    /// The store failed for good.
     #[error("{0}")]
     Store(OpenError),
     /// The server cannot listen on the port that redirects to HTTPS.
@@ -37,19 +37,18 @@ pub enum LaunchError {
     Redirect {
         /// The port.
         port: u16,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
     /// The server cannot receive signals.
     #[error("signals cannot be received: {0}")]
     Signals(io::Error),
-    /// A second signal told the server to stop, and it ended at once.
+    /// A second signal ended the server at once.
     #[error("ended at once by a second signal; requests under way were not answered")]
     Stopped,
 }
 
 impl LaunchError {
-    /// Converts the error of a server that was to listen on `address`.
     pub(super) fn from_rocket(error: rocket::Error, address: SocketAddr) -> Self {
         match error.kind() {
             ErrorKind::Bind(cause) => {
@@ -60,7 +59,6 @@ impl LaunchError {
     }
 }
 
-/// Returns advice for an address on which the server cannot listen.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
@@ -80,19 +78,19 @@ fn advice(error: &io::Error) -> &'static str {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The configuration is wrong.
+    /// The configuration is invalid.
     #[error("{0}")]
     Config(#[from] ConfigError),
-    /// The settings for credentials are wrong.
+    /// The section `auth` is invalid.
     #[error("{0}")]
     Auth(#[from] InvalidSettings),
-    /// The configuration names an unknown store.
+    /// The configuration contains an unknown store.
     #[error("{0}")]
     UnknownStore(#[from] UnknownStore),
-    /// The configuration names unknown formats, or its settings for formats are wrong.
+    /// The configuration contains unknown formats, or invalid settings for formats.
     #[error("{0}")]
     Formats(#[from] InvalidFormats),
-    /// The base map is wrong.
+    /// The base map is invalid.
     #[error("siaga.map.basemap.file: {0}")]
     Basemap(#[from] DatasetError),
     /// The store could not be opened.
@@ -103,18 +101,18 @@ pub enum BuildError {
     Mount {
         /// The path.
         path: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The configured store keeps nothing beyond a run, so it needs no maintenance.
+    /// The configured store is temporary, so it needs no maintenance.
     #[error(
         "siaga.store is {0:?}, which keeps nothing beyond a run, so there is nothing to ask or to look after: choose another, such as postgres"
     )]
     NoUpkeep(String),
-    /// The configured store keeps the data, but no API keys.
+    /// The configured store persists no API keys.
     #[error("siaga.store is {0:?}, which keeps no API keys: list them under siaga.auth.api_keys")]
     NoKeys(String),
-    /// The system has no random numbers for a key.
+    /// The operating system has no random numbers for a key.
     #[error("{0}")]
     Random(#[from] RandomUnavailable),
 }

@@ -1,4 +1,4 @@
-//! Runs a server from its launch to its shutdown.
+//! Runs a server from launch to shutdown.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -21,43 +21,39 @@ use crate::config::Shutdown;
 use crate::model::duration::whole_seconds;
 use crate::stores::OpenError;
 
-/// How much more time connections that stay open get, after the time for requests in progress.
+/// The additional time for connections that are still open after the grace period.
 const MERCY: Duration = Duration::from_secs(1);
-/// Further signals within this time are ignored, because some programs signal both a process and its group.
-const TWIN: Duration = Duration::from_secs(1);
-/// How long the store may take to close.
-const CLOSING: Duration = Duration::from_secs(2);
-/// How often to check whether the listening socket is closed.
-const ROUND: Duration = Duration::from_millis(10);
+/// Signals within this time are duplicates: some programs signal both a process and its group.
+const DUPLICATE_SIGNAL: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Dropped with the last connection: each connection holds the server and everything it manages.
+/// Dropped with the last connection: each connection holds the server and its managed state.
 struct LastConnection(#[allow(dead_code, reason = "its end is what is told")] mpsc::Sender<Infallible>);
 
-/// Events during the shutdown of the server.
-struct Ends {
-    /// Receives the address of the server when Rocket begins to run the shutdown fairings.
-    begun: oneshot::Receiver<SocketAddr>,
-    /// Closed when the last connection has ended.
-    last: mpsc::Receiver<Infallible>,
+struct ShutdownEvents {
+    /// Receives the server's address when Rocket begins to run the shutdown fairings.
+    started: oneshot::Receiver<SocketAddr>,
+    connections: mpsc::Receiver<Infallible>,
 }
 
 impl Siaga {
-    /// Serves until it is told to stop, or the store cannot go on.
+    /// Serves until it is stopped, or the store fails for good.
     ///
-    /// SIGTERM, SIGINT and Rocket's own [`Shutdown`](rocket::Shutdown) stop it: it accepts no new connection, finishes the
-    /// requests in progress, runs every shutdown fairing to its end, closes the store, and then returns. Requests and fairings
-    /// that take longer than `siaga.shutdown.grace` are cancelled. A second signal, at least a second later, makes it return
-    /// immediately. On SIGHUP it reads its configuration again ([`Reloading`](super::Reloading)).
+    /// SIGTERM, SIGINT and Rocket's own [`Shutdown`](rocket::Shutdown) stop it: it accepts no new connections, finishes the
+    /// requests in progress, runs every shutdown fairing to its end, closes the store, and returns. Requests and fairings that
+    /// exceed `siaga.shutdown.grace` are cancelled. A second signal, at least a second later, makes it return immediately. SIGHUP
+    /// reloads the configuration ([`Reloading`](super::Reloading)).
     ///
     /// # Errors
     ///
-    /// [`LaunchError`], whose text is one line for the operator.
+    /// [`LaunchError`], as one line for the operator.
     pub async fn launch(self) -> Result<(), LaunchError> {
         let Self { rocket, config, store, failure, reloading, draining, stored_keys, source_watch, .. } =
             self;
         let mut signals = Signals::listen().map_err(LaunchError::Signals)?;
         let reloading = reloading.start().map_err(LaunchError::Signals)?;
-        let (rocket, ends) = with_ends(rocket, config.shutdown);
+        let (rocket, ends) = with_shutdown_events(rocket, config.shutdown);
         let rocket = rocket.ignite().await.map_err(|error| LaunchError::Rocket(Box::new(error)))?;
         let address = SocketAddr::new(rocket.config().address, rocket.config().port);
         let ended = |done: Result<Rocket<Ignite>, rocket::Error>| {
@@ -78,15 +74,15 @@ impl Siaga {
                 () = shutdown.clone() => break None,
                 error = &mut failure => break Some(error),
                 signal = signals.next() => match signal {
-                    // If an order waits already, it is carried out after this signal.
+                    // A reload that is already pending will see the new configuration.
                     Signal::Reload => drop(reloading.try_send(())),
                     Signal::End => break None,
                 },
             }
         };
-        draining.begin();
+        draining.start();
         let ending = async {
-            let Ends { begun, mut last } = ends;
+            let ShutdownEvents { started: begun, connections: mut last } = ends;
             let stopped = async {
                 if failed.is_none() {
                     time::sleep(config.shutdown.delay).await;
@@ -101,47 +97,47 @@ impl Siaga {
                 deadline
             };
             let deadline = select! {
-                // The server was not serving yet, or no connection is open.
+                // Not serving yet, or no connection is open.
                 done = &mut launch => {
                     ended(done)?;
                     Instant::now()
                 }
                 deadline = stopped => deadline,
             };
-            // While a connection is open, the launch would wait for the whole grace period. Connections run in their own tasks,
-            // so `last` reports when the last one has ended.
+            // While a connection is open, `launch` would wait for the whole grace period. Connections run in their own tasks, so
+            // drop it and wait for the last connection.
             drop(launch);
             if time::timeout_at(deadline + 2 * MERCY, last.recv()).await.is_err() {
                 tracing::warn!("requests did not end within siaga.shutdown.grace");
             }
             stored_keys.record_uses().await;
             source_watch.flush().await;
-            if time::timeout(CLOSING, store.close()).await.is_err() {
+            if time::timeout(CLOSE_TIMEOUT, store.close()).await.is_err() {
                 tracing::warn!("the store did not close in time");
             }
             Ok::<(), LaunchError>(())
         };
         select! {
             ended = ending => ended?,
-            () = second(&mut signals) => return Err(LaunchError::Stopped),
+            () = second_signal(&mut signals) => return Err(LaunchError::Stopped),
         }
         failed.map_or(Ok(()), |error| Err(LaunchError::Store(error)))
     }
 }
 
-/// Resolves at the next signal to stop, except within the time in which further signals are ignored.
-async fn second(signals: &mut Signals) {
+/// Resolves at the next signal to stop that is not a duplicate.
+async fn second_signal(signals: &mut Signals) {
     let first = Instant::now();
     loop {
         signals.end().await;
-        if first.elapsed() >= TWIN {
+        if first.elapsed() >= DUPLICATE_SIGNAL {
             return;
         }
     }
 }
 
-/// Returns the server without its own signal handling, and the events of its shutdown.
-fn with_ends(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, Ends) {
+/// Disables Rocket's signal handling, and returns the events of the shutdown.
+fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, ShutdownEvents) {
     let (begin, begun) = oneshot::channel();
     let (sender, last) = mpsc::channel(1);
     let grace = whole_seconds(settings.grace);
@@ -157,26 +153,27 @@ fn with_ends(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, Ends)
     let begins = AdHoc::on_shutdown("Shutdown", |rocket| {
         let address = SocketAddr::new(rocket.config().address, rocket.config().port);
         Box::pin(async move {
-            // The receiver may be gone already.
             let _ = begin.send(address);
         })
     });
-    (rocket.configure(figment).manage(LastConnection(sender)).attach(begins), Ends { begun, last })
+    (
+        rocket.configure(figment).manage(LastConnection(sender)).attach(begins),
+        ShutdownEvents { started: begun, connections: last },
+    )
 }
 
 /// Waits until Rocket has run all shutdown fairings.
 ///
-/// Rocket does not report this: it runs all of them at once, so none of them can tell when the others have ended. But it closes
-/// its listening socket right after the last one. If another program takes the port at that moment, this waits until the caller
-/// gives up.
+/// Rocket runs them concurrently and does not report their end, but closes its listening socket right after the last one. If
+/// another program takes the port at that moment, this waits until the caller's timeout.
 async fn fairings_have_run(begun: oneshot::Receiver<SocketAddr>) {
     let Ok(address) = begun.await else { return };
     while !is_free(address) {
-        time::sleep(ROUND).await;
+        time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// Returns whether nothing listens on an address. Connections that were accepted there may still be open.
+/// Whether nothing listens on an address. Accepted connections may still be open.
 fn is_free(address: SocketAddr) -> bool {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
     let bound = socket.and_then(|socket| {

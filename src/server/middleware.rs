@@ -7,7 +7,7 @@ use crate::http::fairings::{
 };
 use crate::telemetry::Metrics;
 
-/// What every request passes through before it reaches a route, and its response after it, in this order.
+/// The steps before and after every route, in order.
 pub(super) struct Middleware {
     pub(super) metrics: Metrics,
     pub(super) addresses: BareAddresses,
@@ -25,13 +25,13 @@ impl Fairing for Middleware {
         count_request(request, &self.metrics);
         Admission::decide(request);
         drop_trailing_slash(request);
-        self.addresses.split_address(request);
+        self.addresses.strip_format(request);
     }
 
     async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
         let bytes = response.body_mut().size().await.unwrap_or(0);
         count_response(request, response.status(), bytes);
-        Admission::settle(request, response);
+        Admission::finish_response(request, response);
         self.headers.add_to(request, response);
     }
 }

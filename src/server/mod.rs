@@ -31,7 +31,7 @@ use crate::tasks::{SourceWatch, StoredKeys};
 /// A server ready to launch.
 #[non_exhaustive]
 pub struct Siaga {
-    /// The server.
+    /// The Rocket instance.
     pub rocket: Rocket<Build>,
     /// Its configuration.
     pub config: Config,
@@ -39,23 +39,18 @@ pub struct Siaga {
     pub store: Arc<dyn Store>,
     /// Its formats.
     pub formats: FormatRegistry,
-    /// A key made for this run; only if the configuration accepts no credential at all and the store keeps nothing beyond the
-    /// run.
     pub(crate) key: Option<Secret>,
-    /// Resolves if the store cannot go on.
+    /// Resolves if the store fails for good.
     pub failure: Option<BoxFuture<'static, OpenError>>,
-    /// Applies another configuration while the server runs.
+    /// Reloads the configuration.
     pub(crate) reloading: Reloading,
-    /// Marks the server as about to end.
     pub(crate) draining: Draining,
-    /// The API keys in the store, and when they were used.
     pub(crate) stored_keys: StoredKeys,
-    /// When the sources of the data were last heard, exchanged with the store.
     pub(crate) source_watch: SourceWatch,
 }
 
 impl Siaga {
-    /// Starts building a server from the service's own parts, configured from `Rocket.toml` and the environment.
+    /// Returns a builder with the configuration of `Rocket.toml` and the environment.
     #[must_use]
     pub fn builder() -> Builder {
         Builder::default()

@@ -17,16 +17,14 @@ use rocket::tokio::net::{TcpListener, TcpStream};
 use rocket::tokio::sync::Semaphore;
 use rocket::tokio::{self, select, time};
 
-/// How many connections may be open at once; further ones wait.
-const MOST: usize = 256;
-/// How long the headers of a request may take to arrive, and the whole connection may last.
+/// How many connections may be open at once; others wait.
+const MAX_CONNECTIONS: usize = 256;
+/// The limit for receiving the headers, and for the whole connection.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How large the headers of a request may be, in bytes.
-const LARGEST: usize = 16 << 10;
-/// How long to wait if no connection can be accepted because too many files are open.
-const PAUSE: Duration = Duration::from_millis(100);
+const MAX_HEADER_SIZE: usize = 16 << 10;
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
-/// Responds to every request with 308 and the same path and query at another scheme and host, which the request cannot change.
+/// Responds to every request with 308, preserving path and query. The request cannot influence scheme and host.
 #[derive(Debug)]
 pub(crate) struct Redirect {
     listener: TcpListener,
@@ -34,19 +32,13 @@ pub(crate) struct Redirect {
 }
 
 impl Redirect {
-    /// Binds the port at once.
-    ///
-    /// # Errors
-    ///
-    /// If the port is taken or cannot be used.
     pub(crate) async fn bind(address: IpAddr, port: u16, origin: &str) -> io::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::new(address, port)).await?;
         Ok(Self { listener, origin: Arc::from(origin) })
     }
 
-    /// Serves until the server shuts down.
     pub(crate) async fn serve(self, mut shutdown: Shutdown) {
-        let free = Arc::new(Semaphore::new(MOST));
+        let free = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
             let accepted = async {
                 let permit = Arc::clone(&free).acquire_owned().await;
@@ -57,38 +49,38 @@ impl Redirect {
                 () = &mut shutdown => return,
             };
             let Ok((connection, _)) = accepted else {
-                time::sleep(PAUSE).await;
+                time::sleep(ACCEPT_RETRY).await;
                 continue;
             };
             let origin = Arc::clone(&self.origin);
             tokio::spawn(async move {
                 let _permit = permit;
-                // A client that does not send a request in time gets no response.
-                let _ = time::timeout(TIMEOUT, answer(connection, &origin)).await;
+                // A client that sends no request in time gets no response.
+                let _ = time::timeout(TIMEOUT, respond(connection, &origin)).await;
             });
         }
     }
 }
 
-/// Responds to one request.
-async fn answer(connection: TcpStream, origin: &str) -> hyper::Result<()> {
-    let service =
-        service_fn(async |request: hyper::Request<_>| Ok::<_, Infallible>(moved(origin, request.uri())));
+async fn respond(connection: TcpStream, origin: &str) -> hyper::Result<()> {
+    let service = service_fn(async |request: hyper::Request<_>| {
+        Ok::<_, Infallible>(redirect_to(origin, request.uri()))
+    });
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(TIMEOUT)
         .keep_alive(false)
-        .max_buf_size(LARGEST)
+        .max_buf_size(MAX_HEADER_SIZE)
         .serve_connection(TokioIo::new(connection), service)
         .await
 }
 
-fn moved(origin: &str, address: &Uri) -> Response<String> {
+fn redirect_to(origin: &str, address: &Uri) -> Response<String> {
     let target = address.path_and_query().map_or("/", PathAndQuery::as_str);
     // `OPTIONS *` has no path.
     let target = if target.starts_with('/') { target } else { "/" };
     let mut response = Response::new(String::new());
-    // A parsed address always fits into a header. If it ever did not, the request would be refused here.
+    // A parsed address always fits into a header; if it ever did not, respond with 400.
     match HeaderValue::from_str(&format!("{origin}{target}")) {
         Ok(location) => {
             *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
@@ -105,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn path_and_query_are_kept_and_the_host_is_the_configured_one() {
+    fn path_and_query_are_preserved_and_the_host_is_configured() {
         for (address, location) in [
             ("/v1/floods?a=b&c=%0d%0aX", "https://example.org/v1/floods?a=b&c=%0d%0aX"),
             ("http://evil.example/v1", "https://example.org/v1"),
@@ -114,7 +106,7 @@ mod tests {
             ("*", "https://example.org/"),
             ("/", "https://example.org/"),
         ] {
-            let response = moved("https://example.org", &address.parse().unwrap());
+            let response = redirect_to("https://example.org", &address.parse().unwrap());
             assert_eq!(response.status(), StatusCode::PERMANENT_REDIRECT, "{address}");
             assert_eq!(response.headers()[LOCATION], location, "{address}");
         }

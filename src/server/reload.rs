@@ -15,10 +15,10 @@ use crate::telemetry::Log;
 
 /// A part of the service whose settings can change while it runs.
 pub trait Reload: Send + Sync {
-    /// Returns the keys from which it takes its settings, each with all keys below: `siaga.log`.
+    /// Returns the keys of its settings; each includes all keys below: `siaga.log`.
     fn keys(&self) -> &[&str];
 
-    /// Applies the settings of this configuration, which has been checked.
+    /// Applies the settings of a valid configuration.
     fn reload(&self, config: &Config);
 }
 
@@ -38,8 +38,8 @@ impl Reload for Authenticator {
     }
 
     fn reload(&self, config: &Config) {
-        // Files are read again here, and may have changed since the check.
-        if let Err(error) = self.accept(config.auth.clone()) {
+        // The files are read again, and may have changed since the check.
+        if let Err(error) = self.update(config.auth.clone()) {
             tracing::error!("credentials stay as they were: {error}");
         }
     }
@@ -47,7 +47,7 @@ impl Reload for Authenticator {
 
 impl Reload for Quotas {
     fn keys(&self) -> &[&str] {
-        // Trusted proxies are used for more than quotas, so they are not reloaded.
+        // Trusted proxies affect more than quotas, so they are not reloaded.
         &[
             "siaga.quota.per_second",
             "siaga.quota.burst",
@@ -59,17 +59,17 @@ impl Reload for Quotas {
     }
 
     fn reload(&self, config: &Config) {
-        self.change(config.quota.clone());
+        self.update_settings(config.quota.clone());
     }
 }
 
-/// Reads the configuration again and applies it to the parts whose settings can change.
+/// Reloads the configuration of parts that support it.
 pub struct Reloading {
     builder: Builder,
-    /// The base address of the running server. It stays, and so do all settings derived from it.
+    /// The base address of the running server. It and all settings derived from it stay the same.
     base_url: BaseUrl,
-    /// The key made for this run. It stays accepted as long as no other credential is.
-    temporary: Option<ApiKey>,
+    /// The generated key, accepted while no other credential is configured.
+    temporary_key: Option<ApiKey>,
 }
 
 impl fmt::Debug for Reloading {
@@ -80,58 +80,57 @@ impl fmt::Debug for Reloading {
 
 impl Reloading {
     pub(super) fn new(builder: Builder, temporary: Option<ApiKey>, base_url: BaseUrl) -> Self {
-        Self { builder, base_url, temporary }
+        Self { builder, base_url, temporary_key: temporary }
     }
 
-    /// Reads the configuration from its sources, checks it, and applies everything that needs no restart. Returns the paths of
-    /// the changed keys that need a restart. Templates are read again by the settings that they had at startup; one with a fault
-    /// stays as it was, which is logged.
+    /// Reads and checks the configuration, and applies everything that needs no restart. Returns the changed keys that need a
+    /// restart. Template files are read again by their settings at startup; a template with an error stays as it was, which is
+    /// logged.
     ///
     /// # Errors
     ///
-    /// If the configuration is wrong, or its file is now empty or missing. Then nothing changes.
+    /// If the configuration is invalid, or its file is now empty or missing. Then nothing changes.
     pub fn reload(&self) -> Result<Vec<String>, BuildError> {
         let builder = Builder { figment: (self.builder.source)(), ..self.builder.clone() };
-        // Some editors empty a file before they write it. If it were read then, every key would be lost.
+        // Some editors truncate a file before they write it. Reading it then would lose every key.
         if let Some(file) = Config::file(&self.builder.figment)
             && Config::file(&builder.figment).is_none()
         {
             let reason = "the file is empty or missing; write it again, then send SIGHUP again";
             return Err(ConfigError::new(&file.display().to_string(), reason).into());
         }
-        builder.checked_but_for_templates()?;
+        builder.checked_without_templates()?;
         let running = Serialized::global("siaga.base_url", &self.base_url);
         let mut config = Config::extract(&builder.figment.clone().merge(running))?;
-        if let Some(key) = self.temporary.as_ref().filter(|_| config.auth.accepts_nobody()) {
+        if let Some(key) = self.temporary_key.as_ref().filter(|_| config.auth.accepts_nobody()) {
             config.auth.api_keys.push(key.clone());
         }
-        let (before, now) = (keys(&self.builder.figment)?, keys(&builder.figment)?);
+        let (before, now) = (configured_values(&self.builder.figment)?, configured_values(&builder.figment)?);
         let differ = before.keys().chain(now.keys()).filter(|&key| before.get(key) != now.get(key));
-        let mut fixed: Vec<String> = differ.filter(|key| !self.can_change(key)).cloned().collect();
+        let mut fixed: Vec<String> = differ.filter(|key| !self.is_reloadable(key)).cloned().collect();
         fixed.sort();
         fixed.dedup();
-        for part in &self.builder.reloaded {
+        for part in &self.builder.reloadable {
             part.reload(&config);
         }
         Ok(fixed)
     }
 
-    /// Starts a thread that reloads at each order, because files can be slow to read, and templates to try. Orders that come
-    /// while it works are one.
+    /// Starts a thread that reloads at each trigger, because reading files and testing templates can be slow. Triggers during a
+    /// reload are merged into one.
     pub(super) fn start(self) -> io::Result<SyncSender<()>> {
-        let (order, orders) = mpsc::sync_channel(1);
+        let (trigger, triggers) = mpsc::sync_channel(1);
         let runtime = Handle::current();
         let work = move || {
             let _entered = runtime.enter();
-            while orders.recv().is_ok() {
+            while triggers.recv().is_ok() {
                 self.reload_and_log();
             }
         };
         thread::Builder::new().name("siaga reload".to_owned()).spawn(work)?;
-        Ok(order)
+        Ok(trigger)
     }
 
-    /// As [`reload`](Self::reload); logs the result.
     fn reload_and_log(&self) {
         match self.reload() {
             Ok(fixed) if fixed.is_empty() => tracing::info!("the configuration was read again"),
@@ -143,15 +142,15 @@ impl Reloading {
         }
     }
 
-    fn can_change(&self, key: &str) -> bool {
-        let under =
-            |of: &str| key.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-        self.builder.reloaded.iter().any(|part| part.keys().iter().any(|of| under(of)))
+    fn is_reloadable(&self, key: &str) -> bool {
+        let under = |parent: &str| {
+            key.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.builder.reloadable.iter().any(|part| part.keys().iter().any(|parent| under(parent)))
     }
 }
 
-/// Returns all configured values by the full path of their key.
-fn keys(figment: &Figment) -> Result<BTreeMap<String, Value>, ConfigError> {
+fn configured_values(figment: &Figment) -> Result<BTreeMap<String, Value>, ConfigError> {
     let mut found = BTreeMap::new();
     let all: Dict = figment.extract().map_err(ConfigError::from)?;
     collect(&all, "", &mut found);

@@ -1,15 +1,13 @@
 use std::io;
 
-/// A signal to the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signal {
-    /// End: SIGTERM or SIGINT.
+    /// SIGTERM or SIGINT.
     End,
-    /// Read the configuration again: SIGHUP.
+    /// SIGHUP.
     Reload,
 }
 
-/// Receives signals from now on.
 #[cfg(unix)]
 pub(super) struct Signals {
     terminate: rocket::tokio::signal::unix::Signal,
@@ -36,13 +34,11 @@ impl Signals {
         }
     }
 
-    /// Resolves at the next signal to end.
     pub(super) async fn end(&mut self) {
         while self.next().await != Signal::End {}
     }
 }
 
-/// Receives signals from now on.
 #[cfg(not(unix))]
 pub(super) struct Signals;
 

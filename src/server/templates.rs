@@ -6,7 +6,7 @@ use crate::formats::template::{self, InvalidTemplate, LiveTemplate};
 use crate::formats::{EncodeContext, Format};
 use crate::model::Clock;
 
-/// The templates of the configured formats. A reload reads their files again.
+/// The configured templates. A reload reads their files again.
 #[derive(Clone, Debug)]
 pub(super) struct Templates {
     all: Vec<Arc<LiveTemplate>>,
@@ -14,9 +14,8 @@ pub(super) struct Templates {
 }
 
 impl Templates {
-    /// Reads the files of all templates, and tries each on examples.
     pub(super) fn read(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, InvalidTemplate> {
-        let all = template::read(&config.formats.template, &context(config, &*clock))?;
+        let all = template::read(&config.formats.template, &encode_context(config, &*clock))?;
         Ok(Self { all, clock })
     }
 
@@ -27,12 +26,12 @@ impl Templates {
 
 impl Reload for Templates {
     fn keys(&self) -> &[&str] {
-        // The files are read again, but by the same settings.
+        // The files are read again, but their settings are not.
         &[]
     }
 
     fn reload(&self, config: &Config) {
-        let context = context(config, &*self.clock);
+        let context = encode_context(config, &*self.clock);
         for template in &self.all {
             match template.reload(&context) {
                 Ok(true) => tracing::info!(format = template.name(), "the template was read again"),
@@ -43,6 +42,6 @@ impl Reload for Templates {
     }
 }
 
-fn context(config: &Config, clock: &dyn Clock) -> EncodeContext {
+fn encode_context(config: &Config, clock: &dyn Clock) -> EncodeContext {
     EncodeContext::new(clock.now(), config.time_zone, config.base_url.as_str())
 }

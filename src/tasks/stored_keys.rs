@@ -87,7 +87,7 @@ impl Inner {
             found.revision
         };
         // The configuration can change, too.
-        let left_out = self.ring.left_out();
+        let left_out = self.ring.overridden();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for name in left_out.iter().filter(|name| !known.left_out.contains(name)) {
             tracing::warn!(

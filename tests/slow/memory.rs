@@ -298,12 +298,12 @@ fn honest_clients_go_on_and_memory_stays_small_under_a_million_requests_of_a_hun
         }
         assert!(f64::from(accepted) > 0.9 * f64::from(sent), "{accepted} of {sent}");
         assert!(refused > REQUESTS / 2, "{refused}");
-        assert!(quotas.tracked() >= ADDRESSES as usize);
+        assert!(quotas.client_count() >= ADDRESSES as usize);
         let grown = before.kept();
         assert!(grown < 100 * MIB, "{grown} bytes");
         clock.advance(Duration::from_hours(25));
         quotas.sweep();
-        assert_eq!(quotas.tracked(), 0);
+        assert_eq!(quotas.client_count(), 0);
         let kept = before.kept();
         assert!(kept < grown / 2, "{kept} of {grown} bytes are given back");
         for client in honest.iter().flatten() {

@@ -185,7 +185,7 @@ fn no_key_is_made_in_a_store_that_would_forget_it() {
         .merge(Serialized::default("siaga.images.url", "memory:///"))
         .merge(Serialized::default("siaga.images.signing_key", "a secret of thirty-two bytes or more"));
     let builder = Siaga::builder().figment(figment).store(Arc::new(OpenAgency));
-    let refused = block_on(builder.open_kept_store()).unwrap_err().to_string();
+    let refused = block_on(builder.open_persistent_store()).unwrap_err().to_string();
     assert_eq!(
         refused,
         r#"siaga.store is "agency", which keeps no API keys: list them under siaga.auth.api_keys"#

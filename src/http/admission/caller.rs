@@ -6,9 +6,9 @@ use crate::http::fairings::Subject;
 use crate::http::managed::{guard, managed};
 use crate::openapi::{Interface, Operation, Part};
 
-/// The sender of a request: with a valid credential, or without any.
+/// The sender of a request, with a valid credential or without any.
 ///
-/// An invalid credential is refused on public routes too, so that the client learns early that it is wrong.
+/// An invalid credential is rejected on public routes too, so that the client learns early that it is wrong.
 #[derive(Clone, Debug)]
 pub struct Caller(pub Option<Credential>);
 
@@ -21,7 +21,7 @@ impl Part for Caller {
 }
 
 impl Caller {
-    /// Returns the sender of this request, or why its credential is refused. The credential is verified at the first call.
+    /// Verifies the credential of a request, once; later calls return the same result.
     pub(crate) fn for_request<'r>(request: &'r Request<'_>) -> &'r Result<Self, Problem> {
         request.local_cache(|| {
             let credential = managed(request).and_then(|known| credential(request, known))?;
@@ -33,29 +33,29 @@ impl Caller {
     }
 }
 
-/// Returns the credential in the headers `Authorization` and `X-Api-Key`; `None` if they contain none.
+/// Reads `Authorization` and `X-Api-Key`; `None` if both are absent.
 fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Option<Credential>, Problem> {
-    let bearer = only(request, "Authorization")?
+    let bearer = single_header(request, "Authorization")?
         .filter(|value| !lacks_token(value))
         .map(|value| {
             bearer_token(value).ok_or_else(|| Problem::unauthorized("Authorization without Bearer", None))
         })
         .transpose()?;
-    let key = only(request, "X-Api-Key")?;
+    let key = single_header(request, "X-Api-Key")?;
     let credential = match (bearer, key) {
         (None, None) => return Ok(None),
         (Some(bearer), Some(key)) if bearer != key => {
             return Err(Problem::unauthorized("two different credentials", None));
         }
-        (Some(token), _) => authenticator.token(token),
-        (None, Some(key)) => authenticator.key_or_token(key),
+        (Some(token), _) => authenticator.verify_token(token),
+        (None, Some(key)) => authenticator.verify_key_or_token(key),
     };
     let refused = |CredentialError { reason, credential }| Problem::unauthorized(reason, Some(&credential));
     credential.map(Some).map_err(refused)
 }
 
-/// Returns the value of a header that may be sent only once; `None` if it is absent or empty.
-fn only<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Problem> {
+/// Returns the value of a header, or `None` if it is absent or empty. A repeated header is rejected.
+fn single_header<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Problem> {
     let mut values = request.headers().get(name);
     match (values.next(), values.next()) {
         (value, None) => Ok(value.map(str::trim).filter(|value| !value.is_empty())),
@@ -63,7 +63,7 @@ fn only<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Pro
     }
 }
 
-/// Returns whether the value is `Bearer` followed by what scripts send when they have no token.
+/// Whether the value is `Bearer` without a token, as scripts send it when their variable is unset.
 fn lacks_token(value: &str) -> bool {
     let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
     scheme.eq_ignore_ascii_case("Bearer") && ["", "null", "undefined"].contains(&token.trim_start())

@@ -1,10 +1,10 @@
-//! Decides for every request, before routing, whether it reaches a route: rate limits, credential, HTTPS.
+//! Decides before routing whether a request is admitted: rate limits, credential, HTTPS.
 
 mod account;
 mod caller;
-mod methods;
-mod rejected;
-mod unread;
+mod rejected_request;
+mod unreadable_request;
+mod unsupported_method;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use rocket::{Request, Response};
 pub(crate) use self::account::Account;
 pub use self::caller::Caller;
 pub(crate) use self::caller::bearer_token;
-pub(crate) use self::methods::other_methods;
-pub(crate) use self::rejected::diverted;
-pub(crate) use self::unread::unread;
+pub(crate) use self::rejected_request::rejection_routes;
+pub(crate) use self::unreadable_request::unreadable_request_catchers;
+pub(crate) use self::unsupported_method::unsupported_method_routes;
 use crate::config::Config;
 use crate::http::error::Problem;
 use crate::http::fairings::{RequestInfo, Scheme};
@@ -25,69 +25,67 @@ use crate::http::managed::managed;
 use crate::http::quotas::{Client, QuotaState, Quotas, TooMany};
 use crate::model::duration::whole_seconds;
 
-/// Decides for every request whether it reaches a route.
+/// Decides for every request whether it is admitted.
 ///
-/// A guard could be forgotten in a route, and would not run for paths without a route or for a wrong method. So this
-/// checks every request first, and gives a request that is not admitted another path, where a route responds with the
-/// [`RejectionResponse`], whatever the method.
+/// A guard could be forgotten in a route, and would not run for paths without a route or for a wrong method. Instead, the path of
+/// a rejected request is replaced by [`REJECTED_PATH`](Self::REJECTED_PATH), whose routes respond with the [`RejectionResponse`]
+/// to any method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission;
 
-/// The response to a request that is not admitted.
 #[derive(Clone, Debug)]
 pub(crate) enum RejectionResponse {
-    /// The request is one too many; this is the path that it named.
+    /// The problem, and the original path.
     TooMany(Problem, String),
-    /// The request came by HTTP; this is its address by HTTPS.
+    /// The HTTPS address to redirect to, because the request came by HTTP.
     ToHttps(String),
 }
 
-/// The decision about a request.
 #[derive(Debug, Default)]
-struct Admitted {
-    /// The state of the fuse, if the address has used it up.
-    fused: Option<QuotaState>,
+struct AdmissionDecision {
+    /// The state of the address's fuse, if that is used up.
+    fuse_state: Option<QuotaState>,
     account: Option<Account>,
-    diversion: Option<RejectionResponse>,
+    rejection: Option<RejectionResponse>,
 }
 
 impl Admission {
-    /// The path of requests that are not admitted. It differs from every base address, because paths there contain no colons.
-    pub(crate) const DIVERTED: &'static str = "/:diverted:";
+    /// The path of rejected requests. The colons distinguish it from every base address.
+    pub(crate) const REJECTED_PATH: &'static str = "/:diverted:";
 
-    /// The path of the health checks. Neither these nor the paths below are counted.
+    /// Health checks are not counted.
     const HEALTH: &'static str = "/health";
-    /// The path of the metrics. Requests for them are not counted if they need a token.
+    /// Requests for the metrics are not counted if they need a token.
     const METRICS: &'static str = "/metrics";
 
-    /// Decides about a request, and gives one that is not admitted another path.
+    /// Decides about a request, and replaces the path of a rejected one.
     pub(crate) fn decide(request: &mut Request<'_>) {
-        let diverted = request.local_cache(|| admitted(request)).diversion.is_some();
-        if diverted && let Ok(elsewhere) = Origin::parse(Self::DIVERTED) {
-            request.set_uri(elsewhere);
+        let is_rejected = request.local_cache(|| decision(request)).rejection.is_some();
+        if is_rejected && let Ok(path) = Origin::parse(Self::REJECTED_PATH) {
+            request.set_uri(path);
         }
     }
 
-    /// Counts a request that Rocket could not read, for which no fairing runs; returns the refusal if it is one too many.
-    pub(crate) fn refusal(request: &Request<'_>) -> Option<Problem> {
-        match &request.local_cache(|| admitted(request)).diversion {
+    /// Counts a request that Rocket could not read, for which no fairing runs; returns the 429 if it exceeds the rate limit.
+    pub(crate) fn rate_limit_problem(request: &Request<'_>) -> Option<Problem> {
+        match &request.local_cache(|| decision(request)).rejection {
             Some(RejectionResponse::TooMany(problem, _)) => Some(problem.clone()),
             Some(RejectionResponse::ToHttps(_)) | None => None,
         }
     }
 
-    /// Gives back what the request has not cost, and adds the rate-limit headers.
-    pub(crate) fn settle(request: &Request<'_>, response: &mut Response<'_>) {
-        Self::tell_standing(request, response);
-        if let Some(account) = &request.local_cache(Admitted::default).account {
-            account.settle(request);
+    /// Refunds a request that was served from the cache, and adds the rate-limit headers.
+    pub(crate) fn finish_response(request: &Request<'_>, response: &mut Response<'_>) {
+        Self::add_rate_limit_headers(request, response);
+        if let Some(account) = &request.local_cache(AdmissionDecision::default).account {
+            account.refund_cache_hit(request);
         }
     }
 
-    /// Adds the rate-limit headers to the response to a request that was counted.
-    pub(crate) fn tell_standing(request: &Request<'_>, response: &mut Response<'_>) {
-        let Admitted { fused, account, .. } = request.local_cache(Admitted::default);
-        let Some(standing) = account.as_ref().and_then(Account::standing).or(*fused) else { return };
+    pub(crate) fn add_rate_limit_headers(request: &Request<'_>, response: &mut Response<'_>) {
+        let AdmissionDecision { fuse_state: fused, account, .. } =
+            request.local_cache(AdmissionDecision::default);
+        let Some(standing) = account.as_ref().and_then(Account::quota_state).or(*fused) else { return };
         let reset = whole_seconds(standing.reset);
         for (name, value) in [
             ("RateLimit-Limit", standing.limit.into()),
@@ -100,7 +98,6 @@ impl Admission {
 }
 
 impl Admission {
-    /// Returns the path that the client named, also if the request was not admitted.
     pub(crate) fn path<'r>(request: &'r Request<'_>) -> &'r str {
         match RejectionResponse::for_request(request) {
             Some(RejectionResponse::TooMany(_, path)) => path,
@@ -110,48 +107,50 @@ impl Admission {
 }
 
 impl Account {
-    /// Returns the quota that this request counts against; `None` if it is not counted.
+    /// Returns the account of this request; `None` if it is not counted.
     pub(crate) fn for_request(request: &Request<'_>) -> Option<Self> {
-        request.local_cache(Admitted::default).account.clone()
+        request.local_cache(AdmissionDecision::default).account.clone()
     }
 }
 
 impl RejectionResponse {
-    /// Returns the diversion of this request; `None` if it is admitted.
     pub(crate) fn for_request<'r>(request: &'r Request<'_>) -> Option<&'r Self> {
-        request.local_cache(Admitted::default).diversion.as_ref()
+        request.local_cache(AdmissionDecision::default).rejection.as_ref()
     }
 }
 
-fn admitted(request: &Request<'_>) -> Admitted {
+fn decision(request: &Request<'_>) -> AdmissionDecision {
     let (Ok(quotas), Ok(config)) = (managed::<Arc<Quotas>>(request), managed::<Config>(request)) else {
-        return Admitted::default();
+        return AdmissionDecision::default();
     };
-    let arrival = RequestInfo::for_request(request);
+    let info = RequestInfo::for_request(request);
     // Only a program that embeds the service sends requests without a connection.
-    let Some(client) = arrival.client else { return Admitted::default() };
+    let Some(client) = info.client else { return AdmissionDecision::default() };
     let token = config.metrics.token.is_some();
     if is_uncounted(request.uri().path().as_str(), config.base_url.path(), token) {
-        return Admitted::default();
+        return AdmissionDecision::default();
     }
     let path = || request.uri().path().as_str().to_owned();
     let refused =
         |too_many: TooMany| Some(RejectionResponse::TooMany(Problem::too_many(too_many.retry_after), path()));
-    // The fuse of the address comes before its credential is verified, because it protects against guessing credentials.
+    // The fuse is checked before the credential, because it limits attempts to guess credentials.
     if let Err(too_many) = quotas.fuse(client) {
-        return Admitted { fused: Some(too_many.standing), account: None, diversion: refused(too_many) };
+        return AdmissionDecision {
+            fuse_state: Some(too_many.quota),
+            account: None,
+            rejection: refused(too_many),
+        };
     }
     let account = account(request, quotas, client);
     if let Err(too_many) = account.count() {
-        return Admitted { fused: None, account: Some(account), diversion: refused(too_many) };
+        return AdmissionDecision { fuse_state: None, account: Some(account), rejection: refused(too_many) };
     }
-    let insecure = arrival.scheme == Scheme::HttpToProxy && config.base_url.is_https();
+    let insecure = info.scheme == Scheme::HttpToProxy && config.base_url.is_https();
     let address = || format!("{}{}", config.base_url.origin(), request.uri());
     let diversion = insecure.then(|| RejectionResponse::ToHttps(address()));
-    Admitted { fused: None, account: Some(account), diversion }
+    AdmissionDecision { fuse_state: None, account: Some(account), rejection: diversion }
 }
 
-/// Returns the quota of the credential, or else that of the address.
 fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Account {
     match Caller::for_request(request) {
         Ok(Caller(Some(credential))) => {
@@ -162,7 +161,7 @@ fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Acco
     }
 }
 
-/// Returns whether the path is outside the interface and among those that are not counted.
+/// Whether requests for the path are exempt from quotas. Paths below `base` never are.
 fn is_uncounted(path: &str, base: &str, metrics_need_token: bool) -> bool {
     let below = |path: &str, root: &str| {
         path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -189,7 +188,7 @@ mod tests {
         ] {
             assert_eq!(is_uncounted(path, base, true), expected, "{path} of {base}");
         }
-        assert!(!is_uncounted("/metrics", "/v1", false), "without a token anybody can ask for them");
+        assert!(!is_uncounted("/metrics", "/v1", false), "without a token anyone can read them");
         assert!(is_uncounted("/health", "/v1", false));
     }
 }

@@ -1,53 +1,50 @@
 use super::ContentEncoding;
 
-/// The codings that a client accepts, by its `Accept-Encoding` (RFC 9110 §12.5.3).
-///
-/// Weights are in thousandths; 0 means that a coding is not accepted.
+/// The weights of the codings in an `Accept-Encoding` (RFC 9110 §12.5.3), in thousandths; 0 means not acceptable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AcceptedEncodings([u16; ContentEncoding::ALL.len()]);
 
 impl AcceptedEncodings {
-    /// The weight of `identity` if the header does not mention it: it is accepted, but any other coding is preferred.
-    const LEAST: u16 = 1;
+    /// The weight of `identity` without an entry of its own: acceptable, but any other coding is preferred.
+    const IMPLIED_IDENTITY: u16 = 1;
 
-    /// Reads the lines of the header. Entries that cannot be read are ignored; if a coding is given twice, the first one
-    /// counts.
+    /// Parses the lines of the header. Invalid entries are ignored; of repeated entries, the first counts.
     #[must_use]
     pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut weights, mut others) = ([None; ContentEncoding::ALL.len()], None);
         let entries = lines.into_iter().flat_map(|line| line.split(','));
         for (name, weight) in entries.filter_map(entry) {
-            let of = match position(name) {
+            let slot = match position(name) {
                 Some(position) => &mut weights[position],
                 None if name == "*" => &mut others,
                 None => continue,
             };
-            of.get_or_insert(weight);
+            slot.get_or_insert(weight);
         }
         Self(ContentEncoding::ALL.map(|coding| {
             let others = match coding {
-                // `*` matters for identity only if its weight is 0.
-                ContentEncoding::Identity => others.filter(|&weight| weight == 0).or(Some(Self::LEAST)),
+                // `*` applies to identity only if its weight is 0.
+                ContentEncoding::Identity => {
+                    others.filter(|&weight| weight == 0).or(Some(Self::IMPLIED_IDENTITY))
+                }
                 _ => others,
             };
             weights[coding as usize].or(others).unwrap_or(0)
         }))
     }
 
-    /// Returns the weight of a coding.
     #[must_use]
     pub(crate) fn weight(self, coding: ContentEncoding) -> u16 {
         self.0[coding as usize]
     }
 }
 
-/// Returns the position of a coding in [`ContentEncoding::ALL`]. `x-gzip` is another name for gzip (§8.4.1.3).
+/// Returns the position in [`ContentEncoding::ALL`]. `x-gzip` is another name for gzip (§8.4.1.3).
 fn position(name: &str) -> Option<usize> {
     let name = if name.eq_ignore_ascii_case("x-gzip") { ContentEncoding::Gzip.name() } else { name };
     ContentEncoding::ALL.iter().position(|coding| coding.name().eq_ignore_ascii_case(name))
 }
 
-/// Reads a name and its weight, such as `gzip;q=0.5`. The default weight is 1.
 fn entry(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;
@@ -60,7 +57,7 @@ fn entry(text: &str) -> Option<(&str, u16)> {
     }
 }
 
-/// Reads a weight (§12.4.2): 0 to 1 with up to three digits after the point. Returns it in thousandths.
+/// Parses a weight (§12.4.2), 0 to 1 with up to three decimals, into thousandths.
 pub(crate) fn thousandths(text: &str) -> Option<u16> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = fraction.len() <= 3 && fraction.bytes().all(|byte| byte.is_ascii_digit());
@@ -77,8 +74,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_are_read_as_the_standard_has_them() {
-        let plain = AcceptedEncodings::LEAST;
+    fn weights_are_parsed_as_rfc_9110_defines_them() {
+        let plain = AcceptedEncodings::IMPLIED_IDENTITY;
         for (lines, [brotli, gzip, identity]) in [
             (&[][..], [0, 0, plain]),
             (&["gzip, deflate, br, zstd"], [1000, 1000, plain]),

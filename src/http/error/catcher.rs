@@ -2,9 +2,9 @@ use rocket::http::Status;
 use rocket::request::Request;
 use rocket::{Catcher, catch, catchers};
 
-use super::{FAILED, Problem};
+use super::Problem;
+use super::constructors::FAILED;
 
-/// Returns the catcher of all statuses that have no catcher of their own.
 #[must_use]
 pub(crate) fn catchers() -> Vec<Catcher> {
     catchers![problem]
@@ -12,13 +12,13 @@ pub(crate) fn catchers() -> Vec<Catcher> {
 
 #[catch(default)]
 fn problem(status: Status, request: &Request<'_>) -> Problem {
-    Problem::caught(status, request)
+    Problem::from_status(status, request)
 }
 
 impl Problem {
-    /// Returns the problem that a guard has noted for this request, or else one for Rocket's own status.
-    pub(crate) fn caught(status: Status, request: &Request<'_>) -> Self {
-        // If the route went on without the guard that refused, it may have failed later with another status.
+    /// Returns the problem that a guard has stored in the request, or else one for Rocket's own status.
+    pub(crate) fn from_status(status: Status, request: &Request<'_>) -> Self {
+        // Ignore the guard's problem if the route continued without that guard and failed later with another status.
         match request.local_cache(|| None::<Self>) {
             Some(problem) if problem.details.status == status => return problem.clone(),
             _ => {}

@@ -11,9 +11,11 @@ impl From<StoreError> for Problem {
         match error {
             StoreError::NotFound { what } => Self::not_found(what),
             StoreError::Conflict { what } => Self::conflict(what),
-            StoreError::Refused { what } => Self::refused(&what, None, &*what, Rejection::Forbidden),
+            StoreError::Refused { what } => {
+                Self::forbidden_with_message(&what, None, &*what, Rejection::Forbidden)
+            }
             StoreError::Unavailable { retry_after, source } => {
-                Self::away(retry_after, source, Rejection::Unavailable)
+                Self::outage(retry_after, source, Rejection::Unavailable)
             }
             StoreError::Backend { .. } => Self::internal(error),
         }
@@ -23,8 +25,8 @@ impl From<StoreError> for Problem {
 impl From<LimitReached> for Problem {
     fn from(no_slot: LimitReached) -> Self {
         match no_slot {
-            LimitReached::OfKey => Self::too_many(Duration::from_mins(1)),
-            LimitReached::OfServer => Self::busy(Duration::from_mins(1), no_slot.into()),
+            LimitReached::PerKey => Self::too_many(Duration::from_mins(1)),
+            LimitReached::Total => Self::busy(Duration::from_mins(1), no_slot.into()),
         }
     }
 }

@@ -4,48 +4,43 @@ use std::sync::Arc;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rocket::Request;
 
-/// How many names of ignored parameters a response has.
-const MOST: usize = 10;
-/// How many characters of each name.
-const LONGEST: usize = 64;
-/// What is escaped of a name.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const MAX_NAMES: usize = 10;
+const MAX_NAME_LENGTH: usize = 64;
+const PERCENT_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// The names of the parameters of each public read. Names in `Siaga-Ignored` those that a request has and its route does not
-/// know. Clones share the names.
+/// The names of the parameters of each public read. The header `Siaga-Ignored` lists the other parameters of a request. Clones
+/// share the names.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KnownParameters(Arc<HashMap<String, Known>>);
+pub(crate) struct KnownParameters(Arc<HashMap<String, RouteParameters>>);
 
-/// What a route knows.
 #[derive(Debug)]
-struct Known {
+struct RouteParameters {
     path: String,
     names: HashSet<String>,
 }
 
 impl KnownParameters {
-    /// Takes the name of each route, its path without the base, and the names of its parameters.
+    /// Creates it from the name of each route, its path below the base, and the names of its parameters.
     pub(crate) fn new(routes: impl Iterator<Item = (String, String, HashSet<String>)>) -> Self {
-        let known = routes.map(|(name, path, names)| (name, Known { path, names }));
+        let known = routes.map(|(name, path, names)| (name, RouteParameters { path, names }));
         Self(Arc::new(known.collect()))
     }
 
-    /// Returns the names that the route of a request knows; `None` if it is no public read.
+    /// Returns the parameters of the request's route; `None` unless it is a public read.
     pub(crate) fn for_route(&self, request: &Request<'_>) -> Option<&HashSet<String>> {
         let route = request.route()?;
         let known = self.0.get(&**route.name.as_ref()?)?;
         (route.uri.unmounted_origin.path() == known.path.as_str()).then_some(&known.names)
     }
 
-    /// Returns the names in the query of a request that its route does not know, joined by commas; `None` if it knows all.
-    pub(super) fn ignored(&self, request: &Request<'_>) -> Option<String> {
-        let ignored = ignored(request.uri().query()?.as_str(), self.for_route(request)?);
+    pub(super) fn ignored_header(&self, request: &Request<'_>) -> Option<String> {
+        let ignored = ignored_names(request.uri().query()?.as_str(), self.for_route(request)?);
         (!ignored.is_empty()).then(|| ignored.join(", "))
     }
 }
 
-/// Returns the first names in a query that are not among the known ones, percent-encoded, each once.
-fn ignored(query: &str, known: &HashSet<String>) -> Vec<String> {
+/// Returns the first unknown names in a query, percent-encoded, each once.
+fn ignored_names(query: &str, known: &HashSet<String>) -> Vec<String> {
     let mut names = Vec::new();
     for pair in query.split('&') {
         let name: &rocket::http::RawStr = pair.split('=').next().unwrap_or_default().into();
@@ -53,12 +48,12 @@ fn ignored(query: &str, known: &HashSet<String>) -> Vec<String> {
         if name.is_empty() || known.contains(&*name) {
             continue;
         }
-        let short: String = name.chars().take(LONGEST).collect();
-        let name = utf8_percent_encode(&short, ESCAPED).to_string();
+        let short: String = name.chars().take(MAX_NAME_LENGTH).collect();
+        let name = utf8_percent_encode(&short, PERCENT_ENCODED).to_string();
         if !names.contains(&name) {
             names.push(name);
         }
-        if names.len() == MOST {
+        if names.len() == MAX_NAMES {
             break;
         }
     }
@@ -70,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ignored_names_are_few_short_encoded_and_each_there_once() {
+    fn ignored_names_are_limited_truncated_encoded_and_unique() {
         let known = HashSet::from(["city".to_owned(), "admin".to_owned()]);
         for (query, expected) in [
             ("city=jbd&admin=ID-JK", ""),
@@ -81,10 +76,10 @@ mod tests {
             ("a%0d%0ab=1&%FF=2&x%2Cy=3", "a%0D%0Ab, %EF%BF%BD, x%2Cy"),
             ("&&=1", ""),
         ] {
-            assert_eq!(ignored(query, &known).join(", "), expected, "{query}");
+            assert_eq!(ignored_names(query, &known).join(", "), expected, "{query}");
         }
         let many: Vec<_> = (0..300).map(|number| format!("p{number}={number}")).collect();
-        assert_eq!(ignored(&many.join("&"), &known).len(), MOST);
-        assert_eq!(ignored(&"x".repeat(5_000), &known), ["x".repeat(LONGEST)]);
+        assert_eq!(ignored_names(&many.join("&"), &known).len(), MAX_NAMES);
+        assert_eq!(ignored_names(&"x".repeat(5_000), &known), ["x".repeat(MAX_NAME_LENGTH)]);
     }
 }

@@ -1,7 +1,7 @@
-//! What every request and response passes through, whatever the route. `server/middleware.rs` has the order.
+//! Middleware for every request and response. `server/middleware.rs` sets the order.
 
 mod access_log;
-mod bare_address;
+mod bare_addresses;
 mod draining;
 mod known_parameters;
 mod real_method;
@@ -9,8 +9,8 @@ mod request_id;
 mod request_info;
 mod response_headers;
 
-pub(crate) use self::access_log::{Subject, UnreadPart, count_request, count_response, is_head};
-pub(crate) use self::bare_address::{BareAddresses, drop_trailing_slash};
+pub(crate) use self::access_log::{Subject, UnreadablePart, count_request, count_response, is_head};
+pub(crate) use self::bare_addresses::{BareAddresses, drop_trailing_slash};
 pub(crate) use self::draining::Draining;
 pub(crate) use self::known_parameters::KnownParameters;
 pub(crate) use self::real_method::restore_method;

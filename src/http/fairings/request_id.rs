@@ -6,52 +6,48 @@ use rocket::{Data, Request, Response, Route, async_trait};
 use super::RequestInfo;
 use crate::runtime::CurrentRequest;
 
-/// The id of a request. It is sent in the response as `X-Request-Id`, and all log lines about the request contain it.
+/// The id of a request, sent as `X-Request-Id` and logged with all lines about the request.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(String);
 
 impl RequestId {
     const HEADER: &'static str = "X-Request-Id";
-    /// The maximum length in bytes of an id that a proxy gives.
-    const LONGEST: usize = 64;
+    const MAX_LENGTH: usize = 64;
 
-    /// Returns the id of this request: the one that a trusted proxy has set, else one made at the first call.
+    /// Returns the id that a trusted proxy has set, else a random one; always the same for a request.
     pub(crate) fn for_request<'r>(request: &'r Request<'_>) -> &'r Self {
-        request.local_cache(|| Self::given(request).unwrap_or_else(Self::made))
+        request.local_cache(|| Self::from_proxy(request).unwrap_or_else(Self::random))
     }
 
-    /// Returns the id that a trusted proxy has set, if it consists of characters that cannot confuse a log.
-    fn given(request: &Request<'_>) -> Option<Self> {
+    /// Accepts only characters that cannot forge lines of a log.
+    fn from_proxy(request: &Request<'_>) -> Option<Self> {
         let mut given = request.headers().get(Self::HEADER);
         let (Some(id), None) = (given.next(), given.next()) else { return None };
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        let fits = (1..=Self::LONGEST).contains(&id.len()) && id.bytes().all(plain);
+        let fits = (1..=Self::MAX_LENGTH).contains(&id.len()) && id.bytes().all(plain);
         (fits && RequestInfo::for_request(request).by_proxy).then(|| Self(id.to_owned()))
     }
 
-    /// Makes an id by the keys of a new hash table, which differ for each table, thread and process: they need no call of the system.
-    fn made() -> Self {
+    /// Uses the random keys of a new hash table, which differ for each table, thread and process and need no system call.
+    fn random() -> Self {
         Self(format!("{:016x}", RandomState::new().build_hasher().finish()))
     }
 
-    /// The id as text.
     #[must_use]
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the request, for work that belongs to it.
     pub(crate) fn current(request: &Request<'_>) -> CurrentRequest {
         CurrentRequest::with_id(Self::for_request(request).as_str())
     }
 
-    /// Adds the id to the response.
     pub(super) fn add_to(&self, response: &mut Response<'_>) {
         response.set_raw_header(Self::HEADER, self.0.clone());
     }
 }
 
-/// Returns routes whose log lines have the id of the request.
+/// Wraps routes so that their log lines contain the id of the request.
 #[must_use]
 pub(crate) fn with_request_ids(routes: Vec<Route>) -> Vec<Route> {
     let with_id = |mut route: Route| {

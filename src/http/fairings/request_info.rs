@@ -4,46 +4,43 @@ use rocket::Request;
 
 use crate::config::{Config, TrustedProxies};
 
-/// How a request arrived: from which client and by which scheme.
+/// The client and the scheme of a request.
 ///
-/// Any client can write anything into its headers. So headers count only as far as a proxy of `quota.trusted_proxies` has
-/// written them. `X-Forwarded-For` is read from its end, where the nearest proxy writes, through trusted proxies to the first
-/// address that is not one of them. Parsing stops at an entry that is not an address. `X-Real-IP` counts if there is no
-/// `X-Forwarded-For`. `Forwarded` (RFC 7239) is ignored, because proxies pass it on as clients have written it.
+/// Clients can forge headers, so only entries that a proxy of `quota.trusted_proxies` has written count. `X-Forwarded-For` is
+/// read from its end, where the nearest proxy writes, through trusted proxies to the first other address. Parsing stops at an
+/// entry that is not an address. `X-Real-IP` counts if there is no `X-Forwarded-For`. `Forwarded` (RFC 7239) is ignored, because
+/// proxies pass it on as the client sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestInfo {
-    /// The address of the client; `None` if the request came without a connection, which happens only in programs that embed
-    /// the service.
+    /// `None` without a connection, which happens only in programs that embed the service.
     pub(crate) client: Option<IpAddr>,
-    /// The scheme by which the request came.
     pub(crate) scheme: Scheme,
-    /// Whether it came from a trusted proxy, so that its headers count.
+    /// Whether the peer is a trusted proxy, so that its headers count.
     pub(crate) by_proxy: bool,
 }
 
-/// The scheme by which a request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
-    /// By HTTPS, to the server itself or to a trusted proxy.
+    /// HTTPS to the server itself or to a trusted proxy.
     Https,
-    /// By HTTP to a trusted proxy, which says so.
+    /// HTTP to a trusted proxy, by its `X-Forwarded-Proto`.
     HttpToProxy,
-    /// By HTTP, or unknown.
     Http,
 }
 
 impl RequestInfo {
-    /// Returns how this request arrived.
     pub(crate) fn for_request<'r>(request: &'r Request<'_>) -> &'r Self {
         request.local_cache(|| {
-            let nobody = TrustedProxies::default();
+            let no_proxies = TrustedProxies::default();
             let trusted =
-                request.rocket().state().map_or(&nobody, |config: &Config| &config.quota.trusted_proxies);
+                request.rocket().state().map_or(&no_proxies, |config: &Config| &config.quota.trusted_proxies);
             let peer = request.remote().map(|peer| peer.ip().to_canonical());
             let by_proxy = peer.is_some_and(|peer| trusted.contains(peer));
-            let client = peer.map(|peer| if by_proxy { behind(peer, request, trusted) } else { peer });
-            let said = by_proxy.then(|| list(request, "X-Forwarded-Proto").pop()).flatten();
-            let scheme = match said {
+            let client =
+                peer.map(|peer| if by_proxy { forwarded_client(peer, request, trusted) } else { peer });
+            let forwarded_proto =
+                by_proxy.then(|| header_entries(request, "X-Forwarded-Proto").pop()).flatten();
+            let scheme = match forwarded_proto {
                 Some(said) if said.eq_ignore_ascii_case("https") => Scheme::Https,
                 Some(said) if said.eq_ignore_ascii_case("http") => Scheme::HttpToProxy,
                 _ if request.rocket().config().tls_enabled() => Scheme::Https,
@@ -54,31 +51,30 @@ impl RequestInfo {
     }
 }
 
-/// Returns the client of a request that came from a trusted proxy.
-fn behind(proxy: IpAddr, request: &Request<'_>, trusted: &TrustedProxies) -> IpAddr {
-    let forwarded = list(request, "X-Forwarded-For");
+fn forwarded_client(proxy: IpAddr, request: &Request<'_>, trusted: &TrustedProxies) -> IpAddr {
+    let forwarded = header_entries(request, "X-Forwarded-For");
     if forwarded.is_empty() {
-        let real = list(request, "X-Real-IP");
+        let real = header_entries(request, "X-Real-IP");
         return match real[..] {
-            [real] => address(real).unwrap_or(proxy),
+            [real] => parse_address(real).unwrap_or(proxy),
             _ => proxy,
         };
     }
     let mut last = proxy;
     for hop in forwarded.into_iter().rev() {
-        let Some(hop) = address(hop).filter(|_| trusted.contains(last)) else { break };
+        let Some(hop) = parse_address(hop).filter(|_| trusted.contains(last)) else { break };
         last = hop;
     }
     last
 }
 
-/// Returns the entries of a header that is a list, whether sent in one line or in several (RFC 9110 §5.3).
-fn list<'r>(request: &'r Request<'_>, name: &str) -> Vec<&'r str> {
+/// Returns the entries of a list header, from one line or several (RFC 9110 §5.3).
+fn header_entries<'r>(request: &'r Request<'_>, name: &str) -> Vec<&'r str> {
     request.headers().get(name).flat_map(|line| line.split(',')).map(str::trim).collect()
 }
 
-/// Reads an address as proxies write it: possibly with a port, possibly in brackets.
-fn address(text: &str) -> Option<IpAddr> {
+/// Parses an address as proxies write it: possibly with a port, possibly in brackets.
+fn parse_address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let address = bare.parse().ok().or_else(|| text.parse().ok().map(|socket: SocketAddr| socket.ip()));
     address.map(|address: IpAddr| address.to_canonical())
@@ -89,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_read_as_proxies_write_it() {
+    fn addresses_of_proxies_are_parsed() {
         for (text, expected) in [
             ("192.0.2.1", Some("192.0.2.1")),
             ("::ffff:192.0.2.1", Some("192.0.2.1")),
@@ -99,7 +95,7 @@ mod tests {
             ("192.0.2.1, 192.0.2.2", None),
             ("192.0.2.256", None),
         ] {
-            assert_eq!(address(text), expected.map(|address| address.parse().unwrap()), "{text:?}");
+            assert_eq!(parse_address(text), expected.map(|address| address.parse().unwrap()), "{text:?}");
         }
     }
 }

@@ -4,26 +4,23 @@ use rocket::{Request, Response};
 use super::{Draining, KnownParameters, RequestId, RequestInfo, Scheme};
 use crate::config::Config;
 
-/// The headers of responses that pages of other origins may read.
-const EXPOSED: &str = "Age, Allow, Content-Location, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Data-As-Of, \
+/// The headers that pages of other origins may read.
+const EXPOSED_HEADERS: &str = "Age, Allow, Content-Location, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Data-As-Of, \
      Siaga-Data-Status, Siaga-Ignored, Siaga-Not-Covered, Siaga-Stale-Since, Siaga-Truncated, Siaga-Version, X-Photo-Token, X-Request-Id";
 
-/// The policy for data, which needs no other resources.
-const DATA: &str = "default-src 'none'; frame-ancestors 'none'";
-/// The policy for pages that set none themselves, such as pages from templates: styles and images are allowed.
-const PAGE: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; base-uri 'none'; \
+/// The policy for data, which loads no resources.
+const DATA_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
+/// The policy for pages without their own, such as pages from templates: allows styles and images.
+const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
-/// The headers that every response gets.
 #[derive(Clone, Debug)]
 pub(crate) struct ResponseHeaders {
-    /// How long browsers must use HTTPS only.
     hsts: Option<String>,
     /// The link to the licence of the data (RFC 8288).
     licence: Option<String>,
-    /// Whether shared caches may reuse responses.
-    are_shared: bool,
-    known: KnownParameters,
+    has_shared_caches: bool,
+    known_parameters: KnownParameters,
     draining: Draining,
 }
 
@@ -32,16 +29,16 @@ impl ResponseHeaders {
         Self {
             hsts: config.https.hsts.map(|hsts| format!("max-age={}", hsts.0.as_secs())),
             licence: config.licence.url.as_ref().map(|url| format!("<{url}>; rel=\"license\"")),
-            are_shared: config.cache.shared().is_some(),
-            known,
+            has_shared_caches: config.cache.shared().is_some(),
+            known_parameters: known,
             draining,
         }
     }
 
-    /// Adds them. Rocket runs no fairings for requests that it cannot read, so their catcher calls it.
+    /// Adds the headers. The catcher of unreadable requests calls it too, because Rocket runs no fairings for them.
     pub(crate) fn add_to(&self, request: &Request<'_>, response: &mut Response<'_>) {
         RequestId::for_request(request).add_to(response);
-        // Also to a 304: a response that a browser has cached before it was marked gets the mark by it.
+        // On a 304 too, so that a browser updates a response that it cached before this header existed.
         response.set_raw_header("Siaga-Version", env!("CARGO_PKG_VERSION"));
         allow_any_origin(request, response);
         restrict_browsers(response);
@@ -51,21 +48,20 @@ impl ResponseHeaders {
         {
             response.adjoin_raw_header("Link", link.clone());
         }
-        if let Some(ignored) = self.known.ignored(request) {
+        if let Some(ignored) = self.known_parameters.ignored_header(request) {
             response.set_raw_header("Siaga-Ignored", ignored);
         }
-        if self.are_shared {
+        if self.has_shared_caches {
             vary_by_credential(response);
         }
-        if self.draining.has_begun() {
+        if self.draining.has_started() {
             response.set_raw_header("Connection", "close");
         }
     }
 
-    /// If HSTS is configured and the request came by HTTPS, keeps browsers from requesting the service by HTTP.
+    /// Adds HSTS to responses over HTTPS, if it is configured.
     fn require_https(&self, request: &Request<'_>, response: &mut Response<'_>) {
         if request.rocket().config().tls_enabled() {
-            // Rocket has set its own header.
             response.remove_header("Strict-Transport-Security");
         }
         if let Some(hsts) = &self.hsts
@@ -76,19 +72,19 @@ impl ResponseHeaders {
     }
 }
 
-/// Lets pages of any origin read the response, and those of its headers that they need; but not the form, which is for people.
+/// Lets pages of any origin read the response and some headers, except the residents' form.
 fn allow_any_origin(request: &Request<'_>, response: &mut Response<'_>) {
     let path = request.uri().path();
     if path != "/report" && !path.starts_with("/report/") {
         response.set_raw_header("Access-Control-Allow-Origin", "*");
-        response.set_raw_header("Access-Control-Expose-Headers", EXPOSED);
+        response.set_raw_header("Access-Control-Expose-Headers", EXPOSED_HEADERS);
     }
 }
 
-/// Keeps browsers from guessing the type of a response and from running or framing it; not for a 304, because the client keeps the
-/// headers of the response that it has cached.
+/// Keeps browsers from guessing the type of a response, and from running or framing it. A 304 is left alone, because the client
+/// keeps the headers of its cached response.
 ///
-/// A page can set its own `Content-Security-Policy`: the policies here let no script run.
+/// A page can set its own `Content-Security-Policy`; the policies here allow no script.
 fn restrict_browsers(response: &mut Response<'_>) {
     if response.status() == Status::NotModified {
         return;
@@ -99,13 +95,13 @@ fn restrict_browsers(response: &mut Response<'_>) {
     }
     if !response.headers().contains("Content-Security-Policy") {
         let page = response.content_type().is_some_and(|kind| kind == ContentType::HTML);
-        response.set_raw_header("Content-Security-Policy", if page { PAGE } else { DATA });
+        response.set_raw_header("Content-Security-Policy", if page { PAGE_POLICY } else { DATA_POLICY });
     }
 }
 
-/// Tells shared caches that a request with a credential has a response of its own.
+/// Keeps shared caches from mixing up responses with and without a credential.
 fn vary_by_credential(response: &mut Response<'_>) {
-    if response.headers().get_one("Cache-Control").is_some_and(|of| of.starts_with("public")) {
+    if response.headers().get_one("Cache-Control").is_some_and(|value| value.starts_with("public")) {
         let mut vary: Vec<_> = response.headers().get("Vary").collect();
         vary.extend(["Authorization", "X-Api-Key"]);
         let vary = vary.join(", ");

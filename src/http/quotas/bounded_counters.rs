@@ -7,43 +7,39 @@ use governor::state::keyed::{HashMapStateStore, ShrinkableKeyedStateStore};
 
 use super::Client;
 
-/// How many addresses are counted individually. Each takes a few tens of bytes.
-const MOST: usize = 200_000;
-/// How many wider networks are counted in addition.
-const MOST_NETWORKS: usize = 70_000;
+/// How many addresses are counted individually; each takes a few tens of bytes.
+const MAX_ADDRESSES: usize = 200_000;
+const MAX_NETWORKS: usize = 70_000;
 
-/// The counts of clients. If there are too many clients, new ones are counted by their networks. Clones share the counts.
+/// The counts of clients. Beyond the limits, new clients are counted by their network. Clones share the counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BoundedCounters(Arc<HashMapStateStore<Client>>);
 
 impl BoundedCounters {
-    /// Returns the client, or the network in whose place it is counted.
-    fn place(&self, client: &Client) -> Client {
-        let (mut place, counts) = (client.clone(), self.0.lock());
-        for most in [MOST, MOST + MOST_NETWORKS] {
-            if place.is_known() || counts.contains_key(&place) || counts.len() < most {
-                return place;
+    fn key_for(&self, client: &Client) -> Client {
+        let (mut key, counts) = (client.clone(), self.0.lock());
+        for most in [MAX_ADDRESSES, MAX_ADDRESSES + MAX_NETWORKS] {
+            if key.is_credential() || counts.contains_key(&key) || counts.len() < most {
+                return key;
             }
-            place = place.wider();
+            key = key.wider();
         }
         Client::Rest
     }
 
-    /// Gives a client back what it has used of a window, as this much time; at most what it has used. A client that is not
-    /// counted has used nothing.
-    pub(super) fn give_back(&self, client: &Client, time: Duration) {
-        let place = self.place_known(client);
+    /// Refunds up to this much of the time that a client has used. No effect on a client that is not counted.
+    pub(super) fn refund(&self, client: &Client, time: Duration) {
+        let key = self.counted_key(client);
         let back = |used: Option<Nanos>| used.map(|used| ((), used.saturating_sub(time.into()))).ok_or(());
-        // Only a count that was dropped meanwhile fails: the client has everything again.
-        let _ = place.map(|place| self.0.measure_and_replace(&place, back));
+        // Fails only if the count was dropped meanwhile, which refunds everything.
+        let _ = key.map(|key| self.0.measure_and_replace(&key, back));
     }
 
-    /// Returns the place in which a client is counted now, if it is counted.
-    fn place_known(&self, client: &Client) -> Option<Client> {
+    fn counted_key(&self, client: &Client) -> Option<Client> {
         let wider = client.wider();
-        let places = [client.clone(), wider.clone(), wider.wider()];
+        let keys = [client.clone(), wider.clone(), wider.wider()];
         let counts = self.0.lock();
-        places.into_iter().find(|place| counts.contains_key(place))
+        keys.into_iter().find(|key| counts.contains_key(key))
     }
 }
 
@@ -54,7 +50,7 @@ impl StateStore for BoundedCounters {
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
     {
-        self.0.measure_and_replace(&self.place(client), change)
+        self.0.measure_and_replace(&self.key_for(client), change)
     }
 }
 

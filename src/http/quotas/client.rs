@@ -6,31 +6,31 @@ use crate::auth::CredentialKind;
 /// A client whose requests are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// The holder of a credential. The kind is part of it, because a token can have the same name as a key.
+    /// The holder of a credential. A token can have the same name as a key, so the kind distinguishes them.
     Credential(CredentialKind, Arc<str>),
     /// An IPv4 address.
     V4(u32),
-    /// The network of an IPv6 address, its first 64 bits: one customer can use any number of addresses in it.
+    /// The first 64 bits of an IPv6 address: one customer can use any number of addresses in such a network.
     V6(u64),
     /// A /24 network of IPv4.
     V4Subnet(u32),
-    /// A network of IPv6: as many of the first bits of its addresses as the length says, of the first 64.
+    /// An IPv6 network of up to 64 bits.
     V6Prefix {
         /// The bits.
         bits: u64,
-        /// How many they are.
+        /// The number of bits.
         length: u8,
     },
-    /// A /16 network of IPv4, instead of its individual addresses.
+    /// A /16 network of IPv4 that stands for its addresses.
     V4Network(u16),
-    /// A /32 network of IPv6, instead of its individual networks.
+    /// A /32 network of IPv6 that stands for its networks.
     V6Network(u32),
     /// All clients that are not counted individually or by network.
     Rest,
 }
 
 impl Client {
-    /// Returns the wider client that this one is counted as while there are too many clients.
+    /// Returns the network under which the client is counted if there are too many clients.
     pub(super) fn wider(&self) -> Self {
         match self {
             Self::V4(address) => Self::V4Network((address >> 16) as u16),
@@ -41,8 +41,8 @@ impl Client {
         }
     }
 
-    /// Returns whether it is always counted individually: only the operator can create more of these.
-    pub(super) fn is_known(&self) -> bool {
+    /// Whether it is always counted individually: only the operator can create more of these.
+    pub(super) fn is_credential(&self) -> bool {
         matches!(self, Self::Credential(..))
     }
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_ipv6_network_is_one_client_and_an_ipv4_address_is_one_however_written() {
+    fn ipv6_clients_are_networks_and_ipv4_clients_are_addresses() {
         let client = |text: &str| Client::from(text.parse::<IpAddr>().unwrap());
         assert_eq!(client("2001:db8:1:2::1"), client("2001:db8:1:2:ffff::9"));
         assert_ne!(client("2001:db8:1:2::1"), client("2001:db8:1:3::1"));

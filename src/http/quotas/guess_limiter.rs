@@ -7,64 +7,60 @@ use governor::clock::{Clock, Reference};
 
 use super::{Client, QuotaState, TooMany};
 
-/// After how long an address gets one of its guesses back.
-const PACE: Duration = Duration::from_secs(3);
-/// How many addresses are counted individually. If there are more, new ones are counted by their networks.
-const MOST: usize = 50_000;
+const REFILL_INTERVAL: Duration = Duration::from_secs(3);
+/// How many addresses are counted individually; beyond that, new ones are counted by their network.
+const MAX_ADDRESSES: usize = 50_000;
 
-/// Counts the guesses of each address: requests without a credential that named something unknown. Unlike a window of requests,
-/// it counts a request only once its outcome is known.
+/// Limits the guesses of each address: requests without a credential for an unknown identifier. Unlike a rate limit, it counts a
+/// request only once its outcome is known.
 pub(super) struct GuessLimiter<C: Clock> {
     clock: C,
-    /// How many an address has at once.
     limit: NonZeroU32,
-    begun: C::Instant,
-    /// When each address has all of its guesses again, from the beginning on.
-    whole: Mutex<HashMap<Client, Duration>>,
+    started: C::Instant,
+    /// When each address has regained all guesses, since `started`.
+    full_at: Mutex<HashMap<Client, Duration>>,
 }
 
 impl<C: Clock> GuessLimiter<C> {
     pub(super) fn new(limit: NonZeroU32, clock: C) -> Self {
         let begun = clock.now();
-        Self { clock, limit, begun, whole: Mutex::default() }
+        Self { clock, limit, started: begun, full_at: Mutex::default() }
     }
 
-    /// Checks that an address has a guess left; does not use it.
     pub(super) fn check(&self, address: &Client) -> Result<(), TooMany> {
         let now = self.now();
-        let whole = self.whole();
-        let known = whole.get(address).or_else(|| whole.get(&address.wider()));
+        let full_at = self.full_at();
+        let known = full_at.get(address).or_else(|| full_at.get(&address.wider()));
         let used = known.map_or(Duration::ZERO, |at| Duration::saturating_sub(*at, now));
-        let most = PACE * (self.limit.get() - 1);
+        let most = REFILL_INTERVAL * (self.limit.get() - 1);
         let Some(retry_after) = used.checked_sub(most).filter(|wait| !wait.is_zero()) else { return Ok(()) };
         let standing = QuotaState { limit: self.limit.get(), remaining: 0, reset: used };
-        Err(TooMany { standing, retry_after })
+        Err(TooMany { quota: standing, retry_after })
     }
 
-    /// Uses a guess of an address.
     pub(super) fn count(&self, address: &Client) {
         let now = self.now();
-        let mut whole = self.whole();
-        let is_full = whole.len() >= MOST && !whole.contains_key(address);
+        let mut full_at = self.full_at();
+        let is_full = full_at.len() >= MAX_ADDRESSES && !full_at.contains_key(address);
         let place = if is_full { address.wider() } else { address.clone() };
-        let at = whole.entry(place).or_insert(now);
-        // Requests that came at once may use more guesses than there are; they are paid back like the others.
-        *at = (*at).max(now) + PACE;
+        let at = full_at.entry(place).or_insert(now);
+        // Concurrent requests may exceed the limit; the excess is added to the waiting time.
+        *at = (*at).max(now) + REFILL_INTERVAL;
     }
 
     pub(super) fn sweep(&self) {
         let now = self.now();
-        let mut whole = self.whole();
-        whole.retain(|_, at| *at > now);
-        whole.shrink_to_fit();
+        let mut full_at = self.full_at();
+        full_at.retain(|_, at| *at > now);
+        full_at.shrink_to_fit();
     }
 
     fn now(&self) -> Duration {
-        self.clock.now().duration_since(self.begun).into()
+        self.clock.now().duration_since(self.started).into()
     }
 
-    fn whole(&self) -> MutexGuard<'_, HashMap<Client, Duration>> {
-        self.whole.lock().unwrap_or_else(PoisonError::into_inner)
+    fn full_at(&self) -> MutexGuard<'_, HashMap<Client, Duration>> {
+        self.full_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -81,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_some_guesses_at_once_and_then_one_each_three_seconds() {
+    fn an_address_has_a_burst_of_guesses_and_then_one_every_three_seconds() {
         let clock = FakeRelativeClock::default();
         let guesses = GuessLimiter::new(NonZeroU32::new(20).unwrap(), clock.clone());
         for _ in 0..20 {
@@ -89,7 +85,7 @@ mod tests {
             guesses.count(&address(1));
         }
         let refused = guesses.check(&address(1)).unwrap_err();
-        assert_eq!(refused.retry_after, PACE);
+        assert_eq!(refused.retry_after, REFILL_INTERVAL);
         assert_eq!(guesses.check(&address(2)), Ok(()), "another address");
         clock.advance(Duration::from_millis(2_999));
         assert!(guesses.check(&address(1)).is_err());
@@ -97,18 +93,18 @@ mod tests {
         assert_eq!(guesses.check(&address(1)), Ok(()));
         guesses.count(&address(1));
         assert!(guesses.check(&address(1)).is_err());
-        clock.advance(PACE * 20);
+        clock.advance(REFILL_INTERVAL * 20);
         guesses.sweep();
-        assert!(guesses.whole().is_empty());
+        assert!(guesses.full_at().is_empty());
     }
 
     #[test]
-    fn more_addresses_than_are_counted_share_the_guesses_of_their_networks() {
+    fn addresses_beyond_the_limit_share_the_guesses_of_their_network() {
         let guesses = GuessLimiter::new(NonZeroU32::new(2).unwrap(), FakeRelativeClock::default());
         for number in 0..200_000_u32 {
             guesses.count(&address(number));
         }
-        assert!(guesses.whole().len() < MOST + 1_000);
+        assert!(guesses.full_at().len() < MAX_ADDRESSES + 1_000);
         assert!(guesses.check(&address(199_999)).is_err());
     }
 }

@@ -11,15 +11,12 @@ use super::{Client, QuotaState, TooMany};
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
-/// One window for all clients.
 pub(super) struct Limiter<C: Clock> {
-    counts: RateLimiter<Client, BoundedCounters, C, StateInformationMiddleware>,
-    /// The same counts, to give requests back.
-    kept: BoundedCounters,
-    /// How many requests a client may send at once.
+    limiter: RateLimiter<Client, BoundedCounters, C, StateInformationMiddleware>,
+    /// The counters inside `limiter`, for refunds.
+    counters: BoundedCounters,
     limit: u32,
-    /// After how long a client gets one of them back.
-    pace: Duration,
+    refill_interval: Duration,
 }
 
 impl<C: Clock + Clone> Limiter<C> {
@@ -28,35 +25,34 @@ impl<C: Clock + Clone> Limiter<C> {
     }
 
     pub(super) fn per_day(rate: NonZeroU32, clock: &C) -> Self {
-        // A day has more nanoseconds than 32 bits can count, so the pace is never zero.
-        let pace = Quota::with_period(DAY / rate.get());
-        Self::new(pace.unwrap_or(Quota::per_second(rate)).allow_burst(rate), clock)
+        // A day has more nanoseconds than 32 bits can count, so the interval is never zero.
+        let interval = Quota::with_period(DAY / rate.get());
+        Self::new(interval.unwrap_or(Quota::per_second(rate)).allow_burst(rate), clock)
     }
 
     pub(super) fn per_hour(rate: NonZeroU32, clock: &C) -> Self {
-        let pace = Quota::with_period(HOUR / rate.get());
-        Self::new(pace.unwrap_or(Quota::per_second(rate)).allow_burst(rate), clock)
+        let interval = Quota::with_period(HOUR / rate.get());
+        Self::new(interval.unwrap_or(Quota::per_second(rate)).allow_burst(rate), clock)
     }
 
     fn new(quota: Quota, clock: &C) -> Self {
         let kept = BoundedCounters::default();
         Self {
-            counts: RateLimiter::new(quota, kept.clone(), clock.clone()),
-            kept,
+            limiter: RateLimiter::new(quota, kept.clone(), clock.clone()),
+            counters: kept,
             limit: quota.burst_size().get(),
-            pace: quota.replenish_interval(),
+            refill_interval: quota.replenish_interval(),
         }
     }
 
-    /// Counts a request; returns the client's quota after it.
     pub(super) fn count(&self, client: &Client) -> Result<QuotaState, TooMany> {
-        self.counts
+        self.limiter
             .check_key(client)
-            .map(|state| self.standing(&state))
+            .map(|state| self.quota_state(&state))
             .map_err(|until| self.too_many(&until, 1))
     }
 
-    /// Charges this many requests, at most half of the limit, of which `before` were charged before; returns `None` if there are none
+    /// Charges this many requests, at most half of the limit, of which `before` were charged earlier. `None` if there is nothing
     /// to charge.
     pub(super) fn charge(
         &self,
@@ -66,38 +62,35 @@ impl<C: Clock + Clone> Limiter<C> {
     ) -> Result<Option<QuotaState>, TooMany> {
         let [before, requests] = [before, requests].map(|requests| requests.min(self.limit / 2));
         let Some(requests) = NonZeroU32::new(requests.saturating_sub(before)) else { return Ok(None) };
-        match self.counts.check_key_n(client, requests) {
-            Ok(Ok(state)) => Ok(Some(self.standing(&state))),
+        match self.limiter.check_key_n(client, requests) {
+            Ok(Ok(state)) => Ok(Some(self.quota_state(&state))),
             Ok(Err(until)) => Err(self.too_many(&until, requests.get())),
-            // Half of the limit is never more than the limit.
             Err(InsufficientCapacity(_)) => Ok(None),
         }
     }
 
-    /// Gives back this many tenths of a request that was counted.
-    pub(super) fn give_back(&self, client: &Client, tenths: u32) {
-        self.kept.give_back(client, self.pace * tenths / 10);
+    pub(super) fn refund(&self, client: &Client, tenths: u32) {
+        self.counters.refund(client, self.refill_interval * tenths / 10);
     }
 
-    fn standing(&self, state: &StateSnapshot) -> QuotaState {
+    fn quota_state(&self, state: &StateSnapshot) -> QuotaState {
         let remaining = state.remaining_burst_capacity();
-        let reset = self.pace.saturating_mul(self.limit.saturating_sub(remaining));
+        let reset = self.refill_interval.saturating_mul(self.limit.saturating_sub(remaining));
         QuotaState { limit: self.limit, remaining, reset }
     }
 
-    /// Returns the refusal for a client that has fewer than this many requests left.
     fn too_many(&self, until: &NotUntil<C::Instant>, requests: u32) -> TooMany {
-        let retry_after = until.wait_time_from(self.counts.clock().now());
-        let reset = retry_after + self.pace.saturating_mul(self.limit - requests);
-        TooMany { standing: QuotaState { limit: self.limit, remaining: requests - 1, reset }, retry_after }
+        let retry_after = until.wait_time_from(self.limiter.clock().now());
+        let reset = retry_after + self.refill_interval.saturating_mul(self.limit - requests);
+        TooMany { quota: QuotaState { limit: self.limit, remaining: requests - 1, reset }, retry_after }
     }
 
     pub(super) fn sweep(&self) {
-        self.counts.retain_recent();
-        self.counts.shrink_to_fit();
+        self.limiter.retain_recent();
+        self.limiter.shrink_to_fit();
     }
 
-    pub(super) fn tracked(&self) -> usize {
-        self.counts.len()
+    pub(super) fn client_count(&self) -> usize {
+        self.limiter.len()
     }
 }

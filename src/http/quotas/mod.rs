@@ -1,8 +1,8 @@
-//! Limits how many requests each client may send, and how many clients wait for changes. Knows nothing about requests except the
+//! Limits how many requests each client may send, and how many clients wait for changes. Knows nothing of a request except its
 //! client.
 //!
-//! Each window is the GCRA of the `governor` crate: a client that has sent nothing for a while may send a burst at once, and
-//! gets its requests back one by one at a steady pace. A request does not count in the window that refuses it.
+//! Each window is the GCRA of the `governor` crate: a client that has been idle may send a burst at once, and regains its
+//! requests one by one at a steady pace. A rejected request does not count in the window that rejects it.
 
 mod bounded_counters;
 mod client;
@@ -37,113 +37,98 @@ use crate::config::{self, AtOnce, Rate};
 pub(crate) use crate::http::concurrency_limiter::ConcurrencyPermit;
 use crate::runtime::run_in_background;
 
-/// How often counts that are no longer needed are dropped.
 const SWEEP: Duration = Duration::from_secs(20);
 
-/// The client's quota in the window in which it has the fewest requests left.
+/// The client's quota in the window with the fewest requests left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaState {
-    /// How many requests it may send at once.
+    /// How many requests the client may send at once.
     pub limit: u32,
     /// How many of them are left.
     pub remaining: u32,
-    /// After how long all of them are available again, if it sends none until then.
+    /// When all of them are available again, if the client sends none until then.
     pub reset: Duration,
 }
 
-/// The refusal of a request that is one too many.
+/// The error of a request that exceeds the quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMany {
     /// The client's quota.
-    pub standing: QuotaState,
-    /// After how long it may send the next request.
+    pub quota: QuotaState,
+    /// When the client may send the next request.
     pub retry_after: Duration,
 }
 
 /// Counts the requests of each client, by a clock that never goes backwards.
 ///
-/// The count of a client takes little more memory than its key, and is dropped once the client has its whole quota again. Each
-/// window counts at most 200,000 addresses; if there are more, new ones share the quota of their networks.
+/// A count takes little more memory than its key, and is dropped once the client has its whole quota again. Each window counts at
+/// most 200,000 addresses; beyond that, new ones share the quota of their network.
 pub struct Quotas<C: Clock = MonotonicClock> {
     clock: C,
     counts: ArcSwap<Counts<C>>,
 }
 
-/// The counts under the same settings.
 struct Counts<C: Clock> {
     clock: C,
     settings: config::Quota,
     fuse: Option<Limiter<C>>,
-    /// For unknown cards that addresses name without a credential.
+    /// For addresses without a credential that request unknown cards.
     guesses: Option<GuessLimiter<C>>,
-    /// For addresses without a credential.
     addresses: Windows<C>,
-    /// For credentials without quotas of their own.
     credentials: Windows<C>,
-    /// For credentials with their own quotas: one entry for each different quota.
+    /// For credentials with their own quotas, one entry per distinct quota.
     own: RwLock<HashMap<OwnQuota, Arc<Windows<C>>>>,
 }
 
-/// The windows of one quota.
 struct Windows<C: Clock> {
     second: Option<Limiter<C>>,
     day: Option<Limiter<C>>,
 }
 
 impl<C: Clock + Clone> Quotas<C> {
-    /// Makes the counts for these settings, with the time of `clock`.
+    /// Creates the counts for these settings, by `clock`.
     #[must_use]
     pub fn new(settings: config::Quota, clock: C) -> Self {
         Self { counts: ArcSwap::from_pointee(Counts::new(settings, clock.clone())), clock }
     }
 
-    /// Changes the settings. If the numbers of requests differ, all counts start again from zero; otherwise they stay.
-    pub(crate) fn change(&self, settings: config::Quota) {
+    pub(crate) fn update_settings(&self, settings: config::Quota) {
         if !self.counts.load().settings.has_same_limits(&settings) {
             self.counts.store(Arc::new(Counts::new(settings, self.clock.clone())));
         }
     }
 
-    /// Counts a request from an address against its fuse, which does not depend on credentials.
+    /// Counts a request against the fuse of its address, which applies with and without credentials.
     ///
     /// # Errors
     ///
-    /// If the request is one too many.
+    /// [`TooMany`] if the fuse is used up.
     pub fn fuse(&self, address: IpAddr) -> Result<(), TooMany> {
         self.counts.load().fuse.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
     }
 
-    /// Checks that an address without a credential may name a card, which may turn out to be unknown.
-    ///
-    /// # Errors
-    ///
-    /// If it has named too many unknown ones.
-    pub(crate) fn may_guess(&self, address: IpAddr) -> Result<(), TooMany> {
+    /// Checks that an address without a credential may request a card, which may turn out to be unknown.
+    pub(crate) fn check_guess(&self, address: IpAddr) -> Result<(), TooMany> {
         self.counts.load().guesses.as_ref().map_or(Ok(()), |guesses| guesses.check(&address.into()))
     }
 
-    /// Counts an unknown card that an address has named without a credential.
-    pub(crate) fn guessed(&self, address: IpAddr) {
+    pub(crate) fn count_guess(&self, address: IpAddr) {
         if let Some(guesses) = &self.counts.load().guesses {
             guesses.count(&address.into());
         }
     }
 
-    /// Counts a request; returns the client's quota after it, or `None` if no quota is set.
+    /// Counts a request. Returns the client's quota afterwards, or `None` if no quota is set.
     ///
     /// # Errors
     ///
-    /// If the request is one too many.
+    /// [`TooMany`] if the request exceeds the quota.
     pub fn count(&self, client: &Client, own: Option<OwnQuota>) -> Result<Option<QuotaState>, TooMany> {
         self.counts.load().with_windows(client, own, |windows| windows.count(client))
     }
 
-    /// Charges the additional cost of a request, as this many more requests, of which `before` were charged before; in all at most half
-    /// of what each window allows at once. Returns the client's quota after it, or `None` if no quota is set or nothing is charged.
-    ///
-    /// # Errors
-    ///
-    /// If the client has fewer requests left.
+    /// Charges the additional cost of a request as `requests` more requests, of which `before` were charged earlier; in total at
+    /// most half of what each window allows at once. Returns the quota afterwards, or `None` if nothing is charged.
     pub(crate) fn charge(
         &self,
         client: &Client,
@@ -154,13 +139,12 @@ impl<C: Clock + Clone> Quotas<C> {
         self.counts.load().with_windows(client, own, |windows| windows.charge(client, before, requests))
     }
 
-    /// Gives back what a counted request has not cost because its response was ready: nine tenths of it in the window of a second,
-    /// all of it in that of a day.
-    pub fn was_ready(&self, client: &Client, own: Option<OwnQuota>) {
-        self.counts.load().with_windows(client, own, |windows| windows.was_ready(client));
+    /// Refunds a request that was served from the cache: nine tenths in the window of a second, all of it in that of a day.
+    pub fn refund_cache_hit(&self, client: &Client, own: Option<OwnQuota>) {
+        self.counts.load().with_windows(client, own, |windows| windows.refund_cache_hit(client));
     }
 
-    /// Drops the counts of clients that have their whole quota again, and releases the memory.
+    /// Drops the counts of clients with their whole quota, and releases the memory.
     pub fn sweep(&self) {
         let counts = self.counts.load();
         counts.fuse.iter().for_each(Limiter::sweep);
@@ -170,16 +154,16 @@ impl<C: Clock + Clone> Quotas<C> {
         let mut own = counts.own.write().unwrap_or_else(PoisonError::into_inner);
         own.retain(|_, windows| {
             windows.sweep();
-            windows.tracked() > 0
+            windows.client_count() > 0
         });
     }
 
-    /// Returns how many clients are counted, in the window that counts the most.
+    /// Returns the number of counted clients, in the window that counts the most.
     #[must_use]
-    pub fn tracked(&self) -> usize {
+    pub fn client_count(&self) -> usize {
         let counts = self.counts.load();
-        let fuse = counts.fuse.as_ref().map_or(0, Limiter::tracked);
-        fuse.max(counts.addresses.tracked()).max(counts.credentials.tracked())
+        let fuse = counts.fuse.as_ref().map_or(0, Limiter::client_count);
+        fuse.max(counts.addresses.client_count()).max(counts.credentials.client_count())
     }
 }
 
@@ -202,7 +186,6 @@ impl<C: Clock + Clone> Counts<C> {
         }
     }
 
-    /// Calls `act` with the windows of a client, which may have its own quota.
     fn with_windows<R>(
         &self,
         client: &Client,
@@ -216,8 +199,7 @@ impl<C: Clock + Clone> Counts<C> {
         }
     }
 
-    /// Returns the windows of a credential's own quota. If it sets no value for a window, the value for all credentials is
-    /// used.
+    /// Returns the windows of a credential's own quota. Values that it does not set default to those for all credentials.
     fn windows(&self, own: OwnQuota) -> Arc<Windows<C>> {
         let known = self.own.read().unwrap_or_else(PoisonError::into_inner).get(&own).cloned();
         known.unwrap_or_else(|| {
@@ -234,7 +216,7 @@ impl<C: Clock + Clone> Counts<C> {
         })
     }
 
-    /// Returns the burst for a rate, in the same proportion as for all other credentials.
+    /// Scales the burst to a rate, in the proportion of the configured one.
     fn burst(&self, rate: NonZeroU32) -> NonZeroU32 {
         let credential = self.settings.credential;
         let burst = u64::from(credential.burst.get().get());
@@ -246,44 +228,43 @@ impl<C: Clock + Clone> Counts<C> {
 
 impl<C: Clock + Clone> Windows<C> {
     fn count(&self, client: &Client) -> Result<Option<QuotaState>, TooMany> {
-        self.take(|window| window.count(client).map(Some))
+        self.apply(|window| window.count(client).map(Some))
     }
 
     fn charge(&self, client: &Client, before: u32, requests: u32) -> Result<Option<QuotaState>, TooMany> {
-        self.take(|window| window.charge(client, before, requests))
+        self.apply(|window| window.charge(client, before, requests))
     }
 
-    fn was_ready(&self, client: &Client) {
+    fn refund_cache_hit(&self, client: &Client) {
         for (window, tenths) in [(&self.second, 9), (&self.day, 10)] {
             if let Some(window) = window {
-                window.give_back(client, tenths);
+                window.refund(client, tenths);
             }
         }
     }
 
-    fn take(
+    fn apply(
         &self,
         take: impl Fn(&Limiter<C>) -> Result<Option<QuotaState>, TooMany>,
     ) -> Result<Option<QuotaState>, TooMany> {
-        // The shorter window comes first, so that a request that it refuses does not use up the day.
-        let mut standings = Vec::with_capacity(2);
+        // The shorter window comes first, so that a request that it rejects does not use up the day.
+        let mut quotas = Vec::with_capacity(2);
         for window in self.second.iter().chain(&self.day) {
-            standings.extend(take(window)?);
+            quotas.extend(take(window)?);
         }
-        Ok(standings.into_iter().min_by_key(|standing| standing.remaining))
+        Ok(quotas.into_iter().min_by_key(|quota| quota.remaining))
     }
 
     fn sweep(&self) {
         self.second.iter().chain(&self.day).for_each(Limiter::sweep);
     }
 
-    fn tracked(&self) -> usize {
-        self.second.iter().chain(&self.day).map(Limiter::tracked).max().unwrap_or(0)
+    fn client_count(&self) -> usize {
+        self.second.iter().chain(&self.day).map(Limiter::client_count).max().unwrap_or(0)
     }
 }
 
 impl Quotas {
-    /// Returns a fairing that sweeps every 20 seconds while the server runs.
     #[must_use]
     pub(crate) fn sweeper(self: Arc<Self>) -> impl Fairing {
         let sweeping = async move {

@@ -7,47 +7,43 @@ use super::Client;
 use super::hourly_limiter::HourlyLimiter;
 use crate::config::Rate;
 
-/// How many reports of each network are published in an hour while there are too many in total.
-const SHARE: u32 = 3;
+/// How many reports per hour each network may still publish without review beyond the total.
+const NETWORK_SHARE: u32 = 3;
 
-/// Decides which reports of strangers are published without review. Many addresses can belong to one person, so that the networks of an
-/// address are counted too, and all reports together. Beyond the total each network keeps a small share: nobody can switch off publication for
-/// others.
+/// Decides which reports of residents are published without review. Counts addresses, their networks (one person can have many
+/// addresses) and all reports together. Beyond the total, each network retains a small share, so that nobody can switch off
+/// publication for others.
 pub(crate) struct ReviewPolicy<C: Clock = MonotonicClock> {
-    /// The limit of an address, and those of wider networks: twice and four times as much.
-    each: HourlyLimiter<C>,
-    twice: HourlyLimiter<C>,
-    fourfold: HourlyLimiter<C>,
+    /// The limits of wider networks are two and four times that of an address.
+    per_address: HourlyLimiter<C>,
+    per_network: HourlyLimiter<C>,
+    per_wide_network: HourlyLimiter<C>,
     total: HourlyLimiter<C>,
     shares: HourlyLimiter<C>,
 }
 
-/// Whether a report is published without review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is published.
     Published,
-    /// It is, as one of the share of its network: all addresses together have sent too many.
-    PublishedOfShare,
-    /// It waits: its address or a network of it has sent too many.
-    WaitsForNetwork,
-    /// It waits: all addresses together have sent too many, and its network has used its share.
-    WaitsForAll,
+    /// Published as part of the network's share, because the total is exceeded.
+    PublishedFromShare,
+    HeldForNetwork,
+    /// Held for review, because the total and the network's share are exceeded.
+    HeldForTotal,
 }
 
 impl Verdict {
-    pub(crate) fn waits(self) -> bool {
-        matches!(self, Self::WaitsForNetwork | Self::WaitsForAll)
+    pub(crate) fn is_held(self) -> bool {
+        matches!(self, Self::HeldForNetwork | Self::HeldForTotal)
     }
 
-    /// Returns whether all addresses together have sent too many.
     pub(crate) fn is_crowded(self) -> bool {
-        matches!(self, Self::PublishedOfShare | Self::WaitsForAll)
+        matches!(self, Self::PublishedFromShare | Self::HeldForTotal)
     }
 }
 
 impl ReviewPolicy {
-    /// Publishes `each` reports an hour of an address and `total` of all; `0` is no limit.
+    /// `each` limits an address and `total` all addresses, in reports per hour; `0` is no limit.
     pub(crate) fn new(each: Rate, total: Rate) -> Self {
         Self::with_clock(each, total, &MonotonicClock)
     }
@@ -60,38 +56,44 @@ impl<C: Clock + Clone> ReviewPolicy<C> {
             Rate::new(each.get().map(|each| each.saturating_mul(factor)))
         };
         Self {
-            each: HourlyLimiter::with_clock(each, clock),
-            twice: HourlyLimiter::with_clock(times(2), clock),
-            fourfold: HourlyLimiter::with_clock(times(4), clock),
+            per_address: HourlyLimiter::with_clock(each, clock),
+            per_network: HourlyLimiter::with_clock(times(2), clock),
+            per_wide_network: HourlyLimiter::with_clock(times(4), clock),
             total: HourlyLimiter::with_clock(total, clock),
-            shares: HourlyLimiter::with_clock(Rate::new(NonZeroU32::new(SHARE)), clock),
+            shares: HourlyLimiter::with_clock(Rate::new(NonZeroU32::new(NETWORK_SHARE)), clock),
         }
     }
 
-    /// Counts one more report, and decides about it.
     pub(crate) fn count(&self, address: Option<IpAddr>) -> Verdict {
         let networks = address.map(|address| self.networks(address)).unwrap_or_default();
         if networks.iter().any(|(network, limit)| limit.count(network).is_err()) {
-            return Verdict::WaitsForNetwork;
+            return Verdict::HeldForNetwork;
         }
         if self.total.count(&Client::Rest).is_ok() {
             return Verdict::Published;
         }
         let widest = networks.last().map_or(&Client::Rest, |(network, _)| network);
-        if self.shares.count(widest).is_ok() { Verdict::PublishedOfShare } else { Verdict::WaitsForAll }
+        if self.shares.count(widest).is_ok() { Verdict::PublishedFromShare } else { Verdict::HeldForTotal }
     }
 
-    /// Returns an address and the networks that a provider gives to one customer, the widest last, each with its limit.
+    /// Returns an address and the networks that a provider assigns to one customer, the widest last, each with its limiter.
     fn networks(&self, address: IpAddr) -> Vec<(Client, &HourlyLimiter<C>)> {
         match address.to_canonical() {
             IpAddr::V4(address) => {
                 let bits = address.to_bits();
-                vec![(Client::V4(bits), &self.each), (Client::V4Subnet(bits >> 8), &self.fourfold)]
+                vec![
+                    (Client::V4(bits), &self.per_address),
+                    (Client::V4Subnet(bits >> 8), &self.per_wide_network),
+                ]
             }
             IpAddr::V6(address) => {
                 let bits = (address.to_bits() >> 64) as u64;
                 let prefix = |length: u8| Client::V6Prefix { bits: bits >> (64 - length), length };
-                vec![(Client::V6(bits), &self.each), (prefix(56), &self.twice), (prefix(48), &self.fourfold)]
+                vec![
+                    (Client::V6(bits), &self.per_address),
+                    (prefix(56), &self.per_network),
+                    (prefix(48), &self.per_wide_network),
+                ]
             }
         }
     }
@@ -109,16 +111,15 @@ mod tests {
         Rate::new(NonZeroU32::new(count))
     }
 
-    /// Counts a report of each address; returns how many are published.
     fn published<C: Clock + Clone>(
         quota: &ReviewPolicy<C>,
         addresses: impl Iterator<Item = String>,
     ) -> usize {
-        addresses.filter(|address| !quota.count(address.parse().ok()).waits()).count()
+        addresses.filter(|address| !quota.count(address.parse().ok()).is_held()).count()
     }
 
     #[test]
-    fn one_customer_with_many_addresses_publishes_at_most_four_times_as_much_as_one_address() {
+    fn a_customer_with_many_addresses_publishes_at_most_four_times_the_limit_of_an_address() {
         let quota = || ReviewPolicy::with_clock(rate(10), rate(0), &FakeRelativeClock::default());
         let one = |_| "2001:db8:1:2::1".to_owned();
         assert_eq!(published(&quota(), (0..100).map(one)), 10);
@@ -131,13 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_total_each_network_keeps_a_small_share() {
+    fn beyond_the_total_each_network_retains_a_small_share() {
         let clock = FakeRelativeClock::default();
         let quota = ReviewPolicy::with_clock(rate(100), rate(200), &clock);
         let networks = (0..10_000).map(|n| format!("10.{}.{}.1", n / 50, n % 50));
         assert_eq!(published(&quota, networks), 200 + 9_800);
         let flood = (0..20).map(|n| format!("192.0.2.{n}"));
-        assert_eq!(published(&quota, flood), SHARE as usize);
+        assert_eq!(published(&quota, flood), NETWORK_SHARE as usize);
         assert_eq!(published(&quota, std::iter::once("198.51.100.7".to_owned())), 1, "another network");
         clock.advance(Duration::from_hours(1));
         assert_eq!(published(&quota, (0..20).map(|n| format!("192.0.2.{n}"))), 20, "an hour later");

@@ -53,7 +53,7 @@ impl<'r> DeskRequest<'r> {
 
 impl DeskRequest<'_> {
     fn texts(&self) -> &Translations {
-        self.language.texts()
+        self.language.translations()
     }
 
     pub(super) fn text(&self, key: &str) -> &str {

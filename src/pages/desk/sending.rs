@@ -6,7 +6,7 @@ use rocket::{State, post, put};
 use serde_json::json;
 
 use super::session::OfficerScript;
-use crate::actions::{order_changes, order_undo, order_visibility};
+use crate::actions::{change_batch, set_report_visibility, undo_batch};
 use crate::archive::Archive;
 use crate::changes::Follower;
 use crate::guards::{IdempotencyKey, JsonBody, PathParam};
@@ -32,7 +32,7 @@ pub(super) async fn change(
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = sender;
     officer.must_write()?;
-    let answer = order_changes(officer.actor(), key, body, store, metrics).await?;
+    let answer = change_batch(officer.actor(), key, body, store, metrics).await?;
     sources.record_subject(&officer.credential.subject);
     Ok(answer)
 }
@@ -49,7 +49,7 @@ pub(super) async fn undo(
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = sender;
     officer.must_write()?;
-    let answer = order_undo(officer.actor(), key, batch.get()?, store, metrics).await?;
+    let answer = undo_batch(officer.actor(), key, batch.get()?, store, metrics).await?;
     sources.record_subject(&officer.credential.subject);
     Ok(answer)
 }
@@ -67,7 +67,7 @@ pub(super) async fn moderate(
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = sender;
     officer.must_moderate()?;
-    order_visibility(officer.actor(), id.get()?, body, store, images, follower, archive.inner().as_ref())
+    set_report_visibility(officer.actor(), id.get()?, body, store, images, follower, archive.inner().as_ref())
         .await
 }
 

@@ -117,7 +117,7 @@ fn cookie_name(config: &Config) -> &'static str {
 
 /// Returns what the holder of an API key may do. Tokens are not accepted: they are for services.
 fn accepted(key: &str, authenticator: &Authenticator) -> Result<Credential, CredentialError> {
-    let credential = authenticator.key_or_token(key)?;
+    let credential = authenticator.verify_key_or_token(key)?;
     if credential.kind == CredentialKind::ApiKey && key.len() <= LONGEST_KEY {
         Ok(credential)
     } else {

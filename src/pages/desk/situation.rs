@@ -208,7 +208,7 @@ pub(super) async fn table(
     let name = local(situation.at).format("situation-%Y%m%d-%H%M.csv");
     Ok(Table {
         text: (ContentType::CSV, text),
-        kept: Header::new("Cache-Control", CacheControl::NEVER),
+        kept: Header::new("Cache-Control", CacheControl::NO_STORE),
         saved: Header::new("Content-Disposition", format!("attachment; filename=\"{name}\"")),
     })
 }

@@ -32,7 +32,7 @@ pub(super) fn show(
     shell: &State<Layout>,
 ) -> Result<Page, Problem> {
     let here = PageContext { page: "developers", path: "/docs", keep: &[] };
-    let page = shell.render(PAGE, language.texts(), here, context! {}).map_err(Problem::internal)?;
+    let page = shell.render(PAGE, language.translations(), here, context! {}).map_err(Problem::internal)?;
     // Only scripts that come with the page run; the page may send requests to the interface, so that people can try it.
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \

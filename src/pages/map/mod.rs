@@ -205,7 +205,7 @@ pub(super) async fn list_hazards(
     config: &State<Config>,
 ) -> Result<ApiResponse, Problem> {
     let writing = async {
-        let texts = language.texts();
+        let texts = language.translations();
         let mut hazards = texts.hazards(config.country.data().hazards());
         hazards["words"] = texts.group("words").clone();
         let body = serde_json::to_vec(&hazards).map_err(Problem::internal)?;
@@ -232,7 +232,7 @@ pub(super) async fn list_names(
     config: &State<Config>,
 ) -> Result<ApiResponse, Problem> {
     let areas = time::timeout(config.limits.timeout, answers.follower.areas()).await;
-    let areas = areas.map_err(Problem::late)??;
+    let areas = areas.map_err(Problem::slow_store)??;
     Ok(ApiResponse::shared(&names.index(areas, basemap).await?))
 }
 

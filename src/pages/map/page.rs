@@ -178,7 +178,7 @@ impl Page<'_> {
     ) -> Result<String, Problem> {
         let Self { shown, language, selector, sources, .. } = *self;
         let MapData { list, cursor, areas, over, ground, .. } = shown;
-        let (now, zone, texts) = (answers.now(), config.time_zone, language.texts());
+        let (now, zone, texts) = (answers.now(), config.time_zone, language.translations());
         let writing = Writing { texts, zone };
         let situation = self.situation(now);
         let says = situation.page();

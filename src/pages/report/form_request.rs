@@ -67,7 +67,7 @@ impl<'r> FormRequest<'r> {
     /// Takes the language of a card, unless the address names one.
     pub(super) fn with_card(mut self, card: &Card) -> Self {
         if self.query.get("lang").is_ok_and(|lang| lang.is_none())
-            && let Some(language) = Language::named(&card.holder.language, self.config)
+            && let Some(language) = Language::from_tag(&card.holder.language, self.config)
         {
             self.language = language;
         }
@@ -86,7 +86,7 @@ impl<'r> FormRequest<'r> {
     /// 503 while the store is away.
     pub(super) async fn places(&self) -> Result<Arc<Places>, Problem> {
         let reading = timeout(self.config.limits.timeout, self.store.places()).await;
-        Ok(reading.map_err(Problem::late)??.value)
+        Ok(reading.map_err(Problem::slow_store)??.value)
     }
 
     /// Returns the areas for the lists of the form, which is shown without them while the store is away.

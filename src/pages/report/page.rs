@@ -73,7 +73,7 @@ const HEADERS: [(&str, &str); 4] = [
     ),
     ("Referrer-Policy", "no-referrer"),
     ("X-Robots-Tag", "noindex"),
-    ("Cache-Control", CacheControl::NEVER),
+    ("Cache-Control", CacheControl::NO_STORE),
 ];
 
 /// A page, JSON for its script, or a redirection.
@@ -115,7 +115,7 @@ impl FormRequest<'_> {
         filled: FormData,
         faults: &[String],
     ) -> Result<RenderedForm, Problem> {
-        let texts = self.language.texts();
+        let texts = self.language.translations();
         let t = texts.group("form");
         let said: Value = faults
             .iter()
@@ -161,7 +161,7 @@ impl FormRequest<'_> {
     /// Responds with a thank-you, where the report is on the map, and what to do now. Those who have sent the report can add a
     /// photo; `fault` names the field that was wrong.
     pub(super) async fn thanks(&self, card: &Card, fault: Option<&str>) -> Result<RenderedForm, Problem> {
-        let texts = self.language.texts();
+        let texts = self.language.translations();
         let (form, t) = (texts.group("form"), &texts.group("form")["thanks"]);
         let report = match card.report {
             Some(key) => match self.store.report(key).await {
@@ -253,7 +253,7 @@ impl FormRequest<'_> {
 
     /// Responds that the link is unknown or no longer valid.
     pub(super) fn expired(&self) -> Result<RenderedForm, Problem> {
-        let t = &self.language.texts().group("form")["expired"];
+        let t = &self.language.translations().group("form")["expired"];
         if self.is_script {
             let body = json!({ "statusCode": 404, "message": text(t, "title"), "expired": true });
             let body = ApiResponse::bare(&body)?;
@@ -265,7 +265,7 @@ impl FormRequest<'_> {
 
     /// Responds that the address has sent too many reports.
     pub(super) fn refused(&self) -> Result<RenderedForm, Problem> {
-        let t = &self.language.texts().group("form")["refused"];
+        let t = &self.language.translations().group("form")["refused"];
         let says = self.with_number(text(t, "says"));
         let retry = vec![("Retry-After", "600".to_owned())];
         if self.is_script {
@@ -324,7 +324,7 @@ impl FormRequest<'_> {
         says: &[&str],
         link: Option<(&str, &str)>,
     ) -> Result<RenderedForm, Problem> {
-        let t = self.language.texts().group("form");
+        let t = self.language.translations().group("form");
         let values = context! {
             title => text(&t[group], "title"),
             says => Serde(json!(says)),
@@ -347,8 +347,10 @@ impl FormRequest<'_> {
         values: minijinja::Value,
     ) -> Result<RenderedForm, Problem> {
         let here = PageContext { page: "report", path, keep: &[] };
-        let html =
-            self.shell.render(template, self.language.texts(), here, values).map_err(Problem::internal)?;
+        let html = self
+            .shell
+            .render(template, self.language.translations(), here, values)
+            .map_err(Problem::internal)?;
         let language = vec![("Content-Language", self.language.code().to_owned())];
         Ok(RenderedForm {
             status,

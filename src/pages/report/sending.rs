@@ -54,7 +54,7 @@ impl Limits {
         if verdict.is_crowded() {
             *self.crowded_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(now.after(CROWDED));
         }
-        verdict.waits()
+        verdict.is_held()
     }
 
     /// Returns whether too many reports in total have just arrived at this server, so that some wait for review.

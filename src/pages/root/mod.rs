@@ -113,7 +113,7 @@ fn page(
     shell: &Layout,
     answers: &ResponseCache,
 ) -> Result<String, Problem> {
-    let texts = language.texts();
+    let texts = language.translations();
     let moment = |at| texts.moment(at, config.time_zone);
     let state = answers.follower.states().borrow().clone();
     let changed = fresh.flood_state.max(over(state.as_deref()).map(|(_, at)| at).max());
@@ -201,7 +201,7 @@ fn to_try(base: &str, formats: &FormatRegistry) -> Vec<(&'static str, Vec<String
     let resources = LayerKind::ALL.into_iter().map(|kind| {
         let path = describe(kind).path;
         let addresses = if kind == LayerKind::Floods {
-            let formats = formats.carrying(kind);
+            let formats = formats.supporting(kind);
             formats
                 .map(|format| format!("{base}/{path}?minimum_state=1&geoformat={}", format.name()))
                 .collect()

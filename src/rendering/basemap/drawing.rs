@@ -227,7 +227,7 @@ mod tests {
         let sent = |levels: &ZoomLevels, zoom: u8| {
             let content = Content::new(draw(&[levels], None, zoom).unwrap());
             content.compress_all();
-            content.form(AcceptedEncodings::new(["gzip"])).bytes.len()
+            content.representation(AcceptedEncodings::new(["gzip"])).bytes.len()
         };
         for zoom in [16, 22] {
             for levels in [&short, &long] {

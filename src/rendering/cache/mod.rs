@@ -323,20 +323,20 @@ where
     ///
     /// At most one response per core is compressed at a time.
     pub(crate) async fn compress(&self, question: &K, rendered: &Arc<Rendered>, coding: ContentEncoding) {
-        if rendered.content.begin(coding) {
+        if rendered.content.start_encoding(coding) {
             let (cache, question, content) = (self.clone(), question.clone(), Arc::clone(&rendered.content));
             let running = async move {
                 // The semaphore is never closed.
                 let _turn = cache.0.compressing.acquire().await;
                 let compressing = Arc::clone(&content);
-                let compressed = off_thread(move |_| compressing.compressed(coding)).await;
+                let compressed = off_thread(move |_| compressing.compress(coding)).await;
                 // Only a bug in a library can end the compression without a result. The response is then sent uncompressed.
-                content.finish(coding, compressed.ok().flatten());
+                content.finish_encoding(coding, compressed.ok().flatten());
                 cache.weigh_again(&question);
             };
             tokio::spawn(CurrentRequest::get().run(running));
         }
-        rendered.content.finished(coding).await;
+        rendered.content.wait_for_encoding(coding).await;
     }
 
     /// Updates the size of the cached response to a question after its forms have changed.

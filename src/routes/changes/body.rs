@@ -40,7 +40,7 @@ impl<'r> Responder<'r, 'r> for ChangesResponse {
         let pieces = pieces.map(|piece| Piece(piece.map(io::Cursor::new)));
         let mut response = Response::new();
         response.set_raw_header("Content-Type", JSON);
-        response.set_raw_header("Cache-Control", kept.cache_control(between(request)));
+        response.set_raw_header("Cache-Control", kept.header_value(between(request)));
         response.set_streamed_body(ReaderStream::from(stream::iter(pieces)));
         Ok(response)
     }
@@ -79,7 +79,7 @@ impl<'r> Responder<'r, 'r> for LongPollResponse {
         });
         let mut response = ByteStream::from(body).respond_to(request)?;
         response.set_raw_header("Content-Type", JSON);
-        response.set_raw_header("Cache-Control", CacheControl::NEVER);
+        response.set_raw_header("Cache-Control", CacheControl::NO_STORE);
         Ok(response)
     }
 }

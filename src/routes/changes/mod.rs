@@ -64,7 +64,8 @@ pub(super) async fn list_changes(
 ) -> Result<ChangesResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
     let (current, since) = watch.current(since.0).await?;
-    let tick = watch.every.filter(|_| wait.0.is_zero()).map(|every| watch.follower.at_tick(every, &current));
+    let tick =
+        watch.every.filter(|_| wait.0.is_zero()).map(|every| watch.follower.states_at_tick(every, &current));
     if let Some((states, left)) = &tick
         && let StateUpdate::Delta(delta) = StateUpdate::since(states, since, &query)
     {
@@ -75,7 +76,7 @@ pub(super) async fn list_changes(
     let delta = match StateUpdate::since(&current, since, &query) {
         StateUpdate::Full(state) => {
             let full = watch.renderer.full_state(&state, &query, watch.account.as_ref()).await?;
-            let kept = tick.map_or(CacheControl::Never, |(_, left)| CacheControl::UntilTick(left));
+            let kept = tick.map_or(CacheControl::NoStore, |(_, left)| CacheControl::UntilTick(left));
             return Ok(ChangesResponse::Full(full, kept));
         }
         StateUpdate::Delta(delta) => delta,
@@ -91,7 +92,7 @@ pub(super) async fn list_changes(
         let next = async {
             select! {
                 news = live.next() => news,
-                () = watch.draining.begun() => None,
+                () = watch.draining.started() => None,
             }
         };
         match timeout_at(ends, next).await {
@@ -152,8 +153,8 @@ impl Watch {
             limits: config.streams,
             timeout: config.limits.timeout,
             every: match between(request) {
-                CacheTopology::SharedCaches(every) => Some(every),
-                CacheTopology::AnyCaches | CacheTopology::SharedCachesButCredential => None,
+                CacheTopology::Shared(every) => Some(every),
+                CacheTopology::Unconfigured | CacheTopology::SharedWithCredential => None,
             },
             metrics: managed::<Metrics>(request)?.clone(),
         })
@@ -167,10 +168,10 @@ impl Watch {
     /// If the store is away.
     async fn current(&self, since: Option<Cursor>) -> Result<(Arc<State>, Option<Cursor>), Problem> {
         let current = || timeout(self.timeout, self.follower.current());
-        let state = current().await.map_err(Problem::late)??;
+        let state = current().await.map_err(Problem::slow_store)??;
         let Some(ahead) = since.filter(|since| state.is_behind(*since)) else { return Ok((state, since)) };
-        let reached = timeout(self.timeout, self.follower.reaches(ahead)).await.unwrap_or_default();
-        Ok((current().await.map_err(Problem::late)??, reached.then_some(ahead)))
+        let reached = timeout(self.timeout, self.follower.catches_up_to(ahead)).await.unwrap_or_default();
+        Ok((current().await.map_err(Problem::slow_store)??, reached.then_some(ahead)))
     }
 
     /// Takes a place, which is free again when it is dropped.
@@ -179,7 +180,7 @@ impl Watch {
     ///
     /// 429 if the client has as many as it may have, 503 if the server has.
     fn seat(&self) -> Result<ConcurrencyPermit<Client>, Problem> {
-        Ok(self.seats.take(self.client.clone())?)
+        Ok(self.seats.try_acquire(self.client.clone())?)
     }
 }
 

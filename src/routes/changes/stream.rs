@@ -96,7 +96,7 @@ impl EventStream {
                         parts = self.more() => parts?,
                         () = sleep_until(beat) => vec![Text::Own(":\n".to_owned())],
                         () = sleep_until(ends) => return None,
-                        () = draining.begun() => return None,
+                        () = draining.started() => return None,
                     };
                     self.beat = Instant::now() + HEARTBEAT;
                     // A block of its own would be an empty message to some clients.
@@ -127,7 +127,7 @@ impl EventStream {
                         continue;
                     };
                     self.live.since = Some(full.cursor);
-                    let changed = event("changed", &State::everything());
+                    let changed = event("changed", &State::resource_names());
                     let after = format!("\n\nid:{}\n{changed}", full.cursor);
                     vec![
                         Text::Own("event:areas\ndata:".to_owned()),
@@ -187,7 +187,7 @@ impl<'r> Responder<'r, 'r> for ChangeStream {
         response.set_header(ContentType::EventStream);
         // Each stream keeps a buffer of this size.
         response.set_max_chunk_size(CHUNK);
-        response.set_raw_header("Cache-Control", CacheControl::NEVER);
+        response.set_raw_header("Cache-Control", CacheControl::NO_STORE);
         // nginx gathers the response otherwise.
         response.set_raw_header("X-Accel-Buffering", "no");
         Ok(response)

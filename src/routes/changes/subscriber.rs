@@ -44,7 +44,7 @@ pub(super) enum StateUpdate {
 
 impl StateUpdate {
     pub(super) fn since(state: &Arc<State>, since: Option<Cursor>, query: &FloodQuery) -> Self {
-        match state.known(since) {
+        match state.valid_cursor(since) {
             Some(since) => Self::Delta(state.since(Some(since), query)),
             None => Self::Full(Arc::clone(state)),
         }
@@ -96,7 +96,7 @@ impl Subscriber {
             }
             let reaches = async {
                 match ahead {
-                    Some(ahead) => self.follower.reaches(ahead).await,
+                    Some(ahead) => self.follower.catches_up_to(ahead).await,
                     None => pending().await,
                 }
             };

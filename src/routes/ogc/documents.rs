@@ -33,7 +33,7 @@ fn own_link(site: &OgcState<'_>, path: &str) -> Value {
 
 /// Returns the landing page (§7.2).
 pub(super) fn landing(site: &OgcState<'_>, asked: &OgcParams) -> Value {
-    let texts = asked.language.texts();
+    let texts = asked.language.translations();
     let docs = format!("{}/docs", site.config.base_url.origin());
     let links = [
         own_link(site, ""),
@@ -94,7 +94,7 @@ fn described(
     around: Option<Rect<f64>>,
 ) -> Value {
     let path = format!("/collections/{collection}");
-    let names = &asked.language.texts().group("ogc")["names"][collection.name()];
+    let names = &asked.language.translations().group("ogc")["names"][collection.name()];
     let (items, columns) = (format!("{path}/items"), format!("{path}/schema"));
     let queryables = format!("{path}/queryables");
     let mut links = vec![
@@ -135,7 +135,7 @@ pub(super) fn schema(
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": site.address(&format!("/collections/{collection}/{document}")),
-        "title": asked.language.texts().group("ogc")["names"][collection.name()]["title"],
+        "title": asked.language.translations().group("ogc")["names"][collection.name()]["title"],
         "type": "object",
         "properties": site.renderer.tables.schema(collection),
     })

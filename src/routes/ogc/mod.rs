@@ -111,14 +111,14 @@ pub(super) async fn show_landing(
     asked: OgcParams,
     site: OgcState<'_>,
 ) -> Result<OgcResponse, Problem> {
-    asked.takes(&[])?;
+    asked.reject_unknown_except(&[])?;
     Ok(OgcResponse::document(JSON, &documents::landing(&site, &asked)))
 }
 
 /// `GET /ogc/conformance`: responds with the parts of the standard that the service has.
 #[get("/ogc/conformance")]
 pub(super) async fn list_conformance(_caller: Caller, asked: OgcParams) -> Result<OgcResponse, Problem> {
-    asked.takes(&[])?;
+    asked.reject_unknown_except(&[])?;
     Ok(OgcResponse::document(JSON, &documents::conformance()))
 }
 
@@ -129,7 +129,7 @@ pub(super) async fn describe_api(
     asked: OgcParams,
     site: OgcState<'_>,
 ) -> Result<OgcResponse, Problem> {
-    asked.takes(&[])?;
+    asked.reject_unknown_except(&[])?;
     Ok(OgcResponse::document(api::OPENAPI, &api::document(&site)))
 }
 
@@ -140,7 +140,7 @@ pub(super) async fn list_collections(
     asked: OgcParams,
     site: OgcState<'_>,
 ) -> Result<OgcResponse, Problem> {
-    asked.takes(&[])?;
+    asked.reject_unknown_except(&[])?;
     Ok(OgcResponse::document(JSON, &documents::collections(&site, &asked).await?))
 }
 
@@ -153,7 +153,7 @@ pub(super) async fn show_collection(
     site: OgcState<'_>,
 ) -> Result<OgcResponse, Problem> {
     let collection = named(collection)?;
-    asked.takes(&[])?;
+    asked.reject_unknown_except(&[])?;
     Ok(OgcResponse::document(JSON, &documents::collection(&site, &asked, collection).await?))
 }
 
@@ -186,7 +186,7 @@ fn schema(
     document: &str,
 ) -> Result<OgcResponse, Problem> {
     let collection = named(collection)?;
-    asked.takes(&[])?;
+    asked.reject_unknown_except(&[])?;
     Ok(OgcResponse::document(documents::SCHEMA, &documents::schema(site, asked, collection, document)))
 }
 
@@ -214,7 +214,7 @@ pub(super) async fn show_item(
     answers: ResponseCache,
 ) -> Result<OgcResponse, Problem> {
     let collection = named(collection)?;
-    asked.takes(&[])?;
+    asked.reject_unknown_except(&[])?;
     OgcResponse::features(collection, ItemSelector::One(id.to_owned()), answers).await
 }
 

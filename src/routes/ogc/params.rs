@@ -58,7 +58,7 @@ impl OgcParams {
     /// # Errors
     ///
     /// 400 with the first other one (OGC API – Features 1.0 §7.5.1).
-    pub(super) fn takes(&self, known: &[&str]) -> Result<(), Problem> {
+    pub(super) fn reject_unknown_except(&self, known: &[&str]) -> Result<(), Problem> {
         let Some((other, _)) = self.parameters.iter().find(|(name, _)| !known.contains(&name.as_str()))
         else {
             return Ok(());
@@ -84,7 +84,7 @@ impl OgcParams {
         let columns = tables.columns(collection);
         let names: Vec<&str> =
             SELECTING.into_iter().chain(columns.iter().map(|column| &*column.name)).collect();
-        self.takes(&names)?;
+        self.reject_unknown_except(&names)?;
         let mut selection =
             Selection { part: None, time: None, values: Vec::new(), limit: LIMIT, after: None, offset: 0 };
         let mut kept: Vec<(&str, &str)> = Vec::new();

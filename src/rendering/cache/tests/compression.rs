@@ -14,7 +14,7 @@ use crate::fixture;
 
 /// How a response is sent to a client that accepts gzip.
 fn coding(rendered: &Rendered) -> ContentEncoding {
-    rendered.content.form(AcceptedEncodings::new(["gzip"])).coding
+    rendered.content.representation(AcceptedEncodings::new(["gzip"])).encoding
 }
 
 #[rocket::async_test]
@@ -38,9 +38,9 @@ async fn a_response_is_compressed_once_for_all_requests_and_counts_in_all_its_fo
         *sent == ContentEncoding::Gzip
     })
     .await;
-    let first = rendered.content.form(AcceptedEncodings::new(["gzip"])).bytes;
+    let first = rendered.content.representation(AcceptedEncodings::new(["gzip"])).bytes;
     join_all((0..100).map(|_| cache.compress(&0, &rendered, ContentEncoding::Gzip))).await;
-    let same = rendered.content.form(AcceptedEncodings::new(["gzip"])).bytes;
+    let same = rendered.content.representation(AcceptedEncodings::new(["gzip"])).bytes;
     assert_eq!(first.as_ptr(), same.as_ptr());
     let expected = plain + first.len();
     eventually("it counts", LONG, async || cached(), |cached| *cached == expected).await;

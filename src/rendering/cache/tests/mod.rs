@@ -151,7 +151,7 @@ impl Desk {
             async move { Ok(renderer.render(question).await?.within(validity)) }
         };
         let found = self.cache.find(&question, Revision(present), &self.clock, render).await?;
-        let form = found.content.form(AcceptedEncodings::new([]));
+        let form = found.content.representation(AcceptedEncodings::new([]));
         Ok(String::from_utf8(form.bytes.to_vec()).unwrap())
     }
 

@@ -1,4 +1,4 @@
-//! The responses to requests that are not admitted: 429, or a redirect to HTTPS.
+//! Responds to rejected requests with 429, or with a redirect to HTTPS.
 
 use rocket::http::Status;
 use rocket::request::Request;
@@ -6,14 +6,13 @@ use rocket::response::Response;
 use rocket::route::{Handler, Outcome};
 use rocket::{Data, Route};
 
-use super::methods::METHODS;
+use super::unsupported_method::METHODS;
 use super::{Admission, RejectionResponse};
 use crate::http::error::Problem;
 
-/// Returns the routes for requests that are not admitted, to be mounted at the root.
 #[must_use]
-pub(crate) fn diverted() -> Vec<Route> {
-    METHODS.into_iter().map(|method| Route::new(method, Admission::DIVERTED, RejectedRequest)).collect()
+pub(crate) fn rejection_routes() -> Vec<Route> {
+    METHODS.into_iter().map(|method| Route::new(method, Admission::REJECTED_PATH, RejectedRequest)).collect()
 }
 
 #[derive(Clone)]
@@ -30,7 +29,7 @@ impl Handler for RejectedRequest {
                     .raw_header("Location", address.clone())
                     .finalize(),
             ),
-            // Only a client that sends this path itself gets here.
+            // Reached only if a client requests this path itself.
             None => Outcome::from(request, Problem::not_found("this resource")),
         }
     }

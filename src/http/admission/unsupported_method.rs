@@ -1,4 +1,5 @@
-//! Methods that a path does not support: 405 with `Allow`; and `OPTIONS`, for the preflight requests of browsers.
+//! Responds to methods that a path does not support: 405 with `Allow`, and 204 to `OPTIONS` for the preflight requests of
+//! browsers.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use rocket::{Data, Route};
 use crate::http::error::Problem;
 use crate::openapi::shape;
 
-/// The methods a browser or a client can send. HEAD is missing because Rocket serves it wherever it serves GET.
+/// The methods that a client can send, except HEAD: Rocket serves it wherever it serves GET.
 pub(super) const METHODS: [Method; 8] = [
     Method::Get,
     Method::Put,
@@ -24,7 +25,7 @@ pub(super) const METHODS: [Method; 8] = [
 ];
 
 /// Returns routes for all methods that the `known` routes do not support, on each of their paths.
-pub(crate) fn other_methods<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<Route> {
+pub(crate) fn unsupported_method_routes<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<Route> {
     let mut paths: BTreeMap<String, (&str, Vec<Method>)> = BTreeMap::new();
     for route in known {
         let path = route.uri.path();
@@ -33,15 +34,14 @@ pub(crate) fn other_methods<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<R
     paths
         .into_values()
         .flat_map(|(path, known)| {
-            let allowed = OtherMethod { allowed: allowed(&known) };
+            let allowed = UnsupportedMethod { allowed: allow_header(&known) };
             let others = METHODS.into_iter().filter(move |method| !known.contains(method));
             others.map(move |method| Route::new(method, path, allowed.clone()))
         })
         .collect()
 }
 
-/// Returns the value of `Allow` (RFC 9110 §10.2.1) for a path that supports these methods.
-pub(super) fn allowed(known: &[Method]) -> String {
+pub(super) fn allow_header(known: &[Method]) -> String {
     const ORDER: [Method; 7] = [
         Method::Get,
         Method::Head,
@@ -51,7 +51,6 @@ pub(super) fn allowed(known: &[Method]) -> String {
         Method::Patch,
         Method::Options,
     ];
-    // Rocket serves HEAD wherever it serves GET.
     let as_known = |method| if method == Method::Head { Method::Get } else { method };
     let allowed =
         ORDER.into_iter().filter(|&method| method == Method::Options || known.contains(&as_known(method)));
@@ -59,12 +58,12 @@ pub(super) fn allowed(known: &[Method]) -> String {
 }
 
 #[derive(Clone)]
-struct OtherMethod {
+struct UnsupportedMethod {
     allowed: String,
 }
 
 #[rocket::async_trait]
-impl Handler for OtherMethod {
+impl Handler for UnsupportedMethod {
     async fn handle<'r>(&self, request: &'r Request<'_>, _data: Data<'r>) -> Outcome<'r> {
         if request.method() == Method::Options {
             Outcome::Success(self.preflight(request))
@@ -74,8 +73,8 @@ impl Handler for OtherMethod {
     }
 }
 
-impl OtherMethod {
-    /// Allows any origin to send any of the path's methods with any headers, for a day without another preflight.
+impl UnsupportedMethod {
+    /// Allows any origin, method of the path and header, for a day without another preflight.
     fn preflight<'r>(&self, request: &Request<'_>) -> Response<'r> {
         let headers = request.headers().get_one("Access-Control-Request-Headers");
         Response::build()

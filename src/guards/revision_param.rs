@@ -6,22 +6,19 @@ use crate::http::error::Problem;
 use crate::http::fairings::{BareAddresses, KnownParameters};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
-/// The name of the parameter.
 const NAME: &str = "revision";
 
-/// `revision`: the version of the response that a client requests; optional.
-///
-/// An address with this parameter always names the same response, so caches may reuse that for a day.
+/// `revision`: the requested version of the response, or absent. An address with this parameter always returns the same response,
+/// so caches may reuse it for a day.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KnownRevision {
-    /// The requested version.
+pub(crate) struct RevisionParam {
     pub(crate) requested: Option<String>,
-    /// The path and query of the request, without this parameter and those that the route does not know.
+    /// The path and query, without this parameter and unknown ones.
     address: String,
 }
 
-impl KnownRevision {
-    /// Returns the path and query of the request for a version of its response.
+impl RevisionParam {
+    /// Returns the address of a version of the response.
     #[must_use]
     pub(crate) fn address(&self, revision: &str) -> String {
         let next = if self.address.contains('?') { '&' } else { '?' };
@@ -46,15 +43,15 @@ impl KnownRevision {
     }
 }
 
-guard!(KnownRevision, |request| Self::read(request));
+guard!(RevisionParam, |request| Self::read(request));
 
-impl Part for KnownRevision {
+impl Part for RevisionParam {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        const SAYS: &str = "As in the header `Content-Location` of a response: while the response is still the same, caches may \
+        const DESCRIPTION: &str = "As in the header `Content-Location` of a response: while the response is still the same, caches may \
                             reuse it for a day.";
         operation.parameter(Parameter::query(
             NAME,
-            SAYS,
+            DESCRIPTION,
             json!({ "type": "string", "examples": ["0ce31fd5a1c2a3b4"] }),
         ));
     }

@@ -1,11 +1,10 @@
 use std::fmt;
 
-/// Why the section `auth` of the configuration is invalid, in one line: the key's full path and what is allowed.
+/// An error in the section `auth` of the configuration, in one line: the full key and its allowed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSettings(String);
 
 impl InvalidSettings {
-    /// Makes an error about a key of `siaga.auth`.
     pub(super) fn new(key: &str, reason: impl fmt::Display) -> Self {
         Self(format!("siaga.auth.{key}: {reason}"))
     }

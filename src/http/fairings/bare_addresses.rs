@@ -5,32 +5,29 @@ use rocket::http::Method;
 use rocket::http::uri::Origin;
 use rocket::{Request, Route};
 
-/// Serves what has a choice of formats also at its address with the name of a format, without the envelope:
-/// `/floods.geojson` as `/floods` in GeoJSON.
+/// Serves resources with several formats also at paths that end with the name of a format, without the envelope:
+/// `/floods.geojson` is `/floods` as GeoJSON.
 ///
-/// The route is the same, so metrics do not tell the addresses apart. Other methods than `GET`, `HEAD` and `OPTIONS` are not
-/// supported there. A route that is mounted at such an address itself comes first. Costs nothing for an address without a
-/// dot in its last segment.
+/// Both paths share the route, so metrics do not distinguish them. Only `GET`, `HEAD` and `OPTIONS` are supported there. A route
+/// that is mounted at such a path takes precedence. Costs nothing for a path without a dot in its last segment.
 #[derive(Debug)]
 pub(crate) struct BareAddresses {
     addresses: Vec<Address>,
-    /// The addresses of routes that contain a dot themselves.
-    taken: HashSet<String>,
+    /// The paths of routes that contain a dot themselves.
+    dotted_routes: HashSet<String>,
 }
 
-/// A path with a choice of formats.
 #[derive(Debug)]
 struct Address {
-    /// Its segments; `None` for one that is a parameter.
+    /// `None` for a segment that is a parameter.
     segments: Vec<Option<String>>,
     formats: Vec<String>,
 }
 
-/// The format in the address of a request.
-struct InAddress(Option<String>);
+struct PathFormat(Option<String>);
 
 impl BareAddresses {
-    /// Takes routes, below the `mount_paths`, with the names of the formats that each has a choice of.
+    /// Creates the addresses of routes below each of the `mount_paths`; each route comes with the names of its formats.
     pub(crate) fn new<'a>(
         mount_paths: impl Iterator<Item = &'a str> + Clone,
         routes: &[(&Route, Vec<String>)],
@@ -45,29 +42,28 @@ impl BareAddresses {
             addresses.extend(below(route).map(|path| Address::new(&path, formats.clone())));
         }
         let taken = routes.iter().flat_map(|(route, _)| below(route)).filter(|path| path.contains('.'));
-        Self { addresses, taken: taken.collect() }
+        Self { addresses, dotted_routes: taken.collect() }
     }
 
-    /// Gives a request whose address names a format the address without it, and notes the format.
-    pub(crate) fn split_address(&self, request: &mut Request<'_>) {
+    /// Removes the name of a format from the path of a request, and remembers it.
+    pub(crate) fn strip_format(&self, request: &mut Request<'_>) {
         if !matches!(request.method(), Method::Get | Method::Head | Method::Options) {
             return;
         }
         let Some((plain, format)) = self.split(request.uri().path().as_str()) else { return };
         let format = format.to_owned();
         if let Some(uri) = with_path(request, plain) {
-            request.local_cache(|| InAddress(Some(format)));
+            request.local_cache(|| PathFormat(Some(format)));
             request.set_uri(uri);
         }
     }
 
-    /// Returns the name of the format in the address of a request; `None` if the address has none.
+    /// Returns the name of the format in the path, if any.
     #[must_use]
     pub(crate) fn format<'r>(request: &'r Request<'_>) -> Option<&'r str> {
-        request.local_cache(|| InAddress(None)).0.as_deref()
+        request.local_cache(|| PathFormat(None)).0.as_deref()
     }
 
-    /// Returns the path of a request as the client has written it: with the name of the format.
     pub(crate) fn path<'r>(request: &'r Request<'_>) -> Cow<'r, str> {
         let path = request.uri().path();
         match Self::format(request) {
@@ -76,13 +72,12 @@ impl BareAddresses {
         }
     }
 
-    /// Returns the path without the name of a format, and that name.
     fn split<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str)> {
         let (plain, format) = path.rsplit_once('.').filter(|(_, format)| !format.contains('/'))?;
-        if self.taken.contains(path) {
+        if self.dotted_routes.contains(path) {
             return None;
         }
-        // `/alerts/history` matches `/alerts/<identifier>` too. Requests reach the route with the fewest parameters.
+        // `/alerts/history` also matches `/alerts/<identifier>`. Rocket prefers the route with the fewest parameters.
         let matching = self.addresses.iter().filter(|address| address.matches(plain));
         let address = matching.min_by_key(|address| address.parameters())?;
         address.formats.iter().any(|offered| offered == format).then_some((plain, format))
@@ -100,11 +95,11 @@ impl Address {
     }
 
     fn matches(&self, path: &str) -> bool {
-        let mut given = path.split('/');
+        let mut segments = path.split('/');
         let matches = |own: &Option<String>| {
-            given.next().is_some_and(|given| own.as_deref().map_or(!given.is_empty(), |own| own == given))
+            segments.next().is_some_and(|given| own.as_deref().map_or(!given.is_empty(), |own| own == given))
         };
-        self.segments.iter().all(matches) && given.next().is_none()
+        self.segments.iter().all(matches) && segments.next().is_none()
     }
 }
 
@@ -116,7 +111,6 @@ pub(crate) fn drop_trailing_slash(request: &mut Request<'_>) {
     }
 }
 
-/// Returns the address of a request with another path.
 fn with_path(request: &Request<'_>, path: &str) -> Option<Origin<'static>> {
     let uri = match request.uri().query() {
         Some(query) => format!("{path}?{query}"),
