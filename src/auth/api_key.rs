@@ -197,8 +197,8 @@ mod tests {
 
     #[test]
     fn keys_have_256_bits_and_differ() {
-        let made = || NewKey::make("a", Vec::new()).unwrap();
-        let (one, other) = (made(), made());
+        let generate = || NewKey::make("a", Vec::new()).unwrap();
+        let (one, other) = (generate(), generate());
         assert_eq!(one.key.expose().len(), 64);
         assert_ne!(one.key.expose(), other.key.expose());
         assert!(one.entry.sha256 == KeyDigest::new(one.key.expose()));

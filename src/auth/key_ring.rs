@@ -71,8 +71,8 @@ impl KeyRing {
 
     /// Returns the names of keys that are not accepted because the configuration has a key with the same name.
     pub(crate) fn overridden(&self) -> Vec<String> {
-        let (configured, held) = (self.configured.load(), self.keys.load());
-        let names = held.values().map(|key| &key.name);
+        let (configured, keys) = (self.configured.load(), self.keys.load());
+        let names = keys.values().map(|key| &key.name);
         names.filter(|&name| configured.contains(name)).cloned().collect()
     }
 
@@ -93,8 +93,8 @@ impl KeyRing {
     /// Records a use of a key, at most once a minute.
     pub(super) fn note_use(&self, key: &ApiKey, now: Timestamp) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        let lately = |last: &Timestamp| *last <= now && now < last.after(USE_INTERVAL);
-        if !uses.last.get(&key.name).is_some_and(lately) {
+        let is_recent = |last: &Timestamp| *last <= now && now < last.after(USE_INTERVAL);
+        if !uses.last.get(&key.name).is_some_and(is_recent) {
             uses.last.insert(key.name.clone(), now);
             uses.pending.insert(key.name.clone(), now);
         }

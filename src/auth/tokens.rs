@@ -78,7 +78,7 @@ impl Tokens {
         let claims = jsonwebtoken::decode::<Claims>(token, &key, &self.validation)
             .map_err(|error| unproven(reason(error.kind())))?
             .claims;
-        let Some(scopes) = claims.scope.or(claims.scp).filter(|_| is_name(&claims.sub)) else {
+        let Some(names) = claims.scope.or(claims.scp).filter(|_| is_name(&claims.sub)) else {
             return Err(unproven(CredentialErrorKind::MalformedToken));
         };
         let leeway = self.leeway.as_secs_f64();
@@ -89,7 +89,7 @@ impl Tokens {
         if claims.nbf.is_some_and(|nbf| nbf > now + leeway) {
             return Err(CredentialError::proven(CredentialErrorKind::EarlyToken, &claims.sub));
         }
-        let scopes = scopes.scopes();
+        let scopes = names.scopes();
         Ok(Credential { kind: CredentialKind::Token, subject: claims.sub, quota: None, scopes })
     }
 

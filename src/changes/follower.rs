@@ -57,20 +57,10 @@ impl Follower {
     #[must_use]
     pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Self {
         let (epoch, withdrawn) = (RandomState::new().hash_one(0), WithdrawnRevision::default());
-        let certain = watch::Sender::new((Instant::now(), clock.now()));
+        let confirmed = watch::Sender::new((Instant::now(), clock.now()));
         let (state, stale) = (watch::Sender::new(None), watch::Sender::new(None));
         let ticks = Ticks::default();
-        Self(Arc::new(Inner {
-            store,
-            clock,
-            metrics,
-            withdrawn,
-            epoch,
-            state,
-            ticks,
-            confirmed: certain,
-            stale,
-        }))
+        Self(Arc::new(Inner { store, clock, metrics, withdrawn, epoch, state, ticks, confirmed, stale }))
     }
 
     /// Returns the newest revision without hidden or erased reports. The follower updates it from the moderation log.
@@ -118,13 +108,13 @@ impl Follower {
     /// Takes at most little more than a second, because another server can be ahead by at most a second. It takes longer while the store
     /// is unavailable, so the caller sets a timeout.
     pub(crate) async fn catches_up_to(&self, cursor: Cursor) -> bool {
-        let (mut states, mut certain) = (self.states(), self.0.confirmed.subscribe());
+        let (mut states, mut confirmed) = (self.states(), self.0.confirmed.subscribe());
         // The clock may have stepped back, so the poll must also begin after this call.
-        let (called, surely) = (Instant::now(), self.0.clock.now().after(MAX_LAG));
+        let (called, not_before) = (Instant::now(), self.0.clock.now().after(MAX_LAG));
         select! {
             biased;
             _ = states.wait_for(|state| state.as_ref().is_some_and(|state| !state.is_behind(cursor))) => true,
-            _ = certain.wait_for(|(begun, at)| *begun >= called && *at >= surely) => false,
+            _ = confirmed.wait_for(|(started, at)| *started >= called && *at >= not_before) => false,
         }
     }
 
@@ -168,7 +158,7 @@ impl Inner {
         let mut stale_at = Instant::now() + STALE_AFTER;
         let mut behind = None;
         loop {
-            let (begun, at) = (Instant::now(), self.clock.now());
+            let (started, at) = (Instant::now(), self.clock.now());
             let outcome = {
                 let look = self.poll(is_certain, &mut behind);
                 pin!(look);
@@ -185,9 +175,9 @@ impl Inner {
                 Ok(()) => {
                     is_certain = true;
                     stale_at = Instant::now() + STALE_AFTER;
-                    self.mark_current(begun, at);
+                    self.mark_current(started, at);
                     // If a poll is a query, polls are rare, but changes are still read within a second.
-                    sleep((10 * begun.elapsed()).clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL)).await;
+                    sleep((10 * started.elapsed()).clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL)).await;
                 }
                 Err(error) => {
                     is_certain = false;
@@ -201,8 +191,8 @@ impl Inner {
         }
     }
 
-    fn mark_current(&self, begun: Instant, at: Timestamp) {
-        self.confirmed.send_replace((begun, at));
+    fn mark_current(&self, started: Instant, at: Timestamp) {
+        self.confirmed.send_replace((started, at));
         if self.stale.send_if_modified(|stale| stale.take().is_some()) {
             tracing::warn!("the changes can be read again: streams are current");
         }

@@ -204,7 +204,7 @@ async fn a_full_state_is_encoded_once_and_retained_while_there_is_room() {
     let full = async |minimum_state: Option<FloodState>, weight: u64| {
         let encode = async || {
             encoded.fetch_add(1, Ordering::SeqCst);
-            let held = Box::new(permits.large(PermitPool::States, weight).await?.finish(40));
+            let permit = Box::new(permits.large(PermitPool::States, weight).await?.finish(40));
             Ok::<_, Busy>(Arc::new(FullState { cursor: state.cursor(), json: vec![b' '; 40], permit }))
         };
         state.full_state(&FloodQuery { minimum_state, ..FloodQuery::default() }, weight, 100, encode).await

@@ -189,7 +189,7 @@ mod tests {
     use crate::fixture;
 
     #[test]
-    fn a_known_city_without_an_area_selects_nothing_and_an_unknown_one_is_refused() {
+    fn a_known_city_without_an_area_selects_nothing_and_an_unknown_one_is_rejected() {
         let selectable = Selectable { city: vec!["jbd".into()], admin: vec!["ID-JK".into()] };
         let select = |text: &'static str, areas: &AreaSet| {
             known_city_selector(Query::new(text), &selectable, CITIES.into_iter(), areas)

@@ -69,7 +69,7 @@ impl<P: Permission> CardUser<P> {
             return Ok(Self { anonymous: None, permission: PhantomData });
         }
         let quotas = Arc::clone(managed::<Arc<Quotas>>(request)?);
-        let bearer = AnonymousCaller {
+        let anonymous = AnonymousCaller {
             address: RequestInfo::for_request(request).client,
             photo_token: request.headers().get_one(PHOTO_TOKEN).map(str::to_owned),
             quotas,
@@ -77,7 +77,7 @@ impl<P: Permission> CardUser<P> {
             clock: Arc::clone(managed::<Arc<dyn Clock>>(request)?),
             config: config.clone(),
         };
-        Ok(Self { anonymous: Some(bearer), permission: PhantomData })
+        Ok(Self { anonymous: Some(anonymous), permission: PhantomData })
     }
 
     pub(crate) fn check_guess_limit(&self) -> Result<(), Problem> {
@@ -93,23 +93,23 @@ impl<P: Permission> CardUser<P> {
 
     /// Returns the photo token, if the card still accepts it from a caller without a credential.
     pub(crate) fn photo_token(&self, card: &Card) -> Option<&str> {
-        let bearer = self.anonymous.as_ref()?;
-        bearer.photo_token.as_deref().filter(|_| bearer.is_open(card))
+        let anonymous = self.anonymous.as_ref()?;
+        anonymous.photo_token.as_deref().filter(|_| anonymous.is_open(card))
     }
 
     /// Returns a card. Without a credential, a card without a report does not exist once its time is over, and each request for a
     /// card that does not exist counts against the address.
     pub(crate) async fn card(&self, id: &CardId, store: &dyn Store) -> Result<Arc<Card>, StoreError> {
         let found = store.card(id).await;
-        let Some(bearer) = &self.anonymous else { return found };
+        let Some(anonymous) = &self.anonymous else { return found };
         let found = match found {
-            Ok(card) if card.report.is_none() && !bearer.is_open(&card) => Err(StoreError::no_card(id)),
+            Ok(card) if card.report.is_none() && !anonymous.is_open(&card) => Err(StoreError::no_card(id)),
             found => found,
         };
         if matches!(found, Err(StoreError::NotFound { .. })) {
-            bearer.metrics.unknown_card();
-            if let Some(address) = bearer.address {
-                bearer.quotas.count_guess(address);
+            anonymous.metrics.unknown_card();
+            if let Some(address) = anonymous.address {
+                anonymous.quotas.count_guess(address);
             }
         }
         found

@@ -35,7 +35,7 @@ impl FormSite {
             let Some(host) = origin.as_ref().and_then(Url::host_str) else { return false };
             let host_header = request.host().map(|host| host.domain().as_str());
             let public = managed::<Config>(request).map(|config| config.base_url.host());
-            host_header.is_some_and(|asked| asked.eq_ignore_ascii_case(host))
+            host_header.is_some_and(|name| name.eq_ignore_ascii_case(host))
                 || public.is_ok_and(|public| public.eq_ignore_ascii_case(host))
         };
         let mut origins = request.headers().get("Origin");

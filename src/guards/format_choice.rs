@@ -17,7 +17,7 @@ use crate::schema;
 use crate::schema::resources::MapResource;
 
 const GEOFORMAT_DESCRIPTION: &str =
-    "The format; without it the first of `format`, else what `Accept` asks for.";
+    "The format; without it the first of `format`, else the one that `Accept` prefers.";
 
 /// The format chosen by the query parameters `format` (the container) and `geoformat` (the name of the format).
 ///

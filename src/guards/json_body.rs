@@ -27,7 +27,7 @@ impl<'r> FromData<'r> for JsonBody {
 
 impl Part for JsonBody {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        operation.error(400, "The body is not as it must be; the message says what is wrong with it.");
+        operation.error(400, "The body is invalid; the message names the fault.");
         operation.error(408, "The body did not arrive in time.");
         operation.error(413, "The body is too large.");
         operation.error(415, "The headers say that the body is not JSON.");

@@ -52,7 +52,7 @@ fn parse_time(value: Option<&str>) -> Result<Option<Timestamp>, String> {
 impl QueryParameter for LogAuthor {
     const NAME: &'static str = "by";
     const DESCRIPTION: &'static str =
-        "Who made the change: the subject of the credential, or the `username`.";
+        "The author of the change: the subject of the credential, or the `username`.";
 
     fn schema(_: &Config) -> Value {
         schema::name(Self::DESCRIPTION, "bpbd")

@@ -11,9 +11,9 @@ pub(crate) struct MetricsReader(());
 guard!(MetricsReader, |request| {
     managed::<Config>(request).and_then(|config| {
         let Some(token) = &config.metrics.token else { return Ok(Self(())) };
-        let given = request.headers().get_one("Authorization").and_then(bearer_token);
+        let sent = request.headers().get_one("Authorization").and_then(bearer_token);
         // Digests are compared in constant time.
-        let known = given.is_some_and(|given| KeyDigest::new(given) == KeyDigest::new(token.expose()));
+        let known = sent.is_some_and(|sent| KeyDigest::new(sent) == KeyDigest::new(token.expose()));
         known
             .then_some(Self(()))
             .ok_or_else(|| Problem::unauthorized("not the token of siaga.metrics.token", None))

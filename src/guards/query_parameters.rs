@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_may_be_absent_and_has_a_smallest_and_a_largest_value() {
+    fn parameters_may_be_absent_and_have_a_minimum_and_a_maximum() {
         for (text, expected) in [
             ("minimum_state=", None),
             ("minimum_state=1", Some(FloodState::Unknown)),

@@ -24,7 +24,7 @@ impl Part for SignedUpload {
         let text = || json!({ "type": "string", "minLength": 1 });
         operation.parameter(Parameter::path("name", "Which upload it is.", text()));
         for (name, description) in
-            [("expires", "Until when the address holds."), ("signature", "Who has signed it.")]
+            [("expires", "When the address expires."), ("signature", "The signature of the address.")]
         {
             operation.parameter(Parameter::query(name, description, text()).required());
         }

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_and_all_keys_together_have_as_many_slots_as_they_may_have() {
+    fn permits_are_limited_per_key_and_in_total() {
         let slots = ConcurrencyLimiter::new(3);
         let first = slots.try_acquire("one", 2).unwrap();
         let second = slots.try_acquire("one", 2).unwrap();

@@ -77,10 +77,10 @@ impl Builder {
         let (addresses, known) = (bare_addresses(&spec, &interface), known_parameters(&spec, &interface));
         let routes = with_request_ids(interface.into_iter().map(|described| described.route).collect());
         let others = unsupported_method_routes(routes.iter());
-        let outside = root_routes(&config, &routes);
-        let mut dispatcher =
+        let at_root = root_routes(&config, &routes);
+        let mut webhooks =
             Dispatcher::new(&config, &store, opener.is_exclusive(), &self.clock, &sources, &metrics)?;
-        dispatcher.init_checkpoints().await;
+        webhooks.init_checkpoints().await;
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.supporting(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);
@@ -113,15 +113,15 @@ impl Builder {
             .manage(follower)
             .manage(description)
             .manage(config.clone())
-            .mount("/", unsupported_method_routes(outside.iter()))
-            .mount("/", outside)
+            .mount("/", unsupported_method_routes(at_root.iter()))
+            .mount("/", at_root)
             .mount("/", rejection_routes())
             .register("/", catchers())
             .register("/", unreadable_request_catchers());
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
         let rocket = with_archive(rocket, &config, &store, &self.clock);
-        let rocket = dispatcher.attach_to(with_results(rocket, &config, &self.clock)?);
+        let rocket = webhooks.attach_to(with_results(rocket, &config, &self.clock)?);
         let rocket = config.mount_paths().fold(rocket, at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(managed.attach(rocket), Rocket::attach);
@@ -272,11 +272,11 @@ fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
 
 /// Returns the routes outside the base path. Each mount path without a route of its own redirects to the front page.
 fn root_routes(config: &Config, routes: &[Route]) -> Vec<Route> {
-    let mut outside = routes::outside(config.metrics.enabled);
-    outside.extend(pages::routes(config.desk.enabled));
+    let mut at_root = routes::outside(config.metrics.enabled);
+    at_root.extend(pages::routes(config.desk.enabled));
     let is_taken = |path: &str| path == "/" || routes.iter().any(|route| route.uri.path() == "/");
-    outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
-    with_request_ids(outside)
+    at_root.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
+    with_request_ids(at_root)
 }
 
 /// Adds managed state: the clock, the base map, and caches of the pages, health checks and log.

@@ -29,7 +29,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Dropped with the last connection: each connection holds the server and its managed state.
-struct LastConnection(#[allow(dead_code, reason = "its end is what is told")] mpsc::Sender<Infallible>);
+struct LastConnection(#[allow(dead_code, reason = "dropping it is the signal")] mpsc::Sender<Infallible>);
 
 struct ShutdownEvents {
     /// Receives the server's address when Rocket begins to run the shutdown fairings.
@@ -53,7 +53,7 @@ impl Siaga {
             self;
         let mut signals = Signals::listen().map_err(LaunchError::Signals)?;
         let reloading = reloading.start().map_err(LaunchError::Signals)?;
-        let (rocket, ends) = with_shutdown_events(rocket, config.shutdown);
+        let (rocket, events) = with_shutdown_events(rocket, config.shutdown);
         let rocket = rocket.ignite().await.map_err(|error| LaunchError::Rocket(Box::new(error)))?;
         let address = SocketAddr::new(rocket.config().address, rocket.config().port);
         let ended = |done: Result<Rocket<Ignite>, rocket::Error>| {
@@ -82,14 +82,14 @@ impl Siaga {
         };
         draining.start();
         let ending = async {
-            let ShutdownEvents { started: begun, connections: mut last } = ends;
+            let ShutdownEvents { started, mut connections } = events;
             let stopped = async {
                 if failed.is_none() {
                     time::sleep(config.shutdown.delay).await;
                 }
                 shutdown.notify();
                 let deadline = Instant::now() + config.shutdown.grace;
-                if time::timeout_at(deadline, fairings_have_run(begun)).await.is_err() {
+                if time::timeout_at(deadline, fairings_have_run(started)).await.is_err() {
                     tracing::warn!(
                         "shutdown fairings were cancelled: they took longer than siaga.shutdown.grace"
                     );
@@ -107,7 +107,7 @@ impl Siaga {
             // While a connection is open, `launch` would wait for the whole grace period. Connections run in their own tasks, so
             // drop it and wait for the last connection.
             drop(launch);
-            if time::timeout_at(deadline + 2 * MERCY, last.recv()).await.is_err() {
+            if time::timeout_at(deadline + 2 * MERCY, connections.recv()).await.is_err() {
                 tracing::warn!("requests did not end within siaga.shutdown.grace");
             }
             stored_keys.record_uses().await;
@@ -138,8 +138,8 @@ async fn second_signal(signals: &mut Signals) {
 
 /// Disables Rocket's signal handling, and returns the events of the shutdown.
 fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, ShutdownEvents) {
-    let (begin, begun) = oneshot::channel();
-    let (sender, last) = mpsc::channel(1);
+    let (start, started) = oneshot::channel();
+    let (sender, connections) = mpsc::channel(1);
     let grace = whole_seconds(settings.grace);
     let own = rocket::config::Shutdown {
         ctrlc: false,
@@ -150,15 +150,15 @@ fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Bu
         ..rocket::config::Shutdown::default()
     };
     let figment = rocket.figment().clone().merge(Serialized::global(rocket::Config::SHUTDOWN, own));
-    let begins = AdHoc::on_shutdown("Shutdown", |rocket| {
+    let notify = AdHoc::on_shutdown("Shutdown", |rocket| {
         let address = SocketAddr::new(rocket.config().address, rocket.config().port);
         Box::pin(async move {
-            let _ = begin.send(address);
+            let _ = start.send(address);
         })
     });
     (
-        rocket.configure(figment).manage(LastConnection(sender)).attach(begins),
-        ShutdownEvents { started: begun, connections: last },
+        rocket.configure(figment).manage(LastConnection(sender)).attach(notify),
+        ShutdownEvents { started, connections },
     )
 }
 
@@ -166,8 +166,8 @@ fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Bu
 ///
 /// Rocket runs them concurrently and does not report their end, but closes its listening socket right after the last one. If
 /// another program takes the port at that moment, this waits until the caller's timeout.
-async fn fairings_have_run(begun: oneshot::Receiver<SocketAddr>) {
-    let Ok(address) = begun.await else { return };
+async fn fairings_have_run(started: oneshot::Receiver<SocketAddr>) {
+    let Ok(address) = started.await else { return };
     while !is_free(address) {
         time::sleep(POLL_INTERVAL).await;
     }

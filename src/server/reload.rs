@@ -79,8 +79,8 @@ impl fmt::Debug for Reloading {
 }
 
 impl Reloading {
-    pub(super) fn new(builder: Builder, temporary: Option<ApiKey>, base_url: BaseUrl) -> Self {
-        Self { builder, base_url, temporary_key: temporary }
+    pub(super) fn new(builder: Builder, temporary_key: Option<ApiKey>, base_url: BaseUrl) -> Self {
+        Self { builder, base_url, temporary_key }
     }
 
     /// Reads and checks the configuration, and applies everything that needs no restart. Returns the changed keys that need a

@@ -29,7 +29,7 @@ impl Account {
     pub(super) fn count(&self) -> Result<(), TooMany> {
         let counted = self.quotas.count(&self.client, self.own);
         self.set_quota_state(match counted {
-            Ok(standing) => standing,
+            Ok(quota) => quota,
             Err(too_many) => Some(too_many.quota),
         });
         counted.map(drop)
@@ -38,8 +38,8 @@ impl Account {
     /// Charges the additional cost of a request as `requests` more requests, of which `before` were charged earlier. Charges at
     /// most half of a burst in total, so that a client that has sent few other requests can still send the most expensive one.
     pub(crate) fn charge(&self, before: u32, requests: u32) -> Result<(), TooMany> {
-        if let Some(standing) = self.quotas.charge(&self.client, self.own, before, requests)? {
-            self.set_quota_state(Some(standing));
+        if let Some(quota) = self.quotas.charge(&self.client, self.own, before, requests)? {
+            self.set_quota_state(Some(quota));
         }
         Ok(())
     }
@@ -59,7 +59,7 @@ impl Account {
         *self.quota_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set_quota_state(&self, standing: Option<QuotaState>) {
-        *self.quota_state.lock().unwrap_or_else(PoisonError::into_inner) = standing;
+    fn set_quota_state(&self, quota: Option<QuotaState>) {
+        *self.quota_state.lock().unwrap_or_else(PoisonError::into_inner) = quota;
     }
 }

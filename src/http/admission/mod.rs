@@ -83,13 +83,12 @@ impl Admission {
     }
 
     pub(crate) fn add_rate_limit_headers(request: &Request<'_>, response: &mut Response<'_>) {
-        let AdmissionDecision { fuse_state: fused, account, .. } =
-            request.local_cache(AdmissionDecision::default);
-        let Some(standing) = account.as_ref().and_then(Account::quota_state).or(*fused) else { return };
-        let reset = whole_seconds(standing.reset);
+        let AdmissionDecision { fuse_state, account, .. } = request.local_cache(AdmissionDecision::default);
+        let Some(quota) = account.as_ref().and_then(Account::quota_state).or(*fuse_state) else { return };
+        let reset = whole_seconds(quota.reset);
         for (name, value) in [
-            ("RateLimit-Limit", standing.limit.into()),
-            ("RateLimit-Remaining", standing.remaining.into()),
+            ("RateLimit-Limit", quota.limit.into()),
+            ("RateLimit-Remaining", quota.remaining.into()),
             ("RateLimit-Reset", reset),
         ] {
             response.set_raw_header(name, value.to_string());
@@ -131,24 +130,24 @@ fn decision(request: &Request<'_>) -> AdmissionDecision {
         return AdmissionDecision::default();
     }
     let path = || request.uri().path().as_str().to_owned();
-    let refused =
+    let reject =
         |too_many: TooMany| Some(RejectionResponse::TooMany(Problem::too_many(too_many.retry_after), path()));
     // The fuse is checked before the credential, because it limits attempts to guess credentials.
     if let Err(too_many) = quotas.fuse(client) {
         return AdmissionDecision {
             fuse_state: Some(too_many.quota),
             account: None,
-            rejection: refused(too_many),
+            rejection: reject(too_many),
         };
     }
     let account = account(request, quotas, client);
     if let Err(too_many) = account.count() {
-        return AdmissionDecision { fuse_state: None, account: Some(account), rejection: refused(too_many) };
+        return AdmissionDecision { fuse_state: None, account: Some(account), rejection: reject(too_many) };
     }
     let insecure = info.scheme == Scheme::HttpToProxy && config.base_url.is_https();
     let address = || format!("{}{}", config.base_url.origin(), request.uri());
-    let diversion = insecure.then(|| RejectionResponse::ToHttps(address()));
-    AdmissionDecision { fuse_state: None, account: Some(account), rejection: diversion }
+    let rejection = insecure.then(|| RejectionResponse::ToHttps(address()));
+    AdmissionDecision { fuse_state: None, account: Some(account), rejection }
 }
 
 fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Account {

@@ -57,7 +57,7 @@ impl CacheControl {
         let class = match self {
             Self::NoStore => return Self::NO_STORE.into(),
             Self::Versioned => return "public, max-age=86400, stale-if-error=86400".into(),
-            Self::Revalidate(holds) => holds,
+            Self::Revalidate(class) => class,
             // Both can contain reports that are hidden later.
             Self::UntilTick(_) | Self::Photo => ContentClass::MayHaveReports,
         };

@@ -99,14 +99,14 @@ impl Content {
     }
 
     pub(crate) fn finish_encoding(&self, coding: ContentEncoding, bytes: Option<Bytes>) {
-        if let Some(form) = self.lazy_encoding(coding) {
-            form.finish(bytes);
+        if let Some(encoding) = self.lazy_encoding(coding) {
+            encoding.finish(bytes);
         }
     }
 
     pub(crate) async fn wait_for_encoding(&self, coding: ContentEncoding) {
-        if let Some(form) = self.lazy_encoding(coding) {
-            form.wait().await;
+        if let Some(encoding) = self.lazy_encoding(coding) {
+            encoding.wait().await;
         }
     }
 
@@ -163,7 +163,7 @@ impl Content {
         ContentEncoding::COMPRESSING
             .into_iter()
             .zip(&self.encodings)
-            .filter_map(|(coding, form)| Some((coding, form.bytes()?)))
+            .filter_map(|(coding, encoding)| Some((coding, encoding.bytes()?)))
     }
 
     fn lazy_encoding(&self, coding: ContentEncoding) -> Option<&LazyEncoding> {
@@ -224,16 +224,16 @@ mod tests {
 
     #[test]
     fn every_coding_has_its_own_entity_tag() {
-        let (content, everything) = (content(), AcceptedEncodings::new(["gzip, br"]));
+        let (content, all) = (content(), AcceptedEncodings::new(["gzip, br"]));
         let tags = ContentEncoding::ALL.map(|coding| content.entity_tag(coding));
         for (coding, tag) in ContentEncoding::ALL.iter().zip(&tags) {
-            assert_eq!(content.matching_encoding(tag, everything), Some(*coding));
+            assert_eq!(content.matching_encoding(tag, all), Some(*coding));
             assert_eq!(tags.iter().filter(|other| *other == tag).count(), 1);
         }
         assert_eq!(content.matching_encoding(&tags[1], AcceptedEncodings::new(["gzip"])), None);
         let strange = [tags[0].replacen('"', "", 1), tags[1].replace("-br", "-br-fast")];
         for other in ["", "\"-gzip\"", &tags[0][..20], &strange[0], &strange[1]] {
-            assert_eq!(content.matching_encoding(other, everything), None, "{other}");
+            assert_eq!(content.matching_encoding(other, all), None, "{other}");
         }
     }
 

@@ -54,16 +54,16 @@ pub(crate) fn count_request(request: &Request<'_>, metrics: &Metrics) {
 
 pub(crate) fn count_response(request: &Request<'_>, status: Status, bytes: usize) {
     let progress = RequestProgress::for_request(request);
-    let took = progress.started.elapsed();
+    let duration = progress.started.elapsed();
     let bytes = if progress.method == Method::Head.as_str() { 0 } else { bytes as u64 };
     let template = request.route().map(|route| route.uri.path());
     let route = template.unwrap_or(Metrics::NO_ROUTE);
     let (method, status) = (progress.method, status.code);
     if let Some(metrics) = request.rocket().state::<Metrics>() {
-        metrics.count_response(method, route, status, took, bytes);
+        metrics.count_response(method, route, status, duration, bytes);
     }
     if tracing::enabled!(target: Log::ACCESS, tracing::Level::INFO) {
-        log(request, AccessLogLine { method, route, status, bytes, took });
+        log(request, AccessLogLine { method, route, status, bytes, duration });
     }
 }
 
@@ -98,14 +98,14 @@ struct AccessLogLine<'a> {
     route: &'a str,
     status: u16,
     bytes: u64,
-    took: Duration,
+    duration: Duration,
 }
 
 /// How many characters of a client's text a line contains at most.
 const MAX_TEXT: usize = 256;
 
 /// Writes a line. It omits the query, which can contain a signature or a key.
-fn log(request: &Request<'_>, AccessLogLine { method, route, status, bytes, took }: AccessLogLine<'_>) {
+fn log(request: &Request<'_>, AccessLogLine { method, route, status, bytes, duration }: AccessLogLine<'_>) {
     let address = RequestInfo::for_request(request).client.map(|address| address.to_string());
     let agent = request.headers().get_one("User-Agent").map(truncate);
     tracing::info!(
@@ -116,7 +116,7 @@ fn log(request: &Request<'_>, AccessLogLine { method, route, status, bytes, took
         path = RequestProgress::for_request(request).path,
         status,
         bytes,
-        microseconds = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        microseconds = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
         address,
         user_agent = agent,
         subject = Subject::for_request(request).map(truncate),

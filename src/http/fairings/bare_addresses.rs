@@ -97,7 +97,9 @@ impl Address {
     fn matches(&self, path: &str) -> bool {
         let mut segments = path.split('/');
         let matches = |own: &Option<String>| {
-            segments.next().is_some_and(|given| own.as_deref().map_or(!given.is_empty(), |own| own == given))
+            segments
+                .next()
+                .is_some_and(|segment| own.as_deref().map_or(!segment.is_empty(), |own| own == segment))
         };
         self.segments.iter().all(matches) && segments.next().is_none()
     }

@@ -16,6 +16,6 @@ impl Draining {
 
     pub(crate) async fn started(&self) {
         // The sender is part of this value, so the channel is open.
-        drop(self.0.subscribe().wait_for(|begun| *begun).await);
+        drop(self.0.subscribe().wait_for(|started| *started).await);
     }
 }

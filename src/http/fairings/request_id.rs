@@ -21,8 +21,8 @@ impl RequestId {
 
     /// Accepts only characters that cannot forge lines of a log.
     fn from_proxy(request: &Request<'_>) -> Option<Self> {
-        let mut given = request.headers().get(Self::HEADER);
-        let (Some(id), None) = (given.next(), given.next()) else { return None };
+        let mut values = request.headers().get(Self::HEADER);
+        let (Some(id), None) = (values.next(), values.next()) else { return None };
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         let fits = (1..=Self::MAX_LENGTH).contains(&id.len()) && id.bytes().all(plain);
         (fits && RequestInfo::for_request(request).by_proxy).then(|| Self(id.to_owned()))

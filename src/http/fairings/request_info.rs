@@ -41,8 +41,8 @@ impl RequestInfo {
             let forwarded_proto =
                 by_proxy.then(|| header_entries(request, "X-Forwarded-Proto").pop()).flatten();
             let scheme = match forwarded_proto {
-                Some(said) if said.eq_ignore_ascii_case("https") => Scheme::Https,
-                Some(said) if said.eq_ignore_ascii_case("http") => Scheme::HttpToProxy,
+                Some(scheme) if scheme.eq_ignore_ascii_case("https") => Scheme::Https,
+                Some(scheme) if scheme.eq_ignore_ascii_case("http") => Scheme::HttpToProxy,
                 _ if request.rocket().config().tls_enabled() => Scheme::Https,
                 _ => Scheme::Http,
             };

@@ -23,8 +23,8 @@ pub(super) struct GuessLimiter<C: Clock> {
 
 impl<C: Clock> GuessLimiter<C> {
     pub(super) fn new(limit: NonZeroU32, clock: C) -> Self {
-        let begun = clock.now();
-        Self { clock, limit, started: begun, full_at: Mutex::default() }
+        let started = clock.now();
+        Self { clock, limit, started, full_at: Mutex::default() }
     }
 
     pub(super) fn check(&self, address: &Client) -> Result<(), TooMany> {
@@ -34,16 +34,16 @@ impl<C: Clock> GuessLimiter<C> {
         let used = known.map_or(Duration::ZERO, |at| Duration::saturating_sub(*at, now));
         let most = REFILL_INTERVAL * (self.limit.get() - 1);
         let Some(retry_after) = used.checked_sub(most).filter(|wait| !wait.is_zero()) else { return Ok(()) };
-        let standing = QuotaState { limit: self.limit.get(), remaining: 0, reset: used };
-        Err(TooMany { quota: standing, retry_after })
+        let quota = QuotaState { limit: self.limit.get(), remaining: 0, reset: used };
+        Err(TooMany { quota, retry_after })
     }
 
     pub(super) fn count(&self, address: &Client) {
         let now = self.now();
         let mut full_at = self.full_at();
         let is_full = full_at.len() >= MAX_ADDRESSES && !full_at.contains_key(address);
-        let place = if is_full { address.wider() } else { address.clone() };
-        let at = full_at.entry(place).or_insert(now);
+        let key = if is_full { address.wider() } else { address.clone() };
+        let at = full_at.entry(key).or_insert(now);
         // Concurrent requests may exceed the limit; the excess is added to the waiting time.
         *at = (*at).max(now) + REFILL_INTERVAL;
     }

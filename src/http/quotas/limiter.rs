@@ -36,10 +36,10 @@ impl<C: Clock + Clone> Limiter<C> {
     }
 
     fn new(quota: Quota, clock: &C) -> Self {
-        let kept = BoundedCounters::default();
+        let counters = BoundedCounters::default();
         Self {
-            limiter: RateLimiter::new(quota, kept.clone(), clock.clone()),
-            counters: kept,
+            limiter: RateLimiter::new(quota, counters.clone(), clock.clone()),
+            counters,
             limit: quota.burst_size().get(),
             refill_interval: quota.replenish_interval(),
         }

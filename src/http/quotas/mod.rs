@@ -204,7 +204,7 @@ impl<C: Clock + Clone> Counts<C> {
         let known = self.own.read().unwrap_or_else(PoisonError::into_inner).get(&own).cloned();
         known.unwrap_or_else(|| {
             let mut all = self.own.write().unwrap_or_else(PoisonError::into_inner);
-            let made = || {
+            let create = || {
                 let second = own.per_second.or(self.settings.credential.per_second.get());
                 let day = own.per_day.or(self.settings.per_day.get());
                 Arc::new(Windows {
@@ -212,7 +212,7 @@ impl<C: Clock + Clone> Counts<C> {
                     day: day.map(|rate| Limiter::per_day(rate, &self.clock)),
                 })
             };
-            Arc::clone(all.entry(own).or_insert_with(made))
+            Arc::clone(all.entry(own).or_insert_with(create))
         })
     }
 

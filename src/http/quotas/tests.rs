@@ -60,8 +60,8 @@ fn requests_rejected_by_the_second_do_not_use_up_the_day() {
     let (quotas, clock) = quotas(json!({ "per_second": 1, "burst": 1, "per_day": 1_000 }));
     assert_eq!(accepted(&quotas, &client(1), None, 100_000), 1);
     clock.advance(Duration::from_secs(1));
-    let standing = quotas.count(&client(1), None).unwrap().unwrap();
-    assert_eq!((standing.limit, standing.remaining), (1, 0));
+    let quota = quotas.count(&client(1), None).unwrap().unwrap();
+    assert_eq!((quota.limit, quota.remaining), (1, 0));
     for _ in 0..500 {
         clock.advance(Duration::from_secs(1));
         assert!(quotas.count(&client(1), None).is_ok());
