@@ -23,7 +23,7 @@ pub struct ApiKey {
     /// The scopes that the key grants.
     pub scopes: Vec<Scope>,
     /// When the key expires (RFC 3339). **Default: never**
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "moment")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_time")]
     pub expires: Option<DateTime<Utc>>,
     /// Requests per second. **Default: as for other keys**
     #[serde(default, skip_serializing_if = "Option::is_none")]

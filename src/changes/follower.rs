@@ -235,9 +235,9 @@ impl Inner {
                 return Ok(());
             }
             if revisions[0] == last.cursor().floods && has_reached(revisions, last.cursor().revisions()) {
-                let removed_reports = self.removed_reports(Some(last), &mut revisions).await?;
+                let removed = self.read_removed(Some(last), &mut revisions).await?;
                 let cursor = Cursor::new(last.cursor().epoch, revisions);
-                self.state.send_replace(Some(Arc::new(last.with_cursor(cursor, removed_reports))));
+                self.state.send_replace(Some(Arc::new(last.with_cursor(cursor, removed))));
                 return Ok(());
             }
         }
@@ -245,14 +245,11 @@ impl Inner {
         // Within an epoch, revisions shrink only if the database lost changes.
         let last = last.filter(|last| has_reached(revisions, last.cursor().revisions()));
         let same_epoch = last.as_deref().filter(|last| last.cursor().epoch == epoch);
-        let removed_reports = self.removed_reports(same_epoch, &mut revisions).await?;
+        let removed = self.read_removed(same_epoch, &mut revisions).await?;
         let layer = self.store.floods(&FloodQuery::default()).await?;
         revisions[0] = layer.revision;
-        let snapshot = Snapshot {
-            cursor: Cursor::new(epoch, revisions),
-            layer: &layer.value,
-            removed_reports: &removed_reports,
-        };
+        let snapshot =
+            Snapshot { cursor: Cursor::new(epoch, revisions), layer: &layer.value, removed: &removed };
         let next = last.as_ref().map_or_else(|| State::new(snapshot), |last| last.next(snapshot));
         if let Some(newest) = next.last_changed()
             && last.as_ref().is_some_and(|last| Some(newest) > last.last_changed())
@@ -277,7 +274,7 @@ impl Inner {
 impl Inner {
     /// Reads the moderation log, and raises the revision of reports to that of the log, so that a cursor never claims more than
     /// was read.
-    async fn removed_reports(
+    async fn read_removed(
         &self,
         last: Option<&State>,
         revisions: &mut [Revision; 4],

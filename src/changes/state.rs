@@ -26,7 +26,7 @@ pub(crate) struct State {
     areas: Arc<AreaSet>,
     versions: Arc<[AreaVersion]>,
     last_changed: Option<Timestamp>,
-    removed_reports: RemovedReports,
+    removed: RemovedReports,
     /// This cursor and the ones before, newest last.
     recent: Vec<Cursor>,
     cache: Mutex<StateCache>,
@@ -66,24 +66,23 @@ struct AreaVersion {
 pub(crate) struct Snapshot<'a> {
     pub(crate) cursor: Cursor,
     pub(crate) layer: &'a FloodLayer,
-    pub(crate) removed_reports: &'a RemovedReports,
+    pub(crate) removed: &'a RemovedReports,
 }
 
 impl State {
     /// Creates the state from the first snapshot. Clients with an earlier cursor get the full state.
     #[must_use]
     pub(crate) fn new(snapshot: Snapshot<'_>) -> Self {
-        let Snapshot { cursor, layer, removed_reports } = snapshot;
+        let Snapshot { cursor, layer, removed } = snapshot;
         let read = cursor.floods;
-        let versions: Arc<[_]> =
-            statuses(layer).into_iter().map(|status| AreaVersion { status, read }).collect();
+        let versions: Arc<[_]> = statuses(layer).map(|status| AreaVersion { status, read }).collect();
         Self {
             cursor,
             oldest: read,
             areas: Arc::clone(map.areas()),
             last_changed: last_change(&versions),
             versions,
-            removed_reports: removed_reports.clone(),
+            removed: removed.clone(),
             recent: vec![cursor],
             cache: Mutex::default(),
         }
@@ -92,12 +91,12 @@ impl State {
     /// Returns the state after another snapshot. If areas were added, removed or moved, all clients get the full state.
     #[must_use]
     pub(crate) fn next(&self, snapshot: Snapshot<'_>) -> Self {
-        let Snapshot { cursor, layer, removed_reports } = snapshot;
+        let Snapshot { cursor, layer, removed } = snapshot;
         if cursor.epoch != self.cursor.epoch || !same_areas(&self.areas, map.areas()) {
             return Self::new(snapshot);
         }
         // An area that was set and cleared between two snapshots has different times.
-        let next = statuses(layer).into_iter().zip(self.versions.iter()).map(|(status, version)| {
+        let next = statuses(layer).zip(self.versions.iter()).map(|(status, version)| {
             if status == version.status { *version } else { AreaVersion { status, read: cursor.floods } }
         });
         let versions: Arc<[_]> = next.collect();
@@ -107,7 +106,7 @@ impl State {
             areas: Arc::clone(map.areas()),
             last_changed: last_change(&versions),
             versions,
-            removed_reports: removed_reports.clone(),
+            removed: removed.clone(),
             recent: self.recent_with(cursor),
             cache: Mutex::default(),
         }
@@ -115,19 +114,10 @@ impl State {
 
     /// Returns the same flood states with a cursor that differs in other resources.
     #[must_use]
-    pub(crate) fn with_cursor(&self, cursor: Cursor, removed_reports: RemovedReports) -> Self {
+    pub(crate) fn with_cursor(&self, cursor: Cursor, removed: RemovedReports) -> Self {
         let (areas, versions) = (Arc::clone(&self.areas), Arc::clone(&self.versions));
         let (oldest, last_changed, recent) = (self.oldest, self.last_changed, self.recent_with(cursor));
-        Self {
-            cursor,
-            oldest,
-            areas,
-            versions,
-            last_changed,
-            removed_reports,
-            recent,
-            cache: Mutex::default(),
-        }
+        Self { cursor, oldest, areas, versions, last_changed, removed, recent, cache: Mutex::default() }
     }
 
     fn recent_with(&self, cursor: Cursor) -> Vec<Cursor> {
@@ -153,7 +143,7 @@ impl State {
 
     #[must_use]
     pub(crate) fn removed_reports(&self) -> &RemovedReports {
-        &self.removed_reports
+        &self.removed
     }
 
     #[must_use]
@@ -177,9 +167,7 @@ impl State {
     /// Returns the cursor if all changes since it are known; `None` if the client needs the full state.
     #[must_use]
     pub(crate) fn valid_cursor(&self, since: Option<Cursor>) -> Option<Cursor> {
-        let is_known = |cursor: &Cursor| {
-            cursor.floods >= self.oldest && self.removed_reports.is_complete_since(cursor.reports)
-        };
+        let is_known = |at: &Cursor| at.floods >= self.oldest && self.removed.is_complete_since(at.reports);
         since.filter(|cursor| cursor.epoch == self.cursor.epoch && is_known(cursor))
     }
 
@@ -274,7 +262,7 @@ impl State {
             full: false,
             areas: self.area_states(query, after).collect(),
             changed: grown.flat_map(|(_, names)| names.iter().copied()).collect(),
-            gone_reports: self.removed_reports.since(since.reports).collect(),
+            gone_reports: self.removed.since(since.reports).collect(),
         }
     }
 
@@ -303,12 +291,12 @@ impl State {
     }
 }
 
-fn statuses(map: &FloodLayer) -> Vec<FloodStatus> {
-    let mut all = vec![FloodStatus::NEVER_FLOODED; map.areas().len()];
-    for (position, status) in map.selected() {
+fn statuses(layer: &FloodLayer) -> impl Iterator<Item = FloodStatus> {
+    let mut all = vec![FloodStatus::NEVER_FLOODED; layer.areas().len()];
+    for (position, status) in layer.selected() {
         all[*position] = *status;
     }
-    all
+    all.into_iter()
 }
 
 fn last_change(versions: &[AreaVersion]) -> Option<Timestamp> {

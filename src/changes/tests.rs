@@ -50,14 +50,14 @@ impl Server {
         }
         let map = map_at(history[revision].0, changed);
         let snapshot =
-            Snapshot { cursor: cursor(revision), layer: &map, removed_reports: &RemovedReports::default() };
+            Snapshot { cursor: cursor(revision), layer: &map, removed: &RemovedReports::default() };
         self.0 = Some(self.0.take().map_or_else(|| State::new(snapshot), |state| state.next(snapshot)));
     }
 }
 
 fn first(cursor: Cursor, states: States) -> State {
     let map = map_at(states, [Timestamp::EPOCH; 5]);
-    State::new(Snapshot { cursor, layer: &map, removed_reports: &RemovedReports::default() })
+    State::new(Snapshot { cursor, layer: &map, removed: &RemovedReports::default() })
 }
 
 #[derive(Clone, Default)]
@@ -168,11 +168,7 @@ fn an_import_that_moves_an_area_sends_the_full_state_to_all() {
     let areas = siaga::model::AreaSet::new(areas).unwrap();
     let dry = (0..5).map(|position| (position, FloodStatus::NEVER_FLOODED));
     let moved = FloodLayer::new(Arc::new(areas), dry.collect());
-    let next = state.next(Snapshot {
-        cursor: cursor(4),
-        layer: &moved,
-        removed_reports: &RemovedReports::default(),
-    });
+    let next = state.next(Snapshot { cursor: cursor(4), layer: &moved, removed: &RemovedReports::default() });
     assert!(next.since(Some(cursor(3)), &FloodQuery::default()).full);
     assert!(!next.since(Some(cursor(4)), &FloodQuery::default()).full);
 }

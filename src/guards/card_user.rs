@@ -23,12 +23,12 @@ pub(crate) const PHOTO_TOKEN: &str = "X-Photo-Token";
 /// The caller of a request about one card: with a credential that grants a permission, or, if `cards.open`, without any. Without
 /// one, knowing the card's identifier is the permission, until the card has its report or `cards.open_for` has passed.
 pub(crate) struct CardUser<P> {
-    anonymous: Option<AnonymousCaller>,
+    anonymous: Option<Anonymous>,
     permission: PhantomData<P>,
 }
 
 /// A caller without a credential, who knows the identifier of a card.
-struct AnonymousCaller {
+struct Anonymous {
     /// `None` if the request came without a connection.
     address: Option<IpAddr>,
     photo_token: Option<String>,
@@ -45,7 +45,7 @@ impl<'r, P: Permission> FromRequest<'r> for CardUser<P> {
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         Problem::outcome(
             request,
-            Self::for_request(request).and_then(|user| user.check_guess_limit().map(|()| user)),
+            Self::for_request(request).and_then(|user| user.check_guesses().map(|()| user)),
         )
     }
 }
@@ -60,7 +60,7 @@ impl<P: Permission> Part for CardUser<P> {
 }
 
 impl<P: Permission> CardUser<P> {
-    /// Returns the caller. Call [`check_guess_limit`](Self::check_guess_limit) before reading a card.
+    /// Returns the caller. Call [`check_guesses`](Self::check_guesses) before reading a card.
     pub(crate) fn for_request(request: &Request<'_>) -> Result<Self, Problem> {
         let caller = Caller::for_request(request).clone()?;
         let config = managed::<Config>(request)?;
@@ -69,7 +69,7 @@ impl<P: Permission> CardUser<P> {
             return Ok(Self { anonymous: None, permission: PhantomData });
         }
         let quotas = Arc::clone(managed::<Arc<Quotas>>(request)?);
-        let anonymous = AnonymousCaller {
+        let anonymous = Anonymous {
             address: RequestInfo::for_request(request).client,
             photo_token: request.headers().get_one(PHOTO_TOKEN).map(str::to_owned),
             quotas,
@@ -80,10 +80,8 @@ impl<P: Permission> CardUser<P> {
         Ok(Self { anonymous: Some(anonymous), permission: PhantomData })
     }
 
-    pub(crate) fn check_guess_limit(&self) -> Result<(), Problem> {
-        let Some(AnonymousCaller { address: Some(address), quotas, .. }) = &self.anonymous else {
-            return Ok(());
-        };
+    pub(crate) fn check_guesses(&self) -> Result<(), Problem> {
+        let Some(Anonymous { address: Some(address), quotas, .. }) = &self.anonymous else { return Ok(()) };
         quotas.check_guess(*address).map_err(|too_many| Problem::too_many(too_many.retry_after))
     }
 
@@ -116,7 +114,7 @@ impl<P: Permission> CardUser<P> {
     }
 }
 
-impl AnonymousCaller {
+impl Anonymous {
     fn is_open(&self, card: &Card) -> bool {
         self.config.cards.is_open(card, self.clock.now())
     }

@@ -23,11 +23,8 @@ impl Part for IdempotencyKey {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         let description = "A UUID of your own for the request. Repeating the request with it within a day changes nothing, and gives \
             the first response again.";
-        operation.parameter(Parameter::header(
-            NAME,
-            description,
-            json!({ "type": "string", "format": "uuid" }),
-        ));
+        let schema = json!({ "type": "string", "format": "uuid" });
+        operation.parameter(Parameter::header(NAME, description, schema));
         operation.error(422, "The same `Idempotency-Key` came with another request.");
     }
 }

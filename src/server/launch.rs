@@ -156,10 +156,8 @@ fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Bu
             let _ = start.send(address);
         })
     });
-    (
-        rocket.configure(figment).manage(LastConnection(sender)).attach(notify),
-        ShutdownEvents { started, connections },
-    )
+    let rocket = rocket.configure(figment).manage(LastConnection(sender)).attach(notify);
+    (rocket, ShutdownEvents { started, connections })
 }
 
 /// Waits until Rocket has run all shutdown fairings.

@@ -124,7 +124,7 @@ enum CardLookup {
 impl FormRequest<'_> {
     async fn card(&self, id: CardIdParam<'_>) -> Result<CardLookup, Problem> {
         let Ok(id): Result<CardId, _> = id.read(self.config) else { return Ok(CardLookup::Nothing) };
-        self.user.check_guess_limit()?;
+        self.user.check_guesses()?;
         match self.user.card(&id, self.store).await {
             Ok(card) if card.report.is_some() => Ok(CardLookup::Used(card)),
             Ok(card) => Ok(CardLookup::Unused(card)),
