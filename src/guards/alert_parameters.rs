@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::language::{language_codes, parse_language};
+use super::language::{codes, parse_language};
 use super::parameter::one_of;
 use super::{PathParameter, QueryParameter};
 use crate::config::Config;
@@ -63,7 +63,7 @@ impl QueryParameter for PageLanguage {
     const DESCRIPTION: &'static str = "The language of the page for people; other formats ignore it.";
 
     fn schema(config: &Config) -> Value {
-        json!({ "type": "string", "enum": language_codes(config) })
+        json!({ "type": "string", "enum": codes(config) })
     }
 
     fn parse(value: Option<&str>, config: &Config) -> Result<Self, String> {

@@ -94,7 +94,7 @@ fn known_city_selector<'a>(
     let cities = areas.codes().map(|(city, _)| city.as_str());
     let city = one_of(query, "city", "a city", cities.chain(known))?;
     if city.as_deref().is_some_and(|city| areas.has_city(city)) {
-        return loaded_selector(query, configured, areas);
+        return from_areas(query, configured, areas);
     }
     let regions = areas.codes().map(|(_, region)| region.as_str());
     let region = if areas.is_empty() {
@@ -114,21 +114,21 @@ async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSel
             let areas = managed::<Follower>(request)?.areas();
             let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::slow_store)??;
             if areas.is_empty() {
-                configured_selector(query, configured)
+                from_config(query, configured)
             } else {
-                loaded_selector(query, configured, &areas)
+                from_areas(query, configured, &areas)
             }
         }
-        Offer::AlsoCities if !is_unfiltered => match configured_selector(query, configured) {
+        Offer::AlsoCities if !is_unfiltered => match from_config(query, configured) {
             // It may be a city in the data.
             Err(_) => {
                 let areas = managed::<Follower>(request)?.areas();
                 let areas = timeout(config.limits.timeout, areas).await.ok().and_then(Result::ok);
-                configured_selector(query, &with_cities(configured, areas.as_deref()))
+                from_config(query, &with_cities(configured, areas.as_deref()))
             }
             known => known,
         },
-        _ => configured_selector(query, configured),
+        _ => from_config(query, configured),
     }
 }
 
@@ -141,11 +141,7 @@ fn with_cities(configured: &Selectable, areas: Option<&AreaSet>) -> Selectable {
     all
 }
 
-fn loaded_selector(
-    query: Query<'_>,
-    configured: &Selectable,
-    areas: &AreaSet,
-) -> Result<AreaSelector, Problem> {
+fn from_areas(query: Query<'_>, configured: &Selectable, areas: &AreaSet) -> Result<AreaSelector, Problem> {
     let cities = areas.codes().map(|(city, _)| city.as_str());
     let city = if configured.city.is_empty() { None } else { one_of(query, "city", "a city", cities)? };
     let in_city = areas.codes().filter(|(code, _)| city.as_ref().is_none_or(|city| city == code));
@@ -171,7 +167,7 @@ fn one_of<'a>(
     Ok(query.one_of(name, &codes)?.map(|&code| code.to_owned()))
 }
 
-fn configured_selector(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, Problem> {
+fn from_config(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, Problem> {
     Ok(AreaSelector {
         city: if selectable.city.is_empty() {
             // Ignored like any unknown parameter, because the resource does not support it.

@@ -50,25 +50,21 @@ impl Language {
 
     fn preferred(request: &Request<'_>, config: &Config) -> Self {
         let lines = request.headers().get("Accept-Language");
-        let preferred = preferred_language(lines, |tag| Self::from_tag(tag, config));
+        let preferred = preferred(lines, |tag| Self::from_tag(tag, config));
         preferred.unwrap_or_else(|| Self(Arc::clone(config.country.data().main())))
     }
 }
 
 pub(super) fn parse_language(lang: &str, config: &Config) -> Result<Language, String> {
-    Language::from_tag(lang, config)
-        .ok_or_else(|| format!("must be one of [{}]", language_codes(config).join(", ")))
+    Language::from_tag(lang, config).ok_or_else(|| format!("must be one of [{}]", codes(config).join(", ")))
 }
 
-pub(super) fn language_codes(config: &Config) -> Vec<&str> {
+pub(super) fn codes(config: &Config) -> Vec<&str> {
     config.country.data().languages().iter().map(|texts| texts.code()).collect()
 }
 
 /// Returns the language with the highest weight in `Accept-Language` (RFC 9110 §12.5.4).
-fn preferred_language<'a, L>(
-    lines: impl Iterator<Item = &'a str>,
-    named: impl Fn(&str) -> Option<L>,
-) -> Option<L> {
+fn preferred<'a, L>(lines: impl Iterator<Item = &'a str>, named: impl Fn(&str) -> Option<L>) -> Option<L> {
     let ranges = lines.flat_map(|line| line.split(',')).filter_map(|range| {
         let (tag, parameters) = range.split_once(';').unwrap_or((range, ""));
         let weight = parameters.trim().strip_prefix("q=").or(parameters.trim().strip_prefix("Q="));
@@ -85,7 +81,7 @@ guard!(Language, |request| Self::for_request(request));
 
 impl Part for Language {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let schema = json!({ "type": "string", "enum": language_codes(interface.config) });
+        let schema = json!({ "type": "string", "enum": codes(interface.config) });
         operation.parameter(Parameter::query(
             "lang",
             "The language of the texts; without it the one that `Accept-Language` prefers.",
@@ -103,7 +99,7 @@ mod tests {
     fn the_preferred_available_language_is_chosen() {
         let country = Country::built_in();
         let named = |tag: &str| country.language(tag).map(|texts| texts.code());
-        let accepted = |lines: &[&str]| preferred_language(lines.iter().copied(), named);
+        let accepted = |lines: &[&str]| preferred(lines.iter().copied(), named);
         for (line, expected) in [
             ("", None),
             ("en-GB,en;q=0.9,id;q=0.8", Some("en")),

@@ -292,7 +292,7 @@ pub(super) fn known<'a>(
         }
         // A tag from elsewhere may contain a comma, but none of its parts can equal one of ours.
         let mut tags = list.split(',').map(str::trim);
-        tags.find_map(|tag| content.matching_encoding(tag.strip_prefix("W/").unwrap_or(tag), accepted))
+        tags.find_map(|tag| content.match_tag(tag.strip_prefix("W/").unwrap_or(tag), accepted))
     })
 }
 

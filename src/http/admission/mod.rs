@@ -42,7 +42,7 @@ pub(crate) enum RejectionResponse {
 }
 
 #[derive(Debug, Default)]
-struct AdmissionDecision {
+struct Decision {
     /// The state of the address's fuse, if that is used up.
     fuse_state: Option<QuotaState>,
     account: Option<Account>,
@@ -77,13 +77,13 @@ impl Admission {
     /// Refunds a request that was served from the cache, and adds the rate-limit headers.
     pub(crate) fn finish_response(request: &Request<'_>, response: &mut Response<'_>) {
         Self::add_rate_limit_headers(request, response);
-        if let Some(account) = &request.local_cache(AdmissionDecision::default).account {
+        if let Some(account) = &request.local_cache(Decision::default).account {
             account.refund_cache_hit(request);
         }
     }
 
     pub(crate) fn add_rate_limit_headers(request: &Request<'_>, response: &mut Response<'_>) {
-        let AdmissionDecision { fuse_state, account, .. } = request.local_cache(AdmissionDecision::default);
+        let Decision { fuse_state, account, .. } = request.local_cache(Decision::default);
         let Some(quota) = account.as_ref().and_then(Account::quota_state).or(*fuse_state) else { return };
         let reset = whole_seconds(quota.reset);
         for (name, value) in [
@@ -108,46 +108,42 @@ impl Admission {
 impl Account {
     /// Returns the account of this request; `None` if it is not counted.
     pub(crate) fn for_request(request: &Request<'_>) -> Option<Self> {
-        request.local_cache(AdmissionDecision::default).account.clone()
+        request.local_cache(Decision::default).account.clone()
     }
 }
 
 impl RejectionResponse {
     pub(crate) fn for_request<'r>(request: &'r Request<'_>) -> Option<&'r Self> {
-        request.local_cache(AdmissionDecision::default).rejection.as_ref()
+        request.local_cache(Decision::default).rejection.as_ref()
     }
 }
 
-fn decision(request: &Request<'_>) -> AdmissionDecision {
+fn decision(request: &Request<'_>) -> Decision {
     let (Ok(quotas), Ok(config)) = (managed::<Arc<Quotas>>(request), managed::<Config>(request)) else {
-        return AdmissionDecision::default();
+        return Decision::default();
     };
     let info = RequestInfo::for_request(request);
     // Only a program that embeds the service sends requests without a connection.
-    let Some(client) = info.client else { return AdmissionDecision::default() };
+    let Some(client) = info.client else { return Decision::default() };
     let token = config.metrics.token.is_some();
     if is_uncounted(request.uri().path().as_str(), config.base_url.path(), token) {
-        return AdmissionDecision::default();
+        return Decision::default();
     }
     let path = || request.uri().path().as_str().to_owned();
     let reject =
         |too_many: TooMany| Some(RejectionResponse::TooMany(Problem::too_many(too_many.retry_after), path()));
     // The fuse is checked before the credential, because it limits attempts to guess credentials.
     if let Err(too_many) = quotas.fuse(client) {
-        return AdmissionDecision {
-            fuse_state: Some(too_many.quota),
-            account: None,
-            rejection: reject(too_many),
-        };
+        return Decision { fuse_state: Some(too_many.quota), account: None, rejection: reject(too_many) };
     }
     let account = account(request, quotas, client);
     if let Err(too_many) = account.count() {
-        return AdmissionDecision { fuse_state: None, account: Some(account), rejection: reject(too_many) };
+        return Decision { fuse_state: None, account: Some(account), rejection: reject(too_many) };
     }
     let insecure = info.scheme == Scheme::HttpToProxy && config.base_url.is_https();
     let address = || format!("{}{}", config.base_url.origin(), request.uri());
     let rejection = insecure.then(|| RejectionResponse::ToHttps(address()));
-    AdmissionDecision { fuse_state: None, account: Some(account), rejection }
+    Decision { fuse_state: None, account: Some(account), rejection }
 }
 
 fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Account {

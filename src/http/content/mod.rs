@@ -115,7 +115,7 @@ impl Content {
     pub(crate) fn representation(&self, accepted: AcceptedEncodings) -> Representation {
         let identity = || (ContentEncoding::Identity, &self.bytes);
         let acceptable =
-            self.finished_encodings().chain([identity()]).filter(|(coding, _)| accepted.weight(*coding) > 0);
+            self.finished().chain([identity()]).filter(|(coding, _)| accepted.weight(*coding) > 0);
         // A client that accepts no coding gets the bytes uncompressed (RFC 9110 §12.5.3).
         let (coding, bytes) = acceptable
             .min_by_key(|(coding, bytes)| (Reverse(accepted.weight(*coding)), bytes.len()))
@@ -140,11 +140,7 @@ impl Content {
     /// Returns the coding of an entity tag from a client, if the tag is one of this content and the client accepts that coding.
     /// The representation need not be finished: all representations of the same bytes are equally current.
     #[must_use]
-    pub(crate) fn matching_encoding(
-        &self,
-        entity_tag: &str,
-        accepted: AcceptedEncodings,
-    ) -> Option<ContentEncoding> {
+    pub(crate) fn match_tag(&self, entity_tag: &str, accepted: AcceptedEncodings) -> Option<ContentEncoding> {
         let named = entity_tag.strip_prefix('"')?.strip_suffix('"')?.strip_prefix(self.tag())?;
         let coding = match named.strip_prefix('-') {
             Some(name) => ContentEncoding::COMPRESSING.into_iter().find(|coding| coding.name() == name)?,
@@ -156,10 +152,10 @@ impl Content {
 
     #[must_use]
     pub(crate) fn size(&self) -> usize {
-        self.bytes.len() + self.finished_encodings().map(|(_, bytes)| bytes.len()).sum::<usize>()
+        self.bytes.len() + self.finished().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
-    fn finished_encodings(&self) -> impl Iterator<Item = (ContentEncoding, &Bytes)> {
+    fn finished(&self) -> impl Iterator<Item = (ContentEncoding, &Bytes)> {
         ContentEncoding::COMPRESSING
             .into_iter()
             .zip(&self.encodings)
@@ -227,13 +223,13 @@ mod tests {
         let (content, all) = (content(), AcceptedEncodings::new(["gzip, br"]));
         let tags = ContentEncoding::ALL.map(|coding| content.entity_tag(coding));
         for (coding, tag) in ContentEncoding::ALL.iter().zip(&tags) {
-            assert_eq!(content.matching_encoding(tag, all), Some(*coding));
+            assert_eq!(content.match_tag(tag, all), Some(*coding));
             assert_eq!(tags.iter().filter(|other| *other == tag).count(), 1);
         }
-        assert_eq!(content.matching_encoding(&tags[1], AcceptedEncodings::new(["gzip"])), None);
+        assert_eq!(content.match_tag(&tags[1], AcceptedEncodings::new(["gzip"])), None);
         let strange = [tags[0].replacen('"', "", 1), tags[1].replace("-br", "-br-fast")];
         for other in ["", "\"-gzip\"", &tags[0][..20], &strange[0], &strange[1]] {
-            assert_eq!(content.matching_encoding(other, all), None, "{other}");
+            assert_eq!(content.match_tag(other, all), None, "{other}");
         }
     }
 

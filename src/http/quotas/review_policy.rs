@@ -15,9 +15,9 @@ const NETWORK_SHARE: u32 = 3;
 /// publication for others.
 pub(crate) struct ReviewPolicy<C: Clock = MonotonicClock> {
     /// The limits of wider networks are two and four times that of an address.
-    per_address: HourlyLimiter<C>,
-    per_network: HourlyLimiter<C>,
-    per_wide_network: HourlyLimiter<C>,
+    address: HourlyLimiter<C>,
+    network: HourlyLimiter<C>,
+    wide: HourlyLimiter<C>,
     total: HourlyLimiter<C>,
     shares: HourlyLimiter<C>,
 }
@@ -56,9 +56,9 @@ impl<C: Clock + Clone> ReviewPolicy<C> {
             Rate::new(each.get().map(|each| each.saturating_mul(factor)))
         };
         Self {
-            per_address: HourlyLimiter::with_clock(each, clock),
-            per_network: HourlyLimiter::with_clock(times(2), clock),
-            per_wide_network: HourlyLimiter::with_clock(times(4), clock),
+            address: HourlyLimiter::with_clock(each, clock),
+            network: HourlyLimiter::with_clock(times(2), clock),
+            wide: HourlyLimiter::with_clock(times(4), clock),
             total: HourlyLimiter::with_clock(total, clock),
             shares: HourlyLimiter::with_clock(Rate::new(NonZeroU32::new(NETWORK_SHARE)), clock),
         }
@@ -81,19 +81,12 @@ impl<C: Clock + Clone> ReviewPolicy<C> {
         match address.to_canonical() {
             IpAddr::V4(address) => {
                 let bits = address.to_bits();
-                vec![
-                    (Client::V4(bits), &self.per_address),
-                    (Client::V4Subnet(bits >> 8), &self.per_wide_network),
-                ]
+                vec![(Client::V4(bits), &self.address), (Client::V4Subnet(bits >> 8), &self.wide)]
             }
             IpAddr::V6(address) => {
                 let bits = (address.to_bits() >> 64) as u64;
                 let prefix = |length: u8| Client::V6Prefix { bits: bits >> (64 - length), length };
-                vec![
-                    (Client::V6(bits), &self.per_address),
-                    (prefix(56), &self.per_network),
-                    (prefix(48), &self.per_wide_network),
-                ]
+                vec![(Client::V6(bits), &self.address), (prefix(56), &self.network), (prefix(48), &self.wide)]
             }
         }
     }
