@@ -79,7 +79,7 @@ impl State {
         Self {
             cursor,
             oldest: read,
-            areas: Arc::clone(map.areas()),
+            areas: Arc::clone(layer.areas()),
             last_changed: last_change(&versions),
             versions,
             removed: removed.clone(),
@@ -92,7 +92,7 @@ impl State {
     #[must_use]
     pub(crate) fn next(&self, snapshot: Snapshot<'_>) -> Self {
         let Snapshot { cursor, layer, removed } = snapshot;
-        if cursor.epoch != self.cursor.epoch || !same_areas(&self.areas, map.areas()) {
+        if cursor.epoch != self.cursor.epoch || !same_areas(&self.areas, layer.areas()) {
             return Self::new(snapshot);
         }
         // An area that was set and cleared between two snapshots has different times.
@@ -103,7 +103,7 @@ impl State {
         Self {
             cursor,
             oldest: self.oldest,
-            areas: Arc::clone(map.areas()),
+            areas: Arc::clone(layer.areas()),
             last_changed: last_change(&versions),
             versions,
             removed: removed.clone(),
