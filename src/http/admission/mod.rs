@@ -42,7 +42,7 @@ pub(crate) enum RejectionResponse {
 }
 
 #[derive(Debug, Default)]
-struct Decision {
+struct Outcome {
     /// The state of the address's fuse, if that is used up.
     fuse_state: Option<QuotaState>,
     account: Option<Account>,
@@ -60,7 +60,7 @@ impl Admission {
 
     /// Decides about a request, and replaces the path of a rejected one.
     pub(crate) fn decide(request: &mut Request<'_>) {
-        let is_rejected = request.local_cache(|| decision(request)).rejection.is_some();
+        let is_rejected = request.local_cache(|| outcome(request)).rejection.is_some();
         if is_rejected && let Ok(path) = Origin::parse(Self::REJECTED_PATH) {
             request.set_uri(path);
         }
@@ -68,7 +68,7 @@ impl Admission {
 
     /// Counts a request that Rocket could not read, for which no fairing runs; returns the 429 if it exceeds the rate limit.
     pub(crate) fn rate_limit_problem(request: &Request<'_>) -> Option<Problem> {
-        match &request.local_cache(|| decision(request)).rejection {
+        match &request.local_cache(|| outcome(request)).rejection {
             Some(RejectionResponse::TooMany(problem, _)) => Some(problem.clone()),
             Some(RejectionResponse::ToHttps(_)) | None => None,
         }
@@ -77,13 +77,13 @@ impl Admission {
     /// Refunds a request that was served from the cache, and adds the rate-limit headers.
     pub(crate) fn finish_response(request: &Request<'_>, response: &mut Response<'_>) {
         Self::add_rate_limit_headers(request, response);
-        if let Some(account) = &request.local_cache(Decision::default).account {
+        if let Some(account) = &request.local_cache(Outcome::default).account {
             account.refund_cache_hit(request);
         }
     }
 
     pub(crate) fn add_rate_limit_headers(request: &Request<'_>, response: &mut Response<'_>) {
-        let Decision { fuse_state, account, .. } = request.local_cache(Decision::default);
+        let Outcome { fuse_state, account, .. } = request.local_cache(Outcome::default);
         let Some(quota) = account.as_ref().and_then(Account::quota_state).or(*fuse_state) else { return };
         let reset = whole_seconds(quota.reset);
         for (name, value) in [
@@ -108,42 +108,42 @@ impl Admission {
 impl Account {
     /// Returns the account of this request; `None` if it is not counted.
     pub(crate) fn for_request(request: &Request<'_>) -> Option<Self> {
-        request.local_cache(Decision::default).account.clone()
+        request.local_cache(Outcome::default).account.clone()
     }
 }
 
 impl RejectionResponse {
     pub(crate) fn for_request<'r>(request: &'r Request<'_>) -> Option<&'r Self> {
-        request.local_cache(Decision::default).rejection.as_ref()
+        request.local_cache(Outcome::default).rejection.as_ref()
     }
 }
 
-fn decision(request: &Request<'_>) -> Decision {
+fn outcome(request: &Request<'_>) -> Outcome {
     let (Ok(quotas), Ok(config)) = (managed::<Arc<Quotas>>(request), managed::<Config>(request)) else {
-        return Decision::default();
+        return Outcome::default();
     };
     let info = RequestInfo::for_request(request);
     // Only a program that embeds the service sends requests without a connection.
-    let Some(client) = info.client else { return Decision::default() };
+    let Some(client) = info.client else { return Outcome::default() };
     let token = config.metrics.token.is_some();
     if is_uncounted(request.uri().path().as_str(), config.base_url.path(), token) {
-        return Decision::default();
+        return Outcome::default();
     }
     let path = || request.uri().path().as_str().to_owned();
     let reject =
         |too_many: TooMany| Some(RejectionResponse::TooMany(Problem::too_many(too_many.retry_after), path()));
     // The fuse is checked before the credential, because it limits attempts to guess credentials.
     if let Err(too_many) = quotas.fuse(client) {
-        return Decision { fuse_state: Some(too_many.quota), account: None, rejection: reject(too_many) };
+        return Outcome { fuse_state: Some(too_many.quota), account: None, rejection: reject(too_many) };
     }
     let account = account(request, quotas, client);
     if let Err(too_many) = account.count() {
-        return Decision { fuse_state: None, account: Some(account), rejection: reject(too_many) };
+        return Outcome { fuse_state: None, account: Some(account), rejection: reject(too_many) };
     }
     let insecure = info.scheme == Scheme::HttpToProxy && config.base_url.is_https();
     let address = || format!("{}{}", config.base_url.origin(), request.uri());
     let rejection = insecure.then(|| RejectionResponse::ToHttps(address()));
-    Decision { fuse_state: None, account: Some(account), rejection }
+    Outcome { fuse_state: None, account: Some(account), rejection }
 }
 
 fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Account {
