@@ -145,7 +145,7 @@ impl ApiResponse {
     pub(crate) async fn compressed(self) -> Result<Self, Problem> {
         if let Some(content) = self.content.clone() {
             let compressing = move |_: &_| {
-                content.finish_encoding(ContentEncoding::Gzip, content.compress(ContentEncoding::Gzip))
+                content.finish_encoding(ContentEncoding::Gzip, content.compress(ContentEncoding::Gzip));
             };
             off_thread(compressing).await.map_err(Problem::internal)?;
         }
