@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 
-/// Returns the format for the documents of a format without the envelope; the format itself if its documents have none.
 pub(crate) fn bare(format: Arc<dyn Format>) -> Arc<dyn Format> {
     match format.bare() {
         Some(bare) => bare,
@@ -15,7 +14,7 @@ pub(crate) fn bare(format: Arc<dyn Format>) -> Arc<dyn Format> {
     }
 }
 
-/// The documents of a format in [`Container::JSON`] without the envelope. `Accept` does not choose it.
+/// A format in [`Container::JSON`] without the envelope. Not selectable by `Accept`.
 #[derive(Debug)]
 struct WithoutEnvelope(Arc<dyn Format>);
 

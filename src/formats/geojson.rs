@@ -16,17 +16,17 @@ use crate::schema::resources::{describe, properties};
 
 /// Writes a layer as a `FeatureCollection`.
 ///
-/// Coordinates are written with the fewest digits that parse to the same number. Features have the `id` that they have in the
-/// collections for GIS programs; those that are in none have no `id`. Costs O(positions).
+/// Coordinates have the fewest digits that parse to the same number. Features have the same `id` as in the OGC collections, if
+/// any. Costs O(positions).
 ///
-/// The text of each area is built when it is first needed, and cached as long as the set of areas exists. After that, writing
-/// floods or local areas costs little more than copying their text.
+/// The text of each area is built on first use, and cached with its set. After that, floods and local areas cost little more than
+/// copying their text.
 #[derive(Clone, Debug, Default)]
 pub struct GeoJson {
     areas: Arc<Memo<Vec<Text>>>,
 }
 
-/// The text of an area up to its last properties, once it is built.
+/// The text of an area up to its last properties.
 type Text = OnceLock<Box<[u8]>>;
 
 impl GeoJson {
@@ -58,7 +58,6 @@ impl GeoJson {
         Ok(())
     }
 
-    /// Writes areas of a set, each by its position and its last properties.
     fn write_areas(
         &self,
         set: &Arc<AreaSet>,
@@ -125,7 +124,6 @@ impl Format for GeoJson {
     }
 }
 
-/// Returns the schema of layers of a kind.
 fn feature_collection(kind: LayerKind) -> Value {
     let position = || schema::array(json!({ "type": "number" }));
     let geometry = |name: &str| {
@@ -144,7 +142,6 @@ fn feature_collection(kind: LayerKind) -> Value {
     schema::object(json!({ "type": { "const": "FeatureCollection" }, "features": features }))
 }
 
-/// Returns the JSON type of the `id` of features of a kind; `None` if they have none.
 fn id_type(kind: LayerKind) -> Option<&'static str> {
     match kind {
         LayerKind::Floods | LayerKind::Areas | LayerKind::Reports => Some("integer"),
@@ -153,10 +150,9 @@ fn id_type(kind: LayerKind) -> Option<&'static str> {
     }
 }
 
-/// The media type of a collection by itself (RFC 7946 §12).
+/// The media type of a collection without an envelope (RFC 7946 §12).
 const BARE: &str = "application/geo+json";
 
-/// The same collections without the envelope.
 #[derive(Debug)]
 struct Bare(GeoJson);
 
@@ -190,7 +186,6 @@ impl Format for Bare {
     }
 }
 
-/// Builds the text of an area up to its last properties.
 fn text_of(area: &Area) -> serde_json::Result<Box<[u8]>> {
     let mut text = Vec::new();
     before_properties(Some(FeatureId::Number(area.id.number())), area.geometry(), &mut text)?;
@@ -198,7 +193,6 @@ fn text_of(area: &Area) -> serde_json::Result<Box<[u8]>> {
     Ok(text.into())
 }
 
-/// Writes the features of a layer, without prepared text.
 fn write_features(
     layer: &Layer,
     context: &EncodeContext,

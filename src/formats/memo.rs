@@ -1,20 +1,15 @@
-//! A cache for what is built once for each set of areas, and stays valid as long as the set exists.
-
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::model::AreaSet;
 
-/// How many sets are cached: the current one, the one before it, and some more for tests and the like.
+/// The current set, the previous one, and some more for tests.
 const SETS: usize = 4;
 
-/// What formats build from a set of areas, once for each set.
-///
-/// A set is identified by its address, because it never changes. The next call drops entries whose set is gone, and the
-/// oldest entry if there are more than four. The cache only saves work: a caller gets the same value as without it.
+/// Values that formats build once per set of areas. A set is identified by its address, because it is immutable. Each call drops
+/// entries of dropped sets, and the oldest entry beyond [`SETS`].
 #[derive(Debug)]
 pub(super) struct Memo<T>(Mutex<Vec<MemoEntry<T>>>);
 
-/// A set and the value that was built from it.
 type MemoEntry<T> = (Weak<AreaSet>, Arc<LazyValue<T>>);
 
 impl<T> Default for Memo<T> {
@@ -24,11 +19,8 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T> Memo<T> {
-    /// Returns what `make` builds from the set; it must not hold the set itself. Concurrent callers wait for it.
-    ///
-    /// # Errors
-    ///
-    /// Those of `make`; the next call tries again.
+    /// Returns the value for the set, which `make` builds on first use and which must not own the set. Concurrent callers wait.
+    /// Errors of `make` are returned and not cached.
     pub(super) fn get_or_build<E>(
         &self,
         set: &Arc<AreaSet>,
@@ -37,11 +29,11 @@ impl<T> Memo<T> {
         self.kept(set).get(make)
     }
 
-    /// Returns the entry of a set. While its value is built, calls for other sets do not wait.
+    /// Returns the entry of a set. Building its value does not block callers with other sets.
     fn kept(&self, set: &Arc<AreaSet>) -> Arc<LazyValue<T>> {
         let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sets.retain(|(known, _)| known.strong_count() > 0);
-        // The address is not used again while there is a weak pointer to it.
+        // An address is not reused while a weak pointer to it exists.
         if let Some((_, kept)) = sets.iter().find(|(known, _)| known.as_ptr() == Arc::as_ptr(set)) {
             return Arc::clone(kept);
         }
@@ -54,7 +46,6 @@ impl<T> Memo<T> {
     }
 }
 
-/// A value that is built at the first call.
 #[derive(Debug)]
 pub(super) struct LazyValue<T>(Mutex<Option<Arc<T>>>);
 
@@ -70,13 +61,10 @@ impl<T> LazyValue<T> {
         self.0.try_lock().ok()?.clone()
     }
 
-    /// Returns the value, which `make` builds at the first call. Concurrent callers wait.
-    ///
-    /// # Errors
-    ///
-    /// Those of `make`; the next call tries again.
+    /// Returns the value, which `make` builds on first use. Concurrent callers wait. Errors of `make` are returned and not
+    /// cached.
     pub(super) fn get<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
-        // After a panic in `make`, the value is simply not there.
+        // After a panic in `make`, the value is absent, not broken.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = &*kept {
             return Ok(Arc::clone(made));

@@ -1,11 +1,10 @@
-//! Formats write layers: the [`Format`] trait, its registry, and the formats that come with the service.
+//! Formats write layers: the [`Format`] trait, its registry, and the built-in formats.
 //!
 //! # Adding a format
 //!
-//! Implement [`Format`], add it to the registry (the service's own in `builtin`, an agency's with
-//! [`Builder::format`](crate::Builder::format)), and run the format suite (`siaga_conformance::format_suite!`) on it. The
-//! configuration key `formats.enabled` then enables it. `docs/adding-a-format.md` explains the steps. A [`template`] is
-//! a format without Rust.
+//! Implement [`Format`], register it (a built-in one in `builtin`, your own with [`Builder::format`](crate::Builder::format)),
+//! run the format suite on it (`siaga_conformance::format_suite!`), and enable it in the configuration key `formats.enabled`.
+//! `docs/adding-a-format.md` explains the steps. A [`template`] is a format without Rust.
 
 pub mod alerts;
 mod area_text;
@@ -40,43 +39,39 @@ use crate::model::{Layer, LayerKind, Timestamp};
 ///
 /// # Contract
 ///
-/// - **Pure.** The same layer and context give the same bytes. A format reads no clock and no configuration.
-/// - **Whole.** Every feature of the layer is written, unless the format's documentation says which ones it leaves out.
-///   If something cannot be written, that is an error, never a silently shorter document.
+/// - **Pure.** The same layer and context produce the same bytes. A format reads no clock and no configuration.
+/// - **Whole.** Every feature of the layer is written, unless documented otherwise. If something cannot be written, that is an
+///   error, never a silently shorter document.
 /// - **Safe.** Names are data: whatever characters they contain, the output is well-formed.
 pub trait Format: Any + Debug + Send + Sync {
-    /// Returns the name that clients select it by with `geoformat`, in lower-case letters and digits. No other format has it.
+    /// Returns the unique name for `geoformat`, in lower-case letters and digits.
     fn name(&self) -> &str;
 
-    /// Returns the kind of document that its output is, or is a part of. Clients select it with `format`.
+    /// Returns the kind of document that it writes, or writes a part of. Clients select it with `format`.
     fn container(&self) -> Container;
 
     /// Returns the media type of its responses, with parameters.
     fn media_type(&self) -> &str;
 
-    /// Returns further media types by which clients may request it in `Accept`, each without parameters.
-    ///
-    /// An example is the type of a document by itself that is sent within another.
+    /// Returns further media types for `Accept`, without parameters, for example that of a document sent within an envelope.
     fn also_accepted(&self) -> &[&str] {
         &[]
     }
 
-    /// Returns the format for its documents without the envelope, which clients request by that format's media type in
-    /// `Accept`. **Default: `None`**
-    ///
-    /// That format writes the same, and is in a container that has no envelope.
+    /// Returns the format for the same documents without the envelope, which clients request by its media type in `Accept`. Its
+    /// container must have no envelope. **Default: `None`**
     fn bare(&self) -> Option<Arc<dyn Format>> {
         None
     }
 
-    /// Returns a number that differs between formats of one type and name that write the same layer differently: cached
-    /// responses are told apart by it. **Default: 0**
+    /// Returns a number that distinguishes formats of the same type and name that write the same layer differently. Part of the
+    /// cache key. **Default: 0**
     fn version(&self) -> u64 {
         0
     }
 
-    /// Returns the format as it is now, if what it writes can change while the service runs. A response is written, and
-    /// cached, by the format that this returns, which does not change. **Default: `None`**
+    /// Returns an immutable snapshot, if its output can change while the service runs. Responses are written, and cached, by the
+    /// snapshot. **Default: `None`**
     fn current(&self) -> Option<Arc<dyn Format>> {
         None
     }
@@ -84,39 +79,35 @@ pub trait Format: Any + Debug + Send + Sync {
     /// Returns whether it can write layers of this kind.
     fn carries(&self, kind: LayerKind) -> bool;
 
-    /// Returns the format for a single entry of its documents, at the address that its documents give to the entry.
-    /// **Default: `None`**
+    /// Returns the format for single entries of its documents, at the entries' own addresses. **Default: `None`**
     fn entry_format(&self) -> Option<Arc<dyn Format>> {
         None
     }
 
-    /// Returns the format for its documents with the whole content of each entry within, which clients request by
-    /// `content=inline`. **Default: `None`**
+    /// Returns the format for its documents with the whole content of each entry, for `content=inline`. **Default: `None`**
     fn inline(&self) -> Option<Arc<dyn Format>> {
         None
     }
 
-    /// Returns the format that writes the texts of its documents in this language, if it has texts for people. **Default: `None`**
+    /// Returns the format with texts in this language, if it has texts for people. **Default: `None`**
     fn in_language(&self, code: &str) -> Option<Arc<dyn Format>> {
         let _ = code;
         None
     }
 
-    /// Returns the steps in which time alone changes what it writes for a layer; `None` if time does not change it.
-    ///
-    /// A response is cached until the step of its request ends, and [`EncodeContext::now`] is the beginning of the
-    /// step. The shortest step is a millisecond.
+    /// Returns the interval at which time alone changes its output for a layer; `None` if time does not change it. A response is
+    /// cached until the interval of its request ends, and [`EncodeContext::now`] is the start of the interval. At least a
+    /// millisecond.
     fn time_step(&self) -> Option<Duration>;
 
-    /// Returns how long after [`EncodeContext::now`] its documents expire, if they say so themselves. While the store
-    /// is unavailable, an expired document is no longer returned. **Default: `None`**
+    /// Returns how long after [`EncodeContext::now`] its documents expire, if they contain an expiry. An expired document is not
+    /// sent while the store is unavailable. **Default: `None`**
     fn expires_after(&self) -> Option<Duration> {
         None
     }
 
-    /// Returns a JSON Schema (2020-12) of what it writes for layers of this kind, for the description of the interface.
-    ///
-    /// **Default: a text for XML and `text/…`, otherwise anything that its media type allows**
+    /// Returns the JSON Schema (2020-12) of its output for layers of this kind, for the OpenAPI document. **Default: a string for
+    /// XML and `text/…`, otherwise anything that its media type allows**
     fn schema(&self, kind: LayerKind) -> Value {
         let _ = kind;
         let is_text = self.media_type().starts_with("text/") || self.media_type().contains("xml");
@@ -125,16 +116,16 @@ pub trait Format: Any + Debug + Send + Sync {
 
     /// Appends the layer to `out`.
     ///
-    /// Only called with layers it [`carries`](Self::carries), on a thread that it may block, and once for all concurrent
-    /// requests for the same. Also called at startup with a small layer, for an example in the description of the interface.
+    /// Only called with layers it [`carries`](Self::carries), on a thread that it may block, and once for all concurrent requests
+    /// for the same response. Also called at startup with a sample layer, for an example in the OpenAPI document.
     ///
     /// # Errors
     ///
-    /// If the layer cannot be written; `out` is then of no use.
+    /// If the layer cannot be written; the content of `out` is then unspecified.
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 }
 
-// No two enabled formats have the same name, but a format that only one route uses may have the name of an enabled one.
+// Names of enabled formats are unique, but a format used by a single route may have the name of an enabled one.
 impl PartialEq for dyn Format {
     fn eq(&self, other: &Self) -> bool {
         identity(self) == identity(other)
@@ -154,8 +145,7 @@ fn identity(format: &dyn Format) -> (TypeId, &str, u64) {
 }
 
 /// The kind of document that a format writes: the value of the query parameter `format`, in lower-case letters and digits.
-///
-/// Responses in [`Container::JSON`] have the envelope `{"statusCode":200,"result":…}`; all others have none.
+/// Responses in [`Container::JSON`] have the envelope `{"statusCode":200,"result":…}`; others have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Container(pub &'static str);
 
@@ -172,27 +162,26 @@ impl fmt::Display for Container {
     }
 }
 
-/// What a format may need to know besides the layer.
+/// The input of a format besides the layer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EncodeContext {
-    /// The time of the request, in the format's [steps](Format::time_step).
+    /// The time of the request, rounded down to the format's [interval](Format::time_step).
     pub now: Timestamp,
-    /// The zone in which times are written for people.
+    /// The zone for displayed times.
     pub time_zone: Tz,
-    /// The public base address of the service, without a slash at its end.
+    /// The public base address of the service, without a trailing slash.
     pub base_url: Arc<str>,
-    /// Why the layer says nothing about the place that was asked for, as a sentence in English: the service does not cover it. `None` if it
-    /// does.
+    /// An English sentence for layers of a place that the service does not cover; `None` if it does.
     pub not_covered: Option<Arc<str>>,
-    /// West, south, east and north of all loaded areas, in degrees: the bounding box of a document without features. `None` if there
-    /// are no areas. Only set for such a document.
+    /// West, south, east and north of all loaded areas in degrees: the bounding box of a document without features. Only set for
+    /// such a document.
     pub bounds: Option<[f64; 4]>,
     pub(crate) stop: CancelFlag,
 }
 
 impl EncodeContext {
-    /// Returns a context with these values.
+    /// Creates a context.
     pub fn new(now: Timestamp, time_zone: Tz, base_url: impl Into<Arc<str>>) -> Self {
         Self {
             now,
@@ -204,8 +193,8 @@ impl EncodeContext {
         }
     }
 
-    /// Fails once no request waits for the response any more. A format whose layers can be long calls this for each
-    /// feature, and returns the error. It costs about a nanosecond.
+    /// Fails once no request waits for the response any more. Formats for long layers call this for each feature, and return the
+    /// error. Costs about a nanosecond.
     ///
     /// # Errors
     ///
@@ -227,13 +216,13 @@ pub struct EncodeError {
 }
 
 impl EncodeError {
-    /// Returns the error of the format with this name, and its cause, which is logged and never sent to clients.
+    /// Creates the error of a format. The cause is logged and never sent to clients.
     pub fn new(format: &str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { format: format.to_owned(), source: source.into() }
     }
 }
 
-/// Returns the formats that come with the service, but for the page of alerts, which needs what all pages have in common.
+/// Returns the built-in formats, except the page of alerts, which depends on the layout of pages.
 #[must_use]
 pub(crate) fn builtin(
     topojson: topojson::Options,

@@ -6,11 +6,10 @@ use super::template::InvalidTemplate;
 use crate::model::LayerKind;
 use crate::schema::resources::describe;
 
-/// The enabled formats, in the order of the configuration, and the one for requests that name none.
+/// The enabled formats, in the order of the configuration, and the default.
 #[derive(Clone, Debug)]
 pub struct FormatRegistry {
     formats: Vec<Arc<dyn Format>>,
-    /// The formats of a resource that does not have all of them.
     offers: HashMap<LayerKind, Vec<Arc<dyn Format>>>,
     default: Arc<dyn Format>,
 }
@@ -25,45 +24,45 @@ pub enum InvalidFormats {
     /// An enabled format is not registered.
     #[error("siaga.formats.enabled: each must be one of [{}], not {name:?}", .known.join(", "))]
     Unknown {
-        /// The name in the configuration.
+        /// The configured name.
         name: String,
         /// The registered names.
         known: Vec<String>,
     },
-    /// No enabled format can write layers of some kind.
+    /// No enabled format can write layers of this kind.
     #[error("siaga.formats.enabled: none of [{}] can write {kind:?}", .enabled.join(", "))]
     NotCarried {
-        /// What cannot be written.
+        /// The kind.
         kind: LayerKind,
         /// The enabled names.
         enabled: Vec<String>,
     },
-    /// The default format is not among the enabled ones.
+    /// The default format is not enabled.
     #[error("siaga.formats.default must be one of the enabled [{}], not {name:?}", .enabled.join(", "))]
     DefaultNotEnabled {
-        /// The name in the configuration.
+        /// The configured name.
         name: String,
         /// The enabled names.
         enabled: Vec<String>,
     },
-    /// A resource has a configured format that is not enabled, or cannot write it.
+    /// A resource's format is not enabled, or cannot write it.
     #[error("siaga.formats.resources.{}: each must be one of [{}], not {name:?}", .kind.name(), .allowed.join(", "))]
     NotOffered {
         /// The resource.
         kind: LayerKind,
-        /// The name in the configuration.
+        /// The configured name.
         name: String,
-        /// The names of the enabled formats that can write it.
+        /// The enabled formats that can write it.
         allowed: Vec<String>,
     },
-    /// A format cannot be tried on a layer.
+    /// A format cannot write the layer of a trial.
     #[error("no format {name:?} can write {}; these can: [{}]", .kind.name(), .allowed.join(", "))]
     NotToTry {
         /// The kind of the layer.
         kind: LayerKind,
         /// The name of the format.
         name: String,
-        /// The names of the formats that can write it.
+        /// The formats that can write it.
         allowed: Vec<String>,
     },
     /// A resource has an empty list of formats.
@@ -71,17 +70,13 @@ pub enum InvalidFormats {
     NoneOffered {
         /// The resource.
         kind: LayerKind,
-        /// The names of the enabled formats that can write it.
+        /// The enabled formats that can write it.
         allowed: Vec<String>,
     },
 }
 
 impl FormatRegistry {
-    /// Selects `enabled` and `default` by name among the `known` formats. If two have the same name, the later one counts.
-    ///
-    /// # Errors
-    ///
-    /// If a name is not known, the default is not enabled, or no enabled format can write some kind of layer.
+    /// Selects `enabled` and `default` among the `known` formats. Of several with the same name, the last one wins.
     pub(crate) fn new(
         known: &[Arc<dyn Format>],
         enabled: &[String],
@@ -104,11 +99,6 @@ impl FormatRegistry {
         }
     }
 
-    /// Restricts the resource with layers of this kind to these formats, in this order.
-    ///
-    /// # Errors
-    ///
-    /// If there are none, or one is not among the enabled formats that can write it.
     pub(crate) fn offering(mut self, kind: LayerKind, names: &[String]) -> Result<Self, InvalidFormats> {
         let allowed: Vec<_> = self.supporting(kind).cloned().collect();
         let named = |allowed: &[Arc<dyn Format>]| allowed.iter().map(|of| of.name().to_owned()).collect();
@@ -125,8 +115,8 @@ impl FormatRegistry {
         Ok(self)
     }
 
-    /// Returns the formats that can write layers of a kind: first the one that the resource prefers, else the default, if it
-    /// is one of them, then the others in the order of the configuration.
+    /// Returns the formats that can write layers of a kind: first the preferred one of the resource, or the default, then the
+    /// others in the order of the configuration.
     pub(crate) fn supporting(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
         let offered = self.offers.get(&kind).unwrap_or(&self.formats);
         let preferred = describe(kind).preferred_format;

@@ -1,4 +1,4 @@
-//! Checks whether documents are well-formed, and names faults for those who write formats.
+//! Checks that documents are well-formed, for authors of formats.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 ///
 /// # Errors
 ///
-/// Says where the first fault is.
+/// The position of the first fault.
 pub fn json(document: &[u8]) -> Result<(), String> {
     serde_json::from_slice::<IgnoredAny>(document).map(drop).map_err(|error| error.to_string())
 }
@@ -17,7 +17,7 @@ pub fn json(document: &[u8]) -> Result<(), String> {
 ///
 /// # Errors
 ///
-/// Names the first fault.
+/// The first fault.
 pub fn xml(document: &[u8]) -> Result<(), String> {
     let mut reader = Reader::from_reader(document);
     reader.config_mut().check_end_names = true;
@@ -56,7 +56,6 @@ pub fn xml(document: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Fails with what is wrong with the attributes of an element.
 fn attributes(element: &BytesStart<'_>) -> Result<(), String> {
     for attribute in element.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;
@@ -67,7 +66,7 @@ fn attributes(element: &BytesStart<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether every XML parser knows an entity: a character, or one of XML's five.
+/// Returns whether every XML parser knows an entity: a character reference, or one of XML's five.
 fn is_known(name: &str) -> bool {
     name.starts_with('#') || matches!(name, "amp" | "lt" | "gt" | "quot" | "apos")
 }

@@ -1,5 +1,3 @@
-//! XML documents.
-
 use std::io;
 
 use chrono::FixedOffset;
@@ -10,16 +8,13 @@ use quick_xml::events::{BytesText, Event};
 use crate::formats::xml_text::allowed;
 use crate::model::Timestamp;
 
-/// Writes elements of text into a document.
 pub(super) type Xml<'a> = Writer<&'a mut Vec<u8>>;
 
-/// Writes `<name>text</name>`.
 pub(super) fn text(xml: &mut Xml<'_>, name: &str, text: &str) -> io::Result<()> {
     xml.create_element(name).write_text_content(BytesText::new(&allowed(text)))?;
     Ok(())
 }
 
-/// Writes `<name attribute="value" …>…</name>` with the content that `content` writes.
 pub(super) fn element<'a>(
     xml: &mut Xml<'a>,
     name: &str,
@@ -30,7 +25,6 @@ pub(super) fn element<'a>(
     Ok(())
 }
 
-/// Writes the `link` of an Atom document (RFC 4287 §4.2.7).
 pub(super) fn link(xml: &mut Xml<'_>, rel: &str, media_type: Option<&str>, address: &str) -> io::Result<()> {
     let media_type = media_type.map(|media_type| ("type", media_type));
     let attributes = [("rel", rel)].into_iter().chain(media_type).chain([("href", address)]);
@@ -38,7 +32,6 @@ pub(super) fn link(xml: &mut Xml<'_>, rel: &str, media_type: Option<&str>, addre
     Ok(())
 }
 
-/// Writes `<?xml version="1.0" encoding="UTF-8"?>`.
 pub(super) fn declaration(xml: &mut Xml<'_>) -> io::Result<()> {
     xml.write_event(Event::Decl(quick_xml::events::BytesDecl::new("1.0", Some("UTF-8"), None)))
 }
@@ -48,8 +41,7 @@ pub(super) fn forbidden_in_identifier(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, ',' | '<' | '&')
 }
 
-/// Returns the moment in the zone in a form that CAP and Atom both accept: `2016-12-19T22:41:35+07:00`. The offset of
-/// UTC is written `-00:00`, as CAP 1.2 §3.3.2 requires.
+/// Formats a time for CAP and Atom: `2016-12-19T22:41:35+07:00`. UTC is `-00:00`, as CAP 1.2 §3.3.2 requires.
 pub(super) fn date_time(moment: Timestamp, zone: Tz) -> String {
     let local = moment.to_utc().with_timezone(&zone).fixed_offset();
     let date_time = local.format("%Y-%m-%dT%H:%M:%S");

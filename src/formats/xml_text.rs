@@ -1,8 +1,6 @@
-//! Text for XML.
-
 use std::borrow::Cow;
 
-/// Returns the text with a replacement for the characters that no XML 1.0 document can contain (§2.2, `Char`).
+/// Replaces the characters that XML 1.0 documents cannot contain (§2.2, `Char`).
 pub(super) fn allowed(text: &str) -> Cow<'_, str> {
     let forbidden = |c: char| match c {
         '\t' | '\n' | '\r' => false,

@@ -6,22 +6,20 @@ use serde::{Serialize, Serializer};
 
 use super::{Attributes, Geometry, digits};
 
-/// The identifier of a local area: a whole number from 0 to 9223372036854775807.
-///
-/// Responses show it as a string (`"area_id":"5"`), except where the interface requires a number.
+/// The identifier of a local area: a whole number from 0 to 9223372036854775807. In responses a string (`"area_id":"5"`), except
+/// where the interface requires a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AreaId(u64);
 
-/// The error for a text or number that is not an [`AreaId`].
+/// A text or number is not an [`AreaId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 0 to {}", AreaId::MAX)]
 pub struct InvalidAreaId;
 
 impl AreaId {
-    /// The largest identifier: the largest number in a signed 64-bit database column.
+    /// The largest identifier: the maximum of a signed 64-bit database column.
     pub const MAX: u64 = i64::MAX as u64;
 
-    /// The area of the exercise ([`alerts::Exercise`](super::alerts::Exercise)).
     pub(crate) const EXERCISE: Self = Self(Self::MAX);
 
     /// Returns the identifier as a number.
@@ -42,7 +40,7 @@ impl TryFrom<u64> for AreaId {
 impl FromStr for AreaId {
     type Err = InvalidAreaId;
 
-    /// Reads decimal digits. A sign, whitespace or a fraction is an error.
+    /// Parses decimal digits. A sign, whitespace or a fraction is an error.
     fn from_str(text: &str) -> Result<Self, InvalidAreaId> {
         digits(text).ok_or(InvalidAreaId)?.try_into()
     }
@@ -67,43 +65,42 @@ pub struct Area {
     pub id: AreaId,
     /// Identifier of the geometry at the mapping agency.
     pub geom_id: String,
-    /// Name of the area, `RW 09`. It may be empty: real data has areas without a name.
+    /// Name, `RW 09`; may be empty, because real data has areas without a name.
     pub name: String,
-    /// Name of the area it lies in, `GROGOL`; may be empty.
+    /// Name of the containing area, `GROGOL`; may be empty.
     pub parent_name: String,
-    /// Name of the city it lies in, `JAKARTA BARAT`; may be empty.
+    /// Name of the city, `JAKARTA BARAT`; may be empty.
     pub city_name: String,
-    /// Code of the city that selects it, `jbd`; empty if no city does.
+    /// Code of the city that selects it, `jbd`; empty if none.
     pub city_code: String,
-    /// Code of the province it lies in (ISO 3166-2), `ID-JK`; empty if unknown.
+    /// Code of the province (ISO 3166-2), `ID-JK`; empty if unknown.
     pub region_code: String,
-    /// Further properties in the data set; `None` if there are none.
+    /// Further properties from the data set.
     pub attributes: Option<Attributes>,
-    /// Its geometry in WGS84 degrees: one or more polygons, outer rings counter-clockwise (RFC 7946 §3.1.6).
+    /// Geometry in WGS84 degrees: one or more polygons, outer rings counter-clockwise (RFC 7946 §3.1.6).
     pub outline: MultiPolygon<f64>,
 }
 
 impl Area {
-    /// Returns the geometry: a polygon if it is in one piece, otherwise a multipolygon.
+    /// Returns a polygon if the geometry is one piece, otherwise a multipolygon.
     #[must_use]
     pub fn geometry(&self) -> Geometry<'_> {
         Geometry::surface(&self.outline)
     }
 
-    /// Returns its district: the attribute `district_id`, if that is a text or a number.
     pub(super) fn district_id(&self) -> Option<Box<str>> {
         self.attributes.as_ref()?.district_id()
     }
 }
 
-/// An administrative region with its boundary: a province or a city.
+/// A province or city with its boundary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region {
-    /// The ISO 3166-2 code of a province, `ID-JK`, or the code of a city, `jbd`.
+    /// ISO 3166-2 code of a province, `ID-JK`, or code of a city, `jbd`.
     pub code: String,
     /// Name, `DKI Jakarta`.
     pub name: String,
-    /// Its boundary in WGS84 degrees, outer rings counter-clockwise.
+    /// Boundary in WGS84 degrees, outer rings counter-clockwise.
     pub outline: MultiPolygon<f64>,
 }
 

@@ -6,34 +6,28 @@ use geo::{Intersects, Rect};
 
 use super::{Area, AreaId, AreaSelector, BoundingBox, around_both, label, readable};
 
-/// All areas that a store serves, in the order of their identifiers.
-///
-/// A set never changes after it was created. Its parts are shared by reference, so a response with all areas copies
-/// none of them. The *position* of an area is its index in the order, from 0.
+/// All areas that a store serves, ordered by identifier. The *position* of an area is its index in this order. Immutable, and
+/// shared by reference, so a response with all areas copies none of them.
 #[derive(Debug, Default)]
 pub struct AreaSet {
     areas: Vec<Area>,
-    /// The box around each area, so that parts of the map are found without reading every position.
+    /// Bounding boxes, to find parts of the map without reading coordinates.
     bounds: Vec<Option<Rect<f64>>>,
-    /// A place inside each area for its label, found when it is first needed.
     labels: Vec<OnceLock<Option<[f64; 2]>>>,
-    /// The box around all areas.
     around: Option<Rect<f64>>,
-    /// The box around the areas of each city and of each province, by code.
     around_each: BTreeMap<String, Rect<f64>>,
-    /// The codes of the areas, each with the positions of the areas that have them, found when they are first needed.
+    /// The positions of the areas by their codes of city and province, computed on first use.
     codes: OnceLock<BTreeMap<(String, String), Vec<usize>>>,
-    /// The names of the cities, found when they are first needed.
     city_names: OnceLock<BTreeMap<String, String>>,
 }
 
-/// Two areas of one set have the same identifier.
+/// Two areas of a set have the same identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("area_id {0} occurs more than once")]
 pub struct DuplicateArea(pub AreaId);
 
 impl AreaSet {
-    /// Creates a set and sorts the areas.
+    /// Creates a set, and sorts the areas.
     ///
     /// # Errors
     ///
@@ -72,18 +66,14 @@ impl AreaSet {
     }
 
     /// Returns a place inside the area at a position, for its label, in steps of about 1 m; `None` if the area has no surface.
-    /// The first call for an area costs O(its positions), later ones O(1).
-    ///
-    /// # Panics
-    ///
-    /// If the position lies outside the set.
+    /// Costs O(coordinates of the area) on first use, then O(1).
+    /// Panics if the position is out of range.
     #[must_use]
     pub fn label(&self, position: usize) -> Option<[f64; 2]> {
         *self.labels[position].get_or_init(|| label(&self.areas[position].outline))
     }
 
-    /// Returns a box that contains all selected areas, in O(log n); `None` if there are none. It may be larger than necessary
-    /// if the selector has a city and a province.
+    /// Returns a box around all selected areas in O(log n). It may be too large if the selector has a city and a province.
     #[must_use]
     pub(crate) fn around(&self, selector: &AreaSelector) -> Option<Rect<f64>> {
         match selector.city.as_ref().or(selector.region.as_ref()) {
@@ -92,24 +82,19 @@ impl AreaSet {
         }
     }
 
-    /// Returns whether the area at a position touches a part of the map. Costs O(positions of the area) if its bounding box does,
-    /// else O(1).
-    ///
-    /// # Panics
-    ///
-    /// If the position lies outside the set.
+    /// Returns whether an area touches a part of the map. O(1), or O(coordinates of the area) if its bounding box touches it.
     #[must_use]
     pub(crate) fn touches(&self, position: usize, part: &BoundingBox) -> bool {
         part.touches_inside(self.areas[position].geometry(), self.bounds[position])
     }
 
-    /// Returns the position of an area, in O(log n).
+    /// Returns the position of an area in O(log n).
     #[must_use]
     pub fn position(&self, id: AreaId) -> Option<usize> {
         self.areas.binary_search_by_key(&id, |area| area.id).ok()
     }
 
-    /// Returns the codes of the city and the province of each area, each pair once; a code may be empty. Costs O(n log n) once.
+    /// Returns the distinct pairs of city code and province code, which may be empty. Costs O(n log n) on first use.
     pub(crate) fn codes(&self) -> impl Iterator<Item = &(String, String)> {
         self.by_codes().keys()
     }
@@ -127,27 +112,25 @@ impl AreaSet {
         })
     }
 
-    /// Returns the positions of the areas of each selected pair of codes.
     fn each_selected(&self, selector: &AreaSelector) -> impl Iterator<Item = &[usize]> {
         let all = self.by_codes().iter();
         all.filter(|((city, region), _)| selector.matches_codes(Some(city), Some(region)))
             .map(|(_, positions)| positions.as_slice())
     }
 
-    /// Returns whether an area has this code of a city.
     #[must_use]
     pub(crate) fn has_city(&self, code: &str) -> bool {
         self.codes().any(|(city, _)| city == code)
     }
 
-    /// Returns how many areas are selected. Costs O(cities), after O(n log n) once.
+    /// Costs O(cities), and O(n log n) on first use.
     #[must_use]
     pub(crate) fn count(&self, selector: &AreaSelector) -> usize {
         self.each_selected(selector).map(<[_]>::len).sum()
     }
 
-    /// Returns the positions of the selected areas, ascending; `None` if these are all areas. Costs O(cities + selected areas), after
-    /// O(n log n) once.
+    /// Returns the ascending positions of the selected areas; `None`: all areas. Costs O(cities + selected areas), and O(n log n)
+    /// on first use.
     #[must_use]
     pub(crate) fn selected(&self, selector: &AreaSelector) -> Option<Vec<usize>> {
         if selector.is_everything() {
@@ -158,23 +141,18 @@ impl AreaSet {
         Some(positions)
     }
 
-    /// Returns the positions of the areas whose bounding box meets a rectangle. Costs O(n), without reading their positions.
+    /// Returns the positions of the areas whose bounding box intersects a rectangle. Costs O(n).
     pub(crate) fn near(&self, part: Rect<f64>) -> impl Iterator<Item = usize> {
         let meets = move |bounds: &Option<Rect<f64>>| bounds.is_some_and(|bounds| bounds.intersects(&part));
         (0..self.bounds.len()).filter(move |position| meets(&self.bounds[*position]))
     }
 
-    /// Returns the box around the area at a position; `None` if it has no surface.
-    ///
-    /// # Panics
-    ///
-    /// If the position lies outside the set.
     #[must_use]
     pub(crate) fn bounds(&self, position: usize) -> Option<Rect<f64>> {
         self.bounds[position]
     }
 
-    /// Returns the names of the cities as people read them, by code. Costs O(n log n) once.
+    /// Returns the display names of the cities by code. Costs O(n log n) on first use.
     #[must_use]
     pub(crate) fn city_names(&self) -> &BTreeMap<String, String> {
         self.city_names.get_or_init(|| {
@@ -185,18 +163,18 @@ impl AreaSet {
         })
     }
 
-    /// Returns the areas in the order of their identifiers.
+    /// Returns the areas ordered by identifier.
     pub fn iter(&self) -> std::slice::Iter<'_, Area> {
         self.areas.iter()
     }
 
-    /// Returns how many areas there are.
+    /// Returns the number of areas.
     #[must_use]
     pub fn len(&self) -> usize {
         self.areas.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no areas.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.areas.is_empty()

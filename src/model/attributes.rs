@@ -5,17 +5,17 @@ use serde_json::value::RawValue;
 
 use super::{TEXT_OR_WHOLE, whole_number};
 
-/// Further properties of an area in a data set: a JSON object with at least one member, as the original text without
-/// whitespace between its parts.
+/// Further properties of an area from a data set: a JSON object with at least one member, as its original text without
+/// whitespace.
 #[derive(Clone)]
 pub struct Attributes(Box<RawValue>);
 
-/// The error for a text that is not [`Attributes`].
+/// A text is not a valid [`Attributes`] object.
 #[derive(Debug, thiserror::Error)]
 #[error("must be a JSON object with at least one member")]
 pub struct InvalidAttributes;
 
-/// The error for an attribute `district_id` that cannot be an identifier.
+/// An attribute `district_id` cannot be an identifier.
 #[derive(Debug, thiserror::Error)]
 #[error("district_id {}", TEXT_OR_WHOLE)]
 pub struct InvalidDistrict;
@@ -27,13 +27,11 @@ impl Attributes {
         self.0.get()
     }
 
-    /// Returns the member `district_id`: the number of the district, which clients of CogniCity read; `None` if it is neither a text
-    /// nor a number. Costs O(size).
+    /// Returns the district number that clients of CogniCity read; `None` if it is neither a text nor a number. Costs O(size).
     pub(crate) fn district_id(&self) -> Option<Box<str>> {
         district_id(self.district()?)
     }
 
-    /// Returns the member `district_id` as JSON.
     fn district(&self) -> Option<&str> {
         #[derive(Deserialize)]
         struct Members<'a> {
@@ -44,7 +42,7 @@ impl Attributes {
         members.district_id.map(RawValue::get)
     }
 
-    /// Checks that the member `district_id` is not a number with a fraction, whose last zeros are lost.
+    /// Checks that `district_id` is not a fraction, which would lose trailing zeros.
     ///
     /// # Errors
     ///
@@ -54,29 +52,27 @@ impl Attributes {
         if self.district().is_some_and(is_inexact) { Err(InvalidDistrict) } else { Ok(()) }
     }
 
-    /// Returns an object with these members in this order, each a JSON value as text; `None` if there are none.
+    /// Returns an object with these members in this order, whose values are JSON; `None` if there are none.
     pub(crate) fn from_members<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Self> {
         let members: Vec<String> = members.map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
         if members.is_empty() { None } else { format!("{{{}}}", members.join(",")).try_into().ok() }
     }
 }
 
-/// Returns the number of a district from its JSON: a text that is not empty, or a number, whole ones as digits.
+/// Returns a district number from its JSON: a text that is not empty, or a number, without a zero fraction.
 pub(crate) fn district_id(json: &str) -> Option<Box<str>> {
     if is_number(json) {
-        // Data of an earlier version can have a fraction.
+        // Data of earlier versions can have a fraction.
         return Some(whole_number(json).map_or_else(|| json.into(), Box::from));
     }
     let text: String = serde_json::from_str(json).ok()?;
     (!text.is_empty()).then(|| text.into())
 }
 
-/// Returns whether a JSON value is a number.
 fn is_number(json: &str) -> bool {
     json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
 }
 
-/// Returns a text as a JSON string.
 fn quoted(text: &str) -> serde_json::Value {
     text.into()
 }
@@ -90,7 +86,7 @@ impl TryFrom<String> for Attributes {
     }
 }
 
-/// Returns the JSON without whitespace between its parts. Numbers and texts stay as they are written.
+/// Removes whitespace between tokens. Numbers and strings stay unchanged.
 fn compact(json: &str) -> String {
     let (mut in_text, mut escaped) = (false, false);
     let stays = |&char: &char| {

@@ -4,7 +4,7 @@ use geo::{LineString, MultiPolygon};
 
 use super::Position;
 
-/// What a part of the base map is: the most important first.
+/// The most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum BasemapKind {
     Water,
@@ -18,7 +18,6 @@ pub(crate) enum BasemapKind {
     Place,
 }
 
-/// The form that parts of a kind have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BasemapShapeType {
     Lines,
@@ -27,7 +26,6 @@ pub(crate) enum BasemapShapeType {
 }
 
 impl BasemapKind {
-    /// Every kind.
     pub(crate) const ALL: [Self; 9] = [
         Self::Water,
         Self::River,
@@ -40,7 +38,6 @@ impl BasemapKind {
         Self::Place,
     ];
 
-    /// Returns its name in files and responses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Water => "water",
@@ -55,7 +52,6 @@ impl BasemapKind {
         }
     }
 
-    /// Returns the form of its parts.
     pub(crate) fn form(self) -> BasemapShapeType {
         match self {
             Self::Water | Self::Park => BasemapShapeType::Areas,
@@ -76,20 +72,17 @@ impl FromStr for BasemapKind {
     }
 }
 
-/// A part of the base map.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BasemapFeature {
     pub(crate) kind: BasemapKind,
-    /// Its name; empty if it has none.
     pub(crate) name: String,
     pub(crate) shape: BasemapShape,
 }
 
-/// Where a part of the base map lies.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BasemapShape {
     Lines(Vec<LineString<f64>>),
-    /// Polygons that need not be valid: they are only drawn.
+    /// Polygons may be invalid: they are only drawn.
     Areas(MultiPolygon<f64>),
     Point(Position),
 }

@@ -4,9 +4,8 @@ use geo::{Coord, Intersects, Rect};
 
 use super::Geometry;
 
-/// A part of the map between two meridians and two parallels, whose sides lie on ten-millionths of a degree, about 1 cm apart.
-///
-/// A box whose west is greater than its east crosses the 180th meridian (RFC 7946 §5.2).
+/// A part of the map between two meridians and two parallels, whose sides are multiples of 10⁻⁷ degrees, about 1 cm. A box with a
+/// west greater than its east crosses the 180th meridian (RFC 7946 §5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BoundingBox {
     west: i32,
@@ -15,29 +14,27 @@ pub struct BoundingBox {
     north: i32,
 }
 
-/// The sides of boxes lie on multiples of one degree divided by this. 180 degrees fit into 32 bits.
+/// Units per degree. 180 degrees fit into 32 bits.
 const UNITS: f64 = 1e7;
 
-/// How many units the sides of rounded boxes are apart: a hundredth of a degree, about 1.1 km.
+/// The grid of rounded boxes in units: 0.01°, about 1.1 km.
 const STEP: i32 = 100_000;
 
-/// By how much a box is larger than its sides, in degrees, about 0.1 mm: a side that was read from the coordinate of a point, and
-/// rounded in binary, does not leave the point out.
+/// Boxes are enlarged by this many degrees (about 0.1 mm), so that a side read from a point's coordinate and rounded in binary
+/// still contains the point.
 const SLACK: f64 = 1e-9;
 
-/// The 180th meridian in units.
+/// In units.
 const ANTIMERIDIAN: i32 = 1_800_000_000;
 
 impl BoundingBox {
-    /// Returns the smallest box that contains the one with these sides, west, south, east and north in degrees, and has its own sides
-    /// on hundredths of a degree, so that slightly different viewports are equal; `None` unless all are on the globe. South and
-    /// north may be in any order.
+    /// Returns the smallest box around these sides (west, south, east, north in degrees) on a grid of 0.01°, so that slightly
+    /// different viewports are equal; `None` if a side is off the globe. South and north may be in any order.
     #[must_use]
     pub(crate) fn around(sides: [f64; 4]) -> Option<Self> {
         Self::rounded(sides, STEP)
     }
 
-    /// Returns the box with these sides, as [`around`](Self::around) but for the rounding.
     #[must_use]
     pub(crate) fn exact(sides: [f64; 4]) -> Option<Self> {
         Self::rounded(sides, 1)
@@ -50,7 +47,7 @@ impl BoundingBox {
             return None;
         }
         let steps = UNITS / f64::from(step);
-        // A multiple of 0.01 is not exact in binary: without the tolerance, some would be moved outwards by one step.
+        // Multiples of 0.01 are inexact in binary: without the tolerance, some would move outwards by a step.
         let below = |degrees: f64| (degrees * steps + 1e-6).floor() as i32 * step;
         let above = |degrees: f64| (degrees * steps - 1e-6).ceil() as i32 * step;
         let (mut low, mut high) = (below(west), above(east));
@@ -61,18 +58,17 @@ impl BoundingBox {
         Some(Self { west: low, south: below(south.min(north)), east: high, north: above(south.max(north)) })
     }
 
-    /// Returns whether any point of a geometry lies in the box or on its sides. Costs O(positions).
+    /// Returns whether a geometry has a point in the box or on its sides. Costs O(positions).
     #[must_use]
     pub(crate) fn touches(&self, geometry: Geometry<'_>) -> bool {
         self.touches_inside(geometry, geometry.bounds())
     }
 
-    /// Returns the same for a geometry with these bounds.
     pub(super) fn touches_inside(&self, geometry: Geometry<'_>, bounds: Option<Rect<f64>>) -> bool {
         self.halves().any(|half| half.touches_plainly(geometry, bounds))
     }
 
-    /// Returns whether a geometry touches the box, which does not cross the 180th meridian.
+    /// The box must not cross the 180th meridian.
     fn touches_plainly(&self, geometry: Geometry<'_>, bounds: Option<Rect<f64>>) -> bool {
         let own = self.rect();
         let Some(around) = bounds.filter(|around| own.intersects(around)) else { return false };
@@ -86,23 +82,22 @@ impl BoundingBox {
             }
     }
 
-    /// Returns the part of the box in which something within `bounds` can lie: exactly that touches it which touches the whole
-    /// box. Returns `None` if `bounds` lies in the box, because everything touches it then.
+    /// Returns the part of the box that things within `bounds` can touch: they touch it exactly if they touch the box. `None` if
+    /// the box contains `bounds`, so that all of them touch it.
     #[must_use]
     pub(crate) fn narrowed(self, bounds: Rect<f64>) -> Option<Self> {
-        // Bounds that are not on the globe narrow nothing.
+        // Bounds off the globe narrow nothing.
         let (low, high) = (bounds.min(), bounds.max());
         let Some(around) = Self::around([low.x, low.y, high.x, high.y]) else { return Some(self) };
         let narrowed: Vec<_> = self.halves().filter_map(|half| half.common(&around)).collect();
         match *narrowed.as_slice() {
             [narrowed] => Some(narrowed).filter(|narrowed| *narrowed != around),
-            // Both halves of a box that crosses the 180th meridian.
             [first, second] => Some(Self { east: second.east, ..first }),
             _ => Some(self),
         }
     }
 
-    /// Returns the box, as two if it crosses the 180th meridian: first the one east of its west side.
+    /// Returns the box, or its eastern and western half if it crosses the 180th meridian.
     pub(crate) fn halves(&self) -> impl Iterator<Item = Self> + use<> {
         let crosses = self.west > self.east;
         let first = if crosses { Self { east: ANTIMERIDIAN, ..*self } } else { *self };
@@ -110,7 +105,6 @@ impl BoundingBox {
         [first].into_iter().chain(second)
     }
 
-    /// Returns what two boxes have in common that do not cross the 180th meridian; `None` if they do not touch.
     fn common(&self, other: &Self) -> Option<Self> {
         let common = Self {
             west: self.west.max(other.west),
@@ -121,7 +115,7 @@ impl BoundingBox {
         (common.west <= common.east && common.south <= common.north).then_some(common)
     }
 
-    /// Returns its west, south, east and north, in ten-millionths of a degree.
+    /// Returns west, south, east and north in 10⁻⁷ degrees.
     #[must_use]
     pub(crate) fn units(&self) -> [i32; 4] {
         [self.west, self.south, self.east, self.north]
@@ -137,7 +131,6 @@ impl BoundingBox {
 }
 
 impl fmt::Display for BoundingBox {
-    /// Writes the box as the parameter `bbox` has it: `106.7,-6.3,106.9,-6.1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [west, south, east, north] = self.units().map(|side| f64::from(side) / UNITS);
         write!(f, "{west},{south},{east},{north}")

@@ -6,25 +6,23 @@ use serde_json::value::RawValue;
 
 use super::{ReportKey, Timestamp};
 
-/// The identifier of a card: 7 to 36 characters, none of them a control character. Those longer than 14 are from
-/// installations that were taken over.
+/// The identifier of a card: 7 to 36 characters without control characters. More than 14 occur only in imported cards.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CardId(Box<str>);
 
-/// The error for a text that is not a [`CardId`].
+/// A text is not a [`CardId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be of {} to {longest} characters, none of them a control character", CardId::SHORTEST)]
 pub struct InvalidCardId {
-    /// The largest allowed number of characters.
+    /// The maximum number of characters.
     pub longest: usize,
 }
 
 impl CardId {
-    /// The fewest characters an identifier can have.
     pub(crate) const SHORTEST: usize = 7;
-    /// The most characters an identifier can have: those of a UUID.
+    /// The length of a UUID.
     pub(crate) const LONGEST: usize = 36;
-    /// How many characters the identifiers of new cards have. Each is one of 64, so that nobody can guess an identifier.
+    /// Each character is one of 64, so that identifiers cannot be guessed.
     pub(crate) const NEW_LENGTH: usize = 14;
 
     /// Returns the identifier as text.
@@ -63,7 +61,7 @@ pub struct CardHolder {
     pub username: String,
     /// The network the user came from.
     pub network: String,
-    /// The language the card is shown in.
+    /// The language of the card.
     pub language: String,
     /// Data that the network stores with the card, as JSON.
     pub network_data: Option<Box<RawValue>>,
@@ -72,24 +70,24 @@ pub struct CardHolder {
 /// A card, which permits one report.
 #[derive(Clone, Debug)]
 pub struct Card {
-    /// Its number. Cards are counted.
+    /// The sequence number.
     pub pkey: u64,
-    /// Identifies it.
+    /// The identifier.
     pub id: CardId,
     /// The user for whom it was created.
     pub holder: CardHolder,
-    /// The report that came from it. A card receives at most one.
+    /// The report made with the card, at most one.
     pub report: Option<ReportKey>,
-    /// When it was made. `None` in a data set, whose cards count from the moment at which they are stored.
+    /// When it was created. `None` in a data set: then the time of storing counts.
     pub created_at: Option<Timestamp>,
 }
 
-/// One upload of the image of a card.
+/// An upload of the photo of a card.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Upload {
     /// The card.
     pub card: CardId,
-    /// How many uploads of the card were refused before.
+    /// The number of the card's earlier uploads that were rejected.
     pub turn: u32,
 }
 

@@ -4,22 +4,21 @@ use geo::{InteriorPoint, Intersects, MultiPolygon};
 
 use super::{Outline, Places, Position, Region};
 
-/// A city with its boundary and an identifier that no other city has.
+/// A city with its boundary and a unique identifier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct City {
-    /// The code of the city if its boundary is part of the data set. Otherwise the codes of its province and of the city, and its
-    /// name, because several cities may have one code.
+    /// The code of the city if its boundary is in the data set; otherwise province code, city code and name, because cities may
+    /// share a code.
     pub id: String,
-    /// Its name; may be empty.
+    /// The name; may be empty.
     pub name: String,
-    /// The name of its province, or the code if the name is not known; may be empty.
+    /// The name of its province, or the code if the name is unknown; may be empty.
     pub province: String,
-    /// Its boundary in WGS84 degrees.
+    /// The boundary in WGS84 degrees.
     pub surface: MultiPolygon<f64>,
 }
 
 impl City {
-    /// Returns a city that has its own boundary.
     pub(super) fn with_boundary(city: &Region, places: &Places) -> Self {
         let inside = city.outline.interior_point().and_then(|inside| Position::new(inside.x(), inside.y()));
         let code = inside.and_then(|inside| places.locator().locate(inside).instance_region_code);
@@ -31,7 +30,6 @@ impl City {
         }
     }
 
-    /// Returns a city that is where its areas are.
     pub(super) fn from_areas(outline: &Outline, regions: &[Arc<Region>]) -> Self {
         let Outline { city_name, city_code, region_code, surface, .. } = outline;
         let parts = [region_code, city_code, city_name].into_iter().filter(|part| !part.is_empty());
@@ -44,7 +42,6 @@ impl City {
     }
 }
 
-/// Returns the name of the province with a code.
 fn name_of(code: &str, regions: &[Arc<Region>]) -> String {
     let region = regions.iter().find(|region| region.code == code);
     region.map_or_else(|| code.to_owned(), |region| region.name.clone())

@@ -5,9 +5,7 @@ use chrono::Utc;
 
 use super::Timestamp;
 
-/// A source of the time.
-///
-/// Everything that needs the time gets a clock when it is created, so that tests can set the time.
+/// A source of the time. Passed to everything that needs the time, so that tests can set it.
 pub trait Clock: fmt::Debug + Send + Sync + 'static {
     /// Returns the current time.
     fn now(&self) -> Timestamp;
@@ -23,12 +21,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is set, for tests.
+/// A clock for tests, which stands still until it is set.
 #[derive(Debug)]
 pub struct ManualClock(Mutex<Timestamp>);
 
 impl ManualClock {
-    /// Returns a clock that stands at `now`.
+    /// Creates a clock that shows `now`.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
         Self(Mutex::new(now))

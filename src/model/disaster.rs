@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::Hazards;
 
-/// What kind of disaster a report is about.
+/// The kind of disaster that a report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub enum DisasterType {
@@ -21,36 +21,35 @@ pub enum DisasterType {
     Wind,
     /// Volcano.
     Volcano,
-    /// Preparedness: not a disaster yet, but something to repair before one. Listed only on request.
+    /// Preparedness: something to repair before a disaster. Listed only on request.
     Prep,
-    /// A type that only this installation knows, from [`Disasters::also`].
+    /// A type defined by the installation ([`Disasters::also`]).
     Other(OtherDisaster),
 }
 
-/// The name of a disaster type that does not belong to the service: 1 to 24 lower-case letters, digits, `_` and `-`.
-///
-/// The name is stored inline, so that a [`DisasterType`] can be copied.
+/// The name of a disaster type defined by the installation: 1 to 24 lower-case letters, digits, `_` and `-`. Stored inline, so
+/// that [`DisasterType`] is `Copy`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OtherDisaster {
     /// Padded with zeros, which no name contains.
     name: [u8; Self::LONGEST],
 }
 
-/// The error for a text that cannot be the name of a [`DisasterType`].
+/// A text cannot be the name of a [`DisasterType`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {} lower-case letters, digits, _ and -", OtherDisaster::LONGEST)]
 pub struct InvalidDisasterType;
 
-/// The disaster types of an installation: those of the service, and those of its configuration.
+/// The disaster types of an installation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Disasters {
-    /// Further types, for reports of an installation that is taken over. **Default: none**
+    /// Further types, for reports of a previous installation. **Default: none**
     pub also: Vec<DisasterType>,
 }
 
 impl Disasters {
-    /// Returns every type: those of the country, then preparedness, then the further ones in the order of the configuration.
+    /// Returns all types: those of the country, preparedness, then the configured ones in their order.
     pub(crate) fn all(&self, hazards: &Hazards) -> Vec<DisasterType> {
         let mut all: Vec<_> = hazards.disasters().collect();
         for also in &self.also {
@@ -63,7 +62,7 @@ impl Disasters {
 }
 
 impl DisasterType {
-    /// The types that every installation knows.
+    /// The built-in types.
     pub const OWN: [Self; 7] =
         [Self::Flood, Self::Earthquake, Self::Fire, Self::Haze, Self::Wind, Self::Volcano, Self::Prep];
 
@@ -127,7 +126,7 @@ impl Serialize for DisasterType {
 impl FromStr for DisasterType {
     type Err = InvalidDisasterType;
 
-    /// Reads a name. The types that an installation knows are those of its country and of its configuration.
+    /// Accepts any valid name, whether or not the installation has the type.
     fn from_str(name: &str) -> Result<Self, InvalidDisasterType> {
         let own = Self::OWN.into_iter().find(|known| known.name() == name);
         own.or_else(|| OtherDisaster::new(name).map(Self::Other)).ok_or(InvalidDisasterType)

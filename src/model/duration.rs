@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserializer, Serializer};
 
-/// Returns the seconds of a duration, rounded up.
 pub(crate) fn whole_seconds(duration: Duration) -> u64 {
     duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }
@@ -15,7 +14,7 @@ pub(crate) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Re
     serializer.collect_str(&written(*duration))
 }
 
-/// Returns a duration as in the configuration, in the largest unit in which it is a whole number: `366d`, `90m`, `250ms`.
+/// Formats a duration in the largest unit in which it is a whole number: `366d`, `90m`, `250ms`.
 pub(crate) fn written(duration: Duration) -> String {
     const UNITS: [(&str, u128); 7] = [
         ("d", 86_400_000_000_000),

@@ -5,10 +5,8 @@ use serde::{Serialize, Serializer};
 use super::alerts::LogEntry;
 use super::{AreaId, Timestamp};
 
-/// How high the water is in an area.
-///
-/// The variants are ordered by severity, like their codes: an unknown level, which means "take care", ranks below a
-/// measured one.
+/// The height of the water in an area. Ordered like the codes: an unknown level, which means "take care", ranks below measured
+/// ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum FloodState {
@@ -22,16 +20,16 @@ pub enum FloodState {
     Severe,
 }
 
-/// The error for a number that is not the code of a [`FloodState`].
+/// A number is not the code of a [`FloodState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [1, 2, 3, 4]")]
 pub struct InvalidFloodState;
 
 impl FloodState {
-    /// Every state, lowest code first.
+    /// All states, lowest code first.
     pub const ALL: [Self; 4] = [Self::Unknown, Self::Minor, Self::Moderate, Self::Severe];
 
-    /// Returns the state for a depth of the water in centimetres: minor if under 70, moderate up to 150, severe above.
+    /// Returns the state for a depth: minor under 70 cm, moderate up to 150 cm, severe above.
     #[must_use]
     pub(crate) fn from_depth(centimetres: f64) -> Self {
         match centimetres {
@@ -47,7 +45,7 @@ impl FloodState {
         self as u8
     }
 
-    /// Returns the official colour of the state on maps, as CSS writes it.
+    /// Returns the official CSS colour of the state on maps.
     #[must_use]
     pub fn colour(self) -> &'static str {
         match self {
@@ -58,7 +56,7 @@ impl FloodState {
         }
     }
 
-    /// Returns the name of the severity, which is also its CAP 1.2 `severity`.
+    /// Returns the name, which is also the CAP 1.2 `severity`.
     #[must_use]
     pub fn severity(self) -> &'static str {
         match self {
@@ -81,7 +79,6 @@ impl TryFrom<u64> for FloodState {
 impl FromStr for FloodState {
     type Err = InvalidFloodState;
 
-    /// Reads the code as one digit.
     fn from_str(text: &str) -> Result<Self, InvalidFloodState> {
         match text.as_bytes() {
             [digit @ b'1'..=b'4'] => u64::from(digit - b'0').try_into(),
@@ -101,12 +98,11 @@ impl Serialize for FloodState {
 pub struct CurrentState {
     /// The state.
     pub state: FloodState,
-    /// When it was last set, confirmed or restored: the time of the entry of the log that it comes from.
+    /// When it was last set, confirmed or restored: the time of its log entry.
     pub last_updated: Timestamp,
-    /// When the flood began: the first entry after the area was last dry. `None` if it was not read, for a moment in the past.
+    /// When the flood began: the first entry after the area was last dry. `None` if not read, for times in the past.
     pub flooded_since: Option<Timestamp>,
-    /// When somebody last set or confirmed the state. Undoing a later change restores it. `None` if it was not read, for a
-    /// moment in the past.
+    /// When it was last set or confirmed. Undoing a later change restores it. `None` if not read, for times in the past.
     pub confirmed: Option<Timestamp>,
 }
 
@@ -117,9 +113,9 @@ pub enum FloodStatus {
     Flooded(CurrentState),
     /// It has no state.
     Dry {
-        /// When the last entry of its log was made; `None` if it has none, or if that was not read, for a moment in the past.
+        /// The time of the last log entry; `None` without entries, or if not read, for times in the past.
         cleared: Option<Timestamp>,
-        /// When its last flood was over; `None` if it was never flooded, or if that was not read.
+        /// When the last flood was over; `None` if the area was never flooded, or if not read.
         over_since: Option<Timestamp>,
     },
 }
@@ -134,7 +130,7 @@ impl FloodStatus {
         LogEntry::following(change, change.at, None).status()
     }
 
-    /// Returns the state; `None` if there is none.
+    /// Returns the state, if any.
     #[must_use]
     pub fn current(&self) -> Option<CurrentState> {
         match self {
@@ -152,7 +148,7 @@ impl FloodStatus {
         }
     }
 
-    /// Returns the time of the newest entry of the area's log.
+    /// Returns the time of the newest log entry.
     #[must_use]
     pub fn last_changed(&self) -> Option<Timestamp> {
         match self {
@@ -162,49 +158,48 @@ impl FloodStatus {
     }
 }
 
-/// Who made a change.
+/// The author of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
     /// The subject of the credential: the name of an API key or the `sub` of a token.
     pub subject: String,
-    /// The user for whom the caller says it acts, as sent; nothing verifies it.
+    /// The user on whose behalf the caller claims to act; unverified.
     pub username: Option<String>,
 }
 
 impl Actor {
-    /// Returns how pages for officers name the actor: the user, if the caller named one.
     pub(crate) fn name(&self) -> &str {
         self.username.as_ref().unwrap_or(&self.subject)
     }
 }
 
-/// A change of the state of one area.
+/// A change of the state of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateChange {
-    /// The new state; `None` if the state was cleared.
+    /// The new state; `None`: cleared.
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,
 }
 
-/// An entry of the log: a change of the state of one area.
+/// A log entry: a change of the state of an area.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FloodChange {
     /// The area.
     pub area: AreaId,
-    /// The new state; `None` if the state was cleared.
+    /// The new state; `None`: cleared.
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,
-    /// When the store received it, by the clock of the server that wrote it: before [`at`](Self::at) if the area already had an
-    /// entry of a clock that was ahead.
+    /// When the store received it, by the writing server's clock. Before [`at`](Self::at) if an earlier entry came from a clock
+    /// that was ahead.
     pub received: Timestamp,
-    /// Who made it.
+    /// The author.
     pub by: Actor,
 }
 
 impl FloodChange {
-    /// Returns the change itself, without the area and who made it.
+    /// Returns the change without area and author.
     #[must_use]
     pub fn change(&self) -> StateChange {
         StateChange { state: self.state, at: self.at }

@@ -1,4 +1,4 @@
-//! Orders for many areas, and the batches of changes that they make.
+//! Batch requests, which change many areas at once, and the resulting batches.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use super::{Actor, AreaId, FloodChange, FloodState, Timestamp, digits};
 
-/// The number of a batch, from 1. Later batches have larger numbers.
+/// The number of a batch, from 1, ascending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BatchNumber(u64);
 
-/// The error for a text or a number that is not a [`BatchNumber`].
+/// A text or number is not a [`BatchNumber`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", BatchNumber::MAX)]
 pub struct InvalidBatchNumber;
 
 impl BatchNumber {
-    /// The largest number: the largest in a signed 64-bit database column.
+    /// The maximum of a signed 64-bit database column.
     pub const MAX: u64 = i64::MAX as u64;
 
     /// Returns the number.
@@ -27,7 +27,6 @@ impl BatchNumber {
         self.0
     }
 
-    /// Returns the number of the batch after the newest one.
     pub(crate) fn after(newest: Option<Self>) -> Self {
         Self(newest.map_or(1, |newest| newest.0 + 1))
     }
@@ -44,7 +43,6 @@ impl TryFrom<u64> for BatchNumber {
 impl FromStr for BatchNumber {
     type Err = InvalidBatchNumber;
 
-    /// Reads decimal digits.
     fn from_str(text: &str) -> Result<Self, InvalidBatchNumber> {
         digits(text).ok_or(InvalidBatchNumber)?.try_into()
     }
@@ -56,82 +54,82 @@ impl fmt::Display for BatchNumber {
     }
 }
 
-/// An order that changes many areas at once: all of them, or none.
+/// A request to change many areas at once: all of them, or none.
 #[derive(Clone, Debug)]
 pub struct BatchRequest {
-    /// What to change.
+    /// The changes.
     pub changes: BatchOperation,
-    /// Who gives the order.
+    /// The author.
     pub by: Actor,
     /// A note for the log.
     pub note: Option<String>,
-    /// Identifies the request, so that repeating it changes nothing.
+    /// The idempotency key: repeating the request changes nothing.
     pub request: Option<RequestKey>,
-    /// Whether to return what the order would do, and change nothing.
+    /// Whether to return the outcome without changing anything.
     pub preview: bool,
 }
 
-/// What an order changes.
+/// The changes of a batch request.
 #[derive(Clone, Debug)]
 pub enum BatchOperation {
-    /// Sets or clears the states of areas, each of which is named once.
+    /// Sets or clears the states of areas, each listed once.
     Set(Vec<BatchItem>),
-    /// Sets the states that the areas of a batch had before it.
+    /// Restores the states before a batch.
     Undo(BatchNumber),
 }
 
-/// The order for one area.
+/// The change of one area.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchItem {
     /// The area.
     pub area: AreaId,
-    /// The state it gets; `None` clears it.
+    /// The new state; `None` clears it.
     pub state: Option<FloodState>,
-    /// The state it must have.
+    /// The precondition.
     pub after: Condition,
 }
 
-/// The state that an area must have for an order to be carried out.
+/// The state that an area must have for a batch request to succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// Any state.
     Any,
-    /// None: it is dry.
+    /// No state: it is dry.
     Dry,
     /// The state that was set at this time.
     SetAt(Timestamp),
 }
 
-/// Identifies a request among those of a credential's subject.
+/// Identifies a request among those of the same credential subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestKey {
-    /// The number that the client chose: a UUID.
+    /// The UUID chosen by the client.
     pub id: u128,
-    /// A digest of what was requested: another request must not have the same number.
+    /// A digest of the request: different requests must not share an `id`.
     pub digest: [u8; 32],
 }
 
-/// The changes that an order has made, all at the same time.
+/// The changes made by a batch request, all at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FloodBatch {
-    /// Its number.
+    /// The number.
     pub number: BatchNumber,
     /// When the changes took effect.
     pub at: Timestamp,
-    /// Who gave the order.
+    /// The author.
     pub by: Actor,
     /// The note for the log.
     pub note: Option<String>,
     /// The batch that it undoes.
     pub undoes: Option<BatchNumber>,
-    /// The request that gave the order.
+    /// The idempotency key of the request.
     pub request: Option<RequestKey>,
-    /// The areas and their new states, by `area_id`.
+    /// The areas and their new states, ordered by `area_id`.
     pub changes: Vec<(AreaId, Option<FloodState>)>,
 }
 
 impl FloodBatch {
-    /// Returns the entries of the log, which the store received at a time.
+    /// Returns the log entries, received by the store at this time.
     pub fn entries(&self, received: Timestamp) -> impl Iterator<Item = FloodChange> {
         self.changes.iter().map(move |&(area, state)| FloodChange {
             area,
@@ -142,7 +140,7 @@ impl FloodBatch {
         })
     }
 
-    /// Returns whether an entry of the log is of this batch. An area has one entry at each time.
+    /// Returns whether a log entry belongs to this batch. An area has one entry per time.
     #[must_use]
     pub fn has(&self, area: AreaId, at: Timestamp) -> bool {
         self.at == at && self.position(area).is_some()
@@ -153,60 +151,56 @@ impl FloodBatch {
     }
 }
 
-/// An entry of the log, with the batch it belongs to.
+/// A log entry with its batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedChange {
     /// The change.
     pub change: FloodChange,
-    /// The batch; `None` if the change was ordered alone.
+    /// The batch; `None` for single changes.
     pub batch: Option<BatchNumber>,
     /// The note of the batch.
     pub note: Option<String>,
 }
 
-/// What became of an order.
+/// The outcome of a batch request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BatchOutcome {
-    /// The order was carried out, now or when the same request came first; or it would be, if it is a preview.
+    /// The request succeeded, now or when it was first sent; or would succeed, for a preview.
     Done {
-        /// The changes. The number of a preview means nothing.
+        /// The changes. For previews, `number` is unset.
         batch: Arc<FloodBatch>,
-        /// The areas of the undone batch that have changed since, and so were left alone.
+        /// The areas of the undone batch that have changed since, and were left unchanged.
         left: Vec<AreaId>,
     },
     /// These areas do not exist. Nothing was changed.
     NoSuchAreas(Vec<AreaId>),
-    /// These areas have other states than the order depends on, with their newest entry. Nothing was changed.
+    /// These areas violate their preconditions; with their newest entry. Nothing was changed.
     Conflicts(Vec<(AreaId, Option<FloodChange>)>),
-    /// There is no such batch to undo.
+    /// The batch to undo does not exist.
     NoSuchBatch,
     /// The batch is too old to be undone.
     TooOld,
-    /// Another request with the same number was carried out.
+    /// A different request with the same key succeeded before.
     OtherRequest,
 }
 
-/// What a store knows about an order, read while no other change is made.
+/// The stored data that a batch request depends on, read under the write lock.
 #[derive(Debug, Default)]
 pub(crate) struct BatchContext {
-    /// The number of the newest batch.
     pub(crate) newest_batch: Option<BatchNumber>,
-    /// The areas of the order that exist, each with its last two entries, newest first.
+    /// The existing areas of the request, each with its last two entries, newest first.
     pub(crate) areas: HashMap<AreaId, [Option<FloodChange>; 2]>,
-    /// The batch of the same subject's request with the same number, made within [`REPEATABLE`].
+    /// The batch of the subject's request with the same `id`, made within [`REPEATABLE`].
     pub(crate) repeated: Option<Arc<FloodBatch>>,
-    /// The batch to be undone.
     pub(crate) undone: Option<Arc<FloodBatch>>,
     /// The batch that has undone it.
     pub(crate) undo: Option<Arc<FloodBatch>>,
 }
 
-/// What to do about an order.
 #[derive(Debug)]
 pub(crate) enum BatchDecision {
-    /// Store the batch and its entries.
+    /// Store the batch and its entries. The areas are those left unchanged.
     Make(Arc<FloodBatch>, Vec<AreaId>),
-    /// Store nothing.
     Return(BatchOutcome),
 }
 
@@ -216,7 +210,6 @@ pub const REPEATABLE: Duration = Duration::from_hours(24);
 pub const UNDOABLE: Duration = Duration::from_hours(24);
 
 impl BatchRequest {
-    /// Decides what to do about the order.
     pub(crate) fn decide(&self, known: &BatchContext, now: Timestamp) -> BatchDecision {
         if let (Some(first), Some(request)) = (&known.repeated, self.request) {
             let is_same = first.request == Some(request);
@@ -258,20 +251,18 @@ impl BatchRequest {
 }
 
 impl BatchContext {
-    /// Returns when changes that are made now take effect: at least 1 ms after the previous change of each of their areas.
+    /// Changes take effect at least 1 ms after the previous change of each of their areas.
     fn moment(&self, changes: &[(AreaId, Option<FloodState>)], now: Timestamp) -> Timestamp {
         let newest = changes.iter().filter_map(|(area, _)| self.areas.get(area)?[0].as_ref());
         newest.map(|newest| newest.at.after(Duration::from_millis(1))).fold(now, Timestamp::max)
     }
 
-    /// Returns the outcome of an order that was carried out before.
     fn done(&self, batch: &Arc<FloodBatch>) -> BatchOutcome {
         let undone = self.undone.iter().flat_map(|undone| &undone.changes).map(|(area, _)| *area);
         let left = undone.filter(|area| batch.position(*area).is_none());
         BatchOutcome::Done { batch: Arc::clone(batch), left: left.collect() }
     }
 
-    /// Returns the ordered states, by `area_id`.
     fn settable(&self, orders: &[BatchItem]) -> Result<Vec<(AreaId, Option<FloodState>)>, BatchOutcome> {
         let mut orders = orders.to_vec();
         orders.sort_unstable_by_key(|order| order.area);
@@ -296,7 +287,6 @@ impl BatchContext {
         Ok(orders.into_iter().map(|order| (order.area, order.state)).collect())
     }
 
-    /// Returns the states before a batch, and the areas that have changed since.
     fn before(&self, batch: &FloodBatch) -> (Vec<(AreaId, Option<FloodState>)>, Vec<AreaId>) {
         let (mut changes, mut left) = (Vec::new(), Vec::new());
         for (area, _) in &batch.changes {

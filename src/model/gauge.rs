@@ -3,17 +3,17 @@ use super::{Position, Timestamp};
 /// A place where the water level is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gauge {
-    /// Identifies it, `TMA00001`.
+    /// The identifier, `TMA00001`.
     pub id: String,
-    /// Its name, `Bendung Katulampa`.
+    /// The name, `Bendung Katulampa`.
     pub name: String,
-    /// The province that lists it, which need not be the one in which it lies.
+    /// The province that lists it, which can differ from the one it lies in.
     pub region_code: Option<String>,
-    /// Where it is.
+    /// The place.
     pub location: Position,
 }
 
-/// How alarming a level is.
+/// The alert level of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum AlertLevel {
@@ -27,13 +27,13 @@ pub enum AlertLevel {
     Normal,
 }
 
-/// The error for a number that is not an [`AlertLevel`].
+/// A number is not an [`AlertLevel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [1, 2, 3, 4]")]
 pub struct InvalidAlertLevel;
 
 impl AlertLevel {
-    /// Every level, the worst first.
+    /// All levels, worst first.
     pub const ALL: [Self; 4] = [Self::Critical, Self::Alert, Self::Watch, Self::Normal];
 
     /// Returns the number, 1 to 4.
@@ -66,12 +66,12 @@ impl TryFrom<u64> for AlertLevel {
 /// A reading of a gauge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// When it was read. A gauge has one reading for each time.
+    /// When it was read; unique within a gauge.
     pub observed_at: Timestamp,
     /// The water level in centimetres; negative below the gauge's zero.
     pub level: f64,
-    /// How alarming that is.
+    /// The alert level.
     pub alert: AlertLevel,
-    /// The agency's name for that.
+    /// The agency's name of the level.
     pub label: Box<str>,
 }

@@ -5,7 +5,7 @@ use geo::{Coord, LineString, Polygon};
 use super::lists::array;
 use super::{Geometry, numbers};
 
-/// Appends a geometry as GeoJSON (§3.1).
+/// Appends a geometry object (§3.1).
 pub(crate) fn geometry(geometry: Geometry<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(br#"{"type":""#);
     out.extend_from_slice(geometry.type_name().as_bytes());

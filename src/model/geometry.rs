@@ -1,6 +1,6 @@
 use geo::{Coord, LineString, MultiPolygon, Polygon, Rect};
 
-/// The geometry of a feature, borrowed from where it is stored. Coordinates are WGS84 degrees, longitude first.
+/// The geometry of a feature, borrowed. Coordinates are WGS84 degrees, longitude first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Geometry<'a> {
@@ -15,7 +15,7 @@ pub enum Geometry<'a> {
 }
 
 impl<'a> Geometry<'a> {
-    /// Returns a surface: a polygon if it is in one piece, otherwise a multipolygon.
+    /// Returns a polygon if the surface is one piece, otherwise a multipolygon.
     #[must_use]
     pub fn surface(outline: &'a MultiPolygon<f64>) -> Self {
         match outline.0.as_slice() {
@@ -24,7 +24,7 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// Returns the box around it; `None` if it has no position. Costs O(positions).
+    /// Returns the bounding box; `None` without positions. Costs O(positions).
     #[must_use]
     pub fn bounds(&self) -> Option<Rect<f64>> {
         // Holes lie within the outer ring.
@@ -37,7 +37,7 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// Returns how many positions it has in its lines and rings. Costs O(rings).
+    /// Returns the number of positions in lines and rings. Costs O(rings).
     #[must_use]
     pub fn positions(&self) -> usize {
         let of = |polygon: &Polygon<f64>| {
@@ -52,7 +52,7 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// Returns the name of the type in GeoJSON and TopoJSON.
+    /// Returns the type name in GeoJSON and TopoJSON.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {
@@ -64,7 +64,6 @@ impl<'a> Geometry<'a> {
     }
 }
 
-/// Returns the box around two boxes.
 pub(crate) fn around_both(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
     let (low, high) = (a.min(), a.max());
     Rect::new(
@@ -73,7 +72,7 @@ pub(crate) fn around_both(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
     )
 }
 
-/// Returns the box around a line, without a branch for each position, because such branches cannot be predicted.
+/// Without a branch per position, because such branches are unpredictable.
 fn around_line(line: &LineString<f64>) -> Option<Rect<f64>> {
     let first = *line.0.first()?;
     let (low, high) = line.0.iter().fold((first, first), |(low, high), at| {

@@ -1,8 +1,8 @@
-//! Queries on the log of flood changes, about a period.
+//! Queries on the log of flood changes in a period.
 //!
-//! A state is *in effect* from the moment it was set until the next change of its area. If it was replaced at the same moment,
-//! it never was in effect. Both functions read the logs of areas, each in the order of its times. They can read the whole log,
-//! or only its part for the period: the change in effect when the period begins, and those until its end.
+//! A state is *in effect* from its time until the next change of its area; if that has the same time, it never was. The logs are
+//! one per area, each ordered by time, and need only cover the period: the change in effect at its start, and those until its
+//! end.
 
 use serde::{Serialize, Serializer};
 
@@ -15,7 +15,7 @@ pub struct ArchiveRecord {
     pub area_id: AreaId,
     /// When that state first took effect, possibly before the period.
     pub last_updated: Timestamp,
-    /// The highest state in effect at any moment of the period.
+    /// The highest state in effect during the period.
     pub max_state: FloodState,
 }
 
@@ -24,7 +24,7 @@ pub struct ArchiveRecord {
 pub struct SeriesPoint {
     /// The hour.
     pub ts: Timestamp,
-    /// The number, shown as a string.
+    /// The number, serialized as a string.
     #[serde(serialize_with = "as_text")]
     pub count: u64,
 }
@@ -35,10 +35,7 @@ fn as_text<S: Serializer>(count: &u64, serializer: S) -> Result<S::Ok, S::Error>
     serializer.collect_str(count)
 }
 
-/// Returns each area's highest state in effect during the period, in the order of the logs. Areas without a state are
-/// left out.
-///
-/// Costs O(entries).
+/// Returns each area's highest state in effect during the period, in the order of the logs, without dry areas. Costs O(entries).
 pub fn archive<L>(logs: impl IntoIterator<Item = (AreaId, L)>, period: &Period) -> Vec<ArchiveRecord>
 where
     L: IntoIterator<Item = StateChange>,
@@ -58,7 +55,6 @@ fn highest(log: impl IntoIterator<Item = StateChange>, period: &Period) -> Optio
     area.finish()
 }
 
-/// A state, and from when on it was in effect.
 #[derive(Clone, Copy)]
 struct InEffect {
     state: FloodState,
@@ -66,13 +62,11 @@ struct InEffect {
 }
 
 impl InEffect {
-    /// Returns what is in effect after a change; `None` if it clears the area.
     fn after(change: StateChange) -> Option<Self> {
         change.state.map(|state| Self { state, from: change.at })
     }
 }
 
-/// The highest state of one area so far, and its current one.
 #[derive(Default)]
 struct Highest {
     highest: Option<InEffect>,
@@ -80,7 +74,7 @@ struct Highest {
 }
 
 impl Highest {
-    /// Sets the current state. The state before it counts if it was in effect at some moment of the period.
+    /// Sets the current state. The previous one counts if it was in effect during the period.
     fn replace(&mut self, change: StateChange, start: Timestamp) {
         if self.current.is_some_and(|current| change.at > current.from.max(start)) {
             self.count_current();
@@ -101,9 +95,7 @@ impl Highest {
     }
 }
 
-/// Returns for each whole hour of the period how many areas had a state in effect at that moment.
-///
-/// Costs O(entries · log hours + hours).
+/// Returns the number of areas with a state in effect at each whole hour of the period. Costs O(entries · log hours + hours).
 pub fn series<L>(logs: impl IntoIterator<Item = L>, period: &Period) -> Vec<SeriesPoint>
 where
     L: IntoIterator<Item = StateChange>,
@@ -112,7 +104,6 @@ where
     for log in logs {
         let mut flooded = false;
         for change in log {
-            // The first hour at which the change is in effect.
             let first = steps.partition_point(|step| step.hour < change.at);
             let Some(step) = steps.get_mut(first) else { break };
             match (flooded, change.state.is_some()) {
@@ -131,7 +122,6 @@ where
     points.collect()
 }
 
-/// How many areas became flooded since the hour before, and how many are no longer flooded.
 struct Step {
     hour: Timestamp,
     more: u64,
@@ -147,12 +137,10 @@ mod tests {
 
     use super::*;
 
-    /// Returns a time some minutes after an hour.
     fn minute(minute: i64) -> Timestamp {
         Utc.timestamp_opt(1_700_002_800 + 60 * minute, 0).unwrap().into()
     }
 
-    /// A change of an area.
     type Entry = (AreaId, StateChange);
 
     fn change(area: u64, state: Option<u64>, at: i64) -> Entry {
@@ -176,7 +164,7 @@ mod tests {
         Period::new(minute(start), minute(end), Duration::from_hours(8784)).unwrap()
     }
 
-    /// Returns the state in effect at a moment, by definition: that of the last entry up to it.
+    /// The definition: the state of the last entry up to a time.
     fn in_effect(log: &[Entry], area: AreaId, at: Timestamp) -> Option<InEffect> {
         area_changes(log, area).filter(|change| change.at <= at).last().and_then(InEffect::after)
     }

@@ -1,4 +1,4 @@
-//! The rules for the `image_url` of a report.
+//! Rules for the `image_url` of a report.
 
 use std::fmt;
 
@@ -8,48 +8,40 @@ use url::Url;
 
 use super::{CardId, Report};
 
-/// What the address of an image on the web must be, in words.
+/// Describes the valid addresses of images, for error texts.
 pub const WEB_ADDRESS: &str =
     "an http or https address of at most 2048 characters without control characters, user name and password";
 
-/// The longest address, in characters.
+/// In characters.
 pub(crate) const LONGEST_WEB_ADDRESS: usize = 2048;
 
-/// Returns whether a text is [`WEB_ADDRESS`]. Other schemes, such as `javascript:` and `data:`, could make browsers run
-/// or open something.
+/// Returns whether a text is [`WEB_ADDRESS`]. Other schemes, such as `javascript:` and `data:`, could run code or open something.
 #[must_use]
 pub fn is_web_address(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };
     let on_the_web = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-    // The parser would take a later part for the host.
+    // The parser would take a later part as the host.
     let names_a_host = rest.chars().next().is_some_and(|first| !"/\\?# ".contains(first));
     let fits = text.chars().count() <= LONGEST_WEB_ADDRESS && !text.contains(char::is_control);
     let names_nobody = |url: Url| url.username().is_empty() && url.password().is_none();
     on_the_web && names_a_host && fits && Url::parse(text).is_ok_and(names_nobody)
 }
 
-/// The suffix of the name of a photo.
 pub(crate) const PHOTO: &str = ".jpg";
 
-/// Returns whether a text is the name of a photo that this service publishes: `<card>.jpg`, of letters, digits, `-`,
-/// `_` and `=`.
-///
-/// Stores and data sets contain this name, because the address of photos can change. A [web address](is_web_address) is
-/// never such a name.
+/// Returns whether a text is the name of a photo published by this service: `<card>.jpg` with letters, digits, `-`, `_` and `=`.
+/// Stores and data sets contain names, because the address of photos can change. No [web address](is_web_address) is a name.
 #[must_use]
 pub fn is_photo_name(text: &str) -> bool {
     let card = text.strip_suffix(PHOTO).unwrap_or_default();
     !card.is_empty() && card.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte))
 }
 
-/// Every character except those that identifiers consist of here.
+/// All characters that card identifiers can have, except letters, digits, `-` and `_`.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Returns a card's part of a name: its identifier, in which any byte except letters, digits, `-` and `_` is written as
-/// `=` and two hexadecimal digits.
-///
-/// A data set can contain cards with any identifier. No identifier leads to another folder, and no two have the same
-/// name.
+/// Returns the card's part of file names: its identifier, with other bytes than letters, digits, `-` and `_` as `=` and two
+/// hexadecimal digits. Injective, and safe as a path segment, because a data set can contain cards with any identifier.
 pub(crate) fn card_part(card: &CardId) -> String {
     utf8_percent_encode(card.as_str(), ESCAPED).to_string().replace('%', "=")
 }
@@ -60,17 +52,16 @@ pub fn photo_name(card: &CardId) -> String {
     card_part(card) + PHOTO
 }
 
-/// Returns the name of the photo that a report of this card shows; `None` if it shows none, or one from elsewhere.
+/// Returns the name of the report's photo, if this service has it.
 pub(crate) fn shown_photo(report: &Report) -> Option<&str> {
     report.content.image_url.as_deref().filter(|url| is_photo_name(url))
 }
 
-/// An `image_url` for responses: the name of a photo gets the address before it, anything else stays unchanged.
+/// An `image_url` for responses: prefixes names of photos with their address, and leaves others unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ImageUrl<'a> {
-    /// The stored value.
     pub(crate) stored: &'a str,
-    /// The address of photos, without a slash at its end; empty to leave names as they are.
+    /// The address of photos without a trailing slash; empty: no prefix.
     pub(crate) photos: &'a str,
 }
 

@@ -18,10 +18,10 @@ pub enum InfrastructureKind {
 }
 
 impl InfrastructureKind {
-    /// Every kind, in the order of responses.
+    /// All kinds, in the order of responses.
     pub const ALL: [Self; 3] = [Self::Floodgates, Self::Pumps, Self::Waterways];
 
-    /// Returns whether things of this kind usually have this shape: floodgates and pumps are places, waterways have a course.
+    /// Returns whether the shape is usual for this kind: floodgates and pumps are places, waterways have a course.
     #[must_use]
     pub(crate) fn has_shape(self, shape: &InfrastructureShape) -> bool {
         matches!(shape, InfrastructureShape::Course(_)) == (self == Self::Waterways)
@@ -44,7 +44,7 @@ impl AsRef<str> for InfrastructureKind {
     }
 }
 
-/// The error for a text that is not the name of an [`InfrastructureKind`].
+/// A text is not the name of an [`InfrastructureKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [floodgates, pumps, waterways]")]
 pub struct UnknownInfrastructureKind;
@@ -66,16 +66,16 @@ impl Serialize for InfrastructureKind {
 /// A floodgate, a pump or a waterway.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Infrastructure {
-    /// Identifies it among all. Empty before [`Places`](super::Places) have it, if its file has none: then it becomes a hash of kind,
-    /// name and first position, which stays when other pieces come or go.
+    /// A unique identifier. May be empty when read from a file; [`Places`](super::Places) then sets it to a hash of kind, name
+    /// and first position, so that it stays the same when other pieces change.
     pub id: String,
-    /// What it is.
+    /// The kind.
     pub kind: InfrastructureKind,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where it lies.
+    /// The region.
     pub tags: Tags,
-    /// Its place or course.
+    /// The place or course.
     pub shape: InfrastructureShape,
 }
 
@@ -89,7 +89,6 @@ pub enum InfrastructureShape {
 }
 
 impl InfrastructureShape {
-    /// Returns the place, or where the course begins.
     #[must_use]
     pub(crate) fn beginning(&self) -> Position {
         match self {
@@ -98,7 +97,6 @@ impl InfrastructureShape {
         }
     }
 
-    /// Returns it as geometry.
     pub(crate) fn geometry(&self) -> Geometry<'_> {
         match self {
             Self::Place(place) => Geometry::Point(place.coord()),
@@ -115,7 +113,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// Returns the course along these positions; `None` if there are less than two.
+    /// Creates a course along these positions; `None` for fewer than two.
     #[must_use]
     pub fn new(positions: &[Position]) -> Option<Self> {
         let &[beginning, _, ..] = positions else { return None };
@@ -125,8 +123,8 @@ impl Course {
 }
 
 impl Infrastructure {
-    /// Sorts pieces by kind, then by name, and gives an identifier to each that has none. If several have the same one, all but the first
-    /// get `-2`, `-3` and so on at its end. Nothing changes for pieces that went through this before.
+    /// Sorts pieces by kind and name, and sets missing identifiers. Of several with the same one, all but the first get a suffix:
+    /// `-2`, `-3` and so on. Idempotent.
     pub(crate) fn identify(pieces: &mut [Self]) {
         pieces.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
         let mut taken = HashSet::new();
@@ -145,7 +143,6 @@ impl Infrastructure {
         }
     }
 
-    /// Returns a hash of its kind, name and first position, as 16 digits.
     pub(crate) fn derived_id(&self) -> String {
         let beginning = self.shape.beginning().coord();
         let mut hasher = blake3::Hasher::new();
@@ -158,7 +155,7 @@ impl Infrastructure {
         hasher.finalize().to_hex()[..16].to_owned()
     }
 
-    /// Returns its shape as geometry.
+    /// Returns the shape as geometry.
     #[must_use]
     pub fn geometry(&self) -> Geometry<'_> {
         self.shape.geometry()

@@ -1,6 +1,3 @@
-//! Lists in JSON.
-
-/// Appends the items in brackets, with commas between them.
 pub(crate) fn array<T>(
     items: impl IntoIterator<Item = T>,
     out: &mut Vec<u8>,
@@ -11,7 +8,6 @@ pub(crate) fn array<T>(
     out.push(b']');
 }
 
-/// Appends the items with commas between them.
 pub(crate) fn separated<T>(
     items: impl IntoIterator<Item = T>,
     out: &mut Vec<u8>,

@@ -6,11 +6,11 @@ use rstar::{AABB, RTree};
 
 use super::{Area, AreaId, AreaSet, Position, Region, Tags};
 
-/// Finds the local area, the province and the city in which a place lies.
+/// Finds the local area, province and city of a place.
 ///
-/// A place on a border lies in both areas that share it. If several areas contain a place, the one with the lowest `area_id`
-/// counts; if several provinces or cities do, the one with the first code. The province of a place in a local area is that of
-/// the area. The cost is O(log n), plus the vertices of the few polygons whose bounding box contains the place.
+/// If several areas contain a place, for example on a border, the lowest `area_id` wins; of provinces and cities, the first code.
+/// In a local area, the province is the area's. Costs O(log n), plus the vertices of the polygons whose bounding box contains the
+/// place.
 #[derive(Debug)]
 pub struct Locator {
     areas: Arc<AreaSet>,
@@ -21,12 +21,11 @@ pub struct Locator {
     city_boxes: RTree<Bounds>,
 }
 
-/// The bounding box of a polygon, with the index of its area or region, and that of the polygon in it.
+/// The bounding box of a polygon, with the index of its area or region, and of the polygon in it.
 type Bounds = GeomWithData<Rectangle<[f64; 2]>, (usize, usize)>;
 
 impl Locator {
-    /// Indexes areas, provinces, and the cities that have their own boundary. `regions` and `cities` must be in the
-    /// order of their codes.
+    /// Indexes areas, provinces, and cities with their own boundary. `regions` and `cities` must be ordered by code.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, regions: Vec<Arc<Region>>, cities: Vec<Arc<Region>>) -> Self {
         let area_boxes = boxes(areas.iter().map(|area| area.outline.0.as_slice()));
@@ -36,7 +35,7 @@ impl Locator {
         Self { areas, regions, cities, area_boxes, region_boxes, city_boxes }
     }
 
-    /// Returns where a place lies.
+    /// Returns the tags of a place.
     #[must_use]
     pub fn locate(&self, place: Position) -> Tags {
         let city = self.city_at(place).map(Box::from);
@@ -53,20 +52,18 @@ impl Locator {
         }
     }
 
-    /// Returns the district of a local area; `None` if the area is unknown or has none.
     #[must_use]
     pub(crate) fn district(&self, area: Option<AreaId>) -> Option<Box<str>> {
         self.areas[self.areas.position(area?)?].district_id()
     }
 
-    /// Returns the code of the city whose boundary contains a place, among the cities that have one.
     #[must_use]
     pub(crate) fn city_at(&self, place: Position) -> Option<&str> {
         code_of_first(&self.city_boxes, &self.cities, place.coord())
     }
 
-    /// Returns the code of the city of a place with these tags: the city whose boundary contains it, otherwise the city
-    /// of its local area if that city has no boundary of its own.
+    /// Returns the city code of a place with these tags: the city whose boundary contains it, otherwise the city of its local
+    /// area, unless that city has its own boundary.
     #[must_use]
     pub fn city<'t>(&'t self, tags: &'t Tags) -> Option<&'t str> {
         tags.city.as_deref().or_else(|| {
@@ -77,7 +74,6 @@ impl Locator {
     }
 }
 
-/// Returns the code of the first region that contains a place.
 fn code_of_first<'r>(
     boxes: &RTree<Bounds>,
     regions: &'r [Arc<Region>],
@@ -99,7 +95,6 @@ fn boxes<'a>(outlines: impl Iterator<Item = &'a [Polygon<f64>]>) -> RTree<Bounds
     RTree::bulk_load(boxes.collect())
 }
 
-/// Returns the index of the first geometry that contains a place, including its border.
 fn lowest<'a>(
     boxes: &RTree<Bounds>,
     place: Coord<f64>,

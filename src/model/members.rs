@@ -4,11 +4,10 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// The members of a JSON object in their order, each still text. If several have the same name, the last one counts.
+/// The members of a JSON object in order, with raw values. Of several with the same name, the last one wins.
 #[derive(Default)]
 pub(crate) struct Members<'a> {
     pub(crate) list: Vec<(String, &'a RawValue)>,
-    /// The names that occur twice.
     pub(crate) twice: Vec<String>,
 }
 

@@ -1,6 +1,4 @@
-//! The domain: plain types and the rules between them, without input or output.
-//!
-//! Everything else in the crate imports from here; this module imports nothing from elsewhere in the crate.
+//! The domain: plain types and rules without I/O. Imports nothing from elsewhere in the crate; everything else imports from here.
 
 pub mod alerts;
 mod area;

@@ -5,27 +5,27 @@ use ring::digest::{Context, SHA256};
 
 use super::{Actor, DisasterType, Report, ReportContent, ReportKey, Tags, Timestamp};
 
-/// What a moderator does with a report.
+/// An action of a moderator on a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModerationAction {
-    /// No reader sees the report any more.
+    /// Hides the report from all readers.
     Hide,
-    /// Readers see a hidden report again.
+    /// Shows a hidden report again.
     Show,
-    /// The content of the report is removed for good.
+    /// Removes the content of the report for good.
     Erase,
 }
 
-/// The error for a text that is not the name of a [`ModerationAction`].
+/// A text is not the name of a [`ModerationAction`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [hide, show, erase]")]
 pub struct UnknownModerationAction;
 
 impl ModerationAction {
-    /// Every action.
+    /// All actions.
     pub const ALL: [Self; 3] = [Self::Hide, Self::Show, Self::Erase];
 
-    /// Returns its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,63 +50,63 @@ impl FromStr for ModerationAction {
     }
 }
 
-/// An order of a moderator.
+/// A moderation request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moderation {
     /// The report.
     pub report: ReportKey,
-    /// When the report was made, if the caller knows. A report of another time is another report.
+    /// The creation time of the report, if the caller knows it. A report of another time is a different report.
     pub made_at: Option<Timestamp>,
-    /// What to do.
+    /// The action.
     pub action: ModerationAction,
-    /// Who ordered it.
+    /// The moderator.
     pub by: Actor,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 /// An entry of the moderation log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModerationEntry {
-    /// Its number. Entries are counted from 1, in the order in which they took effect.
+    /// The sequence number from 1, in the order in which entries took effect.
     pub number: u64,
     /// When it took effect.
     pub at: Timestamp,
     /// The report.
     pub report: ReportKey,
-    /// When the report was made.
+    /// The creation time of the report.
     pub made_at: Timestamp,
-    /// What was done.
+    /// The action.
     pub action: ModerationAction,
-    /// Who did it.
+    /// The moderator.
     pub by: Actor,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// What is left of an erased report: enough to count it, and to recognise it.
+/// The remainder of an erased report, for counting and recognising it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErasedReport {
     /// The key of the report.
     pub key: ReportKey,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Its source.
+    /// The source.
     pub source: Box<str>,
-    /// What it was about.
+    /// The subject.
     pub disaster_type: DisasterType,
     /// Whether it was made in a training.
     pub is_training: bool,
-    /// The province and the city in which it lay, without its local area.
+    /// The province and city, without the local area.
     pub tags: Tags,
-    /// Whether it was hidden; then no reader counts it.
+    /// Whether it was hidden; then readers do not count it.
     pub hidden: bool,
-    /// The digest of its content.
+    /// The digest of the content.
     pub digest: ReportDigest,
 }
 
 impl ErasedReport {
-    /// Returns what is left of a report that lay in `city`.
+    /// Returns the remainder of a report in `city`.
     #[must_use]
     pub fn from_report(Report { key, content, tags }: &Report, city: Option<&str>, hidden: bool) -> Self {
         Self {
@@ -127,22 +127,22 @@ impl ErasedReport {
     }
 }
 
-/// A digest of what never changes in a report: time, source, disaster, place, title and text (SHA-256).
+/// A SHA-256 digest of the immutable parts of a report: time, source, disaster, place, title and text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReportDigest([u8; 32]);
 
-/// The error for a text that is not a [`ReportDigest`].
+/// A text is not a [`ReportDigest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a digest of 64 hexadecimal digits")]
 pub struct InvalidReportDigest;
 
 impl ReportDigest {
-    /// Returns the digest of a report.
+    /// Computes the digest of a report.
     #[must_use]
     pub fn new(content: &ReportContent) -> Self {
         let place = content.location.coord();
         let (moment, disaster) = (content.created_at.to_string(), content.disaster_type.to_string());
-        // A zero is the same with either sign, and databases do not keep the sign.
+        // Adding zero drops the sign of −0, which databases do not store.
         let (lng, lat) = ((place.x + 0.0).to_string(), (place.y + 0.0).to_string());
         let mut context = Context::new(&SHA256);
         for part in [&*moment, &content.source, &disaster, &lng, &lat, &content.title, &content.text] {
@@ -154,7 +154,7 @@ impl ReportDigest {
         Self(bytes)
     }
 
-    /// Returns its bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -183,24 +183,24 @@ impl FromStr for ReportDigest {
     }
 }
 
-/// Where the photo of a report belongs.
+/// The storage location of a report's photo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhotoPlace {
-    /// Where readers get it.
+    /// The public folder.
     Public,
-    /// In the private folder for photos of hidden reports.
+    /// The private folder for photos of hidden reports.
     Hidden,
-    /// Nowhere: it is deleted.
+    /// Deleted.
     Gone,
 }
 
-/// The error for a text that is not the name of a [`PhotoPlace`].
+/// A text is not the name of a [`PhotoPlace`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [public, hidden, gone]")]
 pub struct UnknownPhotoPlace;
 
 impl PhotoPlace {
-    /// Returns where the photo belongs after an action.
+    /// Returns the location of the photo after an action.
     #[must_use]
     pub fn after(action: ModerationAction) -> Self {
         match action {
@@ -210,7 +210,7 @@ impl PhotoPlace {
         }
     }
 
-    /// Returns its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -230,11 +230,11 @@ impl FromStr for PhotoPlace {
     }
 }
 
-/// A photo that is to be moved.
+/// A pending move of a photo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhotoMove {
     /// The name of the photo ([`is_photo_name`](super::is_photo_name)).
     pub photo: Box<str>,
-    /// Where it belongs.
+    /// The destination.
     pub to: PhotoPlace,
 }

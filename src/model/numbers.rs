@@ -2,12 +2,10 @@
 
 use std::io::Write;
 
-/// Appends an integer.
 pub(crate) fn integer(number: i32, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// Appends `[x,y]`.
 pub(crate) fn pair([x, y]: [i32; 2], out: &mut Vec<u8>) {
     out.push(b'[');
     integer(x, out);
@@ -16,7 +14,7 @@ pub(crate) fn pair([x, y]: [i32; 2], out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Appends a number as JSON, as `serde_json` writes it: `106.8`, `106.0`, `1e-7`.
+/// Appends a JSON number as `serde_json` does: `106.8`, `106.0`, `1e-7`.
 pub(crate) fn float(number: f64, out: &mut Vec<u8>) {
     if number.is_finite() {
         out.extend_from_slice(zmij::Buffer::new().format_finite(number).as_bytes());
@@ -25,7 +23,6 @@ pub(crate) fn float(number: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `[x,y]`, each as [`float`] writes it.
 pub(crate) fn position(x: f64, y: f64, out: &mut Vec<u8>) {
     out.push(b'[');
     float(x, out);
@@ -34,15 +31,14 @@ pub(crate) fn position(x: f64, y: f64, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Appends a number without an exponent, by the shortest text that reads back as the same number: `106.8`, `106`, `0.0000001`.
-///
-/// If two shortest texts do, `Display` may write the other one.
+/// Appends a number without exponent, as the shortest text that parses back to it: `106.8`, `106`, `0.0000001`. Of two such
+/// texts, `Display` may write the other one.
 pub(crate) fn plain_float(number: f64, out: &mut Vec<u8>) {
     // `Display` is several times slower, and differs only for whole, very small and very large numbers.
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format(number);
     if text.contains('e') || !number.is_finite() {
-        // Writing to a vector does not fail.
+        // Writing to a vector is infallible.
         drop(write!(out, "{number}"));
     } else {
         out.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
@@ -82,7 +78,7 @@ mod tests {
             assert_as_json(number);
             assert_eq!(text(|out| plain_float(number, out)), number.to_string());
         }
-        // Two shortest texts are read back as this number.
+        // Has two shortest texts.
         assert_plain(f64::from_bits(0x42e8_2a43_d598_bec4));
         assert_eq!(text(|out| pair([i32::MIN, 10], out)), "[-2147483648,10]");
     }

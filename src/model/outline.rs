@@ -5,23 +5,23 @@ use geo::{Coord, InteriorPoint, MultiPolygon};
 use super::topology::{dissolved, simplified};
 use super::{Area, AreaSet, Geometry};
 
-/// Which outlines of areas are requested.
+/// The level of the requested outlines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AreaLevel {
-    /// The local areas themselves.
+    /// The local areas.
     #[default]
     Area,
-    /// The larger areas that they are parts of, by `parent_name` within a city.
+    /// The larger areas that contain them: `parent_name` within a city.
     Parent,
     /// Cities, by `city_name`.
     City,
 }
 
 impl AreaLevel {
-    /// All levels, from the smallest areas to the largest.
+    /// All levels, smallest first.
     pub const ALL: [Self; 3] = [Self::Area, Self::Parent, Self::City];
 
-    /// Returns the name of the level in addresses.
+    /// Returns the name in addresses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -38,7 +38,7 @@ impl AsRef<str> for AreaLevel {
     }
 }
 
-/// The common outline of local areas: borders between them are dissolved.
+/// The union of local areas, without the borders between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outline {
     /// The name of the larger area; `None` for a city.
@@ -49,23 +49,21 @@ pub struct Outline {
     pub city_code: String,
     /// The code of the province; may be empty.
     pub region_code: String,
-    /// How many local areas it consists of.
+    /// The number of local areas.
     pub areas: usize,
-    /// The outline in WGS84 degrees, outer rings counter-clockwise.
+    /// The surface in WGS84 degrees, outer rings counter-clockwise.
     pub surface: MultiPolygon<f64>,
-    /// A place inside for the label, in steps of about 1 m; `None` if there is no surface.
+    /// A place inside for the label, in steps of about 1 m; `None` for an empty surface.
     pub label: Option<[f64; 2]>,
 }
 
-/// The areas of one outline: province, code of the city, name of the city, and name of the larger area.
+/// The areas of an outline: province, city code, city name, name of the larger area.
 type Group<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
 
 impl Outline {
-    /// Dissolves the areas of a set to outlines of a level, ordered by the names of province, city and larger area. Returns none
-    /// for [`AreaLevel::Area`].
-    ///
-    /// Borders are simplified, so that none moves by more than 11 m (larger areas) or 70 m (cities); neighbours still meet.
-    /// Outlines are valid for all areas, also those that overlap, and have 5 decimals. Costs O(positions · log positions).
+    /// Dissolves the areas of a set to outlines of a level, ordered by province, city and larger area; none for
+    /// [`AreaLevel::Area`]. Borders are simplified: they move by at most 11 m (larger areas) or 70 m (cities), and neighbours
+    /// still meet. Outlines are valid even if areas overlap, and have 5 decimals. Costs O(positions · log positions).
     pub(super) fn dissolve(areas: &AreaSet, level: AreaLevel) -> Vec<Self> {
         let tolerance = match level {
             AreaLevel::Area => return Vec::new(),
@@ -104,7 +102,7 @@ fn group(area: &Area, level: AreaLevel) -> Group<'_> {
     (&area.region_code, &area.city_code, &area.city_name, parent)
 }
 
-/// Returns a position inside a surface for its label, in steps of about 1 m; `None` of an empty surface. Costs O(positions).
+/// Returns a position inside a surface for its label, in steps of about 1 m; `None` for an empty surface. Costs O(positions).
 pub(crate) fn label(surface: &MultiPolygon<f64>) -> Option<[f64; 2]> {
     let Coord { x, y } = surface.interior_point()?.0;
     let round = |degrees: f64| (degrees * 1e5).round() / 1e5;

@@ -10,20 +10,20 @@ pub struct Period {
     end: Timestamp,
 }
 
-/// Why two moments are not a [`Period`]. All variants are faults of the end.
+/// Why two times are not a [`Period`]. All variants concern the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidPeriod {
     /// The end is before the start.
     #[error("must not be before \"start\"")]
     EndBeforeStart,
-    /// The period is longer than the service allows.
+    /// The period is too long.
     #[error("must be at most {} after \"start\"", written(*.0))]
     TooLong(Duration),
 }
 
 impl Period {
-    /// Returns the period from `start` to `end`.
+    /// Creates the period from `start` to `end`.
     ///
     /// # Errors
     ///
@@ -38,25 +38,24 @@ impl Period {
         }
     }
 
-    /// Returns the first moment.
+    /// Returns the start.
     #[must_use]
     pub fn start(&self) -> Timestamp {
         self.start
     }
 
-    /// Returns the last moment.
+    /// Returns the end.
     #[must_use]
     pub fn end(&self) -> Timestamp {
         self.end
     }
 
-    /// Returns how long it is.
+    /// Returns the length.
     #[must_use]
     pub fn length(&self) -> Duration {
         self.end.since(self.start)
     }
 
-    /// Returns the period from the beginning of the hour (UTC) of `start` to the end of the hour of `end`.
     #[must_use]
     pub(crate) fn whole_hours(&self) -> Self {
         const REST: Duration = Duration::from_millis(3_599_999);

@@ -5,9 +5,8 @@ use super::{
     InfrastructureKind, InfrastructureLayer, Locator, Outline, Position, Region, Tags, topology,
 };
 
-/// Everything on the map that requests only read: areas, provinces, cities and infrastructure.
-///
-/// Finds where a place lies ([`Locator`]), and makes layers. A layer costs O(places of its kind) and shares the geometry.
+/// The read-only map data: areas, provinces, cities and infrastructure. Locates places ([`Locator`]) and creates layers. A layer
+/// costs O(places of its kind), and shares the geometry.
 #[derive(Debug)]
 pub struct Places {
     areas: Arc<AreaSet>,
@@ -15,9 +14,7 @@ pub struct Places {
     cities: Vec<Arc<Region>>,
     infrastructure: Vec<Arc<Infrastructure>>,
     locator: Locator,
-    /// The outlines of each level, dissolved when they are first needed.
     outlines: [OnceLock<Vec<Arc<Outline>>>; AreaLevel::ALL.len()],
-    /// The boundaries of all cities, found when they are first needed.
     city_outlines: OnceLock<Vec<Arc<City>>>,
 }
 
@@ -28,7 +25,7 @@ impl Default for Places {
 }
 
 impl Places {
-    /// Indexes local areas, provinces, and the cities that have their own boundary. Other cities are where their areas are.
+    /// Indexes local areas, provinces, and cities with their own boundary. Other cities are the union of their areas.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, mut regions: Vec<Arc<Region>>, mut cities: Vec<Arc<Region>>) -> Self {
         regions.sort_by(|a, b| a.code.cmp(&b.code));
@@ -56,37 +53,36 @@ impl Places {
         &self.areas
     }
 
-    /// Returns the provinces, by code.
+    /// Returns the provinces, ordered by code.
     #[must_use]
     pub fn regions(&self) -> &[Arc<Region>] {
         &self.regions
     }
 
-    /// Returns the cities that have their own boundary, by code.
+    /// Returns the cities with their own boundary, ordered by code.
     #[must_use]
     pub fn cities(&self) -> &[Arc<Region>] {
         &self.cities
     }
 
-    /// Returns the floodgates, pumps and waterways, by kind, then by name.
+    /// Returns the floodgates, pumps and waterways, ordered by kind and name.
     #[must_use]
     pub fn infrastructure(&self) -> &[Arc<Infrastructure>] {
         &self.infrastructure
     }
 
-    /// Returns west, south, east and north of all areas; `None` if there are none.
     #[must_use]
     pub(crate) fn bounds(&self) -> Option<[f64; 4]> {
         self.areas.around(&AreaSelector::default()).map(topology::bbox)
     }
 
-    /// Returns the index that finds where a place lies.
+    /// Returns the locator of places.
     #[must_use]
     pub fn locator(&self) -> &Locator {
         &self.locator
     }
 
-    /// Returns whether a place lies in an area, a city or a province. If none of these are loaded, any place does but 0, 0.
+    /// Returns whether a place lies in an area, city or province. If none are loaded, every place except 0, 0 does.
     #[must_use]
     pub(crate) fn covers(&self, place: Position) -> bool {
         if self.areas.is_empty() && self.cities.is_empty() && self.regions.is_empty() {
@@ -96,7 +92,6 @@ impl Places {
         local_area_id.is_some() || instance_region_code.is_some() || city.is_some()
     }
 
-    /// Returns whether a selector selects a place with these tags.
     #[must_use]
     pub(crate) fn selects(&self, selector: &AreaSelector, tags: &Tags) -> bool {
         selector.is_everything() || {
@@ -104,7 +99,7 @@ impl Places {
         }
     }
 
-    /// Returns the selected infrastructure, or one kind of it, by kind, then by name.
+    /// Returns the selected infrastructure, optionally of one kind, ordered by kind and name.
     #[must_use]
     pub fn infrastructure_layer(
         &self,
@@ -118,10 +113,8 @@ impl Places {
         InfrastructureLayer(selected.cloned().collect())
     }
 
-    /// Returns the outlines of the selected areas of a level: local areas by `area_id`, others by name.
-    ///
-    /// The first call for a level dissolves the areas, which takes O(positions · log positions). The outlines are kept as long as
-    /// the places.
+    /// Returns the outlines of the selected areas of a level: local areas by `area_id`, others by name. The first call for a
+    /// level dissolves the areas in O(positions · log positions), and caches the outlines.
     #[must_use]
     pub fn area_layer(&self, selector: &AreaSelector, level: AreaLevel) -> AreaLayer {
         let outlines = if level == AreaLevel::Area {
@@ -142,8 +135,8 @@ impl Places {
         self.outlines[level as usize].get_or_init(dissolve)
     }
 
-    /// Returns the cities: those that have their own boundary, by code, then the others, each where its areas are. The first call
-    /// costs as much as that of [`Self::area_layer`] for cities.
+    /// Returns the cities: those with their own boundary by code, then the others. The first call costs as much as
+    /// [`Self::area_layer`].
     #[must_use]
     pub(crate) fn city_outlines(&self) -> &[Arc<City>] {
         self.city_outlines.get_or_init(|| {
@@ -157,14 +150,14 @@ impl Places {
         })
     }
 
-    /// Returns the boundaries of all cities, or of the one with this identifier; none if there is no such city.
+    /// Returns the boundaries of all cities, or of the one with this identifier, if it exists.
     #[must_use]
     pub(crate) fn city_layer(&self, id: Option<&str>) -> AreaLayer {
         let selected = self.city_outlines().iter().filter(|city| id.is_none_or(|id| id == city.id));
         AreaLayer::new(Arc::clone(&self.areas), selected.cloned().map(AreaOutline::City).collect())
     }
 
-    /// Returns the boundaries of all provinces by code, or of the province with this code; none if there is no such province.
+    /// Returns the boundaries of all provinces by code, or of the one with this code, if it exists.
     #[must_use]
     pub fn boundary_layer(&self, code: Option<&str>) -> BoundaryLayer {
         let selected = self.regions.iter().filter(|region| code.is_none_or(|code| code == region.code));

@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 
 use super::{DisasterType, Position, Tags, Timestamp, digits};
 
-/// The identifier of a report: a whole number from 1 to 9223372036854775807. Responses show it as a string.
+/// The identifier of a report: a whole number from 1 to 9223372036854775807. A string in responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReportKey(NonZeroU64);
 
-/// The error for a text or number that is not a [`ReportKey`].
+/// A text or number is not a [`ReportKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", ReportKey::MAX)]
 pub struct InvalidReportKey;
@@ -26,7 +26,7 @@ impl ReportKey {
         None => Self::FIRST,
     };
 
-    /// The largest identifier: the largest number in a signed 64-bit database column.
+    /// The largest identifier: the maximum of a signed 64-bit database column.
     pub const MAX: u64 = i64::MAX as u64;
 
     /// Returns the identifier as a number.
@@ -35,7 +35,7 @@ impl ReportKey {
         self.0.get()
     }
 
-    /// Returns the identifier after this one; `None` after the last.
+    /// Returns the next identifier; `None` after the last.
     #[must_use]
     pub fn next(self) -> Option<Self> {
         self.number().checked_add(1)?.try_into().ok()
@@ -54,7 +54,6 @@ impl TryFrom<u64> for ReportKey {
 impl FromStr for ReportKey {
     type Err = InvalidReportKey;
 
-    /// Reads decimal digits. A sign, whitespace or a fraction is an error.
     fn from_str(text: &str) -> Result<Self, InvalidReportKey> {
         digits(text).ok_or(InvalidReportKey)?.try_into()
     }
@@ -72,47 +71,47 @@ impl Serialize for ReportKey {
     }
 }
 
-/// The source of reports that came from cards.
+/// The source of reports from cards.
 pub const CARD_SOURCE: &str = "grasp";
 
-/// The content of a report before it is stored: everything except its identifier and its tags.
+/// The content of a report: everything except its identifier and tags.
 #[derive(Clone, Debug)]
 pub struct ReportContent {
     /// When the reporter made it.
     pub created_at: Timestamp,
-    /// Its source: [`CARD_SOURCE`] or the name of a feed.
+    /// [`CARD_SOURCE`] or the name of a feed.
     pub source: Box<str>,
     /// The card it came from.
     pub url: Option<Box<str>>,
-    /// Its picture: a web address ([`is_web_address`](super::is_web_address)), or the name of a photo of this service
-    /// ([`is_photo_name`](super::is_photo_name)), which responses show as an address.
+    /// The image: a web address ([`is_web_address`](super::is_web_address)), or the name of a photo of this service
+    /// ([`is_photo_name`](super::is_photo_name)), which is an address in responses.
     pub image_url: Option<Box<str>>,
-    /// What it is about.
+    /// The subject.
     pub disaster_type: DisasterType,
-    /// The data that the reporter filled in, as JSON; none for feeds.
+    /// The data that the reporter filled in, as JSON; `None` for feeds.
     pub report_data: Option<Box<RawValue>>,
-    /// Title, possibly empty.
+    /// The title, possibly empty.
     pub title: Box<str>,
-    /// The text that the reporter wrote, possibly empty.
+    /// The text by the reporter, possibly empty.
     pub text: Box<str>,
-    /// Where it was made.
+    /// The place.
     pub location: Position,
     /// Whether it was made in a training. Such reports are listed and counted only on request.
     pub is_training: bool,
     /// The code of the partner it came through.
     pub partner_code: Option<Box<str>>,
-    /// The address of that partner's icon.
+    /// The address of the partner's icon.
     pub partner_icon: Option<Box<str>>,
 }
 
 /// A report from a resident.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Identifies it.
+    /// The identifier.
     pub key: ReportKey,
     /// The content.
     pub content: ReportContent,
-    /// Where it lies.
+    /// The regions of its place.
     pub tags: Tags,
 }
 
@@ -121,7 +120,7 @@ impl Report {
     pub const STATUS: &'static str = "confirmed";
 }
 
-/// A post of the partner feed and the report that it became.
+/// A post of the partner feed, and the report created from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartnerPost {
     /// Identifies the post at the partner.

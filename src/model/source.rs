@@ -8,7 +8,7 @@ use super::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CoveredData {
-    /// Flood states, and everything made from them.
+    /// Flood states, and everything derived from them.
     Floods,
     /// Reports.
     Reports,
@@ -17,30 +17,30 @@ pub enum CoveredData {
 }
 
 impl CoveredData {
-    /// All data that has sources.
+    /// All kinds of data.
     pub const ALL: [Self; 3] = [Self::Floods, Self::Reports, Self::Gauges];
 }
 
-/// After how many times its interval a source is silent.
+/// In intervals.
 const SILENT_AFTER: u32 = 3;
 
 /// Whether a source is heard as often as expected. The worst status is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceStatus {
-    /// It was heard within its interval.
+    /// Heard within its interval.
     Ok,
-    /// Its interval is over.
+    /// Overdue by up to three intervals since it was last heard.
     Late,
-    /// Three times its interval is over, or it was never heard.
+    /// Not heard for three intervals, or never.
     Silent,
 }
 
 impl SourceStatus {
-    /// All statuses, the best first.
+    /// All statuses, best first.
     pub const ALL: [Self; 3] = [Self::Ok, Self::Late, Self::Silent];
 
-    /// Returns the status of a source that is expected once in each interval, and was last heard at a time.
+    /// Returns the status of a source with this interval.
     #[must_use]
     pub fn from_last_heard(last_heard: Option<Timestamp>, every: Duration, now: Timestamp) -> Self {
         let age = last_heard.map(|heard| now.since(heard));
@@ -51,7 +51,7 @@ impl SourceStatus {
         }
     }
 
-    /// Returns the status as responses show it.
+    /// Returns the name in responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

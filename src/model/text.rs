@@ -1,13 +1,11 @@
-//! Texts: names, and numbers as text.
-
 use serde::Deserialize;
 use strsim::osa_distance;
 
-/// What the name of a user, a network or a gauge must be, in words.
+/// Describes valid names of users, networks and gauges, for error texts.
 pub const NAME: &str = "a text of 1 to 255 characters without control characters";
 
-/// Returns whether a text is [`NAME`]. Characters that turn the direction of text are control characters here: with them a name can look
-/// like another one.
+/// Returns whether a text is [`NAME`]. Counts bidirectional controls as control characters, because they can make a name look
+/// like another.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let is_control =
@@ -15,28 +13,27 @@ pub fn is_name(text: &str) -> bool {
     (1..=255).contains(&text.chars().count()) && !text.contains(is_control)
 }
 
-/// Adds a parameter to an address, which may have some. The name and the value are characters that a query may have.
+/// Adds a query parameter to an address. Encodes nothing: name and value must be valid in a query.
 pub(crate) fn with_parameter(address: &str, name: &str, value: &str) -> String {
     let sign = if address.contains('?') { '&' } else { '?' };
     format!("{address}{sign}{name}={value}")
 }
 
-/// Reads a number from decimal digits and nothing else. The number parser alone would accept a leading plus sign.
+/// Parses decimal digits only; `u64::from_str` would accept a plus sign.
 #[must_use]
 pub fn digits(text: &str) -> Option<u64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| plain)
 }
 
-/// What an identifier in a data set must be, in words.
 pub(crate) const TEXT_OR_WHOLE: &str =
     "must be a text or a whole number; one with a point or exponent is exact only below 2^53";
 
-/// Doubles below this number are exact if they are whole: 2^53.
+/// Whole doubles below 2^53 are exact.
 pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Returns the digits of a JSON number that is whole, whether it is written `5`, `5.0` or `5e0`. Returns `None` for a fraction, and
-/// for a number with a point or exponent from 2^53, which may have lost digits.
+/// Returns the digits of a whole JSON number, whether `5`, `5.0` or `5e0`. `None` for fractions, and from 2^53 for numbers with a
+/// point or exponent, which may have lost digits.
 #[must_use]
 pub fn whole_number(json: &str) -> Option<String> {
     if json.strip_prefix('-').unwrap_or(json).bytes().all(|byte| byte.is_ascii_digit()) {
@@ -46,8 +43,8 @@ pub fn whole_number(json: &str) -> Option<String> {
     Some((number as i64).to_string())
 }
 
-/// Returns a text without a fraction of zeros: `5` for `5.0`, as programs write a column of doubles. Any other text is returned
-/// unchanged, also a number from 2^53, which may have lost digits, and one with an exponent, as spreadsheets shorten long numbers.
+/// Removes a zero fraction: `5` for `5.0`, as programs write columns of doubles. Other texts stay unchanged: also numbers from
+/// 2^53, which may have lost digits, and with an exponent, as spreadsheets shorten long numbers.
 #[must_use]
 pub(crate) fn without_zero_fraction(text: &str) -> &str {
     let Some((whole, fraction)) = text.split_once('.') else { return text };
@@ -56,7 +53,7 @@ pub(crate) fn without_zero_fraction(text: &str) -> &str {
     if is_zero && magnitude.is_some_and(|number| number < EXACT as u64) { whole } else { text }
 }
 
-/// A number in the configuration, or its digits, because the environment has only texts. For `#[serde(try_from)]`.
+/// A number in the configuration, or its digits, because the environment only has strings. For `#[serde(try_from)]`.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "must be a whole number, of 32 bits at most")]
 pub(crate) enum Number {
@@ -65,7 +62,6 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// Returns the number; `None` if the digits are not a number of 32 bits.
     pub(crate) fn get(&self) -> Option<u32> {
         match self {
             Self::Number(number) => Some(*number),
@@ -74,7 +70,7 @@ impl Number {
     }
 }
 
-/// Returns a name as people read it: words of names in capitals get small letters. Short names are abbreviations (`RW`, `TMII`).
+/// Converts a name in capitals to title case. Short single words are abbreviations (`RW`, `TMII`) and stay unchanged.
 pub(crate) fn readable(name: &str) -> String {
     let is_long = |word: &str| word.chars().filter(|letter| letter.is_alphabetic()).count() > 4;
     let are_capitals = !name.chars().any(char::is_lowercase);
@@ -91,15 +87,15 @@ pub(crate) fn readable(name: &str) -> String {
     name.chars().map(case).collect()
 }
 
-/// Returns the name of an area with that of the larger area.
+/// Returns the display name of an area: the larger area's name, then its own.
 pub(crate) fn place_name(parent: &str, name: &str, id: &str) -> String {
     let own = if name.is_empty() { id } else { name };
     let names = [parent, own].into_iter().filter(|name| !name.is_empty()).map(readable);
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns what is wrong with an unknown key: the allowed keys, and before these the one that is meant if no more than every third
-/// letter is extra, missing, wrong or in the wrong place.
+/// Returns the error text for an unknown key: the allowed keys, and a suggestion if at most a third of the letters differ (extra,
+/// missing, wrong or swapped).
 pub(crate) fn unknown_key(key: &str, allowed: &[&str]) -> String {
     let mistakes = |known: &&&str| osa_distance(&key.to_ascii_lowercase(), known);
     let closest = allowed.iter().min_by_key(mistakes).filter(|known| 3 * mistakes(known) <= key.len());

@@ -4,10 +4,8 @@ use std::time::Duration;
 use chrono::{DateTime, Datelike, SecondsFormat, TimeDelta, Timelike, Utc};
 use serde::{Serialize, Serializer};
 
-/// A moment in UTC with a resolution of one millisecond, like every time in the interface.
-///
-/// Displayed and serialized as in the interface: `2016-12-19T13:53:52.274Z`. Because nothing finer is ever stored, a
-/// client can send back a time from a response and means the same moment.
+/// A time in UTC with a resolution of one millisecond, like every time in the interface. Displayed and serialized as
+/// `2016-12-19T13:53:52.274Z`. Finer times are never stored, so a time from a response identifies the same moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
@@ -15,30 +13,30 @@ pub struct Timestamp(DateTime<Utc>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidTimestamp {
-    /// It is not written as the interface requires.
+    /// The format is wrong.
     #[error("must be a time as YYYY-MM-DDTHH:mm:ss with an offset of Z, +HHmm or +HH:mm")]
     Malformed,
-    /// The plus sign of the offset was sent unencoded in an address and arrived as a space.
+    /// The plus sign of the offset was sent unencoded in an address, and arrived as a space.
     #[error("has a blank where the offset's sign should be: encode + as %2B")]
     UnencodedPlus,
 }
 
 impl Timestamp {
-    /// The last representable moment.
+    /// The last representable time.
     pub const LAST: Self = Self(DateTime::<Utc>::MAX_UTC);
 
-    /// The beginning of 1970.
+    /// The start of 1970.
     pub const EPOCH: Self = Self(DateTime::UNIX_EPOCH);
 
-    /// Reads a moment as the interface accepts it: `YYYY-MM-DDTHH:mm:ss`, an optional fraction of a second, and an
-    /// offset of `Z`, `+0700`, `+07:00` or `+07` (ISO 8601). Full minutes may lack the seconds, as Java writes them.
+    /// Parses `YYYY-MM-DDTHH:mm:ss`, an optional fraction of a second, and an offset of `Z`, `+0700`, `+07:00` or `+07` (ISO
+    /// 8601). Seconds may be omitted, as Java does for full minutes.
     ///
     /// # Errors
     ///
-    /// [`InvalidTimestamp::UnencodedPlus`] if there is a space where the sign of the offset should be,
-    /// [`InvalidTimestamp::Malformed`] for anything else.
+    /// [`InvalidTimestamp::UnencodedPlus`] if there is a space instead of the offset's sign, otherwise
+    /// [`InvalidTimestamp::Malformed`].
     pub fn parse(text: &str) -> Result<Self, InvalidTimestamp> {
-        // chrono alone would also accept years of other lengths, spaces and signs.
+        // chrono alone would accept years of other lengths, spaces and signs.
         const SHAPE: &[u8; 16] = b"0000-00-00T00:00";
         const SECONDS: &[u8; 3] = b":00";
         let written = |byte: u8, shape: u8| match shape {
@@ -54,7 +52,6 @@ impl Timestamp {
         };
         let (seconds, rest) = match rest.split_at_checked(SECONDS.len()) {
             Some((seconds, rest)) if is_written(seconds, SECONDS) => (seconds, rest),
-            // A fraction needs its seconds.
             _ if rest.starts_with('.') => return Err(InvalidTimestamp::Malformed),
             _ => (":00", rest),
         };
@@ -74,25 +71,24 @@ impl Timestamp {
         DateTime::parse_from_str(&text, "%Y-%m-%dT%H:%M:%S%.f%z")
             .map(|moment| Self::from(moment.to_utc()))
             .ok()
-            // The offset, or a leap second, can move a moment beyond the years with four digits.
+            // The offset, or a leap second, can move a time beyond four-digit years.
             .filter(|moment| (1..=9999).contains(&moment.0.year()))
             .ok_or(InvalidTimestamp::Malformed)
     }
 
-    /// Returns the moment this many milliseconds after 1970 began; `None` beyond the end of time.
+    /// Creates a time from milliseconds since 1970; `None` beyond the end of time.
     #[must_use]
     pub fn from_millis(millis: i64) -> Option<Self> {
         DateTime::from_timestamp_millis(millis).map(Self)
     }
 
-    /// Returns the start of the hour (UTC) of this moment.
+    /// Returns the start of its hour (UTC).
     #[must_use]
     pub fn hour(self) -> Self {
         self.floor(Duration::from_hours(1))
     }
 
-    /// Returns the last whole multiple of `step` since 1970 that is not after this moment; this moment if the step is
-    /// shorter than a millisecond.
+    /// Rounds down to a multiple of `step` since 1970; unchanged if the step is shorter than a millisecond.
     #[must_use]
     pub fn floor(self, step: Duration) -> Self {
         let millis = self.0.timestamp_millis();
@@ -100,7 +96,7 @@ impl Timestamp {
         past.and_then(|past| Self::from_millis(millis - past)).unwrap_or(self)
     }
 
-    /// Returns this moment plus `duration`, or the last representable moment if that is earlier.
+    /// Adds a duration; saturates at the last representable time.
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         TimeDelta::from_std(duration)
@@ -109,7 +105,7 @@ impl Timestamp {
             .map_or(Self::LAST, Self::from)
     }
 
-    /// Returns this moment minus `duration`, or the first representable moment if that is later.
+    /// Subtracts a duration; saturates at the first representable time.
     #[must_use]
     pub fn before(self, duration: Duration) -> Self {
         TimeDelta::from_std(duration)
@@ -118,19 +114,19 @@ impl Timestamp {
             .map_or(Self(DateTime::<Utc>::MIN_UTC), Self::from)
     }
 
-    /// Returns how long after `earlier` this moment is; zero if it is before.
+    /// Returns the duration since `earlier`; zero if that is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         self.0.signed_duration_since(earlier.0).to_std().unwrap_or_default()
     }
 
-    /// Returns the moment as in gauge readings: `2016-12-09T04:00:00+00:00`, with a fraction of a second only if there is one.
+    /// Formats the time of a gauge reading: `2016-12-09T04:00:00+00:00`, with a fraction of a second only if there is one.
     #[must_use]
     pub(crate) fn with_offset(self) -> String {
         self.0.to_rfc3339_opts(SecondsFormat::AutoSi, false)
     }
 
-    /// Returns the moment as a `chrono` value.
+    /// Returns the time as a `chrono` value.
     #[must_use]
     pub fn to_utc(self) -> DateTime<Utc> {
         self.0
@@ -138,21 +134,18 @@ impl Timestamp {
 }
 
 impl From<DateTime<Utc>> for Timestamp {
-    /// Drops everything finer than a millisecond. A leap second becomes the first second after it.
+    /// Truncates to milliseconds. A leap second becomes the first second after it.
     fn from(moment: DateTime<Utc>) -> Self {
         Self::from_millis(moment.timestamp_millis()).unwrap_or(Self(moment))
     }
 }
 
-/// A moment as text, on the stack: [`FORM`] with other digits.
 struct Text([u8; FORM.len()]);
 
-/// The form of every moment whose year has four digits.
 const FORM: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
 
 impl Text {
-    /// Returns the text of a moment; `None` if its year does not have four digits. Takes a tenth of the time that
-    /// `chrono` needs.
+    /// Returns `None` if the year does not have four digits. Ten times as fast as `chrono`.
     fn new(moment: DateTime<Utc>) -> Option<Self> {
         let (date, time) = (moment.date_naive(), moment.time());
         let year = u32::try_from(date.year()).ok().filter(|year| *year <= 9999)?;

@@ -2,12 +2,12 @@ use std::time::Duration;
 
 use super::Timestamp;
 
-/// The span of time in which a response stays correct, as long as the revision of its resource is the same.
+/// How long a response is valid if the revision of its resource does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
-    /// Always: time alone does not change the response.
+    /// Time alone does not change the response.
     Always,
-    /// From the moment it was read until the next moment at which time alone changes it. That moment is not included.
+    /// From reading until the next time at which time alone changes it, excluded.
     Between {
         /// When it was read.
         from: Timestamp,
@@ -26,14 +26,14 @@ impl Validity {
         }
     }
 
-    /// Returns the whole step of time that contains `now`. Steps are counted since 1970.
+    /// Returns the step that contains `now`. Steps begin at multiples of `step` since 1970.
     #[must_use]
     pub(crate) fn step(now: Timestamp, step: Duration) -> Self {
         let from = now.floor(step);
         Self::Between { from, until: from.after(step) }
     }
 
-    /// Returns the span that lies in both.
+    /// Returns the intersection.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {

@@ -6,18 +6,18 @@ use serde::Serialize;
 
 use super::{Report, Timestamp};
 
-/// Distinguishes the senders of reports that wait for review, without telling who they are: 64 bits of a keyed hash of a network address.
-/// Many people can share an address.
+/// A pseudonym for the sender of reports that wait for review: 64 bits of a keyed hash of a network address, which many people
+/// can share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SenderHash(u64);
 
-/// A text that is not 16 hexadecimal digits.
+/// A text is not 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 16 hexadecimal digits")]
 pub struct InvalidSenderHash;
 
 impl SenderHash {
-    /// Makes one from the first bytes of a hash.
+    /// Creates it from the first bytes of a hash.
     #[must_use]
     pub fn new(bytes: [u8; 8]) -> Self {
         Self(u64::from_be_bytes(bytes))
@@ -46,10 +46,10 @@ impl Serialize for SenderHash {
     }
 }
 
-/// Where a report that waits for review comes from.
+/// The origin of a report that waits for review.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitingOrigin {
-    /// The sender. `None` if it is unknown, or was forgotten.
+    /// The sender; `None` if unknown or forgotten.
     pub sender: Option<SenderHash>,
     /// Whether a program has probably sent it.
     pub is_suspect: bool,
@@ -60,33 +60,32 @@ pub struct WaitingOrigin {
 pub struct WaitingReport {
     /// The report.
     pub report: Arc<Report>,
-    /// Where it comes from.
+    /// The origin.
     pub origin: WaitingOrigin,
-    /// How many reports of its sender wait, this one included.
+    /// The number of waiting reports from its sender, including this one.
     pub of_sender: u64,
 }
 
 /// Reports that wait for review.
 #[derive(Clone, Debug, Default)]
 pub struct WaitingReports {
-    /// How many wait, listed or not.
+    /// The number of waiting reports, listed or not.
     pub total: u64,
-    /// The newest ones; those that a program has probably sent come last.
+    /// The newest ones; those probably sent by a program come last.
     pub reports: Vec<WaitingReport>,
 }
 
-/// An order to hide all reports of a sender that wait for review.
+/// A request to hide all waiting reports of a sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HideWaiting {
     /// The sender.
     pub sender: SenderHash,
-    /// Who orders it.
+    /// The moderator.
     pub by: super::Actor,
-    /// Why, for the log.
+    /// The reason, for the log.
     pub reason: String,
 }
 
-/// The origin of a report and since when it waits, as stores keep it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub(crate) origin: WaitingOrigin,

@@ -14,8 +14,7 @@ type Describe = Arc<dyn Fn(&mut Operation, &Interface<'_>) + Send + Sync>;
 
 /// A route and its description in the OpenAPI document.
 ///
-/// [`described!`](crate::described) makes it from a handler. It can also be made from a plain [`Route`]; the document then says
-/// only that the route exists.
+/// Created from a handler by [`described!`](crate::described), or from a plain [`Route`], which the document then only lists.
 ///
 /// ```
 /// use rocket::get;
@@ -29,8 +28,8 @@ type Describe = Arc<dyn Fn(&mut Operation, &Interface<'_>) + Send + Sync>;
 /// }
 ///
 /// let route = described!(list_warnings)
-///     .says("How many warnings there are")
-///     .gives(json!({ "type": "object", "properties": { "warnings": { "type": "integer" } } }));
+///     .summary("How many warnings there are")
+///     .response(json!({ "type": "object", "properties": { "warnings": { "type": "integer" } } }));
 /// ```
 #[derive(Clone)]
 pub struct Described {
@@ -38,19 +37,18 @@ pub struct Described {
     pub route: Route,
     summary: &'static str,
     said: Vec<Describe>,
-    /// Whether it refuses parameters that it does not know.
     is_strict: bool,
 }
 
 impl Described {
-    /// Makes the description of a route. The arguments of its handler describe its parameters.
+    /// Creates the description of a route. The arguments of the handler describe the parameters.
     pub fn new<Arguments, H: DescribedHandler<Arguments>>(route: Route, _handler: H) -> Self {
         // Only the function pointer is stored, because the type of the handler may borrow from requests.
         let describe: fn(&mut Operation, &Interface<'_>) = H::describe;
         Self::from(route).with(describe)
     }
 
-    /// Returns the same handler at another method and path, with its own name in the description.
+    /// Returns the same handler at another method and path, with its own operation name.
     #[must_use]
     pub fn at(&self, method: Method, path: &'static str, name: &'static str) -> Self {
         let mut route = Route::new(method, path, SameHandler(self.route.handler.clone()));
@@ -64,20 +62,19 @@ impl Described {
         Self { summary, ..self }
     }
 
-    /// Adds a response of 200 with JSON of this schema.
+    /// Adds a 200 response with JSON of this schema.
     #[must_use]
     pub fn response(self, schema: Value) -> Self {
         self.with(move |operation, _| operation.json_response(schema.clone()))
     }
 
-    /// Adds the response `{"statusCode":200,"result":…}` with a result of this schema.
+    /// Adds a 200 response `{"statusCode":200,"result":…}` with a result of this schema.
     #[must_use]
     pub fn result(self, schema: Value) -> Self {
         self.response(schema::enveloped(schema))
     }
 
-    /// Adds a response that is the same for all clients, with a result of this schema, and 304 for clients that already have
-    /// it.
+    /// Adds a response that is the same for all clients, with a result of this schema, and 304 for conditional requests.
     #[must_use]
     pub fn cached_result(self, schema: Value) -> Self {
         self.result(schema).with(|operation, _| operation.cached_response())
@@ -95,7 +92,7 @@ impl Described {
         self.with(move |operation, _| operation.error(status, says))
     }
 
-    /// Adds the response for lists of more features than the configuration allows.
+    /// Adds the error response for lists that exceed the configured number of features.
     #[must_use]
     pub(crate) fn list_limit_error(self, what: &'static str) -> Self {
         self.with(move |operation, interface| {
@@ -107,8 +104,7 @@ impl Described {
         })
     }
 
-    /// Says that the route refuses parameters that it does not know. Other public reads ignore them, and name them in
-    /// `Siaga-Ignored`.
+    /// Describes the route as rejecting unknown parameters. Other public reads ignore them, and list them in `Siaga-Ignored`.
     #[must_use]
     pub(crate) fn strict_parameters(self) -> Self {
         let strict = Self { is_strict: true, ..self };
@@ -125,13 +121,12 @@ impl Described {
         self
     }
 
-    /// Returns the names of the formats that requests choose from; none if there is no choice.
     pub(crate) fn formats(&self, interface: &Interface<'_>) -> Vec<String> {
         self.operation(interface).formats
     }
 
-    /// Returns the name of the route, its path, and the names of the parameters that it knows; `None` if it is no public read, or
-    /// if it refuses other parameters.
+    /// Returns the name, path and query parameters of the route; `None` if it is not a public read, or rejects unknown
+    /// parameters.
     pub(crate) fn public_read(&self, interface: &Interface<'_>) -> Option<(String, String, HashSet<String>)> {
         let operation = self.operation(interface);
         let is_public = self.route.method == Method::Get && operation.is_public() && !self.is_strict;
@@ -149,7 +144,7 @@ impl Described {
     }
 }
 
-/// A boxed handler. Rocket makes routes only from handlers that are not boxed.
+/// Wraps a boxed handler: Rocket creates routes only from unboxed ones.
 #[derive(Clone)]
 struct SameHandler(Box<dyn Handler>);
 
@@ -175,12 +170,12 @@ impl fmt::Debug for Described {
     }
 }
 
-/// Makes a [`Described`](crate::openapi::Described) route from a handler that has an attribute such as `#[get("…")]`.
+/// Creates a [`Described`](crate::openapi::Described) route from a handler that has an attribute such as `#[get("…")]`.
 #[macro_export]
 macro_rules! described {
     ($($handler:ident)::+) => {
         $crate::openapi::Described::new(
-            // Each handler makes exactly one route.
+            // Each handler expands to exactly one route.
             ::rocket::routes![$($handler)::+].remove(0),
             $($handler)::+,
         )

@@ -11,14 +11,12 @@ use crate::model::{LayerKind, Timestamp};
 use crate::schema;
 use crate::schema::resources::{self, Sample, sample};
 
-/// Returns the description of an interface with these routes, as an OpenAPI document in JSON.
-///
-/// The paths are relative to the only server in it, the configured base address. HEAD is supported wherever GET is, and OPTIONS
-/// everywhere; neither is described. Costs about a millisecond.
+/// Returns the OpenAPI document of an interface with these routes, in about a millisecond. Paths are relative to its only server,
+/// the configured base address. HEAD (supported wherever GET is) and OPTIONS are left out.
 #[must_use]
 pub(crate) fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
-    // The path of each shape, as first written: paths that differ only in the names of their parameters are the same.
+    // OpenAPI treats paths that differ only in parameter names as the same path. Maps each shape to the first path with it.
     let mut written: HashMap<String, String> = HashMap::new();
     let mut ids = HashSet::new();
     for described in routes {
@@ -29,13 +27,13 @@ pub(crate) fn document(interface: &Interface<'_>, routes: &[Described]) -> Value
             written.entry(shape(uri)).or_insert_with(|| path(uri, operation.path_parameters())).clone();
         operation.name_path_parameters(&path);
         let mut id = described.route.name.as_deref().unwrap_or(&path).to_owned();
-        // A handler can be mounted at several paths.
+        // The id must be unique, but a handler can be mounted at several paths.
         while !ids.insert(id.clone()) {
             id.push('_');
         }
         let value = operation.into_value(&id, tag(&path));
         let item = paths.entry(path).or_insert_with(|| json!({}));
-        // If several routes match, the description shows the first one, because nothing tells which of them will respond.
+        // If several routes share path and method, the first one is described: which one responds depends on the request.
         if item.get(&method).is_none() {
             item[method] = value;
         }
@@ -68,7 +66,6 @@ pub(crate) fn document(interface: &Interface<'_>, routes: &[Described]) -> Value
     })
 }
 
-/// Returns the name of the schema for layers of a kind in a format.
 pub(crate) fn layer_schema(kind: LayerKind, format: &dyn Format) -> String {
     format!("{kind:?}.{}", format.name())
 }
@@ -90,13 +87,12 @@ fn schemas(interface: &Interface<'_>) -> Map<String, Value> {
     all
 }
 
-/// Returns a small layer in a format, as an example; `None` if the output is not text.
 fn example(interface: &Interface<'_>, kind: LayerKind, format: &dyn Format) -> Option<Value> {
     let now = Timestamp::parse("2016-12-19T13:53:52.274Z").ok()?;
     let Config { time_zone, base_url, .. } = interface.config;
     let context = EncodeContext::new(now, *time_zone, base_url.as_str());
     let layer = sample(kind, Sample::Plain, now);
-    // A format that panics gets no example, but startup goes on; requests for it then show the fault.
+    // A format that panics gets no example: startup continues, and requests for the format report the failure.
     let writing = catch_unwind(AssertUnwindSafe(|| {
         let mut written = Vec::new();
         format.encode(&layer, &context, &mut written).map(|()| written)
@@ -109,7 +105,6 @@ fn example(interface: &Interface<'_>, kind: LayerKind, format: &dyn Format) -> O
     }
 }
 
-/// Returns the terms, and where they are. Without an address of their own, they are at `/`.
 fn licence(Config { licence: Licence { terms, url }, base_url, .. }: &Config) -> Value {
     let url = url.as_ref().map_or_else(|| format!("{}/", base_url.origin()), |url| url.as_str().to_owned());
     json!({ "name": terms, "url": url })
@@ -120,8 +115,8 @@ const DESCRIPTION: &str = "Reports of residents, flood states of neighbourhoods,
     unknown parameters are ignored.\n\nCoordinates are WGS84 degrees, and times are UTC unless they say otherwise. Water levels \
     and depths are in centimetres, other lengths in metres, periods in seconds.";
 
-/// Converts a path from Rocket's notation to OpenAPI's: `/floods/<id>` to `/floods/{localAreaId}`. Parameters that the
-/// description does not name keep their own names.
+/// Converts a path from Rocket's notation to OpenAPI's: `/floods/<id>` to `/floods/{localAreaId}`. Undescribed parameters keep
+/// their names.
 fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> String {
     let part = |part: &str| match own_name(part) {
         Some(own) => format!("{{{}}}", names.next().unwrap_or(own)),
@@ -130,13 +125,12 @@ fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> String {
     uri.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// Returns a path in Rocket's notation without the names of its parameters.
+/// Returns a path in Rocket's notation without parameter names, so that paths of the same shape compare equal.
 pub(crate) fn shape(uri: &str) -> String {
     let part = |part| if own_name(part).is_some() { "<>" } else { part };
     uri.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// Returns Rocket's name for a segment of a path, if it is a parameter.
 fn own_name(part: &str) -> Option<&str> {
     Some(part.strip_prefix('<')?.strip_suffix('>')?.trim_end_matches('.'))
 }

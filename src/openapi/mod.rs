@@ -2,9 +2,8 @@
 //! serves it.
 //!
 //! The argument types of a route's handler describe its requests: each guard is a [`Part`] and adds its parameters, body and
-//! error responses. The responses are described beside the handler ([`Described`]) and by the enabled formats
-//! ([`Format::schema`](crate::formats::Format::schema)). So if a guard is added to a route, or a format enabled, the
-//! description always includes it.
+//! error responses. Responses are described next to the handler ([`Described`]) and by the enabled formats
+//! ([`Format::schema`](crate::formats::Format::schema)). So a new guard or format is always in the description.
 
 mod described;
 mod document;
@@ -20,11 +19,11 @@ pub use self::part::{Handler, Part};
 use crate::config::Config;
 use crate::formats::FormatRegistry;
 
-/// The parts of the interface on which its description depends.
+/// The parts of the service that its description depends on.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Interface<'a> {
-    /// Its configuration.
+    /// The configuration.
     pub config: &'a Config,
     /// The enabled formats.
     pub formats: &'a FormatRegistry,

@@ -8,9 +8,7 @@ use crate::schema::{self, annotate, array, object, text};
 
 const JSON: &str = "application/json";
 const PATH: &str = "path";
-/// The statuses of a response that clients can have already.
 const SHARED: [u16; 2] = [200, 304];
-/// What responses of 200 and 304 say.
 const WANTED: &str = "What was asked for.";
 const KNOWN: &str = "What the client has is what it would get.";
 
@@ -20,16 +18,15 @@ pub struct Operation {
     summary: &'static str,
     parameters: Vec<Parameter>,
     body: Option<Value>,
-    /// The responses by status, as JSON for the document. Clients and the page at `/docs` take the first media type of each, so
-    /// these are in the order in which they were added, each with its schemas as alternatives.
+    /// The responses by status, as JSON for the document. The order of media types matters: clients and `/docs` use the first
+    /// one.
     answers: BTreeMap<u16, Value>,
-    /// The alternatives, of which a request must satisfy one. If there are none, the operation takes no credential.
+    /// The alternatives, of which a request must satisfy one; empty: no credential is read.
     security: Vec<Value>,
-    /// The names of the formats that requests choose from.
     pub(crate) formats: Vec<String>,
 }
 
-/// A parameter of the query or the path, or a header.
+/// A query or path parameter, or a header.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     name: Cow<'static, str>,
@@ -40,19 +37,18 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Makes a parameter of the query, which may be absent or empty.
+    /// Creates a query parameter, which may be absent or empty.
     #[must_use]
     pub fn query(name: impl Into<Cow<'static, str>>, says: impl Into<String>, schema: Value) -> Self {
         Self { name: name.into(), place: "query", required: false, says: says.into(), schema }
     }
 
-    /// Makes a segment of the path. A handler takes these in the order in which they appear in the path.
+    /// Creates a path parameter. The order of a handler's path parameters must be their order in the path.
     #[must_use]
     pub fn path(name: impl Into<Cow<'static, str>>, says: impl Into<String>, schema: Value) -> Self {
         Self { place: PATH, required: true, ..Self::query(name, says, schema) }
     }
 
-    /// Makes a header, which may be absent.
     pub(crate) fn header(name: &'static str, says: impl Into<String>, schema: Value) -> Self {
         Self { place: "header", ..Self::query(name, says, schema) }
     }
@@ -69,7 +65,6 @@ impl Parameter {
             "name": name, "in": place, "required": required, "description": says, "schema": schema,
         });
         if !required && place == "query" {
-            // An empty parameter counts as an absent one.
             value["allowEmptyValue"] = true.into();
         }
         value
@@ -87,19 +82,17 @@ impl Operation {
         operation
     }
 
-    /// Adds a parameter.
+    /// Adds a parameter, and the 400 response for wrong values.
     pub fn parameter(&mut self, parameter: Parameter) {
         let says = format!("`{}` is not as it must be; the message says what is allowed.", parameter.name);
         self.error(400, says);
         self.parameters.push(parameter);
     }
 
-    /// Sets the schema of a JSON body.
     pub(crate) fn body(&mut self, schema: Value) {
         self.body = Some(json!({ "required": true, "content": { JSON: { "schema": schema } } }));
     }
 
-    /// Sets the media types of a body.
     pub(crate) fn body_media_types<'a>(&mut self, media_types: impl IntoIterator<Item = &'a str>) {
         let content: Map<_, _> = media_types
             .into_iter()
@@ -108,10 +101,10 @@ impl Operation {
         self.body = Some(json!({ "required": true, "content": content }));
     }
 
-    /// Requires a credential with one of these scopes. If there are no scopes, a credential is optional.
+    /// Requires a credential with one of these scopes; without scopes, a credential is optional.
     pub(crate) fn credential(&mut self, scopes: &[&str]) {
         self.security = if scopes.is_empty() { vec![json!({})] } else { Vec::new() };
-        // All scopes within an alternative are required, so each scope is an alternative of its own.
+        // A request must have all scopes of an alternative, so each scope is an alternative.
         let alternatives: Vec<_> = match scopes {
             [] => vec![Vec::new()],
             scopes => scopes.iter().map(|&scope| vec![scope]).collect(),
@@ -122,19 +115,17 @@ impl Operation {
         self.error(403, "The credential is missing, not valid, or does not allow this.");
     }
 
-    /// Requires a credential, whatever its scopes.
     pub(crate) fn any_credential(&mut self) {
         self.credential(&[]);
         self.security.retain(|alternative| *alternative != json!({}));
     }
 
-    /// Makes its credential optional.
     pub(crate) fn optional_credential(&mut self) {
         self.security.insert(0, json!({}));
     }
 
-    /// Adds a response of 200 with this media type and schema. If the media type already has schemas, this is one more
-    /// alternative. The first media type is the one that the description offers first.
+    /// Adds a 200 response with this media type and schema. If the media type already has schemas, this is one more alternative.
+    /// The first media type is the default one.
     pub fn response(&mut self, media_type: &str, schema: Value) {
         let answer = self.described_status(200, WANTED);
         let media_type = media_type.split(';').next().unwrap_or_default().trim();
@@ -145,7 +136,6 @@ impl Operation {
         }
     }
 
-    /// Adds a response of 200 with JSON.
     pub(crate) fn json_response(&mut self, schema: Value) {
         self.response(JSON, schema);
     }
@@ -163,7 +153,6 @@ impl Operation {
         self.described_status(304, KNOWN);
     }
 
-    /// Adds the headers that say how current the data in a shared response is.
     pub(crate) fn freshness_headers(&mut self) {
         self.described_status(200, WANTED);
         self.described_status(304, KNOWN);
@@ -176,8 +165,7 @@ impl Operation {
         self.optional_header("Siaga-Data-As-Of", says, &time);
     }
 
-    /// Adds the header and the member of the envelope that say that the service has no area of the city that was asked for. Called after
-    /// the responses were added.
+    /// Adds the header and envelope member of a response for a city without areas. Call it after adding the responses.
     pub(crate) fn coverage_header(&mut self) {
         let says = "Only if no area has the `city`: the name of the parameter. The response is then empty and says nothing about \
                     floods there.";
@@ -191,16 +179,14 @@ impl Operation {
         self.supplement(("Siaga-Not-Covered", "city", says), "coverage", &coverage);
     }
 
-    /// Adds the header and the member of the envelope that say that a list has only the newest features. Called after the responses were
-    /// added.
+    /// Adds the header and envelope member of a list that has only the newest features. Call it after adding the responses.
     pub(crate) fn truncation_header(&mut self, most: u32) {
         let says = format!("Only if there are more than {most} reports: the response has the newest.");
-        // Generators of clients write wrong code for a constant here.
+        // Client generators write wrong code for a constant here.
         let member = json!({ "type": "boolean", "description": says });
         self.supplement(("Siaga-Truncated", "true", &says), "truncated", &member);
     }
 
-    /// Adds a header with its only value and its description, and a member beside `result`.
     fn supplement(&mut self, (name, value, says): (&str, &str, &str), member: &str, schema: &Value) {
         self.optional_header(name, says, &json!({ "type": "string", "enum": [value] }));
         let pointer = "/content/application~1json/schema/anyOf";
@@ -212,14 +198,12 @@ impl Operation {
         }
     }
 
-    /// Adds a header to the responses of these statuses.
     fn header(&mut self, statuses: &[u16], name: &str, says: &str, schema: &Value) {
         for status in statuses {
             self.status_entry(*status)["headers"][name] = json!({ "description": says, "schema": schema });
         }
     }
 
-    /// Adds a header that a shared response may have.
     fn optional_header(&mut self, name: &str, says: &str, schema: &Value) {
         self.header(&SHARED, name, says, schema);
         for status in SHARED {
@@ -227,12 +211,11 @@ impl Operation {
         }
     }
 
-    /// Adds a response without a body.
     pub(crate) fn empty_response(&mut self, status: u16, says: impl Into<String>) {
         self.status_entry(status)["description"] = Value::String(says.into());
     }
 
-    /// Adds an error response.
+    /// Adds an error response. Descriptions for the same status are joined.
     pub fn error(&mut self, status: u16, says: impl Into<String>) {
         let (answer, says) = (self.status_entry(status), says.into());
         let said = answer["description"].as_str().unwrap_or_default();
@@ -252,7 +235,6 @@ impl Operation {
         answer
     }
 
-    /// Returns the names of its query parameters.
     pub(super) fn query_parameters(&self) -> impl Iterator<Item = &str> {
         self.parameters
             .iter()
@@ -260,17 +242,15 @@ impl Operation {
             .map(|parameter| &*parameter.name)
     }
 
-    /// Returns whether it needs no credential.
     pub(super) fn is_public(&self) -> bool {
         self.security.is_empty() || self.security.contains(&json!({}))
     }
 
-    /// Returns the names of its path parameters, in order.
     pub(super) fn path_parameters(&self) -> impl Iterator<Item = &str> {
         self.parameters.iter().filter(|parameter| parameter.place == PATH).map(|parameter| &*parameter.name)
     }
 
-    /// Gives its path parameters the names in the path, and adds those that it lacks.
+    /// Renames the path parameters to their names in the path, and adds missing ones.
     pub(super) fn name_path_parameters(&mut self, path: &str) {
         let mut told = self.parameters.iter_mut().filter(|parameter| parameter.place == PATH);
         let mut untold = Vec::new();
@@ -285,7 +265,6 @@ impl Operation {
         }
     }
 
-    /// Returns the operation as JSON for the document.
     pub(super) fn into_value(mut self, id: &str, tag: &str) -> Value {
         if !self.answers.contains_key(&200) {
             self.described_status(200, WANTED);
@@ -311,7 +290,6 @@ impl Operation {
     }
 }
 
-/// Simplifies a schema that has only one alternative.
 fn only(content: &mut Value) {
     if let Some(Value::Array(alternatives)) = content.pointer_mut("/schema/anyOf")
         && alternatives.len() == 1

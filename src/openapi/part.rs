@@ -9,12 +9,11 @@ use rocket::{Data, State};
 
 use super::{Interface, Operation};
 
-/// An argument of a handler, which describes its part of an operation: the parameters it reads, the body it takes, and its
-/// error responses.
+/// A handler argument that describes its part of an operation: the parameters and body it reads, and its error responses.
 ///
-/// Standard types that Rocket reads from a segment of the path, or from a parameter of the query (`?<name>`), implement this
-/// and describe nothing. The description then shows the segment with its name in the route, as text. It does not list such a
-/// query parameter: to list it, use a guard, or describe it with [`Described::with`](super::Described::with).
+/// Implemented, with an empty description, for the standard types that Rocket reads from a path segment or a query parameter
+/// (`?<name>`). The document lists such a segment as text under its name in the route, but not such a query parameter: use a
+/// guard, or describe it with [`Described::with`](super::Described::with).
 ///
 /// ```
 /// use std::path::PathBuf;
@@ -29,34 +28,34 @@ use super::{Interface, Operation};
 ///     format!("{number} {log:?} {last:?}")
 /// }
 ///
-/// let route = described!(find_log).says("A log of a pump").with(|operation, _| {
-///     operation.takes(Parameter::query("last", "How many lines.", json!({ "type": "integer" })));
+/// let route = described!(find_log).summary("A log of a pump").with(|operation, _| {
+///     operation.parameter(Parameter::query("last", "How many lines.", json!({ "type": "integer" })));
 /// });
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say what it takes of a request",
-    label = "is an argument of a handler that is described",
+    message = "`{Self}` does not describe what it reads of a request",
+    label = "is an argument of a described handler",
     note = "implement `siaga::openapi::Part` for it; its `describe` may be empty",
-    note = "a route that is not described is a `Described` too: `Described::from(route)`"
+    note = "a route without a description is a `Described` too: `Described::from(route)`"
 )]
 pub trait Part {
-    /// Adds it to the description of an operation of this interface.
+    /// Adds this argument to the description of an operation.
     fn describe(operation: &mut Operation, interface: &Interface<'_>);
 }
 
-/// An argument whose error the handler receives, to respond to it itself.
+/// An argument whose error the handler receives, to respond itself.
 impl<T: Part, E> Part for Result<T, E> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         T::describe(operation, interface);
     }
 }
 
-/// Values that the server manages are not part of a request.
+/// State managed by the server is not part of a request.
 impl<T: Send + Sync + 'static> Part for &State<T> {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
-/// A segment of the path as text.
+/// A segment of the path, as text.
 impl Part for &str {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
@@ -89,14 +88,13 @@ impl Part for Data<'_> {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
-/// A handler of a route, as seen by its arguments.
-///
-/// Every function with up to eight arguments, all of them [`Part`]s, implements this. The compiler infers `Arguments`.
+/// A route handler, seen through its argument types. Implemented for every function with up to eight arguments that are all
+/// [`Part`]s. The compiler infers `Arguments`.
 #[diagnostic::on_unimplemented(
-    message = "an argument of this handler does not say what it takes of a request",
+    message = "an argument of this handler does not describe what it reads of a request",
     label = "has an argument that is no `Part`, or more than eight arguments",
     note = "implement `siaga::openapi::Part` for the type of the argument; its `describe` may be empty",
-    note = "a route that is not described is a `Described` too: `Described::from(route)`"
+    note = "a route without a description is a `Described` too: `Described::from(route)`"
 )]
 pub trait Handler<Arguments> {
     /// Adds the descriptions of its arguments to an operation.

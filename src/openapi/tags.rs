@@ -1,7 +1,6 @@
 use serde_json::{Value, json};
 
-/// The groups of operations, in the order in which a reader needs them: a name, the first segments of their paths with a space
-/// between them, and a description.
+/// The tags in the order of the document: name, first path segments separated by spaces, description.
 const GROUPS: [(&str, &str, &str); 14] = [
     (
         "floods",
@@ -31,14 +30,13 @@ const GROUPS: [(&str, &str, &str); 14] = [
     ("feeds", "feeds", "Reports that partners send."),
 ];
 
-/// Returns the tag of the operations on a path: its group, or its first segment.
 pub(super) fn tag(path: &str) -> &str {
     let segment = path.split('/').find(|part| !part.is_empty()).unwrap_or("/");
     let group = GROUPS.iter().find(|(_, segments, _)| segments.split(' ').any(|of| of == segment));
     group.map_or(segment, |(name, ..)| name)
 }
 
-/// Returns the tags of these paths with their descriptions, in the order of the groups; then those of other routes.
+/// Returns the tags of these paths in the order of the groups, followed by those of other routes.
 pub(super) fn tags<'a>(paths: impl Iterator<Item = &'a String>) -> Vec<Value> {
     let mut others: Vec<&str> = Vec::new();
     let mut used = [false; GROUPS.len()];

@@ -5,7 +5,6 @@ use super::{annotate, array, object, or_null, reference};
 use crate::model::bodies::{Accepts, CardRules, all_report_types, disasters_of, report_types};
 use crate::model::{Attribute, CardId, DisasterType, Hazards};
 
-/// Returns the schema of a card's report about one of these disasters, by these rules.
 pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Value {
     let report = object(json!({
         "disaster_type?": or_null(json!({
@@ -29,13 +28,12 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
     annotate(report, json!({ "anyOf": allowed.collect::<Value>(), "examples": [example] }))
 }
 
-/// Returns the schema of the data from a card, for all disasters.
 fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     let mut properties = json!({ "report_type": { "enum": all_report_types(disasters, rules) } });
     for Attribute { name, accepts, .. } in &rules.hazards.attributes {
         properties[name] = sent(accepts);
     }
-    // Types of TypeScript need members of any type beside named ones, so the rule for their values stands apart.
+    // TypeScript requires members of any type to accept named ones too, so the rule for their values is a separate schema.
     json!({
         "type": "object",
         "description": "The type and its attributes. Other members are kept as they are.",
@@ -47,8 +45,8 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     })
 }
 
-/// Returns which values are allowed together: a disaster, named or not, with its report types. If a type belongs to several
-/// disasters, the disaster must be named, unless the type means this one.
+/// Returns the allowed combinations of a disaster, which may be absent, and report types. A type that belongs to several
+/// disasters requires the disaster, unless the type implies this one.
 fn disaster_schemas(disaster: &DisasterType, disasters: &[DisasterType], rules: &CardRules) -> Vec<Value> {
     let types = report_types(disaster, rules);
     let named = |names: Value, types: &[&str], required: &[&str]| {
@@ -60,7 +58,6 @@ fn disaster_schemas(disaster: &DisasterType, disasters: &[DisasterType], rules: 
             },
         })
     };
-    // The types that mean this disaster if none is named.
     let own: Vec<_> =
         types.iter().copied().filter(|name| disasters_of(name, disasters, rules) == [*disaster]).collect();
     let mut by_type = named(json!([disaster, null]), &own, &[]);
@@ -74,7 +71,7 @@ fn disaster_schemas(disaster: &DisasterType, disasters: &[DisasterType], rules: 
     all.into_iter().chain([by_type]).collect()
 }
 
-/// Returns the schema of an attribute in requests, where it can be null.
+/// Returns the schema of an attribute in requests, where it may be null.
 fn sent(accepts: &Accepts) -> Value {
     let shown = shown(accepts);
     let alternatives = match accepts {
@@ -87,7 +84,7 @@ fn sent(accepts: &Accepts) -> Value {
     json!({ "anyOf": alternatives, "description": shown["description"] })
 }
 
-/// Returns the schema of an attribute in responses, where it has one type, and says what it means, with its unit.
+/// Returns the schema of an attribute in responses, where it has a single type.
 fn shown(accepts: &Accepts) -> Value {
     let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
     let (schema, meaning) = match *accepts {
@@ -110,7 +107,6 @@ fn shown(accepts: &Accepts) -> Value {
     annotate(schema, json!({ "description": meaning }))
 }
 
-/// Returns the schema of the data from a card in responses.
 pub(crate) fn shown_card_data(hazards: &Hazards) -> Value {
     let attributes = hazards.attributes.iter().map(|of| (of.name.clone(), shown(&of.accepts)));
     json!({

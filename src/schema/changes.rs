@@ -5,10 +5,8 @@ use super::{
     annotate, area_id, array, flood_state, number_as_text, object, or_null, reference, written_moment,
 };
 
-/// The form of a cursor, as a regular expression.
 pub(crate) const CURSOR: &str = r"^[0-9a-f]{16}(\.[0-9]{1,18}){4}$";
 
-/// Returns the schemas of changes.
 pub(super) fn named() -> Value {
     let cursor = |says: &str| json!({ "type": "string", "pattern": CURSOR, "description": says });
     let areas = array(object(json!({

@@ -3,12 +3,10 @@ use serde_json::{Value, json};
 use super::{annotate, array, object, or_null, reference};
 use crate::model::LONGEST_WEB_ADDRESS;
 
-/// The pattern of a text without control characters.
 pub(crate) const WITHOUT_CONTROLS: &str = r"^[^\u0000-\u001F\u007F-\u009F]*$";
 
 const WITHOUT_NUL: &str = r"^[^\u0000]*$";
 
-/// Returns the schema of a moment in requests.
 pub(crate) fn moment(says: &str) -> Value {
     let says = format!("{says} In the years 1 to 9999 (UTC); the colon of the offset can be left out.");
     json!({
@@ -17,7 +15,6 @@ pub(crate) fn moment(says: &str) -> Value {
     })
 }
 
-/// Returns the schema of a moment in responses.
 pub(crate) fn written_moment(says: &str) -> Value {
     json!({
         "type": "string", "format": "date-time", "description": says,
@@ -25,7 +22,7 @@ pub(crate) fn written_moment(says: &str) -> Value {
     })
 }
 
-/// Returns the schema of a name, as [`is_name`](crate::model::is_name) accepts it.
+/// Returns the schema of a name that [`is_name`](crate::model::is_name) accepts.
 pub(crate) fn name(says: &str, example: &str) -> Value {
     json!({
         "type": "string", "description": says, "pattern": WITHOUT_CONTROLS,
@@ -33,7 +30,6 @@ pub(crate) fn name(says: &str, example: &str) -> Value {
     })
 }
 
-/// Returns the schema of the flag for reports that are made in a training.
 pub(super) fn is_training() -> Value {
     json!({
         "type": ["boolean", "null"],
@@ -41,7 +37,6 @@ pub(super) fn is_training() -> Value {
     })
 }
 
-/// Returns the schema of the code of the partner that a report in a request comes through.
 pub(super) fn partner_code() -> Value {
     json!({
         "type": ["string", "null"], "description": "The partner it comes through; none if empty.",
@@ -49,18 +44,17 @@ pub(super) fn partner_code() -> Value {
     })
 }
 
-/// Returns the schema of a text.
 pub(crate) fn text(says: &str) -> Value {
     json!({ "type": "string", "description": says })
 }
 
-/// Returns the schema of a text without NUL characters.
+/// Returns the schema of a text without NUL characters, which databases cannot store.
 pub(super) fn storable_text(says: &str) -> Value {
     json!({ "type": "string", "description": says, "pattern": WITHOUT_NUL })
 }
 
-/// Returns the schema of an address on the web. [`is_web_address`](crate::model::is_web_address) accepts every one, and some more:
-/// those with an IP address, or a host that is not written in ASCII.
+/// Returns the schema of a web address. Stricter than [`is_web_address`](crate::model::is_web_address), which also accepts IP
+/// addresses and hosts outside ASCII.
 pub(super) fn web_address(says: &str) -> Value {
     json!({
         "type": "string", "description": says, "maxLength": LONGEST_WEB_ADDRESS,
@@ -71,15 +65,13 @@ pub(super) fn web_address(says: &str) -> Value {
     })
 }
 
-/// Returns the schema of a JSON object that is kept unchanged. Databases cannot store NUL characters. JSON Schema
-/// cannot limit how deep it is nested.
+/// Returns the schema of a JSON object stored unchanged. JSON Schema cannot limit the nesting depth.
 pub(super) fn kept(mut object: Value) -> Value {
     object["propertyNames"] = json!({ "pattern": WITHOUT_NUL });
     object["additionalProperties"] = reference("Kept");
     object
 }
 
-/// Returns the schema of a whole number that is written as a string.
 pub(crate) fn number_as_text(says: &str) -> Value {
     json!({ "type": "string", "description": says, "pattern": r"^\d+$", "examples": ["5"] })
 }
@@ -101,8 +93,8 @@ pub(super) fn named() -> Value {
         "Problem": problem(),
         "Kept": {
             "description": "Any value whose texts and names have no NUL characters. In a request, at most 16 levels deep.",
-            // No alternatives by type: generators of clients cannot resolve alternatives that contain themselves. They ignore
-            // conditions, and take this for any value.
+            // No alternatives by type: client generators cannot resolve recursive alternatives. They ignore conditions, and read
+            // this as any value.
             "if": { "type": "string" },
             "then": { "pattern": WITHOUT_NUL },
             "else": { "if": { "type": "object" }, "then": kept(json!({})), "else": { "items": reference("Kept") } },

@@ -1,4 +1,4 @@
-//! Orders for many areas, their log, and what needs attention.
+//! Batch requests, their log, and the attention list.
 
 use serde_json::{Value, json};
 

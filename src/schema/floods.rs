@@ -4,12 +4,9 @@ use super::common::{number_as_text, text, written_moment};
 use super::{annotate, object, or_null};
 use crate::model::FloodState;
 
-/// What `flooded_since` says.
 pub(crate) const FLOODED_SINCE: &str = "When the flood began: the first state after the area was last dry. Changes of depth, confirmations and undoing leave it.";
-/// What `confirmed` says.
 pub(crate) const CONFIRMED: &str =
     "When somebody last set or confirmed the state. Undoing a later change restores it.";
-/// What `over_since` says.
 pub(crate) const OVER_SINCE: &str =
     "When the last flood was over, if the area is dry and was flooded before.";
 
@@ -17,7 +14,6 @@ pub(crate) fn area_id() -> Value {
     number_as_text("The local area.")
 }
 
-/// Returns the schema of a flood state.
 pub(crate) fn flood_state() -> Value {
     json!({
         "type": "integer",
@@ -26,7 +22,6 @@ pub(crate) fn flood_state() -> Value {
     })
 }
 
-/// Returns the properties that each entry of a log has.
 pub(super) fn log_entry() -> Value {
     json!({
         "changed_at": written_moment("When the change took effect."),

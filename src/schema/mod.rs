@@ -1,5 +1,4 @@
-//! Schemas of requests and responses, as JSON Schema (2020-12, the dialect of OpenAPI 3.1).
-//! [`resources`] describes the features on the map.
+//! Schemas of requests and responses, as JSON Schema (2020-12, the dialect of OpenAPI 3.1). [`resources`] describes map features.
 
 mod cards;
 mod changes;
@@ -19,7 +18,6 @@ pub(crate) use self::common::{WITHOUT_CONTROLS, moment, name, number_as_text, te
 pub(crate) use self::floods::{CONFIRMED, FLOODED_SINCE, OVER_SINCE, area_id, flood_state};
 pub(crate) use self::reports::partner_report;
 
-/// Returns a reference to one of the document's schemas.
 #[must_use]
 pub(crate) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
@@ -31,7 +29,7 @@ pub(crate) fn enveloped(result: Value) -> Value {
     object(json!({ "statusCode": { "const": 200 }, "result": result }))
 }
 
-/// Returns the same for a result that is an [`object`]. The properties of the result are also beside it.
+/// Returns the schema of an envelope that repeats the properties of its `result`, which must be an [`object`].
 pub(crate) fn enveloped_with_members(result: Value) -> Value {
     let mut properties = result["properties"].clone();
     properties["statusCode"] = json!({ "const": 200 });
@@ -39,14 +37,12 @@ pub(crate) fn enveloped_with_members(result: Value) -> Value {
     object(properties)
 }
 
-/// Returns the schema of an array.
 #[must_use]
 pub(crate) fn array(items: Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
-/// Returns the schema of the lines of a geometry, whose parts have this schema: a list for a line, a list of rings for a
-/// polygon, a list of polygons for several.
+/// Returns the schema of the `coordinates` or `arcs` of a line, polygon or multipolygon, whose innermost items have this schema.
 pub(crate) fn lines(geometry: &str, part: Value) -> Value {
     match geometry {
         "MultiPolygon" => array(array(array(part))),
@@ -55,19 +51,17 @@ pub(crate) fn lines(geometry: &str, part: Value) -> Value {
     }
 }
 
-/// Returns the schema of a value that has one of these schemas.
 pub(crate) fn one_of(schemas: impl IntoIterator<Item = Value>) -> Value {
     let mut schemas: Vec<_> = schemas.into_iter().collect();
     if schemas.len() == 1 { schemas.remove(0) } else { json!({ "anyOf": schemas }) }
 }
 
-/// Returns the schema of a body of bytes.
 pub(crate) fn bytes() -> Value {
     json!({ "type": "string", "format": "binary" })
 }
 
-/// Returns the schema of an object with these properties, and perhaps more. A property is optional if its name ends with `?`,
-/// which is not part of the name; the others are required.
+/// Returns the schema of an object with these properties; others are allowed. A property whose name ends with `?` is optional,
+/// and its name has no `?`; the others are required.
 #[must_use]
 pub fn object(properties: Value) -> Value {
     let Value::Object(properties) = properties else { return json!({ "type": "object" }) };
@@ -81,7 +75,6 @@ pub fn object(properties: Value) -> Value {
     schema
 }
 
-/// Adds keywords to a schema, such as `description` and `examples`.
 pub(crate) fn annotate(mut schema: Value, keywords: Value) -> Value {
     if let (Value::Object(schema), Value::Object(keywords)) = (&mut schema, keywords) {
         schema.extend(keywords);
@@ -89,7 +82,6 @@ pub(crate) fn annotate(mut schema: Value, keywords: Value) -> Value {
     schema
 }
 
-/// Adds null to the allowed values.
 pub(crate) fn or_null(mut schema: Value) -> Value {
     if let Some(kind) = schema.get("type").cloned() {
         schema["type"] = json!([kind, "null"]);
@@ -100,7 +92,6 @@ pub(crate) fn or_null(mut schema: Value) -> Value {
     schema
 }
 
-/// Returns the schemas that have a name.
 pub(crate) fn components() -> Map<String, Value> {
     let flood = [floods::named(), flood_orders::named(), changes::named()];
     let others = [common::named(), cards::named(), reports::named(), gauges::named(), sources::named()];

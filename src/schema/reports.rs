@@ -1,5 +1,3 @@
-//! Reports of partners, and the moderation of reports.
-
 use serde_json::{Value, json};
 
 use super::common::{
@@ -8,7 +6,6 @@ use super::common::{
 use super::{annotate, array, object, or_null, reference};
 use crate::model::bodies::PartnerRules;
 
-/// Returns the schema of a report from the partner feed, by these rules.
 pub(crate) fn partner_report(rules: &PartnerRules) -> Value {
     let report = object(json!({
         "post_id": {

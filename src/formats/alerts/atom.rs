@@ -11,16 +11,16 @@ use crate::formats::xml::{self, Xml};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{AlertLayer, Layer, LayerKind, with_parameter};
 
-/// Writes messages as an Atom feed (RFC 4287). Entries link to the messages and tell what hubs choose by.
+/// Writes messages as an Atom feed (RFC 4287). Entries link to the messages, and contain the fields that hubs filter by.
 #[derive(Clone, Debug)]
 pub struct Atom(Notices);
 
-/// The same with the whole message as the content of each entry. It is a type of its own, so that responses are cached apart.
+/// Includes the whole message in each entry. A type of its own, so that responses are cached separately.
 #[derive(Clone, Debug)]
 struct Inline(Atom);
 
 impl Atom {
-    /// Returns the format.
+    /// Creates the format.
     #[must_use]
     pub fn new(notices: Notices) -> Self {
         Self(notices)
@@ -91,10 +91,9 @@ impl Format for Inline {
     }
 }
 
-/// A parameter of the address of a feed, and its value.
 type Parameter = (&'static str, &'static str);
 
-/// Appends the feed, whose address has a `parameter` besides those of its layer. `content` writes the end of each entry.
+/// Appends the feed. `parameter` is the query parameter of its address besides those of the layer; `content` ends each entry.
 fn write(
     notices: &Notices,
     layer: &Layer,
@@ -159,7 +158,7 @@ fn entry(
         xml::text(xml, "title", &headline)?;
         xml::text(xml, "updated", &notice.sent)?;
         xml::link(xml, "alternate", Some("application/cap+xml"), &notice.document)?;
-        // feedparser takes only a link of HTML, or without a type, for that of the entry, else its identifier.
+        // feedparser uses a link of type HTML or without a type as the entry's link, otherwise its identifier.
         xml::link(xml, "alternate", None, &notice.document)?;
         xml::text(xml, "summary", &summary)?;
         fields::write_georss(xml, notice)?;

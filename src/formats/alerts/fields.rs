@@ -1,22 +1,20 @@
-//! What the entries of a feed say of their messages, so that hubs need not fetch each one.
+//! The fields of messages in feed entries, so that hubs need not fetch each message.
 
 use std::io;
 
 use super::notice::Notice;
 use crate::formats::xml::{self, Xml};
 
-/// The declaration of the prefix of the elements. Some hubs look for this prefix, whatever it stands for.
+/// Some hubs look for this prefix, whatever its namespace.
 pub(super) const NAMESPACE: (&str, &str) = ("xmlns:cap", "urn:oasis:names:tc:emergency:cap:1.2");
 
-/// The declaration of the prefix of `GeoRSS` (OGC 17-002r1), by which feed readers place entries on a map.
+/// `GeoRSS` (OGC 17-002r1), by which feed readers place entries on a map.
 pub(super) const GEORSS: (&str, &str) = ("xmlns:georss", "http://www.georss.org/georss");
 
-/// Writes the outer rings of the area of a message into its entry.
 pub(super) fn write_georss(xml: &mut Xml<'_>, notice: &Notice<'_>) -> io::Result<()> {
     notice.georss().try_for_each(|ring| xml::text(xml, "georss:polygon", &ring))
 }
 
-/// Writes the CAP elements of a message into its entry.
 pub(super) fn write(xml: &mut Xml<'_>, notice: &Notice<'_>) -> io::Result<()> {
     let event =
         notice.languages.first().and_then(|texts| texts.messages()["event"].as_str()).unwrap_or_default();

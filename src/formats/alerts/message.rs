@@ -47,7 +47,7 @@ impl Format for Message {
     }
 }
 
-/// Writes the `alert`, its elements in the order of the CAP 1.2 schema.
+/// Elements in the order of the CAP 1.2 schema.
 pub(super) fn write(xml: &mut Xml<'_>, notice: &Notice<'_>) -> io::Result<()> {
     let namespace = ("xmlns", "urn:oasis:names:tc:emergency:cap:1.2");
     xml::element(xml, "alert", Some(namespace), |xml| {
@@ -73,7 +73,7 @@ fn info(xml: &mut Xml<'_>, notice: &Notice<'_>, said: &NoticeText<'_>) -> io::Re
     xml::text(xml, "urgency", notice.urgency())?;
     xml::text(xml, "severity", notice.severity())?;
     xml::text(xml, "certainty", "Observed")?;
-    // A flood in the Event Terms List of OASIS.
+    // Flood in the OASIS Event Terms List.
     value(xml, "eventCode", "OET:v1.2", "OET-081")?;
     xml::text(xml, "expires", &notice.expires)?;
     xml::text(xml, "senderName", notice.sender_name)?;

@@ -1,4 +1,4 @@
-//! Alerts as CAP messages: the feeds that list them (Atom, RSS), single messages. The page for people is `pages/alerts`.
+//! Alerts as CAP messages: feeds (Atom, RSS) and single messages. The HTML page is `pages/alerts`.
 //!
 //! Follows [CAP 1.2](http://docs.oasis-open.org/emergency/cap/v1.2/CAP-v1.2.html), Atom
 //! ([RFC 4287](https://www.rfc-editor.org/rfc/rfc4287)) and [RSS 2.0](https://www.rssboard.org/rss-specification).
@@ -25,37 +25,32 @@ use super::{EncodeContext, EncodeError, Format, cap};
 use crate::data::country::{Country, Translations};
 use crate::model::{AlertLayer, Layer};
 
-/// What all formats of alerts have in common: the settings, and the geometry of areas as text, which is built once for each set
-/// of areas.
+/// Shared by all formats of alerts: the settings, and the geometry of areas as text, built once per set of areas.
 #[derive(Clone, Debug)]
 pub struct Notices(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     options: Options,
-    /// The languages of the messages, the main one first.
+    /// Main language first.
     languages: Vec<Arc<Translations>>,
-    /// The agencies, and what the feed is called.
     cap: cap::Options,
     outlines: Memo<Outlines>,
 }
 
 impl Notices {
-    /// Returns the formats' common part, for the country that is part of the program. `cap` names the agencies that send the
-    /// messages.
+    /// Creates the shared part for the built-in country. `cap` configures the sending agencies.
     #[must_use]
     pub fn new(options: Options, cap: cap::Options) -> Self {
         Self::within(options, cap, &Country::built_in())
     }
 
-    /// Returns the formats' common part for a country.
     pub(crate) fn within(options: Options, cap: cap::Options, country: &Country) -> Self {
         let languages = country.languages().iter().filter(|texts| texts.has_messages());
         let languages = languages.cloned().collect();
         Self(Arc::new(Shared { options, languages, cap, outlines: Memo::default() }))
     }
 
-    /// Returns the text of feeds while a source of floods is silent, in each language.
     fn doubtful(&self) -> String {
         let said = self.0.languages.iter().map(|texts| texts.text("alerts", "doubtful"));
         said.collect::<Vec<_>>().join(" ")
@@ -65,7 +60,6 @@ impl Notices {
         &self.0.cap
     }
 
-    /// Calls `write` with the messages of a layer.
     pub(crate) fn write<T>(
         &self,
         layer: &Layer,
@@ -83,7 +77,6 @@ impl Notices {
     }
 }
 
-/// Returns the error of a format if its document could not be written.
 pub(crate) fn writing(format: &dyn Format, written: io::Result<()>) -> Result<(), EncodeError> {
     written.map_err(|error| EncodeError::new(format.name(), error))
 }

@@ -11,40 +11,35 @@ use crate::formats::{EncodeContext, xml};
 use crate::model::alerts::{MessageType, Status};
 use crate::model::{AlertFeature, Area, FloodState, Timestamp, place_name};
 
-/// The longest `areaDesc`, in characters: Google shows no more.
+/// The maximum length of `areaDesc` in characters: Google shows no more.
 const AREA: usize = 49;
 
-/// A message with everything that its documents say.
 pub(crate) struct Notice<'a> {
     pub(crate) alert: AlertFeature<'a>,
     pub(crate) identifier: String,
-    /// The address of the message, which identifies it in feeds.
     pub(crate) address: String,
-    /// The address of its document, which has no other form.
+    /// The address of the XML document, without content negotiation.
     pub(crate) document: String,
     pub(crate) sender: &'a str,
     pub(crate) sender_name: &'a str,
     pub(crate) sent: String,
     pub(crate) expires: String,
-    /// CAP `areaDesc`: the name of the area, then of the one that it lies in.
+    /// CAP `areaDesc`: the name of the area and the larger area.
     pub(crate) area: String,
-    /// The same for people, as on the map.
     pub(crate) place: String,
     pub(crate) options: &'a Options,
-    /// The languages of the message, the main one first.
     pub(crate) languages: &'a [Arc<Translations>],
     outlines: &'a Outlines,
     context: &'a EncodeContext,
 }
 
-/// The texts of a message in one language.
 pub(crate) struct NoticeText<'a> {
     pub(crate) language: &'a str,
     pub(crate) event: &'a str,
     pub(crate) headline: String,
     pub(crate) description: String,
     pub(crate) instruction: &'a str,
-    /// How deep the water is; `None` if the flood is over.
+    /// The depth of the water; `None` if the flood is over.
     pub(crate) depth: Option<&'a str>,
 }
 
@@ -76,7 +71,6 @@ impl<'a> Notice<'a> {
         }
     }
 
-    /// Returns CAP `references`: sender, identifier and time of each message that this one replaces.
     pub(crate) fn references(&self) -> Option<String> {
         let AlertFeature { area, message, issuer, .. } = self.alert;
         let references = message.references.iter().map(|of| {
@@ -87,22 +81,19 @@ impl<'a> Notice<'a> {
         Some(references).filter(|references| !references.is_empty())
     }
 
-    /// Returns CAP `polygon`s: the outer rings of the area.
+    /// CAP `polygon`s: the outer rings of the area.
     pub(crate) fn polygons(&self) -> impl Iterator<Item = &'a str> + Clone {
         self.outlines.rings(self.alert.position)
     }
 
-    /// Returns the same as `georss:polygon`s, each of a bounded length.
     pub(crate) fn georss(&self) -> impl Iterator<Item = Cow<'a, str>> {
         self.outlines.georss(self.alert.position)
     }
 
-    /// Returns the outer rings of another area of the set.
     pub(crate) fn polygons_of(&self, position: usize) -> impl Iterator<Item = &'a str> + Clone {
         self.outlines.rings(position)
     }
 
-    /// Returns CAP `web`: the page about the area.
     pub(crate) fn web(&self) -> String {
         format!("{}/alerts/history?area={}&format=html", self.context.base_url, self.alert.area.id)
     }
@@ -111,7 +102,6 @@ impl<'a> Notice<'a> {
         self.alert.message.message_type == MessageType::Cancel
     }
 
-    /// Returns CAP `responseType`.
     pub(crate) fn response(&self) -> &'static str {
         match self.alert.message.state {
             _ if self.is_over() => "AllClear",
@@ -120,27 +110,23 @@ impl<'a> Notice<'a> {
         }
     }
 
-    /// Returns CAP `urgency`.
     pub(crate) fn urgency(&self) -> &'static str {
         if self.is_over() { "Past" } else { "Immediate" }
     }
 
-    /// Returns CAP `severity`; when the flood is over, that of the state that has ended.
+    /// CAP `severity`; when the flood is over, that of the state that has ended.
     pub(crate) fn severity(&self) -> &'static str {
         self.options.severity(self.alert.message.state)
     }
 
-    /// Returns a moment in the zone of the service, as in CAP.
     pub(crate) fn date_time(&self, moment: Timestamp) -> String {
         xml::date_time(moment, self.context.time_zone)
     }
 
-    /// Returns the texts in each language, the main one first.
     pub(crate) fn said(&self) -> impl Iterator<Item = NoticeText<'_>> {
         self.languages.iter().map(|texts| self.said_in(texts))
     }
 
-    /// Returns the headline in the main language, and the description.
     pub(crate) fn headline_and_summary(&self) -> (String, String) {
         self.said().next().map(|said| (said.headline, said.description)).unwrap_or_default()
     }
@@ -148,7 +134,7 @@ impl<'a> Notice<'a> {
     fn said_in<'s>(&'s self, texts: &'s Translations) -> NoticeText<'s> {
         let AlertFeature { message, status, .. } = self.alert;
         let (all, of) = (texts.messages(), &texts.messages()[name(message)]);
-        // A test of the country excludes that a text is missing.
+        // A test of the countries ensures that no text is missing.
         let word = |of: &'s Value, key: &str| of[key].as_str().unwrap_or_default();
         let time = texts.written(word(all, "time"), message.last_confirmed, self.context.time_zone);
         let names = Names { area: &self.place, time: &time, agency: self.sender_name };
@@ -168,14 +154,12 @@ impl<'a> Notice<'a> {
     }
 }
 
-/// Returns the name of an area and of the one that it lies in, not longer than [`AREA`].
 fn area_name(Area { id, name, parent_name, .. }: &Area) -> String {
     let parts = [name.as_str(), parent_name.as_str()].map(str::trim);
     let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
     shortened(if text.is_empty() { id.to_string() } else { text })
 }
 
-/// Returns the name of an area for people, not longer than [`AREA`].
 fn place(Area { id, name, parent_name, .. }: &Area) -> String {
     shortened(place_name(parent_name.trim(), name.trim(), &id.to_string()))
 }

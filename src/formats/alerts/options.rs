@@ -7,7 +7,7 @@ use crate::model::{FloodState, Number};
 /// The CAP `severity` of a flood of unknown depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UnknownAs {
-    /// The depth is not known, and so neither is the severity. Google refuses such alerts.
+    /// Unknown, like the depth. Google rejects such alerts.
     #[default]
     Unknown,
     /// As for 10 to 70 cm.
@@ -18,11 +18,11 @@ pub enum UnknownAs {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The number that the WMO's register gives to the issuing authority in Indonesia. It is a part of all identifiers.
-    /// **Default: none**, and identifiers begin with the host of the base address
+    /// The number of the issuing authority for Indonesia in the WMO register, a part of all identifiers. **Default: none**, and
+    /// identifiers begin with the host of the base address
     #[serde(deserialize_with = "authority")]
     pub authority: Option<u32>,
-    /// CAP `contact`: how people reach the agency. **Default: none**
+    /// CAP `contact`: how to reach the agency. **Default: none**
     pub contact: Option<String>,
     /// The severity of a flood of unknown depth: `Unknown` or `Minor`. **Default: `Unknown`**
     pub unknown_as: UnknownAs,
@@ -35,7 +35,7 @@ fn authority<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, 
 }
 
 impl Options {
-    /// Returns who issues the alerts of a service at this host.
+    /// Returns the issuer of the alerts of a service at this host.
     #[must_use]
     pub fn issuer(&self, host: &str, status: Status) -> Issuer {
         Issuer::new(self.authority, host, status)
@@ -45,7 +45,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// The key within `siaga.alerts` that is wrong, and what it must be.
+    /// The wrong key within `siaga.alerts`, and what it must be.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
         match &self.contact {
             Some(contact) if contact.trim().is_empty() => Err(("contact", "must be a text, or absent")),
@@ -53,7 +53,6 @@ impl Options {
         }
     }
 
-    /// Returns the CAP `severity` of a state.
     pub(super) fn severity(&self, state: FloodState) -> &'static str {
         match (state, self.unknown_as) {
             (FloodState::Unknown, UnknownAs::Minor) => FloodState::Minor.severity(),

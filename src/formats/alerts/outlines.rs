@@ -1,4 +1,4 @@
-//! Geometry as CAP polygons, and as those of `GeoRSS`.
+//! Geometry as CAP and `GeoRSS` polygons.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,29 +10,26 @@ use crate::formats::cap::pairs;
 use crate::model::topology::simplified;
 use crate::model::{Area, AreaSet};
 
-/// How far a simplified border may be from the border, in degrees: about 10 m.
+/// The maximum deviation of a simplified border in degrees: about 10 m.
 const TOLERANCE: f64 = 9e-5;
 
-/// The most rings that an area has in `GeoRSS`, and the most positions of each: feed readers place an entry by them, the message has
-/// the border itself.
+/// The limits of an area in `GeoRSS`: feed readers only place an entry by them; the message has the full border.
 const MOST_RINGS: usize = 20;
 const MOST_POSITIONS: usize = 200;
 
-/// The outer rings of the areas of a set as text: pairs of latitude and longitude, the last the same as the first.
-///
-/// Borders are simplified piece by piece, so that neighbours still meet.
+/// The outer rings of a set of areas as text: pairs of latitude and longitude, the last equal to the first. Borders are
+/// simplified piece by piece, so that neighbours still meet.
 #[derive(Debug)]
 pub(super) struct Outlines {
     text: String,
     rings: Vec<Range<usize>>,
-    /// Where the rings of each area end.
+    /// The end of each area in `rings`.
     ends: Vec<usize>,
-    /// The rings in `GeoRSS` of the areas whose own are too many or too long, by the position of the area.
     coarse: HashMap<usize, Vec<String>>,
 }
 
 impl Outlines {
-    /// Returns the rings of all areas. Costs O(positions), and more for the rings whose simplified form crosses itself.
+    /// Costs O(positions), and more for rings that cross themselves when simplified.
     pub(super) fn for_areas(areas: &AreaSet) -> Self {
         let geometries: Vec<_> = areas.iter().map(Area::geometry).collect();
         let (mut text, mut rings, mut ends) = (Vec::new(), Vec::new(), Vec::with_capacity(areas.len()));
@@ -48,18 +45,16 @@ impl Outlines {
             }
             ends.push(rings.len());
         }
-        // Digits, signs, spaces and commas.
         Self { text: String::from_utf8(text).unwrap_or_default(), rings, ends, coarse }
     }
 
-    /// Returns the rings of the area at a position of the set.
     pub(super) fn rings(&self, position: usize) -> impl Iterator<Item = &str> + Clone {
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
         self.rings[start..self.ends[position]].iter().map(|ring| &self.text[ring.clone()])
     }
 
-    /// Returns the rings of the area at a position of the set for `GeoRSS`, where spaces separate all numbers. A ring that is too long
-    /// is the hull around it; too many rings are the one hull around all.
+    /// Returns the `GeoRSS` rings of an area, numbers separated by spaces. A ring that is too long becomes its convex hull; too
+    /// many rings become one hull around all.
     pub(super) fn georss(&self, position: usize) -> impl Iterator<Item = Cow<'_, str>> {
         let coarse = self.coarse.get(&position);
         let own = self.rings(position).take(if coarse.is_some() { 0 } else { usize::MAX });
@@ -76,7 +71,6 @@ fn is_long(polygon: &Polygon<f64>) -> bool {
     polygon.exterior().0.len() > MOST_POSITIONS
 }
 
-/// Returns the rings of a surface for `GeoRSS`, within the limits.
 fn coarser(surface: &MultiPolygon<f64>) -> Vec<String> {
     let written = |polygon: &Polygon<f64>| {
         let mut text = Vec::new();
@@ -92,7 +86,6 @@ fn coarser(surface: &MultiPolygon<f64>) -> Vec<String> {
     surface.iter().map(shorter).collect()
 }
 
-/// Returns a hull; the box around it if it is too long.
 fn bounded(hull: Polygon<f64>) -> Polygon<f64> {
     match hull.bounding_rect().filter(|_| is_long(&hull)) {
         Some(around) => around.to_polygon(),

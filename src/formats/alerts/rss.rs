@@ -17,7 +17,7 @@ use crate::model::{Layer, LayerKind, Timestamp, with_parameter};
 pub struct Rss(Notices);
 
 impl Rss {
-    /// Returns the format.
+    /// Creates the format.
     #[must_use]
     pub fn new(notices: Notices) -> Self {
         Self(notices)
@@ -92,7 +92,7 @@ fn item(xml: &mut Xml<'_>, notice: &Notice<'_>, context: &EncodeContext) -> io::
     })
 }
 
-/// Returns a moment as RFC 822 has it, with a year of four digits.
+/// RFC 822, with a four-digit year.
 fn date(moment: Timestamp, context: &EncodeContext) -> String {
     moment.to_utc().with_timezone(&context.time_zone).to_rfc2822()
 }

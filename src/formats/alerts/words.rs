@@ -1,9 +1,6 @@
-//! The words of messages, with the names in them.
-
 use crate::model::FloodState;
 use crate::model::alerts::{Message, MessageType};
 
-/// The values of the placeholders.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Names<'a> {
     pub(super) area: &'a str,
@@ -11,7 +8,6 @@ pub(super) struct Names<'a> {
     pub(super) agency: &'a str,
 }
 
-/// Returns the name that the words for a message have in the texts of the country.
 pub(super) fn name(message: &Message) -> &'static str {
     match message.state {
         _ if message.message_type == MessageType::Cancel => "over",
@@ -22,7 +18,7 @@ pub(super) fn name(message: &Message) -> &'static str {
     }
 }
 
-/// Returns a text with the names in place of the placeholders. Names may contain braces.
+/// Replaces the placeholders. Names may contain braces.
 pub(super) fn filled(text: &str, Names { area, time, agency }: Names<'_>) -> String {
     let mut written = String::new();
     let mut rest = text;

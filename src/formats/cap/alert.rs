@@ -5,11 +5,9 @@ use crate::formats::EncodeContext;
 use crate::formats::xml::{self, Xml};
 use crate::model::{Area, FloodFeature, FloodState};
 
-/// The alert about one flooded area.
 pub(super) struct Alert<'a> {
     pub(super) area: &'a Area,
     pub(super) identifier: String,
-    /// When the state was set.
     pub(super) sent: String,
     state: FloodState,
     expires: &'a str,
@@ -17,12 +15,10 @@ pub(super) struct Alert<'a> {
     sender_name: &'a str,
     description: String,
     options: &'a Options,
-    /// The elements `polygon`, as text.
     polygons: &'a [u8],
 }
 
 impl<'a> Alert<'a> {
-    /// Returns the alert of an area, valid until `expires`; `None` if the area has no state.
     pub(super) fn new(
         FloodFeature { area, current, .. }: FloodFeature<'a>,
         polygons: &'a [u8],
@@ -55,7 +51,7 @@ impl<'a> Alert<'a> {
     }
 }
 
-/// Writes the `alert`, its elements in the order of the CAP 1.2 schema.
+/// Elements in the order of the CAP 1.2 schema.
 pub(super) fn write(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
     let namespace = ("xmlns", "urn:oasis:names:tc:emergency:cap:1.2");
     xml::element(xml, "alert", Some(namespace), |xml| {
@@ -82,23 +78,21 @@ fn info(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
     xml::text(xml, "web", &alert.options.web.0)?;
     xml::element(xml, "area", None, |xml| {
         xml::text(xml, "areaDesc", &joined([&alert.area.name, &alert.area.parent_name], ", "))?;
-        // Numbers, spaces and commas: nothing that needs escaping.
+        // Numbers, spaces and commas need no escaping.
         xml.get_mut().extend_from_slice(alert.polygons);
         Ok(())
     })
 }
 
-/// Returns parent name, area name and time joined by dots, without the characters that CAP forbids in an identifier.
+/// Joins parent name, area name and time by dots, and replaces characters that CAP forbids in identifiers.
 fn identifier(area: &Area, sent: &str) -> String {
     joined([&area.parent_name, &area.name, sent], ".").replace(xml::forbidden_in_identifier, "_")
 }
 
-/// Returns the parts that are not empty, with the separator between them.
 fn joined<const N: usize>(parts: [&str; N], separator: &str) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(separator)
 }
 
-/// Returns the text about a state for descriptions.
 fn description(state: FloodState) -> &'static str {
     match state {
         FloodState::Unknown => "AN UNKNOWN LEVEL OF FLOODING - USE CAUTION -",

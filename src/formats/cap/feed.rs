@@ -12,15 +12,12 @@ use crate::model::{FloodLayer, with_parameter};
 /// All characters except the unreserved ones of RFC 3986 §2.3.
 const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A feed (RFC 4287) of the alerts of all areas that have a state.
 pub(super) struct Feed<'a> {
     floods: &'a FloodLayer,
     polygons: &'a Polygons,
     options: &'a Options,
     context: &'a EncodeContext,
-    /// The address of the resource.
     address: String,
-    /// When its alerts expire.
     expires: String,
 }
 

@@ -33,7 +33,7 @@ use crate::model::{Area, Layer, LayerKind};
 pub struct Options {
     /// CAP `sender`, without whitespace and commas. **Default: `BPBD.JAKARTA.GOV.ID`**
     pub sender: Sender,
-    /// CAP `senderName`, also named in descriptions. **Default: `JAKARTA EMERGENCY MANAGEMENT AGENCY`**
+    /// CAP `senderName`, also used in descriptions. **Default: `JAKARTA EMERGENCY MANAGEMENT AGENCY`**
     pub sender_name: String,
     /// CAP `web` and the address of the feed's author. **Default: `https://petabencana.id/`**
     pub web: WebAddress,
@@ -48,11 +48,11 @@ pub struct Options {
     /// How long after the request an alert expires: `1s` to `366d`. **Default: `6h`**
     #[serde(serialize_with = "duration::serialize", deserialize_with = "expiry")]
     pub expires_after: Duration,
-    /// The agencies of cities that have one of their own, by city code. **Default: none**
+    /// The agencies of cities that have their own, by city code. **Default: none**
     pub agencies: BTreeMap<String, Agency>,
 }
 
-/// Who observes the floods of a city.
+/// The agency that observes the floods of a city.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agency {
@@ -63,7 +63,6 @@ pub struct Agency {
 }
 
 impl Options {
-    /// Returns `sender` and `senderName` for an area's alerts.
     pub(super) fn agency_of(&self, area: &Area) -> (&str, &str) {
         match self.agencies.get(&area.city_code) {
             Some(agency) => (&agency.sender.0, &agency.sender_name),
@@ -88,12 +87,12 @@ impl Default for Options {
     }
 }
 
-/// A text that is allowed as CAP `sender`: not empty, without whitespace, commas, `<` and `&` (CAP 1.2 §3.2.1).
+/// A valid CAP `sender`: not empty, without whitespace, commas, `<` and `&` (CAP 1.2 §3.2.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Sender(String);
 
-/// Reads the duration after which an alert expires. Beyond this range, the time could not be written as CAP requires.
+/// Beyond this range, the time could not be written as CAP requires.
 fn expiry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let expiry = duration::deserialize(deserializer)?;
     let allowed = Duration::from_secs(1)..=Duration::from_hours(24 * 366);
@@ -105,7 +104,7 @@ fn expiry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Err
 #[serde(try_from = "String")]
 pub struct WebAddress(pub(super) String);
 
-/// The error for a text that is not a [`WebAddress`].
+/// A text is not a [`WebAddress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an address such as https://example.org/")]
 pub struct InvalidWebAddress;
@@ -114,7 +113,7 @@ impl TryFrom<String> for WebAddress {
     type Error = InvalidWebAddress;
 
     fn try_from(text: String) -> Result<Self, InvalidWebAddress> {
-        // `Url` accepts more than RFC 3986 allows, and the text is written as it is.
+        // `Url` accepts more than RFC 3986 allows, and the text is written unchanged.
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?[]@!$&'()*+,;=%".contains(&byte);
         let names_a_host = text.split_once("://").is_some_and(|(_, rest)| !rest.starts_with('/'));
         let reads = Url::parse(&text).is_ok_and(|url| url.has_host());
@@ -123,7 +122,7 @@ impl TryFrom<String> for WebAddress {
     }
 }
 
-/// The error for a text that is not a [`Sender`].
+/// A text is not a [`Sender`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must not be empty or contain blanks, commas, < or &")]
 pub struct InvalidSender;
@@ -137,11 +136,11 @@ impl TryFrom<String> for Sender {
     }
 }
 
-/// Writes flooded areas as alerts. Areas without a state get no entry.
+/// Writes flooded areas as alerts. Areas without a state have no entry.
 ///
-/// Everything except `expires` and the feed's `updated` depends only on the state, so every request gets the same alert
-/// for a state. CAP has no holes, so only the outer rings of an area are written. Their text is built once for each set
-/// of areas, and cached as long as the set exists.
+/// Everything except `expires` and the feed's `updated` depends only on the state, so all requests get the same alert for a
+/// state. CAP polygons have no holes, so only outer rings are written. Their text is built once per set of areas, and cached with
+/// it.
 #[derive(Clone, Debug, Default)]
 pub struct Cap {
     options: Options,
@@ -149,18 +148,15 @@ pub struct Cap {
     document: Document,
 }
 
-/// What a response is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Document {
-    /// A feed of the alerts of all flooded areas.
     #[default]
     Feed,
-    /// The alert about one flooded area, without a feed around it.
     Alert,
 }
 
 impl Cap {
-    /// Returns the format with these settings.
+    /// Creates the format.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self { options, ..Self::default() }

@@ -3,11 +3,9 @@ use geo::LineString;
 use crate::model::AreaSet;
 use crate::model::numbers;
 
-/// The geometry of the areas of a set as CAP text: the elements `polygon`.
 #[derive(Debug)]
 pub(super) struct Polygons {
     text: Vec<u8>,
-    /// Where the text of each area ends.
     ends: Vec<usize>,
 }
 
@@ -25,14 +23,13 @@ impl Polygons {
         Self { text, ends }
     }
 
-    /// Returns the elements of the area at a position of the set.
     pub(super) fn get(&self, position: usize) -> &[u8] {
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[position]]
     }
 }
 
-/// Writes a ring for CAP: pairs of latitude and longitude, the last the same as the first.
+/// Writes a ring for CAP: pairs of latitude and longitude, the last equal to the first.
 pub(in crate::formats) fn pairs(ring: &LineString<f64>, out: &mut Vec<u8>) {
     for (index, position) in ring.coords().enumerate() {
         if index > 0 {

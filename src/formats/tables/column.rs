@@ -6,16 +6,13 @@ use serde_json::{Value, json};
 
 use crate::model::{Timestamp, digits};
 
-/// A column of a collection.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) name: Cow<'static, str>,
     pub(crate) kind: Kind,
-    /// What its values are.
     pub(crate) says: Cow<'static, str>,
 }
 
-/// The type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Integer,
@@ -26,7 +23,6 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the JSON Schema of a value that is there.
     pub(crate) fn schema(self) -> Value {
         match self {
             Self::Integer => json!({ "type": "integer" }),
@@ -38,7 +34,6 @@ impl Kind {
     }
 }
 
-/// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FieldValue<'a> {
     None,
@@ -50,17 +45,15 @@ pub(crate) enum FieldValue<'a> {
 }
 
 impl<'a> FieldValue<'a> {
-    /// Returns a text, also if it is empty.
     pub(crate) fn text(text: &'a str) -> Self {
         Self::Text(text.into())
     }
 
-    /// Returns a text; none if it is empty.
     pub(crate) fn some_text(text: &'a str) -> Self {
         if text.is_empty() { Self::None } else { Self::text(text) }
     }
 
-    /// Returns a number of at most 63 bits.
+    /// `None` beyond 63 bits.
     pub(crate) fn integer(number: u64) -> Self {
         i64::try_from(number).map_or(Self::None, Self::Integer)
     }
@@ -79,7 +72,6 @@ impl<'a> From<&'a str> for FieldValue<'a> {
 }
 
 impl fmt::Display for FieldValue<'_> {
-    /// Writes the value as in a table; nothing if there is none.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => Ok(()),
@@ -105,11 +97,10 @@ impl Serialize for FieldValue<'_> {
     }
 }
 
-/// A value that a row must have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ValueFilter {
     Integer(i64),
-    /// The bits of a number.
+    /// The bits of an `f64`.
     Number(u64),
     Text(String),
     Moment(Timestamp),
@@ -117,11 +108,6 @@ pub(crate) enum ValueFilter {
 }
 
 impl ValueFilter {
-    /// Reads the value that a column must have.
-    ///
-    /// # Errors
-    ///
-    /// What the value must be.
     pub(crate) fn parse(kind: Kind, text: &str) -> Result<Self, String> {
         let parsed = match kind {
             Kind::Integer => {
@@ -147,7 +133,6 @@ impl ValueFilter {
         parsed.map_err(str::to_owned)
     }
 
-    /// Returns whether a cell has the value.
     pub(crate) fn is(&self, cell: &FieldValue<'_>) -> bool {
         match (self, cell) {
             (Self::Integer(sought), FieldValue::Integer(found)) => sought == found,

@@ -1,7 +1,5 @@
-//! The data as collections of features with flat, typed columns: for the programs of GIS officers, and for the public archive.
-//!
-//! [`Collection`] lists them, [`Column`] says what a column has, and [`TableSchema`] makes rows from layers, selects rows, and writes
-//! them as `GeoJSON`.
+//! The data as collections of features with flat, typed columns, for GIS programs and the public archive. [`Collection`] lists
+//! them; [`TableSchema`] converts layers to rows, selects rows, and writes them as `GeoJSON`.
 
 mod column;
 mod order;
@@ -19,33 +17,22 @@ pub(crate) use self::row::{FeatureRow, TableSchema};
 pub(crate) use self::selection::{PageCursor, Selected, Selection, TimeFilter, parse_bbox};
 pub(crate) use self::writing::{GEOJSON, Items, Link, begin_feature};
 
-/// A collection of features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Collection {
-    /// All local areas, each with its flood state.
     Floods,
-    /// The local areas that are flooded.
     Flooded,
-    /// All local areas.
     Areas,
-    /// Reports.
     Reports,
-    /// Gauges, each with its newest reading if there is one.
+    /// Gauges, each with its newest reading, if any.
     Gauges,
-    /// Floodgates, pumps and waterways, of any shape.
     Infrastructure,
-    /// Floodgates that are points.
     Floodgates,
-    /// Pumps that are points.
     Pumps,
-    /// Waterways that are lines.
     Waterways,
-    /// The alerts in force.
     Alerts,
 }
 
 impl Collection {
-    /// Every collection, in the order of lists.
     pub(crate) const ALL: [Self; 10] = [
         Self::Floods,
         Self::Flooded,
@@ -59,7 +46,6 @@ impl Collection {
         Self::Alerts,
     ];
 
-    /// Returns its name in addresses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Floods => "floods",
@@ -75,17 +61,15 @@ impl Collection {
         }
     }
 
-    /// Returns the collection with a name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|collection| collection.name() == name)
     }
 
-    /// Returns whether an import can replace its features, so that a page cannot follow one from before the import.
+    /// Returns whether an import can replace its features, which invalidates earlier page cursors.
     pub(crate) fn is_imported(self) -> bool {
         matches!(self, Self::Floods | Self::Flooded | Self::Areas) || self.is_infrastructure()
     }
 
-    /// Returns whether `datetime` selects its features.
     pub(crate) fn has_time(self) -> bool {
         self != Self::Areas && !self.is_infrastructure()
     }
@@ -94,8 +78,8 @@ impl Collection {
         self == Self::Infrastructure || self.infrastructure_kind().is_some()
     }
 
-    /// Returns the kind of infrastructure that the collection has alone. Its features have one type of geometry, because programs show
-    /// only those of the type of the first.
+    /// Returns the only kind of infrastructure in the collection. Such collections have one geometry type, because some programs
+    /// show only features of the first one's type.
     pub(crate) fn infrastructure_kind(self) -> Option<InfrastructureKind> {
         match self {
             Self::Floodgates => Some(InfrastructureKind::Floodgates),

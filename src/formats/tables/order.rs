@@ -1,7 +1,7 @@
 use crate::model::{FeatureId, Layer};
 
-/// Returns the place of a feature in the order of its collection, which does not change when others are added; `None` if the layer
-/// is of no collection, or ends before the index. The features of a layer are in this order.
+/// Returns the sort key of a feature, which is stable when others are added, and ascending within a layer; `None` if the layer
+/// belongs to no collection, or the index is out of range.
 pub(super) fn order(layer: &Layer, index: usize) -> Option<FeatureId<'_>> {
     Some(match layer {
         Layer::Infrastructure(all) => FeatureId::Number(all.0.get(index).map(|_| index as u64)?),
@@ -11,7 +11,6 @@ pub(super) fn order(layer: &Layer, index: usize) -> Option<FeatureId<'_>> {
     })
 }
 
-/// Returns the index of the feature with an identifier. Costs O(features), but little for each.
 pub(crate) fn find(layer: &Layer, id: &str) -> Option<usize> {
     if let Layer::Alerts(alerts) = layer {
         let (area, key) = alerts.issuer().parse(id)?;

@@ -11,22 +11,16 @@ use crate::model::{
     ObservedGauge, Report,
 };
 
-/// The columns of all collections in an installation, and the words that their values need.
 #[derive(Debug)]
 pub(crate) struct TableSchema {
     /// In the order of [`Collection::ALL`].
     columns: [Vec<Column>; Collection::ALL.len()],
-    /// The attributes of reports that have a column, and words for their units.
     attributes: Vec<(String, Kind, &'static str)>,
-    /// The words for the depth of each state, in the country's own language.
     depths: [String; FloodState::ALL.len()],
-    /// The words for no flood.
     dry: String,
-    /// The address of this service's photos.
     photos: Arc<str>,
 }
 
-/// A feature with the values of its columns, in their order.
 #[derive(Clone, Debug)]
 pub(crate) struct FeatureRow<'a> {
     pub(crate) id: FeatureId<'a>,
@@ -34,7 +28,6 @@ pub(crate) struct FeatureRow<'a> {
     pub(crate) cells: Vec<FieldValue<'a>>,
 }
 
-/// The columns that identify a local area.
 const AREA: [(&str, Kind, &str); 5] = [
     ("area_id", Kind::Integer, "The identifier of the local area."),
     ("geom_id", Kind::Text, "The identifier of the outline at the mapping agency."),
@@ -44,7 +37,6 @@ const AREA: [(&str, Kind, &str); 5] = [
 ];
 
 impl TableSchema {
-    /// Makes the columns for a country. Photos are below this address.
     pub(crate) fn new(country: &Country, photos: &str) -> Self {
         let attributes = attributes(country.hazards());
         let columns = Collection::ALL.map(|collection| {
@@ -54,7 +46,7 @@ impl TableSchema {
                 .map(|(name, kind, says)| Column { name: name.into(), kind, says: says.into() })
                 .collect();
             if collection == Collection::Flooded {
-                // No flooded area has a time since when it is dry: the column would always be empty.
+                // Drops `over_since`, which is always empty for flooded areas.
                 columns.pop();
             }
             if collection == Collection::Reports {
@@ -71,12 +63,11 @@ impl TableSchema {
         Self { columns, attributes, depths: FloodState::ALL.map(depth), dry, photos: photos.into() }
     }
 
-    /// Returns the columns of a collection.
     pub(crate) fn columns(&self, collection: Collection) -> &[Column] {
         &self.columns[collection as usize]
     }
 
-    /// Returns the row of a feature of a layer; `None` if the layer is of no collection, or ends before the index.
+    /// Returns the row of a feature; `None` if the layer belongs to no collection, or the index is out of range.
     pub(crate) fn row<'a>(&'a self, layer: &'a Layer, index: usize) -> Option<FeatureRow<'a>> {
         match layer {
             Layer::Floods(floods) => {
@@ -112,8 +103,8 @@ impl TableSchema {
         FeatureRow::area(area, cells)
     }
 
-    /// Returns the code of a state, and its words. No flood is 0: programs drop a column that is null in the first features, and make
-    /// it text if they have seen no number.
+    /// Returns code and text of a state. No flood is 0, not null: some programs drop a column that is null in the first features,
+    /// or read it as text.
     fn state(&self, state: Option<FloodState>) -> [FieldValue<'_>; 2] {
         let code = state.map_or(0, FloodState::code);
         let words = usize::from(code).checked_sub(1).and_then(|index| self.depths.get(index));
@@ -162,7 +153,7 @@ impl TableSchema {
 }
 
 impl<'a> FeatureRow<'a> {
-    /// Returns the row of an area, always as several polygons: programs that see a polygon first show no others.
+    /// Always a multipolygon: some programs show only the geometry type of the first feature.
     fn area(area: &'a Area, cells: Vec<FieldValue<'a>>) -> Self {
         Self::numbered(area.id.number(), Geometry::MultiPolygon(&area.outline), cells)
     }
@@ -172,7 +163,6 @@ impl<'a> FeatureRow<'a> {
     }
 }
 
-/// Returns the columns that do not depend on the country.
 fn fixed(collection: Collection) -> Vec<(&'static str, Kind, &'static str)> {
     use Kind::{Integer, Moment, Number, Text};
     let (before, after): (&[_], &[_]) = match collection {
@@ -256,7 +246,6 @@ fn area_cells(area: &Area) -> Vec<FieldValue<'_>> {
     ]
 }
 
-/// Returns a gauge with its newest reading, if it has any.
 fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> FeatureRow<'_> {
     let newest = observations.last();
     let cells = vec![
@@ -271,7 +260,7 @@ fn gauge(ObservedGauge { gauge, observations }: &ObservedGauge) -> FeatureRow<'_
     FeatureRow { id, geometry: Geometry::Point(gauge.location.coord()), cells }
 }
 
-/// Returns the attributes of reports that have a column, in the order of the hazards. Those that are places have none.
+/// Returns the attributes of reports that have a column, in the order of the hazards. Places have none.
 fn attributes(hazards: &Hazards) -> Vec<(String, Kind, &'static str)> {
     let kind = |accepts: &Accepts| match accepts {
         Accepts::Depth(_) => Some((Kind::Integer, " in centimetres")),
@@ -285,7 +274,7 @@ fn attributes(hazards: &Hazards) -> Vec<(String, Kind, &'static str)> {
     with_kinds.filter_map(|(name, found)| found.map(|(kind, unit)| (name, kind, unit))).collect()
 }
 
-/// Returns the value of an attribute; none if it has another type, as old data may.
+/// Returns `None` if it has another type, as in old data.
 fn attribute(value: Option<&Value>, kind: Kind) -> FieldValue<'static> {
     let cell = match (value, kind) {
         (Some(Value::Number(number)), Kind::Integer) => number.as_i64().map(FieldValue::Integer),

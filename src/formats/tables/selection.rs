@@ -6,33 +6,25 @@ use super::{Collection, FeatureRow, FieldValue, TableSchema, ValueFilter};
 use crate::model::{BoundingBox, FeatureId, Layer, Timestamp, digits};
 use crate::stores::Revision;
 
-/// Which features of a collection a page has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Selection {
-    /// Where; everywhere if there is no part.
+    /// `None`: everywhere.
     pub(crate) part: Option<BoundingBox>,
     pub(crate) time: Option<TimeFilter>,
-    /// The values of columns, by their index.
     pub(crate) values: Vec<(usize, ValueFilter)>,
-    /// The most features of the page, at least 1.
+    /// At least 1.
     pub(crate) limit: usize,
-    /// Only features after those of an earlier page.
     pub(crate) after: Option<PageCursor>,
-    /// How many of these are left out first.
     pub(crate) offset: usize,
 }
 
-/// Features of a layer that a page has.
 pub(crate) struct Selected {
-    /// Their indexes, in the order of the collection.
     pub(crate) features: Vec<usize>,
-    /// Whether there are more.
     pub(crate) has_more: bool,
-    /// How many more are to be left out in what follows the layer.
+    /// The number of features still to skip in the next layer.
     pub(crate) left_out: usize,
 }
 
-/// The error for a text that is not a part of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be four numbers with commas between them: west, south, east and north in degrees, longitudes from -180 to 180, latitudes \
@@ -40,37 +32,29 @@ pub(crate) struct Selected {
 )]
 pub(crate) struct InvalidBbox;
 
-/// A moment, or the time between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum TimeFilter {
     At(Timestamp),
-    /// Both ends are included; an open one is the end of time.
+    /// Both ends included; an open end is the first or last time.
     Between(Timestamp, Timestamp),
 }
 
-/// The error for a text that is not a [`TimeFilter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a time such as 2026-01-30T17:00:00Z, or two with / between them, of which one may be ..")]
 pub(crate) struct InvalidTimeFilter;
 
-/// The last feature of an earlier page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PageCursor {
-    /// The revision of places then, if an import can replace the features.
+    /// The revision of places at that time, if an import can replace the features.
     pub(crate) places: Option<Revision>,
     order: String,
 }
 
-/// The error for a text that is not an [`PageCursor`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be the cursor in a link of an earlier page")]
 pub(crate) struct InvalidPageCursor;
 
-/// Reads `bbox` (OGC API – Features 1.0 §7.15.3). Heights, the third and the sixth of six numbers, select nothing.
-///
-/// # Errors
-///
-/// [`InvalidBbox`].
+/// Parses `bbox` (OGC API – Features 1.0 §7.15.3). Ignores heights, the third and sixth of six numbers.
 pub(crate) fn parse_bbox(text: &str) -> Result<BoundingBox, InvalidBbox> {
     let numbers: Vec<f64> =
         text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| InvalidBbox)?;
@@ -80,10 +64,8 @@ pub(crate) fn parse_bbox(text: &str) -> Result<BoundingBox, InvalidBbox> {
     BoundingBox::exact([west, south, east, north]).ok_or(InvalidBbox)
 }
 
-/// Returns whether a feature of a layer touches a part of the map.
 fn touches(part: &BoundingBox, layer: &Layer, index: usize) -> bool {
     match layer {
-        // The set of areas has the box around each.
         Layer::Floods(floods) => floods.areas().touches(floods.selected()[index].0, part),
         Layer::Alerts(alerts) => {
             alerts.get(index).is_some_and(|alert| alerts.areas().touches(alert.position, part))
@@ -95,7 +77,7 @@ fn touches(part: &BoundingBox, layer: &Layer, index: usize) -> bool {
 impl FromStr for TimeFilter {
     type Err = InvalidTimeFilter;
 
-    /// Reads `datetime` (OGC API – Features 1.0 §7.15.4).
+    /// Parses `datetime` (OGC API – Features 1.0 §7.15.4).
     fn from_str(text: &str) -> Result<Self, InvalidTimeFilter> {
         let moment = |text: &str| Timestamp::parse(text).map_err(|_| InvalidTimeFilter);
         let is_open = |text: &str| matches!(text, "" | "..");
@@ -110,7 +92,6 @@ impl FromStr for TimeFilter {
 }
 
 impl TimeFilter {
-    /// Returns the first and the last moment.
     pub(crate) fn ends(self) -> (Timestamp, Timestamp) {
         match self {
             Self::At(moment) => (moment, moment),
@@ -120,7 +101,6 @@ impl TimeFilter {
 }
 
 impl PageCursor {
-    /// Returns the text of the cursor after a feature of a layer, which was read at this revision of places.
     pub(crate) fn feature(
         collection: Collection,
         places: Revision,
@@ -135,16 +115,10 @@ impl PageCursor {
         Some(Self { places, order }.to_string())
     }
 
-    /// Returns the text of the cursor after a report.
     pub(crate) fn report(number: u64) -> String {
         Self { places: None, order: number.to_string() }.to_string()
     }
 
-    /// Reads the text of a cursor of a collection.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidPageCursor`].
     pub(crate) fn parse(collection: Collection, text: &str) -> Result<Self, InvalidPageCursor> {
         let (places, order) = text.split_once('.').ok_or(InvalidPageCursor)?;
         let places = digits(places).ok_or(InvalidPageCursor)?;
@@ -155,12 +129,10 @@ impl PageCursor {
         Ok(Self { places, order: order.to_owned() })
     }
 
-    /// Returns the place in the order of the collection as a number; `None` if it is none.
     pub(crate) fn number(&self) -> Option<u64> {
         digits(&self.order)
     }
 
-    /// Returns the index of the first later feature of a layer.
     fn next(&self, layer: &Layer) -> usize {
         let is_before = |index: usize| match order(layer, index) {
             Some(FeatureId::Number(number)) => self.number().is_some_and(|last| number <= last),
@@ -184,13 +156,11 @@ impl fmt::Display for PageCursor {
 }
 
 impl Selection {
-    /// Returns whether every feature of the collection is selected, on one page or more.
     pub(crate) fn is_everything(&self) -> bool {
         self.part.is_none() && self.values.is_empty()
     }
 
-    /// Returns the selected features of a layer, at most so many, after leaving out the first `offset`. Costs O(features of the layer
-    /// after the cursor).
+    /// Returns up to `most` selected features of a layer after skipping `offset`. Costs O(features after the cursor).
     pub(crate) fn apply(&self, layer: &Layer, tables: &TableSchema, most: usize, offset: usize) -> Selected {
         let first = self.after.as_ref().map_or(0, |after| after.next(layer));
         let mut selected = (first..layer.len()).filter(|index| self.selects(layer, *index, tables));
@@ -213,7 +183,7 @@ impl Selection {
         self.values.iter().all(has) && self.is_then(layer, &row)
     }
 
-    /// Returns whether a report or an alert is of the selected time. Stores select the others.
+    /// Returns whether a report or alert is in the selected time. Other layers are selected by the store.
     fn is_then(&self, layer: &Layer, row: &FeatureRow<'_>) -> bool {
         let columns = match layer {
             Layer::Reports(_) => [1, 1],

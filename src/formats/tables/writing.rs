@@ -7,40 +7,30 @@ use serde_json::json;
 use super::{Collection, Column, FeatureRow, FieldValue, TableSchema};
 use crate::model::{CancelFlag, Geometry, Layer, geojson};
 
-/// The media type of pages and of single features (RFC 7946 §12).
+/// The media type of pages and single features (RFC 7946 §12).
 pub(crate) const GEOJSON: &str = "application/geo+json";
 
-/// Features of a collection.
 #[derive(Clone, Debug)]
 pub(crate) struct Items {
     pub(crate) collection: Collection,
     pub(crate) layer: Layer,
-    /// The features of the layer that were selected, in the order of the collection.
     pub(crate) selected: Vec<usize>,
-    /// How many features were selected on all pages together, if that is known.
     pub(crate) matched: Option<usize>,
-    /// The cursor of the next page; `None` on the last one.
     pub(crate) next: Option<String>,
-    /// How many selected features the next page leaves out first: those that this one could not.
+    /// The number of features that the next page must skip first.
     pub(crate) left_out: usize,
 }
 
 impl Items {
-    /// Returns the feature at an index of a layer alone.
     pub(crate) fn one(collection: Collection, layer: Layer, index: usize) -> Self {
         Self { collection, layer, selected: vec![index], matched: None, next: None, left_out: 0 }
     }
 
-    /// Returns the features with their values.
     pub(crate) fn rows<'a>(&'a self, tables: &'a TableSchema) -> impl Iterator<Item = FeatureRow<'a>> {
         self.selected.iter().filter_map(|index| tables.row(&self.layer, *index))
     }
 
-    /// Writes a page (OGC API – Features 1.0 §7.16), with these links.
-    ///
-    /// # Errors
-    ///
-    /// If no request waits for it any more.
+    /// Writes a page (OGC API – Features 1.0 §7.16). Fails if no request waits for it any more.
     pub(crate) fn write_page(
         &self,
         tables: &TableSchema,
@@ -66,11 +56,7 @@ impl Items {
         Ok(out)
     }
 
-    /// Writes the first feature alone (§7.17), with these links.
-    ///
-    /// # Errors
-    ///
-    /// If there is none.
+    /// Writes the first feature alone (§7.17).
     pub(crate) fn write_first(&self, tables: &TableSchema, links: &[Link]) -> io::Result<Vec<u8>> {
         let row = self.rows(tables).next().ok_or_else(|| io::Error::other("there is no feature"))?;
         let mut out = Vec::new();
@@ -82,7 +68,6 @@ impl Items {
     }
 }
 
-/// A link to another document.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Link {
     pub(crate) href: String,
@@ -97,7 +82,6 @@ fn begin_row(row: &FeatureRow<'_>, columns: &[Column], out: &mut Vec<u8>) -> io:
     begin_feature(id, *geometry, columns, cells, out)
 }
 
-/// Writes a feature without its closing brace.
 pub(crate) fn begin_feature(
     id: impl Serialize,
     geometry: Geometry<'_>,
@@ -124,7 +108,6 @@ impl Serialize for Properties<'_> {
 }
 
 impl TableSchema {
-    /// Returns the JSON Schema of the features of a collection, as its schema document has it.
     pub(crate) fn schema(&self, collection: Collection) -> serde_json::Value {
         let properties = self.columns(collection).iter().map(|Column { name, kind, says }| {
             let mut schema = kind.schema();

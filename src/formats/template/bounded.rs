@@ -2,10 +2,8 @@ use std::io::{self, Write};
 
 use super::budget::Budget;
 
-/// Appends to a document until the document is too long, or took too long.
 pub(super) struct Bounded<'a> {
     out: &'a mut Vec<u8>,
-    /// How long the output was before.
     begun: usize,
     budget: &'a Budget,
 }

@@ -7,14 +7,14 @@ use super::shapes::{Place, Shape, WktGeometry, no_geometry};
 use super::{shape_text, times};
 use crate::model::FloodState;
 
-/// How deep macros may call each other: as deep as the stack of any thread allows.
+/// The maximum nesting of macro calls, which fits the stack of any thread.
 const DEPTH: usize = 64;
 
-/// Returns an engine with the filters of this module. It has no loader, so a template cannot read other templates or files.
+/// Returns an engine with these filters. Without a loader, templates cannot read other templates or files.
 pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
     let mut engine = Environment::new();
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
-    // With this, an error says what is undefined.
+    // Makes errors name undefined variables.
     engine.set_debug(true);
     engine.set_fuel(Some(steps));
     engine.set_recursion_limit(DEPTH);
@@ -25,7 +25,7 @@ pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
         Budget::current(state)?.print(text.len())?;
         Ok(out.write_str(&text)?)
     });
-    // They print internals for authors of templates, not for clients.
+    // They print internals, for authors of templates only.
     engine.remove_global("debug");
     engine.remove_filter("pprint");
     engine.add_filter("html", html);
@@ -57,12 +57,10 @@ fn place(shape: &Shape) -> Value {
     shape.place().map_or_else(|| Value::from(()), |place: Place| Value::from_object(place))
 }
 
-/// Returns the colour of a flood state.
 fn colour(code: u64) -> Result<&'static str, Error> {
     state(code).map(FloodState::colour)
 }
 
-/// Returns the name of a flood state's severity.
 fn severity(code: u64) -> Result<&'static str, Error> {
     state(code).map(FloodState::severity)
 }

@@ -11,22 +11,17 @@ use super::shapes::Shape;
 use crate::formats::well_formed;
 use crate::formats::xml_text::allowed;
 
-/// How the values that a template prints are escaped. It follows from the media type.
+/// How a template escapes values. Derived from the media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escaping {
-    /// As XML text, which may also be in quoted attributes.
     Xml,
-    /// The same, in an HTML page, which need not be XML.
+    /// The same in an HTML page, which need not be XML.
     Html,
-    /// As a JSON value: text in quotes.
     Json,
-    /// The same, in a sequence of JSON values, which is not a JSON value itself.
+    /// The same in a sequence of JSON values, which is not itself JSON.
     JsonLines,
-    /// As a CSV field.
     Csv,
-    /// As a part of the path or the query of an address.
     Address,
-    /// Not at all.
     Plain,
 }
 
@@ -42,7 +37,6 @@ impl Escaping {
         }
     }
 
-    /// Returns the container of such documents, unless the configuration sets another.
     pub(super) fn container(self) -> Kind {
         match self {
             Self::Xml => Kind::Xml,
@@ -52,7 +46,6 @@ impl Escaping {
         }
     }
 
-    /// Fails if a document is not well-formed, for XML and JSON.
     pub(super) fn check(self, document: &[u8]) -> Result<(), String> {
         match self {
             Self::Xml => well_formed::xml(document).map_err(|fault| format!("no XML: {fault}")),
@@ -61,18 +54,16 @@ impl Escaping {
         }
     }
 
-    /// Returns the mode in which the engine renders. In this mode, text that a block captures is not escaped again.
+    /// Returns the mode of the engine, in which text captured by a block is not escaped again.
     pub(super) fn mode(self) -> AutoEscape {
         match self {
             Self::Plain => AutoEscape::None,
-            // Nothing uses the name: the formatter does the escaping.
+            // The name is unused: the formatter escapes.
             _ => AutoEscape::Custom("by the media type".into()),
         }
     }
 
-    /// Returns a value as escaped text.
     pub(super) fn escaped(self, value: &Value) -> Result<Cow<'_, str>, Error> {
-        // The template built it from escaped text, or marked it as safe.
         if let Some(text) = value.as_str().filter(|_| value.is_safe()) {
             return Ok(Cow::Borrowed(text));
         }
@@ -86,8 +77,8 @@ impl Escaping {
         })
     }
 
-    /// Returns why a document does not fit a media type: under that type its values are not escaped, and the document
-    /// looks as if they should be.
+    /// Returns why a document does not fit a media type: values are not escaped under that type, although the document looks like
+    /// XML or JSON.
     pub(super) fn unfit(self, media_type: &Mime, document: &[u8]) -> Option<String> {
         let essence = media_type.essence_str();
         let is_text = matches!(essence, "text/plain" | "text/markdown");
@@ -108,13 +99,12 @@ impl Escaping {
     }
 }
 
-/// Implements the filter `html`: returns a value as text of a page, which is escaped once more where it is printed.
+/// Implements the filter `html`: escapes a value as HTML text, which is escaped once more when printed.
 pub(super) fn html(value: &Value) -> Result<String, Error> {
-    // Not every HTML parser knows the XML name.
+    // Not every HTML parser knows the XML entity.
     Ok(escape(text(value)?).replace("&apos;", "&#39;"))
 }
 
-/// Converts a text. The result often is the text itself.
 fn mapped<'a>(text: Cow<'a, str>, make: impl for<'b> Fn(&'b str) -> Cow<'b, str>) -> Cow<'a, str> {
     match text {
         Cow::Borrowed(text) => make(text),
@@ -122,7 +112,7 @@ fn mapped<'a>(text: Cow<'a, str>, make: impl for<'b> Fn(&'b str) -> Cow<'b, str>
     }
 }
 
-/// Returns a value as text: nothing for null, and JSON for lists and objects.
+/// Returns a value as text: nothing for null, JSON for lists and objects.
 fn text(value: &Value) -> Result<Cow<'_, str>, Error> {
     Ok(match value.kind() {
         ValueKind::Undefined | ValueKind::None => Cow::Borrowed(""),
@@ -141,20 +131,18 @@ fn json(value: &Value) -> Result<String, Error> {
         .map_err(|error| Error::new(ErrorKind::BadSerialization, "is no JSON").with_source(error))
 }
 
-/// What is escaped in an address, wherever in it the text is.
+/// Escapes for any part of an address.
 const IN_ADDRESS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 fn in_address(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, IN_ADDRESS).into()
 }
 
-/// The characters that begin a formula. Some spreadsheets treat the full-width forms of East Asia like the others.
+/// The first characters of a formula. Some spreadsheets treat full-width forms like the others.
 const FORMULAS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// Returns a CSV field (RFC 4180), in quotes if it needs them.
-///
-/// Spreadsheets run a text that begins like a formula, even if a stranger sent it in a report. Such a text gets an
-/// apostrophe in front, which spreadsheets read as "this is text".
+/// Returns a CSV field (RFC 4180), quoted if needed. Prefixes texts that look like a formula with an apostrophe, which
+/// spreadsheets read as "this is text": otherwise they would run text that a stranger sent in a report.
 fn field(text: &str) -> Cow<'_, str> {
     let formula = text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(FORMULAS);
     let quoted = text.contains(['"', ',', ';', '\r', '\n', '\t']) || text.trim() != text;

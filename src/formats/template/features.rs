@@ -8,14 +8,14 @@ use super::shape_text;
 use super::shapes::{Shape, WktGeometry};
 use crate::model::Layer;
 
-/// The features of a layer. Each is built when the template reaches it, if there is time left.
+/// The features of a layer, built when the template reaches them, within the time limit.
 #[derive(Debug)]
 pub(super) struct Features {
     layer: Arc<Layer>,
     budget: Arc<Budget>,
 }
 
-/// A feature: `properties`, `geometry` and `wkt`, each built when it is first used.
+/// A feature: `properties`, `geometry` and `wkt`, each built on first use.
 #[derive(Debug)]
 struct Feature {
     layer: Arc<Layer>,
@@ -71,9 +71,7 @@ impl Object for Feature {
 }
 
 impl Feature {
-    /// Returns the properties as in the interface.
-    ///
-    /// They are converted to JSON first, because the data of a report is text that already is JSON.
+    /// Returns the properties as in the interface. Converts to JSON first, because the data of a report is already JSON text.
     fn properties(&self) -> Value {
         match serde_json::to_value(self.layer.feature(self.index).properties) {
             Ok(properties) => Value::from(Serde(properties)),

@@ -7,7 +7,7 @@ use super::{InvalidTemplate, Options, Template};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 
-/// A template whose file can be read again while the service runs. Its settings stay as they were.
+/// A template whose file can be reloaded while the service runs. Its settings stay unchanged.
 #[derive(Debug)]
 pub(crate) struct LiveTemplate {
     options: Options,
@@ -16,11 +16,6 @@ pub(crate) struct LiveTemplate {
 }
 
 impl LiveTemplate {
-    /// Reads the template of a format, and tries it on examples of the layers it may have to write.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidTemplate`] if it cannot be a format.
     pub(crate) fn read(
         name: &str,
         options: &Options,
@@ -30,11 +25,7 @@ impl LiveTemplate {
         Ok(Self { options: options.clone(), current: ArcSwap::new(Arc::clone(&template)), first: template })
     }
 
-    /// Reads the file again. Returns whether the template has changed.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidTemplate`] if the new template cannot be a format. Then the previous one stays.
+    /// Reloads the file, and returns whether the template has changed. On errors, the previous one stays.
     pub(crate) fn reload(&self, context: &EncodeContext) -> Result<bool, InvalidTemplate> {
         let template = Template::tried(self.first.name(), &self.options, context)?;
         let has_changed = template.version() != self.current.load().version();

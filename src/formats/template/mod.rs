@@ -1,6 +1,5 @@
-//! Formats that are templates: declared in the configuration, without any Rust.
-//!
-//! `docs/templates.md` describes the data that a template gets, its filters, how values are escaped, and the limits.
+//! Template formats, declared in the configuration without any Rust. `docs/templates.md` describes the variables of templates,
+//! filters, escaping and limits.
 
 mod bounded;
 mod budget;
@@ -39,13 +38,11 @@ use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 use crate::schema::resources::{Sample, sample};
 
-/// How many steps a template may take for each second of `max_time`: many times more than a template needs that prints
-/// its results.
+/// The limit of engine steps per second of `max_time`: many times more than a template that prints its results needs.
 const STEPS_PER_SECOND: u64 = 20_000_000;
 
-/// Writes layers with a template.
-///
-/// The cost is that of the features, which are built when the template reaches them, and of what the template does with them.
+/// Writes layers with a template. Costs as much as the features, built when the template reaches them, and the operations of the
+/// template.
 #[derive(Debug)]
 pub struct Template {
     name: String,
@@ -55,19 +52,12 @@ pub struct Template {
     layers: Vec<LayerKind>,
     escaping: Escaping,
     engine: Environment<'static>,
-    /// Whether it uses the variable `now`.
     tells_time: bool,
-    /// The hash of its source.
     version: u64,
     max_bytes: ByteUnit,
     max_time: Duration,
 }
 
-/// Returns the formats of all templates. Each has been tried on examples of the layers it may have to write.
-///
-/// # Errors
-///
-/// [`InvalidTemplate`] for the first one that cannot be a format.
 pub(crate) fn read(
     templates: &BTreeMap<String, Options>,
     context: &EncodeContext,
@@ -77,7 +67,7 @@ pub(crate) fn read(
     templates.iter().map(format).collect()
 }
 
-/// Returns the formats of all templates from their settings alone, without reading their files. They write nothing.
+/// Returns the formats of all templates from their settings alone, without reading files. They write nothing.
 pub(crate) fn declared(
     templates: &BTreeMap<String, Options>,
 ) -> Result<Vec<Arc<dyn Format>>, InvalidTemplate> {
@@ -98,14 +88,12 @@ impl Template {
         Self::with_source(name, options, source::read)
     }
 
-    /// Reads the template of a format, and tries it on examples of the layers it may have to write.
     fn tried(name: &str, options: &Options, context: &EncodeContext) -> Result<Self, InvalidTemplate> {
         let template = Self::new(name, options)?;
         template.rehearse(context)?;
         Ok(template)
     }
 
-    /// Returns the template of a format, with the source from its file.
     fn with_source(
         name: &str,
         options: &Options,
@@ -161,7 +149,6 @@ impl Template {
         })
     }
 
-    /// Tries the template on a made-up layer of each kind, and on an empty one.
     fn rehearse(&self, context: &EncodeContext) -> Result<(), InvalidTemplate> {
         for &kind in &self.layers {
             let made_up = self.rehearsed(&sample(kind, Sample::Hostile, context.now), "made-up", context)?;
@@ -173,7 +160,6 @@ impl Template {
         Ok(())
     }
 
-    /// Returns what it writes for a layer, if that can be sent.
     fn rehearsed(
         &self,
         layer: &Layer,
@@ -207,7 +193,7 @@ impl Template {
             ("time_zone", Value::from(context.time_zone.name())),
             (Budget::VARIABLE, Value::from_dyn_object(Arc::clone(&budget))),
         ];
-        // A template that does not name `now` cannot read it in another way, which `time_step` would not know about.
+        // Prevents a template from reading `now` in another way, which `time_step` would not know.
         let now = self.tells_time.then(|| ("now", Value::from(context.now.to_string())));
         let variables = Value::from_pairs(variables.into_iter().chain(now));
         let rendered = self.engine.get_template(&self.name).and_then(|template| {

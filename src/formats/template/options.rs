@@ -13,21 +13,20 @@ use crate::model::duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// The template file. A relative path is relative to the configuration file that contains it, or, if it comes from
-    /// the environment, to the working directory.
+    /// The template file, relative to the configuration file, or to the working directory if set by the environment.
     #[serde(serialize_with = "RelativePathBuf::serialize_relative")]
     pub file: RelativePathBuf,
-    /// The media type of its documents, with parameters. It decides how values are escaped.
+    /// The media type of its documents, with parameters. Selects how values are escaped.
     pub media_type: String,
-    /// The kind of document, which clients select with `format`.
-    /// **Default: `json`, `xml` or `html` according to the media type, otherwise `text`**
+    /// The kind of document, which clients select with `format`. **Default: `json`, `xml` or `html` according to the media type,
+    /// otherwise `text`**
     pub container: Option<Kind>,
     /// The resources that it can write.
     pub layers: Vec<LayerKind>,
-    /// How much it may write for one layer. **Default: `64MiB`**
+    /// The maximum output for one layer. **Default: `64MiB`**
     #[serde(default = "max_bytes")]
     pub max_bytes: ByteUnit,
-    /// How long it may take for one layer. **Default: `5s`**
+    /// The maximum time for one layer. **Default: `5s`**
     #[serde(default = "max_time", with = "duration")]
     pub max_time: Duration,
 }
@@ -36,7 +35,7 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A JSON value, which is sent in the envelope.
+    /// A JSON value, sent in the envelope.
     Json,
     /// An XML document.
     Xml,

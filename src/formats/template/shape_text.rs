@@ -27,12 +27,12 @@ pub(super) fn wkt(drawn: &WktGeometry<'_>) -> String {
     })
 }
 
-/// Returns the positions of a place, a line or a ring for KML: `lng,lat lng,lat`.
+/// Returns the positions of a place, line or ring for KML: `lng,lat lng,lat`.
 pub(super) fn kml(drawn: &WktGeometry<'_>) -> Result<String, Error> {
     sequence(drawn, |coord, out| pair(coord.x, b',', coord.y, out))
 }
 
-/// Returns the positions of a place, a line or a ring for GML and `GeoRSS`: `lat lng lat lng`.
+/// Returns the positions of a place, line or ring for GML and `GeoRSS`: `lat lng lat lng`.
 pub(super) fn gml(drawn: &WktGeometry<'_>) -> Result<String, Error> {
     sequence(drawn, |coord, out| pair(coord.y, b' ', coord.x, out))
 }
@@ -84,7 +84,6 @@ fn pair(first: f64, between: u8, second: f64, out: &mut Vec<u8>) {
     numbers::plain_float(second, out);
 }
 
-/// Returns the written text, which is ASCII.
 fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut out = Vec::new();
     write(&mut out);

@@ -6,14 +6,13 @@ use minijinja::{Error, ErrorKind};
 
 use crate::model::{Geometry, Layer, geojson};
 
-/// The geometry of a feature, as in GeoJSON: `type` and `coordinates`.
 #[derive(Debug)]
 pub(super) struct Shape {
     layer: Arc<Layer>,
     feature: usize,
 }
 
-/// A ring of a polygon of a feature: a sequence of places, the last the same as the first.
+/// A ring of a polygon: a sequence of places, the last equal to the first.
 #[derive(Debug)]
 pub(super) struct Ring {
     layer: Arc<Layer>,
@@ -23,11 +22,9 @@ pub(super) struct Ring {
     number: usize,
 }
 
-/// A place: `lng` and `lat`.
 #[derive(Debug)]
 pub(super) struct Place(Coord<f64>);
 
-/// What can be written as text: a geometry, or a part of one.
 pub(super) enum WktGeometry<'a> {
     Geometry(Geometry<'a>),
     Ring(&'a LineString<f64>),
@@ -42,7 +39,7 @@ impl Shape {
         self.layer.feature(self.feature).geometry
     }
 
-    /// Returns its polygons, none for a point or a line: each with its `outer` ring and the `inner` ones.
+    /// Returns its polygons, each with the `outer` ring and the `inner` ones; none for a point or a line.
     pub(super) fn polygons(&self) -> Vec<Value> {
         let ring = |polygon, number| {
             let layer = Arc::clone(&self.layer);
@@ -55,7 +52,7 @@ impl Shape {
         polygons.collect()
     }
 
-    /// Returns a place on it: within a surface, or on a line; `None` if it has no extent at all.
+    /// Returns a place within the surface or on the line; `None` if it has no extent.
     pub(super) fn place(&self) -> Option<Place> {
         let point = match self.geometry() {
             Geometry::Point(coord) => return Some(Place(coord)),
@@ -75,7 +72,6 @@ impl Shape {
         }
     }
 
-    /// Returns it as JSON, without building its coordinates as values first.
     pub(super) fn json(&self) -> String {
         let mut json = Vec::new();
         geojson::geometry(self.geometry(), &mut json);
@@ -94,7 +90,6 @@ impl Ring {
 }
 
 impl<'a> WktGeometry<'a> {
-    /// Returns the geometry that a filter was called with.
     pub(super) fn from_value(value: &'a Value) -> Result<Self, Error> {
         if let Some(shape) = value.downcast_object_ref::<Shape>() {
             return Ok(Self::Geometry(shape.geometry()));
@@ -107,7 +102,6 @@ impl<'a> WktGeometry<'a> {
     }
 }
 
-/// Returns the error for a filter whose input has the wrong type.
 pub(super) fn no_geometry(expected: &str) -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("must be given {expected}"))
 }
@@ -155,7 +149,6 @@ impl Object for Place {
     }
 }
 
-/// Returns the polygons of a surface.
 fn pieces(geometry: Geometry<'_>) -> &[Polygon<f64>] {
     match geometry {
         Geometry::Point(_) | Geometry::LineString(_) => &[],

@@ -15,17 +15,15 @@ use super::escaping::Escaping;
 use super::{engine, source};
 use crate::model::CancelFlag;
 
-/// The name of the template in its engine.
 const NAME: &str = "snippet";
-/// How many steps a snippet may take: many times more than one needs for a hundred values.
+/// Many times more than needed for a hundred values.
 const STEPS: u64 = 2_000_000;
-/// How long a snippet may take.
 const MAX_TIME: Duration = Duration::from_secs(1);
 
 /// A template that prints a text from a few values, with the filters and limits of formats.
 #[derive(Debug)]
 pub(crate) struct Snippet {
-    /// Its file, or the key that has it.
+    /// Its file, or its configuration key, for errors.
     place: PathBuf,
     escaping: Escaping,
     engine: Environment<'static>,
@@ -33,30 +31,16 @@ pub(crate) struct Snippet {
 }
 
 impl Snippet {
-    /// Reads the template of a document from a file.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read, or is not a template. The text names the file and the line.
     pub(crate) fn read(file: &Path, media_type: &Mime, max_bytes: ByteUnit) -> Result<Self, String> {
         let source = source::read(file).map_err(|failure| failure.to_string())?;
         Self::new(file.to_owned(), source, Escaping::for_media_type(media_type), max_bytes)
     }
 
-    /// Makes a template that prints an address: values are escaped as parts of its path or query.
-    ///
-    /// # Errors
-    ///
-    /// If it is not a template.
+    /// Creates a template that prints an address: values are escaped as parts of its path or query.
     pub(crate) fn address(key: &str, source: &str, max_bytes: ByteUnit) -> Result<Self, String> {
         Self::new(key.into(), source.to_owned(), Escaping::Address, max_bytes)
     }
 
-    /// Makes a template that prints values as they are.
-    ///
-    /// # Errors
-    ///
-    /// If it is not a template.
     pub(crate) fn plain(key: &str, source: &str, max_bytes: ByteUnit) -> Result<Self, String> {
         Self::new(key.into(), source.to_owned(), Escaping::Plain, max_bytes)
     }
@@ -69,11 +53,6 @@ impl Snippet {
         Ok(Self { place, escaping, engine, max_bytes })
     }
 
-    /// Returns what it prints of these values.
-    ///
-    /// # Errors
-    ///
-    /// If a value is missing, if the document is too large, takes too long, or is not well-formed. The text names the place.
     pub(crate) fn print(&self, values: &Map<String, Json>) -> Result<Vec<u8>, String> {
         let budget = Arc::new(Budget::new(self.max_bytes, MAX_TIME, CancelFlag::default()));
         let values = values.iter().map(|(name, value)| (name.as_str(), Value::from(Serde(value))));
@@ -92,7 +71,6 @@ impl Snippet {
         Ok(out)
     }
 
-    /// Returns why what it printed does not fit a media type.
     pub(crate) fn unfit(&self, media_type: &Mime, printed: &[u8]) -> Option<String> {
         self.escaping.unfit(media_type, printed)
     }

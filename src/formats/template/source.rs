@@ -7,16 +7,10 @@ use std::time::Duration;
 
 use super::error::Failure;
 
-/// The most bytes of a template.
 const MOST: u64 = 1024 * 1024;
-/// How long reading may take. A file system over a network can hang.
+/// Network file systems can hang.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Returns the source from a file.
-///
-/// # Errors
-///
-/// If it is not a file, too large, not UTF-8, or cannot be read in time.
 pub(super) fn read(file: &Path) -> Result<String, Failure> {
     let path = file.to_owned();
     let source = within(LIMIT, move || bytes(&path)).and_then(|read| read);
@@ -41,11 +35,10 @@ fn bytes(file: &Path) -> io::Result<Vec<u8>> {
     Ok(source)
 }
 
-/// Does work on a thread of its own, which is left alone if it takes longer than `limit`.
+/// Runs work on its own thread, which is abandoned after `limit`.
 fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
     let (done, is_done) = mpsc::channel();
     let work = move || {
-        // Nobody waits for it any more.
         let _ = done.send(work());
     };
     thread::Builder::new().name("siaga template".to_owned()).spawn(work)?;

@@ -6,7 +6,7 @@ use minijinja::{Error, ErrorKind, State};
 
 use crate::model::Timestamp;
 
-/// Implements the filter `date`: formats a time with `format`, which has the conversions of `strftime`.
+/// Implements the filter `date`: formats a time with `strftime` conversions.
 pub(super) fn date(
     state: &State<'_, '_>,
     time: &str,
@@ -31,7 +31,6 @@ pub(super) fn rfc822(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> R
     date(state, time, "%a, %d %b %Y %H:%M:%S %z", zone)
 }
 
-/// Returns a time in a zone: the given one, or else that of the variable `time_zone`.
 fn local(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> Result<DateTime<Tz>, Error> {
     let configured = state.lookup("time_zone");
     let zone = zone.or_else(|| configured.as_ref()?.as_str()).unwrap_or_default();

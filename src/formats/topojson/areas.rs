@@ -1,4 +1,4 @@
-//! Areas: for a set of areas, everything except states and labels is prepared.
+//! Areas: everything except states and labels is pre-rendered once per set of areas.
 
 use geo::Rect;
 use rustc_hash::FxHashMap;
@@ -11,17 +11,15 @@ use crate::model::lists::separated;
 use crate::model::topology::{self, ArcIndex, Grid, Shapes, Topology};
 use crate::model::{Area, AreaSelector, AreaSet, around_both};
 
-/// From this number of areas on, the topology of a set takes so long that small selections do not wait for it: 0.1 s and more.
+/// The number of areas from which building the set's topology takes 0.1 s and more, so that small selections do not wait for it.
 const LARGE: usize = 10_000;
 
-/// The topologies that selections of a set take their arcs from, each built when it is first needed.
-///
-/// The *scope* of a selection is all areas of the city if the selection lies in one city, otherwise all areas of the set.
+/// The topologies that selections of a set share their arcs with, each built on first use. The *scope* of a selection is its
+/// city, if it lies in a single one, otherwise the whole set.
 #[derive(Debug)]
 pub(super) struct Scopes {
-    /// For each area of the set, its city and its index among the areas of that city.
+    /// The city of each area, and its index in the city.
     places: Vec<(usize, usize)>,
-    /// How many areas each city has.
     sizes: Vec<usize>,
     cities: Vec<LazyValue<Scope>>,
     whole: LazyValue<Scope>,
@@ -44,7 +42,6 @@ impl Scopes {
         Self { places, sizes, cities, whole: LazyValue::default() }
     }
 
-    /// Appends the document of the selected areas of the set, each by its position and its last properties.
     pub(super) fn write(
         &self,
         set: &AreaSet,
@@ -71,14 +68,13 @@ impl Scopes {
         }
     }
 
-    /// Returns whether a topology of the selected areas alone is the faster way: when the topology of a large set is not ready.
-    /// Their positions are the same, because the grid is.
+    /// Returns whether a topology of the selection alone is faster: while the topology of a large set is not built. Their
+    /// positions are the same, because the grid is.
     fn is_worth_a_topology(&self, selected: usize) -> bool {
         let all = self.places.len();
         all >= LARGE && selected <= all / 8 && self.whole.built().is_none()
     }
 
-    /// Returns the city in which all selected areas lie, if there is one and it is not the only one of the set.
     fn city(&self, selected: impl Iterator<Item = usize>) -> Option<usize> {
         let mut cities = selected.map(|position| self.places[position].0);
         let first = cities.next()?;
@@ -91,17 +87,14 @@ impl Scopes {
 struct Scope {
     features: AreaText,
     shapes: Shapes,
-    /// The bounding box of each area.
     bounds: Vec<Option<Rect<f64>>>,
-    /// The text of all arcs, with commas between them.
     arcs: Vec<u8>,
-    /// Where each arc ends in `arcs`.
+    /// The end of each arc in `arcs`.
     ends: Vec<usize>,
     grid: Option<Grid>,
 }
 
 impl Scope {
-    /// Makes the topology of the areas, on the grid over `whole` if that is given.
     fn new<'a>(
         whole: Option<Rect<f64>>,
         areas: impl Iterator<Item = &'a Area> + Clone,
@@ -130,7 +123,6 @@ impl Scope {
         Ok(Self { features, shapes, bounds, arcs, ends, grid })
     }
 
-    /// Appends the document of the selected areas, each with its index in the scope.
     fn write(
         &self,
         selected: impl ExactSizeIterator<Item = (usize, ConditionText)> + Clone,
@@ -148,7 +140,7 @@ impl Scope {
         all: impl ExactSizeIterator<Item = ConditionText>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        // The text of a state is about 30 bytes longer than that of none.
+        // A state is about 30 bytes longer than none.
         out.reserve(self.features.size() + 32 * all.len() + self.arcs.len() + 512);
         out.extend_from_slice(document::HEAD);
         self.features.append_all(all, out)?;
@@ -158,7 +150,7 @@ impl Scope {
         Ok(())
     }
 
-    /// Writes some areas and the arcs that they use, numbered in the order of their first use.
+    /// Writes some areas and their arcs, numbered in the order of first use.
     fn write_some(
         &self,
         selected: impl Iterator<Item = (usize, ConditionText)>,
@@ -190,10 +182,8 @@ impl Scope {
     }
 }
 
-/// The arcs that a selection uses.
 #[derive(Default)]
 struct UsedArcs {
-    /// The new number of each.
     numbers: FxHashMap<usize, u32>,
     order: Vec<usize>,
 }

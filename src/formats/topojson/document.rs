@@ -1,5 +1,3 @@
-//! Writes the text of a topology. Every part of a document is written here and nowhere else.
-
 use std::error::Error;
 
 use crate::formats::EncodeContext;
@@ -8,13 +6,10 @@ use crate::model::lists::{array, separated};
 use crate::model::numbers;
 use crate::model::topology::{ArcIndex, Grid, Node, Rings, Shape, Topology, Transform};
 
-/// The text before the geometries.
 pub(super) const HEAD: &[u8] =
     br#"{"type":"Topology","objects":{"output":{"type":"GeometryCollection","geometries":["#;
-/// The text between the geometries and the arcs.
 pub(super) const MIDDLE: &[u8] = br#"]}},"arcs":["#;
 
-/// Appends the topology to `out`. The properties are in the order of its geometries.
 pub(super) fn write<'a>(
     topology: &Topology,
     properties: impl Iterator<Item = Properties<'a>>,
@@ -37,7 +32,7 @@ pub(super) fn write<'a>(
     Ok(())
 }
 
-/// Appends a topology without geometries. Readers with types expect the members that every other topology has.
+/// Appends a topology without geometries, but with all members: typed readers expect them.
 pub(super) fn write_empty(on_grid: bool, context: &EncodeContext, out: &mut Vec<u8>) {
     out.extend_from_slice(HEAD);
     out.extend_from_slice(MIDDLE);
@@ -52,7 +47,6 @@ pub(super) fn write_empty(on_grid: bool, context: &EncodeContext, out: &mut Vec<
     out.push(b'}');
 }
 
-/// Appends the text before the properties of a geometry.
 pub(super) fn before_properties(shape: &Shape<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(match shape {
         Shape::Point(_) => br#"{"type":"Point","properties":"#,
@@ -62,7 +56,6 @@ pub(super) fn before_properties(shape: &Shape<'_>, out: &mut Vec<u8>) {
     });
 }
 
-/// Appends the text after the properties of a geometry. `numbered` gives the number for each use of an arc.
 pub(super) fn after_properties(
     shape: &Shape<'_>,
     grid: Option<&Grid>,
@@ -99,7 +92,6 @@ pub(super) fn after_properties(
     out.push(b'}');
 }
 
-/// Appends an arc of the grid.
 pub(super) fn arc(nodes: impl ExactSizeIterator<Item = Node>, grid: Option<&Grid>, out: &mut Vec<u8>) {
     match exact(grid) {
         Some(grid) => array(nodes, out, |node, out| degrees(grid, node, out)),
@@ -107,8 +99,8 @@ pub(super) fn arc(nodes: impl ExactSizeIterator<Item = Node>, grid: Option<&Grid
     }
 }
 
-/// Appends an arc as its first position and the steps from each position to the next. Only arcs that collapsed have steps without
-/// length: so rings keep the four positions that readers require.
+/// Appends an arc as its first position and the steps between positions. Only collapsed arcs have steps of zero length, so that
+/// rings keep the four positions that readers require.
 fn steps(mut nodes: impl Iterator<Item = Node>, out: &mut Vec<u8>) {
     let Some(first) = nodes.next() else { return out.extend_from_slice(b"[]") };
     out.push(b'[');
@@ -122,18 +114,16 @@ fn steps(mut nodes: impl Iterator<Item = Node>, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Returns the grid, if positions on it are written in degrees.
+/// Returns the grid if positions are in degrees.
 fn exact(grid: Option<&Grid>) -> Option<&Grid> {
     grid.filter(|grid| grid.transform().is_none())
 }
 
-/// Appends a position in degrees.
 fn degrees(grid: &Grid, node: Node, out: &mut Vec<u8>) {
     let at = grid.position(node);
     numbers::position(at.x, at.y, out);
 }
 
-/// Appends the text after the arcs: the transform of an even grid, and the bounding box of the geometries.
 pub(super) fn end(grid: Option<&Grid>, bounds: Option<[f64; 4]>, out: &mut Vec<u8>) {
     out.push(b']');
     if let Some(Transform { scale, translate }) = grid.and_then(Grid::transform) {

@@ -1,8 +1,8 @@
 //! TopoJSON: geometry whose shared borders are stored once.
 //!
-//! Follows the [TopoJSON specification](https://github.com/topojson/topojson-specification) and, where the
-//! specification leaves a choice, the reference implementation topojson-server. [`model::topology`](crate::model::topology) finds
-//! the shared borders, `document` writes them, arcs as differences, and `areas` prepares all of it once for a set of areas.
+//! Follows the [TopoJSON specification](https://github.com/topojson/topojson-specification) and, where it leaves a choice, the
+//! reference implementation topojson-server. [`model::topology`](crate::model::topology) finds the shared borders, `document`
+//! writes them with delta-encoded arcs, and `areas` pre-renders them once per set of areas.
 
 mod areas;
 mod document;
@@ -25,16 +25,15 @@ use crate::model::{AreaSet, Layer, LayerKind};
 
 /// Writes a layer as a `Topology` with one object, `output`.
 ///
-/// Outer rings run clockwise and holes counter-clockwise, as in d3 and the reference implementation. Decoded positions
-/// are within half a grid step of the original, which [`Quantization`] bounds, or are exact. Outlines of larger areas and cities
-/// are exact on any grid, and so are as valid as they are. Every ring has at least four positions. The `bbox` of an empty layer is
-/// that of all loaded areas, and its `transform` changes nothing. Costs O(positions) time and memory.
+/// Outer rings run clockwise and holes counter-clockwise, as in d3 and the reference implementation. Decoded positions are exact,
+/// or within half a grid step of the original, which [`Quantization`] bounds. Outlines of larger areas and cities are exact on
+/// any grid, so they stay valid. Every ring has at least four positions. An empty layer has the `bbox` of all loaded areas, and
+/// an identity `transform`. Costs O(positions) time and memory.
 ///
-/// For floods and local areas, the grid and the arcs are those of all areas of the city if the layer lies in one city, otherwise of all
-/// areas of the set. So an area has the same shape in every selection. Only the arcs that a selection uses are written,
-/// and `bbox` is around its areas only. The topology and the text of areas are built once for each set of areas, and
-/// cached as long as the set exists. After that, a document costs little more than copying it. Until then, a small selection of a
-/// large set gets a topology of its own on the same grid, so that it does not wait for the whole.
+/// Floods and local areas use the grid and arcs of their city if the layer lies in one city, otherwise of the whole set, so an
+/// area has the same shape in every selection. Only used arcs are written, and `bbox` covers only the selection. Topology and
+/// text are built once per set of areas and cached with it; then a document costs little more than copying. Until then, a small
+/// selection of a large set gets its own topology on the same grid, so that it does not wait.
 #[derive(Clone, Debug, Default)]
 pub struct TopoJson {
     options: Options,
@@ -45,7 +44,7 @@ impl TopoJson {
     /// The name of the format.
     pub const NAME: &'static str = "topojson";
 
-    /// Returns the format with these settings.
+    /// Creates the format.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self { options, areas: Arc::default() }
@@ -79,7 +78,6 @@ impl TopoJson {
         }
     }
 
-    /// Writes local areas from what is prepared of their set.
     fn write_areas(
         &self,
         set: &Arc<AreaSet>,
@@ -90,7 +88,6 @@ impl TopoJson {
         Ok(scopes.write(set, selected, self.options.quantization, out)?)
     }
 
-    /// Writes a layer on its own grid, without anything prepared.
     fn write_whole(
         &self,
         layer: &Layer,

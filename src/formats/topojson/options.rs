@@ -16,19 +16,17 @@ pub struct Options {
     pub quantization: Quantization,
 }
 
-/// The grid that positions are rounded to: the least number of lines along each side of the bounding box, or no grid.
-///
-/// A grid has more lines if this is necessary to keep its cells small: at most 1e-6° on either axis in a layer that has
-/// points, and 5e-5° in others.
+/// The grid that positions are rounded to: the minimum number of lines along each side of the bounding box, or no grid. More
+/// lines are used to keep cells small: at most 1e-6° on either axis in a layer with points, 5e-5° in others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Setting", into = "Setting")]
 pub struct Quantization(Option<u32>);
 
 impl Quantization {
-    /// No grid: positions are written exactly, in degrees, and without a `transform`.
+    /// No grid: positions are exact, in degrees, without a `transform`.
     pub const NONE: Self = Self(None);
 
-    /// Returns how fine the grid of these geometries is.
+    /// Returns the resolution of the grid for these geometries.
     #[must_use]
     pub fn fineness(self, geometries: &[Geometry<'_>]) -> Fineness {
         let Some(lines) = self.0 else { return Fineness::Exact };
@@ -43,7 +41,7 @@ impl Default for Quantization {
     }
 }
 
-/// The error for a value that is not a [`Quantization`].
+/// A value is not a [`Quantization`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 2 to 1000000000, or \"none\"")]
 pub struct InvalidQuantization;
@@ -56,7 +54,7 @@ impl TryFrom<u32> for Quantization {
     }
 }
 
-/// A [`Quantization`] in the configuration. The environment has only texts.
+/// A [`Quantization`] in the configuration. The environment only has strings.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "must be a whole number from 2 to 1000000000, or \"none\"")]
 enum Setting {

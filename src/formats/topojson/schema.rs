@@ -4,7 +4,6 @@ use crate::model::LayerKind;
 use crate::schema::resources::{describe, properties};
 use crate::schema::{annotate, array, lines, object, one_of};
 
-/// Returns the schema of layers of a kind, with positions on a grid or in degrees.
 pub(super) fn topology(kind: LayerKind, on_grid: bool) -> Value {
     let (number, arcs) = if on_grid {
         ("integer", "Lines of quantized positions, each but the first relative to the one before.")

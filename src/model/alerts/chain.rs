@@ -6,36 +6,31 @@ use super::{
 };
 use crate::model::{FloodState, Timestamp};
 
-/// The resolution of `sent` and `expires`.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The message of an area that is in force at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InForce {
-    /// The newest message that is shown, unless it has expired.
     pub message: Option<Message>,
-    /// When a list of the messages in force last changed because of this area: its message was sent, or expired. `None` if
-    /// that is more than [`REMEMBERED`] ago.
+    /// When a list of the messages in force last changed because of this area: its message was sent, or expired. `None` if that
+    /// is more than [`REMEMBERED`] ago.
     pub changed: Option<Timestamp>,
-    /// When this changes, if the log stays as it is: the message is renewed or expires, or [`changed`](Self::changed) ends.
+    /// When this changes, unless the log grows: the message is renewed or expires, or [`changed`](Self::changed) ends.
     pub until: Timestamp,
 }
 
-/// Returns the earliest time of the entries that the messages after a moment depend on. Earlier entries change nothing.
+/// Returns the time from which entries can affect the messages after `from`.
 #[must_use]
 pub(crate) fn reach(from: Timestamp) -> Timestamp {
     referable(from).before(CONFIRMED_FOR)
 }
 
-/// Returns a moment: messages sent before it have expired by `from`, so no later message refers to them.
+/// Messages sent before this time have expired by `from`, so no later message refers to them.
 fn referable(from: Timestamp) -> Timestamp {
     from.before(LIFETIME + SECOND)
 }
 
-/// Returns the messages that are due after `from`, oldest first: the first ones of all runs, and the renewals that are not due
-/// after `until`.
-///
-/// `entries` are those of one area, in ascending order, from `reach` on. Costs O(entries + messages × references).
+/// Returns the messages due after `from`, oldest first: the first message of each run, and renewals due until `until`. `entries`
+/// are those of one area, ascending, from `reach` on. Costs O(entries + messages × references).
 #[must_use]
 pub fn messages(entries: &[LogEntry], from: Timestamp, until: Timestamp) -> Vec<Message> {
     let mut chain = Vec::new();
@@ -48,25 +43,22 @@ pub fn messages(entries: &[LogEntry], from: Timestamp, until: Timestamp) -> Vec<
     chain.into_iter().map(|(_, message)| message).collect()
 }
 
-/// Returns the earliest time of the entries that [`in_force`] depends on. Earlier entries change nothing.
 #[must_use]
 pub(crate) fn reach_in_force(now: Timestamp) -> Timestamp {
     reach(remembered(now))
 }
 
-/// The moment after which messages may have been in force within [`REMEMBERED`] before `now`.
+/// Messages sent after this time may have been in force within [`REMEMBERED`] before `now`.
 fn remembered(now: Timestamp) -> Timestamp {
     referable(now).before(REMEMBERED)
 }
 
-/// Returns the message of an area that is in force at a moment.
-///
-/// `entries` are those of one area, in ascending order: at least those from [`reach_in_force`], and all later ones.
+/// Returns the message of an area in force at `now`. `entries` are those of one area, ascending, from [`reach_in_force`] to the
+/// last.
 #[must_use]
 pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> InForce {
     let around = messages(entries, remembered(now), horizon(entries, now));
-    // Renewals are shown with a delay, so a change can be shown before a renewal that was sent earlier. This takes the last one
-    // that is shown, by the order in which they were sent.
+    // The last one shown in sending order: renewals are shown late, so a change can be shown before a renewal sent earlier.
     let newest = around.iter().rposition(|message| message.shown_from <= now);
     let later = &around[newest.map_or(0, |newest| newest + 1)..];
     let newest = newest.map(|newest| &around[newest]);
@@ -82,13 +74,13 @@ pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> InForce {
     InForce { message: message.cloned(), changed, until }
 }
 
-/// Returns until when messages follow from entries that may be ahead of the clock: as long as the newest one is valid.
+/// Returns how far messages can extend if entries are ahead of the clock: as long as the newest one is valid.
 #[must_use]
 pub(crate) fn horizon(entries: &[LogEntry], now: Timestamp) -> Timestamp {
     entries.last().map_or(now, |last| last.at.max(now)).after(LIFETIME)
 }
 
-/// Returns one message, if it exists and is shown at `now`. `entries` are as for [`messages`], up to the message.
+/// Returns a message, if it exists and is shown at `now`. `entries` are as for [`messages`], up to the message.
 #[must_use]
 pub(crate) fn find(entries: &[LogEntry], key: MessageKey, now: Timestamp) -> Option<Message> {
     let due = key.due()?;
@@ -96,7 +88,7 @@ pub(crate) fn find(entries: &[LogEntry], key: MessageKey, now: Timestamp) -> Opt
     found.into_iter().find(|message| message.key == key && message.shown_from <= now)
 }
 
-/// Adds the messages of a run that are due after `from`, its renewals not after `until`. `end` is when the next run begins.
+/// Adds the messages of a run due after `from`, its renewals until `until`. `end` is the start of the next run.
 fn add_run(
     chain: &mut Vec<(Timestamp, Message)>,
     entries: &[LogEntry],
@@ -138,12 +130,11 @@ fn add_run(
     }
 }
 
-/// Returns when the message of an entry was sent. The time of the entry can be ahead of the clock that has received it.
+/// An entry's time can be ahead of the clock that received it.
 fn sent(entry: &LogEntry) -> Timestamp {
     entry.received.min(entry.at).floor(SECOND)
 }
 
-/// The renewal of the message that an area has a state, after those of `chain`.
 fn standing(
     chain: &[(Timestamp, Message)],
     key: MessageKey,
@@ -165,7 +156,7 @@ fn standing(
     }
 }
 
-/// The message that a flood is over, or that nobody has confirmed it for long; `None` if no message about it is valid.
+/// Returns the message that a flood has ended, or is no longer confirmed; `None` if no message about it is valid.
 fn cancel(chain: &[(Timestamp, Message)], first: &LogEntry) -> Option<Message> {
     let due = first.at.floor(SECOND);
     let (_, newest) = chain.last()?;
@@ -177,7 +168,7 @@ fn cancel(chain: &[(Timestamp, Message)], first: &LogEntry) -> Option<Message> {
         message_type: MessageType::Cancel,
         state: newest.state,
         sent: sent(first),
-        // Each message expires after those before it, so this is the latest of all that it refers to.
+        // Each message expires after those before it, so this is the latest expiry of its references.
         expires: newest.expires,
         shown_from: Timestamp::EPOCH,
         last_confirmed: first.at,
@@ -185,7 +176,7 @@ fn cancel(chain: &[(Timestamp, Message)], first: &LogEntry) -> Option<Message> {
     })
 }
 
-/// The newest `Alert`s and `Update`s that have neither expired at a moment nor been cancelled, oldest first.
+/// Returns the newest `Alert`s and `Update`s that are neither expired nor cancelled at a time, oldest first.
 fn references(chain: &[(Timestamp, Message)], at: Timestamp) -> Vec<Reference> {
     let earlier = chain.iter().rev().map(|(_, message)| message);
     let in_force =

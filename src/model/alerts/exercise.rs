@@ -5,7 +5,7 @@ use geo::{LineString, MultiPolygon, Polygon};
 use super::{InForce, LogEntry, Message, MessageKey, entries, find, in_force};
 use crate::model::{Area, AreaId, FloodState, StateChange, Timestamp};
 
-/// The changes of the flood in an hour: after how many minutes, and the state.
+/// The flood in each hour: minute and state.
 const CHANGES: [(u64, Option<FloodState>); 4] = [
     (0, Some(FloodState::Minor)),
     (15, Some(FloodState::Moderate)),
@@ -13,14 +13,12 @@ const CHANGES: [(u64, Option<FloodState>); 4] = [
     (45, None),
 ];
 
-/// A made-up flood in one made-up area that rises and ends in each hour, so that alert hubs can try their readers.
-///
-/// Each hour has a chain of messages of its own, which begins with an `Alert`.
+/// A made-up flood in a made-up area that rises and ends in each hour, for testing alert hubs. Each hour is a chain of its own,
+/// which begins with an `Alert`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exercise;
 
 impl Exercise {
-    /// Returns the message that is in force at a moment.
     #[must_use]
     pub(crate) fn in_force(now: Timestamp) -> InForce {
         let hour_log = hour(now);
@@ -30,13 +28,12 @@ impl Exercise {
         InForce { message, changed, until: until.min(next) }
     }
 
-    /// Returns one message, if it exists and is shown at `now`.
     #[must_use]
     pub(crate) fn find(key: MessageKey, now: Timestamp) -> Option<Message> {
         find(&hour(key.run), key, now).filter(|message| message.key.run <= now)
     }
 
-    /// Returns the area of the flood: a square kilometre of the sea north of Jakarta.
+    /// A square kilometre of the sea north of Jakarta.
     #[must_use]
     pub(crate) fn area() -> Area {
         let (west, south, side) = (106.80, -6.05, 0.009);
@@ -56,7 +53,6 @@ impl Exercise {
     }
 }
 
-/// Returns the log of the hour of a moment.
 fn hour(moment: Timestamp) -> Vec<LogEntry> {
     let begins = moment.hour();
     entries(

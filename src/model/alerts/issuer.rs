@@ -3,18 +3,18 @@ use serde::{Deserialize, Serialize};
 use super::MessageKey;
 use crate::model::{AreaId, Timestamp, digits};
 
-/// The arcs of Indonesia's alerting authorities in the WMO's register.
+/// The arc of Indonesia's alerting authorities in the WMO register.
 const INDONESIA: &str = "urn:oid:2.49.0.1.360";
 
-/// What alerts are for (CAP 1.2 §3.2.1, `status`).
+/// The purpose of alerts (CAP 1.2 §3.2.1, `status`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
     /// Everybody concerned should act on them.
     #[default]
     Actual,
-    /// Only participants in an exercise should act on them.
+    /// Only participants of an exercise should act on them.
     Exercise,
-    /// Nobody should act on them: they test how alerts are delivered.
+    /// Nobody should act on them: they test the delivery of alerts.
     Test,
 }
 
@@ -30,19 +30,17 @@ impl Status {
     }
 }
 
-/// Who issues alerts, which makes their identifiers unique in the world.
+/// The issuer of alerts, which makes their identifiers globally unique.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Issuer {
-    /// The beginning of all identifiers, with the separator at its end.
     prefix: String,
     separator: char,
-    /// What the alerts are for.
+    /// The purpose of the alerts.
     pub status: Status,
 }
 
 impl Issuer {
-    /// Returns an issuer. `authority` is its number among the alerting authorities of Indonesia; without one, `host` is in the
-    /// identifiers.
+    /// Creates an issuer from its number among Indonesia's alerting authorities; without one, identifiers contain `host`.
     #[must_use]
     pub fn new(authority: Option<u32>, host: &str, status: Status) -> Self {
         let (prefix, separator) = match authority {
@@ -52,9 +50,8 @@ impl Issuer {
         Self { prefix, separator, status }
     }
 
-    /// Returns the CAP `identifier` of a message: it has no whitespace, comma, `<` or `&` (CAP 1.2 §3.2.1).
-    ///
-    /// A message of a run that began before 1970 has the identifier of one that began in 1970.
+    /// Returns the CAP `identifier` of a message, without whitespace, commas, `<` or `&` (CAP 1.2 §3.2.1). Runs before 1970 count
+    /// as of 1970.
     #[must_use]
     pub(crate) fn identifier(&self, area: AreaId, key: MessageKey) -> String {
         let Self { prefix, separator, .. } = self;
@@ -62,7 +59,7 @@ impl Issuer {
         format!("{prefix}{area}{separator}{millis}{separator}{}", key.renewal)
     }
 
-    /// Returns the area and the key of the message with this identifier; `None` if this issuer has no such identifiers.
+    /// Returns the area and key of the message with this identifier; `None` if this issuer has no such identifier.
     #[must_use]
     pub fn parse(&self, identifier: &str) -> Option<(AreaId, MessageKey)> {
         let mut numbers = identifier.strip_prefix(self.prefix.as_str())?.split(self.separator).map(digits);
@@ -71,7 +68,7 @@ impl Issuer {
         let run = Timestamp::from_millis(i64::try_from(millis).ok()?)?;
         let key = MessageKey { run, renewal: renewal.try_into().ok()? };
         let area = area.try_into().ok()?;
-        // A number can be written with zeros before it, but a message has only one identifier.
+        // Leading zeros would make other identifiers for the same message.
         (self.identifier(area, key) == identifier).then_some((area, key))
     }
 }

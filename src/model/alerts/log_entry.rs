@@ -1,34 +1,32 @@
 use super::CONFIRMED_FOR;
 use crate::model::{CurrentState, FloodState, FloodStatus, StateChange, Timestamp};
 
-/// An entry of the log of one area, with the times that follow from the entries before it.
-///
-/// A store keeps these times, or the entry itself, because finding them would mean reading all entries of the flood.
+/// An entry in the log of an area, with times derived from earlier entries. Stores keep these, because deriving them reads the
+/// whole flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     /// When the state was set or cleared.
     pub at: Timestamp,
     /// When the store received it: [`FloodChange::received`](crate::model::FloodChange::received).
     pub received: Timestamp,
-    /// The state; `None` is a clearing.
+    /// The state; `None`: cleared.
     pub state: Option<FloodState>,
-    /// When the first entry of its run was made.
+    /// The time of the first entry of its run.
     pub run: Timestamp,
     /// When the area became flooded, or dry; `None` if it is dry and was never flooded.
     pub since: Option<Timestamp>,
-    /// When somebody last set or confirmed the state. `None` after undoing the first entry of an area, which nobody had set
-    /// before.
+    /// When the state was last set or confirmed. `None` after undoing the first entry of an area.
     pub confirmed: Option<Timestamp>,
 }
 
 impl LogEntry {
-    /// Returns the change that made the entry.
+    /// Returns the change that created the entry.
     #[must_use]
     pub fn change(self) -> StateChange {
         StateChange { state: self.state, at: self.at }
     }
 
-    /// Returns whether the area is flooded after the entry, and since when.
+    /// Returns the status of the area after the entry.
     #[must_use]
     pub fn status(self) -> FloodStatus {
         match self.state {
@@ -53,8 +51,8 @@ impl LogEntry {
         Self::in_run(change, received, (since, Some(change.at)), previous)
     }
 
-    /// Returns the entry of a change that undoes another one. It restores the times of the entry before the undone one, if that
-    /// has the same state. `previous` is the entry before the change.
+    /// Returns the entry of a change that undoes another one. It restores the times of the entry before the undone one,
+    /// `restored`, if that has the same state. `previous` is the entry before the change.
     #[must_use]
     pub fn restoring(
         change: StateChange,
@@ -83,8 +81,8 @@ impl LogEntry {
     }
 }
 
-/// Returns the entries of the log of one area, which must ascend in time and have no undone changes. If several changes have the
-/// same time, the last one counts.
+/// Returns the log entries of one area. Changes must be ascending and not undone; of several at the same time, the last one
+/// counts.
 #[must_use]
 pub fn entries(log: impl IntoIterator<Item = StateChange>) -> Vec<LogEntry> {
     let mut entries: Vec<LogEntry> = Vec::new();

@@ -1,18 +1,17 @@
 use super::RENEWAL;
 use crate::model::{FloodState, Timestamp};
 
-/// Identifies a message among those of its area.
+/// Identifies a message of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageKey {
-    /// When the first entry of its run was made.
+    /// The time of the first entry of its run.
     pub run: Timestamp,
-    /// Which renewal of the run it is; 0 is the first message.
+    /// The number of the renewal in its run; 0 is the first message.
     pub renewal: u32,
 }
 
 impl MessageKey {
-    /// Returns the moment at which the message is due: no other message of its area has the same one. `None` beyond the end of
-    /// time.
+    /// Returns when the message is due, which is unique within its area; `None` beyond the end of time.
     #[must_use]
     pub(crate) fn due(self) -> Option<Timestamp> {
         let due = self.run.after(RENEWAL.checked_mul(self.renewal)?);
@@ -32,7 +31,7 @@ pub enum MessageType {
 }
 
 impl MessageType {
-    /// Every type.
+    /// All types.
     pub const ALL: [Self; 3] = [Self::Alert, Self::Update, Self::Cancel];
 
     /// Returns its name in CAP.
@@ -46,7 +45,7 @@ impl MessageType {
     }
 }
 
-/// An earlier message that another one refers to.
+/// A reference to an earlier message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// The message.
@@ -55,25 +54,24 @@ pub struct Reference {
     pub sent: Timestamp,
 }
 
-/// One message about one area. All it says is as of [`sent`](Self::sent).
+/// A message about one area, as of [`sent`](Self::sent).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Identifies it.
+    /// The key.
     pub key: MessageKey,
-    /// Its type.
+    /// The type.
     pub message_type: MessageType,
     /// The state of the area; in a `Cancel`, the state that has ended.
     pub state: FloodState,
     /// When it was sent, to the second.
     pub sent: Timestamp,
-    /// Until when it is valid, to the second.
+    /// When it expires, to the second.
     pub expires: Timestamp,
-    /// From when on it is shown: a renewal [`SETTLING`](super::SETTLING) after it is sent, another one as soon as its entry is
-    /// stored.
+    /// When it is first shown: renewals [`SETTLING`](super::SETTLING) after sending, others once their entry is stored.
     pub shown_from: Timestamp,
     /// When the state was last set before the message was sent.
     pub last_confirmed: Timestamp,
-    /// The messages it refers to, oldest first: the newest [`MOST_REFERENCES`](super::MOST_REFERENCES) earlier `Alert`s and
-    /// `Update`s that had neither expired nor been cancelled when it was sent.
+    /// The references, oldest first: the newest [`MOST_REFERENCES`](super::MOST_REFERENCES) earlier `Alert`s and `Update`s that
+    /// had neither expired nor been cancelled when it was sent.
     pub references: Vec<Reference>,
 }

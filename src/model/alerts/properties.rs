@@ -1,4 +1,4 @@
-//! What holds for every log and every moment.
+//! Properties of every log at every time.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -12,7 +12,6 @@ use proptest::prelude::*;
 
 use super::tests::{after, change, start};
 
-/// A log: short and long pauses, around the terms too, and states that come back.
 fn log() -> impl Strategy<Value = Vec<StateChange>> {
     let terms =
         [LIFETIME, RENEWAL, CONFIRMED_FOR, SETTLING].map(|term| u64::try_from(term.as_millis()).unwrap());
@@ -28,14 +27,13 @@ fn log() -> impl Strategy<Value = Vec<StateChange>> {
         let mut time = 0;
         let changes = steps.into_iter().map(|(pause, code)| {
             time += pause;
-            // 1 stands for a clearing, so that one is as frequent as a state.
+            // 1 clears, so that clearing is as frequent as any state.
             change(after(time), if code == 1 { 0 } else { code })
         });
         changes.collect()
     })
 }
 
-/// A moment near one of the entries, or up to two days after.
 fn moment(log: &[StateChange], pick: usize, by: i64) -> Timestamp {
     let near = log.get(pick % log.len().max(1)).map_or(start(), |change| change.at);
     let by_ms = Duration::from_millis(by.unsigned_abs());

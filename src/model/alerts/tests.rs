@@ -1,12 +1,9 @@
-//! The rules by which messages follow from the log of an area.
-
 use std::time::Duration;
 
 use super::MessageType::{self, Alert, Cancel, Update};
 use super::{LogEntry, entries, find, in_force, messages};
 use crate::model::{FloodState, StateChange, Timestamp};
 
-/// The beginning of the logs here.
 pub(super) fn start() -> Timestamp {
     Timestamp::parse("2017-02-21T00:00:00Z").unwrap()
 }
@@ -15,7 +12,6 @@ pub(super) fn after(milliseconds: u64) -> Timestamp {
     start().after(Duration::from_millis(milliseconds))
 }
 
-/// `hh:mm:ss` after the beginning.
 fn at(text: &str) -> Timestamp {
     let parts: Vec<u64> = text.split(':').map(|part| part.parse().unwrap()).collect();
     after(1000 * parts.into_iter().chain([0, 0]).take(3).fold(0, |sum, part| sum * 60 + part))
@@ -25,7 +21,7 @@ pub(super) fn change(at: Timestamp, code: u64) -> StateChange {
     StateChange { at, state: FloodState::try_from(code).ok() }
 }
 
-/// All messages of a log: type, when sent, numbers of those referred to (from 1), when it expires.
+/// All messages of a log: type, sent, numbers of the references (from 1), expires.
 fn chain(log: &[StateChange], until: Timestamp) -> Vec<(MessageType, Timestamp, Vec<usize>, Timestamp)> {
     let all = messages(&entries(log.iter().copied()), start().before(Duration::from_millis(1)), until);
     let number = |key| all.iter().position(|message| message.key == key).unwrap() + 1;
@@ -52,7 +48,7 @@ fn a_flood_that_comes_back_refers_to_no_message_that_was_cancelled() {
     );
 }
 
-/// The log of an area whose changes were made and undone: when, the state, and when the change was made that this one undoes.
+/// A log with undone changes: time, state, and the time of the change that this one undoes.
 fn undoing(log: &[(&str, u64, Option<&str>)]) -> Vec<LogEntry> {
     let mut entries: Vec<LogEntry> = Vec::new();
     for (time, code, undone) in log {
@@ -76,7 +72,6 @@ fn undoing_an_all_clear_sends_a_new_alert_unless_nobody_has_confirmed_the_state_
     let message = in_force(&entries, at("4:00")).message.unwrap();
     assert_eq!((message.message_type, message.sent, message.references.len()), (Alert, at("4:00"), 0));
     assert_eq!(message.last_confirmed, at("0:00"));
-    // It is renewed as long as the state was confirmed within a day.
     assert!(in_force(&entries, at("20:00")).message.is_some());
     assert_eq!(in_force(&entries, at("31:00")).message, None);
 
@@ -92,11 +87,10 @@ fn undoing_a_change_of_a_state_that_nobody_confirms_cancels_its_alert() {
     let log = [("0:00", 2, None), ("30:00", 4, None), ("31:00", 2, Some("30:00"))];
     let message = in_force(&undoing(&log), at("31:00")).message.unwrap();
     assert_eq!((message.message_type, message.references.len()), (Cancel, 1));
-    // The same for a confirmation that was a mistake.
     let log = [("0:00", 2, None), ("30:00", 2, None), ("31:00", 2, Some("30:00"))];
     let message = in_force(&undoing(&log), at("31:00")).message.unwrap();
     assert_eq!((message.message_type, message.references.len()), (Cancel, 1));
-    // Within a day of the confirmation before, undoing one changes no message.
+    // Within a day of the previous confirmation, undoing one changes no message.
     let log = [("0:00", 2, None), ("3:00", 2, None), ("4:00", 2, Some("3:00"))];
     let message = in_force(&undoing(&log), at("4:00")).message.unwrap();
     assert_eq!((message.message_type, message.sent), (Alert, at("0:00")));
@@ -104,7 +98,6 @@ fn undoing_a_change_of_a_state_that_nobody_confirms_cancels_its_alert() {
 
 #[test]
 fn a_change_ahead_of_the_clock_has_its_alert_at_once_and_the_next_one_replaces_it() {
-    // A clock that was two hours ahead set the first one, and was put right.
     let ahead = LogEntry::following(change(at("2:00"), 2), at("2:00"), None);
     let message = in_force(&[ahead], at("0:10")).message.unwrap();
     assert_eq!((message.message_type, message.sent, message.key.run), (Alert, at("2:00"), at("2:00")));
@@ -142,7 +135,6 @@ fn a_state_that_nobody_confirms_is_renewed_for_a_day() {
 
     let confirmed = [change(at("0:00"), 2), change(at("1:00"), 2)];
     let sent: Vec<_> = chain(&confirmed, at("60:00")).into_iter().map(|(_, sent, ..)| sent).collect();
-    // 25:00 is a day after 1:00.
     assert_eq!(sent, ["0:00", "5:00", "10:00", "15:00", "20:00", "25:00"].map(at));
 }
 
@@ -174,16 +166,14 @@ fn a_renewal_is_shown_15_seconds_after_it_is_sent_and_orphans_no_change_in_betwe
     let renewal = in_force(&known, at("5:00:15")).message.unwrap();
     assert_eq!((renewal.sent, renewal.key.renewal), (at("5:00"), 1));
 
-    // It was made before the renewal was due, and committed after that: the renewal was never shown.
+    // Made before the renewal was due, committed after: the renewal was never shown.
     let changed = entries([log[0], change(at("4:59:58"), 3)]);
     assert_eq!(find(&changed, renewal.key, at("6:00")), None);
-    // It was made after the renewal was due: it refers to the renewal, which nobody was shown.
     let changed = entries([log[0], change(at("5:00:05"), 3)]);
     let shown = in_force(&changed, at("5:00:05"));
     let message = shown.message.unwrap();
     assert_eq!(message.state, FloodState::Moderate);
     assert!(message.references.iter().any(|reference| reference.key == renewal.key));
-    // When the renewal would have been shown, the newer message stays.
     assert_eq!(in_force(&changed, at("5:00:20")).message, Some(message));
     assert_eq!(shown.until, at("10:00:20"));
 }

@@ -1,4 +1,4 @@
-//! Which areas need the attention of the officers who set flood states, and why. It never sets a state.
+//! Finds the areas that need the attention of the officers who set flood states, and why. Never sets a state.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -13,36 +13,32 @@ use super::{
     Position, Report, ReportKey, Timestamp, alerts, duration,
 };
 
-/// When an area needs attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AttentionRules {
-    /// After how long a state that nobody confirmed needs attention. **Default: `20h`**, four hours before its alert lapses
+    /// How long after its last confirmation a state needs attention. **Default: `20h`**, four hours before its alert lapses
     #[serde(with = "duration")]
     pub(crate) unconfirmed: Duration,
     /// How far back reports and readings count. **Default: `24h`**
     #[serde(with = "duration")]
     pub(crate) window: Duration,
-    /// How near a gauge with an alarm must be, in metres; `0` leaves gauges out. **Default: `1000`**
+    /// The maximum distance of a gauge with an alarm, in metres; `0` ignores gauges. **Default: `1000`**
     pub(crate) gauge_distance: Metres,
     /// How many reports from different cards suggest a state. **Default: `2`**
     pub(crate) suggesting: Reports,
-    /// How recent these reports must be. **Default: `3h`**
+    /// The maximum age of these reports. **Default: `3h`**
     #[serde(with = "duration")]
     pub(crate) suggesting_within: Duration,
 }
 
-/// A distance in metres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number", into = "u32")]
 pub(crate) struct Metres(u32);
 
-/// A number of reports, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number", into = "u32")]
 pub(crate) struct Reports(u32);
 
-/// A number that is not [`Metres`] or [`Reports`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from {least} to {most}")]
 pub(crate) struct InvalidRule {
@@ -96,37 +92,33 @@ impl Default for AttentionRules {
     }
 }
 
-/// What is known of the areas. Reports and readings older than the window do not count.
+/// The input of [`attention`]. Reports and readings older than the window do not count.
 #[derive(Debug)]
 pub(crate) struct AttentionInput<'s> {
     pub(crate) areas: &'s AreaSet,
-    /// The states of the flooded areas.
     pub(crate) states: HashMap<AreaId, CurrentState>,
-    /// When each area last changed, if it did within the window.
+    /// The last change of each area, if within the window.
     pub(crate) changed: HashMap<AreaId, Timestamp>,
-    /// Reports of floods that readers may see.
     pub(crate) reports: &'s [Arc<Report>],
-    /// Reports of floods that wait for review.
     pub(crate) waiting: &'s [Arc<Report>],
     pub(crate) gauges: &'s [ObservedGauge],
     pub(crate) now: Timestamp,
 }
 
-/// An area that needs attention.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Attention {
     pub(crate) area_id: AreaId,
-    /// The newest reason first.
+    /// Newest first.
     pub(crate) reasons: Vec<Reason>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) suggested: Option<Suggestion>,
 }
 
-/// Why an area needs attention.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "reason", rename_all = "lowercase")]
 pub(crate) enum Reason {
-    /// Residents have reported a flood since the area last changed. `waiting_ids` are those of the reports that wait for review.
+    /// Residents have reported a flood since the area last changed. `waiting_ids` are the reports among them that wait for
+    /// review.
     Reports {
         at: Timestamp,
         first: Timestamp,
@@ -134,14 +126,13 @@ pub(crate) enum Reason {
         waiting_ids: Vec<ReportKey>,
         depths: Vec<f64>,
     },
-    /// Nobody has confirmed the state for long.
+    /// The state has not been confirmed for a long time.
     Unconfirmed { at: Timestamp, since: Timestamp, lapses: Timestamp },
     /// A gauge nearby has had an alarm since the area last changed.
     Gauge { at: Timestamp, gaugeid: String, gaugenameid: String, alert: u8, label: String },
 }
 
 impl Reason {
-    /// Returns since when the reason holds, or when it was last renewed.
     pub(crate) fn at(&self) -> Timestamp {
         match self {
             Self::Reports { at, .. } | Self::Unconfirmed { at, .. } | Self::Gauge { at, .. } => *at,
@@ -149,26 +140,23 @@ impl Reason {
     }
 }
 
-/// The state that reports of an area suggest, and these reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Suggestion {
     pub(crate) state: FloodState,
     pub(crate) evidence: Evidence,
 }
 
-/// What suggests a state.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Evidence {
     pub(crate) report_ids: Vec<ReportKey>,
     pub(crate) first: Timestamp,
     pub(crate) last: Timestamp,
-    /// The depths in centimetres that the reports give, in their order.
+    /// In centimetres, in the order of the reports.
     pub(crate) depths: Vec<f64>,
-    /// The names of gauges nearby that have an alarm, each with its label.
     pub(crate) gauges: Vec<String>,
 }
 
-/// Returns the areas that need attention, the newest reason first. Costs O(areas + reports + areas × gauges with an alarm).
+/// Returns the areas that need attention, newest reason first. Costs O(areas + reports + areas × gauges with an alarm).
 pub(crate) fn attention(scene: &AttentionInput<'_>, rules: &AttentionRules) -> Vec<Attention> {
     let mut found: BTreeMap<AreaId, Attention> = BTreeMap::new();
     let mut add = |area_id, reason| {
@@ -212,13 +200,12 @@ pub(crate) fn attention(scene: &AttentionInput<'_>, rules: &AttentionRules) -> V
             .get(&area.area_id)
             .and_then(|reports| scene.suggestion(reports, &waiting, &area.reasons, rules));
     }
-    // By number, the order of areas with equally new reasons is always the same.
+    // Areas are sorted by number, and the sort is stable, so the order is deterministic.
     found.sort_by_key(|area| std::cmp::Reverse(area.reasons.first().map(Reason::at)));
     found
 }
 
 impl AttentionInput<'_> {
-    /// Returns the reports of each area that were made since it last changed, oldest first.
     fn new_reports(&self, rules: &AttentionRules) -> BTreeMap<AreaId, Vec<&Report>> {
         let from = self.now.before(rules.window);
         let mut of_areas: BTreeMap<AreaId, Vec<&Report>> = BTreeMap::new();
@@ -238,7 +225,7 @@ impl AttentionInput<'_> {
         of_areas
     }
 
-    /// Returns what the reports of an area suggest, without those that nobody has reviewed.
+    /// Ignores reports that wait for review.
     fn suggestion(
         &self,
         reports: &[&Report],
@@ -275,7 +262,7 @@ impl AttentionInput<'_> {
     }
 }
 
-/// The reason that residents have reported a flood. There is at least one report.
+/// `reports` is not empty.
 fn told(reports: &[&Report], waiting: &HashSet<ReportKey>) -> Reason {
     let made = |report: Option<&&Report>| report.map_or(Timestamp::EPOCH, |report| report.content.created_at);
     Reason::Reports {
@@ -287,7 +274,7 @@ fn told(reports: &[&Report], waiting: &HashSet<ReportKey>) -> Reason {
     }
 }
 
-/// Returns the depth of water that a report gives, in centimetres.
+/// In centimetres.
 pub(crate) fn flood_depth(report: &Report) -> Option<f64> {
     let data: Value = serde_json::from_str(report.content.report_data.as_ref()?.get()).ok()?;
     data.get("flood_depth")?.as_f64().filter(|depth| (0.0..=10_000.0).contains(depth))
@@ -301,7 +288,7 @@ fn median(depths: &[f64]) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
-/// Returns since when a gauge has had its alarm without interruption, with its level and the agency's name for that.
+/// Returns the start of a gauge's current alarm, its level, and the agency's name for the level.
 fn alarm(gauge: &ObservedGauge) -> Option<(Timestamp, AlertLevel, &str)> {
     let rings = |alert| alert <= AlertLevel::Alert;
     let newest = gauge.observations.last().filter(|reading| rings(reading.alert))?;
@@ -310,7 +297,6 @@ fn alarm(gauge: &ObservedGauge) -> Option<(Timestamp, AlertLevel, &str)> {
     Some((since, newest.alert, &newest.label))
 }
 
-/// Returns whether an area, or a part of it, is at most this far from a place.
 fn is_near(area: &Area, place: Position, Metres(most): Metres) -> bool {
     const METRES_A_DEGREE: f64 = 111_320.0;
     let place = place.coord();
@@ -326,7 +312,7 @@ fn is_near(area: &Area, place: Position, Metres(most): Metres) -> bool {
     if (x * east).hypot(y * METRES_A_DEGREE) > most {
         return false;
     }
-    // In metres around the place: over such distances the Earth is flat.
+    // In metres around the place: at such distances the Earth is flat.
     let outline = area
         .outline
         .map_coords(|at| geo::Coord { x: (at.x - place.x) * east, y: (at.y - place.y) * METRES_A_DEGREE });

@@ -1,5 +1,3 @@
-//! A made-up flood, and single rules.
-
 use geo::{MultiPolygon, Rect};
 use serde_json::{json, value::to_raw_value};
 
@@ -21,7 +19,7 @@ fn id(number: u64) -> AreaId {
     number.try_into().unwrap()
 }
 
-/// Areas in a row, each 1.1 km wide, from 106° E, on the equator.
+/// Areas in a row from 106° E on the equator, each 1.1 km wide.
 fn areas(count: u64) -> AreaSet {
     let area = |number: u64| {
         let west = 106.0 + 0.01 * number as f64;
@@ -140,7 +138,6 @@ fn two_recent_cards_suggest_the_band_of_their_median_depth() {
     assert_eq!((found[0].reasons.len(), &found[0].suggested), (1, &None), "a partner's report has no card");
 }
 
-/// Numbers that are always the same: `SplitMix64`.
 struct Dice(u64);
 
 impl Dice {
@@ -153,12 +150,11 @@ impl Dice {
     }
 }
 
-/// An area, and when it was set to which state.
 type Setting = (u64, Timestamp, u64);
 
-/// A made-up flood with the proportions of that of February 2017: 337 areas are set within 73 hours, 203 of them after
-/// reports, the first of which came 43 minutes before in the median; of 84 areas with three reports or more, 41 are set; the
-/// depths agree in nine of ten. Returns when each area was set to which state, and the reports.
+/// A made-up flood with the proportions of February 2017: 337 areas are set within 73 hours, 203 of them after reports, the first
+/// of which came 43 minutes earlier in the median; of 84 areas with three reports or more, 41 are set; the depths agree in nine
+/// of ten.
 fn made_up_flood(dice: &mut Dice) -> (Vec<Setting>, Vec<Arc<Report>>) {
     let (mut set, mut reports) = (Vec::new(), Vec::new());
     let mut add = |area: u64, minutes: u64, depth: u32| {

@@ -1,4 +1,4 @@
-//! The rules for reports from cards: the report types of each disaster, and the values of attributes.
+//! Rules for reports from cards: the report types of each disaster, and the values of attributes.
 
 use geo::Coord;
 use serde_json::{Value, json};
@@ -7,8 +7,7 @@ use super::CardRules;
 use super::fields::{Fields, Object, POSITION, position, whole};
 use crate::model::{Attribute, DisasterType, Hazards, Position};
 
-/// Returns the report types of a disaster that an installation knows. A type that only this installation knows has one
-/// report type with the same name.
+/// Returns the report types of a disaster. A disaster defined by the installation has one, of the same name.
 pub(crate) fn report_types<'a>(disaster: &'a DisasterType, rules: &'a CardRules) -> Vec<&'a str> {
     if *disaster == DisasterType::Prep {
         return rules.prep_types.iter().map(String::as_str).collect();
@@ -19,10 +18,8 @@ pub(crate) fn report_types<'a>(disaster: &'a DisasterType, rules: &'a CardRules)
     }
 }
 
-/// Returns the report types of all `disasters`, each once.
 pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a CardRules) -> Vec<&'a str> {
     let mut all = Vec::new();
-    // Types of preparedness come last.
     let (prep, others): (Vec<_>, Vec<_>) = disasters.iter().partition(|known| **known == DisasterType::Prep);
     for report_type in others.into_iter().chain(prep).flat_map(|known| report_types(known, rules)) {
         if !all.contains(&report_type) {
@@ -32,8 +29,8 @@ pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a Car
     all
 }
 
-/// Returns the disasters that a report type may belong to if none is named: that of the interface's contract; else all that
-/// have the type, preparedness only if no other disaster has it.
+/// Returns the disasters that a report type may belong to if none is given: the one in the interface's contract; otherwise all
+/// that have the type, preparedness only if no other disaster has it.
 pub(crate) fn disasters_of(
     report_type: &str,
     disasters: &[DisasterType],
@@ -50,27 +47,22 @@ pub(crate) fn disasters_of(
     }
 }
 
-/// Which values an attribute may have, and how responses show it: always as the same type.
+/// The accepted values of an attribute. Responses always show it as the same type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accepts {
-    /// A number of centimetres from 0 to this one; shown as a whole number, halves rounded up.
+    /// Centimetres from 0 to this number; shown as a whole number, halves rounded up.
     Depth(u32),
-    /// A whole number from 0 to this one.
     Code(i64),
-    /// A whole number from 0 to this one, or an array of such numbers; shown as an array.
+    /// A whole number from 0 to this one, or an array of them; shown as an array.
     Codes(i64),
-    /// A number that is not negative.
     Measure,
-    /// A place.
     Place,
-    /// A place on a circle, or the radius of the circle in metres; shown as a place on it.
+    /// A place on a circle, or its radius in metres; shown as a place on it.
     Radius,
-    /// True or false.
     Truth,
 }
 
 impl Accepts {
-    /// Returns its name in the file of a country.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Depth(_) => "depth",
@@ -101,8 +93,8 @@ impl Accepts {
         }
     }
 
-    /// Returns the value as clients read it, even if it is too large; `None` if it has another type. For a radius, a
-    /// number stays a number.
+    /// Returns the value as clients read it, even if it is too large; `None` if it has another type. The number of a radius stays
+    /// a number.
     fn shown(&self, value: &Value) -> Option<Value> {
         let code = |value: &Value| whole(value).map(Value::from);
         match self {
@@ -134,26 +126,25 @@ impl Accepts {
     }
 }
 
-/// Returns the place at this distance from the centre, along its meridian towards the equator, so that it stays on the Earth.
+/// Returns the place at this distance from the centre along its meridian, towards the equator, so that it stays on the Earth.
 fn on_circle(centre: Position, metres: f64) -> Value {
-    /// The length of a degree of latitude on a sphere of the Earth's mean radius.
+    /// Metres per degree of latitude on a sphere of the Earth's mean radius.
     const METRES_A_DEGREE: f64 = 111_195.0;
     let Coord { x: lng, y: lat } = centre.coord();
     let degrees = metres / METRES_A_DEGREE;
     let lat = if lat > 0.0 { lat - degrees } else { lat + degrees }.clamp(-90.0, 90.0);
-    // Rounded to a centimetre, so that the text is short.
+    // Rounded to a centimetre, to keep the text short.
     json!({ "lat": (lat * 1e7).round() / 1e7, "lng": lng })
 }
 
-/// Notes a fault for every attribute of `card_data` with a wrong value.
 pub(super) fn check(card_data: &Fields<'_>, hazards: &Hazards) {
     for Attribute { name, accepts, .. } in &hazards.attributes {
         card_data.convert(name, accepts.must(), |value| accepts.takes(value).then_some(()));
     }
 }
 
-/// Returns the card data as clients read it, for a report made at a place. It leaves out attributes of another type,
-/// including null, because typed clients cannot read them. Members that are not attributes stay unchanged.
+/// Returns the card data as clients read it, for a report at a place. Drops attributes of another type, including null, because
+/// typed clients cannot read them. Members that are not attributes stay unchanged.
 pub(crate) fn shown_card_data(card_data: &Object, place: Position, hazards: &Hazards) -> Object {
     let centre = card_data.get("fireLocation").and_then(position).unwrap_or(place);
     let shown = |(name, value): (&String, &Value)| {

@@ -3,47 +3,31 @@ use serde_json::Value;
 use super::fields::{Fault, Fields, Object, code, read, whole};
 use crate::model::{AreaId, Condition, FloodState, InvalidAreaId};
 
-/// An order for many areas, as a client sends it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BatchBody {
-    /// The areas with what they get, in the order sent.
     pub(crate) changes: Vec<BatchItemBody>,
-    /// A note for the log.
     pub(crate) note: Option<String>,
-    /// Whether nothing is to be changed.
     pub(crate) preview: bool,
 }
 
-/// The order for one area, as a client sends it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BatchItemBody {
-    /// The area.
     pub(crate) area: AreaName,
-    /// The state it gets; `None` clears it.
+    /// `None` clears it.
     pub(crate) state: Option<FloodState>,
-    /// The state it must have.
     pub(crate) after: Condition,
 }
 
-/// How a client names an area.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AreaName {
-    /// By its number.
     Id(AreaId),
-    /// By the identifier of its geometry.
     Geometry(String),
 }
 
-/// How many areas an order may name.
 pub(crate) const MOST_AREAS: usize = 1_000;
-/// How many characters a note may have.
+/// In characters.
 pub(crate) const LONGEST_NOTE: usize = 1_000;
 
-/// Reads an order for many areas.
-///
-/// # Errors
-///
-/// All faults of the body.
 pub(crate) fn read_flood_order(body: &Object) -> Result<BatchBody, Vec<Fault>> {
     read(body, |fields| {
         let note = note(fields);
@@ -94,7 +78,6 @@ fn change(fields: &Fields<'_>) -> Option<BatchItemBody> {
     Some(BatchItemBody { area: area?, state: state?, after: after? })
 }
 
-/// Reads the number of an area, as JSON number or, as responses show it, as text.
 fn area_id(value: &Value) -> Option<AreaId> {
     match value.as_str() {
         Some(text) => text.parse().ok(),

@@ -1,11 +1,6 @@
 use super::fields::{Fault, Fields, Object, read};
 use crate::model::CardHolder;
 
-/// Reads the user for whom a card is to be created.
-///
-/// # Errors
-///
-/// All faults of the body.
 pub(crate) fn read_card_holder(body: &Object) -> Result<CardHolder, Vec<Fault>> {
     read(body, |fields| {
         let username = fields.required("username", Fields::name);

@@ -16,23 +16,22 @@ use crate::model::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CardRules {
-    /// The types of preparedness reports. **Default: `drain`, `desilting`, `canalrepair`, `treeclearing`, `flood`,
-    /// `damage`, `power`**
+    /// The types of preparedness reports. **Default: `drain`, `desilting`, `canalrepair`, `treeclearing`, `flood`, `damage`,
+    /// `power`**
     pub prep_types: Vec<String>,
-    /// The longest identifier of a card, for cards of an installation that is taken over: 14 to 36 characters. **Default: 14**
+    /// The maximum length of a card identifier, for cards of a previous installation: 14 to 36 characters. **Default: 14**
     pub max_id_length: MaxIdLength,
-    /// Whether the identifier of a card without a report permits to report with it, without a credential. **Default: `false`;
-    /// `true` for the demo**
+    /// Whether the identifier of a card without a report permits reporting without a credential. **Default: `false`; `true` for
+    /// the demo**
     pub open: bool,
-    /// How long after it was made it does. **Default: `24h`**
+    /// For how long after the card was created. **Default: `24h`**
     #[serde(with = "duration")]
     pub open_for: Duration,
     /// Whether holders of credentials may send the photo before the report. **Default: `false`**
     pub photo_first: bool,
-    /// How long a card without a report is kept after it was made; older ones are erased. `0` keeps all. **Default: `7d`**
+    /// How long after creation a card without a report is erased. `0`: never. **Default: `7d`**
     #[serde(with = "duration")]
     pub keep: Duration,
-    /// What reports are about, from the folder of the country.
     #[serde(skip)]
     pub(crate) hazards: Arc<Hazards>,
 }
@@ -53,18 +52,18 @@ impl Default for CardRules {
 }
 
 impl CardRules {
-    /// Returns whether the identifier of a card is the permission to report with it, as long as it has no report.
+    /// Returns whether the identifier of the card permits reporting with it, as long as it has no report.
     pub(crate) fn is_open(&self, card: &Card, now: Timestamp) -> bool {
         self.open && card.created_at.is_some_and(|made| now < made.after(self.open_for))
     }
 }
 
-/// The largest allowed length of the identifier of a card, in characters.
+/// The maximum length of a card identifier, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number")]
 pub struct MaxIdLength(usize);
 
-/// The error for a number that is not a [`MaxIdLength`].
+/// A number is not a [`MaxIdLength`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from {} to {}", CardId::NEW_LENGTH, CardId::LONGEST)]
 pub struct InvalidMaxIdLength;
@@ -82,11 +81,11 @@ impl MaxIdLength {
         self.0
     }
 
-    /// Reads the identifier of a card.
+    /// Parses a card identifier.
     ///
     /// # Errors
     ///
-    /// If it is not an identifier, or has more characters than this.
+    /// If it is not an identifier, or too long.
     pub fn read(self, text: &str) -> Result<CardId, InvalidCardId> {
         let id = text.parse().ok().filter(|id: &CardId| id.as_str().chars().count() <= self.0);
         id.ok_or(InvalidCardId { longest: self.0 })
@@ -104,10 +103,9 @@ impl TryFrom<Number> for MaxIdLength {
     }
 }
 
-/// A report from a card, in which each field is valid.
 pub(crate) struct CardReport<'a> {
     pub(crate) disaster: DisasterType,
-    /// What [`check_card_data`] accepts.
+    /// Valid by [`check_card_data`].
     pub(crate) card_data: &'a Object,
     pub(crate) created_at: Timestamp,
     pub(crate) location: Position,
@@ -117,7 +115,6 @@ pub(crate) struct CardReport<'a> {
 }
 
 impl CardReport<'_> {
-    /// Returns the content of the report of a card.
     pub(crate) fn content(self, card: &CardId, rules: &CardRules) -> ReportContent {
         let shown = attributes::shown_card_data(self.card_data, self.location, &rules.hazards);
         ReportContent {
@@ -137,11 +134,6 @@ impl CardReport<'_> {
     }
 }
 
-/// Reads the report of a card about one of these disasters.
-///
-/// # Errors
-///
-/// All faults of the body.
 pub(crate) fn read_card_report(
     card: &CardId,
     body: &Object,
@@ -161,7 +153,7 @@ pub(crate) fn read_card_report(
         let text = fields.text("text").unwrap_or_default();
         fields.text("image_id");
         let is_training = fields.truth("is_training");
-        // Under the name in the forms of clients, or else that in responses.
+        // The name in clients' forms wins over the name in responses.
         let partner_codes = ["partnerCode", "partner_code"].map(|key| fields.name_or_empty(key));
         let (card_data, disaster) = card_data?;
         let report = CardReport {
@@ -177,11 +169,6 @@ pub(crate) fn read_card_report(
     })
 }
 
-/// Checks the card data of a report about a disaster.
-///
-/// # Errors
-///
-/// All faults, by the names of the members.
 pub(crate) fn check_card_data(
     card_data: &Object,
     disaster: DisasterType,
@@ -194,8 +181,7 @@ pub(crate) fn check_card_data(
     })
 }
 
-/// Checks `card_data` and returns what the report is about: the named disaster, or else the one that its report type
-/// belongs to.
+/// Checks `card_data` and returns the disaster: the given one, or the one that its report type belongs to.
 fn disaster(
     data: &Fields<'_>,
     body: &Fields<'_>,
@@ -203,7 +189,7 @@ fn disaster(
     disasters: &[DisasterType],
     rules: &CardRules,
 ) -> Option<DisasterType> {
-    // A wrong disaster has a fault of its own; then the types of all disasters are accepted.
+    // A wrong disaster is a fault of its own; then the types of all disasters are accepted.
     let types = match &named {
         Some(named) => report_types(named, rules),
         None => all_report_types(disasters, rules),
@@ -225,7 +211,6 @@ fn disaster(
     disaster
 }
 
-/// Checks the attributes, and returns the report type, which must be one of these.
 fn report_type<'a>(data: &Fields<'a>, types: &[&str], rules: &CardRules) -> Option<&'a str> {
     attributes::check(data, &rules.hazards);
     data.required("report_type", |data, key| {

@@ -13,7 +13,7 @@ use crate::model::{
 /// A JSON object.
 pub type Object = Map<String, Value>;
 
-/// A fault of one part of a body.
+/// A fault in one part of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The part, with dots between levels: `card_data.flood_depth`.
@@ -28,18 +28,16 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Reads the fields of an object and notes all their faults.
-///
-/// A field that is absent or null is read as `None`. So is a wrong field, after its fault was noted. Therefore, read
-/// all fields first, and check the faults before you use any of them.
+/// Reads the fields of an object and collects all faults. An absent, null or wrong field is `None`. So read all fields first, and
+/// check the faults before using any of them.
 pub(super) struct Fields<'a> {
     object: &'a Object,
-    /// The path of the object with a dot at its end; empty for the body itself.
+    /// The path of the object with a trailing dot; empty for the body itself.
     prefix: String,
     faults: &'a RefCell<Vec<Fault>>,
 }
 
-/// Reads a body with `read`, which must return `None` only after it noted a fault.
+/// Reads a body with `read`, which must return `None` only after adding a fault.
 pub(super) fn read<T>(body: &Object, read: impl FnOnce(&Fields<'_>) -> Option<T>) -> Result<T, Vec<Fault>> {
     let faults = RefCell::new(Vec::new());
     let fields = Fields { object: body, prefix: String::new(), faults: &faults };
@@ -51,7 +49,6 @@ pub(super) fn read<T>(body: &Object, read: impl FnOnce(&Fields<'_>) -> Option<T>
 }
 
 impl<'a> Fields<'a> {
-    /// Notes a fault of a field.
     pub(super) fn fault(&self, key: &str, must: impl fmt::Display) {
         let path = format!("{}{key}", self.prefix);
         self.faults.borrow_mut().push(Fault { path, must: must.to_string() });
@@ -62,12 +59,11 @@ impl<'a> Fields<'a> {
         self.object.get(key).filter(|value| !value.is_null())
     }
 
-    /// Returns whether the field is null, which is not the same as absent.
     pub(super) fn is_null(&self, key: &str) -> bool {
         self.object.get(key).is_some_and(Value::is_null)
     }
 
-    /// Converts the field with `convert`. If that fails, notes a fault that says what the field `must` be.
+    /// Converts the field. On failure, adds a fault with what the field `must` be.
     pub(super) fn convert<T>(
         &self,
         key: &str,
@@ -81,7 +77,7 @@ impl<'a> Fields<'a> {
         converted
     }
 
-    /// Notes a fault if a field is missing; otherwise reads it with `read`.
+    /// Reads the field with `read`; adds a fault if it is missing.
     pub(super) fn required<T>(&self, key: &str, read: impl FnOnce(&Self, &str) -> Option<T>) -> Option<T> {
         if self.get(key).is_none() {
             self.fault(key, "is required");
@@ -90,20 +86,17 @@ impl<'a> Fields<'a> {
         read(self, key)
     }
 
-    /// Returns a text without NUL characters, which databases cannot store.
     pub(super) fn text(&self, key: &str) -> Option<&'a str> {
         self.convert(key, "must be a text without NUL characters", |value| {
             value.as_str().filter(|text| !text.contains('\0'))
         })
     }
 
-    /// Returns a name.
     pub(super) fn name(&self, key: &str) -> Option<&'a str> {
         let must = format!("must be {NAME}");
         self.convert(key, must, |value| value.as_str().filter(|text| is_name(text)))
     }
 
-    /// Returns one of the allowed texts.
     pub(super) fn one_of<'b, T: AsRef<str>>(&self, key: &str, allowed: &'b [T]) -> Option<&'b T> {
         let names: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
         let must = format!("must be one of [{}]", names.join(", "));
@@ -112,17 +105,16 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Returns a number. JSON has no infinite numbers.
     pub(super) fn number(&self, key: &str) -> Option<f64> {
         self.convert(key, "must be a number", Value::as_f64)
     }
 
-    /// Returns true or false; false if the field is missing.
+    /// Returns false if the field is missing.
     pub(super) fn truth(&self, key: &str) -> bool {
         self.convert(key, "must be true or false", Value::as_bool).unwrap_or(false)
     }
 
-    /// Returns a name. An empty text means none, because forms send it so.
+    /// Returns a name; `None` if it is empty, as forms send it.
     pub(super) fn name_or_empty(&self, key: &str) -> Option<&'a str> {
         let must = format!("must be {NAME}, or empty");
         let text =
@@ -130,30 +122,25 @@ impl<'a> Fields<'a> {
         text.filter(|text| !text.is_empty())
     }
 
-    /// Returns a time.
     pub(super) fn moment(&self, key: &str) -> Option<Timestamp> {
         let text = self.convert(key, "must be a text", Value::as_str)?;
         let malformed = |_| self.fault(key, InvalidTimestamp::Malformed);
         Timestamp::parse(text).map_err(malformed).ok()
     }
 
-    /// Returns the time of a report that arrives `now` with a credential.
     pub(super) fn report_time(&self, key: &str, now: Timestamp) -> Option<Timestamp> {
         sent_with_credential(self.moment(key)?, now).map_err(|far| self.fault(key, far)).ok()
     }
 
-    /// Returns the time of a reading that arrives `now` with a credential.
     pub(super) fn reading_time(&self, key: &str, now: Timestamp) -> Option<Timestamp> {
         let time = self.moment(key)?;
         TooFarAhead::check(time, now).map_err(|far| self.fault(key, far)).ok().map(|()| time)
     }
 
-    /// Returns a place.
     pub(super) fn position(&self, key: &str) -> Option<Position> {
         self.convert(key, POSITION, position)
     }
 
-    /// Returns a place that is not 0, 0.
     pub(super) fn known_position(&self, key: &str) -> Option<Position> {
         let place = self.position(key)?;
         if place.is_origin() {
@@ -163,14 +150,12 @@ impl<'a> Fields<'a> {
         Some(place)
     }
 
-    /// Reads an object with `read`.
     pub(super) fn object<T>(&self, key: &str, read: impl FnOnce(&Fields<'a>) -> Option<T>) -> Option<T> {
         let object = self.convert(key, "must be an object", Value::as_object)?;
         let prefix = format!("{}{key}.", self.prefix);
         read(&Fields { object, prefix, faults: self.faults })
     }
 
-    /// Reads an array of objects, each with `read`; returns `None` if any is wrong.
     pub(super) fn objects<T>(&self, key: &str, read: impl Fn(&Fields<'a>) -> Option<T>) -> Option<Vec<T>> {
         let items = self.convert(key, "must be an array", Value::as_array)?;
         let read = |(index, item): (usize, &'a Value)| {
@@ -181,18 +166,17 @@ impl<'a> Fields<'a> {
             let prefix = format!("{}{key}.{index}.", self.prefix);
             read(&Fields { object, prefix, faults: self.faults })
         };
-        // All items are read before a wrong one counts, so that all faults are noted.
+        // Reads all items before stopping at a wrong one, to collect all faults.
         let items: Vec<Option<T>> = items.iter().enumerate().map(read).collect();
         items.into_iter().collect()
     }
 
-    /// Returns an address on the web.
     pub(super) fn web_address(&self, key: &str) -> Option<&'a str> {
         let must = format!("must be {WEB_ADDRESS}");
         self.convert(key, must, |value| value.as_str().filter(|text| is_web_address(text)))
     }
 
-    /// Returns the whole object, with unknown members; notes a fault if it cannot be kept.
+    /// Returns the whole object, including unknown members; adds a fault if it cannot be stored.
     pub(super) fn keepable(&self) -> Option<&'a Object> {
         if let Err(unkeepable) = can_be_kept(self.object) {
             let path = self.prefix.trim_end_matches('.').to_owned();
@@ -202,32 +186,28 @@ impl<'a> Fields<'a> {
         Some(self.object)
     }
 
-    /// Returns the same as JSON text. Numbers are as the JSON parser reads them (doubles beyond 64 bits).
+    /// Returns the same as JSON text. Numbers beyond 64 bits become doubles.
     pub(super) fn kept(&self) -> Option<Box<RawValue>> {
         to_raw_value(self.keepable()?).ok()
     }
 }
 
-/// What a place must not be.
 pub(crate) const ORIGIN: &str = "must not be 0, 0, which devices send that do not know where they are";
 
-/// What a place must be.
 pub(super) const POSITION: &str =
     "must be an object with the numbers lat from -90 to 90 and lng from -180 to 180";
 
-/// Returns the place in an object `{lat, lng}`.
 pub(super) fn position(value: &Value) -> Option<Position> {
     Position::new(value.get("lng")?.as_f64()?, value.get("lat")?.as_f64()?)
 }
 
-/// Returns a JSON number that is whole, whether it is written `2` or `2.0`.
+/// Returns a whole JSON number, whether written `2` or `2.0`.
 pub(super) fn whole(value: &Value) -> Option<i64> {
     let whole = |number: f64| number.fract() == 0.0 && number.abs() < EXACT;
     let from_float = || value.as_f64().filter(|&number| whole(number)).map(|number| number as i64);
     value.as_i64().or_else(from_float)
 }
 
-/// Returns the value whose code is a whole JSON number.
 pub(super) fn code<T: TryFrom<u64>>(value: &Value) -> Option<T> {
     u64::try_from(whole(value)?).ok()?.try_into().ok()
 }

@@ -3,11 +3,7 @@ use serde_json::Value;
 use super::fields::{Fault, Object, code, read};
 use crate::model::{FloodState, InvalidFloodState};
 
-/// Reads the new state of an area. It may be a text, as the desk of CogniCity sends it.
-///
-/// # Errors
-///
-/// The fault of the body.
+/// Parses the new state of an area. It may be a text, as the CogniCity desk sends it.
 pub(crate) fn read_flood_state(body: &Object) -> Result<FloodState, Vec<Fault>> {
     read(body, |fields| {
         let written = |state: &Value| state.as_str().map_or_else(|| code(state), |text| text.parse().ok());

@@ -6,19 +6,16 @@ use crate::model::{AlertLevel, InvalidAlertLevel, Observation, Position, Timesta
 pub struct GaugeReadings {
     /// Identifies the gauge.
     pub id: String,
-    /// Its name.
+    /// The name of the gauge.
     pub name: String,
-    /// Where it is.
+    /// The place of the gauge.
     pub location: Position,
     /// The readings, in the order sent.
     pub observations: Vec<Observation>,
 }
 
-/// Reads a gauge and its readings, which arrive `now`. A reading slightly ahead keeps its time: sent again, it is the same one.
-///
-/// # Errors
-///
-/// All faults of the body.
+/// Parses a gauge and its readings, received `now`. A reading slightly ahead keeps its time, so that sending it again replaces
+/// it.
 pub(crate) fn read_gauge(body: &Object, now: Timestamp) -> Result<GaugeReadings, Vec<Fault>> {
     read(body, |fields| {
         let id = fields.required("gaugeid", Fields::name);

@@ -2,14 +2,14 @@ use serde_json::Value;
 
 use super::Object;
 
-/// How deep an object that is kept may be nested, including the object itself. Parsers in other languages reject JSON
-/// that is much deeper, together with the whole response.
+/// The maximum nesting depth of a stored object, itself included. Parsers in other languages reject a whole response with deeper
+/// JSON.
 const LEVELS: usize = 16;
 
-/// Why an object cannot be kept unchanged.
+/// Why an object cannot be stored unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotStorable {
-    /// A text or a name in it contains a NUL character, which databases cannot store.
+    /// A text or name contains NUL, which databases cannot store.
     #[error("must not contain NUL characters")]
     Nul,
     /// It is nested too deep.
@@ -17,16 +17,15 @@ pub enum NotStorable {
     Deep,
 }
 
-/// Checks that an object can be kept unchanged.
+/// Checks that an object can be stored unchanged.
 ///
 /// # Errors
 ///
-/// If not.
+/// If it cannot.
 pub fn can_be_kept(object: &Object) -> Result<(), NotStorable> {
     members_can_be_kept(object, LEVELS)
 }
 
-/// Checks the members of an object that may have this many levels.
 fn members_can_be_kept(object: &Object, levels: usize) -> Result<(), NotStorable> {
     if levels == 0 {
         return Err(NotStorable::Deep);
@@ -37,7 +36,6 @@ fn members_can_be_kept(object: &Object, levels: usize) -> Result<(), NotStorable
     })
 }
 
-/// Checks a value that may have this many levels of objects and arrays.
 fn value_can_be_kept(value: &Value, levels: usize) -> Result<(), NotStorable> {
     match value {
         Value::String(text) => text_can_be_kept(text),

@@ -1,4 +1,4 @@
-//! Checks what clients send: each kind of body becomes a valid value, or a list of all its faults.
+//! Parses request bodies: each kind becomes a valid value, or a list of all its faults.
 
 mod attributes;
 mod batch;

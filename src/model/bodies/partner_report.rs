@@ -9,7 +9,7 @@ use crate::model::{DisasterType, ReportContent, Timestamp};
 pub struct PartnerRules {
     /// The cities that partners report from. **Default: `jabodetabek`, `bandung`, `surabaya`**
     pub cities: Vec<String>,
-    /// The disasters that they report. **Default: `flood`**
+    /// The disasters that partners report. **Default: `flood`**
     pub disaster_types: Vec<DisasterType>,
 }
 
@@ -36,11 +36,6 @@ impl PartnerReport {
     pub const FEED: &'static str = "partner";
 }
 
-/// Reads a report from the partner feed, which arrives `now`.
-///
-/// # Errors
-///
-/// All faults of the body.
 pub(crate) fn read_partner_report(
     body: &Object,
     rules: &PartnerRules,

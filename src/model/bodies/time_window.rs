@@ -2,12 +2,10 @@ use std::time::Duration;
 
 use crate::model::Timestamp;
 
-/// How long before its arrival a report without a link can have been made.
 const LONGEST_WAIT: Duration = Duration::from_hours(7 * 24);
 
-/// When a report can have been made that arrives without a credential.
-///
-/// A wrong clock costs nobody their report: a time outside the window becomes its nearest end.
+/// The possible creation times of a report received without a credential. A time outside is clamped, so that no report is lost to
+/// a wrong clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeWindow {
     earliest: Timestamp,
@@ -15,18 +13,16 @@ pub(crate) struct TimeWindow {
 }
 
 impl TimeWindow {
-    /// Returns the window of a report: from when its card was made, or, without a link, a week before its arrival.
+    /// The window begins when the card was created or, without a link, a week before arrival.
     pub(crate) fn new(arrival: Timestamp, card_made: Option<Timestamp>) -> Self {
         Self { earliest: card_made.unwrap_or_else(|| arrival.before(LONGEST_WAIT)), arrival }
     }
 
-    /// Returns when a report was made that says this of itself.
     pub(crate) fn clamp(self, time: Timestamp) -> Timestamp {
-        // The clock of the service can have stepped back since the card was made.
+        // `max` first: the service's clock can have stepped back since the card was created.
         time.max(self.earliest).min(self.arrival)
     }
 
-    /// Returns when a report was made that was sent so long after it was made.
     pub(crate) fn made_before_arrival(self, age: Duration) -> Timestamp {
         self.clamp(self.arrival.before(age))
     }

@@ -1,32 +1,25 @@
-//! The rules for times that others send with a credential.
+//! Rules for times sent with a credential.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::model::Timestamp;
 
-/// How far ahead of the service's clock a time that is sent with a credential may be.
 const MOST_AHEAD: Duration = Duration::from_mins(10);
 
-/// The difference between local time and UTC is at most this much.
 const LARGEST_OFFSET: Duration = Duration::from_hours(14);
 
-/// Returns the time that counts of one that was sent with a credential: one slightly ahead becomes that of arrival, the past counts as
-/// it is. [`TimeWindow`](super::TimeWindow) is the rule for senders without a credential.
-///
-/// # Errors
-///
-/// [`TooFarAhead`].
+/// Returns the effective time: at most the time of arrival, or an error if it is too far ahead. Without a credential,
+/// [`TimeWindow`](super::TimeWindow) applies.
 pub(crate) fn sent_with_credential(sent: Timestamp, arrival: Timestamp) -> Result<Timestamp, TooFarAhead> {
     TooFarAhead::check(sent, arrival).map(|()| sent.min(arrival))
 }
 
-/// The error for a time more than [`MOST_AHEAD`] in the future. Its text follows the name of the field.
+/// A time is more than [`MOST_AHEAD`] in the future. The text follows the name of the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) struct TooFarAhead(Duration);
 
 impl TooFarAhead {
-    /// Checks a time that was sent with a credential and arrived `now`.
     pub(super) fn check(sent: Timestamp, now: Timestamp) -> Result<(), Self> {
         let ahead = sent.since(now);
         if ahead > MOST_AHEAD { Err(Self(ahead)) } else { Ok(()) }

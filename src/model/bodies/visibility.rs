@@ -2,20 +2,12 @@ use serde_json::Value;
 
 use super::fields::{Fault, Fields, Object, read};
 
-/// Whether readers should see a report, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Visibility {
-    /// Whether to hide it.
     pub(crate) hidden: bool,
-    /// The reason for the log.
     pub(crate) reason: String,
 }
 
-/// Reads whether readers should see a report.
-///
-/// # Errors
-///
-/// All faults of the body.
 pub(crate) fn read_visibility(body: &Object) -> Result<Visibility, Vec<Fault>> {
     read(body, |fields| {
         let hidden = fields
@@ -25,7 +17,6 @@ pub(crate) fn read_visibility(body: &Object) -> Result<Visibility, Vec<Fault>> {
     })
 }
 
-/// Reads the body of an order to hide reports: the reason.
 pub(crate) fn read_reason(body: &Object) -> Result<String, Vec<Fault>> {
     read(body, |fields| fields.required("reason", Fields::name).map(str::to_owned))
 }

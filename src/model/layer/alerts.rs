@@ -8,11 +8,10 @@ use super::{FeatureId, MapLayer};
 use crate::model::alerts::{Issuer, Message, MessageKey, MessageType, Status};
 use crate::model::{Area, AreaId, AreaSet, Geometry, Timestamp};
 
-/// Messages about areas of one set.
+/// Alert messages about areas of one set.
 #[derive(Clone, Debug)]
 pub struct AlertLayer {
     areas: Arc<AreaSet>,
-    /// Clones share them.
     messages: Arc<[(usize, Message)]>,
     issuer: Arc<Issuer>,
     status: Option<Status>,
@@ -23,7 +22,7 @@ pub struct AlertLayer {
     is_doubtful: bool,
 }
 
-/// A message and the area that it is about.
+/// A message and its area.
 #[derive(Clone, Copy, Debug)]
 pub struct AlertFeature<'a> {
     /// The area.
@@ -32,9 +31,9 @@ pub struct AlertFeature<'a> {
     pub position: usize,
     /// The message.
     pub message: &'a Message,
-    /// Who issues it.
+    /// The issuer of the message.
     pub issuer: &'a Issuer,
-    /// What it is for.
+    /// The purpose of the message.
     pub status: Status,
 }
 
@@ -43,11 +42,8 @@ pub struct AlertFeature<'a> {
 pub struct AlertProperties<'a>(AlertFeature<'a>);
 
 impl AlertLayer {
-    /// Returns a layer of messages in the given order, each with the position of its area in `areas`.
-    ///
-    /// # Panics
-    ///
-    /// Reading the layer panics if a position lies outside the set.
+    /// Creates a layer of messages, each with the position of its area in `areas`.
+    /// Reading the layer panics if a position is out of range.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, messages: Vec<(usize, Message)>) -> Self {
         Self {
@@ -63,13 +59,13 @@ impl AlertLayer {
         }
     }
 
-    /// Sets where the layer is found: a path below the base address, without a slash at its beginning, and its query.
+    /// Sets the path and query of the layer below the base address, without a leading slash.
     #[must_use]
     pub fn at(self, path: String) -> Self {
         Self { path, ..self }
     }
 
-    /// Makes the layer a page of the history of an area: the newest messages, or those before a message.
+    /// Makes the layer a page of an area's history: the newest messages, or those before a message.
     #[must_use]
     pub(crate) fn history(self, area: AreaId, before: Option<MessageKey>) -> Self {
         Self { history: Some((area, before)), ..self }
@@ -81,37 +77,35 @@ impl AlertLayer {
         Self { changed, ..self }
     }
 
-    /// Makes all messages those of an exercise.
+    /// Marks all messages as those of an exercise.
     #[must_use]
     pub fn as_exercise(self) -> Self {
         Self { status: Some(Status::Exercise), ..self }
     }
 
-    /// Sets who issues the messages.
+    /// Sets the issuer.
     #[must_use]
     pub fn issued_by(self, issuer: Arc<Issuer>) -> Self {
         Self { issuer, ..self }
     }
 
-    /// Says that earlier messages about the same area follow, of which this layer has the last one.
+    /// Sets whether the next page has earlier messages about the same area.
     #[must_use]
     pub(crate) fn continued(self, is_continued: bool) -> Self {
         Self { is_continued, ..self }
     }
 
-    /// Says that a source of the data is silent, so that messages may be missing.
+    /// Sets whether messages may be missing, because a source of the data is silent.
     #[must_use]
     pub(crate) fn doubtful(self, is_doubtful: bool) -> Self {
         Self { is_doubtful, ..self }
     }
 
-    /// Returns whether messages may be missing, because a source of the data is silent.
     #[must_use]
     pub(crate) fn is_doubtful(&self) -> bool {
         self.is_doubtful
     }
 
-    /// Returns who issues the messages.
     pub(crate) fn issuer(&self) -> &Issuer {
         &self.issuer
     }
@@ -122,7 +116,6 @@ impl AlertLayer {
         (0..self.messages.len()).map(|index| self.alert(index))
     }
 
-    /// Returns the message at an index; `None` if there is none.
     pub(crate) fn get(&self, index: usize) -> Option<AlertFeature<'_>> {
         (index < self.messages.len()).then(|| self.alert(index))
     }
@@ -133,7 +126,7 @@ impl AlertLayer {
         &self.areas
     }
 
-    /// Returns where the layer is found below the base address.
+    /// Returns the path and query of the layer below the base address.
     #[must_use]
     pub fn path(&self) -> Cow<'_, str> {
         match self.history {
@@ -142,7 +135,6 @@ impl AlertLayer {
         }
     }
 
-    /// Returns whether the messages are the history of an area.
     #[must_use]
     pub(crate) fn is_history(&self) -> bool {
         self.history.is_some()
@@ -153,13 +145,11 @@ impl AlertLayer {
         format!("alerts/history?area={area}{}", before.unwrap_or_default())
     }
 
-    /// Returns when the list last changed.
     #[must_use]
     pub(crate) fn last_changed(&self) -> Timestamp {
         self.changed
     }
 
-    /// Returns where the earlier messages about the same area are found below the base address; `None` if there are none.
     #[must_use]
     pub(crate) fn next_path(&self) -> Option<String> {
         let last = self.features().next_back().filter(|_| self.is_continued)?;
@@ -181,7 +171,6 @@ impl Default for AlertLayer {
 }
 
 impl AlertFeature<'_> {
-    /// Returns the CAP `identifier` of the message.
     #[must_use]
     pub(crate) fn identifier(&self) -> String {
         self.issuer.identifier(self.area.id, self.message.key)

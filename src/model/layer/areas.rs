@@ -7,53 +7,47 @@ use serde::ser::{SerializeStruct, Serializer};
 use super::{FeatureId, FloodIdentity, MapLayer};
 use crate::model::{Area, AreaId, AreaSet, BoundingBox, City, Geometry, Outline, label};
 
-/// Outlines of local areas, of larger areas or of cities, without states.
+/// Outlines of local areas, larger areas or cities, without states.
 #[derive(Clone, Debug, Default)]
 pub struct AreaLayer {
     areas: Arc<AreaSet>,
-    /// Clones share them.
     outlines: Arc<Vec<AreaOutline>>,
 }
 
-/// One outline of a layer.
+/// An outline of a layer.
 #[derive(Clone, Debug)]
 pub enum AreaOutline {
-    /// That of the local area at this position of the set.
+    /// The local area at this position of the set.
     Area(usize),
-    /// That of several local areas.
+    /// The union of several local areas.
     Union(Arc<Outline>),
-    /// That of a city, with its identifier.
+    /// A city with its identifier.
     City(Arc<City>),
 }
 
 /// The properties of an outline in GeoJSON and TopoJSON.
 #[derive(Clone, Copy, Debug)]
 pub enum AreaProperties<'a> {
-    /// Those of the local area at this position of a set.
+    /// The local area at this position of a set.
     Area(&'a AreaSet, usize),
-    /// Those of several local areas.
+    /// The union of several local areas.
     Union(&'a Outline),
-    /// Those of a city with its identifier.
+    /// A city with its identifier.
     City(&'a City),
 }
 
 impl AreaLayer {
-    /// Returns a layer of these outlines, in this order.
-    ///
-    /// # Panics
-    ///
-    /// Reading the layer panics if a position lies outside the set.
+    /// Creates a layer of these outlines, in this order.
+    /// Reading the layer panics if a position is out of range.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, outlines: Vec<AreaOutline>) -> Self {
         Self { areas, outlines: Arc::new(outlines) }
     }
 
-    /// Returns the set that the local areas belong to.
     pub(crate) fn areas(&self) -> &Arc<AreaSet> {
         &self.areas
     }
 
-    /// Returns the positions of the local areas in the set; `None` if there are other outlines.
     pub(crate) fn positions(&self) -> Option<Vec<usize>> {
         let position = |outline: &AreaOutline| match outline {
             AreaOutline::Area(position) => Some(*position),
@@ -62,7 +56,6 @@ impl AreaLayer {
         self.outlines.iter().map(position).collect()
     }
 
-    /// Returns the local area at an index of the layer; `None` if there is none, or another outline.
     pub(crate) fn local(&self, index: usize) -> Option<&Area> {
         match self.outlines.get(index)? {
             AreaOutline::Area(position) => Some(&self.areas[*position]),
@@ -76,12 +69,11 @@ impl AreaLayer {
         &self.outlines
     }
 
-    /// Returns whether all outlines are those of several local areas.
     pub(crate) fn is_dissolved(&self) -> bool {
         self.outlines.iter().all(|outline| matches!(outline, AreaOutline::Union(_)))
     }
 
-    /// Returns the same layer without the local areas that have other identifiers.
+    /// Keeps only local areas with these identifiers, and all other outlines.
     pub(crate) fn among(mut self, ids: &BTreeSet<AreaId>) -> Self {
         Arc::make_mut(&mut self.outlines).retain(|outline| match outline {
             AreaOutline::Area(position) => ids.contains(&self.areas[*position].id),
@@ -90,7 +82,6 @@ impl AreaLayer {
         self
     }
 
-    /// Returns the same layer with only those outlines that touch a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
         Arc::make_mut(&mut self.outlines).retain(|outline| match outline {
             AreaOutline::Area(position) => self.areas.touches(*position, part),

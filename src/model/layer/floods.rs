@@ -13,7 +13,6 @@ use crate::model::{
 #[derive(Clone, Debug, Default)]
 pub struct FloodLayer {
     areas: Arc<AreaSet>,
-    /// Clones share it.
     selected: Arc<Vec<(usize, FloodStatus)>>,
     path: Option<String>,
 }
@@ -23,24 +22,22 @@ pub struct FloodLayer {
 pub struct FloodFeature<'a> {
     /// The area.
     pub area: &'a Area,
-    /// Its state; `None` if it has none.
+    /// Its state, if any.
     pub current: Option<CurrentState>,
-    /// When its last flood was over, if it is dry and was flooded before.
+    /// When its last flood was over, if it is dry.
     pub over_since: Option<Timestamp>,
 }
 
-/// The properties of a local area in GeoJSON and TopoJSON: those that identify it, then its state.
+/// The properties of a local area in GeoJSON and TopoJSON: the constant ones, then its state.
 #[derive(Clone, Copy, Debug)]
 pub struct FloodProperties<'a> {
     identity: FloodIdentity<'a>,
     condition: FloodCondition,
 }
 
-/// The properties of a local area that do not change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloodIdentity<'a>(&'a Area);
 
-/// The properties of a local area that change with its state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloodCondition(pub(crate) FloodStatus);
 
@@ -57,7 +54,7 @@ impl<'a> FloodIdentity<'a> {
         to.serialize_field("area_name", &self.0.name)?;
         to.serialize_field("parent_name", &self.0.parent_name)?;
         to.serialize_field("city_name", &self.0.city_name)?;
-        // Most data sets have none, and a map has thousands of areas.
+        // Skipped to save space: most data sets have none, and a map has thousands of areas.
         match &self.0.attributes {
             Some(attributes) => to.serialize_field("attributes", attributes),
             None => to.skip_field("attributes"),
@@ -72,7 +69,7 @@ impl FloodCondition {
         let current = self.0.current();
         to.serialize_field("state", &current.map(|current| current.state))?;
         to.serialize_field("last_updated", &current.map(|current| current.last_updated))?;
-        // A dry area has neither of the first two, and a flooded one not the third: a map has thousands of areas.
+        // Absent times are skipped to save space: a map has thousands of areas.
         let times = [
             ("flooded_since", current.and_then(|current| current.flooded_since)),
             ("confirmed", current.and_then(|current| current.confirmed)),
@@ -119,40 +116,37 @@ impl Serialize for FloodCondition {
 pub struct FloodStateRecord {
     /// The area.
     pub area_id: AreaId,
-    /// Its state.
+    /// The state.
     pub state: FloodState,
     /// When the state was last set, confirmed or restored.
     pub last_updated: Timestamp,
     /// When the flood began.
     pub flooded_since: Option<Timestamp>,
-    /// When somebody last set or confirmed the state.
+    /// When the state was last set or confirmed.
     pub confirmed: Option<Timestamp>,
 }
 
 impl FloodLayer {
-    /// Returns a layer of the areas at the given positions of `areas`, in the given order.
-    ///
-    /// # Panics
-    ///
-    /// Reading the layer panics if a position lies outside the set.
+    /// Creates a layer of the areas at these positions of `areas`, in this order.
+    /// Reading the layer panics if a position is out of range.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, selected: Vec<(usize, FloodStatus)>) -> Self {
         Self { areas, selected: Arc::new(selected), path: None }
     }
 
-    /// Sets where the layer is found: a path below the base address, without a slash at its beginning, and its query.
+    /// Sets the path and query of the layer below the base address, without a leading slash.
     #[must_use]
     pub fn at(self, path: String) -> Self {
         Self { path: Some(path), ..self }
     }
 
-    /// Returns where the layer is found below the base address; `None` if it has no address of its own.
+    /// Returns the path and query below the base address, if the layer has an address of its own.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
 
-    /// Returns the areas of the layer with their states.
+    /// Returns the areas with their states.
     #[must_use]
     pub fn features(&self) -> impl ExactSizeIterator<Item = FloodFeature<'_>> {
         (0..self.selected.len()).map(|index| self.flood(index))
@@ -164,19 +158,16 @@ impl FloodLayer {
         &self.areas
     }
 
-    /// Returns the positions in the set of the layer's areas, each with its state.
     #[must_use]
     pub(crate) fn selected(&self) -> &[(usize, FloodStatus)] {
         &self.selected
     }
 
-    /// Returns the same layer with only the areas that have a state.
     pub(crate) fn flooded(mut self) -> Self {
         Arc::make_mut(&mut self.selected).retain(|(_, status)| status.current().is_some());
         self
     }
 
-    /// Returns the same layer with only those areas that touch a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
         let areas = &self.areas;
         Arc::make_mut(&mut self.selected).retain(|(position, _)| areas.touches(*position, part));

@@ -11,14 +11,12 @@ use crate::model::{Gauge, Geometry, Observation, Timestamp};
 pub struct GaugeLayer(pub Vec<ObservedGauge>);
 
 impl GaugeLayer {
-    /// Returns when the oldest reading was made.
     #[must_use]
     pub(crate) fn oldest(&self) -> Option<Timestamp> {
         let oldest = self.0.iter().filter_map(|gauge| gauge.observations.first());
         oldest.map(|reading| reading.observed_at).min()
     }
 
-    /// Returns when the newest reading was made.
     #[must_use]
     pub(crate) fn newest(&self) -> Option<Timestamp> {
         let newest = self.0.iter().filter_map(|gauge| gauge.observations.last());
@@ -26,12 +24,12 @@ impl GaugeLayer {
     }
 }
 
-/// A gauge and its readings, oldest first.
+/// A gauge and its readings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservedGauge {
     /// The gauge.
     pub gauge: Arc<Gauge>,
-    /// The readings.
+    /// The readings, oldest first.
     pub observations: Vec<Observation>,
 }
 
@@ -66,12 +64,12 @@ impl Serialize for Reading<'_> {
     }
 }
 
-/// A water level, written as an integer if it has no fraction, as clients expect it.
+/// Serialized as an integer if it has no fraction, as clients expect.
 struct Level(f64);
 
 impl Serialize for Level {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Up to 2⁵³ every whole double is that integer.
+        // Up to 2⁵³, whole doubles are exact integers.
         if self.0.fract() == 0.0 && self.0.abs() < 9_007_199_254_740_992.0 {
             serializer.serialize_i64(self.0 as i64)
         } else {

@@ -11,18 +11,16 @@ use crate::model::{BoundingBox, Geometry, Infrastructure, InfrastructureKind, Ta
 pub struct InfrastructureLayer(pub Vec<Arc<Infrastructure>>);
 
 impl InfrastructureLayer {
-    /// Returns the smallest box that contains everything; `None` if there is nothing. Costs O(positions).
+    /// Costs O(positions).
     pub(crate) fn bounds(&self) -> Option<Rect<f64>> {
         self.0.iter().filter_map(|of| of.geometry().bounds()).reduce(around_both)
     }
 
-    /// Returns the same layer with only what has the usual shape of its kind.
     pub(crate) fn normalized(mut self) -> Self {
         self.0.retain(|of| of.kind.has_shape(&of.shape));
         self
     }
 
-    /// Returns the same layer with only what touches a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
         self.0.retain(|of| part.touches(of.geometry()));
         self

@@ -1,4 +1,4 @@
-//! Layers: stores return them, and formats write them.
+//! Layers: stores return them, formats write them.
 
 mod alerts;
 mod areas;
@@ -25,10 +25,8 @@ pub use self::reports::{ReportLayer, ReportProperties};
 use super::alerts::Issuer;
 use super::{BoundingBox, Geometry, digits};
 
-/// Passes the list of all map resources to a macro: of each, the kind, the layer, the name in the configuration, and the content
-/// of the layer.
-///
-/// Code that is the same for all resources is generated from this list.
+/// Passes the list of all map resources to a macro: kind, layer, name in the configuration, and content. All code that is the
+/// same for each resource is generated from this list.
 macro_rules! for_each_map_resource {
     ($then:ident) => {
         $then! {
@@ -44,39 +42,31 @@ macro_rules! for_each_map_resource {
 }
 pub(crate) use for_each_map_resource;
 
-/// The features of one map resource in a response, in the order of the response.
+/// The features of a map resource in a response, in order.
 pub trait MapLayer: Clone + fmt::Debug + Default + Into<Layer> + Send + Sync + 'static {
     /// The properties of a feature, serialized with the names and in the order of the interface.
     type Properties<'a>: Clone + Copy + fmt::Debug + Serialize;
 
-    /// Returns how many features there are.
+    /// Returns the number of features.
     fn len(&self) -> usize;
 
-    /// Returns whether there are none.
+    /// Returns whether there are no features.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the geometry and the properties of the feature at a position below [`len`](Self::len).
-    ///
-    /// # Panics
-    ///
-    /// At other positions.
+    /// Returns the geometry and the properties of a feature. Panics if `index` is not below [`len`](Self::len).
     fn feature(&self, index: usize) -> (Geometry<'_>, Self::Properties<'_>);
 
-    /// Returns what identifies the feature at a position below [`len`](Self::len) among all features of the resource; `None` if
-    /// nothing does. **Default: `None`**
-    ///
-    /// # Panics
-    ///
-    /// At other positions.
+    /// Returns the unique identifier of a feature within its resource, if any. **Default: `None`**
+    /// Panics if `index` is not below [`len`](Self::len).
     fn id(&self, index: usize) -> Option<FeatureId<'_>> {
         let _ = index;
         None
     }
 }
 
-/// What identifies a feature among all features of its resource.
+/// Identifies a feature within its resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
 pub enum FeatureId<'a> {
@@ -87,7 +77,6 @@ pub enum FeatureId<'a> {
 }
 
 impl FeatureId<'_> {
-    /// Returns whether a text, for example in an address, is this identifier.
     #[must_use]
     pub(crate) fn is(&self, text: &str) -> bool {
         match self {
@@ -99,7 +88,7 @@ impl FeatureId<'_> {
 
 macro_rules! layers {
     ($($Kind:ident: $Layer:ty = $name:literal, $doc:literal;)+) => {
-        /// The kind of features in a layer: one for each resource that has a place on the map.
+        /// The kind of features in a layer: one for each map resource.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         #[non_exhaustive]
@@ -108,7 +97,7 @@ macro_rules! layers {
         }
 
         impl LayerKind {
-            /// Every kind.
+            /// All kinds.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$Kind),+];
 
             /// The names of the resources in the configuration, in the same order.
@@ -123,9 +112,8 @@ macro_rules! layers {
             }
         }
 
-        /// The features of one response, typed by resource, in the order of the response.
-        ///
-        /// A store returns a layer, and a format encodes it. Geometry is shared, not copied.
+        /// The features of a response, typed by resource, in order. A store returns a layer, a format encodes it. Geometry is
+        /// shared, not copied.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
         pub enum Layer {
@@ -133,7 +121,7 @@ macro_rules! layers {
         }
 
         impl Layer {
-            /// Returns a layer without features.
+            /// Creates a layer without features.
             #[must_use]
             pub fn empty(kind: LayerKind) -> Self {
                 match kind {
@@ -141,7 +129,7 @@ macro_rules! layers {
                 }
             }
 
-            /// Returns what kind of layer this is.
+            /// Returns the kind.
             #[must_use]
             pub fn kind(&self) -> LayerKind {
                 match self {
@@ -149,7 +137,7 @@ macro_rules! layers {
                 }
             }
 
-            /// Returns how many features there are.
+            /// Returns the number of features.
             #[must_use]
             pub fn len(&self) -> usize {
                 match self {
@@ -157,7 +145,7 @@ macro_rules! layers {
                 }
             }
 
-            /// Returns what identifies the feature at a position below [`len`](Self::len); `None` if nothing does.
+            /// Returns the identifier of the feature at an index below [`len`](Self::len), if any.
             #[must_use]
             pub fn id(&self, index: usize) -> Option<FeatureId<'_>> {
                 match self {
@@ -165,7 +153,6 @@ macro_rules! layers {
                 }
             }
 
-            /// Returns the feature at a position below [`len`](Self::len).
             pub(crate) fn feature(&self, index: usize) -> Feature<'_> {
                 match self {
                     $(Self::$Kind(layer) => {
@@ -196,7 +183,7 @@ macro_rules! layers {
 for_each_map_resource!(layers);
 
 impl Layer {
-    /// Returns the features as geometry with properties: all that a generic map format needs to know.
+    /// Returns geometry and properties of all features, as generic map formats need them.
     #[must_use]
     pub fn features(&self) -> impl ExactSizeIterator<Item = Feature<'_>> + Clone {
         (0..self.len()).map(|index| self.feature(index))
@@ -208,8 +195,7 @@ impl Layer {
         self.len() == 0
     }
 
-    /// Returns the same layer with only those floods, reports, outlines or infrastructure that touch a part of the map. Other layers
-    /// stay whole.
+    /// Keeps only floods, reports, outlines or infrastructure that touch a part of the map. Other layers stay whole.
     pub(crate) fn within(self, part: &BoundingBox) -> Self {
         match self {
             Self::Floods(layer) => Self::Floods(layer.within(part)),
@@ -220,7 +206,6 @@ impl Layer {
         }
     }
 
-    /// Returns the same layer, with the alerts of this issuer ([`AlertLayer::issued_by`]).
     pub(crate) fn issued_by(self, issuer: &Arc<Issuer>) -> Self {
         match self {
             Self::Alerts(layer) => Self::Alerts(layer.issued_by(Arc::clone(issuer))),
@@ -228,7 +213,6 @@ impl Layer {
         }
     }
 
-    /// Returns the same layer, with this service's photos below an address ([`ReportLayer::with_photos_at`]).
     pub(crate) fn with_photos_at(self, address: &Arc<str>) -> Self {
         match self {
             Self::Reports(layer) => Self::Reports(layer.with_photos_at(Arc::clone(address))),
@@ -237,11 +221,11 @@ impl Layer {
     }
 }
 
-/// One feature of a layer, as a generic map format sees it.
+/// A feature of a layer, for generic map formats.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature<'a> {
-    /// Its geometry.
+    /// The geometry.
     pub geometry: Geometry<'a>,
-    /// Its properties, serialized as the interface documents them.
+    /// The properties, serialized as the interface documents them.
     pub properties: Properties<'a>,
 }

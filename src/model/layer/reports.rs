@@ -11,25 +11,22 @@ use crate::model::{BoundingBox, DisasterType, Geometry, ImageUrl, Report, Report
 pub struct ReportLayer {
     /// The reports, in the order of the response.
     pub reports: Vec<Arc<Report>>,
-    /// The address of this service's photos.
     photos: Arc<str>,
 }
 
 impl From<Vec<Arc<Report>>> for ReportLayer {
-    /// Converts reports as they are stored: an `image_url` that is the name of a photo is shown as that name.
+    /// Names of photos in `image_url` are shown without an address.
     fn from(reports: Vec<Arc<Report>>) -> Self {
         Self { reports, photos: Arc::default() }
     }
 }
 
 impl ReportLayer {
-    /// Sets the address of this service's photos, without a slash at its end. Copies nothing.
     #[must_use]
     pub(crate) fn with_photos_at(self, address: Arc<str>) -> Self {
         Self { photos: address, ..self }
     }
 
-    /// Returns the same layer with only those reports that are made in a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
         self.reports.retain(|report| part.touches(Geometry::Point(report.content.location.coord())));
         self
@@ -73,7 +70,6 @@ impl MapLayer for ReportLayer {
 }
 
 impl<'a> From<&'a Report> for Feature<'a> {
-    /// Converts a report as it is stored.
     fn from(report: &'a Report) -> Self {
         let geometry = Geometry::Point(report.content.location.coord());
         Self { geometry, properties: Properties::Reports(properties(report, "")) }

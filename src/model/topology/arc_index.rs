@@ -1,17 +1,16 @@
 use serde::{Serialize, Serializer};
 
-/// A use of an arc: its index, or the one's complement of the index if the arc is followed backwards.
+/// A use of an arc: its index, or the one's complement of the index if reversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArcIndex(i32);
 
 impl ArcIndex {
     pub(super) fn forwards(arc: usize) -> Self {
-        // The number of arcs in memory is far below i32::MAX: each has a position or a border of its own, and so takes
-        // more than 16 bytes.
+        // The number of arcs in memory is far below i32::MAX, because each takes more than 16 bytes for its own position or
+        // border.
         Self(arc as i32)
     }
 
-    /// Returns the same arc in the other direction.
     #[must_use]
     pub(crate) fn reversed(self) -> Self {
         Self(!self.0)
@@ -30,13 +29,12 @@ impl ArcIndex {
         self.0 < 0
     }
 
-    /// Returns the number that represents the use in a document.
+    /// Returns the number in TopoJSON documents.
     #[must_use]
     pub fn number(self) -> i32 {
         self.0
     }
 
-    /// Returns a use of another arc, in the same direction.
     pub(crate) fn with_arc(self, arc: usize) -> Self {
         if self.is_reversed() { Self::forwards(arc).reversed() } else { Self::forwards(arc) }
     }

@@ -7,21 +7,16 @@ use super::chains::{Chain, Chains};
 use super::grid::NodeId;
 use super::junctions::ChainKind;
 
-/// The arcs of a topology: pieces of chains, each stored once.
 #[derive(Debug, Default)]
 pub(super) struct Arcs {
-    /// The arcs as spans of [`Chains::path`].
+    /// Spans of [`Chains::path`].
     pub(super) spans: Vec<Range<usize>>,
-    /// The arcs that make up each chain, chain after chain.
     uses: Vec<ArcIndex>,
-    /// Where the arcs of each chain end in `uses`.
     ends: Vec<usize>,
 }
 
 impl Arcs {
-    /// Cuts all chains at the junctions and stores equal pieces once.
-    ///
-    /// Turns rings in `chains` so that they begin at a junction, if they have one.
+    /// Cuts all chains at the junctions, and stores equal pieces once. Rotates rings in `chains` to begin at a junction, if any.
     pub(super) fn cut(chains: &mut Chains, junction: &[bool]) -> Self {
         let Chains { list, path, nodes } = chains;
         let mut cutter = Cutter {
@@ -42,17 +37,15 @@ impl Arcs {
         cutter.arcs
     }
 
-    /// Returns the arcs that make up a chain.
     pub(super) fn chain_arcs(&self, chain: usize) -> &[ArcIndex] {
         let start = chain.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.uses[start..self.ends[chain]]
     }
 }
 
-/// Builds the arcs, and finds those that exist already.
 struct Cutter {
     arcs: Arcs,
-    /// Finds an arc by one of its inner nodes. An inner node lies on exactly one arc, except where a line touches itself.
+    /// Arcs by one of their inner nodes, which lies on exactly one arc, except where a line touches itself.
     at_node: Vec<Vec<ArcIndex>>,
     /// Arcs of two nodes, which may both be junctions, by these nodes in ascending order.
     edges: FxHashMap<[NodeId; 2], ArcIndex>,
@@ -77,7 +70,6 @@ impl Cutter {
                 let known = self.edges.get(&edge).copied();
                 let arc = known.unwrap_or_else(|| {
                     let arc = self.keep(span);
-                    // Stored in the direction from the lower node to the higher.
                     self.edges.insert(edge, if first <= last { arc } else { arc.reversed() });
                     arc
                 });
@@ -110,8 +102,7 @@ impl Cutter {
         self.arcs.uses.push(arc);
     }
 
-    /// Returns the arc, among those stored under a node, that equals the nodes of a span. `same` returns whether two
-    /// are equal, and whether in the same direction.
+    /// Returns the arc stored under a node that equals a span. `same` returns whether two are equal, and have the same direction.
     fn known(
         &self,
         path: &[NodeId],
@@ -132,7 +123,6 @@ impl Cutter {
     }
 }
 
-/// Turns a ring to begin at its first junction; returns whether it has one.
 fn turn(ring: &mut [NodeId], junction: &[bool]) -> bool {
     let Some(first) = ring.iter().position(|&node| junction[node as usize]) else { return false };
     if let Some(open) = ring.len().checked_sub(1) {
@@ -142,7 +132,7 @@ fn turn(ring: &mut [NodeId], junction: &[bool]) -> bool {
     true
 }
 
-/// Returns whether two pieces are the same: `Some(true)` in the same direction, `Some(false)` in opposite ones.
+/// Returns `Some(true)` for equal pieces in the same direction, `Some(false)` in opposite directions.
 fn same_piece(piece: &[NodeId], other: &[NodeId]) -> Option<bool> {
     if piece.len() != other.len() {
         None
@@ -153,8 +143,7 @@ fn same_piece(piece: &[NodeId], other: &[NodeId]) -> Option<bool> {
     }
 }
 
-/// Returns whether two rings are the same except for where they begin: `Some(true)` in the same direction,
-/// `Some(false)` in opposite ones.
+/// Returns the same as [`same_piece`] for rings, which may begin at different nodes.
 fn same_ring(ring: &[NodeId], other: &[NodeId]) -> Option<bool> {
     let open = |ring: &[NodeId]| ring.len().saturating_sub(1);
     if open(ring) != open(other) {
@@ -165,7 +154,6 @@ fn same_ring(ring: &[NodeId], other: &[NodeId]) -> Option<bool> {
     starts.into_iter().find_map(|start| {
         let (before, from) = other.split_at(start);
         let forwards = from.iter().chain(before);
-        // The start itself, then everything before it, backwards.
         let backwards = from.iter().take(1).chain(before.iter().rev()).chain(from.iter().skip(1).rev());
         if ring.iter().eq(forwards) {
             Some(true)

@@ -8,15 +8,13 @@ use super::grid::{Grid, Node, NodeId};
 use super::junctions::{ChainKind, Junctions};
 use super::winding::Winding;
 
-/// A line or a ring: a range of the positions of all.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     pub(super) kind: ChainKind,
-    /// Where its nodes are, including the last one, which equals the first in a ring.
+    /// Its nodes, including the last one, which equals the first in a ring.
     pub(super) span: Range<usize>,
 }
 
-/// All lines and rings of a layer laid out on the grid, one after the other.
 #[derive(Debug)]
 pub(super) struct Lines {
     list: Vec<Chain>,
@@ -24,17 +22,14 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Returns no lines yet, with capacity for this number of positions.
     pub(super) fn with_capacity(positions: usize) -> Self {
         Self { list: Vec::new(), positions: Vec::with_capacity(positions) }
     }
 
-    /// Adds a line and returns its number.
     pub(super) fn add_line(&mut self, line: &LineString<f64>, grid: &Grid) -> usize {
         self.add(ChainKind::Line, line, grid)
     }
 
-    /// Adds a ring, reversed if it runs in the other direction on the grid, and returns its number.
     pub(super) fn add_ring(&mut self, ring: &LineString<f64>, winding: Winding, grid: &Grid) -> usize {
         let start = self.positions.len();
         let number = self.add(ChainKind::Ring, ring, grid);
@@ -46,7 +41,6 @@ impl Lines {
         number
     }
 
-    /// Adds a line, without positions that have the same node as the position before.
     fn add(&mut self, kind: ChainKind, line: &LineString<f64>, grid: &Grid) -> usize {
         let start = self.positions.len();
         let mut last = None;
@@ -57,7 +51,7 @@ impl Lines {
             }
             last = Some(node);
         }
-        // A shape that collapsed keeps the number of positions that its type requires, as in the reference implementation.
+        // A collapsed shape keeps the number of positions that its type requires, as in the reference implementation.
         let least = match kind {
             ChainKind::Line => 2,
             ChainKind::Ring => 4,
@@ -69,18 +63,14 @@ impl Lines {
     }
 }
 
-/// All lines and rings of a layer; equal positions have the same number.
 #[derive(Debug, Default)]
 pub(super) struct Chains {
     pub(super) list: Vec<Chain>,
-    /// The nodes of all chains one after the other, by number.
     pub(super) path: Vec<NodeId>,
-    /// The nodes by number.
     pub(super) nodes: Vec<Node>,
 }
 
 impl Chains {
-    /// Numbers the nodes of the lines and, in the same pass, finds which of them are junctions.
     pub(super) fn join(lines: Lines) -> (Self, Vec<bool>) {
         let Lines { list, positions } = lines;
         // Two areas share most borders.
@@ -91,7 +81,7 @@ impl Chains {
         for (number, chain) in list.iter().enumerate() {
             let mut before = None;
             for &node in &positions[chain.span.clone()] {
-                // A border that came before is mostly followed to its end, so no lookup is needed.
+                // A known border is mostly followed to its end, which saves lookups.
                 let followed = before.and_then(|before| {
                     let neighbours = junctions.neighbours(before);
                     neighbours.into_iter().find(|&id| nodes.get_index(id as usize) == Some(&node))

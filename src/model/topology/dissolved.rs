@@ -13,12 +13,12 @@ use rustc_hash::FxHashMap;
 use super::steps::{in_degrees, in_steps};
 use crate::model::Geometry;
 
-/// Returns the union of each group of surfaces: `groups` has the group of each surface, below `count`.
+/// Returns the union of each group of surfaces. `groups` has the group of each surface, below `count`.
 ///
-/// Positions are rounded to 5 decimals (1 m), and those between areas of a group disappear. The others stay, so neighbouring groups
-/// have the same positions along their border. Each union is valid (OGC 06-103r4 §6.1.11), also if surfaces overlap or cross
-/// themselves. Where they leave a gap, the union has a hole. A group that collapses by rounding has an empty union. Outer rings run
-/// counter-clockwise (RFC 7946 §3.1.6). Costs O(positions), and O(n log n) for the n positions that are left.
+/// Positions are rounded to 5 decimals (1 m), and those between areas of a group disappear. The others stay, so neighbouring
+/// groups have the same positions along their border. Each union is valid (OGC 06-103r4 §6.1.11), even if surfaces overlap or
+/// cross themselves. A gap between surfaces becomes a hole. A group that collapses by rounding has an empty union. Outer rings
+/// run counter-clockwise (RFC 7946 §3.1.6). Costs O(positions), and O(n log n) for the n remaining positions.
 #[must_use]
 pub fn dissolved(surfaces: &[Geometry<'_>], groups: &[usize], count: usize) -> Vec<MultiPolygon<f64>> {
     let mut members = vec![Vec::new(); count];
@@ -32,7 +32,7 @@ fn union(surfaces: &[Geometry<'_>]) -> MultiPolygon<f64> {
     let contours = closed(border(surfaces));
     let options = IntOverlayOptions::keep_all_points();
     let mut overlay = Overlay::with_contours_custom(&contours, &[], options, Solver::default());
-    // Where areas overlap, their rings run around a place more than once.
+    // Where areas overlap, their rings wind around a place more than once.
     let shapes = overlay.overlay(OverlayRule::Subject, FillRule::NonZero);
     let sides = shapes.iter().flatten().flat_map(|ring| {
         let next = ring.iter().cycle().skip(1);
@@ -41,10 +41,10 @@ fn union(surfaces: &[Geometry<'_>]) -> MultiPolygon<f64> {
     polygons(simple_rings(&sides.collect::<Vec<_>>()))
 }
 
-/// Sides from one position to another, each with how often it is there; less than 0 if it runs the other way.
+/// Directed sides with their count, negative for the opposite direction.
 type Sides = FxHashMap<[IntPoint; 2], i32>;
 
-/// Returns the sides of the surfaces, with the surface on the left. Those that two neighbours have in common cancel out.
+/// Returns the sides of the surfaces, surface on the left. Sides shared by two neighbours cancel out.
 fn border(surfaces: &[Geometry<'_>]) -> Sides {
     let mut sides = Sides::default();
     let mut add = |polygon: &Polygon<f64>| {
@@ -61,7 +61,6 @@ fn border(surfaces: &[Geometry<'_>]) -> Sides {
     sides
 }
 
-/// Adds the sides of a ring, reversed if it runs in the other direction.
 fn add_ring(ring: &LineString<f64>, counter_clockwise: bool, sides: &mut Sides) {
     let node = |position: &Coord<f64>| {
         let Coord { x, y } = in_steps(*position);
@@ -79,13 +78,12 @@ fn add_ring(ring: &LineString<f64>, counter_clockwise: bool, sides: &mut Sides) 
     }
 }
 
-/// Returns twice the area within a closed ring; negative if it runs clockwise.
+/// Returns twice the signed area of a closed ring; negative if clockwise.
 fn doubled_area(nodes: &[IntPoint]) -> i128 {
     let pairs = nodes.iter().zip(nodes.iter().skip(1));
     pairs.map(|(a, b)| i128::from(i64::from(a.x) * i64::from(b.y) - i64::from(b.x) * i64::from(a.y))).sum()
 }
 
-/// Joins sides to closed lines, which may touch and cross themselves and each other.
 fn closed(sides: Sides) -> Vec<Vec<IntPoint>> {
     let mut onward: BTreeMap<IntPoint, Vec<IntPoint>> = BTreeMap::new();
     for ([from, to], times) in sides {
@@ -97,7 +95,7 @@ fn closed(sides: Sides) -> Vec<Vec<IntPoint>> {
     let mut lines = Vec::new();
     while let Some((first, _)) = onward.first_key_value() {
         let (mut at, mut line) = (*first, Vec::new());
-        // Each ring of a surface is closed, so as many sides lead away from a position as lead there.
+        // Rings are closed, so as many sides leave a position as enter it.
         while let Some(next) = next(&mut onward, at) {
             line.push(at);
             at = next;
@@ -107,7 +105,6 @@ fn closed(sides: Sides) -> Vec<Vec<IntPoint>> {
     lines
 }
 
-/// Takes a side that leads on from a position; `None` if none is left.
 fn next(onward: &mut BTreeMap<IntPoint, Vec<IntPoint>>, at: IntPoint) -> Option<IntPoint> {
     let ends = onward.get_mut(&at)?;
     let end = ends.pop();
@@ -117,7 +114,7 @@ fn next(onward: &mut BTreeMap<IntPoint, Vec<IntPoint>>, at: IntPoint) -> Option<
     end
 }
 
-/// Joins the sides of a surface, which lies on their left, to rings that pass no position twice.
+/// Joins the sides of a surface, which lies on their left, to rings without repeated positions.
 fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
     let mut onward: FxHashMap<IntPoint, Vec<usize>> = FxHashMap::default();
     for (side, [from, _]) in sides.iter().enumerate() {
@@ -125,7 +122,7 @@ fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
     }
     let mut used = vec![false; sides.len()];
     let mut rings = Vec::new();
-    // The positions passed since the last ring was closed, and where each of them is.
+    // The positions since the last ring was closed, and the index of each.
     let (mut path, mut passed) = (Vec::new(), FxHashMap::default());
     for first in 0..sides.len() {
         let mut next = Some(first);
@@ -141,8 +138,8 @@ fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
                 }
                 rings.push(ring);
             }
-            // Nothing of the surface lies between a side and the leftmost one after it. So parts that touch at a position stay
-            // apart.
+            // The leftmost side has none of the surface between itself and the previous side, so parts that touch at a position
+            // stay apart.
             let left = |of: usize| turn(sides[side], sides[of]);
             let ends = onward.get(&to).into_iter().flatten().copied();
             next = ends.max_by(|a, b| left(*a).total_cmp(&left(*b)));
@@ -151,21 +148,21 @@ fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
     rings
 }
 
-/// Returns the angle by which one turns left, from -π to π, where a side ends and another begins.
+/// Returns the left turn between two sides, from -π to π.
 fn turn(side: [IntPoint; 2], next: [IntPoint; 2]) -> f64 {
     let along = |[from, to]: [IntPoint; 2]| (f64::from(to.x - from.x), f64::from(to.y - from.y));
     let ((a, b), (c, d)) = (along(side), along(next));
     (a * d - b * c).atan2(a * c + b * d)
 }
 
-/// An outer ring: its area and number, by the box around it.
+/// An outer ring: area and number, by bounding box.
 type Outer = GeomWithData<Rectangle<Point<f64>>, (f64, usize)>;
 
-/// Makes polygons of rings: those that run counter-clockwise are outer rings, the others are holes in them.
+/// Builds polygons: counter-clockwise rings are outer rings, the others are holes in them.
 fn polygons(rings: Vec<Vec<IntPoint>>) -> MultiPolygon<f64> {
     let rings = rings.into_iter().map(|ring| {
         let position = |at: IntPoint| Coord { x: f64::from(at.x), y: f64::from(at.y) };
-        // This closes the ring.
+        // Closes the ring.
         Polygon::new(ring.into_iter().map(position).collect(), Vec::new())
     });
     let (mut polygons, holes): (Vec<_>, Vec<_>) = rings.partition(|ring| ring.signed_area() > 0.0);
@@ -182,7 +179,7 @@ fn polygons(rings: Vec<Vec<IntPoint>>) -> MultiPolygon<f64> {
         let place = Point((side.start + side.end) / 2.0);
         let around =
             outers.locate_all_at_point(&place).filter(|outer| polygons[outer.data.1].contains(&place));
-        // The smallest outer ring around a hole is that of its polygon.
+        // A hole belongs to the smallest outer ring around it.
         if let Some(outer) = around.min_by(|a, b| a.data.0.total_cmp(&b.data.0)) {
             found[outer.data.1].push(hole.into_inner().0);
         }

@@ -5,25 +5,21 @@ use rstar::primitives::GeomWithData;
 use rstar::{AABB, RTree};
 use rustc_hash::FxHashMap;
 
-/// A ring of a surface, in whole steps.
 pub(super) struct Ring {
-    /// The number of the outer ring of its polygon; its own if it is that ring.
+    /// The number of its polygon's outer ring, possibly its own.
     pub(super) outer: usize,
-    /// Its sides, with the surface on their right.
+    /// The surface is on their right.
     pub(super) sides: Vec<Side>,
 }
 
-/// A side of a ring: the numbers of its ring and of its arc.
+/// A side with the numbers of its ring and arc.
 pub(super) type Side = GeomWithData<Line<f64>, (usize, usize)>;
 
-/// The least sides of a ring.
 const LEAST: usize = 3;
 
-/// Returns, for each ring of a surface, the arcs at which it collapses, is turned inside out, or crosses or touches itself or
-/// another ring, except for corners that two rings share. If there are none, returns the arcs of rings that lie on the wrong side of
-/// others.
-///
-/// Costs O(n log n) for n sides, if a line to the east meets few of them.
+/// Returns the arcs at which each ring collapses, is inside out, or crosses or touches itself or another ring other than at a
+/// shared corner. If there are none, returns the arcs of rings on the wrong side of others. Costs O(n log n) for n sides, if a
+/// line to the east meets few of them.
 pub(super) fn faults(rings: &[Ring]) -> Vec<BTreeSet<usize>> {
     let mut faults = vec![BTreeSet::new(); rings.len()];
     for (number, ring) in rings.iter().enumerate() {
@@ -74,7 +70,7 @@ fn has_inside_on_its_right(ring: &Ring, is_outer: bool) -> bool {
     if is_outer { doubled < 0.0 } else { doubled > 0.0 }
 }
 
-/// Returns whether two sides meet other than one ring's sides at their corner, or two rings at a common corner.
+/// Returns whether two sides meet other than at the corner of a ring, or at a corner shared by two rings.
 fn cross(one: &Side, other: &Side) -> bool {
     let (a, b) = (one.geom(), other.geom());
     if !a.intersects(b) {
@@ -95,15 +91,13 @@ fn cross(one: &Side, other: &Side) -> bool {
     } else {
         return true;
     };
-    // The sides lie on each other.
+    // The sides overlap.
     let (back, on) = (from - corner, to - corner);
     orientation(from, corner, to) == Orientation::Collinear && back.x * on.x + back.y * on.y > 0.0
 }
 
-/// The sides before and after a corner of a ring.
 type Passage<'a> = [&'a Side; 2];
 
-/// Returns how rings pass each corner.
 fn corners(rings: &[Ring]) -> FxHashMap<[i64; 2], Vec<Passage<'_>>> {
     let mut corners: FxHashMap<_, Vec<_>> = FxHashMap::default();
     for ring in rings {
@@ -116,13 +110,11 @@ fn corners(rings: &[Ring]) -> FxHashMap<[i64; 2], Vec<Passage<'_>>> {
     corners
 }
 
-/// Returns whether two rings change sides at a common corner.
 fn cross_at_corner(one: Passage<'_>, other: Passage<'_>) -> bool {
     let [before, after] = one.map(|side| *side.geom());
     let is_left = |a, b| orientation(before.end, a, b) == Orientation::CounterClockwise;
     let is_between = |from, place, to| is_left(from, place) && is_left(place, to);
     let (from, to) = (before.start, after.end);
-    // Whether a place lies counter-clockwise from the side before, up to the side after.
     let is_within =
         |place| if is_left(from, to) { is_between(from, place, to) } else { !is_between(to, place, from) };
     is_within(other[0].geom().start) != is_within(other[1].geom().end)
@@ -132,11 +124,11 @@ fn orientation(a: Coord<f64>, b: Coord<f64>, c: Coord<f64>) -> Orientation {
     <f64 as GeoNum>::Ker::orient2d(a, b, c)
 }
 
-/// Returns the outer rings of the polygons to blame if a ring is an outer one inside the surface, or a hole outside its polygon; none
-/// otherwise. No ring may cross another.
+/// Returns the outer rings of the polygons to blame if an outer ring lies inside the surface, or a hole outside its polygon.
+/// Rings must not cross.
 fn misplaced(number: usize, ring: &Ring, sides: &RTree<Side>, rings: &[Ring]) -> BTreeSet<usize> {
     let Some(side) = ring.sides.first() else { return BTreeSet::new() };
-    // Rings share corners only, so no other one passes here.
+    // Rings share corners only, so no other ring passes here.
     let place = (side.geom().start + side.geom().end) / 2.0;
     let mut around: BTreeMap<usize, i32> = BTreeMap::new();
     let east = AABB::from_corners(Point(place), Point::new(f64::MAX, place.y));
@@ -153,8 +145,7 @@ fn misplaced(number: usize, ring: &Ring, sides: &RTree<Side>, rings: &[Ring]) ->
     around.into_keys().map(|number| rings[number].outer).chain([ring.outer]).collect()
 }
 
-/// Returns what a side adds to the number of times that its ring runs counter-clockwise around a place: 1 if it passes north to the
-/// east of the place, -1 if south.
+/// Returns a side's contribution to the winding number around a place: 1 if it passes north, east of the place, -1 if south.
 fn windings(side: Line<f64>, place: Coord<f64>) -> i32 {
     let Line { start, end } = side;
     let is_left = |orientation| orientation == Orientation::CounterClockwise;

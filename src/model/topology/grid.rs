@@ -3,10 +3,10 @@ use geo::{Coord, CoordsIter, Rect};
 use super::steps::STEPS;
 use crate::model::Geometry;
 
-/// The number of a node. Equal positions have equal numbers, from 0 in the order of their first appearance.
+/// Equal positions have equal numbers, from 0 in the order of first appearance.
 pub(super) type NodeId = u32;
 
-/// A position on the grid: the lines that cross there, counted from the south-west corner.
+/// A position on the grid, in grid lines from the south-west corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Lines to the east.
@@ -15,7 +15,7 @@ pub struct Node {
     pub y: i32,
 }
 
-/// How fine a grid is.
+/// The resolution of a grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fineness {
     /// The coarsest grid with at least this many lines along each side, and cells of at most this many degrees.
@@ -25,14 +25,14 @@ pub enum Fineness {
         /// The largest cell on either axis, in degrees.
         cell: f64,
     },
-    /// A line at each multiple of 1e-5 degrees from the corner. Outlines that [`dissolved`](super::dissolved) and
-    /// [`simplified`](super::simplified) return lie on it, so nothing is rounded.
+    /// A line at each multiple of 1e-5 degrees from the corner. Does not round results of [`dissolved`](super::dissolved) and
+    /// [`simplified`](super::simplified), which lie on it.
     Steps,
     /// No rounding: each coordinate has its own line.
     Exact,
 }
 
-/// The grid over a bounding box, and the `transform` and the `bbox` of a topology.
+/// The grid over a bounding box: the `transform` and `bbox` of a topology.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     bounds: Rect<f64>,
@@ -41,13 +41,13 @@ pub struct Grid {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Lines {
-    /// Lines at equal distances: how many per degree, and how many degrees to the next one.
+    /// Equidistant lines: lines per degree, and degrees per line.
     Even { density: Coord<f64>, scale: Coord<f64> },
-    /// A line through each coordinate, in ascending order.
+    /// A line through each coordinate, ascending.
     Exact { x: Vec<f64>, y: Vec<f64> },
 }
 
-/// How positions of a quantized topology become degrees: `scale · position + translate`.
+/// Converts positions of a quantized topology to degrees: `scale · position + translate`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transform {
     /// Degrees per step, east and north.
@@ -57,7 +57,7 @@ pub struct Transform {
 }
 
 impl Grid {
-    /// Returns the grid over `bounds`, a box around the geometries.
+    /// `bounds` must contain the geometries.
     pub(super) fn over(geometries: &[Geometry<'_>], bounds: Rect<f64>, fineness: Fineness) -> Self {
         let lines = match fineness {
             Fineness::Even { lines, cell } => {
@@ -79,7 +79,7 @@ impl Grid {
         Self { bounds, lines }
     }
 
-    /// Returns the node nearest to a position within the box. On an exact grid, the position must be one of the geometries'.
+    /// Returns the node nearest to a position within the box. An exact grid only has the positions of its geometries.
     #[must_use]
     pub fn node(&self, position: Coord<f64>) -> Node {
         match &self.lines {
@@ -95,7 +95,7 @@ impl Grid {
         }
     }
 
-    /// Returns the position of a node of this grid.
+    /// Returns the position of a node.
     #[must_use]
     pub fn position(&self, node: Node) -> Coord<f64> {
         match &self.lines {
@@ -107,7 +107,7 @@ impl Grid {
         }
     }
 
-    /// Returns the transform of a quantized topology; `None` if positions are written in degrees.
+    /// Returns the transform of a quantized topology; `None` if positions are in degrees.
     #[must_use]
     pub fn transform(&self) -> Option<Transform> {
         match &self.lines {
@@ -119,7 +119,7 @@ impl Grid {
         }
     }
 
-    /// Returns west, south, east, north: the `bbox` of the topology.
+    /// Returns west, south, east and north.
     #[must_use]
     pub fn bbox(&self) -> [f64; 4] {
         bbox(self.bounds)
@@ -127,16 +127,14 @@ impl Grid {
 }
 
 impl Lines {
-    /// Returns so many lines per degree.
     fn even(density: Coord<f64>) -> Self {
         Self::Even { density, scale: Coord { x: 1.0 / density.x, y: 1.0 / density.y } }
     }
 }
 
-/// Returns the lines per degree along a side of this length.
 fn density(length: f64, lines: u32, cell: f64) -> f64 {
     if length > 0.0 {
-        // One more than the cells that fit, so that rounding makes no cell larger than allowed.
+        // One more than the cells that fit, so that rounding does not enlarge cells beyond the limit.
         let cells = (length / cell).floor() + 1.0;
         cells.max(f64::from(lines - 1)) / length
     } else {
@@ -144,7 +142,6 @@ fn density(length: f64, lines: u32, cell: f64) -> f64 {
     }
 }
 
-/// Returns the numbers in ascending order, each once.
 fn ascending(mut numbers: Vec<f64>) -> Vec<f64> {
     numbers.sort_unstable_by(f64::total_cmp);
     numbers.dedup();
@@ -152,22 +149,18 @@ fn ascending(mut numbers: Vec<f64>) -> Vec<f64> {
     numbers
 }
 
-/// Rounds a number that is not negative to the nearest whole number, halves upwards. Returns the same as `f64::round`,
-/// without a call.
+/// Rounds a non-negative number, halves upwards. Equals `f64::round` without a call.
 fn rounded(number: f64) -> i32 {
-    // Always fits into i32: no side has more than 10⁹ lines, and 360° have at most 3.6 · 10⁸ cells. So the difference
-    // is exact.
+    // Fits into i32, so the difference is exact: no side has more than 10⁹ lines, and 360° have at most 3.6 · 10⁸ cells.
     let below = number as i32;
     below + i32::from(number - f64::from(below) >= 0.5)
 }
 
-/// Returns west, south, east, north.
 pub(crate) fn bbox(bounds: Rect<f64>) -> [f64; 4] {
     let (low, high) = (bounds.min(), bounds.max());
     [low.x, low.y, high.x, high.y]
 }
 
-/// Calls `each` with every position of a geometry.
 fn each_position(geometry: &Geometry<'_>, mut each: impl FnMut(Coord<f64>)) {
     match *geometry {
         Geometry::Point(position) => each(position),

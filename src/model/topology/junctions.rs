@@ -1,43 +1,36 @@
 use super::grid::NodeId;
 
-/// Whether a chain may begin at another node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChainKind {
     /// Begins and ends at its ends, even if both are the same place.
     Line,
-    /// Closed; may be turned to begin at any of its nodes.
+    /// Closed; may be rotated to begin at any of its nodes.
     Ring,
 }
 
-/// Not a node: the neighbour of a node that was not visited.
 const NONE: NodeId = NodeId::MAX;
 
-/// Finds which nodes are junctions, chain after chain.
+/// Finds the junctions, chain after chain.
 ///
-/// A junction is a node at which chains part: one chain passes through it between other neighbours than another chain
-/// does, or a line ends there. Between junctions chains are either the same or apart. Therefore it is correct to cut
-/// them at junctions and nowhere else.
+/// A junction is a node at which chains part: one chain passes through it between other neighbours than another one, or a line
+/// ends there. Between junctions, chains are either equal or disjoint, so they need cuts at junctions and nowhere else.
 ///
-/// A node where a chain touches only itself is not a junction, as in the reference implementation: lines are compared
-/// with lines, and rings with rings and lines.
+/// A node where a chain touches only itself is not a junction, as in the reference implementation: lines are compared with lines,
+/// and rings with rings and lines.
 #[derive(Debug, Default)]
 pub(super) struct Junctions {
-    /// Whether each node is a junction, by number.
     pub(super) found: Vec<bool>,
     passages: Vec<Passage>,
 }
 
-/// How chains passed through a node.
 #[derive(Clone, Copy, Debug)]
 struct Passage {
-    /// The nodes between which the first chain passed.
     neighbours: [NodeId; 2],
-    /// The last chain that passed.
     visited_by: u32,
 }
 
 impl Junctions {
-    /// Returns the nodes between which the first chain passed through this node.
+    /// Returns the neighbours of a node in the first chain that passed it.
     pub(super) fn neighbours(&self, node: NodeId) -> [NodeId; 2] {
         self.passages.get(node as usize).map_or([NONE; 2], |passage| passage.neighbours)
     }

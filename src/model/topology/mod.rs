@@ -1,15 +1,14 @@
-//! Geometries whose shared borders are stored once, as arcs.
+//! Geometries with shared borders, which are stored once, as arcs.
 //!
 //! A [`Topology`] is built in four steps:
 //!
 //! 1. `grid`: positions are rounded to an integer grid over the bounding box, or get exact grid lines of their own;
-//! 2. `chains`: lines and rings are put one after the other, outer rings clockwise (`winding`); equal positions get equal
-//!    numbers;
+//! 2. `chains`: lines and rings are laid out one after the other, outer rings clockwise (`winding`), with numbered positions;
 //! 3. `junctions`: positions at which borders meet or part are found;
-//! 4. `arcs`: lines and rings are cut there, and equal pieces are stored once, in whichever direction.
+//! 4. `arcs`: lines and rings are cut there, and equal pieces are stored once, in either direction.
 //!
-//! `dissolved` makes one surface of each group of areas, and `simplified` reduces the positions of arcs. Because neighbours have the
-//! same positions and share arcs, their borders still meet after both.
+//! `dissolved` unites groups of areas, and `simplified` reduces the positions of arcs. Borders still meet after both, because
+//! neighbours share positions and arcs.
 
 mod arc_index;
 mod arcs;

@@ -18,7 +18,7 @@ pub enum Shape<'a> {
     MultiPolygon(Polygons<'a>),
 }
 
-/// The rings of a polygon, the outer one first, each as its arcs.
+/// The rings of a polygon, outer ring first, as arcs.
 #[derive(Clone, Debug)]
 pub struct Rings<'a> {
     arcs: &'a Arcs,
@@ -33,7 +33,6 @@ pub struct Polygons<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// Returns the polygons of a surface; none of other shapes.
     pub(crate) fn polygons(&self) -> impl Iterator<Item = Rings<'a>> + use<'a> {
         let (one, more) = match self.clone() {
             Self::Polygon(rings) => (Some(rings), None),
@@ -72,16 +71,14 @@ impl<'a> Iterator for Polygons<'a> {
 
 impl ExactSizeIterator for Polygons<'_> {}
 
-/// All geometries of a topology, without the nodes of their arcs.
+/// The geometries of a topology, without the nodes of their arcs.
 #[derive(Debug, Default)]
 pub(crate) struct Shapes {
     pub(super) outlines: Vec<Outline>,
-    /// The chains of the rings of all polygons.
     pub(super) polygons: Vec<Range<usize>>,
     pub(super) arcs: Arcs,
 }
 
-/// A geometry expressed by its chains, which are numbered in the order in which they were added.
 #[derive(Clone, Debug)]
 pub(super) enum Outline {
     Point(Node),
@@ -96,7 +93,6 @@ impl Shapes {
         self.outlines.len()
     }
 
-    /// Returns the geometry at this index, in the order they were given.
     pub(crate) fn get(&self, index: usize) -> Shape<'_> {
         let arcs = &self.arcs;
         match &self.outlines[index] {

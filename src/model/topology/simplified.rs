@@ -8,16 +8,16 @@ use super::steps::{STEPS, in_degrees, in_steps};
 use super::{ArcIndex, Fineness, Rings, Topology};
 use crate::model::Geometry;
 
-/// By how much the tolerance shrinks where a surface would cross itself.
+/// The divisor of the tolerance for each further attempt.
 const FINER: f64 = 2.0;
-/// How often a border is simplified; the last time, it stays whole.
+/// The last attempt leaves the border whole.
 const ATTEMPTS: u8 = 8;
 
-/// Simplifies surfaces so that no border moves by more than `tolerance` degrees, and neighbours still meet.
+/// Simplifies surfaces: borders move by at most `tolerance` degrees, and neighbours still meet.
 ///
-/// Positions are rounded to 5 decimals (1 m) first. A border is simplified less, or not at all, if a surface would otherwise cross
-/// itself or collapse, or one of its parts would lie in another or a hole outside its part. A polygon that collapses by rounding alone
-/// stays as it is; one that is valid with 5 decimals stays valid. Costs O(n log n) for the n positions of a surface.
+/// Rounds positions to 5 decimals (1 m). A border is simplified less, or not at all, if a surface would otherwise cross itself or
+/// collapse, or if a part or hole would be misplaced. A polygon that collapses by rounding alone stays unchanged; one that is
+/// valid with 5 decimals stays valid. Costs O(n log n) for the n positions of a surface.
 #[must_use]
 pub fn simplified(surfaces: &[Geometry<'_>], tolerance: f64) -> Vec<MultiPolygon<f64>> {
     let topology = Topology::new(surfaces, Fineness::Exact);
@@ -39,12 +39,11 @@ pub fn simplified(surfaces: &[Geometry<'_>], tolerance: f64) -> Vec<MultiPolygon
     simplified.collect()
 }
 
-/// The borders of a topology, in whole steps.
+/// In whole steps.
 struct Borders(Vec<Border>);
 
 struct Border {
     whole: LineString<f64>,
-    /// How often it was simplified.
     attempts: u8,
     simple: LineString<f64>,
 }
@@ -60,7 +59,6 @@ impl Borders {
         Self(borders.collect())
     }
 
-    /// Simplifies the borders, and returns which polygons of each surface are valid then.
     fn simplify(&mut self, surfaces: &[Vec<Rings<'_>>], tolerance: f64) -> Vec<Vec<bool>> {
         let mut valid: Vec<_> = surfaces.iter().map(|polygons| vec![false; polygons.len()]).collect();
         let mut refined: BTreeSet<usize> = (0..self.0.len()).collect();
@@ -68,7 +66,7 @@ impl Borders {
             for border in &refined {
                 self.0[*border].simplify(tolerance * STEPS);
             }
-            // A neighbour that was valid may not be any more.
+            // A valid neighbour may have become invalid.
             let changed = surfaces.iter().zip(&mut valid);
             let changed = changed.filter(|(polygons, _)| {
                 polygons.iter().any(|rings| arcs(rings.clone()).any(|arc| refined.contains(&arc)))
@@ -91,7 +89,6 @@ impl Borders {
         valid
     }
 
-    /// Returns, for each polygon of a surface, the arcs at which it is not valid; none if it is valid.
     fn faults(&self, polygons: &[Rings<'_>]) -> Vec<BTreeSet<usize>> {
         let mut rings = Vec::new();
         for polygon in polygons {
@@ -135,7 +132,6 @@ impl Borders {
 }
 
 impl Border {
-    /// Simplifies the border, less with each attempt, and not at all with the last one.
     fn simplify(&mut self, tolerance: f64) {
         self.simple = if self.attempts + 1 < ATTEMPTS {
             self.whole.simplify(tolerance / FINER.powi(self.attempts.into()))
@@ -150,7 +146,7 @@ fn arcs(rings: Rings<'_>) -> impl Iterator<Item = usize> {
     rings.flatten().map(|arc| arc.arc())
 }
 
-/// Turns rings round: those of a topology run clockwise outside, and counter-clockwise around holes.
+/// Reverses all rings: in a topology, outer rings run clockwise.
 fn counter_clockwise(polygon: Polygon<f64>) -> Polygon<f64> {
     let (mut exterior, mut interiors) = polygon.into_inner();
     exterior.0.reverse();

@@ -1,17 +1,15 @@
-//! Positions in whole steps. Whole numbers of this size are exact, so two outlines meet, cross or touch as they do on every map
-//! that reads the decimals.
+//! Positions in whole steps. Whole numbers of this size are exact, so outlines meet, cross or touch as on every map that reads
+//! the decimals.
 
 use geo::{Coord, LineString, Polygon};
 
-/// How many steps there are in a degree. A step is about 1.1 m.
+/// Steps per degree: a step is about 1.1 m.
 pub(crate) const STEPS: f64 = 1e5;
 
-/// Returns the nearest position in whole steps.
 pub(super) fn in_steps(Coord { x, y }: Coord<f64>) -> Coord<f64> {
     Coord { x: (x * STEPS).round(), y: (y * STEPS).round() }
 }
 
-/// Returns a polygon in degrees.
 pub(super) fn in_degrees(polygon: Polygon<f64>) -> Polygon<f64> {
     let degrees = |ring: LineString<f64>| -> LineString<f64> {
         ring.into_iter().map(|Coord { x, y }| Coord { x: x / STEPS, y: y / STEPS }).collect()

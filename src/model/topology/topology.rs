@@ -7,21 +7,18 @@ use super::shapes::{Outline, Shape, Shapes};
 use super::winding::Winding;
 use crate::model::{Geometry, around_both};
 
-/// Geometries on a grid. Borders that they share are stored once.
+/// Geometries on a grid. Shared borders are stored once.
 #[derive(Debug)]
 pub struct Topology {
     grid: Option<Grid>,
-    /// The bounding box of each geometry.
     bounds: Vec<Option<Rect<f64>>>,
     chains: Chains,
     shapes: Shapes,
 }
 
 impl Topology {
-    /// Finds the borders that the geometries share and cuts them into arcs. Outer rings run clockwise and holes
-    /// counter-clockwise, in whichever direction they were given.
-    ///
-    /// Costs O(positions); an exact grid sorts them as well.
+    /// Finds the shared borders of the geometries and cuts them into arcs. Outer rings run clockwise and holes counter-clockwise,
+    /// whatever their input direction. Costs O(positions); an exact grid also sorts them.
     #[must_use]
     pub fn new(geometries: &[Geometry<'_>], fineness: Fineness) -> Self {
         Self::around(None, geometries, fineness)
@@ -45,7 +42,7 @@ impl Topology {
         Self { grid: Some(grid), bounds, chains, shapes }
     }
 
-    /// Returns the grid of the topology; `None` if the topology is empty.
+    /// Returns the grid; `None` if the topology is empty.
     #[must_use]
     pub fn grid(&self) -> Option<&Grid> {
         self.grid.as_ref()
@@ -58,13 +55,12 @@ impl Topology {
         self.shapes.arcs.spans.iter().map(move |span| path[span.clone()].iter().map(|&id| nodes[id as usize]))
     }
 
-    /// Returns the geometries, in the order they were given.
+    /// Returns the geometries in input order.
     #[must_use]
     pub fn shapes(&self) -> impl ExactSizeIterator<Item = Shape<'_>> {
         (0..self.shapes.len()).map(|index| self.shapes.get(index))
     }
 
-    /// Returns the grid, the geometries without the nodes of their arcs, and the bounding box of each.
     pub(crate) fn into_shapes(self) -> (Option<Grid>, Shapes, Vec<Option<Rect<f64>>>) {
         (self.grid, self.shapes, self.bounds)
     }

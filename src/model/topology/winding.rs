@@ -1,6 +1,6 @@
 use geo::Coord;
 
-/// The direction in which a ring runs around its inside, on a map with north at the top.
+/// The direction of a ring around its inside, on a map with north at the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Winding {
     Clockwise,
@@ -21,11 +21,9 @@ impl Winding {
     }
 }
 
-/// Returns a number with the sign of the area that the ring encloses on the sphere: positive if the ring runs clockwise.
-///
-/// Clients that draw on the sphere, such as d3, join positions by great circles, which are curves on a map. If such a
-/// ring runs counter-clockwise, however small its area is, they fill its outside instead of its inside. So if a ring is
-/// nearly flat on the map, its winding on the sphere counts.
+/// Returns a number with the sign of the enclosed area on the sphere: positive if clockwise. Clients that draw on the sphere,
+/// such as d3, connect positions by great circles, which are curves on a map. They fill the outside of counter-clockwise rings,
+/// however small. So for rings that are nearly flat on the map, the winding on the sphere counts.
 fn area(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
     let mut positions = ring.clone();
     let Some(first) = positions.next() else { return 0.0 };
@@ -39,19 +37,19 @@ fn area(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
         last = at;
     }
     let Coord { x: width, y: height } = high - low;
-    // An upper bound of the area between the straight lines and the great circles of a ring, in square degrees, up to
-    // 70° of latitude.
+    // An upper bound, in square degrees up to 70° of latitude, of the area between the straight lines and the great circles of a
+    // ring.
     let between = 0.01 * width * (width * width + height * height);
     if doubled.abs() > between { doubled } else { area_on_sphere(ring) }
 }
 
-/// Returns the area within the ring in steradians, modulo the area of the whole sphere.
+/// In steradians, modulo the area of the whole sphere.
 fn area_on_sphere(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
     ring.clone().zip(ring.skip(1)).map(|(from, to)| under(from, to)).sum()
 }
 
-/// Returns the area between the equator and the shortest way from one position to another; negative if the way leads
-/// west, or south of the equator.
+/// Returns the area between the equator and the great circle from one position to another; negative for westward arcs, or south
+/// of the equator.
 fn under(from: Coord<f64>, to: Coord<f64>) -> f64 {
     let half = |degrees: f64| (degrees.to_radians() / 2.0).tan();
     let (from_height, to_height) = (half(from.y), half(to.y));

@@ -1,5 +1,3 @@
-//! `/alerts` and the paths below it: messages for alert hubs, each about one area.
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,7 +44,6 @@ fn properties(_: &Hazards) -> Value {
 
 fn sample(sample: Sample, now: Timestamp) -> Layer {
     let areas = Arc::new(sample_areas(sample));
-    // A flood that rises, and one that ends.
     let changes = [(2, Some(FloodState::Minor)), (1, Some(FloodState::Severe)), (0, None)];
     let log =
         changes.map(|(hours, state)| StateChange { state, at: now.before(Duration::from_hours(hours)) });

@@ -1,5 +1,3 @@
-//! `/areas`: outlines of local areas, without states.
-
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -23,7 +21,7 @@ impl MapResource for Areas {
     };
 }
 
-/// Which properties there are depends on the level.
+/// The level selects which properties are present.
 fn properties(_: &Hazards) -> Value {
     object(json!({
         "area_id?": area_id(),

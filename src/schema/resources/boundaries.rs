@@ -1,5 +1,3 @@
-//! `/admin`: provinces.
-
 use geo::MultiPolygon;
 use std::sync::Arc;
 

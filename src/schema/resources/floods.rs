@@ -1,5 +1,3 @@
-//! `/floods` and the paths below it: local areas with their flood states.
-
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -44,7 +42,6 @@ fn properties(_: &Hazards) -> Value {
     }))
 }
 
-/// Returns the schema of the attributes of an area.
 pub(super) fn own_attributes() -> Value {
     json!({
         "type": "object", "minProperties": 1, "additionalProperties": true,
@@ -61,7 +58,6 @@ fn sample(sample: Sample, now: Timestamp) -> Layer {
     Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
 }
 
-/// Returns the areas of a made-up layer.
 pub(super) fn sample_areas(sample: Sample) -> AreaSet {
     let areas = (1..=5).filter_map(|number: u64| {
         Some(Area {

@@ -1,5 +1,3 @@
-//! `/floodgauges`: gauges with their readings.
-
 use std::sync::Arc;
 
 use serde_json::{Value, json};

@@ -1,5 +1,3 @@
-//! `/infrastructure` and the paths below it: floodgates, pumps and waterways.
-
 use std::sync::Arc;
 
 use serde_json::{Value, json};

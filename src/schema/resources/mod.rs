@@ -1,8 +1,7 @@
-//! The map resources: everything that has a place on the map, one file for each.
+//! The map resources, one file for each.
 //!
-//! [`LayerKind`] lists them. [`describe`] returns the description of one: how requests select it, what its features
-//! look like, and a made-up layer. Guards, formats, the configuration and the description of the interface read these
-//! descriptions, so none of them names single resources.
+//! [`describe`] returns the description of a resource: how requests select it, its features, and a sample layer. Guards, formats,
+//! the configuration and the OpenAPI document read these descriptions, so that none of them refers to single resources.
 
 mod alerts;
 mod areas;
@@ -21,11 +20,9 @@ pub(crate) use self::sample::Sample;
 use crate::model::{Hazards, Layer, LayerKind, Regions, Timestamp, for_each_map_resource};
 use crate::schema;
 
-/// A resource with a place on the map.
-///
-/// Guards that validate differently by resource are generic over it: `AreaFilter<Floods>`.
+/// A resource with a place on the map. Guards that differ by resource are generic over it: `AreaFilter<Floods>`.
 pub trait MapResource: Debug + Send + Sync + 'static {
-    /// Its description.
+    /// The description.
     const DESCRIPTION: Description;
 }
 
@@ -34,31 +31,30 @@ pub trait MapResource: Debug + Send + Sync + 'static {
 pub struct Description {
     /// The kind of its layers.
     pub kind: LayerKind,
-    /// Its path below the base address, without a slash.
+    /// The path below the base address, without a slash.
     pub path: &'static str,
-    /// Returns the codes that requests can select it by, unless others are configured.
+    /// Returns the codes that requests can select it by, unless configured otherwise.
     pub selectable: fn(&Regions) -> Selectable,
-    /// Which codes requests can select it by.
+    /// Where these codes come from.
     pub offer: Offer,
-    /// The name of the format for requests that name none, if it is enabled; `None`: the configured one.
+    /// The default format for requests without one, if it is enabled; `None`: the configured default.
     pub preferred_format: Option<&'static str>,
-    /// The types of geometry that its features have, as GeoJSON names them (RFC 7946 §1.4).
+    /// The geometry types of its features, as GeoJSON spells them (RFC 7946 §1.4).
     pub geometries: &'static [&'static str],
     /// Returns the JSON Schema of the properties of its features.
     pub properties: fn(&Hazards) -> Value,
-    /// Returns a made-up layer.
     sample: fn(Sample, Timestamp) -> Layer,
 }
 
-/// Where the codes come from that requests can select a resource by.
+/// The source of the codes that requests can select a resource by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Offer {
-    /// From the configuration.
+    /// The configuration.
     Configured,
-    /// From the configuration, and the cities of the loaded areas.
+    /// The configuration, and the cities of the loaded areas.
     AlsoCities,
-    /// From the loaded areas, of which a selection has at least one; from the configuration while there are none.
+    /// The loaded areas, so that no selection is empty; the configuration while no areas are loaded.
     Loaded,
 }
 
@@ -66,7 +62,7 @@ pub enum Offer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Selectable {
-    /// The values of the parameter `city`. Empty: there is no such parameter.
+    /// The values of the parameter `city`; empty: no such parameter.
     pub city: Vec<String>,
     /// The values of the parameter `admin`.
     pub admin: Vec<String>,
@@ -86,7 +82,7 @@ macro_rules! described {
             pub struct $Kind;
         )+
 
-        /// Returns the description of the resource whose layers are of a kind.
+        /// Returns the description of the resource of a kind.
         #[must_use]
         pub fn describe(kind: LayerKind) -> &'static Description {
             match kind {
@@ -97,18 +93,15 @@ macro_rules! described {
 }
 for_each_map_resource!(described);
 
-/// Returns a made-up layer of a kind.
 pub(crate) fn sample(kind: LayerKind, sample: Sample, now: Timestamp) -> Layer {
     (describe(kind).sample)(sample, now)
 }
 
-/// Returns a reference to the schema of the properties of features, by which other schemas name it.
 #[must_use]
 pub(crate) fn properties(kind: LayerKind) -> Value {
     schema::reference(&schema_name(kind))
 }
 
-/// Returns the schemas of the properties of all resources, by name.
 pub(crate) fn schemas(hazards: &Hazards) -> Map<String, Value> {
     LayerKind::ALL.into_iter().map(|kind| (schema_name(kind), (describe(kind).properties)(hazards))).collect()
 }

@@ -1,5 +1,3 @@
-//! `/reports`, `/stats` and the paths below them: reports.
-
 use std::sync::Arc;
 
 use serde_json::value::RawValue;

@@ -2,21 +2,17 @@ use geo::{Coord, LineString, MultiPolygon, Polygon};
 
 use crate::model::{Position, Tags};
 
-/// The purpose of a made-up layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sample {
-    /// To show what a format writes: one ordinary feature.
     Plain,
-    /// To test a format with all cases: features with and without a state, with holes and in pieces, hostile texts and
-    /// null values.
+    /// For tests of formats: features with and without a state, holes, several polygons, special characters, null values.
     Hostile,
 }
 
-/// A text with the special characters of XML, JSON and CSV, and of XML comments.
+/// Special characters of XML, JSON and CSV, and of XML comments.
 const HOSTILE: &str = "=RW \"01\" & <Söhne>, it's ]]> -- \u{1}\n{{ 1 }}";
 
 impl Sample {
-    /// Returns a text: `plain`, or a hostile one.
     pub(super) fn text(self, plain: &'static str) -> &'static str {
         self.hostile_text().unwrap_or(plain)
     }
@@ -25,7 +21,6 @@ impl Sample {
         (self == Self::Hostile).then_some(HOSTILE)
     }
 
-    /// Returns all items for a hostile sample, or only the first.
     pub(super) fn some<T>(self, all: impl IntoIterator<Item = T>) -> Vec<T> {
         all.into_iter().take(if self == Self::Plain { 1 } else { usize::MAX }).collect()
     }
@@ -43,7 +38,6 @@ impl Sample {
         }
     }
 
-    /// Returns a square; a hostile one has a hole, and perhaps another square beside it.
     pub(super) fn outline(self, in_pieces: bool) -> MultiPolygon<f64> {
         let square = |x: f64, side: f64| {
             let corners = [(0.0, 0.0), (side, 0.0), (side, side), (0.0, side), (0.0, 0.0)];
