@@ -204,8 +204,8 @@ impl<'a> MonthFiles<'a> {
     }
 }
 
-fn column((name, kind, says): (&'static str, Kind, &'static str)) -> Column {
-    Column { name: name.into(), kind, says: says.into() }
+fn column((name, kind, description): (&'static str, Kind, &'static str)) -> Column {
+    Column { name: name.into(), kind, description: description.into() }
 }
 
 fn place_columns() -> [Column; 2] {

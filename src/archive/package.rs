@@ -116,7 +116,7 @@ pub(super) fn describe_file(
     Ok(resource)
 }
 
-fn field(Column { name, kind, says }: &Column) -> Value {
+fn field(Column { name, kind, description }: &Column) -> Value {
     let (kind, format) = match kind {
         Kind::Integer => ("integer", "default"),
         Kind::Number => ("number", "default"),
@@ -124,5 +124,5 @@ fn field(Column { name, kind, says }: &Column) -> Value {
         Kind::Moment => ("datetime", "any"),
         Kind::Truth => ("boolean", "default"),
     };
-    json!({ "name": name, "type": kind, "format": format, "description": says })
+    json!({ "name": name, "type": kind, "format": format, "description": description })
 }

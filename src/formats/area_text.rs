@@ -41,13 +41,13 @@ pub(super) fn append_identity(area: &Area, out: &mut Vec<u8>) -> serde_json::Res
 #[derive(Debug)]
 pub(super) struct AreaText {
     text: Vec<u8>,
-    marks: Vec<Marks>,
+    offsets: Vec<Offsets>,
     /// The last properties of an area that was never flooded, the same for each feature.
     dry: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Marks {
+struct Offsets {
     start: usize,
     /// The end of its properties, without the last ones.
     identity: usize,
@@ -57,7 +57,7 @@ impl AreaText {
     pub(super) fn new() -> serde_json::Result<Self> {
         let mut dry = Vec::new();
         ConditionText::state(FloodStatus::NEVER_FLOODED).append(&mut dry)?;
-        Ok(Self { text: Vec::new(), marks: Vec::new(), dry })
+        Ok(Self { text: Vec::new(), offsets: Vec::new(), dry })
     }
 
     pub(super) fn push(
@@ -73,14 +73,14 @@ impl AreaText {
         let start = text.len();
         before(text);
         append_identity(area, text)?;
-        self.marks.push(Marks { start, identity: text.len() });
+        self.offsets.push(Offsets { start, identity: text.len() });
         text.extend_from_slice(&self.dry);
         after(text);
         Ok(())
     }
 
     pub(super) fn len(&self) -> usize {
-        self.marks.len()
+        self.offsets.len()
     }
 
     pub(super) fn size(&self) -> usize {
@@ -94,11 +94,11 @@ impl AreaText {
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         let mut done = 0;
-        for (marks, last) in self.marks.iter().zip(all) {
+        for (offsets, last) in self.offsets.iter().zip(all) {
             if !matches!(last, ConditionText::State(FloodCondition(FloodStatus::NEVER_FLOODED))) {
-                out.extend_from_slice(&self.text[done..marks.identity]);
+                out.extend_from_slice(&self.text[done..offsets.identity]);
                 last.append(out)?;
-                done = marks.identity + self.dry.len();
+                done = offsets.identity + self.dry.len();
             }
         }
         out.extend_from_slice(&self.text[done..]);
@@ -111,11 +111,11 @@ impl AreaText {
         last: ConditionText,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        let Marks { start, identity } = self.marks[index];
+        let Offsets { start, identity } = self.offsets[index];
         out.extend_from_slice(&self.text[start..identity]);
         match last {
             ConditionText::State(FloodCondition(FloodStatus::NEVER_FLOODED)) => {
-                out.extend_from_slice(&self.dry)
+                out.extend_from_slice(&self.dry);
             }
             last => last.append(out)?,
         }

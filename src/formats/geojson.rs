@@ -75,7 +75,7 @@ impl GeoJson {
             let text = if let Some(text) = texts[position].get() {
                 text
             } else {
-                let text = text_of(&set[position])?;
+                let text = build_text(&set[position])?;
                 texts[position].get_or_init(|| text)
             };
             out.extend_from_slice(text);
@@ -186,7 +186,7 @@ impl Format for Bare {
     }
 }
 
-fn text_of(area: &Area) -> serde_json::Result<Box<[u8]>> {
+fn build_text(area: &Area) -> serde_json::Result<Box<[u8]>> {
     let mut text = Vec::new();
     before_properties(Some(FeatureId::Number(area.id.number())), area.geometry(), &mut text)?;
     append_identity(area, &mut text)?;

@@ -19,30 +19,30 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T> Memo<T> {
-    /// Returns the value for the set, which `make` builds on first use and which must not own the set. Concurrent callers wait.
-    /// Errors of `make` are returned and not cached.
+    /// Returns the value for the set, which `build` builds on first use and which must not own the set. Concurrent callers wait.
+    /// Errors of `build` are returned and not cached.
     pub(super) fn get_or_build<E>(
         &self,
         set: &Arc<AreaSet>,
-        make: impl FnOnce() -> Result<T, E>,
+        build: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
-        self.kept(set).get(make)
+        self.entry(set).get(build)
     }
 
     /// Returns the entry of a set. Building its value does not block callers with other sets.
-    fn kept(&self, set: &Arc<AreaSet>) -> Arc<LazyValue<T>> {
+    fn entry(&self, set: &Arc<AreaSet>) -> Arc<LazyValue<T>> {
         let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sets.retain(|(known, _)| known.strong_count() > 0);
         // An address is not reused while a weak pointer to it exists.
-        if let Some((_, kept)) = sets.iter().find(|(known, _)| known.as_ptr() == Arc::as_ptr(set)) {
-            return Arc::clone(kept);
+        if let Some((_, entry)) = sets.iter().find(|(known, _)| known.as_ptr() == Arc::as_ptr(set)) {
+            return Arc::clone(entry);
         }
         if sets.len() == SETS {
             sets.remove(0);
         }
-        let kept = Arc::new(LazyValue::default());
-        sets.push((Arc::downgrade(set), Arc::clone(&kept)));
-        kept
+        let entry = Arc::new(LazyValue::default());
+        sets.push((Arc::downgrade(set), Arc::clone(&entry)));
+        entry
     }
 }
 
@@ -61,17 +61,17 @@ impl<T> LazyValue<T> {
         self.0.try_lock().ok()?.clone()
     }
 
-    /// Returns the value, which `make` builds on first use. Concurrent callers wait. Errors of `make` are returned and not
+    /// Returns the value, which `build` builds on first use. Concurrent callers wait. Errors of `build` are returned and not
     /// cached.
-    pub(super) fn get<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
-        // After a panic in `make`, the value is absent, not broken.
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = &*kept {
-            return Ok(Arc::clone(made));
+    pub(super) fn get<E>(&self, build: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
+        // After a panic in `build`, the value is absent, not broken.
+        let mut entry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = &*entry {
+            return Ok(Arc::clone(value));
         }
-        let made = Arc::new(make()?);
-        *kept = Some(Arc::clone(&made));
-        Ok(made)
+        let value = Arc::new(build()?);
+        *entry = Some(Arc::clone(&value));
+        Ok(value)
     }
 }
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn each_set_has_its_own_made_once() {
+    fn each_set_has_its_own_value_built_once() {
         let memo = Memo::default();
         let [one, other] = [Arc::default(), Arc::default()];
         assert_eq!((get(&memo, &one, 1), get(&memo, &other, 2)), (1, 2));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_while_it_is_made_waits_for_it() {
+    fn concurrent_callers_wait_for_the_value() {
         let (memo, set, begun) = (&Memo::default(), &Arc::default(), &Barrier::new(4));
         let answers = thread::scope(|scope| {
             let slowly = || {
@@ -117,25 +117,25 @@ mod tests {
     }
 
     #[test]
-    fn sets_that_are_gone_are_dropped_and_no_more_than_a_few_are_kept() {
+    fn dropped_sets_are_evicted_and_the_cache_is_bounded() {
         let memo = Memo::default();
-        let kept = |memo: &Memo<u32>| memo.0.lock().unwrap().len();
+        let entry = |memo: &Memo<u32>| memo.0.lock().unwrap().len();
         let gone: Arc<AreaSet> = Arc::default();
         get(&memo, &gone, 1);
         drop(gone);
         let sets: Vec<Arc<AreaSet>> = (0..SETS + 2).map(|_| Arc::default()).collect();
         get(&memo, &sets[0], 2);
-        assert_eq!(kept(&memo), 1);
+        assert_eq!(entry(&memo), 1);
         for set in &sets {
             get(&memo, set, 3);
         }
-        assert_eq!(kept(&memo), SETS);
+        assert_eq!(entry(&memo), SETS);
         assert_eq!(get(&memo, &sets[SETS + 1], 4), 3);
         assert_eq!(get(&memo, &sets[0], 5), 5, "was given up for later ones");
     }
 
     #[test]
-    fn what_could_not_be_made_is_tried_again() {
+    fn an_error_is_not_cached() {
         let (memo, set) = (Memo::default(), Arc::default());
         assert_eq!(memo.get_or_build(&set, || Err("no")), Err("no"));
         assert_eq!(get(&memo, &set, 7), 7);

@@ -93,21 +93,21 @@ impl FormatRegistry {
             InvalidFormats::DefaultNotEnabled { name: default.to_owned(), enabled: enabled.to_vec() }
         })?;
         let registry = Self { formats, offers: HashMap::new(), default };
-        match LayerKind::ALL.into_iter().find(|&kind| registry.supporting(kind).next().is_none()) {
+        match LayerKind::ALL.into_iter().find(|&kind| registry.for_kind(kind).next().is_none()) {
             Some(kind) => Err(InvalidFormats::NotCarried { kind, enabled: enabled.to_vec() }),
             None => Ok(registry),
         }
     }
 
-    pub(crate) fn offering(mut self, kind: LayerKind, names: &[String]) -> Result<Self, InvalidFormats> {
-        let allowed: Vec<_> = self.supporting(kind).cloned().collect();
-        let named = |allowed: &[Arc<dyn Format>]| allowed.iter().map(|of| of.name().to_owned()).collect();
+    pub(crate) fn restrict(mut self, kind: LayerKind, names: &[String]) -> Result<Self, InvalidFormats> {
+        let allowed: Vec<_> = self.for_kind(kind).cloned().collect();
+        let list = |all: &[Arc<dyn Format>]| all.iter().map(|format| format.name().to_owned()).collect();
         if names.is_empty() {
-            return Err(InvalidFormats::NoneOffered { kind, allowed: named(&allowed) });
+            return Err(InvalidFormats::NoneOffered { kind, allowed: list(&allowed) });
         }
         let find = |name: &String| {
             let found = allowed.iter().find(|format| format.name() == name).cloned();
-            let wrong = || InvalidFormats::NotOffered { kind, name: name.clone(), allowed: named(&allowed) };
+            let wrong = || InvalidFormats::NotOffered { kind, name: name.clone(), allowed: list(&allowed) };
             found.ok_or_else(wrong)
         };
         let offered = names.iter().map(find).collect::<Result<_, _>>()?;
@@ -117,7 +117,7 @@ impl FormatRegistry {
 
     /// Returns the formats that can write layers of a kind: first the preferred one of the resource, or the default, then the
     /// others in the order of the configuration.
-    pub(crate) fn supporting(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
+    pub(crate) fn for_kind(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
         let offered = self.offers.get(&kind).unwrap_or(&self.formats);
         let preferred = describe(kind).preferred_format;
         let preferred = preferred.filter(|name| offered.iter().any(|format| format.name() == *name));

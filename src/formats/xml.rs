@@ -5,13 +5,13 @@ use chrono_tz::Tz;
 use quick_xml::Writer;
 use quick_xml::events::{BytesText, Event};
 
-use crate::formats::xml_text::allowed;
+use crate::formats::xml_text::sanitize;
 use crate::model::Timestamp;
 
 pub(super) type Xml<'a> = Writer<&'a mut Vec<u8>>;
 
 pub(super) fn text(xml: &mut Xml<'_>, name: &str, text: &str) -> io::Result<()> {
-    xml.create_element(name).write_text_content(BytesText::new(&allowed(text)))?;
+    xml.create_element(name).write_text_content(BytesText::new(&sanitize(text)))?;
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 /// Replaces the characters that XML 1.0 documents cannot contain (§2.2, `Char`).
-pub(super) fn allowed(text: &str) -> Cow<'_, str> {
+pub(super) fn sanitize(text: &str) -> Cow<'_, str> {
     let forbidden = |c: char| match c {
         '\t' | '\n' | '\r' => false,
         '\u{fffe}' | '\u{ffff}' => true,

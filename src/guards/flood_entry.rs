@@ -55,7 +55,7 @@ impl Part for FloodEntry {
 }
 
 fn entry_format(formats: &FormatRegistry) -> Option<Arc<dyn Format>> {
-    formats.supporting(LayerKind::Floods).find_map(|format| format.entry_format())
+    formats.for_kind(LayerKind::Floods).find_map(|format| format.entry_format())
 }
 
 fn requested_entry(query: Query<'_>, formats: &FormatRegistry) -> Result<Option<FeedEntry>, Problem> {

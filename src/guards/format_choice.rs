@@ -42,7 +42,7 @@ impl<'r, R: MapResource> FromRequest<'r> for FormatChoice<R> {
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let format = managed::<FormatRegistry>(request).and_then(|registry| {
             let accept = || Accept::new(request.headers().get("Accept"));
-            let formats: Vec<_> = registry.supporting(R::DESCRIPTION.kind).collect();
+            let formats: Vec<_> = registry.for_kind(R::DESCRIPTION.kind).collect();
             if let Some(name) = BareAddresses::format(request) {
                 return format_in_path(Query::for_request(request), name, &formats);
             }
@@ -56,7 +56,7 @@ impl<'r, R: MapResource> FromRequest<'r> for FormatChoice<R> {
 impl<R: MapResource> Part for FormatChoice<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let kind = R::DESCRIPTION.kind;
-        let formats: Vec<_> = interface.formats.supporting(kind).collect();
+        let formats: Vec<_> = interface.formats.for_kind(kind).collect();
         let description = format!(
             "{GEOFORMAT_DESCRIPTION} The name of a format after the path (`/floods.geojson`) chooses it too, without the envelope."
         );
@@ -100,7 +100,7 @@ impl Part for AlertFormat {
         operation.formats = document(interface.formats).map(|_| DOCUMENT.to_owned()).into_iter().collect();
         let kind = LayerKind::Alerts;
         let registered =
-            |format: &dyn Format| interface.formats.supporting(kind).any(|other| **other == *format);
+            |format: &dyn Format| interface.formats.for_kind(kind).any(|other| **other == *format);
         let schema = |format: &dyn Format| {
             if registered(format) {
                 schema::reference(&layer_schema(kind, format))
@@ -156,13 +156,13 @@ fn alternatives(formats: Vec<(&dyn Format, Value)>, kind: LayerKind) -> Value {
 const DOCUMENT: &str = Container::XML.0;
 
 fn alert_formats(registry: &FormatRegistry) -> Vec<Arc<dyn Format>> {
-    let others = registry.supporting(LayerKind::Alerts).filter(|format| format.entry_format().is_none());
+    let others = registry.for_kind(LayerKind::Alerts).filter(|format| format.entry_format().is_none());
     document(registry).into_iter().chain(others.cloned()).collect()
 }
 
 /// Returns the format of the documents that the feeds link to; `None` if no feed is enabled.
 fn document(registry: &FormatRegistry) -> Option<Arc<dyn Format>> {
-    registry.supporting(LayerKind::Alerts).find_map(|format| format.entry_format())
+    registry.for_kind(LayerKind::Alerts).find_map(|format| format.entry_format())
 }
 
 /// Returns the format for a path that ends in [`DOCUMENT`]. Parameters may only repeat that choice.
@@ -263,7 +263,7 @@ mod tests {
             ("format=xml&geoformat=geojson", "topojson", None),
         ] {
             let registry = FormatRegistry::new(&known, &enabled, default).unwrap();
-            let formats: Vec<_> = registry.supporting(LayerKind::Floods).collect();
+            let formats: Vec<_> = registry.for_kind(LayerKind::Floods).collect();
             let found = choose(Query::new(query), || Accept::new([]), &formats).ok();
             assert_eq!(found.as_ref().map(|format| format.name()), expected, "{query} {default}");
         }

@@ -24,7 +24,7 @@ impl QueryParameter for LogSince {
     const DESCRIPTION: &'static str = "A time: only changes at it or later are listed.";
 
     fn schema(_: &Config) -> Value {
-        schema::moment(Self::DESCRIPTION)
+        schema::date_time(Self::DESCRIPTION)
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
@@ -37,7 +37,7 @@ impl QueryParameter for LogUntil {
     const DESCRIPTION: &'static str = "A time: only changes at it or earlier are listed.";
 
     fn schema(_: &Config) -> Value {
-        schema::moment(Self::DESCRIPTION)
+        schema::date_time(Self::DESCRIPTION)
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {

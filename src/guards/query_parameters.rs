@@ -21,7 +21,7 @@ impl QueryParameter for BeforeTime {
         "A time: only earlier changes are listed; a plus sign is encoded as %2B.";
 
     fn schema(_: &Config) -> Value {
-        schema::moment(Self::DESCRIPTION)
+        schema::date_time(Self::DESCRIPTION)
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {

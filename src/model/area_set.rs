@@ -36,11 +36,11 @@ impl AreaSet {
         areas.sort_by_key(|area| area.id);
         match areas.windows(2).find(|pair| pair[0].id == pair[1].id) {
             Some(pair) => Err(DuplicateArea(pair[0].id)),
-            None => Ok(Self::sorted(areas)),
+            None => Ok(Self::from_sorted(areas)),
         }
     }
 
-    fn sorted(areas: Vec<Area>) -> Self {
+    fn from_sorted(areas: Vec<Area>) -> Self {
         let bounds: Vec<_> = areas.iter().map(|area| area.geometry().bounds()).collect();
         let labels = areas.iter().map(|_| OnceLock::new()).collect();
         let around = bounds.iter().copied().flatten().reduce(around_both);
@@ -112,7 +112,7 @@ impl AreaSet {
         })
     }
 
-    fn each_selected(&self, selector: &AreaSelector) -> impl Iterator<Item = &[usize]> {
+    fn selected_positions(&self, selector: &AreaSelector) -> impl Iterator<Item = &[usize]> {
         let all = self.by_codes().iter();
         all.filter(|((city, region), _)| selector.matches_codes(Some(city), Some(region)))
             .map(|(_, positions)| positions.as_slice())
@@ -126,7 +126,7 @@ impl AreaSet {
     /// Costs O(cities), and O(n log n) on first use.
     #[must_use]
     pub(crate) fn count(&self, selector: &AreaSelector) -> usize {
-        self.each_selected(selector).map(<[_]>::len).sum()
+        self.selected_positions(selector).map(<[_]>::len).sum()
     }
 
     /// Returns the ascending positions of the selected areas; `None`: all areas. Costs O(cities + selected areas), and O(n log n)
@@ -136,7 +136,7 @@ impl AreaSet {
         if selector.is_everything() {
             return None;
         }
-        let mut positions = self.each_selected(selector).collect::<Vec<_>>().concat();
+        let mut positions = self.selected_positions(selector).collect::<Vec<_>>().concat();
         positions.sort_unstable();
         Some(positions)
     }
@@ -183,7 +183,7 @@ impl AreaSet {
 
 impl From<Area> for AreaSet {
     fn from(area: Area) -> Self {
-        Self::sorted(vec![area])
+        Self::from_sorted(vec![area])
     }
 }
 

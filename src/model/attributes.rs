@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whitespace_between_its_parts_is_dropped_and_nothing_else() {
+    fn only_whitespace_between_tokens_is_dropped() {
         for (given, kept) in [
             ("{ \"a b\" :\n 1.50 }", Some(r#"{"a b":1.50}"#)),
             (r#"{"a": "x \" y \\", "b": [ 1, {} ]}"#, Some(r#"{"a":"x \" y \\","b":[1,{}]}"#)),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn members_stand_in_their_order_with_names_as_json_has_them() {
+    fn members_keep_their_order_and_names_are_json_strings() {
         let members = [("b\"", "1"), ("a", "[2]")];
         let attributes = Attributes::from_members(members.into_iter()).unwrap();
         assert_eq!(attributes.as_json(), r#"{"b\"":1,"a":[2]}"#);

@@ -65,11 +65,11 @@ impl BoundingBox {
     }
 
     pub(super) fn touches_inside(&self, geometry: Geometry<'_>, bounds: Option<Rect<f64>>) -> bool {
-        self.halves().any(|half| half.touches_plainly(geometry, bounds))
+        self.halves().any(|half| half.touches_half(geometry, bounds))
     }
 
     /// The box must not cross the 180th meridian.
-    fn touches_plainly(&self, geometry: Geometry<'_>, bounds: Option<Rect<f64>>) -> bool {
+    fn touches_half(&self, geometry: Geometry<'_>, bounds: Option<Rect<f64>>) -> bool {
         let own = self.rect();
         let Some(around) = bounds.filter(|around| own.intersects(around)) else { return false };
         let is_inside = |at: Coord<f64>| own.intersects(&at);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_is_narrowed_to_where_something_is() {
+    fn a_box_is_narrowed_to_the_bounds_of_the_data() {
         let bounds = Rect::new(coord! { x: 106.801, y: -6.201 }, coord! { x: 106.859, y: -6.161 });
         let narrowed = |part: Option<BoundingBox>| part.unwrap().narrowed(bounds);
         assert_eq!(narrowed(around(106.80, -6.21, 106.86, -6.16)), None, "it contains everything");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_across_the_180th_meridian_is_narrowed_to_where_something_is() {
+    fn a_box_across_the_180th_meridian_is_narrowed_to_the_bounds_of_the_data() {
         let part = around(170.0, -20.0, -170.0, -10.0).unwrap();
         assert_eq!(part.to_string(), "170,-20,-170,-10");
         let whole = around(-180.0, -20.0, 180.0, -10.0);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_of_a_coordinate_contains_it_however_that_is_rounded() {
+    fn a_box_at_a_coordinate_contains_it_despite_rounding() {
         for number in 0..10_000_u32 {
             let at = coord! { x: 106.8 + f64::from(number) * 1.234_567_890_12e-5, y: -6.2 + f64::from(number) / 3e5 };
             let own = BoundingBox::exact([at.x, at.y, at.x, at.y]).unwrap();

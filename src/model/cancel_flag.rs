@@ -11,7 +11,7 @@ pub(crate) struct CancelFlag(Arc<AtomicBool>);
 pub struct Cancelled;
 
 impl CancelFlag {
-    pub(crate) fn give(&self) {
+    pub(crate) fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_is_one_of_the_services_own_or_a_short_name() {
+    fn a_type_is_a_built_in_one_or_a_short_name() {
         for own in DisasterType::OWN {
             assert_eq!(own.name().parse(), Ok(own));
         }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configured_type_that_is_the_services_own_is_listed_once() {
+    fn a_configured_type_that_is_built_in_is_listed_once() {
         let also = ["typhoon", "flood"].map(|name| name.parse().unwrap()).to_vec();
         let names: Vec<_> =
             Disasters { also }.all(&Hazards::default()).iter().map(ToString::to_string).collect();

@@ -210,35 +210,35 @@ pub const REPEATABLE: Duration = Duration::from_hours(24);
 pub const UNDOABLE: Duration = Duration::from_hours(24);
 
 impl BatchRequest {
-    pub(crate) fn decide(&self, known: &BatchContext, now: Timestamp) -> BatchDecision {
-        if let (Some(first), Some(request)) = (&known.repeated, self.request) {
+    pub(crate) fn decide(&self, context: &BatchContext, now: Timestamp) -> BatchDecision {
+        if let (Some(first), Some(request)) = (&context.repeated, self.request) {
             let is_same = first.request == Some(request);
             return BatchDecision::Return(if is_same {
-                known.done(first)
+                context.done(first)
             } else {
                 BatchOutcome::OtherRequest
             });
         }
         let (changes, left) = match &self.changes {
-            BatchOperation::Set(orders) => match known.settable(orders) {
+            BatchOperation::Set(items) => match context.resolve(items) {
                 Ok(changes) => (changes, Vec::new()),
                 Err(outcome) => return BatchDecision::Return(outcome),
             },
-            BatchOperation::Undo(_) => match (&known.undone, &known.undo) {
+            BatchOperation::Undo(_) => match (&context.undone, &context.undo) {
                 (None, _) => return BatchDecision::Return(BatchOutcome::NoSuchBatch),
-                (Some(_), Some(undo)) => return BatchDecision::Return(known.done(undo)),
+                (Some(_), Some(undo)) => return BatchDecision::Return(context.done(undo)),
                 (Some(batch), None) if now.since(batch.at) > UNDOABLE => {
                     return BatchDecision::Return(BatchOutcome::TooOld);
                 }
-                (Some(batch), None) => known.before(batch),
+                (Some(batch), None) => context.before_batch(batch),
             },
         };
         let batch = FloodBatch {
-            number: BatchNumber::after(known.newest_batch),
-            at: known.moment(&changes, now),
+            number: BatchNumber::after(context.newest_batch),
+            at: context.effective_time(&changes, now),
             by: self.by.clone(),
             note: self.note.clone(),
-            undoes: known.undone.as_ref().map(|batch| batch.number),
+            undoes: context.undone.as_ref().map(|batch| batch.number),
             request: self.request,
             changes,
         };
@@ -252,7 +252,7 @@ impl BatchRequest {
 
 impl BatchContext {
     /// Changes take effect at least 1 ms after the previous change of each of their areas.
-    fn moment(&self, changes: &[(AreaId, Option<FloodState>)], now: Timestamp) -> Timestamp {
+    fn effective_time(&self, changes: &[(AreaId, Option<FloodState>)], now: Timestamp) -> Timestamp {
         let newest = changes.iter().filter_map(|(area, _)| self.areas.get(area)?[0].as_ref());
         newest.map(|newest| newest.at.after(Duration::from_millis(1))).fold(now, Timestamp::max)
     }
@@ -263,36 +263,36 @@ impl BatchContext {
         BatchOutcome::Done { batch: Arc::clone(batch), left: left.collect() }
     }
 
-    fn settable(&self, orders: &[BatchItem]) -> Result<Vec<(AreaId, Option<FloodState>)>, BatchOutcome> {
-        let mut orders = orders.to_vec();
-        orders.sort_unstable_by_key(|order| order.area);
-        let unknown = orders.iter().map(|order| order.area).filter(|area| !self.areas.contains_key(area));
+    fn resolve(&self, items: &[BatchItem]) -> Result<Vec<(AreaId, Option<FloodState>)>, BatchOutcome> {
+        let mut items = items.to_vec();
+        items.sort_unstable_by_key(|item| item.area);
+        let unknown = items.iter().map(|item| item.area).filter(|area| !self.areas.contains_key(area));
         let unknown: Vec<_> = unknown.collect();
         if !unknown.is_empty() {
             return Err(BatchOutcome::NoSuchAreas(unknown));
         }
         let newest = |area| self.areas.get(&area).and_then(|[newest, _]| newest.as_ref());
-        let conflicts = orders.iter().filter(|order| {
-            let flooded = newest(order.area).filter(|newest| newest.state.is_some());
-            match order.after {
+        let conflicts = items.iter().filter(|item| {
+            let flooded = newest(item.area).filter(|newest| newest.state.is_some());
+            match item.after {
                 Condition::Any => false,
                 Condition::Dry => flooded.is_some(),
                 Condition::SetAt(at) => flooded.is_none_or(|newest| newest.at != at),
             }
         });
-        let conflicts: Vec<_> = conflicts.map(|order| (order.area, newest(order.area).cloned())).collect();
+        let conflicts: Vec<_> = conflicts.map(|item| (item.area, newest(item.area).cloned())).collect();
         if !conflicts.is_empty() {
             return Err(BatchOutcome::Conflicts(conflicts));
         }
-        Ok(orders.into_iter().map(|order| (order.area, order.state)).collect())
+        Ok(items.into_iter().map(|item| (item.area, item.state)).collect())
     }
 
-    fn before(&self, batch: &FloodBatch) -> (Vec<(AreaId, Option<FloodState>)>, Vec<AreaId>) {
+    fn before_batch(&self, batch: &FloodBatch) -> (Vec<(AreaId, Option<FloodState>)>, Vec<AreaId>) {
         let (mut changes, mut left) = (Vec::new(), Vec::new());
         for (area, _) in &batch.changes {
             match self.areas.get(area) {
-                Some([Some(newest), before]) if newest.at == batch.at => {
-                    changes.push((*area, before.as_ref().and_then(|before| before.state)));
+                Some([Some(newest), previous]) if newest.at == batch.at => {
+                    changes.push((*area, previous.as_ref().and_then(|previous| previous.state)));
                 }
                 _ => left.push(*area),
             }

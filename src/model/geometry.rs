@@ -40,15 +40,15 @@ impl<'a> Geometry<'a> {
     /// Returns the number of positions in lines and rings. Costs O(rings).
     #[must_use]
     pub fn positions(&self) -> usize {
-        let of = |polygon: &Polygon<f64>| {
+        let count = |polygon: &Polygon<f64>| {
             let holes = polygon.interiors().iter().map(|hole| hole.0.len());
             polygon.exterior().0.len() + holes.sum::<usize>()
         };
         match self {
             Self::Point(_) => 0,
             Self::LineString(line) => line.0.len(),
-            Self::Polygon(polygon) => of(polygon),
-            Self::MultiPolygon(polygons) => polygons.iter().map(of).sum(),
+            Self::Polygon(polygon) => count(polygon),
+            Self::MultiPolygon(polygons) => polygons.iter().map(count).sum(),
         }
     }
 

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_http_and_https_of_a_bounded_length_are_addresses_on_the_web() {
+    fn web_addresses_have_http_or_https_and_a_bounded_length() {
         let longest = format!("http://a/{}", "☔".repeat(LONGEST_WEB_ADDRESS - 9));
         for (text, expected) in [
             ("http://myimg", true),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_photos_get_an_address_and_everything_else_stays_as_it_is() {
+    fn names_of_photos_get_an_address_and_other_urls_stay_unchanged() {
         for (stored, shown) in [
             ("a-b_C=2E.jpg", "https://a/b/a-b_C=2E.jpg"),
             ("http://myimg", "http://myimg"),

@@ -29,9 +29,9 @@ impl Locator {
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, regions: Vec<Arc<Region>>, cities: Vec<Arc<Region>>) -> Self {
         let area_boxes = boxes(areas.iter().map(|area| area.outline.0.as_slice()));
-        let of_regions =
+        let region_boxes_of =
             |regions: &[Arc<Region>]| boxes(regions.iter().map(|region| region.outline.0.as_slice()));
-        let (region_boxes, city_boxes) = (of_regions(&regions), of_regions(&cities));
+        let (region_boxes, city_boxes) = (region_boxes_of(&regions), region_boxes_of(&cities));
         Self { areas, regions, cities, area_boxes, region_boxes, city_boxes }
     }
 
@@ -40,7 +40,7 @@ impl Locator {
     pub fn locate(&self, place: Position) -> Tags {
         let city = self.city_at(place).map(Box::from);
         let place = place.coord();
-        let area = lowest(&self.area_boxes, place, |area| &self.areas[area].outline.0)
+        let area = first_containing(&self.area_boxes, place, |area| &self.areas[area].outline.0)
             .map(|position| &self.areas[position]);
         let of_area = area.map(|area| area.region_code.as_str()).filter(|code| !code.is_empty());
         let region = of_area.or_else(|| code_of_first(&self.region_boxes, &self.regions, place));
@@ -79,7 +79,7 @@ fn code_of_first<'r>(
     regions: &'r [Arc<Region>],
     place: Coord<f64>,
 ) -> Option<&'r str> {
-    let position = lowest(boxes, place, |region| &regions[region].outline.0)?;
+    let position = first_containing(boxes, place, |region| &regions[region].outline.0)?;
     Some(regions[position].code.as_str())
 }
 
@@ -95,17 +95,17 @@ fn boxes<'a>(outlines: impl Iterator<Item = &'a [Polygon<f64>]>) -> RTree<Bounds
     RTree::bulk_load(boxes.collect())
 }
 
-fn lowest<'a>(
+fn first_containing<'a>(
     boxes: &RTree<Bounds>,
     place: Coord<f64>,
     polygons: impl Fn(usize) -> &'a Vec<Polygon<f64>>,
 ) -> Option<usize> {
     boxes
         .locate_in_envelope_intersecting(&AABB::from_point([place.x, place.y]))
-        .filter(|of| {
-            let (outline, part) = of.data;
+        .filter(|bounds| {
+            let (outline, part) = bounds.data;
             polygons(outline)[part].intersects(&place)
         })
-        .map(|of| of.data.0)
+        .map(|bounds| bounds.data.0)
         .min()
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 #[derive(Default)]
 pub(crate) struct Members<'a> {
     pub(crate) list: Vec<(String, &'a RawValue)>,
-    pub(crate) twice: Vec<String>,
+    pub(crate) duplicates: Vec<String>,
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
@@ -27,7 +27,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
                 while let Some((name, value)) = map.next_entry::<String, _>()? {
                     if let Some(earlier) = members.list.iter().position(|(other, _)| *other == name) {
                         members.list.remove(earlier);
-                        members.twice.push(name.clone());
+                        members.duplicates.push(name.clone());
                     }
                     members.list.push((name, value));
                 }

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_at_the_edges_are_written_as_others_write_them() {
+    fn extreme_numbers_equal_the_output_of_serde_json_and_display() {
         for number in [0.0, -0.0, 1.0, 0.001, 0.000_999_9, 1e-7, 1e21, f64::MAX, f64::NAN] {
             assert_as_json(number);
             assert_eq!(text(|out| plain_float(number, out)), number.to_string());
@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_number_is_read_back_unchanged(number in any::<f64>()) {
+        fn any_number_round_trips(number in any::<f64>()) {
             assert_as_json(number);
             assert_plain(number);
             let position = text(|out| position(number, 106.8, out));
@@ -93,7 +93,7 @@ mod tests {
         }
 
         #[test]
-        fn coordinates_of_any_length_are_read_back_unchanged(
+        fn coordinates_of_any_length_round_trip(
             whole in -180i64..180, places in 0..1_000_000_000u32, digits in 0..10u32,
         ) {
             let number: f64 = format!("{whole}.{:01$}", places / 10u32.pow(9 - digits), digits as usize)

@@ -40,9 +40,9 @@ impl Places {
     #[must_use]
     pub fn with_infrastructure(self, mut infrastructure: Vec<Infrastructure>) -> Self {
         Infrastructure::identify(&mut infrastructure);
-        for of in &mut infrastructure {
-            of.tags.city = self.locator.city_at(of.shape.beginning()).map(Box::from);
-            of.tags.district_id = self.locator.district(of.tags.local_area_id);
+        for piece in &mut infrastructure {
+            piece.tags.city = self.locator.city_at(piece.shape.beginning()).map(Box::from);
+            piece.tags.district_id = self.locator.district(piece.tags.local_area_id);
         }
         Self { infrastructure: infrastructure.into_iter().map(Arc::new).collect(), ..self }
     }
@@ -106,10 +106,9 @@ impl Places {
         selector: &AreaSelector,
         kind: Option<InfrastructureKind>,
     ) -> InfrastructureLayer {
-        let selected = self
-            .infrastructure
-            .iter()
-            .filter(|of| kind.is_none_or(|kind| kind == of.kind) && self.selects(selector, &of.tags));
+        let selected = self.infrastructure.iter().filter(|piece| {
+            kind.is_none_or(|kind| kind == piece.kind) && self.selects(selector, &piece.tags)
+        });
         InfrastructureLayer(selected.cloned().collect())
     }
 
@@ -123,8 +122,9 @@ impl Places {
             positions.into_iter().map(AreaOutline::Area).collect()
         } else {
             let all = self.dissolved(level);
-            let is_selected =
-                |of: &&Arc<Outline>| selector.matches_codes(Some(&of.city_code), Some(&of.region_code));
+            let is_selected = |outline: &&Arc<Outline>| {
+                selector.matches_codes(Some(&outline.city_code), Some(&outline.region_code))
+            };
             all.iter().filter(is_selected).cloned().map(AreaOutline::Union).collect()
         };
         AreaLayer::new(Arc::clone(&self.areas), outlines)
@@ -146,7 +146,7 @@ impl Places {
                 is_named && self.cities.iter().all(|city| city.code != outline.city_code)
             };
             let others = self.dissolved(AreaLevel::City).iter().filter(is_other);
-            own.chain(others.map(|of| City::from_areas(of, &self.regions))).map(Arc::new).collect()
+            own.chain(others.map(|outline| City::from_areas(outline, &self.regions))).map(Arc::new).collect()
         })
     }
 

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_no_characters_that_control_how_it_is_shown() {
+    fn a_name_has_no_control_or_bidirectional_characters() {
         for name in ["Sri", "RW 09", "سري", "a\u{200E}b"] {
             assert!(is_name(name), "{name:?}");
         }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_number_is_its_digits_however_json_writes_it() {
+    fn a_whole_number_has_the_same_digits_in_every_json_notation() {
         for (json, expected) in [
             ("5.0", Some("5")),
             ("1e0", Some("1")),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_loses_a_fraction_of_zeros_and_nothing_else() {
+    fn a_text_only_loses_a_zero_fraction() {
         for (text, expected) in [
             ("5.0", "5"),
             ("9007199254740991.0", "9007199254740991"),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_capitals_are_readable_and_abbreviations_stay() {
+    fn names_in_capitals_become_title_case_and_abbreviations_stay() {
         for (name, expected) in [
             ("KAMPUNG MELAYU", "Kampung Melayu"),
             ("PULAU PRAMUKA (UTARA)", "Pulau Pramuka (Utara)"),

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_two_things_lasts_while_both_do() {
+    fn the_intersection_is_valid_while_both_are() {
         assert_eq!(between(1, 5).and(between(3, 9)), between(3, 5));
         assert_eq!(between(1, 5).and(Validity::Always), between(1, 5));
         assert_eq!(Validity::Always.and(between(1, 5)), between(1, 5));

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_read_as_it_is_written_and_nothing_else_is() {
+    fn a_hash_round_trips_and_other_texts_are_rejected() {
         let hash = SenderHash::new([0, 1, 2, 3, 4, 5, 6, 255]);
         assert_eq!(hash.to_string(), "00010203040506ff");
         assert_eq!("00010203040506ff".parse(), Ok(hash));

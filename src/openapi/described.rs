@@ -36,7 +36,7 @@ pub struct Described {
     /// The route.
     pub route: Route,
     summary: &'static str,
-    said: Vec<Describe>,
+    describers: Vec<Describe>,
     is_strict: bool,
 }
 
@@ -51,7 +51,7 @@ impl Described {
     /// Returns the same handler at another method and path, with its own operation name.
     #[must_use]
     pub fn at(&self, method: Method, path: &'static str, name: &'static str) -> Self {
-        let mut route = Route::new(method, path, SameHandler(self.route.handler.clone()));
+        let mut route = Route::new(method, path, BoxedHandler(self.route.handler.clone()));
         route.name = Some(name.into());
         Self { route, ..self.clone() }
     }
@@ -88,18 +88,18 @@ impl Described {
 
     /// Adds an error response.
     #[must_use]
-    pub fn error(self, status: u16, says: &'static str) -> Self {
-        self.with(move |operation, _| operation.error(status, says))
+    pub fn error(self, status: u16, description: &'static str) -> Self {
+        self.with(move |operation, _| operation.error(status, description))
     }
 
     /// Adds the error response for lists that exceed the configured number of features.
     #[must_use]
-    pub(crate) fn list_limit_error(self, what: &'static str) -> Self {
+    pub(crate) fn list_limit_error(self, noun: &'static str) -> Self {
         self.with(move |operation, interface| {
             let features = interface.config.limits.features.get();
             operation.error(
                 400,
-                format!("There are more than {features} {what}; the message says what narrows the list."),
+                format!("There are more than {features} {noun}; the message says what narrows the list."),
             );
         })
     }
@@ -116,8 +116,8 @@ impl Described {
 
     /// Adds anything else to the description.
     #[must_use]
-    pub fn with(mut self, say: impl Fn(&mut Operation, &Interface<'_>) + Send + Sync + 'static) -> Self {
-        self.said.push(Arc::new(say));
+    pub fn with(mut self, describe: impl Fn(&mut Operation, &Interface<'_>) + Send + Sync + 'static) -> Self {
+        self.describers.push(Arc::new(describe));
         self
     }
 
@@ -137,8 +137,8 @@ impl Described {
 
     pub(super) fn operation(&self, interface: &Interface<'_>) -> Operation {
         let mut operation = Operation::new(self.summary);
-        for say in &self.said {
-            say(&mut operation, interface);
+        for describe in &self.describers {
+            describe(&mut operation, interface);
         }
         operation
     }
@@ -146,10 +146,10 @@ impl Described {
 
 /// Wraps a boxed handler: Rocket creates routes only from unboxed ones.
 #[derive(Clone)]
-struct SameHandler(Box<dyn Handler>);
+struct BoxedHandler(Box<dyn Handler>);
 
 #[rocket::async_trait]
-impl Handler for SameHandler {
+impl Handler for BoxedHandler {
     async fn handle<'r>(&self, request: &'r Request<'_>, data: Data<'r>) -> Outcome<'r> {
         self.0.handle(request, data).await
     }
@@ -157,7 +157,7 @@ impl Handler for SameHandler {
 
 impl From<Route> for Described {
     fn from(route: Route) -> Self {
-        Self { route, summary: "", said: Vec::new(), is_strict: false }
+        Self { route, summary: "", describers: Vec::new(), is_strict: false }
     }
 }
 

@@ -74,7 +74,7 @@ fn schemas(interface: &Interface<'_>) -> Map<String, Value> {
     let mut all = schema::components();
     all.extend(resources::schemas(&interface.config.cards.hazards));
     for kind in LayerKind::ALL {
-        let formats = interface.formats.supporting(kind);
+        let formats = interface.formats.for_kind(kind);
         all.extend(formats.map(|format| {
             let mut schema = format.schema(kind);
             if let (Value::Object(schema), Some(example)) = (&mut schema, example(interface, kind, &**format))
@@ -118,7 +118,7 @@ const DESCRIPTION: &str = "Reports of residents, flood states of neighbourhoods,
 /// Converts a path from Rocket's notation to OpenAPI's: `/floods/<id>` to `/floods/{localAreaId}`. Undescribed parameters keep
 /// their names.
 fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> String {
-    let part = |part: &str| match own_name(part) {
+    let part = |part: &str| match parameter_name(part) {
         Some(own) => format!("{{{}}}", names.next().unwrap_or(own)),
         None => part.to_owned(),
     };
@@ -127,11 +127,11 @@ fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> String {
 
 /// Returns a path in Rocket's notation without parameter names, so that paths of the same shape compare equal.
 pub(crate) fn shape(uri: &str) -> String {
-    let part = |part| if own_name(part).is_some() { "<>" } else { part };
+    let part = |part| if parameter_name(part).is_some() { "<>" } else { part };
     uri.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-fn own_name(part: &str) -> Option<&str> {
+fn parameter_name(part: &str) -> Option<&str> {
     Some(part.strip_prefix('<')?.strip_suffix('>')?.trim_end_matches('.'))
 }
 
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_a_path_are_named_as_the_interface_has_them() {
+    fn path_parameters_have_their_names_in_the_interface() {
         for (uri, names, expected, shaped) in [
             ("/floods", vec![], "/floods", "/floods"),
             ("/floods/<id>", vec!["localAreaId"], "/floods/{localAreaId}", "/floods/<>"),

@@ -8,9 +8,9 @@ use crate::schema::{self, annotate, array, object, text};
 
 const JSON: &str = "application/json";
 const PATH: &str = "path";
-const SHARED: [u16; 2] = [200, 304];
-const WANTED: &str = "What was asked for.";
-const KNOWN: &str = "What the client has is what it would get.";
+const CACHEABLE: [u16; 2] = [200, 304];
+const OK: &str = "The requested data.";
+const NOT_MODIFIED: &str = "The copy of the client is current.";
 
 /// An operation of the interface: a method of a path, with its parameters, body and responses.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Operation {
     body: Option<Value>,
     /// The responses by status, as JSON for the document. The order of media types matters: clients and `/docs` use the first
     /// one.
-    answers: BTreeMap<u16, Value>,
+    responses: BTreeMap<u16, Value>,
     /// The alternatives, of which a request must satisfy one; empty: no credential is read.
     security: Vec<Value>,
     pub(crate) formats: Vec<String>,
@@ -32,25 +32,25 @@ pub struct Parameter {
     name: Cow<'static, str>,
     place: &'static str,
     required: bool,
-    says: String,
+    description: String,
     schema: Value,
 }
 
 impl Parameter {
     /// Creates a query parameter, which may be absent or empty.
     #[must_use]
-    pub fn query(name: impl Into<Cow<'static, str>>, says: impl Into<String>, schema: Value) -> Self {
-        Self { name: name.into(), place: "query", required: false, says: says.into(), schema }
+    pub fn query(name: impl Into<Cow<'static, str>>, description: impl Into<String>, schema: Value) -> Self {
+        Self { name: name.into(), place: "query", required: false, description: description.into(), schema }
     }
 
     /// Creates a path parameter. The order of a handler's path parameters must be their order in the path.
     #[must_use]
-    pub fn path(name: impl Into<Cow<'static, str>>, says: impl Into<String>, schema: Value) -> Self {
-        Self { place: PATH, required: true, ..Self::query(name, says, schema) }
+    pub fn path(name: impl Into<Cow<'static, str>>, description: impl Into<String>, schema: Value) -> Self {
+        Self { place: PATH, required: true, ..Self::query(name, description, schema) }
     }
 
-    pub(crate) fn header(name: &'static str, says: impl Into<String>, schema: Value) -> Self {
-        Self { place: "header", ..Self::query(name, says, schema) }
+    pub(crate) fn header(name: &'static str, description: impl Into<String>, schema: Value) -> Self {
+        Self { place: "header", ..Self::query(name, description, schema) }
     }
 
     /// Makes the parameter required.
@@ -60,9 +60,9 @@ impl Parameter {
     }
 
     fn into_value(self) -> Value {
-        let Self { name, place, required, says, schema } = self;
+        let Self { name, place, required, description, schema } = self;
         let mut value = json!({
-            "name": name, "in": place, "required": required, "description": says, "schema": schema,
+            "name": name, "in": place, "required": required, "description": description, "schema": schema,
         });
         if !required && place == "query" {
             value["allowEmptyValue"] = true.into();
@@ -84,8 +84,8 @@ impl Operation {
 
     /// Adds a parameter, and the 400 response for wrong values.
     pub fn parameter(&mut self, parameter: Parameter) {
-        let says = format!("`{}` is not as it must be; the message says what is allowed.", parameter.name);
-        self.error(400, says);
+        let note = format!("`{}` is not as it must be; the message says what is allowed.", parameter.name);
+        self.error(400, note);
         self.parameters.push(parameter);
     }
 
@@ -127,9 +127,9 @@ impl Operation {
     /// Adds a 200 response with this media type and schema. If the media type already has schemas, this is one more alternative.
     /// The first media type is the default one.
     pub fn response(&mut self, media_type: &str, schema: Value) {
-        let answer = self.described_status(200, WANTED);
+        let response = self.described_status(200, OK);
         let media_type = media_type.split(';').next().unwrap_or_default().trim();
-        let alternatives = &mut answer["content"][media_type]["schema"]["anyOf"];
+        let alternatives = &mut response["content"][media_type]["schema"]["anyOf"];
         match alternatives {
             Value::Array(alternatives) => alternatives.push(schema),
             _ => *alternatives = json!([schema]),
@@ -143,31 +143,31 @@ impl Operation {
     /// Adds the headers and the 304 of a response that is the same for all clients.
     pub fn cached_response(&mut self) {
         let (text, time) = (json!({ "type": "string" }), json!({ "type": "string", "format": "date-time" }));
-        self.header(&SHARED, "ETag", "The entity tag of the response.", &text);
-        let says = "Only while the store is away: until when the response was known to be current.";
-        self.optional_header("Siaga-Stale-Since", says, &time);
-        let says = "Only while the store is away: how many seconds ago that was.";
-        self.optional_header("Age", says, &json!({ "type": "integer", "minimum": 0 }));
-        let says = "The names of parameters that the operation does not know, percent-encoded, at most ten.";
-        self.optional_header("Siaga-Ignored", says, &text);
-        self.described_status(304, KNOWN);
+        self.header(&CACHEABLE, "ETag", "The entity tag of the response.", &text);
+        let note = "Only while the store is away: until when the response was known to be current.";
+        self.optional_header("Siaga-Stale-Since", note, &time);
+        let note = "Only while the store is away: how many seconds ago that was.";
+        self.optional_header("Age", note, &json!({ "type": "integer", "minimum": 0 }));
+        let note = "The names of parameters that the operation does not know, percent-encoded, at most ten.";
+        self.optional_header("Siaga-Ignored", note, &text);
+        self.described_status(304, NOT_MODIFIED);
     }
 
     pub(crate) fn freshness_headers(&mut self) {
-        self.described_status(200, WANTED);
-        self.described_status(304, KNOWN);
-        let says =
+        self.described_status(200, OK);
+        self.described_status(304, NOT_MODIFIED);
+        let note =
             "How current the data is, by its sources: the worst of them; `unknown` if none is configured.";
         let names = json!({ "type": "string", "enum": DataState::names() });
-        self.header(&SHARED, "Siaga-Data-Status", says, &names);
-        let says = "The time up to which all sources of the data were heard.";
+        self.header(&CACHEABLE, "Siaga-Data-Status", note, &names);
+        let note = "The time up to which all sources of the data were heard.";
         let time = json!({ "type": "string", "format": "date-time" });
-        self.optional_header("Siaga-Data-As-Of", says, &time);
+        self.optional_header("Siaga-Data-As-Of", note, &time);
     }
 
     /// Adds the header and envelope member of a response for a city without areas. Call it after adding the responses.
     pub(crate) fn coverage_header(&mut self) {
-        let says = "Only if no area has the `city`: the name of the parameter. The response is then empty and says nothing about \
+        let description = "Only if no area has the `city`: the name of the parameter. The response is then empty and says nothing about \
                     floods there.";
         let coverage = object(json!({
             "city": text("The city that was asked for."),
@@ -176,19 +176,19 @@ impl Operation {
         }));
         let member = "Only if no area has the `city`: the cities that the areas have.";
         let coverage = annotate(coverage, json!({ "description": member }));
-        self.supplement(("Siaga-Not-Covered", "city", says), "coverage", &coverage);
+        self.supplement(("Siaga-Not-Covered", "city", description), "coverage", &coverage);
     }
 
     /// Adds the header and envelope member of a list that has only the newest features. Call it after adding the responses.
     pub(crate) fn truncation_header(&mut self, most: u32) {
-        let says = format!("Only if there are more than {most} reports: the response has the newest.");
+        let description = format!("Only if there are more than {most} reports: the response has the newest.");
         // Client generators write wrong code for a constant here.
-        let member = json!({ "type": "boolean", "description": says });
-        self.supplement(("Siaga-Truncated", "true", &says), "truncated", &member);
+        let member = json!({ "type": "boolean", "description": description });
+        self.supplement(("Siaga-Truncated", "true", &description), "truncated", &member);
     }
 
-    fn supplement(&mut self, (name, value, says): (&str, &str, &str), member: &str, schema: &Value) {
-        self.optional_header(name, says, &json!({ "type": "string", "enum": [value] }));
+    fn supplement(&mut self, (name, value, description): (&str, &str, &str), member: &str, schema: &Value) {
+        self.optional_header(name, description, &json!({ "type": "string", "enum": [value] }));
         let pointer = "/content/application~1json/schema/anyOf";
         let schemas = self.status_entry(200).pointer_mut(pointer).and_then(Value::as_array_mut);
         for envelope in schemas.into_iter().flatten() {
@@ -198,41 +198,42 @@ impl Operation {
         }
     }
 
-    fn header(&mut self, statuses: &[u16], name: &str, says: &str, schema: &Value) {
+    fn header(&mut self, statuses: &[u16], name: &str, description: &str, schema: &Value) {
         for status in statuses {
-            self.status_entry(*status)["headers"][name] = json!({ "description": says, "schema": schema });
+            self.status_entry(*status)["headers"][name] =
+                json!({ "description": description, "schema": schema });
         }
     }
 
-    fn optional_header(&mut self, name: &str, says: &str, schema: &Value) {
-        self.header(&SHARED, name, says, schema);
-        for status in SHARED {
+    fn optional_header(&mut self, name: &str, description: &str, schema: &Value) {
+        self.header(&CACHEABLE, name, description, schema);
+        for status in CACHEABLE {
             self.status_entry(status)["headers"][name]["required"] = false.into();
         }
     }
 
-    pub(crate) fn empty_response(&mut self, status: u16, says: impl Into<String>) {
-        self.status_entry(status)["description"] = Value::String(says.into());
+    pub(crate) fn empty_response(&mut self, status: u16, description: impl Into<String>) {
+        self.status_entry(status)["description"] = Value::String(description.into());
     }
 
     /// Adds an error response. Descriptions for the same status are joined.
-    pub fn error(&mut self, status: u16, says: impl Into<String>) {
-        let (answer, says) = (self.status_entry(status), says.into());
-        let said = answer["description"].as_str().unwrap_or_default();
-        if !said.contains(&says) {
-            answer["description"] = format!("{said} {says}").trim_start().into();
+    pub fn error(&mut self, status: u16, description: impl Into<String>) {
+        let (response, description) = (self.status_entry(status), description.into());
+        let previous = response["description"].as_str().unwrap_or_default();
+        if !previous.contains(&description) {
+            response["description"] = format!("{previous} {description}").trim_start().into();
         }
-        answer["content"][JSON] = json!({ "schema": schema::reference("Problem") });
+        response["content"][JSON] = json!({ "schema": schema::reference("Problem") });
     }
 
     fn status_entry(&mut self, status: u16) -> &mut Value {
-        self.answers.entry(status).or_insert_with(|| json!({ "description": "" }))
+        self.responses.entry(status).or_insert_with(|| json!({ "description": "" }))
     }
 
-    fn described_status(&mut self, status: u16, says: &str) -> &mut Value {
-        let answer = self.status_entry(status);
-        answer["description"] = says.into();
-        answer
+    fn described_status(&mut self, status: u16, description: &str) -> &mut Value {
+        let response = self.status_entry(status);
+        response["description"] = description.into();
+        response
     }
 
     pub(super) fn query_parameters(&self) -> impl Iterator<Item = &str> {
@@ -252,24 +253,24 @@ impl Operation {
 
     /// Renames the path parameters to their names in the path, and adds missing ones.
     pub(super) fn name_path_parameters(&mut self, path: &str) {
-        let mut told = self.parameters.iter_mut().filter(|parameter| parameter.place == PATH);
-        let mut untold = Vec::new();
+        let mut known = self.parameters.iter_mut().filter(|parameter| parameter.place == PATH);
+        let mut missing = Vec::new();
         for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
-            match told.next() {
+            match known.next() {
                 Some(parameter) => parameter.name = name.to_owned().into(),
-                None => untold.push(name.to_owned()),
+                None => missing.push(name.to_owned()),
             }
         }
-        for name in untold {
+        for name in missing {
             self.parameter(Parameter::path(name, "", json!({ "type": "string" })));
         }
     }
 
     pub(super) fn into_value(mut self, id: &str, tag: &str) -> Value {
-        if !self.answers.contains_key(&200) {
-            self.described_status(200, WANTED);
+        if !self.responses.contains_key(&200) {
+            self.described_status(200, OK);
         }
-        let Self { summary, parameters, body, answers, security, formats: _ } = self;
+        let Self { summary, parameters, body, responses, security, formats: _ } = self;
         let mut value = json!({ "operationId": id, "tags": [tag] });
         if !summary.is_empty() {
             value["summary"] = summary.into();
@@ -281,16 +282,16 @@ impl Operation {
             value["requestBody"] = body;
         }
         value["security"] = security.into();
-        for (status, mut answer) in answers {
-            let content = answer.get_mut("content").and_then(Value::as_object_mut);
-            content.into_iter().flatten().for_each(|(_, content)| only(content));
-            value["responses"][status.to_string()] = answer;
+        for (status, mut response) in responses {
+            let content = response.get_mut("content").and_then(Value::as_object_mut);
+            content.into_iter().flatten().for_each(|(_, content)| unwrap_single(content));
+            value["responses"][status.to_string()] = response;
         }
         value
     }
 }
 
-fn only(content: &mut Value) {
+fn unwrap_single(content: &mut Value) {
     if let Some(Value::Array(alternatives)) = content.pointer_mut("/schema/anyOf")
         && alternatives.len() == 1
     {

@@ -67,7 +67,7 @@ impl<T: Part> Part for Option<T> {
     }
 }
 
-macro_rules! say_nothing {
+macro_rules! undescribed {
     ($($own:ty)*) => {
         $(
             impl Part for $own {
@@ -77,11 +77,11 @@ macro_rules! say_nothing {
     };
 }
 
-say_nothing!(String PathBuf bool f32 f64);
-say_nothing!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
-say_nothing!(NonZeroI8 NonZeroI16 NonZeroI32 NonZeroI64 NonZeroI128 NonZeroIsize);
-say_nothing!(NonZeroU8 NonZeroU16 NonZeroU32 NonZeroU64 NonZeroU128 NonZeroUsize);
-say_nothing!(IpAddr Ipv4Addr Ipv6Addr SocketAddr SocketAddrV4 SocketAddrV6);
+undescribed!(String PathBuf bool f32 f64);
+undescribed!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+undescribed!(NonZeroI8 NonZeroI16 NonZeroI32 NonZeroI64 NonZeroI128 NonZeroIsize);
+undescribed!(NonZeroU8 NonZeroU16 NonZeroU32 NonZeroU64 NonZeroU128 NonZeroUsize);
+undescribed!(IpAddr Ipv4Addr Ipv6Addr SocketAddr SocketAddrV4 SocketAddrV6);
 
 /// A raw body; the route itself must describe it.
 impl Part for Data<'_> {
@@ -103,9 +103,9 @@ pub trait Handler<Arguments> {
 
 macro_rules! handlers {
     ($($part:ident)*) => {
-        impl<Function, Answer, $($part: Part),*> Handler<($($part,)*)> for Function
+        impl<Function, Response, $($part: Part),*> Handler<($($part,)*)> for Function
         where
-            Function: Fn($($part),*) -> Answer,
+            Function: Fn($($part),*) -> Response,
         {
             fn describe(_operation: &mut Operation, _interface: &Interface<'_>) {
                 $($part::describe(_operation, _interface);)*

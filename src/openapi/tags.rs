@@ -32,7 +32,7 @@ const GROUPS: [(&str, &str, &str); 14] = [
 
 pub(super) fn tag(path: &str) -> &str {
     let segment = path.split('/').find(|part| !part.is_empty()).unwrap_or("/");
-    let group = GROUPS.iter().find(|(_, segments, _)| segments.split(' ').any(|of| of == segment));
+    let group = GROUPS.iter().find(|(_, segments, _)| segments.split(' ').any(|other| other == segment));
     group.map_or(segment, |(name, ..)| name)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn tags<'a>(paths: impl Iterator<Item = &'a String>) -> Vec<Value> {
         }
     }
     let known = GROUPS.iter().zip(used).filter(|(_, used)| *used);
-    let known = known.map(|((name, _, says), _)| json!({ "name": name, "description": says }));
+    let known = known.map(|((name, _, description), _)| json!({ "name": name, "description": description }));
     let others = others
         .into_iter()
         .map(|tag| json!({ "name": tag, "description": format!("Further operations of this installation: `{tag}`.") }));

@@ -107,7 +107,7 @@ pub(super) fn startup_warnings(
 
 /// Returns the keys that identify the operator and are not set.
 fn unset(formats: &FormatRegistry, figment: &Figment) -> Vec<&'static str> {
-    let alerts = formats.supporting(LayerKind::Floods).any(|format| format.name() == "cap");
+    let alerts = formats.for_kind(LayerKind::Floods).any(|format| format.name() == "cap");
     let alerts = SENDER_KEYS.into_iter().filter(|_| alerts);
     alerts.chain(["siaga.licence.terms"]).filter(|key| !figment.contains(key)).collect()
 }

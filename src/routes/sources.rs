@@ -7,7 +7,7 @@ use crate::guards::{Authenticated, Caller, PathParam, SourceName};
 use crate::http::error::Problem;
 use crate::openapi::Described;
 use crate::rendering::ApiResponse;
-use crate::schema::{array, object, or_null, reference, written_moment};
+use crate::schema::{array, object, or_null, reference, utc_date_time};
 use crate::sources::Sources;
 
 /// Returns the routes of the resource.
@@ -18,7 +18,7 @@ pub(super) fn routes() -> Vec<Described> {
             .response(object(json!({
                 "statusCode": { "const": 200 },
                 "result": array(reference("DataSource")),
-                "stale_since": or_null(written_moment(
+                "stale_since": or_null(utc_date_time(
                     "While the server cannot read from its store: the time until which its data is known to be current. Otherwise null.",
                 )),
             }))),

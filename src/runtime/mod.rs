@@ -53,7 +53,7 @@ struct CancelOnDrop(CancelFlag);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.give();
+        self.0.cancel();
     }
 }
 

@@ -1,6 +1,8 @@
 use serde_json::{Map, Value, json};
 
-use super::common::{is_training, kept, moment, name, number_as_text, partner_code, storable_text, text};
+use super::common::{
+    date_time, is_training, name, number_as_text, partner_code, storable_text, stored_object, text,
+};
 use super::{annotate, array, object, or_null, reference};
 use crate::model::bodies::{Accepts, CardRules, all_report_types, disasters_of, report_types};
 use crate::model::{Attribute, CardId, DisasterType, Hazards};
@@ -16,7 +18,7 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
         "image_id?": or_null(storable_text("Checked, and not kept.")),
         "is_training?": is_training(),
         "partner_code?": partner_code(),
-        "created_at": moment("When it was made. With a credential, at most 10 minutes ahead of the service's clock."),
+        "created_at": date_time("When it was made. With a credential, at most 10 minutes ahead of the service's clock."),
         "location": reference("Position"),
     }));
     let allowed = disasters.iter().flat_map(|disaster| disaster_schemas(disaster, disasters, rules));
@@ -31,7 +33,7 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
 fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     let mut properties = json!({ "report_type": { "enum": all_report_types(disasters, rules) } });
     for Attribute { name, accepts, .. } in &rules.hazards.attributes {
-        properties[name] = sent(accepts);
+        properties[name] = request_schema(accepts);
     }
     // TypeScript requires members of any type to accept named ones too, so the rule for their values is a separate schema.
     json!({
@@ -41,7 +43,7 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
         "properties": properties,
         "additionalProperties": true,
         "if": { "type": "object" },
-        "then": kept(json!({})),
+        "then": stored_object(json!({})),
     })
 }
 
@@ -49,7 +51,7 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
 /// disasters requires the disaster, unless the type implies this one.
 fn disaster_schemas(disaster: &DisasterType, disasters: &[DisasterType], rules: &CardRules) -> Vec<Value> {
     let types = report_types(disaster, rules);
-    let named = |names: Value, types: &[&str], required: &[&str]| {
+    let combination = |names: Value, types: &[&str], required: &[&str]| {
         json!({
             "required": required,
             "properties": {
@@ -60,32 +62,34 @@ fn disaster_schemas(disaster: &DisasterType, disasters: &[DisasterType], rules: 
     };
     let own: Vec<_> =
         types.iter().copied().filter(|name| disasters_of(name, disasters, rules) == [*disaster]).collect();
-    let mut by_type = named(json!([disaster, null]), &own, &[]);
+    let mut by_type = combination(json!([disaster, null]), &own, &[]);
     if *disaster == DisasterType::Flood {
         by_type["properties"]["card_data"]["required"] = json!(["flood_depth"]);
         by_type["properties"]["card_data"]["properties"]["flood_depth"] =
             json!({ "not": { "type": "null" } });
     }
     let all = (*disaster == DisasterType::Prep || own != types)
-        .then(|| named(json!([disaster]), &types, &["disaster_type"]));
+        .then(|| combination(json!([disaster]), &types, &["disaster_type"]));
     all.into_iter().chain([by_type]).collect()
 }
 
 /// Returns the schema of an attribute in requests, where it may be null.
-fn sent(accepts: &Accepts) -> Value {
-    let shown = shown(accepts);
+fn request_schema(accepts: &Accepts) -> Value {
+    let schema = response_schema(accepts);
     let alternatives = match accepts {
-        Accepts::Code(_) | Accepts::Measure | Accepts::Truth => return or_null(shown),
-        Accepts::Depth(_) => return annotate(shown, json!({ "type": ["number", "null"] })),
-        Accepts::Codes(_) => json!([or_null(shown["items"].clone()), array(shown["items"].clone())]),
+        Accepts::Code(_) | Accepts::Measure | Accepts::Truth => return or_null(schema),
+        Accepts::Depth(_) => return annotate(schema, json!({ "type": ["number", "null"] })),
+        Accepts::Codes(_) => {
+            json!([or_null(schema["items"].clone()), array(schema["items"].clone())])
+        }
         Accepts::Place => json!([reference("Position"), { "type": "null" }]),
         Accepts::Radius => json!([{ "type": ["number", "null"], "minimum": 0 }, reference("Position")]),
     };
-    json!({ "anyOf": alternatives, "description": shown["description"] })
+    json!({ "anyOf": alternatives, "description": schema["description"] })
 }
 
 /// Returns the schema of an attribute in responses, where it has a single type.
-fn shown(accepts: &Accepts) -> Value {
+fn response_schema(accepts: &Accepts) -> Value {
     let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
     let (schema, meaning) = match *accepts {
         Accepts::Depth(deepest) => {
@@ -107,8 +111,9 @@ fn shown(accepts: &Accepts) -> Value {
     annotate(schema, json!({ "description": meaning }))
 }
 
-pub(crate) fn shown_card_data(hazards: &Hazards) -> Value {
-    let attributes = hazards.attributes.iter().map(|of| (of.name.clone(), shown(&of.accepts)));
+pub(crate) fn response_card_data(hazards: &Hazards) -> Value {
+    let attributes = hazards.attributes.iter();
+    let attributes = attributes.map(|own| (own.name.clone(), response_schema(&own.accepts)));
     json!({
         "type": ["object", "null"],
         "description": "What the card says, with the attributes of its type.",
@@ -117,7 +122,7 @@ pub(crate) fn shown_card_data(hazards: &Hazards) -> Value {
     })
 }
 
-pub(super) fn named() -> Value {
+pub(super) fn schemas() -> Value {
     let card_id = json!({
         "type": "string", "description": "The card.", "minLength": CardId::SHORTEST, "maxLength": CardId::LONGEST,
     });
@@ -125,7 +130,7 @@ pub(super) fn named() -> Value {
         "username": name("Whom it is made for.", "@resident"),
         "network": name("The network it is asked for on.", "telegram"),
         "language": name("The language of its user.", "id"),
-        "network_data?": kept(json!({ "type": ["object", "null"], "description": "Whatever the network needs." })),
+        "network_data?": stored_object(json!({ "type": ["object", "null"], "description": "Whatever the network needs." })),
     }));
     let example = json!({ "username": "@resident", "network": "telegram", "language": "id" });
     json!({

@@ -2,25 +2,25 @@ use serde_json::{Value, json};
 
 use super::floods::{CONFIRMED, FLOODED_SINCE, OVER_SINCE};
 use super::{
-    annotate, area_id, array, flood_state, number_as_text, object, or_null, reference, written_moment,
+    annotate, area_id, array, flood_state, number_as_text, object, or_null, reference, utc_date_time,
 };
 
 pub(crate) const CURSOR: &str = r"^[0-9a-f]{16}(\.[0-9]{1,18}){4}$";
 
-pub(super) fn named() -> Value {
-    let cursor = |says: &str| json!({ "type": "string", "pattern": CURSOR, "description": says });
+pub(super) fn schemas() -> Value {
+    let cursor = |text: &str| json!({ "type": "string", "pattern": CURSOR, "description": text });
     let areas = array(object(json!({
         "area_id": area_id(),
         "state": or_null(flood_state()),
-        "last_updated": or_null(written_moment("When the state was last set, confirmed or restored.")),
-        "flooded_since": or_null(written_moment(FLOODED_SINCE)),
-        "confirmed": or_null(written_moment(CONFIRMED)),
-        "over_since": or_null(written_moment(OVER_SINCE)),
+        "last_updated": or_null(utc_date_time("When the state was last set, confirmed or restored.")),
+        "flooded_since": or_null(utc_date_time(FLOODED_SINCE)),
+        "confirmed": or_null(utc_date_time(CONFIRMED)),
+        "over_since": or_null(utc_date_time(OVER_SINCE)),
     })));
     let gone = array(number_as_text("A report that was hidden or erased: remove it."));
     let changed = array(json!({ "enum": ["reports", "gauges", "infrastructure", "areas"] }));
     let stale =
-        object(json!({ "stale_since": written_moment("The states are known to be those of this time.") }));
+        object(json!({ "stale_since": utc_date_time("The states are known to be those of this time.") }));
     let event = object(json!({
         "event": { "enum": ["areas", "gone_reports", "changed", "stale"] },
         "data": { "type": "string", "contentMediaType": "application/json" },

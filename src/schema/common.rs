@@ -7,25 +7,26 @@ pub(crate) const WITHOUT_CONTROLS: &str = r"^[^\u0000-\u001F\u007F-\u009F]*$";
 
 const WITHOUT_NUL: &str = r"^[^\u0000]*$";
 
-pub(crate) fn moment(says: &str) -> Value {
-    let says = format!("{says} In the years 1 to 9999 (UTC); the colon of the offset can be left out.");
+pub(crate) fn date_time(description: &str) -> Value {
+    let description =
+        format!("{description} In the years 1 to 9999 (UTC); the colon of the offset can be left out.");
     json!({
-        "type": "string", "format": "date-time", "description": says,
+        "type": "string", "format": "date-time", "description": description,
         "examples": ["2017-06-07T00:00:00+07:00"],
     })
 }
 
-pub(crate) fn written_moment(says: &str) -> Value {
+pub(crate) fn utc_date_time(description: &str) -> Value {
     json!({
-        "type": "string", "format": "date-time", "description": says,
+        "type": "string", "format": "date-time", "description": description,
         "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$", "examples": ["2016-12-19T13:53:52.274Z"],
     })
 }
 
 /// Returns the schema of a name that [`is_name`](crate::model::is_name) accepts.
-pub(crate) fn name(says: &str, example: &str) -> Value {
+pub(crate) fn name(description: &str, example: &str) -> Value {
     json!({
-        "type": "string", "description": says, "pattern": WITHOUT_CONTROLS,
+        "type": "string", "description": description, "pattern": WITHOUT_CONTROLS,
         "minLength": 1, "maxLength": 255, "examples": [example],
     })
 }
@@ -44,20 +45,20 @@ pub(super) fn partner_code() -> Value {
     })
 }
 
-pub(crate) fn text(says: &str) -> Value {
-    json!({ "type": "string", "description": says })
+pub(crate) fn text(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
 }
 
 /// Returns the schema of a text without NUL characters, which databases cannot store.
-pub(super) fn storable_text(says: &str) -> Value {
-    json!({ "type": "string", "description": says, "pattern": WITHOUT_NUL })
+pub(super) fn storable_text(description: &str) -> Value {
+    json!({ "type": "string", "description": description, "pattern": WITHOUT_NUL })
 }
 
 /// Returns the schema of a web address. Stricter than [`is_web_address`](crate::model::is_web_address), which also accepts IP
 /// addresses and hosts outside ASCII.
-pub(super) fn web_address(says: &str) -> Value {
+pub(super) fn web_address(description: &str) -> Value {
     json!({
-        "type": "string", "description": says, "maxLength": LONGEST_WEB_ADDRESS,
+        "type": "string", "description": description, "maxLength": LONGEST_WEB_ADDRESS,
         "pattern": concat!(
             r"^[Hh][Tt][Tt][Pp][Ss]?://([A-Za-z0-9]+(-[A-Za-z0-9]+)*\.)*[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*",
             r"(:[0-9]{1,4})?([/?#][^\u0000-\u001F\u007F-\u009F]*)?$",
@@ -66,17 +67,17 @@ pub(super) fn web_address(says: &str) -> Value {
 }
 
 /// Returns the schema of a JSON object stored unchanged. JSON Schema cannot limit the nesting depth.
-pub(super) fn kept(mut object: Value) -> Value {
+pub(super) fn stored_object(mut object: Value) -> Value {
     object["propertyNames"] = json!({ "pattern": WITHOUT_NUL });
     object["additionalProperties"] = reference("Kept");
     object
 }
 
-pub(crate) fn number_as_text(says: &str) -> Value {
-    json!({ "type": "string", "description": says, "pattern": r"^\d+$", "examples": ["5"] })
+pub(crate) fn number_as_text(description: &str) -> Value {
+    json!({ "type": "string", "description": description, "pattern": r"^\d+$", "examples": ["5"] })
 }
 
-pub(super) fn named() -> Value {
+pub(super) fn schemas() -> Value {
     let position = object(json!({
         "lat": { "type": "number", "minimum": -90, "maximum": 90 },
         "lng": { "type": "number", "minimum": -180, "maximum": 180 },
@@ -97,7 +98,7 @@ pub(super) fn named() -> Value {
             // this as any value.
             "if": { "type": "string" },
             "then": { "pattern": WITHOUT_NUL },
-            "else": { "if": { "type": "object" }, "then": kept(json!({})), "else": { "items": reference("Kept") } },
+            "else": { "if": { "type": "object" }, "then": stored_object(json!({})), "else": { "items": reference("Kept") } },
         },
         "Position": annotate(position, json!({
             "description": "A place, WGS84 degrees.", "examples": [{ "lat": -6.149_531, "lng": 106.869_342 }],

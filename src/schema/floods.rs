@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::common::{number_as_text, text, written_moment};
+use super::common::{number_as_text, text, utc_date_time};
 use super::{annotate, object, or_null};
 use crate::model::FloodState;
 
@@ -24,34 +24,34 @@ pub(crate) fn flood_state() -> Value {
 
 pub(super) fn log_entry() -> Value {
     json!({
-        "changed_at": written_moment("When the change took effect."),
+        "changed_at": utc_date_time("When the change took effect."),
         "state": or_null(flood_state()),
         "subject": text("Whose credential it was: the name of a key or the `sub` of a token."),
         "username": or_null(text("The user for whom the client said it acted; nothing verifies it.")),
     })
 }
 
-pub(super) fn named() -> Value {
-    let order = object(json!({ "state": flood_state() }));
+pub(super) fn schemas() -> Value {
+    let request = object(json!({ "state": flood_state() }));
     json!({
         "FloodStateRecord": object(json!({
             "area_id": area_id(),
             "state": flood_state(),
-            "last_updated": written_moment("When the state was last set, confirmed or restored."),
-            "flooded_since": written_moment(FLOODED_SINCE),
-            "confirmed": written_moment(CONFIRMED),
+            "last_updated": utc_date_time("When the state was last set, confirmed or restored."),
+            "flooded_since": utc_date_time(FLOODED_SINCE),
+            "confirmed": utc_date_time(CONFIRMED),
         })),
         "ArchiveRecord": object(json!({
             "area_id": area_id(),
-            "last_updated": written_moment("When the highest state first took effect; possibly before the period."),
+            "last_updated": utc_date_time("When the highest state first took effect; possibly before the period."),
             "max_state": flood_state(),
         })),
         "SeriesPoint": object(json!({
-            "ts": written_moment("The hour."),
+            "ts": utc_date_time("The hour."),
             "count": number_as_text("How many there were."),
         })),
         "FloodLogEntry": object(log_entry()),
-        "FloodStateOrder": annotate(order, json!({
+        "FloodStateOrder": annotate(request, json!({
             "description": "The new state. A text of the same digit is taken too, but send a number.",
             "examples": [{ "state": 2 }],
         })),

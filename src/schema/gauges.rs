@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
 
-use super::common::{moment, name, text};
+use super::common::{date_time, name, text};
 use super::{annotate, array, object, or_null, reference};
 use crate::model::AlertLevel;
 
-pub(super) fn named() -> Value {
-    let level = |says: &str| json!({ "type": "number", "description": says });
+pub(super) fn schemas() -> Value {
+    let level = |description: &str| json!({ "type": "number", "description": description });
     let alert = json!({
         "type": "integer", "enum": AlertLevel::ALL.map(AlertLevel::number),
         "description": "The alert level, from 4 (normal) to 1 (critical).",
@@ -15,7 +15,7 @@ pub(super) fn named() -> Value {
         "gaugenameid": name("Its name.", "Bendung Katulampa"),
         "location": reference("Position"),
         "observations": array(object(json!({
-            "observed_at": moment(
+            "observed_at": date_time(
                 "When the level was read, at most 10 minutes ahead of the service's clock; read again, it is replaced."
             ),
             "level": level("The water level in centimetres."),

@@ -3,7 +3,7 @@
 mod cards;
 mod changes;
 mod common;
-mod flood_orders;
+mod flood_batches;
 mod floods;
 mod gauges;
 mod reports;
@@ -12,9 +12,9 @@ mod sources;
 
 use serde_json::{Map, Value, json};
 
-pub(crate) use self::cards::{card_report, shown_card_data};
+pub(crate) use self::cards::{card_report, response_card_data};
 pub(crate) use self::changes::CURSOR;
-pub(crate) use self::common::{WITHOUT_CONTROLS, moment, name, number_as_text, text, written_moment};
+pub(crate) use self::common::{WITHOUT_CONTROLS, date_time, name, number_as_text, text, utc_date_time};
 pub(crate) use self::floods::{CONFIRMED, FLOODED_SINCE, OVER_SINCE, area_id, flood_state};
 pub(crate) use self::reports::partner_report;
 
@@ -93,7 +93,7 @@ pub(crate) fn or_null(mut schema: Value) -> Value {
 }
 
 pub(crate) fn components() -> Map<String, Value> {
-    let flood = [floods::named(), flood_orders::named(), changes::named()];
-    let others = [common::named(), cards::named(), reports::named(), gauges::named(), sources::named()];
-    flood.iter().chain(&others).filter_map(Value::as_object).flat_map(Map::clone).collect()
+    let first = [floods::schemas(), flood_batches::schemas(), changes::schemas(), common::schemas()];
+    let others = [cards::schemas(), reports::schemas(), gauges::schemas(), sources::schemas()];
+    first.iter().chain(&others).filter_map(Value::as_object).flat_map(Map::clone).collect()
 }

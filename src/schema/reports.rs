@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::common::{
-    is_training, moment, name, number_as_text, partner_code, storable_text, text, web_address,
+    date_time, is_training, name, number_as_text, partner_code, storable_text, text, web_address,
 };
 use super::{annotate, array, object, or_null, reference};
 use crate::model::bodies::PartnerRules;
@@ -12,7 +12,7 @@ pub(crate) fn partner_report(rules: &PartnerRules) -> Value {
             "type": "integer", "minimum": i64::MIN, "maximum": i64::MAX,
             "description": "Identifies the report at the partner. If it is sent again, no second report is made.",
         },
-        "created_at": moment("When it was made, at most 10 minutes ahead of the service's clock."),
+        "created_at": date_time("When it was made, at most 10 minutes ahead of the service's clock."),
         "title?": or_null(storable_text("Its title.")),
         "text?": or_null(storable_text("What it says.")),
         "image_url?": or_null(web_address("Where its image is.")),
@@ -31,10 +31,10 @@ pub(crate) fn partner_report(rules: &PartnerRules) -> Value {
     annotate(report, json!({ "examples": [example] }))
 }
 
-pub(super) fn named() -> Value {
+pub(super) fn schemas() -> Value {
     let hidden = json!({ "type": "boolean", "description": "Whether readers do not see the report." });
     let reason = "shows a person's name";
-    let order = object(json!({ "hidden": hidden, "reason": name("Why; it is logged.", reason) }));
+    let request = object(json!({ "hidden": hidden, "reason": name("Why; it is logged.", reason) }));
     json!({
         "Feed": object(json!({
             "feed": text("Its name."),
@@ -46,7 +46,7 @@ pub(super) fn named() -> Value {
             "created": { "type": "boolean", "description": "Whether the request made a report; false if it was stored already." },
             "message?": text("Why it made none."),
         })),
-        "VisibilityOrder": annotate(order, json!({ "examples": [{ "hidden": true, "reason": reason }] })),
+        "VisibilityOrder": annotate(request, json!({ "examples": [{ "hidden": true, "reason": reason }] })),
         "VisibilityChange": object(json!({
             "report_id": number_as_text("The report."),
             "hidden": hidden,

@@ -82,7 +82,7 @@ impl Builder {
             Dispatcher::new(&config, &store, opener.is_exclusive(), &self.clock, &sources, &metrics)?;
         webhooks.init_checkpoints().await;
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
-        let default = formats.supporting(LayerKind::Floods).next().cloned();
+        let default = formats.for_kind(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);
         let draining = Draining::default();
         let headers = ResponseHeaders::new(&config, known.clone(), draining.clone());

@@ -216,7 +216,7 @@ impl Builder {
         self.check_mount_paths(&config)?;
         let opener = self.stores.get(&config.store)?;
         opener.check(&self.store_settings(&config)).map_err(BuildError::Store)?;
-        let declared = template::declared(&config.formats.template).map_err(InvalidFormats::from)?;
+        let declared = template::from_settings(&config.formats.template).map_err(InvalidFormats::from)?;
         self.registry(&config, declared)?;
         Ok(config)
     }
@@ -263,7 +263,7 @@ impl Builder {
         kind: LayerKind,
     ) -> Result<Arc<dyn Format>, InvalidFormats> {
         let mut config = config.clone();
-        let others = template::declared(&config.formats.template)?;
+        let others = template::from_settings(&config.formats.template)?;
         config.formats.template.retain(|declared, _| declared == name);
         let templates = Templates::read(&config, Arc::clone(&self.clock))?.formats();
         // Of two with the same name, the later one counts, as in the registry.
@@ -324,6 +324,6 @@ impl Builder {
         let settings = &config.formats;
         let registry =
             FormatRegistry::new(&self.all_formats(config, templates), &settings.enabled, &settings.default)?;
-        settings.resources.iter().try_fold(registry, |registry, (kind, names)| registry.offering(kind, names))
+        settings.resources.iter().try_fold(registry, |registry, (kind, names)| registry.restrict(kind, names))
     }
 }

@@ -31,7 +31,7 @@ impl AreaQuery {
             places.map(|places| {
                 let layer = places.area_layer(&query.selector, query.level);
                 match &query.ids {
-                    Some(ids) => layer.among(ids),
+                    Some(ids) => layer.retain_ids(ids),
                     None => layer,
                 }
             })

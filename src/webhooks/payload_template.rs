@@ -109,7 +109,7 @@ impl PayloadTemplate {
                     if sample == Sample::Plain { "an example event" } else { "a hostile example event" };
                 ConfigError::new(&format!("siaga.webhooks.{name}"), format!("{error} (for {example})"))
             })?;
-            let reason = template.body.as_ref().and_then(|body| body.unfit(&media_type, &request.body));
+            let reason = template.body.as_ref().and_then(|body| body.mismatch(&media_type, &request.body));
             if let Some(reason) = reason {
                 return Err(wrong("media_type", reason));
             }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use siaga::folder::{FolderFile, GeoJsonWriter, outline, repaired, shapes};
-use siaga::model::bodies::{Object, can_be_kept};
+use siaga::model::bodies::{Object, check_storable};
 use siaga::model::{Area, AreaId, Attributes, Infrastructure, InfrastructureKind, Region};
 
 use super::copied::What;
@@ -224,7 +224,7 @@ fn attributes(
     let all: Vec<String> = own.into_iter().chain(further).collect();
     let Ok(all) = Attributes::try_from(format!("{{{}}}", all.join(","))) else { return Ok(None) };
     let object = serde_json::from_str(all.as_json()).map_err(|error| error.to_string())?;
-    can_be_kept(&object).map_err(|unkeepable| unkeepable.to_string())?;
+    check_storable(&object).map_err(|unkeepable| unkeepable.to_string())?;
     all.check_district().map_err(|wrong| wrong.to_string())?;
     Ok(Some(all))
 }

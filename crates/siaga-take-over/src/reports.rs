@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use siaga::folder::{CsvWriter, FolderFile, FolderRules, GeoJsonWriter};
-use siaga::model::bodies::{Object, can_be_kept};
+use siaga::model::bodies::{Object, check_storable};
 use siaga::model::{
     CARD_SOURCE, Card, CardHolder, Report, ReportContent, ReportKey, WEB_ADDRESS, is_photo_name,
     is_web_address,
@@ -174,7 +174,7 @@ pub(super) async fn cards(
 fn kept(column: &str, json: Option<Box<RawValue>>) -> Result<Option<Box<RawValue>>, String> {
     let Some(json) = object(column, json)? else { return Ok(None) };
     let members: Object = serde_json::from_str(json.get()).map_err(|error| format!("{column}: {error}"))?;
-    can_be_kept(&members).map_err(|unkeepable| format!("{column} {unkeepable}"))?;
+    check_storable(&members).map_err(|unkeepable| format!("{column} {unkeepable}"))?;
     Ok(Some(json))
 }
 

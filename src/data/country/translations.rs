@@ -46,7 +46,7 @@ fn json(file: &str, files: &Files, faults: &mut CountryDiagnostics) -> Option<Va
 /// Notes the paths that occur twice in a value, because all but the last one would be lost.
 fn note_twice(json: &str, path: &str, note: &mut dyn FnMut(String)) {
     let Ok(members) = serde_json::from_str::<Members<'_>>(json) else { return };
-    members.twice.iter().for_each(|name| note(joined(path, name)));
+    members.duplicates.iter().for_each(|name| note(joined(path, name)));
     for (name, value) in &members.list {
         note_twice(value.get(), &joined(path, name), note);
     }

@@ -8,7 +8,7 @@ use geojson::JsonObject;
 use super::feature::Feature;
 use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
 use crate::data::folder::DatasetError;
-use crate::model::bodies::can_be_kept;
+use crate::model::bodies::check_storable;
 use crate::model::{
     Area, AreaId, Attributes, DuplicateArea, Locator, Position, Region, without_zero_fraction,
 };
@@ -93,7 +93,7 @@ fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
     let Some(attributes) = attributes else { return Ok(None) };
     let object: JsonObject =
         serde_json::from_str(attributes.as_json()).map_err(|error| format!("{NAME}: {error}"))?;
-    can_be_kept(&object).map_err(|unkeepable| format!("{NAME} {unkeepable}"))?;
+    check_storable(&object).map_err(|unkeepable| format!("{NAME} {unkeepable}"))?;
     attributes.check_district().map_err(|wrong| wrong.to_string())?;
     Ok(Some(attributes))
 }

@@ -4,7 +4,7 @@ use super::csv_file::{self, record};
 use super::unique::Unique;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, WriteError};
 use crate::data::folder::DatasetError;
-use crate::model::bodies::{Object, can_be_kept};
+use crate::model::bodies::{Object, check_storable};
 use crate::model::{Card, CardHolder, ReportKey, digits, without_zero_fraction};
 
 record!(Line { card_id, pkey, username, network, language, network_data, report });
@@ -58,7 +58,7 @@ fn network_data(text: &str) -> Result<Option<Box<RawValue>>, String> {
     }
     let wrong = |error| format!("network_data must be a JSON object or empty: {error}");
     let object: Object = serde_json::from_str(text).map_err(wrong)?;
-    can_be_kept(&object).map_err(|unkeepable| format!("network_data {unkeepable}"))?;
+    check_storable(&object).map_err(|unkeepable| format!("network_data {unkeepable}"))?;
     serde_json::from_str(text).map(Some).map_err(wrong)
 }
 

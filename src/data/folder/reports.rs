@@ -9,7 +9,7 @@ use super::{
     Folder, FolderFile, FolderRow, FolderRules, FolderWriter, GeoJsonWriter, WriteError, geojson_file,
 };
 use crate::data::folder::DatasetError;
-use crate::model::bodies::{can_be_kept, shown_card_data};
+use crate::model::bodies::{check_storable, shown_card_data};
 use crate::model::{
     self, Locator, Position, Report, ReportContent, ReportKey, Tags, WEB_ADDRESS, is_photo_name,
     is_web_address, without_zero_fraction,
@@ -129,7 +129,7 @@ fn report_data(
     rules: &FolderRules,
 ) -> Result<Option<Box<RawValue>>, String> {
     let Some(data) = feature.object("report_data")? else { return Ok(None) };
-    can_be_kept(&data).map_err(|unkeepable| format!("report_data {unkeepable}"))?;
+    check_storable(&data).map_err(|unkeepable| format!("report_data {unkeepable}"))?;
     to_raw_value(&shown_card_data(&data, location, &rules.hazards))
         .map(Some)
         .map_err(|error| format!("report_data: {error}"))

@@ -60,15 +60,15 @@ pub(super) fn write(xml: &mut Xml<'_>, notice: &Notice<'_>) -> io::Result<()> {
         if let Some(references) = notice.references() {
             xml::text(xml, "references", &references)?;
         }
-        notice.said().try_for_each(|said| xml::element(xml, "info", None, |xml| info(xml, notice, &said)))
+        notice.texts().try_for_each(|text| xml::element(xml, "info", None, |xml| info(xml, notice, &text)))
     })
 }
 
-fn info(xml: &mut Xml<'_>, notice: &Notice<'_>, said: &NoticeText<'_>) -> io::Result<()> {
+fn info(xml: &mut Xml<'_>, notice: &Notice<'_>, text: &NoticeText<'_>) -> io::Result<()> {
     let message = notice.alert.message;
-    xml::text(xml, "language", said.language)?;
+    xml::text(xml, "language", text.language)?;
     xml::text(xml, "category", "Met")?;
-    xml::text(xml, "event", said.event)?;
+    xml::text(xml, "event", text.event)?;
     xml::text(xml, "responseType", notice.response())?;
     xml::text(xml, "urgency", notice.urgency())?;
     xml::text(xml, "severity", notice.severity())?;
@@ -77,14 +77,14 @@ fn info(xml: &mut Xml<'_>, notice: &Notice<'_>, said: &NoticeText<'_>) -> io::Re
     value(xml, "eventCode", "OET:v1.2", "OET-081")?;
     xml::text(xml, "expires", &notice.expires)?;
     xml::text(xml, "senderName", notice.sender_name)?;
-    xml::text(xml, "headline", &said.headline)?;
-    xml::text(xml, "description", &said.description)?;
-    xml::text(xml, "instruction", said.instruction)?;
+    xml::text(xml, "headline", &text.headline)?;
+    xml::text(xml, "description", &text.description)?;
+    xml::text(xml, "instruction", text.instruction)?;
     xml::text(xml, "web", &notice.web())?;
     if let Some(contact) = &notice.options.contact {
         xml::text(xml, "contact", contact)?;
     }
-    if let Some(depth) = said.depth {
+    if let Some(depth) = text.depth {
         value(xml, "parameter", "flood_state", &message.state.code().to_string())?;
         value(xml, "parameter", "depth", depth)?;
     }

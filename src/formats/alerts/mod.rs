@@ -52,8 +52,8 @@ impl Notices {
     }
 
     fn doubtful(&self) -> String {
-        let said = self.0.languages.iter().map(|texts| texts.text("alerts", "doubtful"));
-        said.collect::<Vec<_>>().join(" ")
+        let notices = self.0.languages.iter().map(|texts| texts.text("alerts", "doubtful"));
+        notices.collect::<Vec<_>>().join(" ")
     }
 
     fn cap(&self) -> &cap::Options {

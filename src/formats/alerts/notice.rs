@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::outlines::Outlines;
-use super::words::{Names, filled, name};
+use super::words::{Names, name, substitute};
 use super::{Options, Shared};
 use crate::data::country::Translations;
 use crate::formats::{EncodeContext, xml};
@@ -51,7 +51,7 @@ impl<'a> Notice<'a> {
         context: &'a EncodeContext,
     ) -> Self {
         let identifier = alert.identifier();
-        let (sender, sender_name) = shared.cap.agency_of(alert.area);
+        let (sender, sender_name) = shared.cap.agency(alert.area);
         let address = format!("{}/alerts/{identifier}", context.base_url);
         Self {
             alert,
@@ -63,7 +63,7 @@ impl<'a> Notice<'a> {
             sent: xml::date_time(alert.message.sent, context.time_zone),
             expires: xml::date_time(alert.message.expires, context.time_zone),
             area: area_name(alert.area),
-            place: place(alert.area),
+            place: display_name(alert.area),
             options: &shared.options,
             languages: &shared.languages,
             outlines,
@@ -73,9 +73,9 @@ impl<'a> Notice<'a> {
 
     pub(crate) fn references(&self) -> Option<String> {
         let AlertFeature { area, message, issuer, .. } = self.alert;
-        let references = message.references.iter().map(|of| {
-            let identifier = issuer.identifier(area.id, of.key);
-            format!("{},{identifier},{}", self.sender, xml::date_time(of.sent, self.context.time_zone))
+        let references = message.references.iter().map(|reference| {
+            let identifier = issuer.identifier(area.id, reference.key);
+            format!("{},{identifier},{}", self.sender, xml::date_time(reference.sent, self.context.time_zone))
         });
         let references = references.collect::<Vec<_>>().join(" ");
         Some(references).filter(|references| !references.is_empty())
@@ -90,7 +90,7 @@ impl<'a> Notice<'a> {
         self.outlines.georss(self.alert.position)
     }
 
-    pub(crate) fn polygons_of(&self, position: usize) -> impl Iterator<Item = &'a str> + Clone {
+    pub(crate) fn polygons_at(&self, position: usize) -> impl Iterator<Item = &'a str> + Clone {
         self.outlines.rings(position)
     }
 
@@ -123,19 +123,19 @@ impl<'a> Notice<'a> {
         xml::date_time(moment, self.context.time_zone)
     }
 
-    pub(crate) fn said(&self) -> impl Iterator<Item = NoticeText<'_>> {
-        self.languages.iter().map(|texts| self.said_in(texts))
+    pub(crate) fn texts(&self) -> impl Iterator<Item = NoticeText<'_>> {
+        self.languages.iter().map(|texts| self.text_in(texts))
     }
 
     pub(crate) fn headline_and_summary(&self) -> (String, String) {
-        self.said().next().map(|said| (said.headline, said.description)).unwrap_or_default()
+        self.texts().next().map(|text| (text.headline, text.description)).unwrap_or_default()
     }
 
-    fn said_in<'s>(&'s self, texts: &'s Translations) -> NoticeText<'s> {
+    fn text_in<'s>(&'s self, texts: &'s Translations) -> NoticeText<'s> {
         let AlertFeature { message, status, .. } = self.alert;
-        let (all, of) = (texts.messages(), &texts.messages()[name(message)]);
+        let (all, own) = (texts.messages(), &texts.messages()[name(message)]);
         // A test of the countries ensures that no text is missing.
-        let word = |of: &'s Value, key: &str| of[key].as_str().unwrap_or_default();
+        let word = |group: &'s Value, key: &str| group[key].as_str().unwrap_or_default();
         let time = texts.written(word(all, "time"), message.last_confirmed, self.context.time_zone);
         let names = Names { area: &self.place, time: &time, agency: self.sender_name };
         let before = match status {
@@ -146,10 +146,10 @@ impl<'a> Notice<'a> {
         NoticeText {
             language: word(all, "language"),
             event: word(all, "event"),
-            headline: format!("{before}{}", filled(word(of, "headline"), names)),
-            description: format!("{before}{}", filled(word(of, "description"), names)),
-            instruction: word(of, "instruction"),
-            depth: of["depth"].as_str(),
+            headline: format!("{before}{}", substitute(word(own, "headline"), names)),
+            description: format!("{before}{}", substitute(word(own, "description"), names)),
+            instruction: word(own, "instruction"),
+            depth: own["depth"].as_str(),
         }
     }
 }
@@ -157,17 +157,17 @@ impl<'a> Notice<'a> {
 fn area_name(Area { id, name, parent_name, .. }: &Area) -> String {
     let parts = [name.as_str(), parent_name.as_str()].map(str::trim);
     let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-    shortened(if text.is_empty() { id.to_string() } else { text })
+    truncate(if text.is_empty() { id.to_string() } else { text })
 }
 
-fn place(Area { id, name, parent_name, .. }: &Area) -> String {
-    shortened(place_name(parent_name.trim(), name.trim(), &id.to_string()))
+fn display_name(Area { id, name, parent_name, .. }: &Area) -> String {
+    truncate(place_name(parent_name.trim(), name.trim(), &id.to_string()))
 }
 
-fn shortened(text: String) -> String {
+fn truncate(text: String) -> String {
     if text.chars().count() <= AREA {
         return text;
     }
-    let shortened: String = text.chars().take(AREA - 1).collect();
-    format!("{}…", shortened.trim_end())
+    let start: String = text.chars().take(AREA - 1).collect();
+    format!("{}…", start.trim_end())
 }

@@ -36,7 +36,7 @@ impl Outlines {
         let mut coarse = HashMap::new();
         for (position, surface) in simplified(&geometries, TOLERANCE).into_iter().enumerate() {
             if surface.0.len() > MOST_RINGS || surface.iter().any(is_long) {
-                coarse.insert(position, coarser(&surface));
+                coarse.insert(position, coarse_rings(&surface));
             }
             for polygon in surface {
                 let start = text.len();
@@ -59,11 +59,11 @@ impl Outlines {
         let coarse = self.coarse.get(&position);
         let own = self.rings(position).take(if coarse.is_some() { 0 } else { usize::MAX });
         let coarse = coarse.into_iter().flatten().map(|ring| Cow::Borrowed(ring.as_str()));
-        coarse.chain(own.map(|ring| Cow::Owned(spaced(ring))))
+        coarse.chain(own.map(|ring| Cow::Owned(space_separated(ring))))
     }
 }
 
-fn spaced(ring: &str) -> String {
+fn space_separated(ring: &str) -> String {
     ring.replace(',', " ")
 }
 
@@ -71,22 +71,22 @@ fn is_long(polygon: &Polygon<f64>) -> bool {
     polygon.exterior().0.len() > MOST_POSITIONS
 }
 
-fn coarser(surface: &MultiPolygon<f64>) -> Vec<String> {
+fn coarse_rings(surface: &MultiPolygon<f64>) -> Vec<String> {
     let written = |polygon: &Polygon<f64>| {
         let mut text = Vec::new();
         pairs(polygon.exterior(), &mut text);
-        spaced(&String::from_utf8(text).unwrap_or_default())
+        space_separated(&String::from_utf8(text).unwrap_or_default())
     };
     if surface.0.len() > MOST_RINGS {
-        return vec![written(&bounded(surface.convex_hull()))];
+        return vec![written(&bounded_hull(surface.convex_hull()))];
     }
     let shorter = |polygon: &Polygon<f64>| {
-        if is_long(polygon) { written(&bounded(polygon.convex_hull())) } else { written(polygon) }
+        if is_long(polygon) { written(&bounded_hull(polygon.convex_hull())) } else { written(polygon) }
     };
     surface.iter().map(shorter).collect()
 }
 
-fn bounded(hull: Polygon<f64>) -> Polygon<f64> {
+fn bounded_hull(hull: Polygon<f64>) -> Polygon<f64> {
     match hull.bounding_rect().filter(|_| is_long(&hull)) {
         Some(around) => around.to_polygon(),
         None => hull,

@@ -19,7 +19,7 @@ pub(super) fn name(message: &Message) -> &'static str {
 }
 
 /// Replaces the placeholders. Names may contain braces.
-pub(super) fn filled(text: &str, Names { area, time, agency }: Names<'_>) -> String {
+pub(super) fn substitute(text: &str, Names { area, time, agency }: Names<'_>) -> String {
     let mut written = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {

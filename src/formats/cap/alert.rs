@@ -27,7 +27,7 @@ impl<'a> Alert<'a> {
         expires: &'a str,
     ) -> Option<Self> {
         let current = current?;
-        let (sender, sender_name) = options.agency_of(area);
+        let (sender, sender_name) = options.agency(area);
         let sent = xml::date_time(current.last_updated, context.time_zone);
         let local = current.last_updated.to_utc().with_timezone(&context.time_zone);
         Some(Self {
@@ -39,7 +39,7 @@ impl<'a> Alert<'a> {
                 local.format("%H:%M %Z"),
                 sender_name,
                 description(current.state),
-                joined([&area.parent_name, &area.name], ", "),
+                join_nonempty([&area.parent_name, &area.name], ", "),
             ),
             sent,
             sender,
@@ -77,7 +77,7 @@ fn info(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
     xml::text(xml, "description", &alert.description)?;
     xml::text(xml, "web", &alert.options.web.0)?;
     xml::element(xml, "area", None, |xml| {
-        xml::text(xml, "areaDesc", &joined([&alert.area.name, &alert.area.parent_name], ", "))?;
+        xml::text(xml, "areaDesc", &join_nonempty([&alert.area.name, &alert.area.parent_name], ", "))?;
         // Numbers, spaces and commas need no escaping.
         xml.get_mut().extend_from_slice(alert.polygons);
         Ok(())
@@ -86,10 +86,10 @@ fn info(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
 
 /// Joins parent name, area name and time by dots, and replaces characters that CAP forbids in identifiers.
 fn identifier(area: &Area, sent: &str) -> String {
-    joined([&area.parent_name, &area.name, sent], ".").replace(xml::forbidden_in_identifier, "_")
+    join_nonempty([&area.parent_name, &area.name, sent], ".").replace(xml::forbidden_in_identifier, "_")
 }
 
-fn joined<const N: usize>(parts: [&str; N], separator: &str) -> String {
+fn join_nonempty<const N: usize>(parts: [&str; N], separator: &str) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(separator)
 }
 

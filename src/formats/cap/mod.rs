@@ -63,7 +63,7 @@ pub struct Agency {
 }
 
 impl Options {
-    pub(super) fn agency_of(&self, area: &Area) -> (&str, &str) {
+    pub(super) fn agency(&self, area: &Area) -> (&str, &str) {
         match self.agencies.get(&area.city_code) {
             Some(agency) => (&agency.sender.0, &agency.sender_name),
             None => (&self.sender.0, &self.sender_name),

@@ -10,7 +10,7 @@ use crate::model::{Timestamp, digits};
 pub(crate) struct Column {
     pub(crate) name: Cow<'static, str>,
     pub(crate) kind: Kind,
-    pub(crate) says: Cow<'static, str>,
+    pub(crate) description: Cow<'static, str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,11 +135,11 @@ impl ValueFilter {
 
     pub(crate) fn is(&self, cell: &FieldValue<'_>) -> bool {
         match (self, cell) {
-            (Self::Integer(sought), FieldValue::Integer(found)) => sought == found,
-            (Self::Number(sought), FieldValue::Number(found)) => *sought == (found + 0.0).to_bits(),
-            (Self::Text(sought), FieldValue::Text(found)) => sought == found,
-            (Self::Moment(sought), FieldValue::Moment(found)) => sought == found,
-            (Self::Truth(sought), FieldValue::Truth(found)) => sought == found,
+            (Self::Integer(required), FieldValue::Integer(found)) => required == found,
+            (Self::Number(required), FieldValue::Number(found)) => *required == (found + 0.0).to_bits(),
+            (Self::Text(required), FieldValue::Text(found)) => required == found,
+            (Self::Moment(required), FieldValue::Moment(found)) => required == found,
+            (Self::Truth(required), FieldValue::Truth(found)) => required == found,
             _ => false,
         }
     }

@@ -61,7 +61,7 @@ impl Collection {
         }
     }
 
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|collection| collection.name() == name)
     }
 

@@ -43,7 +43,7 @@ impl TableSchema {
             let fixed = fixed(collection);
             let mut columns: Vec<Column> = fixed
                 .into_iter()
-                .map(|(name, kind, says)| Column { name: name.into(), kind, says: says.into() })
+                .map(|(name, kind, text)| Column { name: name.into(), kind, description: text.into() })
                 .collect();
             if collection == Collection::Flooded {
                 // Drops `over_since`, which is always empty for flooded areas.
@@ -53,7 +53,7 @@ impl TableSchema {
                 columns.extend(attributes.iter().map(|(name, kind, unit)| Column {
                     name: name.clone().into(),
                     kind: *kind,
-                    says: format!("The attribute {name} of the card{unit}.").into(),
+                    description: format!("The attribute {name} of the card{unit}.").into(),
                 }));
             }
             columns

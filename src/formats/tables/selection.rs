@@ -180,11 +180,11 @@ impl Selection {
         let has = |(column, value): &(usize, ValueFilter)| {
             row.cells.get(*column).is_some_and(|cell| value.is(cell))
         };
-        self.values.iter().all(has) && self.is_then(layer, &row)
+        self.values.iter().all(has) && self.is_in_time(layer, &row)
     }
 
     /// Returns whether a report or alert is in the selected time. Other layers are selected by the store.
-    fn is_then(&self, layer: &Layer, row: &FeatureRow<'_>) -> bool {
+    fn is_in_time(&self, layer: &Layer, row: &FeatureRow<'_>) -> bool {
         let columns = match layer {
             Layer::Reports(_) => [1, 1],
             Layer::Alerts(_) => [3, 4],
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_read_as_the_standard_has_it() {
+    fn a_bbox_is_parsed_as_in_the_standard() {
         for (text, boxes) in [
             ("106.7,-6.3,106.9,-6.1", Some(1)),
             ("170,-20,-170,-10", Some(2)),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_a_moment_or_has_two_ends_of_which_one_may_be_open() {
+    fn a_time_filter_is_a_time_or_an_interval_with_at_most_one_open_end() {
         let moment = |text| Timestamp::parse(text).unwrap();
         let (one, two) = ("2026-01-30T17:00:00Z", "2026-01-30T18:00:00Z");
         for (text, time) in [

@@ -109,10 +109,10 @@ impl Serialize for Properties<'_> {
 
 impl TableSchema {
     pub(crate) fn schema(&self, collection: Collection) -> serde_json::Value {
-        let properties = self.columns(collection).iter().map(|Column { name, kind, says }| {
+        let properties = self.columns(collection).iter().map(|Column { name, kind, description }| {
             let mut schema = kind.schema();
             schema["title"] = json!(name);
-            schema["description"] = json!(says);
+            schema["description"] = json!(description);
             (name.to_string(), schema)
         });
         serde_json::Value::Object(properties.collect())

@@ -45,30 +45,30 @@ impl Budget {
         self.exceeded.get().map(String::as_str)
     }
 
-    pub(super) fn goes_on(&self) -> Result<(), Error> {
-        self.stop.check().map_err(|stopped| self.refuse(|| stopped.to_string()))?;
+    pub(super) fn check_time(&self) -> Result<(), Error> {
+        self.stop.check().map_err(|stopped| self.exceed(|| stopped.to_string()))?;
         if self.until.is_none_or(|until| Instant::now() <= until) {
             return Ok(());
         }
-        Err(self.refuse(|| format!("it takes longer than max_time, {}", written(self.max_time))))
+        Err(self.exceed(|| format!("it takes longer than max_time, {}", written(self.max_time))))
     }
 
-    pub(super) fn allows(&self, length: usize) -> Result<(), Error> {
+    pub(super) fn check_length(&self, length: usize) -> Result<(), Error> {
         if length <= self.most() {
             return Ok(());
         }
-        Err(self.refuse(|| format!("it makes more than max_bytes, {}", self.max_bytes)))
+        Err(self.exceed(|| format!("it makes more than max_bytes, {}", self.max_bytes)))
     }
 
     /// Counts printed text, including text captured by a block.
     pub(super) fn print(&self, length: usize) -> Result<(), Error> {
-        self.goes_on()?;
-        self.allows(length)?;
+        self.check_time()?;
+        self.check_length(length)?;
         let before = self.printed.fetch_add(length, Ordering::Relaxed);
         if before.saturating_add(length) <= self.most().saturating_mul(TIMES) {
             return Ok(());
         }
-        Err(self.refuse(|| {
+        Err(self.exceed(|| {
             format!("it prints more than {TIMES} times max_bytes, {}, in blocks it captures", self.max_bytes)
         }))
     }
@@ -78,8 +78,8 @@ impl Budget {
         self.max_bytes.as_u64().try_into().unwrap_or(usize::MAX)
     }
 
-    fn refuse(&self, why: impl FnOnce() -> String) -> Error {
-        Error::new(ErrorKind::InvalidOperation, self.exceeded.get_or_init(why).clone())
+    fn exceed(&self, reason: impl FnOnce() -> String) -> Error {
+        Error::new(ErrorKind::InvalidOperation, self.exceeded.get_or_init(reason).clone())
     }
 }
 

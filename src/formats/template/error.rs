@@ -19,19 +19,19 @@ pub(super) struct Failure(String);
 
 impl Failure {
     pub(super) fn from_engine(file: &Path, error: &Error) -> Self {
-        let what = match error.kind() {
+        let reason = match error.kind() {
             ErrorKind::OutOfFuel => "it takes more steps than max_time allows".to_owned(),
             kind => error.detail().map_or_else(|| kind.to_string(), |detail| format!("{kind}: {detail}")),
         };
-        Self::at(file, error, &what.replace(['\r', '\n'], " "))
+        Self::at(file, error, &reason.replace(['\r', '\n'], " "))
     }
 
-    pub(super) fn at(file: &Path, error: &Error, what: &str) -> Self {
+    pub(super) fn at(file: &Path, error: &Error, reason: &str) -> Self {
         let line = error.line().map(|line| format!(", line {line}")).unwrap_or_default();
-        Self::new(file, &format!("{line}: {what}"))
+        Self::new(file, &format!("{line}: {reason}"))
     }
 
-    pub(super) fn new(file: &Path, what: &str) -> Self {
-        Self(format!("{}{what}", file.display()))
+    pub(super) fn new(file: &Path, reason: &str) -> Self {
+        Self(format!("{}{reason}", file.display()))
     }
 }

@@ -9,7 +9,7 @@ use quick_xml::escape::escape;
 use super::options::Kind;
 use super::shapes::Shape;
 use crate::formats::well_formed;
-use crate::formats::xml_text::allowed;
+use crate::formats::xml_text::sanitize;
 
 /// How a template escapes values. Derived from the media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,17 +69,17 @@ impl Escaping {
         }
         Ok(match self {
             Self::Json | Self::JsonLines => Cow::Owned(json(value)?),
-            Self::Xml | Self::Html => mapped(text(value)?, |text| escape(allowed(text))),
+            Self::Xml | Self::Html => map_cow(text(value)?, |text| escape(sanitize(text))),
             Self::Csv if value.kind() == ValueKind::Number => text(value)?,
-            Self::Csv => mapped(text(value)?, field),
-            Self::Address => mapped(text(value)?, in_address),
+            Self::Csv => map_cow(text(value)?, field),
+            Self::Address => map_cow(text(value)?, in_address),
             Self::Plain => text(value)?,
         })
     }
 
     /// Returns why a document does not fit a media type: values are not escaped under that type, although the document looks like
     /// XML or JSON.
-    pub(super) fn unfit(self, media_type: &Mime, document: &[u8]) -> Option<String> {
+    pub(super) fn mismatch(self, media_type: &Mime, document: &[u8]) -> Option<String> {
         let essence = media_type.essence_str();
         let is_text = matches!(essence, "text/plain" | "text/markdown");
         let document = document.strip_prefix("\u{feff}".as_bytes()).unwrap_or(document);
@@ -105,7 +105,7 @@ pub(super) fn html(value: &Value) -> Result<String, Error> {
     Ok(escape(text(value)?).replace("&apos;", "&#39;"))
 }
 
-fn mapped<'a>(text: Cow<'a, str>, make: impl for<'b> Fn(&'b str) -> Cow<'b, str>) -> Cow<'a, str> {
+fn map_cow<'a>(text: Cow<'a, str>, make: impl for<'b> Fn(&'b str) -> Cow<'b, str>) -> Cow<'a, str> {
     match text {
         Cow::Borrowed(text) => make(text),
         Cow::Owned(text) => Cow::Owned(make(&text).into_owned()),

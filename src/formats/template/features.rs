@@ -36,7 +36,7 @@ impl Object for Features {
 
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         let index = key.as_usize().filter(|&index| index < self.layer.len())?;
-        if let Err(error) = self.budget.goes_on() {
+        if let Err(error) = self.budget.check_time() {
             return Some(error.into());
         }
         let layer = Arc::clone(&self.layer);

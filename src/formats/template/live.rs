@@ -21,13 +21,13 @@ impl LiveTemplate {
         options: &Options,
         context: &EncodeContext,
     ) -> Result<Self, InvalidTemplate> {
-        let template = Arc::new(Template::tried(name, options, context)?);
+        let template = Arc::new(Template::checked(name, options, context)?);
         Ok(Self { options: options.clone(), current: ArcSwap::new(Arc::clone(&template)), first: template })
     }
 
     /// Reloads the file, and returns whether the template has changed. On errors, the previous one stays.
     pub(crate) fn reload(&self, context: &EncodeContext) -> Result<bool, InvalidTemplate> {
-        let template = Template::tried(self.first.name(), &self.options, context)?;
+        let template = Template::checked(self.first.name(), &self.options, context)?;
         let has_changed = template.version() != self.current.load().version();
         if has_changed {
             self.current.store(Arc::new(template));

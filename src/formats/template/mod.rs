@@ -52,7 +52,7 @@ pub struct Template {
     layers: Vec<LayerKind>,
     escaping: Escaping,
     engine: Environment<'static>,
-    tells_time: bool,
+    uses_now: bool,
     version: u64,
     max_bytes: ByteUnit,
     max_time: Duration,
@@ -68,7 +68,7 @@ pub(crate) fn read(
 }
 
 /// Returns the formats of all templates from their settings alone, without reading files. They write nothing.
-pub(crate) fn declared(
+pub(crate) fn from_settings(
     templates: &BTreeMap<String, Options>,
 ) -> Result<Vec<Arc<dyn Format>>, InvalidTemplate> {
     let format = |(name, options): (&String, &Options)| {
@@ -88,9 +88,9 @@ impl Template {
         Self::with_source(name, options, source::read)
     }
 
-    fn tried(name: &str, options: &Options, context: &EncodeContext) -> Result<Self, InvalidTemplate> {
+    fn checked(name: &str, options: &Options, context: &EncodeContext) -> Result<Self, InvalidTemplate> {
         let template = Self::new(name, options)?;
-        template.rehearse(context)?;
+        template.check_samples(context)?;
         Ok(template)
     }
 
@@ -133,14 +133,14 @@ impl Template {
         source.hash(&mut version);
         engine.add_template_owned(name.to_owned(), source).map_err(|error| unreadable(&error))?;
         let template = engine.get_template(name).map_err(|error| unreadable(&error))?;
-        let tells_time = template.undeclared_variables(false).contains("now");
+        let uses_now = template.undeclared_variables(false).contains("now");
         Ok(Self {
             name: name.to_owned(),
             container: container.into(),
             media_type: media_type.clone(),
             layers: layers.clone(),
             escaping,
-            tells_time,
+            uses_now,
             version: version.finish(),
             max_bytes: *max_bytes,
             max_time: *max_time,
@@ -149,10 +149,11 @@ impl Template {
         })
     }
 
-    fn rehearse(&self, context: &EncodeContext) -> Result<(), InvalidTemplate> {
+    fn check_samples(&self, context: &EncodeContext) -> Result<(), InvalidTemplate> {
         for &kind in &self.layers {
-            let made_up = self.rehearsed(&sample(kind, Sample::Hostile, context.now), "made-up", context)?;
-            if made_up == self.rehearsed(&Layer::empty(kind), "empty", context)? {
+            let output =
+                self.check_sample(&sample(kind, Sample::Hostile, context.now), "made-up", context)?;
+            if output == self.check_sample(&Layer::empty(kind), "empty", context)? {
                 let nothing = format!(": it writes nothing of {}", kind.name());
                 return Err(self.at_fault(&Failure::new(&self.file, &nothing).to_string()));
             }
@@ -160,21 +161,22 @@ impl Template {
         Ok(())
     }
 
-    fn rehearsed(
+    fn check_sample(
         &self,
         layer: &Layer,
         which: &str,
         context: &EncodeContext,
     ) -> Result<Vec<u8>, InvalidTemplate> {
-        let of = format!("(of a layer of {} that is {which})", layer.kind().name());
+        let case = format!("(of a layer of {} that is {which})", layer.kind().name());
         let mut out = Vec::new();
-        self.write(layer, context, &mut out).map_err(|failure| self.at_fault(&format!("{failure} {of}")))?;
+        self.write(layer, context, &mut out)
+            .map_err(|failure| self.at_fault(&format!("{failure} {case}")))?;
         self.escaping.check(&out).map_err(|fault| {
             let failure = Failure::new(&self.file, &format!(": makes {fault}"));
-            self.at_fault(&format!("{failure} {of}"))
+            self.at_fault(&format!("{failure} {case}"))
         })?;
         let parsed = self.media_type.parse::<Mime>().ok();
-        match parsed.and_then(|media_type| self.escaping.unfit(&media_type, &out)) {
+        match parsed.and_then(|media_type| self.escaping.mismatch(&media_type, &out)) {
             Some(reason) => Err(invalid(&format!("{}.media_type", self.name), &reason)),
             None => Ok(out),
         }
@@ -194,7 +196,7 @@ impl Template {
             (Budget::VARIABLE, Value::from_dyn_object(Arc::clone(&budget))),
         ];
         // Prevents a template from reading `now` in another way, which `time_step` would not know.
-        let now = self.tells_time.then(|| ("now", Value::from(context.now.to_string())));
+        let now = self.uses_now.then(|| ("now", Value::from(context.now.to_string())));
         let variables = Value::from_pairs(variables.into_iter().chain(now));
         let rendered = self.engine.get_template(&self.name).and_then(|template| {
             template.render_captured_to(variables, Bounded::new(out, &budget)).map(drop)
@@ -228,7 +230,7 @@ impl Format for Template {
     }
 
     fn time_step(&self) -> Option<Duration> {
-        self.tells_time.then_some(Duration::from_secs(1))
+        self.uses_now.then_some(Duration::from_secs(1))
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {

@@ -50,7 +50,7 @@ fn sequence(drawn: &WktGeometry<'_>, position: impl Fn(&Coord<f64>, &mut Vec<u8>
     };
     match drawn {
         WktGeometry::Ring(ring) => Ok(line(ring)),
-        WktGeometry::Geometry(Geometry::LineString(of)) => Ok(line(of)),
+        WktGeometry::Geometry(Geometry::LineString(coords)) => Ok(line(coords)),
         WktGeometry::Geometry(Geometry::Point(coord)) => Ok(text(|out| position(coord, out))),
         WktGeometry::Geometry(Geometry::Polygon(_) | Geometry::MultiPolygon(_)) => {
             Err(no_geometry("a place, a line or a ring: a surface has rings, see the filter polygons"))

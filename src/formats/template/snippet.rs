@@ -71,7 +71,7 @@ impl Snippet {
         Ok(out)
     }
 
-    pub(crate) fn unfit(&self, media_type: &Mime, printed: &[u8]) -> Option<String> {
-        self.escaping.unfit(media_type, printed)
+    pub(crate) fn mismatch(&self, media_type: &Mime, printed: &[u8]) -> Option<String> {
+        self.escaping.mismatch(media_type, printed)
     }
 }

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_that_hangs_ends_in_an_error() {
+    fn hanging_work_ends_in_an_error() {
         let (_never, hangs) = mpsc::channel::<()>();
         let error = within(Duration::from_millis(1), move || hangs.recv()).unwrap_err();
         assert_eq!(error.to_string(), "takes longer than 1ms to read");

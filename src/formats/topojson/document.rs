@@ -59,11 +59,11 @@ pub(super) fn before_properties(shape: &Shape<'_>, out: &mut Vec<u8>) {
 pub(super) fn after_properties(
     shape: &Shape<'_>,
     grid: Option<&Grid>,
-    mut numbered: impl FnMut(ArcIndex) -> ArcIndex,
+    mut renumber: impl FnMut(ArcIndex) -> ArcIndex,
     out: &mut Vec<u8>,
 ) {
     let mut line = |arcs: &[ArcIndex], out: &mut Vec<u8>| {
-        array(arcs, out, |&arc, out| numbers::integer(numbered(arc).number(), out));
+        array(arcs, out, |&arc, out| numbers::integer(renumber(arc).number(), out));
     };
     let mut rings = |rings: Rings<'_>, out: &mut Vec<u8>| array(rings, out, &mut line);
     match shape.clone() {

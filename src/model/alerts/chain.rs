@@ -45,11 +45,11 @@ pub fn messages(entries: &[LogEntry], from: Timestamp, until: Timestamp) -> Vec<
 
 #[must_use]
 pub(crate) fn reach_in_force(now: Timestamp) -> Timestamp {
-    reach(remembered(now))
+    reach(remembered_since(now))
 }
 
 /// Messages sent after this time may have been in force within [`REMEMBERED`] before `now`.
-fn remembered(now: Timestamp) -> Timestamp {
+fn remembered_since(now: Timestamp) -> Timestamp {
     referable(now).before(REMEMBERED)
 }
 
@@ -57,7 +57,7 @@ fn remembered(now: Timestamp) -> Timestamp {
 /// last.
 #[must_use]
 pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> InForce {
-    let around = messages(entries, remembered(now), horizon(entries, now));
+    let around = messages(entries, remembered_since(now), horizon(entries, now));
     // The last one shown in sending order: renewals are shown late, so a change can be shown before a renewal sent earlier.
     let newest = around.iter().rposition(|message| message.shown_from <= now);
     let later = &around[newest.map_or(0, |newest| newest + 1)..];
@@ -121,10 +121,10 @@ fn add_run(
             Message {
                 sent: sent(&first),
                 shown_from: Timestamp::EPOCH,
-                ..standing(chain, key, due, state, confirmed)
+                ..state_message(chain, key, due, state, confirmed)
             }
         } else {
-            standing(chain, key, due, state, confirmed)
+            state_message(chain, key, due, state, confirmed)
         };
         chain.push((due, message));
     }
@@ -135,7 +135,7 @@ fn sent(entry: &LogEntry) -> Timestamp {
     entry.received.min(entry.at).floor(SECOND)
 }
 
-fn standing(
+fn state_message(
     chain: &[(Timestamp, Message)],
     key: MessageKey,
     due: Timestamp,
@@ -182,7 +182,7 @@ fn references(chain: &[(Timestamp, Message)], at: Timestamp) -> Vec<Reference> {
     let in_force =
         earlier.take_while(|message| message.message_type != MessageType::Cancel && message.expires > at);
     let mut references: Vec<_> =
-        in_force.take(MOST_REFERENCES).map(|of| Reference { key: of.key, sent: of.sent }).collect();
+        in_force.take(MOST_REFERENCES).map(|old| Reference { key: old.key, sent: old.sent }).collect();
     references.reverse();
     references
 }

@@ -21,7 +21,7 @@ pub(crate) struct Exercise;
 impl Exercise {
     #[must_use]
     pub(crate) fn in_force(now: Timestamp) -> InForce {
-        let hour_log = hour(now);
+        let hour_log = hour_log(now);
         let (past, coming) = hour_log.split_at(hour_log.partition_point(|entry| entry.at <= now));
         let InForce { message, changed, until } = in_force(past, now);
         let next = coming.first().map_or_else(|| now.hour().after(Duration::from_hours(1)), |next| next.at);
@@ -30,7 +30,7 @@ impl Exercise {
 
     #[must_use]
     pub(crate) fn find(key: MessageKey, now: Timestamp) -> Option<Message> {
-        find(&hour(key.run), key, now).filter(|message| message.key.run <= now)
+        find(&hour_log(key.run), key, now).filter(|message| message.key.run <= now)
     }
 
     /// A square kilometre of the sea north of Jakarta.
@@ -53,7 +53,7 @@ impl Exercise {
     }
 }
 
-fn hour(moment: Timestamp) -> Vec<LogEntry> {
+fn hour_log(moment: Timestamp) -> Vec<LogEntry> {
     let begins = moment.hour();
     entries(
         CHANGES.map(|(minute, state)| StateChange { state, at: begins.after(Duration::from_mins(minute)) }),

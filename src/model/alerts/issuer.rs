@@ -94,7 +94,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_as_the_identifier_that_it_is_or_not_at_all(
+        fn any_parsed_text_is_the_identifier_of_its_message(
             begin in "(siaga|other)[.]example[.]org-|urn:oid:2[.]49[.]0[.]1[.]360[.][78][.]",
             separator in "[.-]",
             (area, run, renewal) in ("0?[0-9]{1,20}", "-?[0-9]{1,14}", "[0-9]{1,11}(-1)?"),

@@ -52,7 +52,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn an_area_that_stands_and_is_confirmed_has_one_message_in_force_and_no_other_for_long(
+    fn a_confirmed_state_has_a_message_in_force_and_an_unconfirmed_one_not_for_long(
         log in log(), pick in 0..40_usize, by in offsets()
     ) {
         let now = moment(&log, pick, by);
@@ -79,17 +79,17 @@ proptest! {
         let last = log.last().map_or(start(), |change| change.at);
         let chain = all(&entries(log), last.after(LIFETIME));
         for (number, message) in chain.iter().enumerate() {
-            let cancelled = chain[..number].iter().rposition(|of| of.message_type == MessageType::Cancel);
+            let cancelled = chain[..number].iter().rposition(|earlier| earlier.message_type == MessageType::Cancel);
             let earlier = chain[cancelled.map_or(0, |last| last + 1)..number].iter();
-            let valid = earlier.filter(|of| of.expires > message.sent);
+            let valid = earlier.filter(|earlier| earlier.expires > message.sent);
             let valid: Vec<_> = valid.collect();
             let newest = &valid[valid.len().saturating_sub(50)..];
             let keys: Vec<_> = newest.iter().map(|message| (message.key, message.sent)).collect();
-            let referred: Vec<_> = message.references.iter().map(|of| (of.key, of.sent)).collect();
+            let referred: Vec<_> = message.references.iter().map(|earlier| (earlier.key, earlier.sent)).collect();
             prop_assert_eq!(referred, keys);
             prop_assert_eq!(message.message_type == MessageType::Alert, valid.is_empty());
             if message.message_type == MessageType::Cancel {
-                prop_assert_eq!(Some(message.expires), valid.iter().map(|of| of.expires).max());
+                prop_assert_eq!(Some(message.expires), valid.iter().map(|earlier| earlier.expires).max());
                 prop_assert!(chain[number - 1].message_type != MessageType::Cancel);
             } else {
                 prop_assert_eq!(message.expires, message.sent.after(LIFETIME));
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn keys_never_repeat_and_a_state_that_is_set_again_makes_no_message(log in log()) {
+    fn keys_are_unique_and_setting_the_same_state_sends_no_message(log in log()) {
         let known = entries(log.iter().copied());
         let last = log.last().map_or(start(), |change| change.at);
         let chain = all(&known, last.after(LIFETIME));
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn messages_that_were_shown_never_change_while_the_log_grows_at_its_end(
+    fn shown_messages_never_change_while_the_log_is_appended_to(
         log in log(), pick in 0..40_usize, by in offsets()
     ) {
         let now = moment(&log, pick, by);
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn entries_before_the_reach_change_nothing(log in log(), pick in 0..40_usize, by in offsets()) {
+    fn entries_before_the_reach_do_not_matter(log in log(), pick in 0..40_usize, by in offsets()) {
         let now = moment(&log, pick, by);
         let known = entries(log.into_iter().take_while(|change| change.at <= now));
         let since = |from: Timestamp| &known[known.partition_point(|entry| entry.at < from)..];
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_in_force_stays_until_it_says(log in log(), pick in 0..40_usize, by in offsets(), part in 0.0..1.0) {
+    fn the_message_in_force_does_not_change_before_until(log in log(), pick in 0..40_usize, by in offsets(), part in 0.0..1.0) {
         let now = moment(&log, pick, by);
         let known = entries(log.into_iter().take_while(|change| change.at <= now));
         let found = in_force(&known, now);

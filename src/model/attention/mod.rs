@@ -157,28 +157,28 @@ pub(crate) struct Evidence {
 }
 
 /// Returns the areas that need attention, newest reason first. Costs O(areas + reports + areas × gauges with an alarm).
-pub(crate) fn attention(scene: &AttentionInput<'_>, rules: &AttentionRules) -> Vec<Attention> {
+pub(crate) fn attention(input: &AttentionInput<'_>, rules: &AttentionRules) -> Vec<Attention> {
     let mut found: BTreeMap<AreaId, Attention> = BTreeMap::new();
     let mut add = |area_id, reason| {
         let none = || Attention { area_id, reasons: Vec::new(), suggested: None };
         found.entry(area_id).or_insert_with(none).reasons.push(reason);
     };
-    let reports = scene.new_reports(rules);
-    let waiting: HashSet<_> = scene.waiting.iter().map(|report| report.key).collect();
+    let reports = input.new_reports(rules);
+    let waiting: HashSet<_> = input.waiting.iter().map(|report| report.key).collect();
     for (area, reports) in &reports {
-        add(*area, told(reports, &waiting));
+        add(*area, reports_reason(reports, &waiting));
     }
-    for (area, CurrentState { confirmed, last_updated, .. }) in &scene.states {
+    for (area, CurrentState { confirmed, last_updated, .. }) in &input.states {
         let since = confirmed.unwrap_or(*last_updated);
         let at = since.after(rules.unconfirmed);
-        if at <= scene.now {
+        if at <= input.now {
             add(*area, Reason::Unconfirmed { at, since, lapses: since.after(alerts::CONFIRMED_FOR) });
         }
     }
-    for gauge in scene.gauges {
+    for gauge in input.gauges {
         let Some((at, alert, label)) = alarm(gauge) else { continue };
-        for area in scene.areas {
-            let is_new = scene.changed.get(&area.id).is_none_or(|changed| at > *changed);
+        for area in input.areas {
+            let is_new = input.changed.get(&area.id).is_none_or(|changed| at > *changed);
             if is_new && is_near(area, gauge.gauge.location, rules.gauge_distance) {
                 add(
                     area.id,
@@ -198,7 +198,7 @@ pub(crate) fn attention(scene: &AttentionInput<'_>, rules: &AttentionRules) -> V
         area.reasons.sort_by_key(|reason| std::cmp::Reverse(reason.at()));
         area.suggested = reports
             .get(&area.area_id)
-            .and_then(|reports| scene.suggestion(reports, &waiting, &area.reasons, rules));
+            .and_then(|reports| input.suggestion(reports, &waiting, &area.reasons, rules));
     }
     // Areas are sorted by number, and the sort is stable, so the order is deterministic.
     found.sort_by_key(|area| std::cmp::Reverse(area.reasons.first().map(Reason::at)));
@@ -208,7 +208,7 @@ pub(crate) fn attention(scene: &AttentionInput<'_>, rules: &AttentionRules) -> V
 impl AttentionInput<'_> {
     fn new_reports(&self, rules: &AttentionRules) -> BTreeMap<AreaId, Vec<&Report>> {
         let from = self.now.before(rules.window);
-        let mut of_areas: BTreeMap<AreaId, Vec<&Report>> = BTreeMap::new();
+        let mut by_area: BTreeMap<AreaId, Vec<&Report>> = BTreeMap::new();
         for report in self.reports.iter().chain(self.waiting) {
             let made = report.content.created_at;
             if report.content.is_training || made < from || made > self.now {
@@ -216,13 +216,13 @@ impl AttentionInput<'_> {
             }
             let Some(area) = report.tags.local_area_id else { continue };
             if self.changed.get(&area).is_none_or(|changed| made > *changed) {
-                of_areas.entry(area).or_default().push(report);
+                by_area.entry(area).or_default().push(report);
             }
         }
-        for reports in of_areas.values_mut() {
+        for reports in by_area.values_mut() {
             reports.sort_by_key(|report| (report.content.created_at, report.key));
         }
-        of_areas
+        by_area
     }
 
     /// Ignores reports that wait for review.
@@ -263,7 +263,7 @@ impl AttentionInput<'_> {
 }
 
 /// `reports` is not empty.
-fn told(reports: &[&Report], waiting: &HashSet<ReportKey>) -> Reason {
+fn reports_reason(reports: &[&Report], waiting: &HashSet<ReportKey>) -> Reason {
     let made = |report: Option<&&Report>| report.map_or(Timestamp::EPOCH, |report| report.content.created_at);
     Reason::Reports {
         at: made(reports.last()),
@@ -290,10 +290,10 @@ fn median(depths: &[f64]) -> Option<f64> {
 
 /// Returns the start of a gauge's current alarm, its level, and the agency's name for the level.
 fn alarm(gauge: &ObservedGauge) -> Option<(Timestamp, AlertLevel, &str)> {
-    let rings = |alert| alert <= AlertLevel::Alert;
-    let newest = gauge.observations.last().filter(|reading| rings(reading.alert))?;
-    let ringing = gauge.observations.iter().rev().take_while(|reading| rings(reading.alert));
-    let since = ringing.last().map_or(newest.observed_at, |reading| reading.observed_at);
+    let is_alarm = |alert| alert <= AlertLevel::Alert;
+    let newest = gauge.observations.last().filter(|reading| is_alarm(reading.alert))?;
+    let alarms = gauge.observations.iter().rev().take_while(|reading| is_alarm(reading.alert));
+    let since = alarms.last().map_or(newest.observed_at, |reading| reading.observed_at);
     Some((since, newest.alert, &newest.label))
 }
 

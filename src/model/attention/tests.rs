@@ -192,7 +192,7 @@ fn made_up_flood(dice: &mut Dice) -> (Vec<Setting>, Vec<Arc<Report>>) {
 }
 
 #[test]
-fn the_list_names_more_than_half_of_the_floods_before_they_were_set() {
+fn the_list_has_more_than_half_of_the_floods_before_they_were_set() {
     let areas = areas(600);
     let (set, reports) = made_up_flood(&mut Dice(2017));
     assert_eq!(reports.len(), 1_200);

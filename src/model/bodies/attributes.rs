@@ -75,7 +75,7 @@ impl Accepts {
         }
     }
 
-    fn takes(&self, value: &Value) -> bool {
+    fn matches_value(&self, value: &Value) -> bool {
         let code = |value: &Value, highest| whole(value).is_some_and(|code| (0..=highest).contains(&code));
         let measure =
             |value: &Value, highest| value.as_f64().is_some_and(|measure| (0.0..=highest).contains(&measure));
@@ -95,7 +95,7 @@ impl Accepts {
 
     /// Returns the value as clients read it, even if it is too large; `None` if it has another type. The number of a radius stays
     /// a number.
-    fn shown(&self, value: &Value) -> Option<Value> {
+    fn response_value(&self, value: &Value) -> Option<Value> {
         let code = |value: &Value| whole(value).map(Value::from);
         match self {
             Self::Depth(_) => value.as_f64().map(|depth| (depth.round() as i64).into()),
@@ -106,7 +106,7 @@ impl Accepts {
             },
             Self::Measure => value.is_number().then(|| value.clone()),
             Self::Place => position(value).map(|_| value.clone()),
-            Self::Radius => Self::Measure.shown(value).or_else(|| Self::Place.shown(value)),
+            Self::Radius => Self::Measure.response_value(value).or_else(|| Self::Place.response_value(value)),
             Self::Truth => value.is_boolean().then(|| value.clone()),
         }
     }
@@ -139,7 +139,7 @@ fn on_circle(centre: Position, metres: f64) -> Value {
 
 pub(super) fn check(card_data: &Fields<'_>, hazards: &Hazards) {
     for Attribute { name, accepts, .. } in &hazards.attributes {
-        card_data.convert(name, accepts.must(), |value| accepts.takes(value).then_some(()));
+        card_data.convert(name, accepts.must(), |value| accepts.matches_value(value).then_some(()));
     }
 }
 
@@ -147,15 +147,15 @@ pub(super) fn check(card_data: &Fields<'_>, hazards: &Hazards) {
 /// typed clients cannot read them. Members that are not attributes stay unchanged.
 pub(crate) fn shown_card_data(card_data: &Object, place: Position, hazards: &Hazards) -> Object {
     let centre = card_data.get("fireLocation").and_then(position).unwrap_or(place);
-    let shown = |(name, value): (&String, &Value)| {
+    let response_value = |(name, value): (&String, &Value)| {
         let value = match hazards.attribute(name) {
             None => value.clone(),
-            Some(Attribute { accepts, .. }) => match (accepts.shown(value)?, accepts) {
+            Some(Attribute { accepts, .. }) => match (accepts.response_value(value)?, accepts) {
                 (Value::Number(metres), Accepts::Radius) => on_circle(centre, metres.as_f64()?),
                 (value, _) => value,
             },
         };
         Some((name.clone(), value))
     };
-    card_data.iter().filter_map(shown).collect()
+    card_data.iter().filter_map(response_value).collect()
 }

@@ -24,18 +24,18 @@ pub(crate) enum AreaName {
     Geometry(String),
 }
 
-pub(crate) const MOST_AREAS: usize = 1_000;
+pub(crate) const MAX_AREAS: usize = 1_000;
 /// In characters.
-pub(crate) const LONGEST_NOTE: usize = 1_000;
+pub(crate) const MAX_NOTE: usize = 1_000;
 
 pub(crate) fn read_flood_order(body: &Object) -> Result<BatchBody, Vec<Fault>> {
     read(body, |fields| {
         let note = note(fields);
-        let preview = fields.truth("preview");
+        let preview = fields.boolean("preview");
         let changes = fields.required("changes", |fields, key| {
             let count = fields.get(key).and_then(Value::as_array).map_or(1, Vec::len);
-            if !(1..=MOST_AREAS).contains(&count) {
-                fields.fault(key, format!("must name 1 to {MOST_AREAS} areas"));
+            if !(1..=MAX_AREAS).contains(&count) {
+                fields.fault(key, format!("must name 1 to {MAX_AREAS} areas"));
                 return None;
             }
             fields.objects(key, change)
@@ -45,9 +45,9 @@ pub(crate) fn read_flood_order(body: &Object) -> Result<BatchBody, Vec<Fault>> {
 }
 
 fn note(fields: &Fields<'_>) -> Option<String> {
-    let must = format!("must be a text of at most {LONGEST_NOTE} characters without control characters");
+    let must = format!("must be a text of at most {MAX_NOTE} characters without control characters");
     let note = fields.convert("note", must, |value| {
-        value.as_str().filter(|text| text.chars().count() <= LONGEST_NOTE && !text.contains(char::is_control))
+        value.as_str().filter(|text| text.chars().count() <= MAX_NOTE && !text.contains(char::is_control))
     });
     note.filter(|note| !note.is_empty()).map(str::to_owned)
 }

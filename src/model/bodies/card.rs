@@ -6,7 +6,7 @@ pub(crate) fn read_card_holder(body: &Object) -> Result<CardHolder, Vec<Fault>> 
         let username = fields.required("username", Fields::name);
         let network = fields.required("network", Fields::name);
         let language = fields.required("language", Fields::name);
-        let network_data = fields.object("network_data", Fields::kept);
+        let network_data = fields.object("network_data", Fields::raw_json);
         Some(CardHolder {
             username: username?.to_owned(),
             network: network?.to_owned(),

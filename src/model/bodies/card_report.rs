@@ -145,14 +145,14 @@ pub(crate) fn read_card_report(
         let card_data = fields.required("card_data", |fields, key| {
             fields.object(key, |data| {
                 let disaster = disaster(data, fields, named, disasters, rules);
-                Some((data.keepable()?, disaster?))
+                Some((data.storable()?, disaster?))
             })
         });
         let created_at = fields.required("created_at", Fields::moment);
         let location = fields.required("location", Fields::position);
         let text = fields.text("text").unwrap_or_default();
         fields.text("image_id");
-        let is_training = fields.truth("is_training");
+        let is_training = fields.boolean("is_training");
         // The name in clients' forms wins over the name in responses.
         let partner_codes = ["partnerCode", "partner_code"].map(|key| fields.name_or_empty(key));
         let (card_data, disaster) = card_data?;

@@ -4,7 +4,7 @@ use std::fmt;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use super::kept::can_be_kept;
+use super::storable::check_storable;
 use super::times::{TooFarAhead, sent_with_credential};
 use crate::model::{
     EXACT, InvalidTimestamp, NAME, Position, Timestamp, WEB_ADDRESS, is_name, is_web_address,
@@ -110,7 +110,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns false if the field is missing.
-    pub(super) fn truth(&self, key: &str) -> bool {
+    pub(super) fn boolean(&self, key: &str) -> bool {
         self.convert(key, "must be true or false", Value::as_bool).unwrap_or(false)
     }
 
@@ -177,18 +177,18 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the whole object, including unknown members; adds a fault if it cannot be stored.
-    pub(super) fn keepable(&self) -> Option<&'a Object> {
-        if let Err(unkeepable) = can_be_kept(self.object) {
+    pub(super) fn storable(&self) -> Option<&'a Object> {
+        if let Err(error) = check_storable(self.object) {
             let path = self.prefix.trim_end_matches('.').to_owned();
-            self.faults.borrow_mut().push(Fault { path, must: unkeepable.to_string() });
+            self.faults.borrow_mut().push(Fault { path, must: error.to_string() });
             return None;
         }
         Some(self.object)
     }
 
     /// Returns the same as JSON text. Numbers beyond 64 bits become doubles.
-    pub(super) fn kept(&self) -> Option<Box<RawValue>> {
-        to_raw_value(self.keepable()?).ok()
+    pub(super) fn raw_json(&self) -> Option<Box<RawValue>> {
+        to_raw_value(self.storable()?).ok()
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn read_partner_report(
         let disaster_type =
             fields.required("disaster_type", |fields, key| fields.one_of(key, &rules.disaster_types));
         let location = fields.required("location", Fields::known_position);
-        let is_training = fields.truth("is_training");
+        let is_training = fields.boolean("is_training");
         let partner_code = fields.name_or_empty("partner_code");
         let partner_icon = fields.web_address("partner_icon");
         Some(PartnerReport {

@@ -23,7 +23,7 @@ impl TimeWindow {
         time.max(self.earliest).min(self.arrival)
     }
 
-    pub(crate) fn made_before_arrival(self, age: Duration) -> Timestamp {
+    pub(crate) fn time_for_age(self, age: Duration) -> Timestamp {
         self.clamp(self.arrival.before(age))
     }
 }
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_made_before_it_arrives_and_not_before_its_link_or_a_week_ago() {
+    fn a_time_is_clamped_to_the_window() {
         let at = |text: &str| Timestamp::parse(text).unwrap();
         let arrival = at("2016-12-19T16:00:00Z");
         let by_link = TimeWindow::new(arrival, Some(at("2016-11-19T16:00:00Z")));
@@ -49,8 +49,8 @@ mod tests {
         ] {
             assert_eq!(window.clamp(at(time)), at(expected), "{time}");
         }
-        assert_eq!(without.made_before_arrival(Duration::from_mins(90)), at("2016-12-19T14:30:00Z"));
-        assert_eq!(without.made_before_arrival(Duration::MAX), at("2016-12-12T16:00:00Z"));
+        assert_eq!(without.time_for_age(Duration::from_mins(90)), at("2016-12-19T14:30:00Z"));
+        assert_eq!(without.time_for_age(Duration::MAX), at("2016-12-12T16:00:00Z"));
         let early = TimeWindow::new(arrival, Some(at("2016-12-20T00:00:00Z")));
         assert_eq!(early.clamp(arrival), arrival);
     }

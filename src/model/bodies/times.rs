@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_far_in_the_future_is_a_fault_that_says_how_far() {
+    fn a_time_far_in_the_future_is_a_fault_with_the_difference() {
         let arrival = at("2016-12-19T16:00:00Z");
         for (sent, expected) in [
             ("2009-01-01T00:00:00Z", Ok("2009-01-01T00:00:00Z")),

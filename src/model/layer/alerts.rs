@@ -181,7 +181,7 @@ impl Serialize for AlertProperties<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let AlertFeature { area, message, issuer, status, .. } = self.0;
         let state = Some(message.state).filter(|_| message.message_type != MessageType::Cancel);
-        let references = message.references.iter().map(|of| issuer.identifier(area.id, of.key));
+        let references = message.references.iter().map(|reference| issuer.identifier(area.id, reference.key));
         let mut properties = serializer.serialize_struct("AlertProperties", 13)?;
         properties.serialize_field("identifier", &self.0.identifier())?;
         properties.serialize_field("status", status.name())?;

@@ -74,7 +74,7 @@ impl AreaLayer {
     }
 
     /// Keeps only local areas with these identifiers, and all other outlines.
-    pub(crate) fn among(mut self, ids: &BTreeSet<AreaId>) -> Self {
+    pub(crate) fn retain_ids(mut self, ids: &BTreeSet<AreaId>) -> Self {
         Arc::make_mut(&mut self.outlines).retain(|outline| match outline {
             AreaOutline::Area(position) => ids.contains(&self.areas[*position].id),
             AreaOutline::Union(_) | AreaOutline::City(_) => true,

@@ -13,16 +13,16 @@ pub struct InfrastructureLayer(pub Vec<Arc<Infrastructure>>);
 impl InfrastructureLayer {
     /// Costs O(positions).
     pub(crate) fn bounds(&self) -> Option<Rect<f64>> {
-        self.0.iter().filter_map(|of| of.geometry().bounds()).reduce(around_both)
+        self.0.iter().filter_map(|piece| piece.geometry().bounds()).reduce(around_both)
     }
 
     pub(crate) fn normalized(mut self) -> Self {
-        self.0.retain(|of| of.kind.has_shape(&of.shape));
+        self.0.retain(|piece| piece.kind.has_shape(&piece.shape));
         self
     }
 
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
-        self.0.retain(|of| part.touches(of.geometry()));
+        self.0.retain(|piece| part.touches(piece.geometry()));
         self
     }
 }
@@ -43,8 +43,10 @@ impl MapLayer for InfrastructureLayer {
     }
 
     fn feature(&self, index: usize) -> (Geometry<'_>, InfrastructureProperties<'_>) {
-        let of = &self.0[index];
-        (of.geometry(), InfrastructureProperties { name: &of.name, r#type: of.kind, tags: &of.tags })
+        let piece = &self.0[index];
+        let properties =
+            InfrastructureProperties { name: &piece.name, r#type: piece.kind, tags: &piece.tags };
+        (piece.geometry(), properties)
     }
 
     fn id(&self, index: usize) -> Option<FeatureId<'_>> {

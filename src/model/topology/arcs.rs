@@ -69,7 +69,7 @@ impl Cutter {
                 let edge = [first.min(last), first.max(last)];
                 let known = self.edges.get(&edge).copied();
                 let arc = known.unwrap_or_else(|| {
-                    let arc = self.keep(span);
+                    let arc = self.store(span);
                     self.edges.insert(edge, if first <= last { arc } else { arc.reversed() });
                     arc
                 });
@@ -79,7 +79,7 @@ impl Cutter {
             [_, second, .., _] => {
                 let before_last = path[span.end - 2];
                 let arc = self.known(path, span.clone(), second, same_piece).unwrap_or_else(|| {
-                    let arc = self.keep(span);
+                    let arc = self.store(span);
                     self.at_node[second as usize].push(arc);
                     if before_last != second {
                         self.at_node[before_last as usize].push(arc);
@@ -95,7 +95,7 @@ impl Cutter {
     fn add_ring(&mut self, path: &[NodeId], span: Range<usize>) {
         let Some(&least) = path[span.clone()].iter().min() else { return };
         let arc = self.known(path, span.clone(), least, same_ring).unwrap_or_else(|| {
-            let arc = self.keep(span);
+            let arc = self.store(span);
             self.at_node[least as usize].push(arc);
             arc
         });
@@ -116,7 +116,7 @@ impl Cutter {
         })
     }
 
-    fn keep(&mut self, span: Range<usize>) -> ArcIndex {
+    fn store(&mut self, span: Range<usize>) -> ArcIndex {
         let arc = ArcIndex::forwards(self.arcs.spans.len());
         self.arcs.spans.push(span);
         arc

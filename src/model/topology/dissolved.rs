@@ -10,7 +10,7 @@ use rstar::RTree;
 use rstar::primitives::{GeomWithData, Rectangle};
 use rustc_hash::FxHashMap;
 
-use super::steps::{in_degrees, in_steps};
+use super::steps::{to_degrees, to_steps};
 use crate::model::Geometry;
 
 /// Returns the union of each group of surfaces. `groups` has the group of each surface, below `count`.
@@ -29,7 +29,7 @@ pub fn dissolved(surfaces: &[Geometry<'_>], groups: &[usize], count: usize) -> V
 }
 
 fn union(surfaces: &[Geometry<'_>]) -> MultiPolygon<f64> {
-    let contours = closed(border(surfaces));
+    let contours = join_closed(border(surfaces));
     let options = IntOverlayOptions::keep_all_points();
     let mut overlay = Overlay::with_contours_custom(&contours, &[], options, Solver::default());
     // Where areas overlap, their rings wind around a place more than once.
@@ -63,7 +63,7 @@ fn border(surfaces: &[Geometry<'_>]) -> Sides {
 
 fn add_ring(ring: &LineString<f64>, counter_clockwise: bool, sides: &mut Sides) {
     let node = |position: &Coord<f64>| {
-        let Coord { x, y } = in_steps(*position);
+        let Coord { x, y } = to_steps(*position);
         // 360° are 36 million steps.
         IntPoint::new(x as i32, y as i32)
     };
@@ -84,7 +84,7 @@ fn doubled_area(nodes: &[IntPoint]) -> i128 {
     pairs.map(|(a, b)| i128::from(i64::from(a.x) * i64::from(b.y) - i64::from(b.x) * i64::from(a.y))).sum()
 }
 
-fn closed(sides: Sides) -> Vec<Vec<IntPoint>> {
+fn join_closed(sides: Sides) -> Vec<Vec<IntPoint>> {
     let mut onward: BTreeMap<IntPoint, Vec<IntPoint>> = BTreeMap::new();
     for ([from, to], times) in sides {
         let (from, to) = if times > 0 { (from, to) } else { (to, from) };
@@ -140,7 +140,7 @@ fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
             }
             // The leftmost side has none of the surface between itself and the previous side, so parts that touch at a position
             // stay apart.
-            let left = |of: usize| turn(sides[side], sides[of]);
+            let left = |next: usize| turn(sides[side], sides[next]);
             let ends = onward.get(&to).into_iter().flatten().copied();
             next = ends.max_by(|a, b| left(*a).total_cmp(&left(*b)));
         }
@@ -189,5 +189,5 @@ fn polygons(rings: Vec<Vec<IntPoint>>) -> MultiPolygon<f64> {
             polygon.interiors_push(hole);
         }
     }
-    MultiPolygon::new(polygons.into_iter().map(in_degrees).collect())
+    MultiPolygon::new(polygons.into_iter().map(to_degrees).collect())
 }

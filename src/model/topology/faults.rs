@@ -44,11 +44,11 @@ pub(super) fn faults(rings: &[Ring]) -> Vec<BTreeSet<usize>> {
     }
     if rings.len() > 1 && faults.iter().all(BTreeSet::is_empty) {
         for (number, ring) in rings.iter().enumerate() {
-            let misplaced = misplaced(number, ring, &sides, rings);
-            if misplaced.is_empty() {
+            let misplaced_polygons = misplaced_polygons(number, ring, &sides, rings);
+            if misplaced_polygons.is_empty() {
                 continue;
             }
-            let blamed = rings.iter().filter(|ring| misplaced.contains(&ring.outer));
+            let blamed = rings.iter().filter(|ring| misplaced_polygons.contains(&ring.outer));
             faults[number].extend(blamed.flat_map(arcs));
         }
     }
@@ -126,7 +126,7 @@ fn orientation(a: Coord<f64>, b: Coord<f64>, c: Coord<f64>) -> Orientation {
 
 /// Returns the outer rings of the polygons to blame if an outer ring lies inside the surface, or a hole outside its polygon.
 /// Rings must not cross.
-fn misplaced(number: usize, ring: &Ring, sides: &RTree<Side>, rings: &[Ring]) -> BTreeSet<usize> {
+fn misplaced_polygons(number: usize, ring: &Ring, sides: &RTree<Side>, rings: &[Ring]) -> BTreeSet<usize> {
     let Some(side) = ring.sides.first() else { return BTreeSet::new() };
     // Rings share corners only, so no other ring passes here.
     let place = (side.geom().start + side.geom().end) / 2.0;

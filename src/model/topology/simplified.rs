@@ -4,7 +4,7 @@ use std::slice;
 use geo::{Coord, Line, LineString, MultiPolygon, Polygon, Simplify};
 
 use super::faults::{Ring, Side, faults};
-use super::steps::{STEPS, in_degrees, in_steps};
+use super::steps::{STEPS, to_degrees, to_steps};
 use super::{ArcIndex, Fineness, Rings, Topology};
 use crate::model::Geometry;
 
@@ -52,7 +52,7 @@ impl Borders {
     fn new(topology: &Topology) -> Self {
         let Some(grid) = topology.grid() else { return Self(Vec::new()) };
         let borders = topology.arcs().map(|arc| {
-            let mut whole: Vec<_> = arc.map(|node| in_steps(grid.position(node))).collect();
+            let mut whole: Vec<_> = arc.map(|node| to_steps(grid.position(node))).collect();
             whole.dedup();
             Border { simple: LineString(Vec::new()), attempts: 0, whole: LineString(whole) }
         });
@@ -105,15 +105,15 @@ impl Borders {
                 Ring { outer, sides: sides.collect() }
             }));
         }
-        let mut of_rings = faults(&rings).into_iter();
-        let of_polygon = |polygon: &Rings<'_>| of_rings.by_ref().take(polygon.len()).flatten().collect();
-        polygons.iter().map(of_polygon).collect()
+        let mut rest = faults(&rings).into_iter();
+        let split = |polygon: &Rings<'_>| rest.by_ref().take(polygon.len()).flatten().collect();
+        polygons.iter().map(split).collect()
     }
 
     fn polygon<'a>(&self, rings: impl Iterator<Item = &'a [ArcIndex]>) -> Polygon<f64> {
         let mut rings = rings.map(|ring| self.ring(ring));
         let exterior = rings.next().unwrap_or_else(|| LineString(Vec::new()));
-        in_degrees(counter_clockwise(Polygon::new(exterior, rings.collect())))
+        to_degrees(counter_clockwise(Polygon::new(exterior, rings.collect())))
     }
 
     fn ring(&self, arcs: &[ArcIndex]) -> LineString<f64> {

@@ -6,11 +6,11 @@ use geo::{Coord, LineString, Polygon};
 /// Steps per degree: a step is about 1.1 m.
 pub(crate) const STEPS: f64 = 1e5;
 
-pub(super) fn in_steps(Coord { x, y }: Coord<f64>) -> Coord<f64> {
+pub(super) fn to_steps(Coord { x, y }: Coord<f64>) -> Coord<f64> {
     Coord { x: (x * STEPS).round(), y: (y * STEPS).round() }
 }
 
-pub(super) fn in_degrees(polygon: Polygon<f64>) -> Polygon<f64> {
+pub(super) fn to_degrees(polygon: Polygon<f64>) -> Polygon<f64> {
     let degrees = |ring: LineString<f64>| -> LineString<f64> {
         ring.into_iter().map(|Coord { x, y }| Coord { x: x / STEPS, y: y / STEPS }).collect()
     };

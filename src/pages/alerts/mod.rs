@@ -145,7 +145,7 @@ impl MessageView {
             description: said.description,
             instruction: said.instruction.to_owned(),
         };
-        let mut others: Vec<_> = notice.said().map(text).collect();
+        let mut others: Vec<_> = notice.texts().map(text).collect();
         let is_main = |text: &MessageText| text.language.split('-').next() == Some(texts.code());
         let main = others.iter().position(is_main).unwrap_or_default();
         let main = (main < others.len()).then(|| others.remove(main));

@@ -32,7 +32,7 @@ impl Picture {
         let shown = frame(areas.bounds(own)?);
         let mut around = String::new();
         for position in areas.near(shown).filter(|position| *position != own).take(MOST) {
-            draw(&mut around, notice.polygons_of(position), shown);
+            draw(&mut around, notice.polygons_at(position), shown);
         }
         let mut area = String::new();
         draw(&mut area, notice.polygons(), shown);

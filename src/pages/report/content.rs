@@ -26,7 +26,7 @@ fn made(window: TimeWindow, filled: &FormData) -> Timestamp {
     let age = time("sent_at").zip(time("created_at")).map_or(Duration::ZERO, |(sent, created)| {
         (sent.to_utc() - created.to_utc()).to_std().unwrap_or_default()
     });
-    window.made_before_arrival(age)
+    window.time_for_age(age)
 }
 
 /// Reads the report of a card.

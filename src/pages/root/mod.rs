@@ -201,7 +201,7 @@ fn to_try(base: &str, formats: &FormatRegistry) -> Vec<(&'static str, Vec<String
     let resources = LayerKind::ALL.into_iter().map(|kind| {
         let path = describe(kind).path;
         let addresses = if kind == LayerKind::Floods {
-            let formats = formats.supporting(kind);
+            let formats = formats.for_kind(kind);
             formats
                 .map(|format| format!("{base}/{path}?minimum_state=1&geoformat={}", format.name()))
                 .collect()

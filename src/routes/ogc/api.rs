@@ -10,29 +10,29 @@ pub(super) const OPENAPI: &str = "application/vnd.oai.openapi+json;version=3.0";
 /// Returns a description of the addresses as `OpenAPI` 3.0 (§9), which is older than that of the whole interface.
 pub(super) fn document(site: &OgcState<'_>) -> Value {
     let mut paths = Map::new();
-    for (path, id, says) in [
+    for (path, id, description) in [
         ("/", "landing", "The landing page"),
         ("/conformance", "conformance", "The parts of the standard"),
         ("/collections", "collections", "The collections"),
     ] {
-        paths.insert(path.to_owned(), read(id, says, Vec::new(), "application/json"));
+        paths.insert(path.to_owned(), read(id, description, Vec::new(), "application/json"));
     }
     for collection in Collection::ALL {
         let path = format!("/collections/{collection}");
         let id = |of: &str| format!("{collection}.{of}");
         let geojson = crate::formats::tables::GEOJSON;
-        let says = format!("Features of {collection}");
+        let description = format!("Features of {collection}");
         let own = site.renderer.tables.columns(collection).iter().map(column);
         let general = selection_parameters(site.config)
             .into_iter()
-            .map(|(name, says, schema)| parameter(name, says, schema));
+            .map(|(name, description, schema)| parameter(name, description, schema));
         let parameters = general.chain(own).collect();
         let item =
             json!({ "name": "featureId", "in": "path", "required": true, "schema": { "type": "string" } });
         paths.insert(path.clone(), read(&id("collection"), "The collection", Vec::new(), "application/json"));
         let queryables = read(&id("queryables"), "The columns that select features", Vec::new(), SCHEMA);
         paths.insert(format!("{path}/queryables"), queryables);
-        paths.insert(format!("{path}/items"), read(&id("items"), &says, parameters, geojson));
+        paths.insert(format!("{path}/items"), read(&id("items"), &description, parameters, geojson));
         paths.insert(
             format!("{path}/items/{{featureId}}"),
             read(&id("item"), "One feature", vec![item], geojson),
@@ -46,18 +46,18 @@ pub(super) fn document(site: &OgcState<'_>) -> Value {
     })
 }
 
-fn read(id: &str, says: &str, parameters: Vec<Value>, media_type: &str) -> Value {
+fn read(id: &str, description: &str, parameters: Vec<Value>, media_type: &str) -> Value {
     json!({ "get": {
         "operationId": id,
-        "summary": says,
+        "summary": description,
         "parameters": parameters,
-        "responses": { "200": { "description": says, "content": { media_type: { "schema": { "type": "object" } } } } },
+        "responses": { "200": { "description": description, "content": { media_type: { "schema": { "type": "object" } } } } },
     } })
 }
 
-fn parameter(name: &str, says: &str, mut schema: Value) -> Value {
+fn parameter(name: &str, description: &str, mut schema: Value) -> Value {
     let mut parameter = json!({
-        "name": name, "in": "query", "required": false, "description": says, "style": "form", "explode": false,
+        "name": name, "in": "query", "required": false, "description": description, "style": "form", "explode": false,
     });
     // OpenAPI 3.0 has one example instead of a list.
     if let Some(examples) = schema.as_object_mut().and_then(|schema| schema.remove("examples")) {
@@ -74,6 +74,6 @@ fn parameter(name: &str, says: &str, mut schema: Value) -> Value {
     parameter
 }
 
-fn column(Column { name, kind, says }: &Column) -> Value {
-    parameter(name, says, kind.schema())
+fn column(Column { name, kind, description }: &Column) -> Value {
+    parameter(name, description, kind.schema())
 }

@@ -219,7 +219,7 @@ pub(super) async fn show_item(
 }
 
 fn named(name: &str) -> Result<Collection, Problem> {
-    Collection::named(name).ok_or_else(|| {
+    Collection::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Collection::ALL.map(Collection::name).into();
         let names = names.join(", ");
         Problem::not_found(format_args!("the collection {name:?} (there are: {names})"))

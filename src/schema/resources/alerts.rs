@@ -8,7 +8,7 @@ use super::sample::Sample;
 use super::{Alerts, Description, Floods, MapResource, Offer};
 use crate::model::alerts::{Issuer, Status, entries, messages};
 use crate::model::{AlertLayer, FloodState, Hazards, Layer, LayerKind, StateChange, Timestamp};
-use crate::schema::{area_id, array, flood_state, object, or_null, text, written_moment};
+use crate::schema::{area_id, array, flood_state, object, or_null, text, utc_date_time};
 
 impl MapResource for Alerts {
     const DESCRIPTION: Description = Description {
@@ -24,13 +24,13 @@ impl MapResource for Alerts {
 }
 
 fn properties(_: &Hazards) -> Value {
-    let one_of = |says: &str, names: &[&str]| json!({ "enum": names, "description": says });
+    let one_of = |description: &str, names: &[&str]| json!({ "enum": names, "description": description });
     object(json!({
         "identifier": text("The identifier of the message."),
         "status": one_of("What the message is for.", &["Actual", "Exercise", "Test"]),
         "message_type": one_of("Whether a flood began, goes on, or is over.", &["Alert", "Update", "Cancel"]),
-        "sent": written_moment("When the message was sent, to the second."),
-        "expires": written_moment("Until when the message is valid, to the second."),
+        "sent": utc_date_time("When the message was sent, to the second."),
+        "expires": utc_date_time("Until when the message is valid, to the second."),
         "references": array(text("The identifier of an earlier message that this one replaces.")),
         "area_id": area_id(),
         "geom_id": text("The geometry of the area."),
@@ -38,7 +38,7 @@ fn properties(_: &Hazards) -> Value {
         "parent_name": text("The name of the larger area that it is part of."),
         "city_name": text("The name of its city."),
         "state": or_null(flood_state()),
-        "last_confirmed": written_moment("When the state was last set before the message was sent."),
+        "last_confirmed": utc_date_time("When the state was last set before the message was sent."),
     }))
 }
 

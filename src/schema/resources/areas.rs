@@ -12,7 +12,7 @@ impl MapResource for Areas {
     const DESCRIPTION: Description = Description {
         kind: LayerKind::Areas,
         path: "areas",
-        selectable: |regions| Selectable::by(&regions.cities, &regions.mapped),
+        selectable: |regions| Selectable::new(&regions.cities, &regions.mapped),
         offer: Offer::Loaded,
         preferred_format: None,
         geometries: &["Polygon", "MultiPolygon"],
@@ -55,6 +55,6 @@ fn sample(sample: Sample, _: Timestamp) -> Layer {
         label: label(&surface),
         surface,
     }));
-    let outlines = sample.some(alone.chain([together]));
+    let outlines = sample.limit(alone.chain([together]));
     Layer::Areas(AreaLayer::new(areas, outlines))
 }

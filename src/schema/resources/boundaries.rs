@@ -12,7 +12,7 @@ impl MapResource for Boundaries {
     const DESCRIPTION: Description = Description {
         kind: LayerKind::Boundaries,
         path: "admin",
-        selectable: |regions| Selectable::by(&[], &regions.provinces),
+        selectable: |regions| Selectable::new(&[], &regions.provinces),
         offer: Offer::Configured,
         preferred_format: None,
         geometries: &["Polygon", "MultiPolygon"],
@@ -31,5 +31,5 @@ fn sample(sample: Sample, _: Timestamp) -> Layer {
         Arc::new(Region { code: "ID-JK".to_owned(), name, outline })
     };
     let outlines = [false, true].map(|in_pieces| sample.outline(in_pieces));
-    Layer::Boundaries(BoundaryLayer(sample.some(outlines.map(region))))
+    Layer::Boundaries(BoundaryLayer(sample.limit(outlines.map(region))))
 }

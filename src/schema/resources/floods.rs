@@ -9,14 +9,14 @@ use crate::model::{
     Timestamp,
 };
 use crate::schema::{
-    CONFIRMED, FLOODED_SINCE, OVER_SINCE, area_id, flood_state, object, or_null, text, written_moment,
+    CONFIRMED, FLOODED_SINCE, OVER_SINCE, area_id, flood_state, object, or_null, text, utc_date_time,
 };
 
 impl MapResource for Floods {
     const DESCRIPTION: Description = Description {
         kind: LayerKind::Floods,
         path: "floods",
-        selectable: |regions| Selectable::by(&regions.cities, &regions.mapped),
+        selectable: |regions| Selectable::new(&regions.cities, &regions.mapped),
         offer: Offer::Loaded,
         preferred_format: None,
         geometries: &["Polygon", "MultiPolygon"],
@@ -26,7 +26,7 @@ impl MapResource for Floods {
 }
 
 fn properties(_: &Hazards) -> Value {
-    let otherwise_absent = |says: &str| written_moment(&format!("{says} Otherwise absent."));
+    let otherwise_absent = |description: &str| utc_date_time(&format!("{description} Otherwise absent."));
     object(json!({
         "area_id": area_id(),
         "geom_id": text("The geometry."),
@@ -34,7 +34,7 @@ fn properties(_: &Hazards) -> Value {
         "parent_name": text("The name of the larger area that it is part of."),
         "city_name": text("The name of its city."),
         "state": or_null(flood_state()),
-        "last_updated": or_null(written_moment("When the state was last set, confirmed or restored.")),
+        "last_updated": or_null(utc_date_time("When the state was last set, confirmed or restored.")),
         "attributes?": own_attributes(),
         "flooded_since?": otherwise_absent(FLOODED_SINCE),
         "confirmed?": otherwise_absent(CONFIRMED),
@@ -72,7 +72,7 @@ pub(super) fn sample_areas(sample: Sample) -> AreaSet {
             outline: sample.outline(number == 3),
         })
     });
-    AreaSet::new(sample.some(areas)).unwrap_or_default()
+    AreaSet::new(sample.limit(areas)).unwrap_or_default()
 }
 
 fn attributes(sample: Sample) -> Option<Attributes> {

@@ -14,7 +14,7 @@ impl MapResource for Gauges {
         kind: LayerKind::Gauges,
         path: "floodgauges",
         selectable: |regions| {
-            Selectable::by(&[&regions.mapped[..], &regions.configured].concat(), &regions.mapped)
+            Selectable::new(&[&regions.mapped[..], &regions.configured].concat(), &regions.mapped)
         },
         offer: Offer::Configured,
         preferred_format: None,
@@ -43,5 +43,5 @@ fn sample(sample: Sample, now: Timestamp) -> Layer {
         ObservedGauge { gauge: Arc::new(gauge), observations }
     };
     let all: [(&str, &[f64]); 2] = [("TMA00001", &[-165.0, 40.5]), ("TMA00002", &[0.0])];
-    Layer::Gauges(GaugeLayer(sample.some(all.map(gauge))))
+    Layer::Gauges(GaugeLayer(sample.limit(all.map(gauge))))
 }

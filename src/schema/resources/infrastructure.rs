@@ -15,7 +15,7 @@ impl MapResource for Infrastructure {
         kind: LayerKind::Infrastructure,
         path: "infrastructure",
         selectable: |regions| {
-            Selectable::by(&[&regions.mapped[..], &regions.configured].concat(), &regions.mapped)
+            Selectable::new(&[&regions.mapped[..], &regions.configured].concat(), &regions.mapped)
         },
         offer: Offer::AlsoCities,
         preferred_format: None,
@@ -36,12 +36,12 @@ fn properties(_: &Hazards) -> Value {
 fn sample(sample: Sample, _: Timestamp) -> Layer {
     let place = Sample::place();
     let course = Course::new(&[place, place]).map(InfrastructureShape::Course);
-    let of = |kind, shape| {
+    let feature = |kind, shape| {
         let name = sample.text("Pompa Pluit").to_owned();
         let id = "3c9b0e2d5f7a1846".to_owned();
         Arc::new(crate::model::Infrastructure { id, kind, name, tags: Sample::tags(), shape })
     };
-    let pump = of(InfrastructureKind::Pumps, InfrastructureShape::Place(place));
-    let course = course.map(|course| of(InfrastructureKind::Waterways, course));
-    Layer::Infrastructure(InfrastructureLayer(sample.some([pump].into_iter().chain(course))))
+    let pump = feature(InfrastructureKind::Pumps, InfrastructureShape::Place(place));
+    let course = course.map(|course| feature(InfrastructureKind::Waterways, course));
+    Layer::Infrastructure(InfrastructureLayer(sample.limit([pump].into_iter().chain(course))))
 }

@@ -69,7 +69,7 @@ pub struct Selectable {
 }
 
 impl Selectable {
-    pub(crate) fn by(city: &[String], admin: &[String]) -> Self {
+    pub(crate) fn new(city: &[String], admin: &[String]) -> Self {
         Self { city: city.to_vec(), admin: admin.to_vec() }
     }
 }

@@ -8,14 +8,14 @@ use super::{Description, MapResource, Offer, Reports, Selectable};
 use crate::model::{
     CARD_SOURCE, DisasterType, Hazards, Layer, LayerKind, Report, ReportContent, ReportKey, Tags, Timestamp,
 };
-use crate::schema::{number_as_text, object, or_null, reference, shown_card_data, text, written_moment};
+use crate::schema::{number_as_text, object, or_null, reference, response_card_data, text, utc_date_time};
 
 impl MapResource for Reports {
     const DESCRIPTION: Description = Description {
         kind: LayerKind::Reports,
         path: "reports",
         selectable: |regions| {
-            Selectable::by(&[&regions.cities[..], &regions.provinces].concat(), &regions.provinces)
+            Selectable::new(&[&regions.cities[..], &regions.provinces].concat(), &regions.provinces)
         },
         offer: Offer::AlsoCities,
         preferred_format: None,
@@ -28,13 +28,13 @@ impl MapResource for Reports {
 fn properties(hazards: &Hazards) -> Value {
     object(json!({
         "pkey": number_as_text("The report."),
-        "created_at": written_moment("When it was made."),
+        "created_at": utc_date_time("When it was made."),
         "source": text("Where it came from: `grasp` for cards, else the name of the feed."),
         "status": { "const": Report::STATUS },
         "url": or_null(text("The card, if it came from one.")),
         "image_url": or_null(text("Where its image is.")),
         "disaster_type": text("What it is about: `flood`, `earthquake`, `fire`, `haze`, `wind`, `volcano`, `prep`, or a type of the installation."),
-        "report_data": shown_card_data(hazards),
+        "report_data": response_card_data(hazards),
         "tags": reference("Tags"),
         "title": text("Its title."),
         "text": text("What its reporter wrote."),
@@ -76,6 +76,6 @@ fn sample(sample: Sample, now: Timestamp) -> Layer {
         ..full.clone()
     };
     let all = [(ReportKey::FIRST, full, Sample::tags()), (ReportKey::LAST, bare, Tags::default())];
-    let reports = sample.some(all.map(|(key, content, tags)| Arc::new(Report { key, content, tags })));
+    let reports = sample.limit(all.map(|(key, content, tags)| Arc::new(Report { key, content, tags })));
     Layer::Reports(reports.into())
 }

@@ -21,7 +21,7 @@ impl Sample {
         (self == Self::Hostile).then_some(HOSTILE)
     }
 
-    pub(super) fn some<T>(self, all: impl IntoIterator<Item = T>) -> Vec<T> {
+    pub(super) fn limit<T>(self, all: impl IntoIterator<Item = T>) -> Vec<T> {
         all.into_iter().take(if self == Self::Plain { 1 } else { usize::MAX }).collect()
     }
 

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::common::{WITHOUT_CONTROLS, moment, name, number_as_text, text, written_moment};
+use super::common::{WITHOUT_CONTROLS, date_time, name, number_as_text, text, utc_date_time};
 use super::floods::{CONFIRMED, FLOODED_SINCE, area_id, flood_state, log_entry};
 use super::{annotate, array, object, or_null};
 use crate::model::AreaId;
-use crate::model::bodies::{LONGEST_NOTE, MOST_AREAS};
+use crate::model::bodies::{MAX_AREAS, MAX_NOTE};
 
-pub(super) fn named() -> Value {
-    json!({ "FloodOrder": order(), "FloodBatch": batch(), "FloodBatchEntry": entry(), "Attention": attention() })
+pub(super) fn schemas() -> Value {
+    json!({ "FloodOrder": batch_request(), "FloodBatch": batch_response(), "FloodBatchEntry": batch_entry(), "Attention": attention() })
 }
 
-fn order() -> Value {
+fn batch_request() -> Value {
     let after = "Only if this is the area's `last_updated` as `/floods` shows it; null: only if the area has no state. Without it, \
         whatever state the area has.";
     let change = object(json!({
@@ -28,16 +28,16 @@ fn order() -> Value {
             "type": ["integer", "null"], "minimum": 1, "maximum": 4,
             "description": "The new state, as in `/floods`; null: the area is dry.",
         },
-        "after?": or_null(moment(after)),
+        "after?": or_null(date_time(after)),
     }));
-    let order = object(json!({
+    let batch_request = object(json!({
         "changes": {
-            "type": "array", "minItems": 1, "maxItems": MOST_AREAS, "description": "The areas, each once.",
+            "type": "array", "minItems": 1, "maxItems": MAX_AREAS, "description": "The areas, each once.",
             "items": annotate(change, json!({ "oneOf": [{ "required": ["area_id"] }, { "required": ["geom_id"] }] })),
         },
         "note?": {
             "type": ["string", "null"], "description": "A note for the log; it is not public.",
-            "pattern": WITHOUT_CONTROLS, "maxLength": LONGEST_NOTE,
+            "pattern": WITHOUT_CONTROLS, "maxLength": MAX_NOTE,
         },
         "preview?": {
             "type": ["boolean", "null"],
@@ -45,22 +45,22 @@ fn order() -> Value {
         },
     }));
     let change = json!({ "area_id": "5", "state": 2, "after": "2016-12-19T13:41:35.000Z" });
-    annotate(order, json!({ "examples": [{ "changes": [change], "note": "kelurahan telephoned" }] }))
+    annotate(batch_request, json!({ "examples": [{ "changes": [change], "note": "kelurahan telephoned" }] }))
 }
 
-fn batch() -> Value {
+fn batch_response() -> Value {
     let alerts = object(json!({
         "new?": { "type": "integer" }, "updates?": { "type": "integer" }, "cancels?": { "type": "integer" },
     }));
     object(json!({
         "batch": { "type": ["integer", "null"], "description": "The number of the batch; null for a preview." },
-        "changed_at": written_moment("When all changes took effect."),
+        "changed_at": utc_date_time("When all changes took effect."),
         "changed": array(object(json!({
             "area_id": area_id(),
             "area_name": { "type": ["string", "null"] },
             "parent_name": { "type": ["string", "null"] },
             "state": or_null(flood_state()),
-            "last_updated": or_null(written_moment("When the state was set, as `/floods` shows it.")),
+            "last_updated": or_null(utc_date_time("When the state was set, as `/floods` shows it.")),
         }))),
         "left?": annotate(array(area_id()), json!({
             "description": "Undo only: areas that have changed since the batch, and so were left alone.",
@@ -71,14 +71,14 @@ fn batch() -> Value {
     }))
 }
 
-fn entry() -> Value {
-    let mut entry = log_entry();
-    entry["area_id"] = area_id();
-    entry["area_name"] = or_null(text("Null if the area no longer exists."));
-    entry["parent_name"] = json!({ "type": ["string", "null"] });
-    entry["batch"] = json!({ "type": ["integer", "null"], "description": "The number of the batch; null if the change was ordered alone." });
-    entry["note"] = or_null(text("The note of the batch."));
-    object(entry)
+fn batch_entry() -> Value {
+    let mut batch_entry = log_entry();
+    batch_entry["area_id"] = area_id();
+    batch_entry["area_name"] = or_null(text("Null if the area no longer exists."));
+    batch_entry["parent_name"] = json!({ "type": ["string", "null"] });
+    batch_entry["batch"] = json!({ "type": ["integer", "null"], "description": "The number of the batch; null if the change was ordered alone." });
+    batch_entry["note"] = or_null(text("The note of the batch."));
+    object(batch_entry)
 }
 
 fn attention() -> Value {
@@ -91,13 +91,13 @@ fn attention() -> Value {
             "description": "`reports`: residents have reported a flood since the area last changed. `unconfirmed`: nobody has \
                 confirmed the state for long. `gauge`: a gauge nearby has had an alarm since the area last changed.",
         },
-        "at": written_moment("When the reason arose, or was last renewed."),
-        "first?": written_moment("`reports`: when the first was made."),
+        "at": utc_date_time("When the reason arose, or was last renewed."),
+        "first?": utc_date_time("`reports`: when the first was made."),
         "report_ids?": ids,
         "waiting_ids?": annotate(ids.clone(), json!({ "description": "Those that wait for review." })),
         "depths?": depths,
-        "since?": written_moment("`unconfirmed`: when the state was set or confirmed."),
-        "lapses?": written_moment("`unconfirmed`: when its alert ends."),
+        "since?": utc_date_time("`unconfirmed`: when the state was set or confirmed."),
+        "lapses?": utc_date_time("`unconfirmed`: when its alert ends."),
         "gaugeid?": text,
         "gaugenameid?": text,
         "alert?": { "type": "integer", "enum": [1, 2] },
@@ -105,8 +105,8 @@ fn attention() -> Value {
     }));
     let evidence = object(json!({
         "report_ids": ids,
-        "first": written_moment("When the first of them was made."),
-        "last": written_moment("When the last of them was made."),
+        "first": utc_date_time("When the first of them was made."),
+        "last": utc_date_time("When the last of them was made."),
         "depths": depths,
         "gauges": annotate(array(text.clone()), json!({ "description": "Gauges nearby that have an alarm." })),
     }));
@@ -116,9 +116,9 @@ fn attention() -> Value {
         "parent_name": text,
         "city_name": text,
         "state": or_null(flood_state()),
-        "last_updated": or_null(written_moment("When the state was set, as `/floods` shows it.")),
-        "flooded_since": or_null(written_moment(FLOODED_SINCE)),
-        "confirmed": or_null(written_moment(CONFIRMED)),
+        "last_updated": or_null(utc_date_time("When the state was set, as `/floods` shows it.")),
+        "flooded_since": or_null(utc_date_time(FLOODED_SINCE)),
+        "confirmed": or_null(utc_date_time(CONFIRMED)),
         "reasons": { "type": "array", "minItems": 1, "items": reason, "description": "The newest first." },
         "suggested?": object(json!({ "state": flood_state(), "evidence": evidence })),
     }))

@@ -22,30 +22,30 @@ pub enum NotStorable {
 /// # Errors
 ///
 /// If it cannot.
-pub fn can_be_kept(object: &Object) -> Result<(), NotStorable> {
-    members_can_be_kept(object, LEVELS)
+pub fn check_storable(object: &Object) -> Result<(), NotStorable> {
+    check_members(object, LEVELS)
 }
 
-fn members_can_be_kept(object: &Object, levels: usize) -> Result<(), NotStorable> {
+fn check_members(object: &Object, levels: usize) -> Result<(), NotStorable> {
     if levels == 0 {
         return Err(NotStorable::Deep);
     }
     object.iter().try_for_each(|(name, value)| {
-        text_can_be_kept(name)?;
-        value_can_be_kept(value, levels - 1)
+        check_text(name)?;
+        check_value(value, levels - 1)
     })
 }
 
-fn value_can_be_kept(value: &Value, levels: usize) -> Result<(), NotStorable> {
+fn check_value(value: &Value, levels: usize) -> Result<(), NotStorable> {
     match value {
-        Value::String(text) => text_can_be_kept(text),
+        Value::String(text) => check_text(text),
         Value::Array(_) if levels == 0 => Err(NotStorable::Deep),
-        Value::Array(items) => items.iter().try_for_each(|item| value_can_be_kept(item, levels - 1)),
-        Value::Object(object) => members_can_be_kept(object, levels),
+        Value::Array(items) => items.iter().try_for_each(|item| check_value(item, levels - 1)),
+        Value::Object(object) => check_members(object, levels),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
 }
 
-fn text_can_be_kept(text: &str) -> Result<(), NotStorable> {
+fn check_text(text: &str) -> Result<(), NotStorable> {
     if text.contains('\0') { Err(NotStorable::Nul) } else { Ok(()) }
 }
