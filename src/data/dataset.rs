@@ -1,16 +1,14 @@
-//! The data set that a store starts with, by its name: compiled in (`demo`), none (`empty`), or a folder.
+//! The initial data set of a store, by name: compiled in (`demo`), `empty`, or a folder.
 
 use super::{demo, folder};
 use crate::data::folder::{Dataset, DatasetError, Folder, FolderRules};
 use crate::model::Timestamp;
 
 impl Dataset {
-    /// Loads the data set called `name`: `demo`, `empty`, or else the folder at that path.
+    /// Loads the data set `name`: `demo`, `empty`, or else the folder at that path.
     ///
-    /// `demo` has the same areas in every call; its flood is going on at `now`.
-    ///
-    /// A folder is read as [`Folder`] describes, by these rules. What its rows refer to must be in the folder. The
-    /// first wrong row ends the load.
+    /// `demo` has the same areas in every call; its flood is current at `now`. A folder is read as [`Folder`] describes, by these
+    /// rules; its rows may refer only to rows in the folder. Stops at the first wrong row.
     ///
     /// # Errors
     ///
@@ -20,7 +18,7 @@ impl Dataset {
             "demo" => demo::dataset(now),
             "empty" => Ok(Self::default()),
             path => {
-                let folder = Self::open(path)?.by(rules.clone()).at(now);
+                let folder = Self::open(path)?.with_rules(rules.clone()).with_now(now);
                 let dataset = folder::dataset(&folder, now)?;
                 for note in folder.notes() {
                     tracing::warn!("{path}: {note}");
@@ -30,7 +28,7 @@ impl Dataset {
         }
     }
 
-    /// Makes sure that there is a data set called `name`, without reading its rows.
+    /// Checks that the data set `name` exists, without reading its rows.
     ///
     /// # Errors
     ///

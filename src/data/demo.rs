@@ -1,12 +1,10 @@
-//! The demo: the data folder `demo/`, a made-up flood in a city in the shape of Jakarta.
+//! The demo: the compiled-in data folder `demo/`, with an imaginary flood in a city in the shape of Jakarta.
 //!
-//! Names of cities and kelurahan are real, everything else is made up. The folder is compiled into the program, and its
-//! times are moved to the present when it is read.
+//! Names of cities and kelurahan are real, everything else is made up. Its times are moved to the present when it is read.
 
 use crate::data::folder::{self, Dataset, DatasetError, Folder, FolderFile};
 use crate::model::Timestamp;
 
-/// The files of `demo/`.
 const FILES: [(FolderFile, &str); 9] = [
     (FolderFile::Areas, include_str!("../../demo/areas.geojson")),
     (FolderFile::Regions, include_str!("../../demo/regions.geojson")),
@@ -19,20 +17,14 @@ const FILES: [(FolderFile, &str); 9] = [
     (FolderFile::Cards, include_str!("../../demo/cards.csv")),
 ];
 
-/// The present of the files. Reports and readings of three more days follow it, which appear while the demo runs: stores
-/// hide entries that are dated in the future.
+/// The present of the files. They have reports and readings of three more days, which appear while the demo runs: stores hide
+/// entries dated in the future.
 const PRESENT: &str = "2016-01-01T00:00:00Z";
 
-/// Returns the folder.
 pub(crate) fn folder() -> Folder {
-    Folder::compiled("demo", &FILES)
+    Folder::built_in("demo", &FILES)
 }
 
-/// Returns the demo as it is at `now`.
-///
-/// # Errors
-///
-/// [`DatasetError`] if a file has a wrong row.
 pub(crate) fn dataset(now: Timestamp) -> Result<Dataset, DatasetError> {
     let present = Timestamp::parse(PRESENT).unwrap_or(now);
     let mut demo = folder::dataset(&folder(), present)?;
@@ -68,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_with_all_four_states_is_under_way_after_days_of_history() {
+    fn the_demo_has_all_four_states_and_days_of_history() {
         let demo = dataset(now()).unwrap();
         let mut current = HashMap::new();
         for change in &demo.flood_log {
@@ -82,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn every_disaster_was_reported_in_the_last_hour_and_one_card_waits_for_its_report() {
+    fn every_disaster_has_recent_reports_and_one_card_is_unused() {
         let demo = dataset(now()).unwrap();
         let last_hour = now().before(Duration::from_hours(1))..=now();
         let contents = demo.reports.iter().map(|report| &report.content);
@@ -93,7 +85,7 @@ mod tests {
     }
 
     #[rocket::async_test]
-    async fn it_stays_live_for_days() {
+    async fn the_demo_has_new_data_for_days() {
         let clock = Arc::new(ManualClock::new(now()));
         let store = MemoryStore::new(dataset(now()).unwrap(), Arc::clone(&clock) as Arc<dyn Clock>);
         for hours in [0, 1, 6, 24, 71] {
@@ -109,11 +101,12 @@ mod tests {
     }
 
     #[test]
-    fn two_starts_differ_in_time_only() {
+    fn two_starts_differ_only_in_time() {
         let later = now().after(Duration::from_secs(9_999));
-        let (one, other) = (dataset(now()).unwrap(), dataset(later).unwrap());
-        assert!(one.places.areas().iter().eq(other.places.areas().iter()));
-        let states = [one, other].map(|demo| demo.flood_log.into_iter().map(|of| (of.area, of.state)));
+        let (first, second) = (dataset(now()).unwrap(), dataset(later).unwrap());
+        assert!(first.places.areas().iter().eq(second.places.areas().iter()));
+        let states =
+            [first, second].map(|demo| demo.flood_log.into_iter().map(|change| (change.area, change.state)));
         assert!(states[0].clone().eq(states[1].clone()));
     }
 }

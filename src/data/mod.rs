@@ -1,4 +1,4 @@
-//! Data that comes from folders: the places and reports of an installation, the texts of a country, and the demo.
+//! Data from folders: places and reports of an installation, texts of a country, and the demo.
 
 pub(crate) mod country;
 mod dataset;

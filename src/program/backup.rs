@@ -9,7 +9,7 @@ use super::Failure;
 use crate::Builder;
 use crate::model::CardId;
 use crate::photos::{HIDDEN, card_of_file, make_private};
-use crate::stores::file::{Settings, copied_cards};
+use crate::stores::file::{Settings, cards_in_backup};
 
 /// Writes a backup of the store and its photos.
 pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> {
@@ -29,7 +29,7 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
         let completing = async {
             copy()?;
             if copies.is_dir() {
-                remove_erased(&copies, &copied_cards(to).await?)?;
+                remove_erased(&copies, &cards_in_backup(to).await?)?;
             }
             Ok(())
         };

@@ -54,12 +54,12 @@ fn check_rows(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let settings = builder.settings()?;
     let path = folder.display().to_string();
     let now = settings.clock.now();
-    let mut folder = Folder::open(folder)?.by(settings.rules.clone()).at(now);
+    let mut folder = Folder::open(folder)?.with_rules(settings.rules.clone()).with_now(now);
     let faults = folder.check(now, MAX_FAULTS);
     if faults.is_empty() {
         let mut output = io::stdout();
         writeln!(output, "\n# {path}: the data set has no faults")?;
-        let ignored = folder.strangers();
+        let ignored = folder.unknown_files();
         let ignored =
             (!ignored.is_empty()).then(|| format!("ignored, no part of a data set: {}", ignored.join(", ")));
         for note in folder.notes().into_iter().chain(ignored) {

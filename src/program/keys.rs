@@ -9,7 +9,7 @@ use super::table::{or_dash, table};
 use crate::Builder;
 use crate::auth::{NewKey, Scope};
 use crate::model::{Clock, NAME, SystemClock, Timestamp, is_name};
-use crate::stores::{KeptKey, KeyEntry, Store};
+use crate::stores::{KeyEntry, Store, StoredKey};
 use chrono::DateTime;
 use clap::Subcommand;
 
@@ -98,7 +98,7 @@ async fn execute(store: &dyn Store, command: KeyCommand) -> Result<(), Failure> 
 const HEADINGS: [&str; 9] =
     ["name", "scopes", "owner", "expires", "per second", "per day", "created", "last used", "revoked"];
 
-fn row(KeptKey { entry, created_at, revoked_at, last_used }: &KeptKey) -> [String; 9] {
+fn row(StoredKey { entry, created_at, revoked_at, last_used }: &StoredKey) -> [String; 9] {
     let scopes: Vec<_> = entry.key.scopes.iter().map(|scope| scope.name()).collect();
     [
         entry.key.name.clone(),

@@ -81,7 +81,7 @@ async fn read_layer(
     if count > most {
         return Err(format!("more than {most} reports or readings; choose a shorter --last").into());
     }
-    Ok(query.ask(store, now).await?.value)
+    Ok(query.run(store, now).await?.value)
 }
 
 fn query(kind: LayerKind, last: Duration) -> LayerQuery {

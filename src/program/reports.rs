@@ -166,7 +166,7 @@ fn outcome_text(action: ModerationAction, changed: bool) -> &'static str {
 
 async fn waiting(store: &dyn Store) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    let query = WaitingQuery { most: MAX_WAITING, of_each: MAX_WAITING };
+    let query = WaitingQuery { most: MAX_WAITING, per_sender: MAX_WAITING };
     let WaitingReports { total, reports } = store.waiting_reports(query).await?;
     for WaitingReport { report, .. } in &reports {
         let ReportContent { created_at, disaster_type, location, text, image_url, .. } = &report.content;

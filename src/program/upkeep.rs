@@ -13,13 +13,15 @@ use crate::archive::Archive;
 use crate::config::{EventKind, SourceSettings};
 use crate::data::folder::{Folder, FolderFile, FolderWriter};
 use crate::model::{Clock, SourceStatus, SystemClock, Timestamp};
-use crate::stores::{AppliedMigration, Imported, Migrated, Removed, Replace, Rows, Status};
+use crate::stores::{
+    AppliedMigration, ImportSummary, MigrationSummary, RemovedRows, Replace, RowCounts, Status,
+};
 use crate::webhooks;
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub(super) async fn migrate(builder: &Builder) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
-    let Migrated { from, to, applied } = upkeep.migrate(&settings).await?;
+    let MigrationSummary { from, to, applied } = upkeep.migrate(&settings).await?;
     let mut output = io::stdout();
     for AppliedMigration { number, name, took } in &applied {
         writeln!(output, "Applied migration {number}, {name}, in {}.", format_duration(*took))?;
@@ -35,14 +37,14 @@ pub(super) async fn import(
     repair: bool,
 ) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
-    let folder = Folder::open(folder)?.by(settings.rules.clone()).at(settings.clock.now());
-    let folder = if repair { folder.repairing() } else { folder };
+    let folder = Folder::open(folder)?.with_rules(settings.rules.clone()).with_now(settings.clock.now());
+    let folder = if repair { folder.with_repair() } else { folder };
     // Drawn only on a terminal.
     let bar = ProgressBar::new(folder.size()).with_style(ProgressStyle::with_template(
         "{wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} to go",
     )?);
     let progress = bar.clone();
-    let folder = folder.watched(move |bytes| progress.inc(bytes));
+    let folder = folder.with_progress(move |bytes| progress.inc(bytes));
     let begun = Instant::now();
     let imported = upkeep.import(&settings, &folder, replace).await;
     bar.finish_and_clear();
@@ -53,7 +55,7 @@ pub(super) async fn import(
 }
 
 /// Makes webhooks skip imported data: they send only what happens.
-async fn skip_imported(builder: &Builder, imported: &Imported) -> Result<(), Failure> {
+async fn skip_imported(builder: &Builder, imported: &ImportSummary) -> Result<(), Failure> {
     let has_added = |file| imported.files.get(&file).is_some_and(|rows| rows.added > 0);
     let kinds = [
         (EventKind::Report, has_added(FolderFile::Reports)),
@@ -70,18 +72,18 @@ async fn skip_imported(builder: &Builder, imported: &Imported) -> Result<(), Fai
 }
 
 /// Summarises an import: rows, skipped rows, and notes.
-fn summary(imported: &Imported, folder: &Folder, took: Duration) -> String {
-    let line = |name: &str, rows: &Rows| {
-        let (Rows { read, added, replaced }, skipped) = (rows, rows.skipped());
+fn summary(imported: &ImportSummary, folder: &Folder, took: Duration) -> String {
+    let line = |name: &str, rows: &RowCounts| {
+        let (RowCounts { read, added, replaced }, skipped) = (rows, rows.skipped());
         format!("{name:22}{read:>9} rows: {added} added, {replaced} replaced, {skipped} skipped")
     };
-    let file = |(file, rows): (&FolderFile, &Rows)| line(file.name(), rows);
-    let all = imported.files.values().fold(Rows::default(), |all, rows| Rows {
+    let file = |(file, rows): (&FolderFile, &RowCounts)| line(file.name(), rows);
+    let all = imported.files.values().fold(RowCounts::default(), |all, rows| RowCounts {
         read: all.read + rows.read,
         added: all.added + rows.added,
         replaced: all.replaced + rows.replaced,
     });
-    let Removed { areas, changes } = imported.removed;
+    let RemovedRows { areas, changes } = imported.removed;
     let removed = format!("{areas} areas were removed, with {changes} entries of the log");
     let relocated = imported.relocated;
     let moved =
@@ -90,7 +92,7 @@ fn summary(imported: &Imported, folder: &Folder, took: Duration) -> String {
     let older = format!(
         "{rewritten} areas got older changes: alerts about them may differ from those that were sent"
     );
-    let ignored = format!("ignored, no part of a data set: {}", folder.strangers().join(", "));
+    let ignored = format!("ignored, no part of a data set: {}", folder.unknown_files().join(", "));
     let mut lines: Vec<String> = imported.files.iter().map(file).collect();
     lines.push(format!("{}, in {}", line("together", &all), format_duration(took)));
     lines.extend((areas > 0).then_some(removed));
@@ -100,7 +102,7 @@ fn summary(imported: &Imported, folder: &Folder, took: Duration) -> String {
     let basemap = FolderFile::Basemap;
     let advice = "map.basemap.file names it to each server";
     lines.extend(folder.has(basemap).then(|| format!("{basemap} is not part of the database: {advice}")));
-    lines.extend((!folder.strangers().is_empty()).then_some(ignored));
+    lines.extend((!folder.unknown_files().is_empty()).then_some(ignored));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
@@ -131,7 +133,7 @@ pub(super) async fn status(builder: &Builder) -> Result<(), Failure> {
 
 /// Formats the status as lines of names and values.
 fn status_lines(status: &Status, sources: &BTreeMap<String, SourceSettings>, now: Timestamp) -> String {
-    let Status { schema, needed, rows, newest, heard, free, last_backup } = status;
+    let Status { schema, needed, rows, newest, last_heard: heard, free, last_backup } = status;
     let advice = match schema.cmp(needed) {
         Ordering::Less => "; run siaga migrate",
         Ordering::Equal => "",

@@ -281,7 +281,7 @@ impl Renderer {
             (Collection::Alerts, _) => LayerQuery::Alerts(AlertQuery::InForce(FloodQuery::default()), false),
             (Collection::Areas | Collection::Reports, _) => LayerQuery::Areas(AreaQuery::default()),
         };
-        let layer = query.ask(store, now).await?;
+        let layer = query.run(store, now).await?;
         Ok(layer.map(|layer| match (collection, layer.issued_by(&self.issuer)) {
             (Collection::Flooded, Layer::Floods(floods)) => Layer::Floods(floods.flooded()),
             (of, Layer::Infrastructure(all)) if of.infrastructure_kind().is_some() => {
@@ -373,7 +373,7 @@ impl Renderer {
 fn is_shown(report: &Report, now: Timestamp) -> bool {
     let window = Window::Last(Duration::MAX);
     let listed = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
-    listed.asks_for(&report.content) && report.content.created_at <= now
+    listed.matches(&report.content) && report.content.created_at <= now
 }
 
 fn within(from: Timestamp, until: Timestamp) -> Result<Window, Problem> {

@@ -171,7 +171,7 @@ impl Renderer {
 
     /// Returns the areas or the infrastructure that touch a part of the map, which the store has in memory, and the weight of rendering them.
     async fn part(&self, part: BoundingBox, query: &LayerQuery) -> Result<(Versioned<Layer>, u64), Problem> {
-        let layer = query.ask(&*self.store, self.clock.now()).await?;
+        let layer = query.run(&*self.store, self.clock.now()).await?;
         let narrowing = off_thread(move |_| {
             let within = layer.map(|layer| layer.within(&part));
             let weight = features(&within.value);
@@ -235,11 +235,11 @@ impl Renderer {
         let store = &*self.store;
         match question {
             ResponseKey::Layer(query, format) => {
-                let layer = query.ask(store, self.clock.now()).await?;
+                let layer = query.run(store, self.clock.now()).await?;
                 self.encode(layer, &**format, supplement, work).await
             }
             ResponseKey::Within(part, query, format) => {
-                let layer = query.ask(store, self.clock.now()).await?;
+                let layer = query.run(store, self.clock.now()).await?;
                 self.encode(layer.map(|layer| layer.within(part)), &**format, supplement, work).await
             }
             ResponseKey::FloodStates(query) => work.write(store.flood_states(query).await?, |states, _| {

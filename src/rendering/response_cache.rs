@@ -11,7 +11,7 @@ use super::cache::{LastKnown, Rendered};
 use super::renderer::Renderer;
 use super::response_key::ResponseKey;
 use crate::changes::{Follower, State};
-use crate::data::statements::Floods;
+use crate::data::statements::FloodData;
 use crate::formats::Format;
 use crate::guards::{guard, managed};
 use crate::http::admission::Account;
@@ -94,20 +94,20 @@ impl ResponseCache {
 
     /// Returns the states of all areas, and whether they are those of now; the store is not asked while it is known to be away. No
     /// states if none were read, or if the last may not be shown any more.
-    pub(crate) async fn floods(&self) -> (Option<Arc<State>>, Floods) {
+    pub(crate) async fn floods(&self) -> (Option<Arc<State>>, FloodData) {
         let Renderer { timeout, stale, metrics, .. } = &*self.renderer;
         let current = time::timeout(*timeout, self.follower.current_unless_stale()).await;
         if let Ok(Ok(Some(state))) = current {
-            return (Some(state), Floods::Now);
+            return (Some(state), FloodData::Now);
         }
         let since = self.follower.confirmed_at();
         let is_shown = !stale.is_zero() && self.now().since(since) <= *stale;
         match self.follower.states().borrow().clone().filter(|_| is_shown) {
             Some(state) => {
                 metrics.count_stale_response();
-                (Some(state), Floods::Until(since))
+                (Some(state), FloodData::Until(since))
             }
-            None => (None, Floods::Unread),
+            None => (None, FloodData::Unread),
         }
     }
 

@@ -128,7 +128,7 @@ pub(super) async fn receive_card_report(
         // A card that does not exist, or already has its report, is reported before the body is checked.
         let card = user.card(&id, &***store).await.map_err(about_card)?;
         if card.report.is_some() {
-            return Err(about_card(StoreError::received(&id)));
+            return Err(about_card(StoreError::card_used(&id)));
         }
         let body = body.map_err(|problem| problem.with_card_id(&id))?;
         let invalid = |faults: Vec<Fault>| Problem::faults(&faults).with_card_id(&id);
@@ -233,7 +233,7 @@ pub(super) async fn confirm_image(
     let confirming = async {
         let card = user.card(&id, &***store).await?;
         if card.report.is_none() && !store.has_upload(&id).await? {
-            return Err(StoreError::not_received(&id));
+            return Err(StoreError::no_card_report(&id));
         }
         Ok(())
     };

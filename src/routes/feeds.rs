@@ -13,7 +13,7 @@ use crate::model::bodies::{PartnerReport, read_partner_report};
 use crate::openapi::Described;
 use crate::rendering::ApiResponse;
 use crate::schema::{self, array, reference};
-use crate::stores::{Received, Store};
+use crate::stores::{ReceiveOutcome, Store};
 use crate::telemetry::{Metrics, ReportOrigin};
 
 /// Returns the routes of the resource.
@@ -62,11 +62,11 @@ pub(super) async fn post_partner_report(
         .map_err(|faults| Problem::faults(&faults))?;
     let post_id = report.post_id;
     match store.receive_partner_report(report).await? {
-        Received::Created => {
+        ReceiveOutcome::Created => {
             metrics.count_report(ReportOrigin::Partner);
             ApiResponse::bare(&json!({ "post_id": post_id, "created": true }))
         }
-        Received::Existing => ApiResponse::bare(&json!({
+        ReceiveOutcome::Existing => ApiResponse::bare(&json!({
             "post_id": post_id,
             "created": false,
             "message": format!("{post_id} already exists in reports table"),

@@ -33,7 +33,7 @@ use crate::rendering::{Layers, Permits, Renderer, ResponseKey};
 use crate::routes::{self, Description, Readiness};
 use crate::runtime::run_in_background;
 use crate::sources::{ActivityRecorder, Sources};
-use crate::stores::{Measured, OpenedStore, Store};
+use crate::stores::{MeasuredStore, OpenedStore, Store};
 use crate::tasks::{DataWatch, ReportRetention, SourceWatch, StoredKeys, prepare_outlines};
 use crate::telemetry::{Metrics, RepeatSuppressor};
 use crate::webhooks::Dispatcher;
@@ -55,7 +55,7 @@ impl Builder {
         let OpenedStore { store, managed, failure } =
             opener.open(&settings).await.map_err(BuildError::Store)?;
         let metrics = settings.metrics;
-        let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
+        let store: Arc<dyn Store> = Arc::new(MeasuredStore::new(store, metrics.clone()));
         let follower = Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
         let renderer = renderer(&config, &store, &self.clock, &metrics, follower.withdrawn_revision());
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());

@@ -251,7 +251,7 @@ impl Builder {
     pub(crate) async fn open_any(&self) -> Result<Arc<dyn Store>, BuildError> {
         let config = self.checked_for_upkeep()?;
         let opener = self.stores.get(&config.store)?;
-        let opened = opener.open_beside(&self.store_settings(&config)).await;
+        let opened = opener.open_for_command(&self.store_settings(&config)).await;
         Ok(opened.map_err(BuildError::Store)?.store)
     }
 

@@ -9,10 +9,10 @@ use crate::model::{AlertLayer, AreaId, AreaSelector, AreaSet, Timestamp, Validit
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// How many messages a page of a history has at most.
+/// Page size of a history.
 const PAGE: usize = 1000;
 
-/// How much of the log is read first for a page of a history. A flood that is confirmed all the time fills a page in 208 days.
+/// How far back the first read for a page goes. A flood that is confirmed all the time fills a page in 208 days.
 const RECENT: Duration = Duration::from_hours(24 * 300);
 
 /// Which messages to return.
@@ -21,7 +21,7 @@ pub enum AlertQuery {
     /// The messages in force, each about one of these areas, by `area_id`. With a minimum state, those about a state that is at
     /// least as high; in a `Cancel`, the state that has ended counts.
     InForce(FloodQuery),
-    /// The message in force about the made-up flood of the exercise.
+    /// The message in force about the imaginary flood of the exercise.
     Exercise,
     /// One message.
     One(AreaId, MessageKey),
@@ -30,43 +30,39 @@ pub enum AlertQuery {
 }
 
 impl AlertQuery {
-    /// Returns the messages that are shown at a moment. They follow from the log of a store.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::NotFound`] for one message and for the history of an area, [`StoreError::Unavailable`].
-    pub(crate) async fn ask(
+    /// Returns the messages that are shown at a moment, derived from the log of the store. A single message and the history of an
+    /// area can be [`StoreError::NotFound`].
+    pub(crate) async fn run(
         &self,
         store: &dyn Store,
         now: Timestamp,
     ) -> Result<Versioned<AlertLayer>, StoreError> {
         match self {
-            Self::InForce(query) => all(store, query, now).await,
+            Self::InForce(query) => messages_in_force(store, query, now).await,
             Self::Exercise => exercise(store, now).await,
-            Self::One(area, key) => one(store, *area, *key, now).await,
+            Self::One(area, key) => single_message(store, *area, *key, now).await,
             Self::History(area, before) => history(store, *area, *before, now).await,
         }
     }
 }
 
-/// Returns the areas. They must be read after the log, because a result counts as new as the log.
+/// The areas must be read after the log, because the result has the revision of the log.
 async fn areas(store: &dyn Store) -> Result<Arc<AreaSet>, StoreError> {
     Ok(Arc::clone(store.places().await?.value.areas()))
 }
 
-/// Selects the entries of the log that the messages in force follow from.
 pub(crate) fn entries_in_force(query: &FloodQuery, now: Timestamp) -> EntryQuery {
     let selector = query.selector.clone();
     EntryQuery { selector, area: None, from: reach_in_force(now), until: Timestamp::LAST }
 }
 
-async fn all(
+async fn messages_in_force(
     store: &dyn Store,
     query: &FloodQuery,
     now: Timestamp,
 ) -> Result<Versioned<AlertLayer>, StoreError> {
-    let asked = entries_in_force(query, now);
-    let log = store.flood_entries(&asked).await?;
+    let entries = entries_in_force(query, now);
+    let log = store.flood_entries(&entries).await?;
     let areas = areas(store).await?;
     let (mut shown, mut newest, mut ends) = (Vec::new(), None, Timestamp::LAST);
     for (area, entries) in &log.value {
@@ -77,7 +73,7 @@ async fn all(
         newest = newest.max(changed);
         ends = ends.min(until);
         let high_enough = |state| query.minimum_state.is_none_or(|minimum| state >= minimum);
-        shown.extend(message.filter(|of| high_enough(of.state)).map(|message| (position, message)));
+        shown.extend(message.filter(|message| high_enough(message.state)).map(|message| (position, message)));
     }
     let (changed, until) = last_changed(newest, now, ends);
     let layer = AlertLayer::new(areas, shown).changed(changed).at(query.path("alerts"));
@@ -93,7 +89,7 @@ async fn exercise(store: &dyn Store, now: Timestamp) -> Result<Versioned<AlertLa
     Ok(Versioned::at(revision, layer).within(Validity::Between { from: now, until }))
 }
 
-async fn one(
+async fn single_message(
     store: &dyn Store,
     area: AreaId,
     key: MessageKey,
@@ -106,9 +102,9 @@ async fn one(
         return Ok(Versioned::at(store.revision(Resource::Floods).await?, layer));
     }
     let due = key.due().ok_or_else(missing)?;
-    let asked =
+    let query =
         EntryQuery { selector: AreaSelector::default(), area: Some(area), from: reach(due), until: due };
-    let log = store.flood_entries(&asked).await?;
+    let log = store.flood_entries(&query).await?;
     let entries = log.value.first().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
     let message = find(entries, key, now).ok_or_else(missing)?;
     let areas = areas(store).await?;
@@ -116,11 +112,10 @@ async fn one(
     Ok(log.map(|_| AlertLayer::new(areas, vec![(position, message)])))
 }
 
-/// A part of the chain of an area.
 struct Chain {
-    /// The messages that are shown, oldest first.
+    /// Oldest first.
     shown: Vec<Message>,
-    /// Until when no other is shown.
+    /// When the next message will be shown.
     until: Timestamp,
 }
 
@@ -147,7 +142,6 @@ async fn history(
     Ok(found.map(|_| layer).within(Validity::Between { from: now, until }))
 }
 
-/// Returns the messages about an area that are due after `from` and, if there is an `end`, before it.
 async fn chain(
     store: &dyn Store,
     area: AreaId,
@@ -172,7 +166,7 @@ async fn chain(
     }))
 }
 
-/// Returns when a list last changed, and until when it says so. A list that has no such time says the day.
+/// Returns when a list last changed, and until when that holds. A list that never changed has the current day instead.
 fn last_changed(changed: Option<Timestamp>, now: Timestamp, until: Timestamp) -> (Timestamp, Timestamp) {
     let today = now.floor(DAY);
     changed.map_or((today, until.min(today.after(DAY))), |changed| (changed, until))

@@ -12,19 +12,15 @@ use crate::runtime::off_thread;
 pub struct AreaQuery {
     /// Only areas of this city or province.
     pub selector: AreaSelector,
-    /// Local areas, or what they are parts of.
+    /// Local areas, or the larger areas that they belong to.
     pub level: AreaLevel,
-    /// Only these, if the level is that of local areas; `None`: all. An identifier that no area has is ignored.
+    /// Only these local areas; `None`: all. Unknown identifiers are ignored.
     pub ids: Option<BTreeSet<AreaId>>,
 }
 
 impl AreaQuery {
-    /// Asks a store. The first query of a level dissolves the areas, off the threads that serve requests.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
-    pub(crate) async fn ask(&self, store: &dyn Store) -> Result<Versioned<AreaLayer>, StoreError> {
+    /// Runs the query. The first query of a level dissolves the areas, off the threads that serve requests.
+    pub(crate) async fn run(&self, store: &dyn Store) -> Result<Versioned<AreaLayer>, StoreError> {
         let places = store.places().await?;
         let query = self.clone();
         off_thread(move |_| {
@@ -41,11 +37,7 @@ impl AreaQuery {
     }
 }
 
-/// Returns the places of a store, whose cities are dissolved off the threads that serve requests if they were not yet.
-///
-/// # Errors
-///
-/// [`StoreError::Unavailable`].
+/// Returns the places of a store, with their cities dissolved. Does that off the threads that serve requests.
 pub(crate) async fn places_with_cities(store: &dyn Store) -> Result<Versioned<Arc<Places>>, StoreError> {
     let places = store.places().await?;
     let dissolving = off_thread(move |_| {

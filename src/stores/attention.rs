@@ -1,4 +1,4 @@
-//! The areas that need attention, as they follow from a store. The list is cached while nothing has changed, for a minute at most.
+//! Computes the attention list from the store. The list is cached until something changes, for a minute at most.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,67 +31,59 @@ pub(crate) struct AttentionItem {
     pub(crate) confirmed: Option<Timestamp>,
 }
 
-/// The list, which is made at most every two seconds for all who need it.
+/// The attention list, computed at most once every two seconds for all callers.
 #[derive(Debug)]
 pub(crate) struct AttentionList {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     rules: AttentionRules,
-    made: Throttle<Result<VersionedList, Arc<StoreError>>>,
+    cached: Throttle<Result<VersionedList, Arc<StoreError>>>,
 }
 
-/// A list, and what it was made from.
-type VersionedList = (Key, Arc<Vec<AttentionItem>>);
+/// A list and its cache key.
+type VersionedList = (CacheKey, Arc<Vec<AttentionItem>>);
 
-/// How long after a list was made the next one is made.
+/// The minimum time between two computations.
 const PERIOD: Duration = Duration::from_secs(2);
 
-/// How many of the reports that wait for review count.
+/// How many waiting reports count.
 const MOST_WAITING: u32 = 1_000;
-/// How many of one sender count.
-const MOST_OF_SENDER: u32 = 20;
+/// How many waiting reports of one sender count.
+const MOST_PER_SENDER: u32 = 20;
 
-/// The list stays the same while this does: the revisions, and the minute.
+/// Cache key: the data revisions and the current minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Key([Revision; 4], Timestamp);
+struct CacheKey([Revision; 4], Timestamp);
 
 impl AttentionList {
     pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, rules: AttentionRules) -> Self {
-        Self { store, made: Throttle::new(PERIOD, Arc::clone(&clock)), clock, rules }
+        Self { store, cached: Throttle::new(PERIOD, Arc::clone(&clock)), clock, rules }
     }
 
-    /// Returns the list. What reports, readings and changes cause is in it at once; what time and reports that wait for review
-    /// cause, within a minute. Waits for up to two seconds if a list was made lately and something has changed since.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
+    /// Returns the list. It includes reports, readings and changes at once, and the effects of time and of waiting reports within
+    /// a minute. Waits up to two seconds if a list was computed just before and something has changed since.
     pub(crate) async fn get(&self) -> Result<Arc<Vec<AttentionItem>>, StoreError> {
         let key = self.key().await?;
-        if let Some((Ok((known, list)), _)) = self.made.last_value()
-            && known == key
+        if let Some((Ok((cached_key, list)), _)) = self.cached.last_value()
+            && cached_key == key
         {
             return Ok(list);
         }
-        let making = async { self.make().await.map_err(Arc::new) };
-        self.made.get(making).await.map(|(_, list)| list).map_err(shared)
+        let computation = async { self.compute().await.map_err(Arc::new) };
+        self.cached.get(computation).await.map(|(_, list)| list).map_err(from_shared)
     }
 
-    /// Returns the list without waiting: it may be two seconds old.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
+    /// Returns the list without waiting; it may be two seconds old.
     pub(crate) async fn recent(&self) -> Result<Arc<Vec<AttentionItem>>, StoreError> {
-        match self.made.last_value() {
-            Some((recent, true)) => recent.map(|(_, list)| list).map_err(shared),
+        match self.cached.last_value() {
+            Some((recent, true)) => recent.map(|(_, list)| list).map_err(from_shared),
             _ => self.get().await,
         }
     }
 
-    /// Returns what the list is made from. It is read before the list, so a change meanwhile makes a new list.
-    async fn key(&self) -> Result<Key, StoreError> {
-        Ok(Key(self.revisions().await?, self.clock.now().floor(Duration::from_mins(1))))
+    /// Must be read before the list, so that a change during the computation causes another one.
+    async fn key(&self) -> Result<CacheKey, StoreError> {
+        Ok(CacheKey(self.revisions().await?, self.clock.now().floor(Duration::from_mins(1))))
     }
 
     async fn revisions(&self) -> Result<[Revision; 4], StoreError> {
@@ -103,7 +95,7 @@ impl AttentionList {
         Ok(revisions)
     }
 
-    async fn make(&self) -> Result<VersionedList, StoreError> {
+    async fn compute(&self) -> Result<VersionedList, StoreError> {
         let (key, now, rules) = (self.key().await?, self.clock.now(), self.rules);
         let (selector, window) = (AreaSelector::default(), Window::Last(rules.window));
         let entries = EntryQuery {
@@ -117,18 +109,18 @@ impl AttentionList {
         let disaster = Some(DisasterType::Flood);
         let reports = ReportQuery { selector: selector.clone(), disaster, training: false, window };
         let reports = self.store.reports(&reports).await?.value;
-        let query = WaitingQuery { most: MOST_WAITING, of_each: MOST_OF_SENDER };
+        let query = WaitingQuery { most: MOST_WAITING, per_sender: MOST_PER_SENDER };
         let waiting =
             self.store.waiting_reports(query).await?.reports.into_iter().map(|waiting| waiting.report);
         let waiting: Vec<_> =
             waiting.filter(|report| report.content.disaster_type == DisasterType::Flood).collect();
         let gauges = self.store.gauges(&GaugeQuery { selector, window }).await?.value;
-        let making = off_thread(move |_| {
+        let computation = off_thread(move |_| {
             let states: HashMap<_, CurrentState> =
                 layer.features().filter_map(|flood| Some((flood.area.id, flood.current?))).collect();
             let changed = entries.iter().filter_map(|(area, entries)| Some((*area, entries.last()?.at)));
             let areas = layer.areas();
-            let scene = AttentionInput {
+            let input = AttentionInput {
                 areas,
                 changed: changed.collect(),
                 reports: &reports.reports,
@@ -137,9 +129,9 @@ impl AttentionList {
                 now,
                 states,
             };
-            let listed = attention(&scene, &rules).into_iter().filter_map(|attention| {
+            let items = attention(&input, &rules).into_iter().filter_map(|attention| {
                 let area = &areas[areas.position(attention.area_id)?];
-                let current = scene.states.get(&area.id);
+                let current = input.states.get(&area.id);
                 Some(AttentionItem {
                     area_name: area.name.clone(),
                     parent_name: area.parent_name.clone(),
@@ -151,15 +143,15 @@ impl AttentionList {
                     attention,
                 })
             });
-            Arc::new(listed.collect())
+            Arc::new(items.collect())
         });
-        let list = making.await.map_err(|error| StoreError::Backend { source: error.into() })?;
+        let list = computation.await.map_err(|error| StoreError::Backend { source: error.into() })?;
         Ok((key, list))
     }
 }
 
-/// Returns the error of a list for one of those who wanted it.
-fn shared(error: Arc<StoreError>) -> StoreError {
+/// Returns the error of a shared computation to one of its callers.
+fn from_shared(error: Arc<StoreError>) -> StoreError {
     match *error {
         StoreError::Unavailable { retry_after, .. } => {
             StoreError::Unavailable { retry_after, source: error.into() }

@@ -17,12 +17,11 @@ pub trait CardStore {
     /// [`StoreError::Unavailable`], [`StoreError::Backend`].
     async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError>;
 
-    /// Creates a card with an identifier that the caller chose, which nobody can guess. **Default: refuses**
+    /// Creates a card with an identifier that the caller chose and nobody can guess. **Default: an error**
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] if there is such a card. [`StoreError::Refused`] if the store always chooses itself.
-    /// [`StoreError::Unavailable`].
+    /// [`StoreError::Conflict`] if the card exists. [`StoreError::Refused`] if the store always chooses the identifier.
     async fn create_card_as(&self, _id: &CardId, _holder: CardHolder) -> Result<Arc<Card>, StoreError> {
         Err(StoreError::Refused { what: "this store chooses the identifiers of cards itself".to_owned() })
     }
@@ -31,28 +30,28 @@ pub trait CardStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`], [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`].
     async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError>;
 
-    /// Publishes the report of a card and marks the card as used, as one change. If several calls come for one card,
-    /// exactly one succeeds.
+    /// Publishes the report of a card and marks the card as used, as one change. Of concurrent calls for one card, exactly one
+    /// succeeds.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] if there is no such card, [`StoreError::Conflict`] if it has received its report
-    /// already; nothing is stored then. [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`] if there is no such card. [`StoreError::Conflict`] if it has its report already; nothing is
+    /// stored then.
     async fn receive_card_report(
         &self,
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError>;
 
-    /// As [`receive_card_report`](Self::receive_card_report), but the report waits for review: it is hidden until a moderator
-    /// shows it. Its origin is kept until then. **Default: refuses**
+    /// Like [`receive_card_report`](Self::receive_card_report), but the report waits for review: it is hidden until a moderator
+    /// shows it. The origin is stored until then. **Default: an error**
     ///
     /// # Errors
     ///
-    /// As [`receive_card_report`](Self::receive_card_report); [`StoreError::Refused`] if the store cannot hide reports.
+    /// Those of [`receive_card_report`](Self::receive_card_report); [`StoreError::Refused`] if the store cannot hide reports.
     async fn receive_waiting_report(
         &self,
         _id: &CardId,
@@ -62,27 +61,17 @@ pub trait CardStore {
         Err(StoreError::Refused { what: "this store cannot hide reports".to_owned() })
     }
 
-    /// Makes `image` the `image_url` of the card's report, unchanged, and returns whether this call did so. Does
-    /// nothing if the report shows an image already, or there is no report or no such card. If several calls come for
-    /// one card, exactly one succeeds.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Sets the `image_url` of the card's report to `image`, unchanged, and returns whether this call did so. Does nothing if the
+    /// report has an image, or there is no report or no such card. Of concurrent calls for one card, exactly one succeeds.
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError>;
 
-    /// Erases at most `most` of the cards that have no report and were made between two moments, the second excluded,
-    /// oldest first, and returns how many these were. **Default: erases none**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
-    async fn erase_unused_cards(&self, _made: Range<Timestamp>, _most: u32) -> Result<u64, StoreError> {
+    /// Erases cards without a report that were created within `_created` (end excluded), oldest first and at most `most`. Returns
+    /// how many were erased. **Default: erases none**
+    async fn erase_unused_cards(&self, _created: Range<Timestamp>, _most: u32) -> Result<u64, StoreError> {
         Ok(0)
     }
 }
 
-/// Returns a random identifier for a new card that nobody can guess.
 pub(super) fn random_card_id() -> Result<CardId, StoreError> {
     let text = random::url_safe::<{ CardId::NEW_LENGTH }>()
         .map_err(|error| StoreError::Backend { source: error.into() })?;

@@ -8,10 +8,10 @@ use async_trait::async_trait;
 
 use super::{
     CardStore, Check, EntryQuery, FeedStore, FloodLogQuery, FloodQuery, FloodStore, GaugeQuery, GaugeStore,
-    HistoryQuery, ImageStore, KeptKey, KeyEntry, KeyStore, LogQuery, ModerationQuery, ModerationStore,
-    Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource,
-    Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, TakenUpload,
-    Versioned, WaitingQuery, WebhookState, WebhookStore,
+    HistoryQuery, ImageStore, KeyEntry, KeyStore, LogQuery, ModerationQuery, ModerationStore, Overview,
+    PlaceStore, ReceiveOutcome, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource,
+    Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, StoredKey,
+    TakenUpload, Versioned, WaitingQuery, WebhookState, WebhookStore,
 };
 use crate::auth::Secret;
 use crate::model::alerts::LogEntry;
@@ -24,7 +24,7 @@ use crate::model::{
 };
 use crate::telemetry::StoreOperation;
 
-type Answer<T> = Result<T, StoreError>;
+type StoreResult<T> = Result<T, StoreError>;
 
 impl<T: Decorator> ServiceStore for T {
     fn service_state(&self) -> Option<&ServiceState> {
@@ -32,24 +32,23 @@ impl<T: Decorator> ServiceStore for T {
     }
 }
 
-/// Defines the trait `Decorator`, whose methods call the inner store by default, and implements the parts of a store
-/// for every decorator.
+/// Defines the trait `Decorator`, whose methods call the inner store by default, and implements each part of a store for every
+/// decorator.
 macro_rules! decorator {
     ($($part:ident {
-        $(async fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+
+        $(async fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+
     })+) => {
         /// A store that wraps another store and changes some of its methods.
         ///
-        /// Every type that implements it is a [`Store`]. Each method of [`Store`] and its parts is a method here, and
-        /// calls the [`inner`](Self::inner) store unless you override it. So do methods that later versions add: if
-        /// your decorator hides or guards data, look at the new methods before you upgrade.
+        /// Every type that implements it is a [`Store`]. Each method of [`Store`] and its parts is a method here, and calls the
+        /// [`inner`](Self::inner) store unless you override it. So do methods that later versions add: if your decorator hides or
+        /// guards data, look at the new methods before you upgrade.
         ///
         /// # Contract
         ///
-        /// The contract of [`Store`]. A decorator passes the same test suite, except for what it refuses or hides. What
-        /// it adds to a result, or leaves out, must follow from the inner store's data alone; otherwise
-        /// [`revision`](Self::revision) must grow with it. A result keeps the revision and the validity of the data it
-        /// was made from ([`Versioned::map`]).
+        /// The contract of [`Store`]. A decorator passes the same test suite, except for what it refuses or hides. What it adds
+        /// to a result, or leaves out, must be derived from the inner store's data alone; otherwise [`revision`](Self::revision)
+        /// must grow with it. A result keeps the revision and the validity of its data ([`Versioned::map`]).
         ///
         /// # Example
         ///
@@ -58,7 +57,7 @@ macro_rules! decorator {
         /// use std::sync::Arc;
         ///
         /// use async_trait::async_trait;
-        /// use siaga::model::{FloodChange, FloodOrder, OrderOutcome};
+        /// use siaga::model::{FloodChange, BatchOutcome, BatchRequest};
         /// use siaga::stores::{Decorator, SetFloodState, Store, StoreError};
         ///
         /// /// Refuses to set flood states while the desk is closed.
@@ -81,7 +80,7 @@ macro_rules! decorator {
         ///         Err(StoreError::Conflict { what: "the desk is closed".to_owned() })
         ///     }
         ///
-        ///     async fn change_floods(&self, _: FloodOrder) -> Result<OrderOutcome, StoreError> {
+        ///     async fn change_floods(&self, _: BatchRequest) -> Result<BatchOutcome, StoreError> {
         ///         Err(StoreError::Conflict { what: "the desk is closed".to_owned() })
         ///     }
         /// }
@@ -95,8 +94,8 @@ macro_rules! decorator {
             /// Returns the inner store.
             fn inner(&self) -> &dyn Store;
 
-            /// Starts to measure a call of `method` on the inner store; dropping the result ends the measurement.
-            /// **Default: `None`**
+            /// Starts to measure a call of `method` on the inner store; dropping the result ends the measurement. **Default:
+            /// `None`**
             fn measure(&self, _method: &'static str) -> Option<StoreOperation<'_>> {
                 None
             }
@@ -104,7 +103,7 @@ macro_rules! decorator {
             $(
                 $(
                     #[doc = concat!("[`", stringify!($part), "::", stringify!($name), "`]. **Default: the inner store's**")]
-                    async fn $name(&self, $($argument: $type),*) -> $answer {
+                    async fn $name(&self, $($argument: $type),*) -> $result {
                         let _measured = self.measure(stringify!($name));
                         self.inner().$name($($argument),*).await
                     }
@@ -113,12 +112,12 @@ macro_rules! decorator {
         }
 
         $(
-            // A method that has a default and is missing from the list below would not reach the inner store.
+            // Without this, a method with a default that is missing from the list below would not reach the inner store.
             #[deny(clippy::missing_trait_methods)]
             #[async_trait]
             impl<T: Decorator> $part for T {
                 $(
-                    async fn $name(&self, $($argument: $type),*) -> $answer {
+                    async fn $name(&self, $($argument: $type),*) -> $result {
                         Decorator::$name(self, $($argument),*).await
                     }
                 )+
@@ -137,8 +136,8 @@ decorator! {
         async fn latest_flood_changes(query: &LogQuery) -> Answer<Vec<FloodChange>>;
         async fn flood_entries(query: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<LogEntry>)>>>;
         async fn count_flood_entries(query: &EntryQuery, most: u64) -> Answer<u64>;
-        async fn set_flood_state(order: SetFloodState) -> Answer<FloodChange>;
-        async fn change_floods(order: BatchRequest) -> Answer<BatchOutcome>;
+        async fn set_flood_state(change: SetFloodState) -> Answer<FloodChange>;
+        async fn change_floods(request: BatchRequest) -> Answer<BatchOutcome>;
         async fn all_flood_changes(query: &FloodLogQuery) -> Answer<Vec<LoggedChange>>;
     }
     ReportStore {
@@ -150,15 +149,15 @@ decorator! {
         async fn report_summary(query: &ReportQuery) -> Answer<Versioned<ReportSummary>>;
     }
     ModerationStore {
-        async fn moderate(order: &Moderation) -> Answer<bool>;
+        async fn moderate(moderation: &Moderation) -> Answer<bool>;
         async fn moderation_log(query: ModerationQuery) -> Answer<Versioned<Vec<ModerationEntry>>>;
         async fn waiting_reports(query: WaitingQuery) -> Answer<WaitingReports>;
-        async fn hide_waiting(order: &HideWaiting) -> Answer<Vec<ReportKey>>;
+        async fn hide_waiting(request: &HideWaiting) -> Answer<Vec<ReportKey>>;
         async fn forget_senders(until: Timestamp) -> Answer<()>;
         async fn erase_reports(before: Timestamp, most: u32) -> Answer<u64>;
         async fn take_photo_move(lease: Duration) -> Answer<Option<PhotoMove>>;
         async fn take_photo_move_of(report: ReportKey, lease: Duration) -> Answer<Option<PhotoMove>>;
-        async fn end_photo_move(done: &PhotoMove) -> Answer<()>;
+        async fn end_photo_move(completed: &PhotoMove) -> Answer<()>;
     }
     CardStore {
         async fn create_card(holder: CardHolder) -> Answer<Arc<Card>>;
@@ -167,7 +166,7 @@ decorator! {
         async fn receive_card_report(id: &CardId, content: ReportContent) -> Answer<Arc<Report>>;
         async fn receive_waiting_report(id: &CardId, content: ReportContent, origin: WaitingOrigin) -> Answer<Arc<Report>>;
         async fn show_card_image(id: &CardId, image: &str) -> Answer<bool>;
-        async fn erase_unused_cards(made: Range<Timestamp>, most: u32) -> Answer<u64>;
+        async fn erase_unused_cards(created: Range<Timestamp>, most: u32) -> Answer<u64>;
     }
     ImageStore {
         async fn signing_key(new: &Secret) -> Answer<Secret>;
@@ -184,7 +183,7 @@ decorator! {
         async fn publish_image(upload: &Upload, url: &str) -> Answer<bool>;
     }
     FeedStore {
-        async fn receive_partner_report(report: PartnerReport) -> Answer<Received>;
+        async fn receive_partner_report(report: PartnerReport) -> Answer<ReceiveOutcome>;
     }
     GaugeStore {
         async fn gauges(query: &GaugeQuery) -> Answer<Versioned<GaugeLayer>>;
@@ -197,7 +196,7 @@ decorator! {
     }
     KeyStore {
         async fn create_key(key: KeyEntry) -> Answer<()>;
-        async fn keys() -> Answer<Versioned<Vec<KeptKey>>>;
+        async fn keys() -> Answer<Versioned<Vec<StoredKey>>>;
         async fn keys_revision() -> Answer<Revision>;
         async fn revoke_key(name: &str) -> Answer<()>;
         async fn note_key_uses(uses: &[(String, Timestamp)]) -> Answer<()>;

@@ -3,23 +3,19 @@ use async_trait::async_trait;
 use super::StoreError;
 use crate::model::bodies::PartnerReport;
 
-/// The result of storing a report that may have come before.
+/// Result of [`FeedStore::receive_partner_report`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Received {
-    /// It was stored.
+pub enum ReceiveOutcome {
+    /// The report was stored.
     Created,
-    /// It had come before; nothing was stored.
+    /// A report with its `post_id` was stored before; nothing changed.
     Existing,
 }
 
 /// Feeds from partners.
 #[async_trait]
 pub trait FeedStore {
-    /// Publishes a partner's report, unless a report with its `post_id` is stored already. If several calls come with
-    /// one `post_id`, exactly one stores its report.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
-    async fn receive_partner_report(&self, report: PartnerReport) -> Result<Received, StoreError>;
+    /// Publishes a partner's report, unless a report with its `post_id` is stored already. Of concurrent calls with one
+    /// `post_id`, exactly one stores its report.
+    async fn receive_partner_report(&self, report: PartnerReport) -> Result<ReceiveOutcome, StoreError>;
 }

@@ -21,14 +21,14 @@ pub struct FloodQuery {
 }
 
 impl FloodQuery {
-    /// Returns whether the query selects an area in this state.
+    /// Whether the query selects an area in this state.
     #[must_use]
-    pub(crate) fn asks_for(&self, area: &Area, status: &FloodStatus) -> bool {
+    pub(crate) fn matches(&self, area: &Area, status: &FloodStatus) -> bool {
         let high_enough = |minimum| status.current().is_some_and(|current| current.state >= minimum);
         self.minimum_state.is_none_or(high_enough) && self.selector.matches(area)
     }
 
-    /// Returns the path of a resource below the base address with the parameters of the query, always in one order.
+    /// Returns the path of a resource below the base address with the parameters of the query, in a fixed order.
     #[must_use]
     pub(crate) fn path(&self, resource: &str) -> String {
         let mut parameters = Serializer::new(String::new());
@@ -67,7 +67,7 @@ pub struct EntryQuery {
 }
 
 impl EntryQuery {
-    /// Returns the selected ones among the entries of one area, which ascend in time.
+    /// Returns the selected part of the entries of one area, which ascend in time.
     #[must_use]
     pub fn select<'e>(&self, entries: &'e [LogEntry]) -> &'e [LogEntry] {
         let first = entries.partition_point(|entry| entry.at < self.from);
@@ -100,15 +100,15 @@ pub struct FloodLogQuery {
     pub by: Option<String>,
     /// Only changes of this batch.
     pub batch: Option<BatchNumber>,
-    /// How many entries to return at least, if there are as many. All entries of the last time are returned with it, so
-    /// that the next page begins before that time.
+    /// How many entries to return at least, if there are as many. All entries of the last time are included, so that the next
+    /// page begins before that time.
     pub most: u32,
 }
 
 impl FloodLogQuery {
-    /// Returns whether the query selects an entry, by its time and by who made it.
+    /// Whether the query selects an entry, by its time and by who made it.
     #[must_use]
-    pub(crate) fn asks_for(&self, change: &FloodChange) -> bool {
+    pub(crate) fn matches(&self, change: &FloodChange) -> bool {
         self.since.is_none_or(|since| change.at >= since)
             && self.until.is_none_or(|until| change.at <= until)
             && self.before.is_none_or(|before| change.at < before)
@@ -118,7 +118,7 @@ impl FloodLogQuery {
                 .is_none_or(|by| change.by.subject == *by || change.by.username.as_ref() == Some(by))
     }
 
-    /// Ends a page of entries, which come newest first.
+    /// Returns one page of entries, which come newest first.
     pub(crate) fn page<T>(&self, entries: impl Iterator<Item = T>, at: impl Fn(&T) -> Timestamp) -> Vec<T> {
         let mut page: Vec<T> = Vec::new();
         for entry in entries {
@@ -132,34 +132,26 @@ impl FloodLogQuery {
     }
 }
 
-/// The order to set or clear the state of an area.
+/// A request to set or clear the state of an area.
 #[derive(Clone, Debug)]
 pub struct SetFloodState {
     /// The area.
     pub area: AreaId,
-    /// The state it gets; `None` clears it.
+    /// The new state; `None` clears it.
     pub state: Option<FloodState>,
-    /// Who gives the order.
+    /// Who requests it.
     pub by: Actor,
 }
 
 /// Flood states of areas and the log of their changes.
 #[async_trait]
 pub trait FloodStore {
-    /// Returns the selected areas with their current states, by `area_id`. Without a minimum state, areas without a
-    /// state are included.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns the selected areas with their current states, by `area_id`. Without a minimum state, areas without a state are
+    /// included.
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError>;
 
-    /// Returns only the current states, by `area_id`; areas without a state are left out.
-    /// **Default: the states of [`floods`](Self::floods)**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns only the current states, by `area_id`, without areas that have none. **Default: derived from
+    /// [`floods`](Self::floods)**
     async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
         let minimum_state = query.minimum_state.or(Some(FloodState::Unknown));
         let flooded = FloodQuery { minimum_state, ..query.clone() };
@@ -179,32 +171,19 @@ pub trait FloodStore {
     }
 
     /// Returns the highest state each area had in a period, by `area_id`, as [`crate::model::archive`] defines it.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError>;
 
     /// Returns the number of flooded areas at each hour of a period, as [`crate::model::series`] defines it.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError>;
 
-    /// Returns every change of one area, oldest first. The list is empty if the area was never flooded or does not
-    /// exist.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns every change of one area, oldest first. Empty if the area was never flooded or does not exist.
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError>;
 
-    /// Returns the newest entries of the log of an area, newest first. **Default: from the whole log of the area**
+    /// Returns the newest log entries of an area, newest first. **Default: reads the whole log of the area**
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] if there is no such area. [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`] if there is no such area.
     async fn latest_flood_changes(&self, query: &LogQuery) -> Result<Vec<FloodChange>, StoreError> {
         let LogQuery { area, before, most } = *query;
         let mut log = self.flood_log(area).await?;
@@ -218,14 +197,10 @@ pub trait FloodStore {
         Ok(log)
     }
 
-    /// Returns entries of the log with their times, by `area_id`, and those of an area oldest first. Areas without a selected
-    /// entry are left out. **Default: from the whole logs of the areas, as if no change was undone**
+    /// Returns log entries with their times, by `area_id`, those of one area oldest first. Areas without a selected entry are
+    /// left out. **Default: reads the whole logs of the areas, and ignores that changes can be undone**
     ///
-    /// A store that keeps the times with each entry returns them at the same cost, however long the log is.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// A store that stores the times with each entry returns them at the same cost, however long the log is.
     async fn flood_entries(
         &self,
         query: &EntryQuery,
@@ -246,12 +221,7 @@ pub trait FloodStore {
         Ok(map.map(|_| found))
     }
 
-    /// Returns how many entries [`flood_entries`](Self::flood_entries) would return, or `most` if there are more. **Default: reads
-    /// them**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns how many entries [`flood_entries`](Self::flood_entries) would return, at most `most`. **Default: reads them**
     async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
         let found = self.flood_entries(query).await?.value;
         Ok(found.iter().map(|(_, entries)| entries.len() as u64).sum::<u64>().min(most))
@@ -259,40 +229,36 @@ pub trait FloodStore {
 
     /// Sets or clears the state of an area and logs it, as one change.
     ///
-    /// Setting the state that an area already has, or clearing an area without a state, is a change too: it is logged
-    /// and takes effect now, but at least 1 ms after the previous change of the area. Returns the log entry.
+    /// Setting the state that an area already has, or clearing an area without a state, is a change too: it is logged and takes
+    /// effect now, but at least 1 ms after the previous change of the area. Returns the log entry.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] if there is no such area. [`StoreError::Unavailable`].
-    async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError>;
+    /// [`StoreError::NotFound`] if there is no such area.
+    async fn set_flood_state(&self, change: SetFloodState) -> Result<FloodChange, StoreError>;
 
-    /// Carries out an order for many areas as one change: all of it, or nothing.
+    /// Changes many areas as one change: all of them, or none.
     ///
-    /// All changes have one time, as [`set_flood_state`](Self::set_flood_state) gives it to the latest of them. Undoing a batch
-    /// restores the times of the states before it ([`LogEntry::restoring`]). If the order has a [request](BatchRequest::request) that was carried
-    /// out within [`REPEATABLE`](crate::model::REPEATABLE), nothing changes, and the outcome is that of the first time; a second
-    /// one at the same time waits for the first. A batch can be undone for [`UNDOABLE`](crate::model::UNDOABLE); undoing it twice
-    /// changes nothing. **Default: refuses every order**
+    /// All changes have the same time, by the rule of [`set_flood_state`](Self::set_flood_state) for the latest of them. Undoing
+    /// a batch restores the times of the states before it ([`LogEntry::restoring`]); it is possible for
+    /// [`UNDOABLE`](crate::model::UNDOABLE), and undoing twice changes nothing. A request with a [key](BatchRequest::request)
+    /// that succeeded within [`REPEATABLE`](crate::model::REPEATABLE) changes nothing and returns the first outcome; concurrent
+    /// repeats wait for the first. **Default: an error**
     ///
     /// # Errors
     ///
-    /// [`StoreError::Refused`] if the store takes no orders for many areas. [`StoreError::Unavailable`].
-    async fn change_floods(&self, _order: BatchRequest) -> Result<BatchOutcome, StoreError> {
+    /// [`StoreError::Refused`] if the store cannot change many areas at once.
+    async fn change_floods(&self, _request: BatchRequest) -> Result<BatchOutcome, StoreError> {
         Err(StoreError::Refused { what: "this store takes no orders for many areas".to_owned() })
     }
 
-    /// Returns entries of the log of all areas, newest first, and those of one time by `area_id`. **Default: from the whole
-    /// logs of all areas, without batches**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns log entries of all areas, newest first, those of one time by `area_id`. **Default: reads the whole logs of all
+    /// areas, without batches**
     async fn all_flood_changes(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
         let map = self.floods(&FloodQuery::default()).await?;
         let mut log = Vec::new();
         for area in map.value.areas().iter().filter(|_| query.batch.is_none()) {
-            log.extend(self.flood_log(area.id).await?.into_iter().filter(|change| query.asks_for(change)));
+            log.extend(self.flood_log(area.id).await?.into_iter().filter(|change| query.matches(change)));
         }
         log.sort_by_key(|change| (Reverse(change.at), change.area));
         let page = query.page(log.into_iter(), |change| change.at);

@@ -18,51 +18,32 @@ pub struct GaugeQuery {
 /// Gauges and their readings.
 #[async_trait]
 pub trait GaugeStore {
-    /// Returns the selected gauges by identifier, each with its readings within the window, oldest first. Gauges
-    /// without such a reading are left out.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns the selected gauges by identifier, each with its readings within the window, oldest first. Gauges without such a
+    /// reading are left out.
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError>;
 
-    /// Returns every gauge by identifier, without readings.
-    ///
-    /// **Default: those that have a reading**, which reads all readings
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns every gauge by identifier, without readings. **Default: those that have a reading**, which reads all readings
     async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
         let query = GaugeQuery { selector: AreaSelector::default(), window: Window::Last(Duration::MAX) };
         Ok(self.gauges(&query).await?.map(|mut gauges| {
-            gauges.0.iter_mut().for_each(|of| of.observations.clear());
+            gauges.0.iter_mut().for_each(|gauge| gauge.observations.clear());
             gauges
         }))
     }
 
-    /// Returns how many readings [`gauges`](Self::gauges) would list now, counting no further than `most`.
+    /// Returns how many readings [`gauges`](Self::gauges) would list now, at most `most`.
     ///
-    /// The server calls it before it reads a list, to bound the cost of that read: it must cost much less than the
-    /// list. **Default: reads the list**, which suits a store with a few thousand readings
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Bounds the cost of that read, so it must cost much less. **Default: reads the list**, which suits a store with a few
+    /// thousand readings
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
         let listed = self.gauges(query).await?.value;
         let readings: usize = listed.0.iter().map(|gauge| gauge.observations.len()).sum();
         Ok(most.min(readings as u64))
     }
 
-    /// Stores a gauge and its readings, as one change. Replaces the name and place stored under the gauge's identifier,
-    /// and the readings stored under the same times. Returns how many readings were stored.
+    /// Stores a gauge and its readings, as one change. Replaces the name and place of a gauge with the same identifier, and its
+    /// readings with the same times. Returns how many readings were stored.
     ///
-    /// A gauge belongs to the province in which it lies, but a known gauge that has not moved stays with the province
-    /// that lists it.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// A new or moved gauge belongs to the province in which it lies; otherwise it stays with the province that lists it.
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError>;
 }

@@ -2,30 +2,30 @@ use std::time::{Duration, Instant};
 
 use crate::model::Timestamp;
 
-/// The result of checking one thing that a service works with.
+/// The result of checking a dependency of the service.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Check {
-    /// What was checked, such as `store` or `listener`.
+    /// The dependency, such as `store` or `listener`.
     pub name: &'static str,
-    /// Whether reads need it. If not, its failure leaves the service ready, but degraded.
+    /// Whether reads need it. If not, a failure leaves the service ready, but degraded.
     pub required: bool,
-    /// Why the check failed; `None` if it passed. Everybody can read it, so it contains no addresses and no texts from
-    /// other systems.
+    /// Why the check failed; `None` if it passed. Everybody can read it, so it must not contain addresses or text from other
+    /// systems.
     pub failure: Option<&'static str>,
     /// How long the check took.
     pub took: Duration,
 }
 
 impl Check {
-    /// Checks something that reads need. `reason` is shown if it fails.
+    /// Checks something that reads need. `reason` describes a failure.
     pub async fn run<T, E>(
         name: &'static str,
         reason: &'static str,
-        looking: impl Future<Output = Result<T, E>>,
+        probe: impl Future<Output = Result<T, E>>,
     ) -> Self {
         let since = Instant::now();
-        let failure = looking.await.err().map(|_| reason);
+        let failure = probe.await.err().map(|_| reason);
         Self { name, required: true, failure, took: since.elapsed() }
     }
 
@@ -36,9 +36,8 @@ impl Check {
     }
 }
 
-/// Figures about the data for an operator: how new it is, and how many areas are flooded.
-///
-/// Reports and readings dated in the future do not count.
+/// Figures about the data for an operator: how new it is, and how many areas are flooded. Reports and readings dated in the
+/// future do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
     /// When the newest change of a flood state took effect, including the clearing of an area; `None` if there is none.

@@ -29,11 +29,11 @@ pub enum LayerQuery {
     Infrastructure(AreaSelector, Option<InfrastructureKind>),
     /// All provinces, or the one with this code.
     Boundaries(Option<String>),
-    /// Alerts about floods, and whether a source of floods is silent.
+    /// Alerts about floods, and whether a source of flood states is silent.
     Alerts(AlertQuery, bool),
-    /// Outlines of areas.
+    /// Geometry of areas.
     Areas(AreaQuery),
-    /// The boundaries of all cities, or of the one with this identifier ([`City`](crate::model::City)).
+    /// The boundaries of all cities, or of one city by identifier ([`City`](crate::model::City)).
     Cities(Option<String>),
     /// One area, with its state if it has one.
     Flood(AreaId),
@@ -56,7 +56,7 @@ impl LayerQuery {
         }
     }
 
-    /// Returns the resource whose changes change the layer.
+    /// Returns the resource whose changes affect the layer.
     #[must_use]
     pub fn resource(&self) -> Resource {
         match self.kind() {
@@ -67,12 +67,12 @@ impl LayerQuery {
         }
     }
 
-    /// Runs the query on a store. Alerts are those shown at `now`; everything else is by the store's own clock.
+    /// Runs the query on a store. `now` selects alerts; everything else uses the store's own clock.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] for one report or one area, [`StoreError::Unavailable`].
-    pub async fn ask(&self, store: &dyn Store, now: Timestamp) -> Result<Versioned<Layer>, StoreError> {
+    /// [`StoreError::NotFound`] for one report or one area; those of the store.
+    pub async fn run(&self, store: &dyn Store, now: Timestamp) -> Result<Versioned<Layer>, StoreError> {
         Ok(match self {
             Self::Floods(query) => {
                 store.floods(query).await?.map(|layer| Layer::Floods(layer.at(query.path("floods"))))
@@ -88,10 +88,10 @@ impl LayerQuery {
             Self::Boundaries(code) => {
                 store.places().await?.map(|places| Layer::Boundaries(places.boundary_layer(code.as_deref())))
             }
-            Self::Alerts(query, is_doubtful) => {
-                query.ask(store, now).await?.map(|layer| Layer::Alerts(layer.doubtful(*is_doubtful)))
+            Self::Alerts(query, source_silent) => {
+                query.run(store, now).await?.map(|layer| Layer::Alerts(layer.doubtful(*source_silent)))
             }
-            Self::Areas(query) => query.ask(store).await?.map(Layer::Areas),
+            Self::Areas(query) => query.run(store).await?.map(Layer::Areas),
             Self::Cities(id) => {
                 places_with_cities(store).await?.map(|places| Layer::Areas(places.city_layer(id.as_deref())))
             }
@@ -101,7 +101,6 @@ impl LayerQuery {
     }
 }
 
-/// Returns a layer with one area.
 async fn flood(store: &dyn Store, area: AreaId) -> Result<Versioned<FloodLayer>, StoreError> {
     let found = store.floods(&FloodQuery::default()).await?;
     let Some(index) = found.value.features().position(|flood| flood.area.id == area) else {
@@ -110,13 +109,12 @@ async fn flood(store: &dyn Store, area: AreaId) -> Result<Versioned<FloodLayer>,
     Ok(found.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))
 }
 
-/// Returns all areas with the states in effect at a moment.
 async fn floods_at(store: &dyn Store, moment: Timestamp) -> Result<Versioned<FloodLayer>, StoreError> {
     let period = Period::new(moment, moment, Duration::ZERO);
     let period = period.map_err(|error| StoreError::Backend { source: Box::new(error) })?;
     let query = HistoryQuery { selector: AreaSelector::default(), period };
     let archive = store.flood_archive(&query).await?;
-    // The areas are read after the log, because a result counts as new as the log.
+    // The areas are read after the log, because the result has the revision of the log.
     let areas = Arc::clone(store.places().await?.value.areas());
     Ok(archive.map(|records| {
         let status = |id: AreaId| match records.binary_search_by_key(&id, |record| record.area_id) {
@@ -133,7 +131,6 @@ async fn floods_at(store: &dyn Store, moment: Timestamp) -> Result<Versioned<Flo
     }))
 }
 
-/// Returns a layer with one area, if its state was set in the second that begins at this time.
 async fn flood_since(
     store: &dyn Store,
     area: AreaId,
@@ -141,11 +138,11 @@ async fn flood_since(
 ) -> Result<Versioned<FloodLayer>, StoreError> {
     let flooded = FloodQuery { selector: AreaSelector::default(), minimum_state: Some(FloodState::Unknown) };
     let found = store.floods(&flooded).await?;
-    let is_asked = |flood: FloodFeature<'_>| {
+    let is_selected = |flood: FloodFeature<'_>| {
         let set = flood.current.map(|current| current.last_updated.floor(Duration::from_secs(1)));
         flood.area.id == area && set == Some(since)
     };
-    let Some(index) = found.value.features().position(is_asked) else {
+    let Some(index) = found.value.features().position(is_selected) else {
         return Err(StoreError::NotFound { what: format!("the alert of area {area} at {since}") });
     };
     Ok(found.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))

@@ -1,4 +1,4 @@
-//! The store in memory: all data is in one process and is lost when it ends.
+//! The store in memory. Its data is lost when the process ends.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use crate::model::{
     HideWaiting, Moderation, ModerationEntry, PhotoMove, ReportKey, Timestamp, WaitingReports,
 };
 
-/// Which entries of the moderation log to return: those whose number is between two others.
+/// Selects entries of the moderation log by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModerationQuery {
     /// Only entries with a greater number.
@@ -18,51 +18,43 @@ pub struct ModerationQuery {
     pub most: u32,
 }
 
-/// Which reports that wait for review to return.
+/// Selects reports that wait for review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitingQuery {
-    /// How many at most.
+    /// How many reports at most.
     pub most: u32,
-    /// How many of one sender at most, so that none keeps those of others off the list.
-    pub of_each: u32,
+    /// How many reports of one sender at most, so that one sender cannot fill the list.
+    pub per_sender: u32,
 }
 
-/// Moderation of reports: hiding, showing again and erasing, and the log of it.
+/// Moderation of reports: hide, show, erase, and the log of these.
 ///
-/// A *hidden* report is in no list, count or layer, and [`ReportStore::report`] does not find it. It keeps its key, its
-/// card, and its photo in a private place. An *erased* report is gone but for an
-/// [`ErasedReport`](crate::model::ErasedReport): [`ReportStore::report_series`] and [`ReportStore::report_summary`] go
-/// on counting it, unless it was hidden; nothing else shows it. Its card is gone too. Neither its key nor its post is
-/// used again, and an import does not bring it back.
+/// A *hidden* report is in no list, count or layer, and [`ReportStore::report`] does not find it. It keeps its key, its card, and
+/// its photo in a private place. An *erased* report is gone but for an [`ErasedReport`](crate::model::ErasedReport):
+/// [`ReportStore::report_series`] and [`ReportStore::report_summary`] still count it, unless it was hidden. Its card is gone too.
+/// Its key and its post are never reused, and an import does not restore it.
 ///
 /// A *waiting* report is a hidden one that no moderator has seen: it was received for review, without an entry in the log.
 /// Hiding, showing or erasing it ends the waiting, and is logged.
 ///
-/// The photos of the reports are in a storage that the store does not know, so it keeps a list of the photos that are
-/// to be moved, which any server works off.
+/// The photos are in a storage outside of the store. So the store has a queue of photos to be moved, which any server processes.
 ///
 /// Each method has a default, for stores that cannot hide reports.
 #[async_trait]
 pub trait ModerationStore: ReportStore {
-    /// Carries out an order, and returns whether it changed anything: a report that is hidden already is not hidden
-    /// again. The change, its entry in the log, and the move of the photo are one change. It is a visible change of the
-    /// reports. **Default: refuses**
+    /// Hides, shows or erases a report, and returns whether anything changed: hiding a hidden report changes nothing. The change,
+    /// its log entry, and the move of the photo are one change, which is a visible change of the reports. **Default: an error**
     ///
     /// # Errors
     ///
     /// [`StoreError::NotFound`] if there is no such report, or it was erased and is to be hidden or shown.
-    /// [`StoreError::Conflict`] if the report was made at another time than the order says.
-    /// [`StoreError::Refused`] if the store cannot hide reports. [`StoreError::Unavailable`].
-    async fn moderate(&self, _order: &Moderation) -> Result<bool, StoreError> {
+    /// [`StoreError::Conflict`] if the report was made at another time than expected. [`StoreError::Refused`] if the store cannot
+    /// hide reports.
+    async fn moderate(&self, _moderation: &Moderation) -> Result<bool, StoreError> {
         Err(StoreError::Refused { what: "this store cannot hide or erase reports".to_owned() })
     }
 
-    /// Returns entries of the log, newest first, with the revision of the reports at which they were read.
-    /// **Default: none**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns log entries, newest first, with the revision of the reports at which they were read. **Default: none**
     async fn moderation_log(
         &self,
         _query: ModerationQuery,
@@ -70,60 +62,39 @@ pub trait ModerationStore: ReportStore {
         Ok(Versioned::at(Revision(0), Vec::new()))
     }
 
-    /// Returns reports that wait for review: those of the highest keys first, suspect ones last. **Default: none**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns reports that wait for review: the highest keys first, suspect ones last. **Default: none**
     async fn waiting_reports(&self, _query: WaitingQuery) -> Result<WaitingReports, StoreError> {
         Ok(WaitingReports::default())
     }
 
-    /// Hides all reports of a sender that wait for review, as one change with an entry in the log for each, and returns their keys in
-    /// ascending order. Reports that a moderator has shown meanwhile stay as they are. **Default: hides none**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
-    async fn hide_waiting(&self, _order: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
+    /// Hides all waiting reports of a sender, as one change with a log entry for each, and returns their keys in ascending order.
+    /// Reports that a moderator has shown meanwhile stay visible. **Default: hides none**
+    async fn hide_waiting(&self, _request: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
         Ok(Vec::new())
     }
 
-    /// Forgets the senders of reports that have waited since a moment or longer. **Default: does nothing**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Erases the senders of reports that have waited since `_until` or longer. **Default: does nothing**
     async fn forget_senders(&self, _until: Timestamp) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Erases at most `most` of the reports that were made before a moment, oldest first, and returns how many these
-    /// were. They get no entry in the log. A report that cannot be read is left out and logged. **Default: erases none**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Erases reports that were made before a moment, oldest first and at most `most`, without log entries. Returns how many were
+    /// erased. A report that cannot be read is skipped and logged. **Default: erases none**
     async fn erase_reports(&self, _before: Timestamp, _most: u32) -> Result<u64, StoreError> {
         Ok(0)
     }
 
-    /// Takes a photo that is to be moved: those to be deleted last, and otherwise the one that has been due for longest.
-    /// No other call takes it during the `lease`. Returns `None` if no photo is to be moved now. **Default: `None`**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Takes the photo that has been due for longest; photos to be deleted come last. No other call takes it during the `lease`.
+    /// `None` if no photo is due. **Default: `None`**
     async fn take_photo_move(&self, _lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
         Ok(None)
     }
 
-    /// Does the same for the photo of one report, hidden or not. Returns `None` if this photo is not to be moved.
-    /// **Default: `None`**
+    /// Like [`take_photo_move`](Self::take_photo_move) for the photo of one report, hidden or not. **Default: `None`**
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] if another call has taken the photo. [`StoreError::Unavailable`].
+    /// [`StoreError::Conflict`] if another call has taken the photo.
     async fn take_photo_move_of(
         &self,
         _report: ReportKey,
@@ -132,31 +103,23 @@ pub trait ModerationStore: ReportStore {
         Ok(None)
     }
 
-    /// Records that a photo was moved. If it belongs elsewhere by now, it can be taken again at once. **Default: does
-    /// nothing**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
-    async fn end_photo_move(&self, _done: &PhotoMove) -> Result<(), StoreError> {
+    /// Records that a photo was moved. If its target has changed meanwhile, it is due again at once. **Default: does nothing**
+    async fn end_photo_move(&self, _completed: &PhotoMove) -> Result<(), StoreError> {
         Ok(())
     }
 }
 
 impl StoreError {
-    /// Returns the error for a report that does not exist.
     #[must_use]
     pub(crate) fn no_report(key: ReportKey) -> Self {
         Self::NotFound { what: format!("report {key}") }
     }
 
-    /// Returns the conflict for a photo that another call has taken.
     pub(super) fn photo_is_taken(report: ReportKey) -> Self {
         Self::Conflict { what: format!("the photo of report {report} is being moved") }
     }
 
-    /// Returns the conflict for a report that was made at another time than expected.
-    pub(super) fn another_report(key: ReportKey, made_at: Timestamp) -> Self {
+    pub(super) fn report_mismatch(key: ReportKey, made_at: Timestamp) -> Self {
         Self::Conflict { what: format!("report {key} is another one, which was made at {made_at}") }
     }
 }

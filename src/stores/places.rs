@@ -5,15 +5,11 @@ use async_trait::async_trait;
 use super::{StoreError, Versioned};
 use crate::model::Places;
 
-/// What is on the map, whether it is flooded or not.
+/// Everything on the map but flood states: areas, provinces, cities, infrastructure.
 #[async_trait]
 pub trait PlaceStore {
-    /// Returns all places. Their revision is that of [`Resource::Places`](super::Resource::Places).
+    /// Returns all places, with the revision of [`Resource::Places`](super::Resource::Places).
     ///
-    /// Called for each response about places that is not cached: a store that reads them from elsewhere caches them.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Called for each uncached response about places: a store that reads them from elsewhere caches them.
     async fn places(&self) -> Result<Versioned<Arc<Places>>, StoreError>;
 }

@@ -11,21 +11,21 @@ use serde::de::DeserializeOwned;
 use super::file::OpenFile;
 use super::memory::OpenMemory;
 use super::postgres::OpenPostgres;
-use super::{Managed, Store, Upkeep};
+use super::{ManagedState, Store, Upkeep};
 use crate::data::folder::FolderRules;
 use crate::model::Clock;
 use crate::telemetry::Metrics;
 
-/// Opens stores of one kind. The configuration key `store` selects it by its name.
+/// Opens stores of one kind. The configuration key `store` selects the kind by name.
 #[async_trait]
 pub trait OpenStore: Debug + Send + Sync + 'static {
-    /// Returns the name that selects it in the configuration.
+    /// The name in the configuration.
     fn name(&self) -> &str;
 
-    /// Returns whether the data outlives the process.
+    /// Whether the data outlives the process.
     fn keeps_data(&self) -> bool;
 
-    /// Returns whether it can serve only one server at a time. **Default: `false`**
+    /// Whether only one server at a time can use it. **Default: `false`**
     fn is_exclusive(&self) -> bool {
         false
     }
@@ -34,12 +34,12 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Names the first wrong setting, with its full path, and what is wrong.
+    /// Names the first wrong setting by its full path, and the problem.
     fn check(&self, _: &StoreSettings) -> Result<(), OpenError> {
         Ok(())
     }
 
-    /// Returns what an operator can do with the store; `None` if it needs no maintenance.
+    /// Returns the maintenance commands of the store; `None` if it has none.
     fn upkeep(&self) -> Option<&dyn Upkeep> {
         None
     }
@@ -51,25 +51,25 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     /// Any error, which makes startup fail.
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError>;
 
-    /// Opens the store for a command, while a server may be using it. **Default: as for a server**, which suits a store that
-    /// several servers can use
+    /// Opens the store for a command, while a server may be using it. **Default: as for a server**, for stores that several
+    /// servers can share
     ///
     /// # Errors
     ///
     /// Any error, which makes the command fail.
-    async fn open_beside(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+    async fn open_for_command(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         self.open(settings).await
     }
 }
 
-/// Why a store cannot open, or cannot go on. The operator sees its text in one line.
+/// Why a store cannot open, or cannot continue. Printed to the operator in one line.
 pub type OpenError = Box<dyn Error + Send + Sync>;
 
 /// The settings to open a store with.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StoreSettings {
-    /// The whole configuration, in which a store finds its own keys.
+    /// The whole configuration, which includes the store's own keys.
     pub figment: Figment,
     /// The configured data set: `demo`, `empty` or a folder.
     pub dataset: String,
@@ -79,13 +79,12 @@ pub struct StoreSettings {
     pub clock: Arc<dyn Clock>,
     /// How long a call may take before it fails with [`StoreError::Unavailable`](super::StoreError::Unavailable).
     pub timeout: Duration,
-    /// Where the store records what only it knows, such as its connections. The server measures the calls of every
-    /// store.
+    /// Where the store records its own metrics, such as its connections. The server measures the calls of every store.
     pub metrics: Metrics,
 }
 
 impl StoreSettings {
-    /// Returns settings for a store outside a service, as in tests: the data set `empty`, and ten seconds for a call.
+    /// Returns settings for a store outside a service, such as in tests: the data set `empty`, and a timeout of ten seconds.
     #[must_use]
     pub fn new(figment: Figment, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -98,9 +97,9 @@ impl StoreSettings {
         }
     }
 
-    /// Reads the settings of a store of your own from its table in the configuration, beside the service's table:
-    /// `section("ceiling")` reads `[default.ceiling]`, or in the environment `ROCKET_CEILING={…}`. Returns the
-    /// `Default` if there is no such table.
+    /// Reads the settings of a store of your own from its table in the configuration, next to the service's table:
+    /// `section("ceiling")` reads `[default.ceiling]`, or `ROCKET_CEILING={…}` in the environment. Returns the `Default` if there
+    /// is no such table.
     ///
     /// # Errors
     ///
@@ -113,22 +112,22 @@ impl StoreSettings {
     }
 }
 
-/// An open store, and what the server does for it.
+/// An open store, and its parts that the server runs.
 #[non_exhaustive]
 pub struct OpenedStore {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// What the server manages besides the store, for routes of your own: connection pools, for example.
-    pub managed: Managed,
-    /// Resolves if the store finds that it cannot go on; the service then ends.
+    /// State for routes of your own: connection pools, for example.
+    pub managed: ManagedState,
+    /// Resolves if the store cannot continue; the service then ends.
     pub failure: Option<BoxFuture<'static, OpenError>>,
 }
 
 impl OpenedStore {
-    /// Returns a store that needs nothing from the server and never ends by itself.
+    /// Returns a store without managed state that never fails by itself.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, managed: Managed::default(), failure: None }
+        Self { store, managed: ManagedState::default(), failure: None }
     }
 }
 
@@ -138,7 +137,6 @@ impl fmt::Debug for OpenedStore {
     }
 }
 
-/// The stores that can be selected by name.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreRegistry {
     openers: Vec<Arc<dyn OpenStore>>,
@@ -153,24 +151,19 @@ pub struct UnknownStore {
 }
 
 impl Default for StoreRegistry {
-    /// Returns the stores that come with the service.
+    /// The built-in stores.
     fn default() -> Self {
         Self { openers: vec![Arc::new(OpenMemory), Arc::new(OpenFile), Arc::new(OpenPostgres)] }
     }
 }
 
 impl StoreRegistry {
-    /// Adds a kind of store. It replaces one with the same name.
+    /// Adds a kind of store, replacing one with the same name.
     pub(crate) fn register(&mut self, opener: Arc<dyn OpenStore>) {
         self.openers.retain(|known| known.name() != opener.name());
         self.openers.push(opener);
     }
 
-    /// Returns the opener registered under `name`.
-    ///
-    /// # Errors
-    ///
-    /// If there is none. The error lists the registered names.
     pub(crate) fn get(&self, name: &str) -> Result<&Arc<dyn OpenStore>, UnknownStore> {
         self.openers.iter().find(|opener| opener.name() == name).ok_or_else(|| UnknownStore {
             name: name.to_owned(),

@@ -23,19 +23,19 @@ pub struct ReportQuery {
 }
 
 impl ReportQuery {
-    /// Returns whether the query selects reports with this content, wherever and whenever they were made.
+    /// Whether the query selects reports with this content, regardless of place and time.
     #[must_use]
-    pub(crate) fn asks_for(&self, content: &ReportContent) -> bool {
-        self.counts(content.disaster_type, content.is_training)
+    pub(crate) fn matches(&self, content: &ReportContent) -> bool {
+        self.includes(content.disaster_type, content.is_training)
     }
 
-    /// Returns whether the query counts reports about a disaster, from a training or not.
-    pub(super) fn counts(&self, about: DisasterType, is_training: bool) -> bool {
-        let disaster = match self.disaster {
-            Some(asked) => asked == about,
-            None => about != DisasterType::Prep,
+    /// Whether the query includes reports of a disaster, from a training or not.
+    pub(super) fn includes(&self, disaster: DisasterType, is_training: bool) -> bool {
+        let is_included = match self.disaster {
+            Some(selected) => selected == disaster,
+            None => disaster != DisasterType::Prep,
         };
-        disaster && (self.training || !is_training)
+        is_included && (self.training || !is_training)
     }
 }
 
@@ -48,12 +48,12 @@ pub struct ReportSeriesQuery {
     pub disaster: DisasterType,
     /// Whether to include training reports.
     pub training: bool,
-    /// The period. Its first and its last hour are counted as whole hours.
+    /// The first and the last hour count as whole hours.
     pub period: Period,
 }
 
 impl ReportSeriesQuery {
-    /// Returns the query for the reports to count: those of whole hours.
+    /// Returns the query for the reports to count, in whole hours.
     #[must_use]
     pub fn reports(&self) -> ReportQuery {
         ReportQuery {
@@ -64,7 +64,7 @@ impl ReportSeriesQuery {
         }
     }
 
-    /// Counts how many of these moments lie in each hour of the period.
+    /// Counts how many moments lie in each hour of the period.
     pub(super) fn count(&self, moments: impl Iterator<Item = Timestamp>) -> Vec<SeriesPoint> {
         let mut points: Vec<_> = self.period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
         for moment in moments {
@@ -95,24 +95,14 @@ impl ReportSummary {
 /// Reports from all sources.
 #[async_trait]
 pub trait ReportStore {
-    /// Returns the selected reports, newest first; reports of the same time by descending identifier. Reports dated in
-    /// the future are left out until that time.
-    ///
-    /// The cost depends on the reports within the window, not on how many others there are.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns the selected reports, newest first; reports of the same time by descending identifier. Leaves out reports dated in
+    /// the future. The cost depends on the reports within the window, not on how many others there are.
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError>;
 
-    /// Returns how many reports [`reports`](Self::reports) would list now, counting no further than `most`.
+    /// Returns how many reports [`reports`](Self::reports) would list now, at most `most`.
     ///
-    /// The server calls it before it reads a list, to bound the cost of that read: it must cost much less than the
-    /// list. **Default: reads the list**, which suits a store with a few thousand reports
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Bounds the cost of that read, so it must cost much less. **Default: reads the list**, which suits a store with a few
+    /// thousand reports
     async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
         Ok(most.min(self.reports(query).await?.value.reports.len() as u64))
     }
@@ -121,16 +111,11 @@ pub trait ReportStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`], [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`].
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError>;
 
-    /// Returns the reports from a key on by ascending keys, at most so many: of all disasters, those of trainings included, whatever
-    /// their date. Without a key, it returns only the last one. **Default: reads the list**, which leaves out reports dated in the
-    /// future
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns up to `most` reports from a key on, by ascending keys: of all disasters, including trainings, with any date.
+    /// Without a key, returns only the last one. **Default: reads the list**, which leaves out reports dated in the future
     async fn reports_from(
         &self,
         first: Option<ReportKey>,
@@ -151,12 +136,8 @@ pub trait ReportStore {
         })
     }
 
-    /// Returns the number of reports made in each hour of a period. Reports dated in the future are not counted.
-    /// **Default: reads the list**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
+    /// Returns the number of reports made in each hour of a period, without reports dated in the future. **Default: reads the
+    /// list**
     async fn report_series(
         &self,
         query: &ReportSeriesQuery,
@@ -166,10 +147,6 @@ pub trait ReportStore {
     }
 
     /// Counts the selected reports, by source and by disaster. **Default: reads the list**
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
         Ok(self.reports(query).await?.map(|layer| {
             let mut summary = ReportSummary::default();

@@ -8,65 +8,54 @@ use super::{OpenError, StoreSettings};
 use crate::data::folder::{Folder, FolderFile, FolderWriter};
 use crate::model::Timestamp;
 
-/// What an operator does with a store that keeps its data, besides serving it.
+/// Maintenance of a store that keeps its data, by an operator.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Brings the store's schema up to date, and returns its versions before and after. Does nothing if it is up to
-    /// date.
+    /// Applies missing migrations to the store's schema, and returns its versions before and after.
     ///
     /// # Errors
     ///
-    /// Any error that stops it. What was done before the error stays.
-    async fn migrate(&self, settings: &StoreSettings) -> Result<Migrated, OpenError>;
+    /// Any error. Migrations before it stay applied.
+    async fn migrate(&self, settings: &StoreSettings) -> Result<MigrationSummary, OpenError>;
 
-    /// Adds a data set to the stored data, as one change. A wrong row leaves everything as it was.
+    /// Adds a data set to the stored data, as one change. A wrong row leaves the data unchanged.
     ///
-    /// Importing it again changes nothing. The import replaces what is stored under the same identifier (an area,
-    /// province or gauge), or for the same thing and time (a flood state or reading). Stored reports, cards and posts
-    /// stay as they are. Only what `replace` names is removed. The import holds a few thousand rows at a time.
+    /// Importing twice changes nothing. Replaces stored rows with the same identifier (areas, provinces, gauges), or for the same
+    /// object and time (flood states, readings). Stored reports, cards and posts stay as they are. Removes only rows selected by
+    /// `replace`. Holds a few thousand rows in memory at a time.
     ///
     /// # Errors
     ///
-    /// Any error that stops it. If a row is wrong, or contradicts what is stored, the error names its file and line.
+    /// If a row is wrong, or contradicts the stored data, the error names its file and line.
     async fn import(
         &self,
         settings: &StoreSettings,
         folder: &Folder,
         replace: Replace,
-    ) -> Result<Imported, OpenError>;
+    ) -> Result<ImportSummary, OpenError>;
 
-    /// Writes all stored data, as it is at one moment, as a data set.
-    ///
-    /// The areas must fit into memory; the history does not have to.
-    ///
-    /// # Errors
-    ///
-    /// Any error that stops it.
+    /// Writes all stored data, as one snapshot, as a data set. The areas must fit into memory; the history need not.
     async fn export(&self, settings: &StoreSettings, folder: FolderWriter) -> Result<(), OpenError>;
 
-    /// Returns what the store holds and how fresh it is. Changes nothing, and disturbs no server that uses the store.
-    ///
-    /// # Errors
-    ///
-    /// If the store cannot be reached.
+    /// Returns how much the store holds and how fresh it is. Changes nothing, and does not slow down servers that use the store.
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError>;
 
-    /// Writes a copy of all that the store keeps, as it is at one moment, to a new file, while a server may be running.
-    /// **Default: an error**, for stores whose own programs do it
+    /// Writes a snapshot of all stored data to a new file, while a server may be running. **Default: an error**, for stores whose
+    /// own programs do that
     ///
     /// # Errors
     ///
-    /// Any error that stops it; then there is no file.
+    /// Any error; then there is no file.
     async fn backup(&self, _settings: &StoreSettings, _to: &Path) -> Result<(), OpenError> {
         Err(NO_BACKUP.into())
     }
 
-    /// Replaces all that the store keeps by a backup, while no server is running. Returns where it keeps what was replaced, if
-    /// it does. **Default: an error**, as for [`backup`](Self::backup)
+    /// Replaces all stored data by a backup, while no server is running. Returns where the replaced data is, if it is kept.
+    /// **Default: an error**, as for [`backup`](Self::backup)
     ///
     /// # Errors
     ///
-    /// Any error that stops it; then everything is as it was.
+    /// Any error; then nothing has changed.
     async fn restore(&self, _settings: &StoreSettings, _from: &Path) -> Result<Option<PathBuf>, OpenError> {
         Err(NO_BACKUP.into())
     }
@@ -75,7 +64,7 @@ pub trait Upkeep: Send + Sync {
 const NO_BACKUP: &str =
     "this store has no backup of its own: use the programs of its database, such as pg_dump";
 
-/// What a store holds, and how fresh it is.
+/// How much a store holds, and how fresh it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
@@ -85,19 +74,18 @@ pub struct Status {
     pub needed: usize,
     /// The number of items of each kind, by name; empty while the schema is too old.
     pub rows: Vec<(&'static str, u64)>,
-    /// The time of the newest state, report and reading that is not in the future, if any; empty while the schema is
-    /// too old.
+    /// The times of the newest state, report and reading, without those in the future; empty while the schema is too old.
     pub newest: Vec<(&'static str, Option<Timestamp>)>,
     /// When each source was last heard, by name.
-    pub heard: BTreeMap<String, Timestamp>,
-    /// How many bytes are free where the store keeps its data; `None` if it does not know.
+    pub last_heard: BTreeMap<String, Timestamp>,
+    /// The number of free bytes on the disk of the data; `None` if unknown.
     pub free: Option<u64>,
-    /// When [`Upkeep::backup`] last made a copy, if it ever did; `None` if the store does not know.
+    /// When [`Upkeep::backup`] last made a copy; the outer `None` if the store does not record it.
     pub last_backup: Option<Option<Timestamp>>,
 }
 
 impl Status {
-    /// Adds how many alerts are in force, and how many flooded areas nobody has confirmed for so long that they have none.
+    /// Adds the number of alerts in force, and of flooded areas without one because nobody has confirmed them for long.
     pub(super) fn add_alerts(&mut self, in_force: u64) {
         let flooded =
             self.rows.iter().find(|(name, _)| *name == "flooded areas").map_or(0, |(_, count)| *count);
@@ -105,8 +93,8 @@ impl Status {
     }
 }
 
-/// Returns what the SQL stores count for [`Status::rows`], each by its name and its query. The log of flood states differs.
-pub(super) fn counted(
+/// Returns the name and query of each count in [`Status::rows`] for SQL stores, whose logs of flood states differ.
+pub(super) fn count_queries(
     flooded: &'static str,
     log_entries: &'static str,
 ) -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -129,14 +117,14 @@ pub(super) fn counted(
     counts.into_iter()
 }
 
-/// The versions of a schema before and after it was brought up to date.
+/// The schema versions before and after a migration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Migrated {
+pub struct MigrationSummary {
     /// The version before; 0 if there was none.
     pub from: usize,
     /// The version after.
     pub to: usize,
-    /// The migrations that this call applied, in their order.
+    /// The applied migrations, in order.
     pub applied: Vec<AppliedMigration>,
 }
 
@@ -151,36 +139,36 @@ pub struct AppliedMigration {
     pub took: Duration,
 }
 
-/// What an import removes because the folder does not contain it.
+/// Which areas an import removes because the folder does not contain them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
-    /// Nothing.
+    /// None.
     #[default]
     Nothing,
-    /// Areas. If one of them has entries in the log of flood states, the import fails.
+    /// All of them. The import fails if one has entries in the log of flood states.
     Areas,
-    /// Areas, with their entries in the log of flood states.
+    /// All of them, with their entries in the log of flood states.
     AreasAndLog,
 }
 
 /// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Imported {
-    /// The rows of each file in the folder, counted.
-    pub files: BTreeMap<FolderFile, Rows>,
+pub struct ImportSummary {
+    /// By file in the folder.
+    pub files: BTreeMap<FolderFile, RowCounts>,
     /// What was removed.
-    pub removed: Removed,
-    /// The number of areas whose past was changed by the import. Alerts that were already sent about them may no longer match.
+    pub removed: RemovedRows,
+    /// The number of areas whose past has changed. Alerts that were already sent about them may no longer match.
     pub rewritten: u64,
-    /// How many stored reports and pieces of infrastructure are in another area or city now, because areas were removed
-    /// or the boundaries of cities changed.
+    /// How many stored reports and infrastructure features are in another area or city now, because areas were removed or the
+    /// boundaries of cities changed.
     pub relocated: u64,
 }
 
-/// The rows of a file, counted by what the import did with them.
+/// The number of rows of a file, by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct RowCounts {
     /// How many the file has.
     pub read: u64,
     /// How many were not stored before.
@@ -189,8 +177,8 @@ pub struct Rows {
     pub replaced: u64,
 }
 
-impl Rows {
-    /// Returns how many were stored already, or are replaced by a later row of the file.
+impl RowCounts {
+    /// Rows that were stored already, or are replaced by a later row of the file.
     #[must_use]
     pub fn skipped(self) -> u64 {
         self.read.saturating_sub(self.added + self.replaced)
@@ -199,7 +187,7 @@ impl Rows {
 
 /// What an import removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Removed {
+pub struct RemovedRows {
     /// How many areas.
     pub areas: u64,
     /// How many entries of the log of flood states.

@@ -17,7 +17,7 @@ pub trait WebhookStore: ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn webhook_states(&self) -> Result<BTreeMap<String, WebhookState>, StoreError> {
-        Ok(state(self)?.with(|service, _| service.calls.clone()).into_iter().collect())
+        Ok(state(self)?.with(|service, _| service.webhooks.clone()).into_iter().collect())
     }
 
     /// Replaces the state `name` if its version is still `version` (0: it does not exist), and increments the version. Returns
@@ -29,7 +29,7 @@ pub trait WebhookStore: ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn put_webhook_state(&self, name: &str, version: u64, text: &str) -> Result<bool, StoreError> {
-        Ok(state(self)?.with(|service, _| service.keep_call(name, version, text).is_some()))
+        Ok(state(self)?.with(|service, _| service.put_webhook(name, version, text).is_some()))
     }
 
     /// Returns identifiers of the open transactions that may still write a report. Once these have ended, no report can appear

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use crate::model::{Period, Timestamp, Validity};
 
-/// A span of time to query. No window includes the future: what is dated after now appears once its time has come.
+/// A span of time to query. No window includes the future: items dated after now appear at their time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Window {
     /// From this long ago until now.
@@ -12,7 +12,7 @@ pub enum Window {
 }
 
 impl Window {
-    /// Returns the first and the last moment of the window at `now`, both included. The last may be before the first.
+    /// Returns the first and the last moment of the window at `now`, both included. The last can be before the first.
     #[must_use]
     pub fn bounds(self, now: Timestamp) -> (Timestamp, Timestamp) {
         match self {
@@ -21,12 +21,11 @@ impl Window {
         }
     }
 
-    /// Returns how long a result stays valid, if it is about this window and was read at `now`.
+    /// Returns how long a result about this window is valid, if it was read at `now`.
     ///
-    /// `oldest` is the oldest item of the result, which leaves a moving window first. `next` is the first item dated
-    /// after the window's last moment at `now`, in the result's resource or in any part of it that contains the result:
-    /// items that the query does not select can make the validity shorter, never longer. A result that lies wholly in
-    /// the past stays valid, unless the clock steps back.
+    /// `oldest` is the oldest item of the result, which leaves a moving window first. `next` is the first item dated after the
+    /// window's last moment at `now`, in the result's resource or in any part of it that contains the result: other items can
+    /// make the validity shorter, never longer. A result wholly in the past stays valid, unless the clock steps back.
     #[must_use]
     pub fn validity(self, now: Timestamp, oldest: Option<Timestamp>, next: Option<Timestamp>) -> Validity {
         /// A window includes its last moment, so an item is outside from the next millisecond on.

@@ -1,4 +1,4 @@
-//! Geometry in well-known binary, as databases store it.
+//! Geometry as well-known binary (WKB), as databases store it.
 
 use std::error::Error;
 
@@ -12,12 +12,11 @@ use crate::model::{Course, Geometry, InfrastructureShape, Position};
 
 const OPTIONS: WriteOptions = WriteOptions { endianness: Endianness::LittleEndian };
 
-/// Returns a surface in well-known binary, OGC 06-103r4 §8.
+/// OGC 06-103r4 §8.
 pub(in crate::stores) fn surface(outline: &MultiPolygon<f64>) -> Result<Vec<u8>, StoreError> {
     shape(Geometry::MultiPolygon(outline))
 }
 
-/// Returns a geometry of the model in well-known binary.
 pub(in crate::stores) fn shape(geometry: Geometry<'_>) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
     match geometry {
@@ -30,12 +29,10 @@ pub(in crate::stores) fn shape(geometry: Geometry<'_>) -> Result<Vec<u8>, StoreE
     Ok(bytes)
 }
 
-/// Returns a geometry from its well-known binary.
 fn geometry(bytes: &[u8]) -> Result<geo::Geometry<f64>, StoreError> {
     Ok(wkb::reader::read_wkb(bytes).map_err(wrong)?.to_geometry())
 }
 
-/// Returns a surface from its well-known binary.
 pub(in crate::stores) fn outline(bytes: &[u8]) -> Result<MultiPolygon<f64>, StoreError> {
     match geometry(bytes)? {
         geo::Geometry::MultiPolygon(outline) => Ok(outline),
@@ -43,13 +40,11 @@ pub(in crate::stores) fn outline(bytes: &[u8]) -> Result<MultiPolygon<f64>, Stor
     }
 }
 
-/// Returns a place from its well-known binary.
 pub(in crate::stores) fn place(bytes: &[u8]) -> Result<Position, StoreError> {
     let geo::Geometry::Point(point) = geometry(bytes)? else { return Err(wrong("a place is no Point")) };
     Position::new(point.x(), point.y()).ok_or_else(|| wrong("a place is off the globe"))
 }
 
-/// Returns the shape of infrastructure from its well-known binary.
 pub(in crate::stores) fn infrastructure_shape(bytes: &[u8]) -> Result<InfrastructureShape, StoreError> {
     let place = |coord: geo::Coord<f64>| {
         Position::new(coord.x, coord.y).ok_or_else(|| wrong("infrastructure lies off the globe"))
@@ -65,7 +60,6 @@ pub(in crate::stores) fn infrastructure_shape(bytes: &[u8]) -> Result<Infrastruc
     }
 }
 
-/// Returns the error for geometry that is not as it must be.
 fn wrong(source: impl Into<Box<dyn Error + Send + Sync>>) -> StoreError {
     StoreError::Backend { source: source.into() }
 }

@@ -88,7 +88,7 @@ impl Inner {
         if last_count.as_ref().is_some_and(|count| count.revision == revision && count.validity.covers(now)) {
             return Ok(last_count);
         }
-        let found = AlertQuery::InForce(FloodQuery::default()).ask(&*self.store, now).await?;
+        let found = AlertQuery::InForce(FloodQuery::default()).run(&*self.store, now).await?;
         let alerts = || found.value.features().map(|alert| alert.message);
         for message_type in MessageType::ALL {
             let with_type = alerts().filter(|message| message.message_type == message_type);

@@ -22,7 +22,7 @@ pub(crate) fn prepare_outlines(
                 drop(off_thread(move |_| format.encode(&none, &context, &mut Vec::new())).await);
             }
             for level in [AreaLevel::City, AreaLevel::Parent] {
-                let _ = AreaQuery { level, ..AreaQuery::default() }.ask(&*store).await;
+                let _ = AreaQuery { level, ..AreaQuery::default() }.run(&*store).await;
             }
         };
         Box::pin(async move { run_in_background(rocket, preparing) })

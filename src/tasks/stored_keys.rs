@@ -9,7 +9,7 @@ use rocket::{Orbit, Rocket};
 
 use crate::auth::KeyRing;
 use crate::runtime::run_in_background;
-use crate::stores::{KeptKey, Revision, Store, StoreError};
+use crate::stores::{Revision, Store, StoreError, StoredKey};
 
 /// Interval of checking the keys' revision. Costs a store nothing if it already knows the revision.
 const CHECK_INTERVAL: Duration = Duration::from_millis(150);
@@ -82,7 +82,7 @@ impl Inner {
             let found = self.store.keys().await?;
             let (valid, revoked): (Vec<_>, Vec<_>) =
                 found.value.into_iter().partition(|key| key.revoked_at.is_none());
-            let keys = |keys: Vec<KeptKey>| keys.into_iter().map(|key| key.entry.key);
+            let keys = |keys: Vec<StoredKey>| keys.into_iter().map(|key| key.entry.key);
             self.ring.fill(keys(valid), keys(revoked));
             found.revision
         };

@@ -93,7 +93,7 @@ impl ListReader {
         let filter = &self.settings.filter;
         let minimum_state = filter.minimum_state.map(|minimum| minimum.0);
         let query = FloodQuery { selector: AreaSelector::default(), minimum_state };
-        let found = AlertQuery::InForce(query).ask(&*self.shared.store, now).await?;
+        let found = AlertQuery::InForce(query).run(&*self.shared.store, now).await?;
         let layer = found.value.issued_by(Arc::clone(&self.shared.issuer));
         let alerts = layer.features().enumerate();
         let alerts = alerts.filter(|(_, alert)| filter.selects(|city| city.matches(alert.area)));

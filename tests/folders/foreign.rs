@@ -166,7 +166,7 @@ fn a_gauge_is_at_one_point() {
 fn collapsed_rings_are_dropped_and_open_ones_closed_by_a_repair_that_is_counted() {
     let repaired = |geometry: &str| -> Result<(Vec<Area>, Vec<String>), String> {
         let folder = folder_of(&[(FolderFile::Areas, collection(&[(r#""area_id":1"#, geometry)]))]);
-        let opened = Folder::open(folder.path()).unwrap().repairing();
+        let opened = Folder::open(folder.path()).unwrap().with_repair();
         let areas = areas_of(&opened)?.into_iter().map(|row| row.value).collect();
         Ok((areas, opened.notes()))
     };

@@ -72,7 +72,7 @@ fn rows_that_are_dated_in_the_future_are_counted() {
     let folder = folder_of(&files);
     for (now, expected) in [(None, 0), (Some(now()), 2)] {
         let opened = Folder::open(folder.path()).unwrap();
-        let opened = if let Some(now) = now { opened.at(now) } else { opened };
+        let opened = if let Some(now) = now { opened.with_now(now) } else { opened };
         opened.reports(&locator(), taken()).unwrap();
         opened.gauge_readings(&|_| true, taken()).unwrap();
         let notes = opened.notes();

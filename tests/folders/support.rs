@@ -64,7 +64,7 @@ pub(crate) fn watched(folder: &TempDir) -> (Folder, Arc<AtomicU64>) {
     let read = Arc::new(AtomicU64::new(0));
     let progress = Arc::clone(&read);
     let opened = Folder::open(folder.path()).unwrap();
-    let opened = opened.watched(move |bytes| {
+    let opened = opened.with_progress(move |bytes| {
         progress.fetch_add(bytes, Ordering::SeqCst);
     });
     (opened, read)

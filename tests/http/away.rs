@@ -9,7 +9,8 @@ use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{Card, CardHolder, CardId, FloodChange, FloodStateRecord, Report, ReportContent};
 use siaga::stores::memory::OpenMemory;
 use siaga::stores::{
-    Check, Decorator, FloodQuery, Received, Resource, Revision, SetFloodState, Store, StoreError, Versioned,
+    Check, Decorator, FloodQuery, ReceiveOutcome, Resource, Revision, SetFloodState, Store, StoreError,
+    Versioned,
 };
 
 use crate::suite::support::{ADMIN_KEY, Siaga, figment, key};
@@ -64,7 +65,7 @@ impl Decorator for Wrapped<Fault> {
         away()
     }
 
-    async fn receive_partner_report(&self, _: PartnerReport) -> Answer<Received> {
+    async fn receive_partner_report(&self, _: PartnerReport) -> Answer<ReceiveOutcome> {
         away()
     }
 

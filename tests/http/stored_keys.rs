@@ -6,7 +6,7 @@ use std::time::Duration;
 use rocket::http::Status;
 use serde_json::json;
 use siaga::auth::{ApiKey, KeyDigest, Scope};
-use siaga::stores::{KeptKey, KeyEntry, Store};
+use siaga::stores::{KeyEntry, Store, StoredKey};
 
 use crate::fixture::now;
 use crate::suite::eventually::{LONG, eventually_blocking};
@@ -70,7 +70,7 @@ fn the_last_use_of_a_key_is_noted_soon_after_it() {
     create(&siaga, entry("unused", "never sent"));
     await_status(&siaga, "stored", Status::Ok);
     let last_uses = || {
-        let keys: Vec<KeptKey> = siaga.wait(store(&siaga).keys()).unwrap().value;
+        let keys: Vec<StoredKey> = siaga.wait(store(&siaga).keys()).unwrap().value;
         keys.iter().map(|kept| kept.last_used).collect::<Vec<_>>()
     };
     eventually_blocking("the use is noted", LONG, last_uses, |uses| *uses == [None, Some(now())]);

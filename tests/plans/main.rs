@@ -12,7 +12,7 @@ use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{Actor, AreaSelector, DisasterType, Period, ReportContent};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
-    EntryQuery, FloodQuery, GaugeQuery, HistoryQuery, LogQuery, OpenStore, Received, ReportQuery,
+    EntryQuery, FloodQuery, GaugeQuery, HistoryQuery, LogQuery, OpenStore, ReceiveOutcome, ReportQuery,
     ReportSeriesQuery, SetFloodState, Store, Window,
 };
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
@@ -127,10 +127,10 @@ const QUESTIONS: &[Question] = &[
         received.map(|received| usize::from(received.is_err())).boxed()
     }),
     Question("a post that has come", Some("reports_post_id"), 1, |store| {
-        async { usize::from(receive(store, 100_001).await == Received::Existing) }.boxed()
+        async { usize::from(receive(store, 100_001).await == ReceiveOutcome::Existing) }.boxed()
     }),
     Question("a new post", Some("reports_post_id"), 1, |store| {
-        async { usize::from(receive(store, 1).await == Received::Created) }.boxed()
+        async { usize::from(receive(store, 1).await == ReceiveOutcome::Created) }.boxed()
     }),
     Question("the gauges of the last hour", Some("gauge_readings_observed_at"), 50, |store| {
         async { store.gauges(&of_gauges()).await.unwrap().value.0.len() }.boxed()
@@ -217,7 +217,7 @@ fn flood() -> ReportContent {
     content(DisasterType::Flood, 0, place(0.5, 0.5))
 }
 
-async fn receive(store: &dyn Store, post_id: i64) -> Received {
+async fn receive(store: &dyn Store, post_id: i64) -> ReceiveOutcome {
     store.receive_partner_report(PartnerReport { post_id, content: flood() }).await.unwrap()
 }
 

@@ -9,7 +9,7 @@ use rocket::futures::future::join_all;
 use rocket::tokio;
 use siaga::model::Gauge;
 use siaga::model::bodies::GaugeReadings;
-use siaga::stores::Received;
+use siaga::stores::ReceiveOutcome;
 use sqlx::{Connection, PgConnection};
 
 use crate::asking::{KEYS, WRONG_RUNS, order, post, standing};
@@ -35,7 +35,7 @@ async fn nothing_that_is_written_during_an_import_fails_or_is_lost() {
                 let change = store.set_flood_state(order(area, (code > 0).then_some(code))).await.unwrap();
                 at.push((change.area.number().cast_signed(), change.at.to_utc()));
                 let received = store.receive_partner_report(post(written * 4 + writer, 0.5, 0.5)).await;
-                assert_eq!(received.unwrap(), Received::Created);
+                assert_eq!(received.unwrap(), ReceiveOutcome::Created);
                 written += 1;
             }
             (written, at)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use siaga::folder::{Folder, FolderFile, FolderWriter};
 use siaga::stores::file::OpenFile;
 use siaga::stores::postgres::OpenPostgres;
-use siaga::stores::{Imported, OpenStore, Replace, Resource, Revision, Store, StoreSettings};
+use siaga::stores::{ImportSummary, OpenStore, Replace, Resource, Revision, Store, StoreSettings};
 use sqlx::postgres::PgRow;
 use sqlx::{Connection, FromRow, PgConnection};
 use tempfile::TempDir;
@@ -83,17 +83,21 @@ impl Operator {
     }
 
     /// Imports a folder; an error names its files without the path.
-    pub(crate) async fn import(&self, folder: &Path) -> Result<Imported, String> {
+    pub(crate) async fn import(&self, folder: &Path) -> Result<ImportSummary, String> {
         self.import_replacing(folder, Replace::Nothing).await
     }
 
-    pub(crate) async fn import_replacing(&self, folder: &Path, replace: Replace) -> Result<Imported, String> {
-        let opened = Folder::open(folder).unwrap().by(self.settings.rules.clone());
+    pub(crate) async fn import_replacing(
+        &self,
+        folder: &Path,
+        replace: Replace,
+    ) -> Result<ImportSummary, String> {
+        let opened = Folder::open(folder).unwrap().with_rules(self.settings.rules.clone());
         let imported = self.opener().upkeep().unwrap().import(&self.settings, &opened, replace).await;
         imported.map_err(|error| error.to_string().replace(&format!("{}/", folder.display()), ""))
     }
 
-    pub(crate) async fn import_files(&self, files: &[(FolderFile, String)]) -> Result<Imported, String> {
+    pub(crate) async fn import_files(&self, files: &[(FolderFile, String)]) -> Result<ImportSummary, String> {
         self.import(folder_of(files).path()).await
     }
 

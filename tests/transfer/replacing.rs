@@ -1,7 +1,7 @@
 //! Imports that remove areas.
 
 use siaga::folder::FolderFile;
-use siaga::stores::{Removed, Replace};
+use siaga::stores::{RemovedRows, Replace};
 
 use crate::asking::{order, post, standing};
 use crate::folders::{area, collection, folder_of, reports};
@@ -48,13 +48,13 @@ async fn areas_without_a_log_are_removed_and_what_lay_in_them_is_located_anew() 
     let gone = "SELECT (SELECT count(*) FROM reports WHERE local_area_id NOT IN (SELECT area_id FROM areas))
                      + (SELECT count(*) FROM infrastructure WHERE local_area_id NOT IN (SELECT area_id FROM areas))";
     let imported = operator.import_replacing(folder.path(), Replace::Areas).await.unwrap();
-    assert_eq!(imported.removed, Removed { areas: 5, changes: 0 });
+    assert_eq!(imported.removed, RemovedRows { areas: 5, changes: 0 });
     assert_eq!(imported.relocated, before.cast_unsigned());
     let of_new = operator.count("SELECT count(*) FROM reports WHERE local_area_id = 77").await;
     assert_eq!((operator.count(gone).await, of_new), (0, of_one));
     assert!(of_one > 0 && before > of_one);
     let again = operator.import_replacing(folder.path(), Replace::Areas).await.unwrap();
-    assert_eq!(again.removed, Removed::default());
+    assert_eq!(again.removed, RemovedRows::default());
 }
 
 #[rocket::async_test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use siaga::folder::FolderRules;
 use siaga::model::bodies::CardRules;
 use siaga::model::{AreaId, Disasters, ReportKey};
-use siaga::stores::{Received, StoreError};
+use siaga::stores::{ReceiveOutcome, StoreError};
 
 use crate::asking::{KEYS, card_id, post, receive};
 use crate::fixture;
@@ -98,8 +98,8 @@ async fn imported_cards_and_posts_are_used_as_if_they_had_come_by_themselves() {
     assert!(matches!(receive(&*store, "new-card-1").await, Err(StoreError::Conflict { .. })));
     let received = receive(&*store, "new-card-2").await.unwrap();
     assert!(matches!(receive(&*store, "new-card-2").await, Err(StoreError::Conflict { .. })));
-    assert_eq!(store.receive_partner_report(post(-5, 0.5, 0.5)).await.unwrap(), Received::Existing);
-    assert_eq!(store.receive_partner_report(post(-6, 0.5, 0.5)).await.unwrap(), Received::Created);
+    assert_eq!(store.receive_partner_report(post(-5, 0.5, 0.5)).await.unwrap(), ReceiveOutcome::Existing);
+    assert_eq!(store.receive_partner_report(post(-6, 0.5, 0.5)).await.unwrap(), ReceiveOutcome::Created);
 
     // What has been used meanwhile stays used.
     let before = operator.everything().await;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use siaga::folder::{Dataset, FolderFile, FolderRules};
 use siaga::model::Geometry;
-use siaga::stores::{Replace, Rows};
+use siaga::stores::{Replace, RowCounts};
 
 use crate::asking::before;
 use crate::fixture::{self, now};
@@ -108,7 +108,7 @@ async fn what_is_imported_is_exported_as_the_same_bytes_and_imported_again_chang
 #[rocket::async_test]
 async fn infrastructure_is_replaced_by_its_identifier_else_by_what_it_is() {
     let pump = |id: Option<&str>, x| point(json!({ "type": "pumps", "name": "Pump", "id": id }), x, 0.5);
-    let rows = |read, added, replaced| Rows { read, added, replaced };
+    let rows = |read, added, replaced| RowCounts { read, added, replaced };
     let operators = Operator::each_with_fixture().await;
     let mut hash = None;
     for (name, pieces, counted, expected) in [

@@ -1,8 +1,8 @@
-//! Addresses and other identifiers of RFC 3987.
+//! Addresses and other identifiers (RFC 3987).
 
 use url::Url;
 
-/// Returns whether a text is an IRI: a scheme, a colon and no character that is forbidden in one.
+/// Whether a text is an IRI: a scheme, a colon, and no forbidden character.
 pub(super) fn is_iri(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, rest)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -12,8 +12,8 @@ pub(super) fn is_iri(text: &str) -> bool {
     })
 }
 
-/// Returns whether a text is a whole address that a program can fetch.
-pub(super) fn is_web(text: &str) -> bool {
+/// Whether a text is an absolute `http` or `https` URL.
+pub(super) fn is_web_address(text: &str) -> bool {
     is_iri(text)
         && Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }

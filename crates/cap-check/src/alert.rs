@@ -1,15 +1,15 @@
-//! The rules for an alert that the schema cannot express: those of the standard's text, and those of known readers.
+//! The rules that the schema cannot express: those of the standard's text, and those of known readers.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::document::{Element, Vocabulary};
-use super::finding::{Notes, shown};
+use super::finding::{Notes, quote};
 use super::{address, geometry, languages, schema, times};
 
-/// How long after `sent` an alert may expire without a recommendation.
-const LASTING: TimeDelta = TimeDelta::hours(24);
+/// The maximum time from `sent` to `expires` without a recommendation.
+const MAX_LIFETIME: TimeDelta = TimeDelta::hours(24);
 
-/// Elements that each `info` needs, and why.
+/// Required in each `info`, with the advice.
 const REQUIRED: [(&str, &str); 6] = [
     ("expires", "add it: all readers end an alert then (Google)"),
     ("senderName", "add the name of the agency, which readers show"),
@@ -19,20 +19,20 @@ const REQUIRED: [(&str, &str); 6] = [
     ("area", "add one: readers drop an alert without (Google, KDE)"),
 ];
 
-/// Elements that each `info` should have.
+/// Recommended in each `info`, with the advice.
 const RECOMMENDED: [(&str, &str); 3] = [
     ("responseType", "add what kind of action to take (Google)"),
     ("instruction", "add what people should do (Google)"),
     ("contact", "add whom to contact about the alert (Google)"),
 ];
 
-/// Texts that readers cut, and the characters that they show.
+/// Texts that readers truncate, with their limits in characters.
 const LENGTHS: [(&str, usize, &str); 2] = [
     ("event", 34, "shorten it to less than 35 characters (Google)"),
     ("headline", 140, "shorten it to 140 characters (CAP 1.2 §3.2.2, Google)"),
 ];
 
-/// Checks an alert at a place of the document, such as `entry 3`; empty if the document is an alert.
+/// `place` is the alert's place in the document, such as `entry 3`; empty if the document is an alert.
 pub(super) fn check(alert: &Element, place: &str, now: DateTime<Utc>, notes: &mut Notes) {
     let place = place_of(place, alert);
     notes.place.clone_from(&place);
@@ -49,7 +49,7 @@ pub(super) fn check(alert: &Element, place: &str, now: DateTime<Utc>, notes: &mu
         );
     }
     expired(alert.line, &infos, now, notes);
-    if !infos.is_empty() && !infos.iter().any(|info| languages::of(info).starts_with("en")) {
+    if !infos.is_empty() && !infos.iter().any(|info| languages::language(info).starts_with("en")) {
         notes.recommend(
             alert.line,
             "no <info> is in English",
@@ -57,16 +57,16 @@ pub(super) fn check(alert: &Element, place: &str, now: DateTime<Utc>, notes: &mu
         );
     }
     for (number, info) in infos.iter().enumerate() {
-        notes.place = format!("{place}, info {} ({})", number + 1, shown(languages::of(info)));
+        notes.place = format!("{place}, info {} ({})", number + 1, quote(languages::language(info)));
         check_info(alert, info, notes);
     }
     notes.place = place;
     languages::check(&infos, notes);
 }
 
-/// Returns the name of the place of an alert, or of an entry that has its identifier.
+/// Names the place of an alert, or of an entry with its identifier.
 pub(super) fn place_of(place: &str, holder: &Element) -> String {
-    let alert = holder.cap("identifier").map(|identifier| format!("alert {}", shown(&identifier.text)));
+    let alert = holder.cap("identifier").map(|identifier| format!("alert {}", quote(&identifier.text)));
     match (place, alert) {
         ("", None) => "alert".to_owned(),
         ("", Some(alert)) => alert,
@@ -75,13 +75,12 @@ pub(super) fn place_of(place: &str, holder: &Element) -> String {
     }
 }
 
-/// Checks `identifier` and `sender` of an alert or an entry.
 pub(super) fn identity(holder: &Element, notes: &mut Notes) {
     for element in ["identifier", "sender"].into_iter().filter_map(|name| holder.cap(name)) {
         if !is_identifier(&element.text) {
             notes.error(
                 element.line,
-                format!("<{}> is {}", element.tag, shown(&element.text)),
+                format!("<{}> is {}", element.tag, quote(&element.text)),
                 "write at least one character, and no space, comma, < or & (CAP 1.2 §3.2.1)",
             );
         }
@@ -92,19 +91,19 @@ fn is_identifier(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || ",<&".contains(c))
 }
 
-/// Checks `status` and `scope`: hubs show only what is real and public.
+/// Hubs show only actual, public alerts.
 pub(super) fn distribution(holder: &Element, notes: &mut Notes) {
     for (name, shown_by_all, advice) in [
         ("status", "Actual", "hubs show only Actual: use it for real alerts (IFRC, Google)"),
         ("scope", "Public", "use Public for alerts to everyone: hubs drop others (KDE)"),
     ] {
         if let Some(element) = holder.cap(name).filter(|element| element.text != shown_by_all) {
-            notes.recommend(element.line, format!("<{}> is {}", element.tag, shown(&element.text)), advice);
+            notes.recommend(element.line, format!("<{}> is {}", element.tag, quote(&element.text)), advice);
         }
     }
 }
 
-/// Recommends to remove an alert if all its `info`, or its entry, have expired.
+/// Recommends to remove an alert once all its `info`, or its entry, have expired.
 pub(super) fn expired(line: usize, holders: &[&Element], now: DateTime<Utc>, notes: &mut Notes) {
     let last = holders.iter().map(|holder| times::cap(holder.cap("expires")?.value())).max().flatten();
     if last.is_some_and(|last| last <= now) {
@@ -112,7 +111,7 @@ pub(super) fn expired(line: usize, holders: &[&Element], now: DateTime<Utc>, not
     }
 }
 
-/// Checks that an alert expires after `sent` and `effective`, and not long after. `expires` and `effective` are in `holder`.
+/// An alert must expire after `sent` and `effective`, but soon. `holder` contains `expires` and `effective`.
 pub(super) fn lifetime(sent: Option<&Element>, holder: &Element, notes: &mut Notes) {
     let Some(element) = holder.cap("expires") else { return };
     let time = |element: Option<&Element>| times::cap(element?.value());
@@ -123,7 +122,7 @@ pub(super) fn lifetime(sent: Option<&Element>, holder: &Element, notes: &mut Not
     } else if time(holder.cap("effective")).is_some_and(|effective| expires <= effective) {
         notes.error(element.line, "<expires> is not after <effective>", "write a later time (Google)");
     }
-    if sent.is_some_and(|sent| expires - sent > LASTING) {
+    if sent.is_some_and(|sent| expires - sent > MAX_LIFETIME) {
         notes.recommend(
             element.line,
             "<expires> is more than 24 h after <sent>",
@@ -139,7 +138,7 @@ fn references(alert: &Element, notes: &mut Notes) {
         if needed {
             notes.error(
                 alert.line,
-                format!("<msgType> is {}, but no <references> are there", shown(text("msgType"))),
+                format!("<msgType> is {}, but no <references> are there", quote(text("msgType"))),
                 "name all messages that it replaces and that have not expired (CAP 1.2 §3.2.1, Google)",
             );
         }
@@ -156,7 +155,7 @@ fn references(alert: &Element, notes: &mut Notes) {
         let Some(sent) = sent else {
             return notes.error(
                 element.line,
-                format!("<references> has {}", shown(reference)),
+                format!("<references> has {}", quote(reference)),
                 "write sender,identifier,sent, with one space between references (CAP 1.2 §3.2.1)",
             );
         };
@@ -170,7 +169,7 @@ fn references(alert: &Element, notes: &mut Notes) {
         if times::cap(text("sent")).is_some_and(|own| sent > own) {
             return notes.error(
                 element.line,
-                format!("<references> names {}, which was sent later", shown(identifier)),
+                format!("<references> names {}, which was sent later", quote(identifier)),
                 "name only earlier messages (Google)",
             );
         }
@@ -179,7 +178,7 @@ fn references(alert: &Element, notes: &mut Notes) {
 
 fn check_info(alert: &Element, info: &Element, notes: &mut Notes) {
     let text = |name| info.cap(name).map(Element::value).unwrap_or_default();
-    // An empty time or area is a matter of the schema.
+    // The schema covers empty times and areas.
     let is_there = |name: &str| match info.cap(name) {
         Some(element) => !element.value().is_empty() || matches!(name, "expires" | "area"),
         None => false,
@@ -212,8 +211,9 @@ fn check_info(alert: &Element, info: &Element, notes: &mut Notes) {
             notes.recommend(element.line, format!("<{}> is equal to <{other}>", element.tag), advice);
         }
     }
-    if let Some(web) = info.cap("web").filter(|web| is_there("web") && !address::is_web(web.value())) {
-        let found = format!("<{}> is {}", web.tag, shown(&web.text));
+    if let Some(web) = info.cap("web").filter(|web| is_there("web") && !address::is_web_address(web.value()))
+    {
+        let found = format!("<{}> is {}", web.tag, quote(&web.text));
         notes.error(web.line, found, "write a whole address, beginning with https:// (Google)");
     }
     lifetime(alert.cap("sent"), info, notes);
@@ -245,7 +245,6 @@ fn check_area(area: &Element, notes: &mut Notes) {
     shapes(area, notes);
 }
 
-/// Checks all polygons and circles of an area or an entry.
 pub(super) fn shapes(holder: &Element, notes: &mut Notes) {
     for polygon in holder.all(Vocabulary::Cap, "polygon") {
         geometry::polygon(polygon, notes);

@@ -1,20 +1,22 @@
-//! Feeds of RFC 4287.
+//! Atom feeds (RFC 4287).
 
 use chrono::{DateTime, Utc};
 
 use super::document::{Element, Vocabulary};
 use super::entry::Entries;
-use super::finding::{Notes, shown};
+use super::finding::{Notes, quote};
 use super::{address, finding, times};
 
-/// Types of links to an alert.
+/// Media types of links to an alert.
 const CAP_TYPES: [&str; 2] = ["application/cap+xml", "application/common-alerting-protocol+xml"];
 
-/// Checks a feed and returns how many alerts it has.
+/// Checks a feed and returns the number of its alerts.
 pub(super) fn check(feed: &Element, now: DateTime<Utc>, notes: &mut Notes) -> usize {
     "feed".clone_into(&mut notes.place);
     required(feed, notes);
-    if let Some(id) = only(feed, "id").filter(|id| !id.value().is_empty() && !address::is_iri(id.value())) {
+    if let Some(id) =
+        first_child(feed, "id").filter(|id| !id.value().is_empty() && !address::is_iri(id.value()))
+    {
         not_an_iri(id, notes);
     }
     let has_self = feed.all(Vocabulary::Atom, "link").any(|link| link.attribute("rel") == Some("self"));
@@ -42,37 +44,36 @@ pub(super) fn check(feed: &Element, now: DateTime<Utc>, notes: &mut Notes) -> us
     entries.alerts
 }
 
-/// Returns the first child of this name.
-fn only<'a>(parent: &'a Element, name: &'a str) -> Option<&'a Element> {
+fn first_child<'a>(parent: &'a Element, name: &'a str) -> Option<&'a Element> {
     parent.all(Vocabulary::Atom, name).next()
 }
 
-/// Checks what both a feed and an entry need.
+/// Required in both a feed and an entry.
 fn required(parent: &Element, notes: &mut Notes) {
     for name in ["id", "title", "updated"] {
         let is_empty = |child: &Element| child.value().is_empty() && child.children.is_empty();
         let children: Vec<_> = parent.all(Vocabulary::Atom, name).collect();
-        if let Some(found) = finding::unless_one(&children, is_empty) {
+        if let Some(found) = finding::unexpected_count(&children, is_empty) {
             let found = format!("<{}> has {found} <{name}>", parent.name());
             notes.error(parent.line, found, "write exactly one, with a text (RFC 4287 §4.1)");
         }
     }
-    for time in ["updated", "published"].into_iter().filter_map(|name| only(parent, name)) {
+    for time in ["updated", "published"].into_iter().filter_map(|name| first_child(parent, name)) {
         if !time.value().is_empty() && times::rfc3339(time.value()).is_none() {
-            let found = format!("<{}> is {}", time.tag, shown(&time.text));
+            let found = format!("<{}> is {}", time.tag, quote(&time.text));
             notes.error(time.line, found, "write a time such as 2026-11-22T12:00:00+07:00 (RFC 3339)");
         }
     }
 }
 
-/// Checks the authors of a feed or an entry, and returns whether there are any.
+/// Checks the authors of a feed or an entry, and returns whether it has any.
 fn author(parent: &Element, notes: &mut Notes) -> bool {
     for author in parent.all(Vocabulary::Atom, "author") {
-        if only(author, "name").is_none_or(|name| name.value().is_empty()) {
+        if first_child(author, "name").is_none_or(|name| name.value().is_empty()) {
             notes.error(author.line, "<author> has no <name>", "add it (RFC 4287 §3.2.1)");
         }
     }
-    only(parent, "author").is_some()
+    first_child(parent, "author").is_some()
 }
 
 fn identifier<'a>(entry: &'a Element, entries: &mut Entries<'a>, notes: &mut Notes) {
@@ -81,15 +82,15 @@ fn identifier<'a>(entry: &'a Element, entries: &mut Entries<'a>, notes: &mut Not
     };
     if !address::is_iri(id.value()) {
         not_an_iri(id, notes);
-    } else if !address::is_web(id.value()) {
-        let found = format!("<{}> is {}", id.tag, shown(id.value()));
+    } else if !address::is_web_address(id.value()) {
+        let found = format!("<{}> is {}", id.tag, quote(id.value()));
         notes.error(id.line, found, "write the https address of the alert: hubs fetch it from there (IFRC)");
     }
     entries.unique(id, notes);
 }
 
 fn not_an_iri(id: &Element, notes: &mut Notes) {
-    let found = format!("<{}> is {}", id.tag, shown(&id.text));
+    let found = format!("<{}> is {}", id.tag, quote(&id.text));
     notes.error(id.line, found, "write an IRI, such as an https address (RFC 4287 §4.2.6)");
 }
 
@@ -115,9 +116,9 @@ fn links(entry: &Element, has_alert: bool, notes: &mut Notes) {
     }
 }
 
-/// Checks the media type of an alert inside an entry, and whether it is of CAP 1.2.
+/// Checks the media type of an embedded alert, and that it is CAP 1.2.
 fn content(entry: &Element, has_alert: bool, notes: &mut Notes) {
-    let Some(content) = only(entry, "content") else { return };
+    let Some(content) = first_child(entry, "content") else { return };
     let is_foreign = |child: &&Element| child.name() == "alert" && child.vocabulary != Vocabulary::Cap;
     if let Some(alert) = content.children.iter().find(is_foreign) {
         notes.error(
@@ -131,7 +132,7 @@ fn content(entry: &Element, has_alert: bool, notes: &mut Notes) {
     }
     let kind = content.attribute("type").unwrap_or("text");
     if !(kind.ends_with("/xml") || kind.ends_with("+xml")) {
-        let found = format!("<{}> with an alert has the type {}", content.tag, shown(kind));
+        let found = format!("<{}> with an alert has the type {}", content.tag, quote(kind));
         notes.error(content.line, found, "write type=\"application/cap+xml\" (RFC 4287 §4.1.3.3)");
     }
 }

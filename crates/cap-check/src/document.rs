@@ -1,40 +1,40 @@
-//! Reads XML into a small tree with line numbers.
+//! Parses XML into a small tree with line numbers.
 
 use quick_xml::events::{BytesDecl, BytesStart, Event};
 use quick_xml::name::{Namespace, ResolveResult};
 use quick_xml::{NsReader, XmlVersion};
 
 use super::NotAFeed;
-use super::finding::shown;
+use super::finding::quote;
 
-/// How many elements a document may have. A feed of 500 alerts has about 40,000.
-const MOST_ELEMENTS: usize = 500_000;
+/// The maximum number of elements. A feed of 500 alerts has about 40,000.
+const MAX_ELEMENTS: usize = 500_000;
 
-/// How deep elements may be nested. An alert in a feed needs 8 levels.
-const DEEPEST: usize = 64;
+/// The maximum depth. An alert in a feed needs 8 levels.
+const MAX_DEPTH: usize = 64;
 
-/// How many attributes an element may have, because each is compared with all before it.
-const MOST_ATTRIBUTES: usize = 64;
+/// The maximum number of attributes: each is compared with all before it.
+const MAX_ATTRIBUTES: usize = 64;
 
-/// How long a name may be, in bytes.
-const LONGEST_NAME: usize = 100;
+/// In bytes.
+const MAX_NAME: usize = 100;
 
-/// The set of elements that a name belongs to.
+/// The namespace of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Vocabulary {
-    /// Names without a namespace: RSS 2.0.
+    /// No namespace: RSS 2.0.
     Plain,
     /// RFC 4287.
     Atom,
     /// CAP 1.2.
     Cap,
-    /// XML signatures, which may stand at the end of an alert.
+    /// XML signatures, allowed at the end of an alert.
     Signature,
     Other,
 }
 
 impl Vocabulary {
-    fn of(namespace: &str) -> Self {
+    fn from_namespace(namespace: &str) -> Self {
         match namespace {
             "http://www.w3.org/2005/Atom" => Self::Atom,
             "urn:oasis:names:tc:emergency:cap:1.2" => Self::Cap,
@@ -47,9 +47,9 @@ impl Vocabulary {
 #[derive(Debug)]
 pub(super) struct Element {
     pub(super) vocabulary: Vocabulary,
-    /// The name as it is written, with its prefix.
+    /// The name as written, with its prefix.
     pub(super) tag: String,
-    /// Without declarations of namespaces and hints for schema processors.
+    /// Without namespace declarations and hints for schema processors.
     pub(super) attributes: Vec<(String, String)>,
     pub(super) children: Vec<Element>,
     /// The text between its tags, without that of children.
@@ -66,7 +66,6 @@ impl Element {
         self.tag.split_once(':').map_or("", |(prefix, _)| prefix)
     }
 
-    /// Returns its text without whitespace around it.
     pub(super) fn value(&self) -> &str {
         self.text.trim()
     }
@@ -75,7 +74,6 @@ impl Element {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns the children of this name.
     pub(super) fn all<'a>(
         &'a self,
         vocabulary: Vocabulary,
@@ -84,15 +82,13 @@ impl Element {
         self.children.iter().filter(move |child| child.vocabulary == vocabulary && child.name() == name)
     }
 
-    /// Returns the first child of this name in CAP.
     pub(super) fn cap(&self, name: &str) -> Option<&Element> {
         self.children.iter().find(|child| child.vocabulary == Vocabulary::Cap && child.name() == name)
     }
 }
 
-/// Reads a document and returns its root element.
-///
-/// Entities other than the five of XML and document type declarations are refused, so nothing expands.
+/// Parses a document and returns its root element. Refuses entities other than the five of XML, and document type declarations,
+/// so nothing expands.
 pub(super) fn parse(text: &str) -> Result<Element, NotAFeed> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = NsReader::from_str(text);
@@ -111,12 +107,12 @@ pub(super) fn parse(text: &str) -> Result<Element, NotAFeed> {
         };
         let vocabulary = match &resolved {
             ResolveResult::Unbound => Ok(Vocabulary::Plain),
-            ResolveResult::Bound(Namespace(namespace)) => Ok(Vocabulary::of(namespace)),
-            ResolveResult::Unknown(prefix) => Err(undeclared(prefix)),
+            ResolveResult::Bound(Namespace(namespace)) => Ok(Vocabulary::from_namespace(namespace)),
+            ResolveResult::Unknown(prefix) => Err(undeclared_prefix(prefix)),
         };
         tree.lines.advance(start);
         let read = match event {
-            Event::Decl(declaration) => declared(start, &declaration),
+            Event::Decl(declaration) => check_declaration(start, &declaration),
             Event::Start(tag) => vocabulary.and_then(|vocabulary| {
                 let attributes = attributes(&reader, &tag)?;
                 tree.open(vocabulary, tag.name().0, attributes)
@@ -140,70 +136,68 @@ pub(super) fn parse(text: &str) -> Result<Element, NotAFeed> {
                 Err("document type declarations are not read: remove <!DOCTYPE …>".to_owned())
             }
             Event::Comment(_) | Event::PI(_) | Event::Empty(_) => Ok(()),
-            Event::Eof => return tree.finished(),
+            Event::Eof => return tree.finish(),
         };
         read.map_err(|reason| tree.lines.refuse(start, reason))?;
     }
 }
 
-/// Fails if the declaration `<?xml …?>` stands in a wrong place or names another encoding than the one that was read.
-fn declared(start: usize, declaration: &BytesDecl<'_>) -> Result<(), String> {
+/// Fails if the declaration `<?xml …?>` is not at the beginning, or names another encoding than UTF-8.
+fn check_declaration(start: usize, declaration: &BytesDecl<'_>) -> Result<(), String> {
     if start > 0 {
         return Err("<?xml must stand at the very beginning".to_owned());
     }
     match declaration.encoding() {
         Some(Ok(encoding)) if !["utf-8", "us-ascii"].contains(&&*encoding.to_ascii_lowercase()) => {
-            Err(format!("the encoding {} is not read: write the document in UTF-8", shown(&encoding)))
+            Err(format!("the encoding {} is not read: write the document in UTF-8", quote(&encoding)))
         }
         Some(Err(error)) => Err(error.to_string()),
         _ => Ok(()),
     }
 }
 
-/// Returns the attributes of a tag.
 fn attributes(reader: &NsReader<&[u8]>, tag: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
-    let mut kept = Vec::new();
+    let mut found = Vec::new();
     for (number, attribute) in tag.attributes().enumerate() {
         let attribute = attribute.map_err(|error| error.to_string())?;
-        if number >= MOST_ATTRIBUTES {
-            return Err(format!("an element has more than {MOST_ATTRIBUTES} attributes"));
+        if number >= MAX_ATTRIBUTES {
+            return Err(format!("an element has more than {MAX_ATTRIBUTES} attributes"));
         }
         let name = attribute.key.0;
         if !is_name(name) {
-            return Err(format!("{} is not a valid attribute name", shown(name)));
+            return Err(format!("{} is not a valid attribute name", quote(name)));
         }
         let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| error.to_string())?;
         if attribute.value.contains('<') || !value.chars().all(is_allowed) {
-            return Err(format!("the attribute {} holds < or a character that XML forbids", shown(name)));
+            return Err(format!("the attribute {} holds < or a character that XML forbids", quote(name)));
         }
         if attribute.key.as_namespace_binding().is_some() {
             continue;
         }
         match reader.resolver().resolve_attribute(attribute.key).0 {
-            ResolveResult::Unknown(prefix) => return Err(undeclared(&prefix)),
+            ResolveResult::Unknown(prefix) => return Err(undeclared_prefix(&prefix)),
             ResolveResult::Bound(Namespace("http://www.w3.org/2001/XMLSchema-instance")) => {}
-            _ => kept.push((name.to_owned(), value.into_owned())),
+            _ => found.push((name.to_owned(), value.into_owned())),
         }
     }
-    Ok(kept)
+    Ok(found)
 }
 
-fn undeclared(prefix: &str) -> String {
-    format!("the prefix {} is not declared: add xmlns:…", shown(prefix))
+fn undeclared_prefix(prefix: &str) -> String {
+    format!("the prefix {} is not declared: add xmlns:…", quote(prefix))
 }
 
-/// Returns whether XML allows a character.
 fn is_allowed(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// Returns whether a text is a name with at most one prefix, which findings can show. Letters beyond ASCII are not looked up.
+/// Whether a text is a name with at most one prefix. Letters beyond ASCII are not checked.
 fn is_name(text: &str) -> bool {
     let is_part = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_' || !first.is_ascii())
             && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c) || c > '\u{a0}')
     };
-    if text.len() > LONGEST_NAME || text.contains(char::is_whitespace) {
+    if text.len() > MAX_NAME || text.contains(char::is_whitespace) {
         return false;
     }
     match text.split_once(':') {
@@ -212,7 +206,7 @@ fn is_name(text: &str) -> bool {
     }
 }
 
-/// Counts lines up to a place in a text, each line once.
+/// Counts lines up to an offset in a text, in one pass.
 struct Lines<'a> {
     text: &'a str,
     counted: usize,
@@ -232,10 +226,9 @@ impl Lines<'_> {
     }
 }
 
-/// A tree that grows.
 struct Tree<'a> {
     lines: Lines<'a>,
-    /// The elements whose end has not been read, the root first.
+    /// The open elements, the root first.
     open: Vec<Element>,
     root: Option<Element>,
     elements: usize,
@@ -250,16 +243,16 @@ impl Tree<'_> {
     ) -> Result<(), String> {
         self.elements += 1;
         if !is_name(tag) {
-            return Err(format!("{} is not a valid element name", shown(tag)));
+            return Err(format!("{} is not a valid element name", quote(tag)));
         }
         if self.root.is_some() {
-            return Err(format!("the element {} stands beside the root element", shown(tag)));
+            return Err(format!("the element {} stands beside the root element", quote(tag)));
         }
-        if self.open.len() >= DEEPEST {
-            return Err(format!("elements are nested more than {DEEPEST} levels deep"));
+        if self.open.len() >= MAX_DEPTH {
+            return Err(format!("elements are nested more than {MAX_DEPTH} levels deep"));
         }
-        if self.elements > MOST_ELEMENTS {
-            return Err(format!("the document has more than {MOST_ELEMENTS} elements"));
+        if self.elements > MAX_ELEMENTS {
+            return Err(format!("the document has more than {MAX_ELEMENTS} elements"));
         }
         self.open.push(Element {
             vocabulary,
@@ -293,7 +286,7 @@ impl Tree<'_> {
         Ok(())
     }
 
-    fn finished(mut self) -> Result<Element, NotAFeed> {
+    fn finish(mut self) -> Result<Element, NotAFeed> {
         let end = self.lines.text.len();
         match self.root {
             Some(root) => Ok(root),

@@ -1,19 +1,18 @@
-//! What entries of Atom and items of RSS have in common: an alert inside, or elements `cap:…` beside the link to one.
+//! Rules that entries of Atom and items of RSS share: an embedded alert, or elements `cap:…` next to the link to one.
 
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
 use super::document::{Element, Vocabulary};
-use super::finding::{Notes, shown};
+use super::finding::{Notes, quote};
 use super::{alert, schema};
 
-/// What the entries of a feed have been found to hold.
+/// State while the entries of a feed are checked.
 #[derive(Default)]
 pub(super) struct Entries<'a> {
-    /// How many alerts they are about.
     pub(super) alerts: usize,
-    /// The lines of `id` or `guid`, and of the identifiers of alerts.
+    /// The lines of `id` or `guid`.
     ids: HashMap<&'a str, usize>,
     identifiers: HashMap<(&'a str, &'a str), usize>,
 }
@@ -33,16 +32,16 @@ impl<'a> Entries<'a> {
         let alerts: Vec<_> = entry.children.iter().chain(contents).filter(is_alert).collect();
         for alert in &alerts {
             alert::check(alert, place, now, notes);
-            self.identified(alert, notes);
+            self.check_identifier(alert, notes);
         }
         notes.place = alert::place_of(place, entry);
         let is_field = |child: &&Element| child.vocabulary == Vocabulary::Cap || child.prefix() == "cap";
         let fields: Vec<_> =
             entry.children.iter().filter(is_field).filter(|child| !is_alert(child)).collect();
-        beside(entry, &fields, now, notes);
+        check_fields(entry, &fields, now, notes);
         if alerts.is_empty() {
-            self.identified(entry, notes);
-            thin(entry, notes);
+            self.check_identifier(entry, notes);
+            recommend_fields(entry, notes);
         }
         self.alerts += alerts.len().max(1);
         !alerts.is_empty()
@@ -60,7 +59,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    fn identified(&mut self, holder: &'a Element, notes: &mut Notes) {
+    fn check_identifier(&mut self, holder: &'a Element, notes: &mut Notes) {
         let Some(identifier) = holder.cap("identifier") else { return };
         let sender = holder.cap("sender").map(Element::value).unwrap_or_default();
         if let Some(line) = self.identifiers.insert((sender, identifier.value()), identifier.line) {
@@ -70,10 +69,10 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Checks the elements of CAP that stand in an entry itself.
-fn beside(entry: &Element, fields: &[&Element], now: DateTime<Utc>, notes: &mut Notes) {
+/// Checks elements of CAP directly inside an entry.
+fn check_fields(entry: &Element, fields: &[&Element], now: DateTime<Utc>, notes: &mut Notes) {
     if let Some(field) = fields.iter().find(|field| field.prefix() != "cap") {
-        let found = format!("<{}> stands in an entry with the prefix {}", field.tag, shown(field.prefix()));
+        let found = format!("<{}> stands in an entry with the prefix {}", field.tag, quote(field.prefix()));
         notes.error(field.line, found, "write the prefix cap: readers look for exactly that (KDE)");
     }
     if let Some(field) = fields.iter().find(|field| field.vocabulary != Vocabulary::Cap) {
@@ -90,8 +89,8 @@ fn beside(entry: &Element, fields: &[&Element], now: DateTime<Utc>, notes: &mut 
     alert::expired(entry.line, &[entry], now, notes);
 }
 
-/// Recommends what an entry without its alert should say about it.
-fn thin(entry: &Element, notes: &mut Notes) {
+/// Recommends elements for an entry without an embedded alert.
+fn recommend_fields(entry: &Element, notes: &mut Notes) {
     let missing: Vec<_> = ["identifier", "sent", "expires"]
         .into_iter()
         .filter(|name| entry.cap(name).is_none())

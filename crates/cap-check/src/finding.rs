@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::document::Element;
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// A standard forbids it, or a known reader drops the alert or the whole feed.
@@ -20,9 +20,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// One thing to improve in a document.
-///
-/// Displayed in one line. Texts from the document are quoted, escaped and shortened.
+/// One problem of a document. Displayed in one line; texts from the document are quoted, escaped and shortened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -32,7 +30,7 @@ pub struct Finding {
     pub line: usize,
     /// The part of the document, such as `entry 3, alert "a-1", info 2 ("en-US")`.
     pub place: String,
-    /// What was found.
+    /// The problem.
     pub found: String,
     /// What to do, and who requires it.
     pub advice: &'static str,
@@ -45,26 +43,24 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The result of a check.
-///
-/// Displayed as one line for each finding and a last line with the numbers.
+/// The result of a check. Displayed as one line for each finding and a last line with the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// How many alerts were checked. An entry of a feed that only links to its alert counts as one.
+    /// The number of checked alerts, including entries of a feed that only link to theirs.
     pub alerts: usize,
-    /// All findings, in the order of their lines.
+    /// By line.
     pub findings: Vec<Finding>,
 }
 
 impl Report {
-    /// Returns how many findings are errors.
+    /// Returns the number of errors.
     #[must_use]
     pub fn errors(&self) -> usize {
         self.findings.iter().filter(|finding| finding.level == Level::Error).count()
     }
 
-    /// Returns how many findings are recommendations.
+    /// Returns the number of recommendations.
     #[must_use]
     pub fn recommendations(&self) -> usize {
         self.findings.len() - self.errors()
@@ -81,7 +77,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Collects findings at one place after another.
+/// Collects findings.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) findings: Vec<Finding>,
@@ -103,8 +99,8 @@ impl Notes {
     }
 }
 
-/// Returns a text of the document in quotes, on one line and at most 60 characters of it.
-pub(super) fn shown(text: &str) -> String {
+/// Quotes a text of the document, on one line and at most 60 characters of it.
+pub(super) fn quote(text: &str) -> String {
     const MOST: usize = 60;
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{:?}…", &text[..end]),
@@ -112,8 +108,8 @@ pub(super) fn shown(text: &str) -> String {
     }
 }
 
-/// Returns what there is instead of one element with a content: `no`, `an empty` or a number.
-pub(super) fn unless_one(elements: &[&Element], is_empty: impl Fn(&Element) -> bool) -> Option<String> {
+/// Returns what is there instead of exactly one element with content: `no`, `an empty` or a number.
+pub(super) fn unexpected_count(elements: &[&Element], is_empty: impl Fn(&Element) -> bool) -> Option<String> {
     match elements {
         [] => Some("no".to_owned()),
         [element] if is_empty(element) => Some("an empty".to_owned()),

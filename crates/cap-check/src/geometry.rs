@@ -1,25 +1,24 @@
-//! Polygons and circles, which CAP writes as text: WGS 84, latitude first.
+//! Polygons and circles as CAP writes them: WGS 84, latitude first.
 
 use geo::{LineString, Polygon, Validation};
 
 use super::document::Element;
-use super::finding::{Notes, shown};
+use super::finding::{Notes, quote};
 
-/// Polygons with more pairs are not searched for edges that cross, because each edge is compared with all others.
-const MOST_COMPARED: usize = 500;
+/// Larger polygons are not checked for crossing edges, which takes quadratic time.
+const MAX_COMPARED: usize = 500;
 
-/// Decimals of a degree beyond these say nothing: the sixth is 11 cm.
-const MOST_DECIMALS: usize = 6;
+/// The sixth decimal of a degree is 11 cm.
+const MAX_DECIMALS: usize = 6;
 
-/// Checks a `polygon`: pairs separated by single spaces, at least four, the last one equal to the first, within range, no edges
-/// that cross.
+/// At least four pairs, separated by single spaces, the last one equal to the first, within range, without crossing edges.
 pub(super) fn polygon(polygon: &Element, notes: &mut Notes) {
     let mut points = Vec::new();
     for pair in polygon.text.split(' ') {
         let Some(point) = point(pair) else {
             return notes.error(
                 polygon.line,
-                format!("the polygon has {} where a pair should be", shown(pair)),
+                format!("the polygon has {} where a pair should be", quote(pair)),
                 "write latitude,longitude in decimal degrees, with one space between pairs (CAP 1.2 §3.2.4, IFRC)",
             );
         };
@@ -40,7 +39,7 @@ pub(super) fn polygon(polygon: &Element, notes: &mut Notes) {
         );
     }
     let outline: LineString = points.iter().map(|(latitude, longitude)| (*longitude, *latitude)).collect();
-    if points.len() <= MOST_COMPARED && !Polygon::new(outline, vec![]).is_valid() {
+    if points.len() <= MAX_COMPARED && !Polygon::new(outline, vec![]).is_valid() {
         notes.error(
             polygon.line,
             "edges of the polygon cross or touch",
@@ -50,7 +49,7 @@ pub(super) fn polygon(polygon: &Element, notes: &mut Notes) {
     decimals(polygon, notes);
 }
 
-/// Checks a `circle`: a pair, one space, and a radius in kilometres.
+/// A pair, one space, and a radius in kilometres.
 pub(super) fn circle(circle: &Element, notes: &mut Notes) {
     let parts = circle.text.split_once(' ');
     let read = parts.and_then(|(centre, radius)| Some((point(centre)?, number(radius)?)));
@@ -67,7 +66,7 @@ pub(super) fn circle(circle: &Element, notes: &mut Notes) {
         }
         _ => notes.error(
             circle.line,
-            format!("{} is not a valid circle", shown(&circle.text)),
+            format!("{} is not a valid circle", quote(&circle.text)),
             "write latitude,longitude, one space, and the radius in km (CAP 1.2 §3.2.4)",
         ),
     }
@@ -76,22 +75,21 @@ pub(super) fn circle(circle: &Element, notes: &mut Notes) {
 fn decimals(shape: &Element, notes: &mut Notes) {
     let longest =
         shape.text.split([' ', ',']).filter_map(|number| Some(number.split_once('.')?.1.len())).max();
-    if longest.is_some_and(|decimals| decimals > MOST_DECIMALS) {
+    if longest.is_some_and(|decimals| decimals > MAX_DECIMALS) {
         notes.recommend(
             shape.line,
-            format!("the {} has more than {MOST_DECIMALS} decimals", shape.name()),
+            format!("the {} has more than {MAX_DECIMALS} decimals", shape.name()),
             "round the numbers (Google)",
         );
     }
 }
 
-/// Reads `latitude,longitude`.
 fn point(pair: &str) -> Option<(f64, f64)> {
     let (latitude, longitude) = pair.split_once(',')?;
     Some((number(latitude)?, number(longitude)?))
 }
 
-/// Reads a decimal number without an exponent.
+/// Without an exponent.
 fn number(text: &str) -> Option<f64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
     if is_plain { text.parse().ok() } else { None }

@@ -1,9 +1,8 @@
 //! Checks documents with alerts: a feed of CAP 1.2 alerts in Atom (RFC 4287) or RSS 2.0, or one alert.
 //!
-//! The rules are those of the standards and those of known readers: IFRC Alert Hub, KDE's public alert server and Google Public
-//! Alerts. A finding is an error if a standard forbids it, or if one of these readers drops the alert or the feed for it.
-//!
-//! The check reads nothing but the document: it does not fetch the alerts that a feed only links to.
+//! The rules are those of the standards and of known readers: IFRC Alert Hub, KDE's public alert server and Google Public Alerts.
+//! A finding is an error if it violates a standard, or makes one of these readers drop the alert or the feed. Checks only the
+//! document: alerts that a feed links to are not fetched.
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
@@ -26,10 +25,10 @@ use chrono::{DateTime, Utc};
 use self::document::Vocabulary;
 use self::finding::Notes;
 
-/// How large a document may be, in bytes: 16 MiB.
+/// The maximum size of a document: 16 MiB.
 pub const MAX_BYTES: usize = 16 << 20;
 
-/// How large a feed may be without a recommendation, in bytes.
+/// The size of a document that gets a recommendation, in bytes.
 const LARGE: usize = 1_000_000;
 
 /// Why a document cannot be checked.
@@ -39,15 +38,15 @@ pub enum NotAFeed {
     /// It is larger than [`MAX_BYTES`].
     #[error("the document is larger than {} MiB", MAX_BYTES >> 20)]
     TooLarge,
-    /// It is not well-formed XML in UTF-8, has a document type declaration, or has too many or too deep elements.
+    /// It is not well-formed XML in UTF-8, has a document type declaration, or too many or too deeply nested elements.
     #[error("line {line}: {reason}")]
     Unreadable {
         /// The line of the document, from 1.
         line: usize,
-        /// What is wrong, and what to do.
+        /// The problem, and what to do.
         reason: String,
     },
-    /// It is XML, but of another kind.
+    /// It is XML of another kind.
     #[error(
         "line {line}: the root element is <{root}>, but must be <feed> of Atom, <rss>, or <alert> of CAP 1.2 \
          (xmlns=\"urn:oasis:names:tc:emergency:cap:1.2\")"
@@ -60,13 +59,13 @@ pub enum NotAFeed {
     },
 }
 
-/// Checks a document at a given time, which decides what has expired.
+/// Checks a document; `now` determines which alerts have expired.
 ///
-/// Takes tens of milliseconds for a feed of 500 alerts. The largest documents take seconds and some hundred megabytes.
+/// Takes tens of milliseconds for a feed of 500 alerts. The largest documents take seconds and several hundred megabytes.
 ///
 /// # Errors
 ///
-/// [`NotAFeed`] if the text is no Atom feed, RSS feed or CAP alert, or is beyond the limits. Everything else is a finding.
+/// [`NotAFeed`] if the text is not an Atom feed, RSS feed or CAP alert, or exceeds the limits. Everything else is a finding.
 pub fn check(text: &str, now: DateTime<Utc>) -> Result<Report, NotAFeed> {
     if text.len() > MAX_BYTES {
         return Err(NotAFeed::TooLarge);

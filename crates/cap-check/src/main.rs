@@ -1,5 +1,3 @@
-//! The program `cap-check`.
-
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -19,7 +17,6 @@ struct Cli {
     file: PathBuf,
 }
 
-/// Why a document has not passed; printed in one line.
 type Failure = Box<dyn Error + Send + Sync>;
 
 fn main() -> ExitCode {
@@ -33,11 +30,6 @@ fn main() -> ExitCode {
 }
 
 impl Cli {
-    /// Checks the document and prints what to improve to standard output.
-    ///
-    /// # Errors
-    ///
-    /// If the document cannot be read or checked, or has errors.
     fn run(&self) -> Result<(), Failure> {
         let (name, document) = if self.file == Path::new("-") {
             ("standard input".into(), read(io::stdin().lock()))
@@ -54,7 +46,7 @@ impl Cli {
     }
 }
 
-/// Reads at most one byte more than may be checked.
+/// One byte more than allowed, so that a larger document is noticed.
 fn read(source: impl Read) -> Result<Vec<u8>, Failure> {
     let mut document = Vec::new();
     source.take(MAX_BYTES as u64 + 1).read_to_end(&mut document)?;

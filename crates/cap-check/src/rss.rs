@@ -1,13 +1,13 @@
-//! Feeds of RSS 2.0.
+//! RSS 2.0 feeds.
 
 use chrono::{DateTime, Utc};
 
 use super::document::{Element, Vocabulary};
 use super::entry::Entries;
-use super::finding::{Notes, shown};
+use super::finding::{Notes, quote};
 use super::{address, finding};
 
-/// Checks a feed and returns how many alerts it has.
+/// Checks a feed and returns the number of its alerts.
 pub(super) fn check(rss: &Element, now: DateTime<Utc>, notes: &mut Notes) -> usize {
     "feed".clone_into(&mut notes.place);
     if rss.attribute("version") != Some("2.0") {
@@ -39,7 +39,7 @@ pub(super) fn check(rss: &Element, now: DateTime<Utc>, notes: &mut Notes) -> usi
 fn required(parent: &Element, names: &[&str], notes: &mut Notes) {
     for name in names {
         let children: Vec<_> = parent.all(Vocabulary::Plain, name).collect();
-        if let Some(found) = finding::unless_one(&children, |child| child.value().is_empty()) {
+        if let Some(found) = finding::unexpected_count(&children, |child| child.value().is_empty()) {
             let found = format!("<{}> has {found} <{name}>", parent.name());
             notes.error(parent.line, found, "write exactly one, with a text (RSS 2.0)");
         }
@@ -50,7 +50,7 @@ fn dates(parent: &Element, notes: &mut Notes) {
     for date in ["pubDate", "lastBuildDate"].into_iter().flat_map(|name| parent.all(Vocabulary::Plain, name))
     {
         if DateTime::parse_from_rfc2822(date.value()).is_err() {
-            let found = format!("<{}> is {}", date.tag, shown(&date.text));
+            let found = format!("<{}> is {}", date.tag, quote(&date.text));
             notes.error(date.line, found, "write a time such as Sun, 22 Nov 2026 12:00:00 +0700 (RFC 822)");
         }
     }
@@ -64,9 +64,9 @@ fn check_item<'a>(item: &'a Element, entries: &mut Entries<'a>, notes: &mut Note
         notes.error(item.line, "<item> has no <title> or <description>", "add one (RSS 2.0)");
     }
     if let Some(link) = item.all(Vocabulary::Plain, "link").next().filter(|link| !link.value().is_empty())
-        && !address::is_web(link.value())
+        && !address::is_web_address(link.value())
     {
-        let found = format!("<{}> is {}", link.tag, shown(link.value()));
+        let found = format!("<{}> is {}", link.tag, quote(link.value()));
         notes.error(
             link.line,
             found,

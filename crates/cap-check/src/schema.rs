@@ -1,16 +1,14 @@
-//! The schema of CAP 1.2 as tables: which elements an element holds, in which order, how often, and of which form.
+//! The schema of CAP 1.2 as tables: children of each element, their order, number and content.
 
 use super::document::{Element, Vocabulary};
-use super::finding::{Notes, shown};
+use super::finding::{Notes, quote};
 use super::times;
 
-/// The content of an element.
 #[derive(Clone, Copy)]
 enum Content {
     Text,
-    /// A time as CAP writes it.
+    /// In the format of CAP.
     Time,
-    /// One of these words.
     Word(&'static [&'static str]),
     Language,
     Integer,
@@ -20,7 +18,7 @@ enum Content {
 
 use Content::{Decimal, Elements, Integer, Language, Text, Time, Word};
 
-/// One kind of child.
+/// A child element.
 struct Rule {
     name: &'static str,
     required: bool,
@@ -28,38 +26,38 @@ struct Rule {
     content: Content,
 }
 
-const fn one(name: &'static str, content: Content) -> Rule {
+const fn exactly_one(name: &'static str, content: Content) -> Rule {
     Rule { name, required: true, repeated: false, content }
 }
 
-const fn maybe(name: &'static str, content: Content) -> Rule {
+const fn optional(name: &'static str, content: Content) -> Rule {
     Rule { name, required: false, repeated: false, content }
 }
 
-const fn any(name: &'static str, content: Content) -> Rule {
+const fn zero_or_more(name: &'static str, content: Content) -> Rule {
     Rule { name, required: false, repeated: true, content }
 }
 
-const fn some(name: &'static str, content: Content) -> Rule {
+const fn one_or_more(name: &'static str, content: Content) -> Rule {
     Rule { name, required: true, repeated: true, content }
 }
 
-/// What an `alert` holds, in this order (CAP 1.2 §3.2.1).
+/// CAP 1.2 §3.2.1, in order.
 const ALERT: &[Rule] = &[
-    one("identifier", Text),
-    one("sender", Text),
-    one("sent", Time),
-    one("status", Word(&["Actual", "Exercise", "System", "Test", "Draft"])),
-    one("msgType", Word(&["Alert", "Update", "Cancel", "Ack", "Error"])),
-    maybe("source", Text),
-    one("scope", Word(&["Public", "Restricted", "Private"])),
-    maybe("restriction", Text),
-    maybe("addresses", Text),
-    any("code", Text),
-    maybe("note", Text),
-    maybe("references", Text),
-    maybe("incidents", Text),
-    any("info", Elements(INFO)),
+    exactly_one("identifier", Text),
+    exactly_one("sender", Text),
+    exactly_one("sent", Time),
+    exactly_one("status", Word(&["Actual", "Exercise", "System", "Test", "Draft"])),
+    exactly_one("msgType", Word(&["Alert", "Update", "Cancel", "Ack", "Error"])),
+    optional("source", Text),
+    exactly_one("scope", Word(&["Public", "Restricted", "Private"])),
+    optional("restriction", Text),
+    optional("addresses", Text),
+    zero_or_more("code", Text),
+    optional("note", Text),
+    optional("references", Text),
+    optional("incidents", Text),
+    zero_or_more("info", Elements(INFO)),
 ];
 
 const CATEGORIES: &[&str] = &[
@@ -80,63 +78,63 @@ const CATEGORIES: &[&str] = &[
 const RESPONSES: &[&str] =
     &["Shelter", "Evacuate", "Prepare", "Execute", "Avoid", "Monitor", "Assess", "AllClear", "None"];
 
-/// What an `info` holds (CAP 1.2 §3.2.2).
+/// CAP 1.2 §3.2.2.
 const INFO: &[Rule] = &[
-    maybe("language", Language),
-    some("category", Word(CATEGORIES)),
-    one("event", Text),
-    any("responseType", Word(RESPONSES)),
-    one("urgency", Word(&["Immediate", "Expected", "Future", "Past", "Unknown"])),
-    one("severity", Word(&["Extreme", "Severe", "Moderate", "Minor", "Unknown"])),
-    one("certainty", Word(&["Observed", "Likely", "Possible", "Unlikely", "Unknown"])),
-    maybe("audience", Text),
-    any("eventCode", Elements(NAMED)),
-    maybe("effective", Time),
-    maybe("onset", Time),
-    maybe("expires", Time),
-    maybe("senderName", Text),
-    maybe("headline", Text),
-    maybe("description", Text),
-    maybe("instruction", Text),
-    maybe("web", Text),
-    maybe("contact", Text),
-    any("parameter", Elements(NAMED)),
-    any("resource", Elements(RESOURCE)),
-    any("area", Elements(AREA)),
+    optional("language", Language),
+    one_or_more("category", Word(CATEGORIES)),
+    exactly_one("event", Text),
+    zero_or_more("responseType", Word(RESPONSES)),
+    exactly_one("urgency", Word(&["Immediate", "Expected", "Future", "Past", "Unknown"])),
+    exactly_one("severity", Word(&["Extreme", "Severe", "Moderate", "Minor", "Unknown"])),
+    exactly_one("certainty", Word(&["Observed", "Likely", "Possible", "Unlikely", "Unknown"])),
+    optional("audience", Text),
+    zero_or_more("eventCode", Elements(NAMED)),
+    optional("effective", Time),
+    optional("onset", Time),
+    optional("expires", Time),
+    optional("senderName", Text),
+    optional("headline", Text),
+    optional("description", Text),
+    optional("instruction", Text),
+    optional("web", Text),
+    optional("contact", Text),
+    zero_or_more("parameter", Elements(NAMED)),
+    zero_or_more("resource", Elements(RESOURCE)),
+    zero_or_more("area", Elements(AREA)),
 ];
 
-/// What a `resource` holds (CAP 1.2 §3.2.3).
+/// CAP 1.2 §3.2.3.
 const RESOURCE: &[Rule] = &[
-    one("resourceDesc", Text),
-    one("mimeType", Text),
-    maybe("size", Integer),
-    maybe("uri", Text),
-    maybe("derefUri", Text),
-    maybe("digest", Text),
+    exactly_one("resourceDesc", Text),
+    exactly_one("mimeType", Text),
+    optional("size", Integer),
+    optional("uri", Text),
+    optional("derefUri", Text),
+    optional("digest", Text),
 ];
 
-/// What an `area` holds (CAP 1.2 §3.2.4).
+/// CAP 1.2 §3.2.4.
 const AREA: &[Rule] = &[
-    one("areaDesc", Text),
-    any("polygon", Text),
-    any("circle", Text),
-    any("geocode", Elements(NAMED)),
-    maybe("altitude", Decimal),
-    maybe("ceiling", Decimal),
+    exactly_one("areaDesc", Text),
+    zero_or_more("polygon", Text),
+    zero_or_more("circle", Text),
+    zero_or_more("geocode", Elements(NAMED)),
+    optional("altitude", Decimal),
+    optional("ceiling", Decimal),
 ];
 
-const NAMED: &[Rule] = &[one("valueName", Text), one("value", Text)];
+const NAMED: &[Rule] = &[exactly_one("valueName", Text), exactly_one("value", Text)];
 
-/// Checks an `alert`, after which signatures may stand.
+/// Signatures may follow the last element.
 pub(super) fn alert(alert: &Element, notes: &mut Notes) {
-    form(alert, Elements(ALERT), notes);
+    check_content(alert, Elements(ALERT), notes);
 }
 
-/// Checks an element of an alert that stands alone, as in an entry of a feed.
+/// Checks an element of an alert that stands alone, such as in an entry of a feed.
 pub(super) fn field(field: &Element, notes: &mut Notes) {
     let known = [ALERT, INFO, AREA].into_iter().flatten().find(|rule| rule.name == field.name());
     match known {
-        Some(rule) => form(field, rule.content, notes),
+        Some(rule) => check_content(field, rule.content, notes),
         None => unknown(field, notes),
     }
 }
@@ -147,9 +145,9 @@ fn unknown(element: &Element, notes: &mut Notes) {
 }
 
 /// Checks the attributes, the text and the children of an element.
-fn form(element: &Element, content: Content, notes: &mut Notes) {
+fn check_content(element: &Element, content: Content, notes: &mut Notes) {
     if let Some((name, _)) = element.attributes.first() {
-        let found = format!("<{}> has the attribute {}", element.tag, shown(name));
+        let found = format!("<{}> has the attribute {}", element.tag, quote(name));
         notes.error(element.line, found, "remove it: CAP 1.2 has no attributes");
     }
     let value = element.value();
@@ -173,21 +171,21 @@ fn form(element: &Element, content: Content, notes: &mut Notes) {
         Decimal => (is_number(value, true), "write a decimal number"),
     };
     if !fits {
-        notes.error(element.line, format!("<{}> is {}", element.tag, shown(&element.text)), advice);
+        notes.error(element.line, format!("<{}> is {}", element.tag, quote(&element.text)), advice);
     }
     if let Some(child) = element.children.first() {
         unknown(child, notes);
     }
 }
 
-/// Checks the children of an element: their order, how often they occur, and each of them.
+/// Checks the children of an element: their order, number and content.
 fn sequence(element: &Element, rules: &[Rule], notes: &mut Notes) {
     if !element.value().is_empty() {
-        let found = format!("<{}> holds the text {}", element.tag, shown(element.value()));
+        let found = format!("<{}> holds the text {}", element.tag, quote(element.value()));
         notes.error(element.line, found, "remove it: only elements may stand there (CAP 1.2 schema)");
     }
     let mut counts = vec![0_usize; rules.len()];
-    // The place in the table that the children have reached; signatures come after all.
+    // The current position in the table; signatures come last.
     let mut reached = 0;
     for child in &element.children {
         if child.vocabulary == Vocabulary::Signature && element.name() == "alert" {
@@ -212,7 +210,7 @@ fn sequence(element: &Element, rules: &[Rule], notes: &mut Notes) {
             notes.error(child.line, found, "keep one (CAP 1.2 schema)");
         }
         reached = reached.max(place);
-        form(child, rule.content, notes);
+        check_content(child, rule.content, notes);
     }
     for (rule, count) in rules.iter().zip(counts) {
         if rule.required && count == 0 {
@@ -222,7 +220,7 @@ fn sequence(element: &Element, rules: &[Rule], notes: &mut Notes) {
     }
 }
 
-/// Returns whether a text is a language tag: parts of one to eight letters and digits, the first one of letters only.
+/// Whether a text is a language tag: parts of one to eight letters and digits, the first one of letters only.
 fn is_language(text: &str) -> bool {
     let mut parts = text.split('-');
     let first = parts.next().unwrap_or_default();

@@ -1,5 +1,3 @@
-//! The program as its user runs it.
-
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -9,7 +7,6 @@ mod outcome;
 
 use outcome::{printed, refusal};
 
-/// A feed with a recommendation but no errors.
 const FEED: &str = r#"<feed xmlns="http://www.w3.org/2005/Atom"><id>https://example.org/</id><title>Floods</title>
     <updated>2026-11-22T12:00:00+07:00</updated></feed>"#;
 
@@ -19,7 +16,6 @@ fn program(arguments: &[&str]) -> Command {
     program
 }
 
-/// Runs the check with a document on standard input.
 fn check_input(arguments: &[&str], document: &[u8]) -> Output {
     let mut program = program(arguments)
         .stdin(Stdio::piped())
@@ -48,7 +44,7 @@ fn a_document_without_errors_is_reported_with_code_0_and_one_with_errors_with_co
 }
 
 #[test]
-fn what_is_no_feed_is_refused_in_one_line() {
+fn other_documents_are_refused_in_one_line() {
     let error = refusal(&program(&["nowhere.xml"]).output().unwrap());
     assert!(error.starts_with("cap-check: nowhere.xml: No such file"), "{error}");
     let large = vec![b' '; (16 << 20) + 1];

@@ -1,10 +1,6 @@
-//! A small data set with many cases that are easy to get wrong.
+//! A small data set with many edge cases.
 
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "each test of the service has this file as a module and uses a part of it"
-)]
+#![allow(dead_code, unreachable_pub, reason = "included as a module by tests, which use parts of it")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,26 +19,24 @@ use siaga::model::{
     ReportKey, StateChange, Timestamp,
 };
 
-/// Returns the time in the fixture, a few hours after the last change of its log.
+/// The current time of the fixture, a few hours after the last change of its log.
 #[must_use]
 pub fn now() -> Timestamp {
     Utc.with_ymd_and_hms(2016, 12, 19, 16, 8, 52).unwrap().into()
 }
 
-/// Returns the area identifier with this number.
 #[must_use]
 pub fn id(number: u64) -> AreaId {
     number.try_into().unwrap()
 }
 
-/// Returns the state with this code.
 #[must_use]
 pub fn state(code: u64) -> FloodState {
     code.try_into().unwrap()
 }
 
-/// Returns five areas: 1 and 2 share a border, 5 has a hole, 10 fills the hole and has a second part, 30 is in another
-/// city and touches others at corners. Area 2 has attributes. Names contain spaces, umlauts and markup, or are empty.
+/// Five areas: 1 and 2 share a border, 5 has a hole, 10 fills the hole and has a second part, 30 is in another city and touches
+/// others at corners. Area 2 has attributes. Names contain spaces, umlauts and markup, or are empty.
 #[must_use]
 pub fn areas() -> AreaSet {
     let area = |number, name: &str, parent: &str, outline| Area {
@@ -82,14 +76,14 @@ pub fn areas() -> AreaSet {
     .unwrap()
 }
 
-/// Returns a closed square, counter-clockwise, in hundredths of a degree from 106.8 E, 6.2 S.
+/// A closed square, counter-clockwise, in hundredths of a degree from 106.8 E, 6.2 S.
 fn square(x: f64, y: f64, side: f64) -> LineString<f64> {
     let at = |x: f64, y: f64| Coord { x: 106.8 + x / 100.0, y: -6.2 + y / 100.0 };
     LineString(vec![at(x, y), at(x + side, y), at(x + side, y + side), at(x, y + side), at(x, y)])
 }
 
-/// Returns a log of the six days before [`now`]. Area 5 rose to 4 and fell to 2, its current state. Area 30 has had
-/// state 3 since the beginning. Area 1 was flooded and cleared.
+/// A log of the six days before [`now`]. Area 5 rose to 4 and fell to 2, its current state. Area 30 has had state 3 since the
+/// beginning. Area 1 was flooded and cleared.
 #[must_use]
 pub fn log() -> Vec<FloodChange> {
     let entry = |day, hour, minute, area, code: Option<u64>| {
@@ -107,7 +101,7 @@ pub fn log() -> Vec<FloodChange> {
     ]
 }
 
-/// Returns two provinces: ID-JK around all areas, ID-JB east of it.
+/// Two provinces: ID-JK around all areas, ID-JB east of it.
 #[must_use]
 pub fn regions() -> Vec<Arc<Region>> {
     let region = |code: &str, name: &str, x| {
@@ -117,20 +111,19 @@ pub fn regions() -> Vec<Arc<Region>> {
     vec![region("ID-JB", "Jawa Barat", 6.0), region("ID-JK", "DKI Jakarta", -2.0)]
 }
 
-/// Returns one city with its own boundary, sby, which is far away and around no area.
+/// One city with its own boundary, sby, far away from all areas.
 #[must_use]
 pub fn cities() -> Vec<Arc<Region>> {
     let outline = MultiPolygon(vec![Polygon::new(square(39.0, 39.0, 2.0), vec![])]);
     vec![Arc::new(Region { code: "sby".to_owned(), name: "Surabaya".to_owned(), outline })]
 }
 
-/// Returns a place in hundredths of a degree from 106.8 E, 6.2 S.
+/// A place in hundredths of a degree from 106.8 E, 6.2 S.
 #[must_use]
 pub fn place(x: f64, y: f64) -> Position {
     Position::new(106.8 + x / 100.0, -6.2 + y / 100.0).unwrap()
 }
 
-/// Returns the content of a card's report, made some minutes ago at a place.
 #[must_use]
 pub fn content(disaster_type: DisasterType, minutes_ago: u64, place: Position) -> ReportContent {
     let data = serde_json::json!({ "report_type": disaster_type.name(), "flood_depth": 80 });
@@ -150,9 +143,8 @@ pub fn content(disaster_type: DisasterType, minutes_ago: u64, place: Position) -
     }
 }
 
-/// Returns reports in the order of their keys: a flood in area 1 ten minutes ago, a wind in area 30, a drain, a
-/// partner's flood two hours ago in area 1, a haze in the city sby and outside all areas, two floods of the same minute
-/// in area 5, and one in the year 2099.
+/// In order of keys: a flood in area 1 ten minutes ago, a wind in area 30, a drain, a partner's flood two hours ago in area 1, a
+/// haze in the city sby and outside all areas, two floods of the same minute in area 5, and one in the year 2099.
 #[must_use]
 pub fn reports() -> Vec<Report> {
     let partner = ReportContent {
@@ -187,7 +179,7 @@ pub fn reports() -> Vec<Report> {
         .collect()
 }
 
-/// Returns two cards: `fresh-card` has no report yet, `used-card` has report 1.
+/// `fresh-card` has no report yet, `used-card` has report 1.
 #[must_use]
 pub fn cards() -> Vec<Card> {
     let card = |pkey, id: &str, report| Card {
@@ -205,13 +197,12 @@ pub fn cards() -> Vec<Card> {
     vec![card(1, "fresh-card", None), card(2, "used-card", Some(ReportKey::FIRST))]
 }
 
-/// Returns the post that became the partner's report.
+/// The post of the partner's report.
 #[must_use]
 pub fn partner_posts() -> Vec<PartnerPost> {
     vec![PartnerPost { post_id: 4711, report: 4.try_into().unwrap() }]
 }
 
-/// Returns a reading made some minutes ago.
 #[must_use]
 pub fn reading(minutes_ago: u64, level: f64) -> Observation {
     let observed_at = now().before(Duration::from_mins(minutes_ago));
@@ -219,8 +210,8 @@ pub fn reading(minutes_ago: u64, level: f64) -> Observation {
     Observation { observed_at, level, alert, label: alert.label().into() }
 }
 
-/// Returns three gauges: the first was read twice in the last hour and once before, the second is below zero and listed
-/// by ID-JB, the third was not read for hours.
+/// Three gauges: the first has two readings in the last hour and one before, the second is below zero and listed by ID-JB, the
+/// third was not read for hours.
 #[must_use]
 pub fn gauges() -> Vec<ObservedGauge> {
     let gauge = |id: &str, name: &str, region: &str, x, observations| ObservedGauge {
@@ -245,11 +236,11 @@ pub fn gauges() -> Vec<ObservedGauge> {
     ]
 }
 
-/// Returns one floodgate, two pumps, one of which lies in another city, and a waterway.
+/// One floodgate, two pumps, one of which is in another city, and a waterway.
 #[must_use]
 pub fn infrastructure() -> Vec<Infrastructure> {
     let locator = Locator::new(Arc::new(areas()), regions(), cities());
-    let of = |kind, name: &str, x, shape| Infrastructure {
+    let feature = |kind, name: &str, x, shape| Infrastructure {
         id: if name == "Pompa B" { "P-17".to_owned() } else { String::new() },
         kind,
         name: name.to_owned(),
@@ -259,20 +250,18 @@ pub fn infrastructure() -> Vec<Infrastructure> {
     let at = |x| InfrastructureShape::Place(place(x, 0.5));
     let course = InfrastructureShape::Course(Course::new(&[place(0.0, 0.5), place(2.0, 0.7)]).unwrap());
     vec![
-        of(InfrastructureKind::Waterways, "Ciliwung", 0.5, course),
-        of(InfrastructureKind::Pumps, "Pompa B", 1.5, at(1.5)),
-        of(InfrastructureKind::Pumps, "Pompa A", 3.5, at(3.5)),
-        of(InfrastructureKind::Floodgates, "Pintu Air", 0.5, at(0.5)),
+        feature(InfrastructureKind::Waterways, "Ciliwung", 0.5, course),
+        feature(InfrastructureKind::Pumps, "Pompa B", 1.5, at(1.5)),
+        feature(InfrastructureKind::Pumps, "Pompa A", 3.5, at(3.5)),
+        feature(InfrastructureKind::Floodgates, "Pintu Air", 0.5, at(0.5)),
     ]
 }
 
-/// Returns everything that requests only read.
 #[must_use]
 pub fn places() -> Places {
     Places::new(Arc::new(areas()), regions(), cities()).with_infrastructure(infrastructure())
 }
 
-/// Returns the whole data set.
 #[must_use]
 pub fn dataset() -> Dataset {
     Dataset {
@@ -286,7 +275,7 @@ pub fn dataset() -> Dataset {
     }
 }
 
-/// Returns the flood map of the fixture with these states, given by code. Other areas have no state.
+/// A flood map with these states, by area and code. Other areas have no state.
 #[must_use]
 pub fn layer(states: &[(u64, u64)]) -> Layer {
     let areas = areas();
@@ -300,7 +289,7 @@ pub fn layer(states: &[(u64, u64)]) -> Layer {
     Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
 }
 
-/// Returns a layer of each kind with all features of the fixture.
+/// A layer of each kind with all features of the fixture.
 #[must_use]
 pub fn layers() -> Vec<Layer> {
     vec![
@@ -314,16 +303,16 @@ pub fn layers() -> Vec<Layer> {
     ]
 }
 
-/// Returns all areas of the fixture, alone and dissolved to those they are parts of.
+/// All areas of the fixture, and the larger areas that they dissolve to.
 #[must_use]
 pub fn outlines() -> AreaLayer {
     let areas = Arc::new(areas());
     let places = Places::new(Arc::clone(&areas), Vec::new(), Vec::new());
-    let of = |level| places.area_layer(&AreaSelector::default(), level).outlines().to_vec();
-    AreaLayer::new(areas, AreaLevel::ALL.into_iter().flat_map(of).collect())
+    let outlines = |level| places.area_layer(&AreaSelector::default(), level).outlines().to_vec();
+    AreaLayer::new(areas, AreaLevel::ALL.into_iter().flat_map(outlines).collect())
 }
 
-/// Returns all messages that follow from the log of the fixture, each about its area, as an exercise.
+/// All messages derived from the log of the fixture, as an exercise.
 #[must_use]
 pub fn alerts() -> AlertLayer {
     let areas = Arc::new(areas());
@@ -337,13 +326,12 @@ pub fn alerts() -> AlertLayer {
     layer.at("alerts".to_owned()).changed(now()).issued_by(Arc::new(issuer))
 }
 
-/// Returns a flood map without areas.
 #[must_use]
 pub fn empty_layer() -> Layer {
     Layer::Floods(FloodLayer::new(Arc::default(), Vec::new()))
 }
 
-/// Runs a future to its end on several threads, so that spawned tasks race.
+/// Runs a future on several threads, so that spawned tasks race.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut runtime = rocket::tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(4).enable_all().build().expect("threads").block_on(future)

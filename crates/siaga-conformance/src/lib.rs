@@ -1,14 +1,14 @@
-//! The suites that every store and every format must pass, those of the service and your own.
+//! The suites that every store and every format must pass: those of the service, and your own.
 //!
 //! A suite is a module of functions, each of which checks one behaviour and is named after it. [`store_suite!`] and
-//! [`format_suite!`] make a test for each. [`fixture`] is the data they use.
+//! [`format_suite!`] define a test for each. [`fixture`] is their data.
 
 #![allow(
     missing_docs,
     clippy::expect_used,
     clippy::missing_panics_doc,
     clippy::unwrap_used,
-    reason = "a behaviour is named after what it asks, and panics where it is not given"
+    reason = "a function is named after the behaviour that it checks, and panics without it"
 )]
 
 pub mod fixture;
@@ -17,7 +17,7 @@ pub mod stores;
 
 pub use fixture::block_on;
 
-/// The pages whose Rust code blocks use a suite or the fixture.
+/// Doc tests of the pages that use a suite or the fixture.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../../docs/adding-a-format.md")]

@@ -1,4 +1,4 @@
-//! A store that implements the required methods and nothing else, as an agency's may, passes the whole suite.
+//! A store with only the required methods, such as an agency's own, passes the whole suite.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use siaga::model::{
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{
     CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery, ImageStore, KeyStore,
-    ModerationStore, OpenError, OpenStore, OpenedStore, PlaceStore, Received, ReportQuery, ReportStore,
+    ModerationStore, OpenError, OpenStore, OpenedStore, PlaceStore, ReceiveOutcome, ReportQuery, ReportStore,
     Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError,
     StoreSettings, Versioned, WebhookStore,
 };
@@ -25,7 +25,7 @@ use siaga_conformance::{block_on, fixture};
 
 type Answer<T> = Result<T, StoreError>;
 
-/// Its data is that of a store in memory; the service's state is its own.
+/// The data is that of a memory store; the service's state is its own.
 #[derive(Debug)]
 struct Agency {
     data: MemoryStore,
@@ -93,7 +93,7 @@ impl CardStore for Agency {
 
 #[async_trait]
 impl FeedStore for Agency {
-    async fn receive_partner_report(&self, report: PartnerReport) -> Answer<Received> {
+    async fn receive_partner_report(&self, report: PartnerReport) -> Answer<ReceiveOutcome> {
         self.data.receive_partner_report(report).await
     }
 }
@@ -149,15 +149,15 @@ impl FreshStore for Fresh {
     }
 }
 
-// The overview is of the metrics, which leave it out for a store without. Such a store takes no orders for many areas, cannot
-// hide reports, makes no cards with a chosen identifier, and does not erase unused cards.
+// Such a store has no overview, which metrics then lack. It cannot change many areas at once, hide reports, create cards with a
+// chosen identifier, or erase unused cards.
 store_suite!(
     Fresh,
-    without orders, moderation, overview;
+    without batches, moderation, overview;
     except
-        images::an_early_upload_is_gone_with_its_card,
-        cards::a_card_with_a_chosen_identifier_is_made_once,
-        cards::unused_cards_are_erased_by_when_they_were_made_and_used_ones_stay,
+        images::an_early_upload_is_erased_with_its_card,
+        cards::a_chosen_card_identifier_is_used_once,
+        cards::unused_cards_are_erased_by_creation_time,
 );
 
 #[derive(Debug)]

@@ -43,7 +43,7 @@ impl FreshStore for Postgres {
         let database = Database::with_fixture().await;
         let mut settings = database.settings();
         settings.clock = clock;
-        // The store outlives this function, and so must its database; it goes with the cluster.
+        // The store outlives this function, and so must its database, which goes with the cluster.
         std::mem::forget(database);
         OpenPostgres.open(&settings).await.unwrap().store
     }
@@ -68,8 +68,7 @@ impl FreshStore for File {
     }
 }
 
-/// Keeps the file as long as its store: a decorator that does nothing differently, so the suite also shows that it passes each
-/// method on.
+/// Keeps the file as long as its store. A decorator without changes, so the suite also tests that it delegates each method.
 #[derive(Debug)]
 struct WithFile {
     store: Arc<dyn Store>,
@@ -107,7 +106,7 @@ mod large {
     const BATCHES: u32 = 5;
     const BATCH: u32 = 500;
 
-    /// Returns how long the fastest of some batches takes if so many cards are stored.
+    /// Returns the time of the fastest of several batches, with this many cards stored.
     fn fastest(cards: u64) -> Duration {
         let mut dataset = fixture::dataset();
         let old = fixture::now().before(Duration::from_hours(24));

@@ -5,10 +5,10 @@ use siaga::folder::FolderFile;
 
 use super::copy::FILES;
 
-/// How many reasons for one table are listed.
+/// The maximum number of reasons for one table.
 const MOST: usize = 20;
 
-/// What a copy wrote and what it left out. Its text has a line for each.
+/// The result of a copy. Its text has a line for each count.
 #[derive(Debug)]
 pub(crate) struct Copied {
     files: BTreeMap<FolderFile, u64>,
@@ -16,7 +16,7 @@ pub(crate) struct Copied {
     notes: Vec<Note>,
 }
 
-/// Something that happened to rows of a table.
+/// An event of rows of a table, with their number.
 #[derive(Debug)]
 struct Note {
     table: &'static str,
@@ -27,16 +27,15 @@ struct Note {
     first: String,
 }
 
-/// What happened to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// It was left out.
+    /// The row was left out.
     Row,
-    /// The value of this column was left out, and the row was kept.
+    /// The value of this column was left out.
     Value(&'static str),
-    /// Its geometry was repaired.
+    /// The geometry was repaired.
     Repaired,
-    /// It became an entry of the log of flood states.
+    /// The row became an entry of the log of flood states.
     Logged,
 }
 
@@ -47,19 +46,18 @@ impl Default for Copied {
 }
 
 impl Copied {
-    /// Counts a row of a file.
     pub(super) fn wrote(&mut self, file: FolderFile) {
         *self.files.entry(file).or_default() += 1;
     }
 
-    /// Notes a missing table, once.
+    /// Records a missing table, once.
     pub(super) fn missing(&mut self, table: &'static str) {
         if !self.missing.contains(&table) {
             self.missing.push(table);
         }
     }
 
-    /// Counts what happened to a row; `row` is its name in messages.
+    /// Counts an event of a row; `row` is its name in messages.
     pub(super) fn note(&mut self, table: &'static str, what: What, reason: String, row: &str) {
         let mut of_table = 0;
         for note in self.notes.iter_mut().filter(|note| note.table == table && note.what == what) {

@@ -1,5 +1,3 @@
-//! The copy of a whole database.
-
 use std::time::Duration;
 
 use siaga::folder::{FolderFile, FolderRules, FolderWriter};
@@ -9,26 +7,20 @@ use super::copied::Copied;
 use super::source::{Address, CopyError, Source};
 use super::{floods, gauges, places, reports};
 
-/// The options of a copy.
 #[derive(Debug)]
 pub(crate) struct Options<'a> {
-    /// Which cards and reports the folder may contain.
+    /// The cards and reports that the folder may contain.
     pub(crate) rules: &'a FolderRules,
-    /// The latest time that the log of flood states may have.
+    /// The latest time in the log of flood states.
     pub(crate) now: Timestamp,
-    /// How long connecting to the database may take.
+    /// The time limit for connecting to the database.
     pub(crate) timeout: Duration,
-    /// Whether invalid geometry is repaired. Otherwise it is copied unchanged.
+    /// Whether to repair invalid geometry, which is otherwise copied unchanged.
     pub(crate) repair: bool,
 }
 
-/// Copies a database into a folder. It only reads the database, in one read-only transaction.
-///
-/// Files get their names only after all of them are complete: after a failure the folder is empty.
-///
-/// # Errors
-///
-/// If the database cannot be read or has none of the tables, or the folder cannot be written. No text shows the password.
+/// Copies a database into a folder, in one read-only transaction. Files get their names only after all of them are complete:
+/// after a failure the folder is empty.
 pub(crate) async fn copy(
     from: &Address,
     folder: &FolderWriter,
@@ -67,7 +59,6 @@ pub(crate) async fn copy(
     Ok(copied)
 }
 
-/// The files that a copy writes.
 pub(super) const FILES: [FolderFile; 9] = [
     FolderFile::Areas,
     FolderFile::Regions,

@@ -11,7 +11,7 @@ use super::copied::What;
 use super::source::{CopyError, Refused, Source, Table, TableRow};
 use super::values::{moment, number, text};
 
-/// In the order in which changes took effect, so that the later of two within a millisecond counts.
+/// In order of effect, so that the later of two changes within a millisecond wins.
 const LOG: Table = Table {
     name: "cognicity.rem_status_log",
     sql: "SELECT row_to_json(t)::text, NULL::bytea, 'id ' || id
@@ -24,7 +24,7 @@ const STATES: Table = Table {
           FROM cognicity.rem_status t ORDER BY local_area",
 };
 
-/// The subject that the copied changes name.
+/// The subject of copied changes.
 const SUBJECT: &str = "cognicity";
 
 #[derive(Deserialize)]
@@ -42,11 +42,10 @@ struct Current {
     last_updated: Option<String>,
 }
 
-/// The last entry of the log of each area.
 type Ends = HashMap<AreaId, (Option<FloodState>, Timestamp)>;
 
-/// Copies the log of the areas in `known`. Then adds an entry for each area whose current state differs from the end of
-/// its log, or was set later.
+/// Copies the log of the areas in `known`. Then adds an entry for each area whose current state differs from the end of its log,
+/// or was set later.
 pub(super) async fn states(
     source: &mut Source,
     states: &mut CsvWriter<FloodChange>,
@@ -94,8 +93,8 @@ pub(super) async fn states(
     Ok(())
 }
 
-/// Clears areas that have no current state although their log ends with one. The database does not say when they were
-/// cleared, so the time of the copy is used.
+/// Clears areas without a current state whose log ends with one. The database does not record when, so the time of the copy is
+/// used.
 fn clear(
     source: &mut Source,
     states: &mut CsvWriter<FloodChange>,
@@ -128,7 +127,7 @@ fn area(number_of: Option<i64>, known: &HashSet<AreaId>) -> Result<AreaId, Refus
     if known.contains(&area) { Ok(area) } else { Err("local_area is none of the areas copied".into()) }
 }
 
-/// Returns the state with a code. 0 and null mean no state.
+/// 0 and null mean no state.
 fn flood_state(code: Option<i64>) -> Result<Option<FloodState>, Refused> {
     let Some(code) = code.filter(|&code| code != 0) else { return Ok(None) };
     let state = u64::try_from(code).ok().and_then(|code| code.try_into().ok());

@@ -10,7 +10,7 @@ use siaga::model::{AlertLevel, Gauge, NAME, Observation, is_name};
 use super::source::{CopyError, Source, Table, TableRow};
 use super::values::moment;
 
-/// For each gauge, its newest row that has a place.
+/// The newest row of each gauge that has a place.
 const GAUGES: Table = Table {
     name: "floodgauge.reports",
     sql: "SELECT DISTINCT ON (gaugeid) row_to_json(t)::text, ST_AsBinary(ST_Force2D(the_geom), 'NDR'),
@@ -18,7 +18,7 @@ const GAUGES: Table = Table {
           FROM floodgauge.reports t ORDER BY gaugeid, the_geom IS NULL, measuredatetime DESC, pkey DESC",
 };
 
-/// If a gauge has two readings with the same time, the later row counts.
+/// Of two readings of a gauge with the same time, the later row wins.
 const READINGS: Table = Table {
     name: "floodgauge.reports",
     sql: "SELECT row_to_json(t)::text, NULL::bytea, 'pkey ' || pkey
@@ -41,7 +41,6 @@ struct Reading {
     warningnameid: Option<String>,
 }
 
-/// Copies the gauges and returns their identifiers.
 pub(super) async fn gauges(
     source: &mut Source,
     gauges: &mut GeoJsonWriter<Gauge>,
@@ -64,7 +63,6 @@ pub(super) async fn gauges(
     Ok(ids)
 }
 
-/// Copies the readings of the gauges in `known`.
 pub(super) async fn readings(
     source: &mut Source,
     readings: &mut CsvWriter<Observation>,
@@ -90,7 +88,7 @@ pub(super) async fn readings(
     source.each(READINGS, take).await
 }
 
-/// Returns a column that is a name; `None` if it is null or empty.
+/// `None` if it is null or empty.
 fn name(column: &str, name: Option<String>) -> Result<Option<String>, String> {
     match name.filter(|name| !name.is_empty()) {
         Some(text) if !is_name(&text) => Err(format!("{column} must be {NAME}")),

@@ -1,5 +1,5 @@
-//! The program `siaga-take-over`: reads the tables of a CogniCity database, all from one snapshot, and writes them as a data
-//! folder, which `siaga import` adds to a store.
+//! The program `siaga-take-over`: reads the tables of a CogniCity database, in one snapshot, and writes a data folder for `siaga
+//! import`.
 //!
 //! | file here | reads |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | `reports.rs` | `cognicity.all_reports`, `cognicity.partners`, `grasp.cards`, `grasp.reports` |
 //! | `gauges.rs` | `floodgauge.reports` |
 //!
-//! Rows are written as they are read. Memory holds only the identifiers that other tables refer to. A row or value that
-//! the folder would reject is left out and counted, so that one wrong row among millions does not stop the copy.
+//! Rows are streamed. Memory holds only the identifiers that other tables refer to. A row or value that the folder would reject
+//! is left out and counted, so that one wrong row among millions does not stop the copy.
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
@@ -63,10 +63,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Copies the database, and prints what was copied and what was left out.
 fn take_over(Cli { from, folder, repair }: &Cli) -> Result<(), Box<dyn Error + Send + Sync>> {
-    // Checked first, because other messages contain the name of the folder: if that were an address by mistake, they would show
-    // its password.
+    // Checked first: if the folder is an address by mistake, other messages would show its password.
     let address = Address::read(from)?;
     load_environment()?;
     let config = Config::extract(&Config::figment())?;

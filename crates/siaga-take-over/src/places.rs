@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use siaga::folder::{FolderFile, GeoJsonWriter, outline, repaired, shapes};
+use siaga::folder::{FolderFile, GeoJsonWriter, outline, repair_outline, shapes};
 use siaga::model::bodies::{Object, check_storable};
 use siaga::model::{Area, AreaId, Attributes, Infrastructure, InfrastructureKind, Region};
 
@@ -77,7 +77,7 @@ struct InfrastructureRow {
     tags: Option<Value>,
 }
 
-/// Copies the provinces and the cities. The form of the code tells them apart.
+/// Copies the provinces and the cities, which differ in the form of their codes.
 pub(super) async fn regions(
     source: &mut Source,
     regions: &mut GeoJsonWriter<Region>,
@@ -105,7 +105,6 @@ pub(super) async fn regions(
     source.each(REGIONS, take).await
 }
 
-/// Copies the areas and returns their identifiers.
 pub(super) async fn areas(
     source: &mut Source,
     areas: &mut GeoJsonWriter<Area>,
@@ -146,7 +145,6 @@ pub(super) async fn areas(
     Ok(ids)
 }
 
-/// Copies floodgates, pumps and waterways.
 pub(super) async fn infrastructure(
     source: &mut Source,
     infrastructure: &mut GeoJsonWriter<Infrastructure>,
@@ -172,7 +170,7 @@ pub(super) async fn infrastructure(
     Ok(())
 }
 
-/// Returns whether a code is that of a province (ISO 3166-2), such as `ID-JK`. City codes look like `jbd`.
+/// Whether a code is that of a province (ISO 3166-2), such as `ID-JK`. City codes look like `jbd`.
 fn is_province(code: &str) -> bool {
     let Some((country, province)) = code.split_once('-') else { return false };
     let is_short = |text: &str, lengths: std::ops::RangeInclusive<usize>| {
@@ -182,20 +180,19 @@ fn is_province(code: &str) -> bool {
     is_short(country, 2..=2) && is_short(province, 1..=3)
 }
 
-/// Returns the geometry of a row, repaired if `repair` is set.
 fn surface(row: &mut TableRow<'_>, repair: bool) -> Result<geo::MultiPolygon<f64>, Refused> {
     let geometry = row.shape.geometry()?;
     if !repair {
         return Ok(outline(&geometry)?);
     }
-    let (outline, fault) = repaired(&geometry)?;
+    let (outline, fault) = repair_outline(&geometry)?;
     if fault.is_some() {
         row.note(What::Repaired, "which was not valid");
     }
     Ok(outline)
 }
 
-/// The columns of an area that have a place of their own.
+/// The columns of an area with their own field.
 const KNOWN: [&str; 8] = [
     "pkey",
     "geom_id",
@@ -207,8 +204,7 @@ const KNOWN: [&str; 8] = [
     "the_geom",
 ];
 
-/// Returns the further properties of an area: the column `attributes`, then the columns that only this installation has; `None` if
-/// there are none.
+/// Returns the column `attributes`, then the columns that only this installation has; `None` if there are none.
 fn attributes(
     json: Option<Box<RawValue>>,
     columns: &BTreeMap<String, &RawValue>,

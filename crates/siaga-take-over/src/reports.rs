@@ -27,7 +27,7 @@ const REPORTS: Table = Table {
           FROM cognicity.all_reports t ORDER BY pkey",
 };
 
-/// Tells which cards were used. Without this table, no card is copied.
+/// Identifies used cards. Without this table, no card is copied.
 const USED: &str = "grasp.reports";
 
 /// Each card with the number of its report in `grasp.reports`.
@@ -80,10 +80,10 @@ struct CardColumns {
     network_data: Option<Box<RawValue>>,
 }
 
-/// The reports that came from cards, by their number in `grasp.reports`.
+/// Reports from cards, by their number in `grasp.reports`.
 pub(super) type Received = HashMap<i64, ReportKey>;
 
-/// Copies the confirmed reports and returns those that came from cards.
+/// Copies the confirmed reports and returns those from cards.
 pub(super) async fn reports(
     source: &mut Source,
     reports: &mut GeoJsonWriter<Report>,
@@ -114,7 +114,7 @@ pub(super) async fn reports(
         let tags = row.tags(of.tags.as_ref());
         let by_card = &*content.source == CARD_SOURCE;
         reports.write(&Report { key, content, tags })?;
-        // If a card has several reports, the first one is the card's.
+        // Of several reports of a card, the first one is the card's.
         if let Some(number) = of.fkey.filter(|_| by_card) {
             received.entry(number).or_insert(key);
         }
@@ -125,7 +125,6 @@ pub(super) async fn reports(
     Ok(received)
 }
 
-/// Returns the icons of partners by code.
 async fn icons(source: &mut Source) -> Result<HashMap<String, String>, CopyError> {
     let mut icons = HashMap::new();
     let take = |Partner { partner_code, partner_icon }: Partner, _: &mut TableRow<'_>| {
@@ -136,7 +135,7 @@ async fn icons(source: &mut Source) -> Result<HashMap<String, String>, CopyError
     Ok(icons)
 }
 
-/// Copies the cards. A card that was used but whose report is not copied is left out, because it must not be used again.
+/// Leaves out used cards without a copied report, because they must not be used again.
 pub(super) async fn cards(
     source: &mut Source,
     cards: &mut CsvWriter<Card>,
@@ -170,7 +169,6 @@ pub(super) async fn cards(
     source.each(CARDS, take).await
 }
 
-/// Returns a column that is a JSON object, if it can be kept.
 fn kept(column: &str, json: Option<Box<RawValue>>) -> Result<Option<Box<RawValue>>, String> {
     let Some(json) = object(column, json)? else { return Ok(None) };
     let members: Object = serde_json::from_str(json.get()).map_err(|error| format!("{column}: {error}"))?;

@@ -35,12 +35,8 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Reads an address, `postgres://user:password@host/name`. Missing parts, such as the password, come from the
-    /// environment (`PGPASSWORD`, `PGPASSFILE`), as in libpq.
-    ///
-    /// # Errors
-    ///
-    /// If it is not an address.
+    /// Parses `postgres://user:password@host/name`. Missing parts, such as the password, come from the environment (`PGPASSWORD`,
+    /// `PGPASSFILE`), as in libpq.
     pub(crate) fn read(url: &str) -> Result<Self, CopyError> {
         let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme));
         let options = url.parse().ok().filter(|_| is_postgres);
@@ -48,32 +44,21 @@ impl Address {
     }
 }
 
-/// Why a database could not be copied.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyError {
-    /// The text is not an address. The error does not repeat it, because it may contain a password.
+    /// The text is not repeated, because it may contain a password.
     #[error("--from must be the address of a database, postgres://user:password@host/name")]
     Address,
-    /// The database cannot be reached, or rejects the user.
     #[error("cannot connect to {address}: {}", described(.error))]
     Connection {
-        /// The address, without user and password.
+        /// Without user and password.
         address: String,
-        /// Why not.
         error: sqlx::Error,
     },
-    /// The database has none of the tables.
     #[error("{0} is no CogniCity database: it has none of the tables {tables}", tables = TABLES.join(", "))]
     NoTables(String),
-    /// A table cannot be read.
     #[error("{table}: {}", described(.error))]
-    Table {
-        /// The table.
-        table: &'static str,
-        /// Why not.
-        error: sqlx::Error,
-    },
-    /// The folder cannot be written.
+    Table { table: &'static str, error: sqlx::Error },
     #[error("{0}")]
     Write(#[from] WriteError),
 }
@@ -81,7 +66,6 @@ pub(crate) enum CopyError {
 /// Every CogniCity database has at least one of these.
 const TABLES: [&str; 2] = ["cognicity.local_areas", "cognicity.all_reports"];
 
-/// Why a row is not written.
 pub(super) enum Refused {
     /// The row is wrong.
     Row(String),
@@ -107,16 +91,14 @@ impl From<WriteError> for Refused {
     }
 }
 
-/// A query for the rows of a table: each as JSON, its geometry in well-known binary or null, and its name in messages.
-///
-/// Rows are JSON because the columns of installations differ: missing columns are read as null.
+/// A query for the rows of a table: each as JSON, its geometry as WKB or null, and its name in messages. Rows are JSON because
+/// the columns of installations differ: missing columns are read as null.
 pub(super) struct Table {
-    /// Its name with its schema.
+    /// With its schema.
     pub(super) name: &'static str,
     pub(super) sql: &'static str,
 }
 
-/// A row of a table, with the counts of the copy.
 pub(super) struct TableRow<'c> {
     pub(super) shape: Shape,
     pub(super) copied: &'c mut Copied,
@@ -125,17 +107,16 @@ pub(super) struct TableRow<'c> {
 }
 
 impl TableRow<'_> {
-    /// Notes what happened to the row.
     pub(super) fn note(&mut self, what: What, reason: impl Into<String>) {
         self.copied.note(self.table, what, reason.into(), &self.called);
     }
 
-    /// Returns where the row lies, from its column `tags`. Wrong tags are noted and become null.
+    /// Returns the location of the row, from its column `tags`. Wrong tags are counted and become null.
     pub(super) fn tags(&mut self, column: Option<&Value>) -> Tags {
         self.value("tags", tags(column).map(Some)).unwrap_or_default()
     }
 
-    /// Returns the value of a column; `None` if it is wrong, which is noted.
+    /// Returns the value of a column; `None` if it is wrong, which is counted.
     pub(super) fn value<T>(
         &mut self,
         column: &'static str,
@@ -148,14 +129,14 @@ impl TableRow<'_> {
     }
 }
 
-/// A database that is copied, as of one moment, and the counts of the copy.
+/// A snapshot of the database, and the counts of the copy.
 pub(super) struct Source {
     connection: PgConnection,
     pub(super) copied: Copied,
 }
 
 impl Source {
-    /// Connects and begins the transaction in which everything is read.
+    /// Connects and begins the transaction of the snapshot.
     pub(super) async fn open(address: &Address, timeout: Duration) -> Result<Self, CopyError> {
         let failed = |error| CopyError::Connection { address: address.to_string(), error };
         let options = address.0.clone().application_name("siaga-take-over").disable_statement_logging();
@@ -181,7 +162,6 @@ impl Source {
         Err(CopyError::NoTables(address.to_string()))
     }
 
-    /// Returns whether there is a table.
     pub(super) async fn has(&mut self, table: &'static str) -> Result<bool, CopyError> {
         // `to_regclass` fails if the user may not use the schema; then reading the table reports that.
         let there = sqlx::query_scalar(
@@ -192,8 +172,7 @@ impl Source {
         there.map_err(|error| CopyError::Table { table, error })
     }
 
-    /// Passes each row of a table to `take`, one after the other. A row that `take` refuses is left out. A missing
-    /// table has no rows; that is noted.
+    /// Streams the rows of a table to `take`, and leaves out those that it refuses. A missing table has no rows, and is recorded.
     pub(super) async fn each<T: DeserializeOwned>(
         &mut self,
         Table { name: table, sql }: Table,
@@ -219,7 +198,6 @@ impl Source {
         Ok(())
     }
 
-    /// Ends the transaction and the connection.
     pub(super) async fn close(self) -> Copied {
         // All data has been read, so an error here changes nothing.
         let _ = self.connection.close().await;

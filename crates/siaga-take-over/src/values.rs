@@ -8,15 +8,10 @@ use siaga::folder::place;
 use siaga::model::bodies::Object;
 use siaga::model::{NAME, Position, Tags, Timestamp, is_name, whole_number};
 
-/// A geometry in well-known binary; `None` if there is none.
+/// Well-known binary; `None` if there is none.
 pub(super) struct Shape(pub(super) Option<Vec<u8>>);
 
 impl Shape {
-    /// Returns the geometry in the form that the readers of folders use.
-    ///
-    /// # Errors
-    ///
-    /// The reason, if there is none or it is empty.
     pub(super) fn geometry(&self) -> Result<GeometryValue, String> {
         let bytes = self.0.as_deref().ok_or("the_geom is missing")?;
         let read = wkb::reader::read_wkb(bytes).map_err(|error| format!("the_geom: {error}"))?;
@@ -24,11 +19,6 @@ impl Shape {
         Ok(GeometryValue::from(&geometry))
     }
 
-    /// Returns the geometry as a place.
-    ///
-    /// # Errors
-    ///
-    /// The reason, which is the same text for all places off the globe.
     pub(super) fn place(&self) -> Result<Position, String> {
         let off =
             |_| "the_geom must be a point in degrees of longitude (-180 to 180) and latitude (-90 to 90)";
@@ -36,7 +26,7 @@ impl Shape {
     }
 }
 
-/// Returns a text column that is a name, without the whitespace around it; empty if it is null.
+/// A trimmed name; empty if it is null.
 pub(super) fn text(column: &str, text: Option<&str>) -> Result<String, String> {
     let text = text.unwrap_or_default().trim();
     if text.is_empty() || is_name(text) {
@@ -46,37 +36,35 @@ pub(super) fn text(column: &str, text: Option<&str>) -> Result<String, String> {
     }
 }
 
-/// Does the same, but fails if the name is empty.
+/// Like [`name`], but fails if the name is empty.
 pub(super) fn required(column: &str, value: Option<&str>) -> Result<String, String> {
     let text = text(column, value)?;
     if text.is_empty() { Err(format!("{column} is empty")) } else { Ok(text) }
 }
 
-/// Returns a column with a time, in the form of JSON in UTC.
+/// A time in the form of JSON in UTC.
 pub(super) fn moment(column: &str, text: Option<&str>) -> Result<Timestamp, String> {
     let text = text.ok_or_else(|| format!("{column} is empty"))?;
     Timestamp::parse(text).map_err(|_| format!("{column} must be a time of the years 1 to 9999"))
 }
 
-/// Returns a value as text: a whole number as its digits, anything else as JSON.
+/// A whole number becomes its digits, any other value JSON.
 pub(super) fn digits(value: &Value) -> String {
     let json = value.to_string();
     whole_number(&json).filter(|_| value.is_number()).unwrap_or(json)
 }
 
-/// Returns a column with a whole number that is not negative.
 pub(super) fn number(column: &str, number: i64) -> Result<u64, String> {
     number.try_into().map_err(|_| format!("{column} must not be negative"))
 }
 
-/// Returns a column that is a JSON object; `None` if it is null.
+/// `None` if it is null.
 pub(super) fn object(column: &str, json: Option<Box<RawValue>>) -> Result<Option<Box<RawValue>>, String> {
     let Some(json) = json else { return Ok(None) };
     if json.get().starts_with('{') { Ok(Some(json)) } else { Err(format!("{column} must be a JSON object")) }
 }
 
-/// Returns the column `tags`, in the forms that the triggers of different versions write. Missing tags are null; they
-/// are not looked up.
+/// The column `tags`, in the forms of different trigger versions. Missing tags are null; they are not derived.
 pub(super) fn tags(column: Option<&Value>) -> Result<Tags, String> {
     let Some(column) = column.filter(|column| !column.is_null()) else { return Ok(Tags::default()) };
     let members = column.as_object().ok_or("tags must be a JSON object")?;
@@ -92,7 +80,7 @@ pub(super) fn tags(column: Option<&Value>) -> Result<Tags, String> {
     })
 }
 
-/// Returns a tag; `None` if it is missing, null, empty, or the text `null`, which older triggers write.
+/// `None` if it is missing, null, empty, or the text `null`, which older triggers write.
 fn tag(members: &Object, name: &str) -> Result<Option<String>, String> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),

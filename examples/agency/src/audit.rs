@@ -9,14 +9,13 @@ use siaga::stores::{
     Decorator, OpenError, OpenStore, OpenedStore, SetFloodState, Store, StoreError, StoreSettings, Upkeep,
 };
 
-/// Any store, with a log line for each change of a flood state that is made through it.
-///
-/// The lines are events with the level `info` and the target `agency::audit`. A change that is refused logs nothing.
+/// Wraps a store, and logs each successful change of a flood state: an event with the level `info` and the target
+/// `agency::audit`.
 #[derive(Debug)]
 pub struct Audited(Arc<dyn Store>);
 
 impl Audited {
-    /// Makes an audited store from `store`.
+    /// Wraps `store`.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self(store)
@@ -49,7 +48,7 @@ impl Decorator for Audited {
     }
 }
 
-/// Opens the same stores as another opener, but audited: the store `audited-memory` is `memory`, audited.
+/// Opens the stores of another opener with auditing: `audited-memory` is `memory`, audited.
 #[derive(Debug)]
 pub struct OpenAudited<O> {
     name: String,
@@ -57,7 +56,7 @@ pub struct OpenAudited<O> {
 }
 
 impl<O: OpenStore> OpenAudited<O> {
-    /// Makes an opener of audited stores from `inner`.
+    /// Wraps `inner`.
     #[must_use]
     pub fn new(inner: O) -> Self {
         Self { name: format!("audited-{}", inner.name()), inner }

@@ -15,7 +15,7 @@ use siaga::{Builder, Siaga};
 use self::audit::OpenAudited;
 use self::flatgeobuf::FlatGeobuf;
 
-/// Returns a builder for Siaga with all additions of the agency. The configuration chooses which of them are used.
+/// Returns a builder for Siaga with all additions. The configuration enables them.
 #[must_use]
 pub fn builder() -> Builder {
     Siaga::builder()

@@ -1,4 +1,4 @@
-//! `GET /v1/warnings`: the areas with high water, as text to be read out.
+//! `GET /v1/warnings`: the areas with high water, as text to be read aloud.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use siaga::rendering::{ApiResponse, ResponseCache};
 use siaga::resources::Floods;
 use siaga::stores::{FloodQuery, LayerQuery};
 
-/// Returns the route with its description; its parameters describe themselves.
+/// The parameters describe themselves.
 pub(crate) fn routes() -> Vec<Described> {
     let route = described!(list_warnings).summary("Where the water stands high, as text to be read out");
     vec![route.with(|operation, _| {
@@ -25,9 +25,8 @@ pub(crate) fn routes() -> Vec<Described> {
     })]
 }
 
-/// Responds with the areas whose state is 3 or 4, in all cities or in those selected by `city` and `admin`.
-///
-/// The response is cached, tagged and compressed like those of Siaga's own routes.
+/// Responds with the areas in state 3 or 4, in all cities or in those selected by `city` and `admin`. The response is cached,
+/// tagged and compressed like those of Siaga's own routes.
 #[get("/warnings")]
 async fn list_warnings(
     _caller: Caller,
@@ -38,9 +37,8 @@ async fn list_warnings(
     answers.layer(LayerQuery::Floods(query), Arc::new(Bulletin)).await
 }
 
-/// Writes the flooded areas of a layer, one per line, after a line with their number; areas without a state are left out.
-///
-/// It is not enabled in the configuration, because only one route uses it.
+/// Writes the number of flooded areas, and then one area per line, without areas that have no state. Not enabled in the
+/// configuration, because only one route uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct Bulletin;
 

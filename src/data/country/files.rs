@@ -9,10 +9,9 @@ use serde::de::DeserializeOwned;
 
 use super::CountryDiagnostics;
 
-/// The largest file, in bytes.
-const LARGEST: u64 = 1 << 20;
+/// In bytes.
+const MAX_BYTES: u64 = 1 << 20;
 
-/// The files of the country that is part of the program.
 const BUILT_IN: [(&str, &str); 5] = [
     ("country.toml", include_str!("../../../country/id/country.toml")),
     ("hazards.toml", include_str!("../../../country/id/hazards.toml")),
@@ -21,17 +20,14 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("texts/en.json", include_str!("../../../country/id/texts/en.json")),
 ];
 
-/// Where the files of a country are.
 #[derive(Debug)]
 pub(super) enum Files {
-    /// In the program.
     BuiltIn,
-    /// In a folder.
     Folder(PathBuf),
 }
 
 impl Files {
-    /// Returns the text of a file. Notes a fault if it cannot be read.
+    /// Returns the text of a file, and records a fault if it cannot be read.
     pub(super) fn text(&self, name: &str, faults: &mut CountryDiagnostics) -> Option<Cow<'static, str>> {
         let text = self.read(name);
         if let Err(error) = &text {
@@ -51,15 +47,15 @@ impl Files {
             return found.map(|(_, text)| Cow::Borrowed(*text)).ok_or_else(|| io::ErrorKind::NotFound.into());
         };
         let mut text = String::new();
-        File::open(folder.join(name))?.take(LARGEST + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > LARGEST {
-            return Err(io::Error::other(format!("it has more than {LARGEST} bytes")));
+        File::open(folder.join(name))?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(io::Error::other(format!("it has more than {MAX_BYTES} bytes")));
         }
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
         Ok(Cow::Owned(text))
     }
 
-    /// Reads a file in TOML, whose entries are then checked. Notes a fault if it is wrong.
+    /// Parses a TOML file whose entries are checked afterwards. Records a fault if it is malformed.
     pub(super) fn toml<'f, T: DeserializeOwned>(
         &self,
         file: &'static str,
@@ -77,7 +73,7 @@ impl Files {
         }
     }
 
-    /// Notes the files in a subfolder that are not `known`. Names that begin with a dot are ignored.
+    /// Records the files in a subfolder that are not `known`, except hidden ones.
     pub(super) fn note_unknown(
         &self,
         subfolder: &str,
@@ -94,14 +90,13 @@ impl Files {
     }
 }
 
-/// Returns what is read from the country that is part of the program, which a test checks.
+/// Reads from the built-in country, which a test checks.
 pub(super) fn built_in<T>(read: impl FnOnce(&Files, &mut CountryDiagnostics) -> Option<T>) -> T {
     let mut faults = CountryDiagnostics::default();
     read(&Files::BuiltIn, &mut faults)
         .unwrap_or_else(|| unreachable!("the country that is part of the program: {faults:?}"))
 }
 
-/// A file in TOML while its entries are checked.
 pub(super) struct Toml<'f> {
     file: &'static str,
     text: Cow<'static, str>,
@@ -109,13 +104,13 @@ pub(super) struct Toml<'f> {
 }
 
 impl Toml<'_> {
-    /// Notes a fault of the entry that has this span, by its line.
+    /// Records a fault of the entry with this span, by its line.
     pub(super) fn note(&mut self, span: Range<usize>, reason: impl fmt::Display) {
         let before = self.text.get(..span.start).unwrap_or_default();
         self.faults.note(self.file, Some(1 + before.matches('\n').count() as u64), reason);
     }
 
-    /// Notes a fault unless the entry is right.
+    /// Records a fault unless `is_right`.
     pub(super) fn check(&mut self, is_right: bool, span: Range<usize>, reason: impl fmt::Display) {
         if !is_right {
             self.note(span, reason);

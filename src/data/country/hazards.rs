@@ -15,15 +15,13 @@ use crate::model::{Attribute, DisasterType, Hazard, Hazards, ReportType};
 
 const FILE: &str = "hazards.toml";
 
-/// The most entries of a list.
-const MOST: usize = 100;
-/// The longest icon, in characters.
-const LONGEST_ICON: usize = 2_000;
-/// The highest code.
+/// The maximum length of a list.
+const MAX_ENTRIES: usize = 100;
+/// In characters.
+const MAX_ICON: usize = 2_000;
 const HIGHEST_CODE: u32 = 99;
-/// The longest window of the live map: what `timeperiod` of `/reports` allows.
-const LONGEST_WINDOW: Duration = Duration::from_hours(7 * 24);
-/// What a name must be.
+/// The limit of `timeperiod` of `/reports`.
+const MAX_WINDOW: Duration = Duration::from_hours(7 * 24);
 const KEY: &str = "must be a name of 1 to 64 letters, digits and _";
 
 #[derive(Deserialize)]
@@ -61,11 +59,15 @@ struct AttributeEntry {
     asked: Option<Spanned<bool>>,
 }
 
-/// Reads the hazards. What it returns is right only if no fault was noted.
+/// The result is valid only if no fault was recorded.
 pub(super) fn read(files: &Files, faults: &mut CountryDiagnostics) -> Option<Hazards> {
     let (File { hazard, attribute }, mut toml) = files.toml::<File>(FILE, faults)?;
-    let is_right = (1..=MOST).contains(&hazard.len()) && attribute.len() <= MOST;
-    toml.check(is_right, 0..0, format!("must have 1 to {MOST} hazards and at most {MOST} attributes"));
+    let is_right = (1..=MAX_ENTRIES).contains(&hazard.len()) && attribute.len() <= MAX_ENTRIES;
+    toml.check(
+        is_right,
+        0..0,
+        format!("must have 1 to {MAX_ENTRIES} hazards and at most {MAX_ENTRIES} attributes"),
+    );
     let (mut names, mut attributes) = (HashSet::new(), Vec::new());
     for entry in attribute {
         let (name, is_new) = (&entry.name, names.insert(entry.name.get_ref().clone()));
@@ -116,7 +118,7 @@ impl AttributeEntry {
         Some(accepts)
     }
 
-    /// Returns whether the form asks for an attribute. It has a field for the place already.
+    /// Whether the form asks for an attribute. It has a field for the place already.
     fn is_asked(&self, toml: &mut Toml<'_>) -> bool {
         let is_place = self.kind.get_ref() == "place";
         if let Some(asked) = &self.asked {
@@ -128,7 +130,7 @@ impl AttributeEntry {
 }
 
 impl HazardEntry {
-    /// Returns the hazard, if its disaster is known. `others` are those before it.
+    /// Returns the hazard, if its disaster is known. `others` are the previous ones.
     fn read(self, others: &[Hazard], attributes: &HashSet<String>, toml: &mut Toml<'_>) -> Option<Hazard> {
         let Self { name, colour, window, icon, report } = self;
         let disaster = name.get_ref().parse::<DisasterType>();
@@ -143,25 +145,25 @@ impl HazardEntry {
         let is_right = is_colour(colour.get_ref());
         toml.check(is_right, colour.span(), "colour must be # and six hexadecimal digits");
         let must = format!(
-            "icon must be the data of an SVG path of at most {LONGEST_ICON} characters: commands and numbers"
+            "icon must be the data of an SVG path of at most {MAX_ICON} characters: commands and numbers"
         );
         toml.check(is_path(icon.get_ref()), icon.span(), must);
         let duration = humantime::parse_duration(window.get_ref()).unwrap_or_default();
-        let is_right = (Duration::from_secs(1)..=LONGEST_WINDOW).contains(&duration);
+        let is_right = (Duration::from_secs(1)..=MAX_WINDOW).contains(&duration);
         toml.check(is_right, window.span(), "window must be a time from 1s to 7d, such as 6h");
-        let must = format!("the hazard must have 1 to {MOST} types of reports");
-        toml.check((1..=MOST).contains(&report.len()), name.span(), must);
+        let must = format!("the hazard must have 1 to {MAX_ENTRIES} types of reports");
+        toml.check((1..=MAX_ENTRIES).contains(&report.len()), name.span(), must);
         let mut reports: Vec<ReportType> = Vec::new();
-        for ReportEntry { name: key, attributes: of } in report {
+        for ReportEntry { name: key, attributes: names } in report {
             let is_new = reports.iter().all(|other| other.name != *key.get_ref());
             toml.check(is_key(key.get_ref()), key.span(), KEY);
             toml.check(is_new, key.span(), format!("the report type {key} occurs twice in {name}"));
-            for attribute in &of {
+            for attribute in &names {
                 let is_known = attributes.contains(attribute.get_ref());
                 let reason = format!("there is no attribute {:?}", attribute.get_ref());
                 toml.check(is_known, attribute.span(), reason);
             }
-            let attributes = of.into_iter().map(Spanned::into_inner).collect();
+            let attributes = names.into_iter().map(Spanned::into_inner).collect();
             reports.push(ReportType { name: key.into_inner(), attributes });
         }
         let (icon, colour) = (icon.into_inner(), colour.into_inner());
@@ -178,14 +180,14 @@ fn is_colour(text: &str) -> bool {
     digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Returns whether a text is the data of an SVG path, as far as its characters show.
+/// Whether a text consists of the characters of SVG path data.
 fn is_path(text: &str) -> bool {
     let allowed = |byte: u8| b"MmLlHhVvCcSsQqTtAaZz".contains(&byte) || b"0123456789 .,+-".contains(&byte);
-    (2..=LONGEST_ICON).contains(&text.len()) && text.starts_with(['M', 'm']) && text.bytes().all(allowed)
+    (2..=MAX_ICON).contains(&text.len()) && text.starts_with(['M', 'm']) && text.bytes().all(allowed)
 }
 
-/// Returns the texts that a country with these hazards needs: the group `hazards`.
-pub(super) fn needed(hazards: &Hazards) -> Value {
+/// The group `hazards` of the texts that a country with these hazards needs.
+pub(super) fn required_texts(hazards: &Hazards) -> Value {
     let texts = |names: Vec<String>| names.into_iter().map(|name| (name, "")).collect::<Value>();
     let names = hazards.disasters().map(|disaster| disaster.name().to_owned());
     let types = hazards.list.iter().flat_map(|hazard| &hazard.reports).map(|report| report.name.clone());
@@ -205,7 +207,7 @@ pub(super) fn needed(hazards: &Hazards) -> Value {
 }
 
 impl Default for Hazards {
-    /// Returns those of Indonesia.
+    /// The hazards of Indonesia.
     fn default() -> Self {
         built_in(read)
     }
@@ -231,7 +233,6 @@ impl Translations {
         let all = hazards.list.iter().map(hazard).chain([("prep".to_owned(), prep)]);
         let attributes = hazards.attributes.iter().map(|Attribute { name, accepts, .. }| {
             let mut value = words["attributes"][name].clone();
-            // The question of the form.
             value.as_object_mut().map(|words| words.remove("ask"));
             value["kind"] = accepts.name().into();
             (name.clone(), value)
@@ -239,31 +240,31 @@ impl Translations {
         json!({ "hazards": all.collect::<Value>(), "attributes": attributes.collect::<Value>() })
     }
 
-    /// Returns the name of what a report is about: that of its type, or else of its disaster, or else the code of the disaster.
+    /// Returns the name of the type of a report, or else of its disaster, or else the code of the disaster.
     pub(crate) fn hazard(&self, disaster: DisasterType, data: &Value) -> String {
         let words = self.group("hazards");
-        let of_type = data["report_type"].as_str().and_then(|name| words["types"][name].as_str());
-        let of_type = of_type.filter(|_| disaster != DisasterType::Prep);
-        of_type.or(words["names"][disaster.name()].as_str()).unwrap_or(disaster.name()).to_owned()
+        let type_name = data["report_type"].as_str().and_then(|name| words["types"][name].as_str());
+        let type_name = type_name.filter(|_| disaster != DisasterType::Prep);
+        type_name.or(words["names"][disaster.name()].as_str()).unwrap_or(disaster.name()).to_owned()
     }
 
-    /// Says in words what a report of a card says, one text for each attribute: "Road: motorcycles only". Members that are no
-    /// attributes of the report type are left out.
+    /// Describes a report of a card, with one text for each attribute: "Road: motorcycles only". Skips members that are not
+    /// attributes of the report type.
     pub(crate) fn facts(&self, hazards: &Hazards, disaster: DisasterType, data: &Value) -> Vec<String> {
         let reports = hazards.get(disaster).map(|hazard| hazard.reports.as_slice()).unwrap_or_default();
         let Some(report) = reports.iter().find(|report| data["report_type"] == report.name) else {
             return Vec::new();
         };
         let fact = |name: &String| {
-            let said = self.said(hazards.attribute(name)?, &data[name])?;
-            let of = self.group("hazards")["attributes"][name]["name"].as_str()?;
-            Some(format!("{of}: {said}"))
+            let value = self.value_text(hazards.attribute(name)?, &data[name])?;
+            let label = self.group("hazards")["attributes"][name]["name"].as_str()?;
+            Some(format!("{label}: {value}"))
         };
         report.attributes.iter().filter_map(fact).collect()
     }
 
-    /// Says the value of an attribute; `None` if it has none that people can read.
-    fn said(&self, attribute: &Attribute, value: &Value) -> Option<String> {
+    /// Describes the value of an attribute; `None` if it has no readable value.
+    fn value_text(&self, attribute: &Attribute, value: &Value) -> Option<String> {
         let words = &self.group("hazards")["attributes"][&attribute.name];
         let code = |value: &Value| Some(words[&value.as_u64()?.to_string()].as_str()?.to_owned());
         let unit = |unit| Some(format!("{} {unit}", value.as_f64()?.round()));

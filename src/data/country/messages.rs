@@ -5,15 +5,15 @@ use serde_json::Value;
 
 use super::translations::Translations;
 
-/// The longest `event`, in characters: Google shows no more.
-const EVENT: usize = 34;
-/// The longest headline without the area in it, in characters. With an area of 49 characters it has at most 140.
-const HEADLINE: usize = 90;
+/// In characters: Google truncates longer ones.
+const MAX_EVENT: usize = 34;
+/// In characters without the area. With an area of 49 characters, it has at most 140.
+const MAX_HEADLINE: usize = 90;
 
-/// The group of the words of alerts. A language has all of them, or none: then alerts are not in this language.
+/// A language has all words of alerts, or none: then alerts do not use this language.
 pub(super) const GROUP: &str = "messages";
 
-/// Checks the words of alerts in the file of a language; `note` gets the path of a wrong one, and what it must be.
+/// Checks the words of alerts in a language; calls `note` with the path of a wrong one, and its rule.
 pub(super) fn check(code: &str, words: &Value, mut note: impl FnMut(&str, String)) {
     let language = words["language"].as_str().unwrap_or_default();
     let mut parts = language.split('-');
@@ -21,28 +21,28 @@ pub(super) fn check(code: &str, words: &Value, mut note: impl FnMut(&str, String
     if parts.next() != Some(code) || !parts.all(is_part) {
         note("messages.language", format!("must be {code}, or {code}- with a region such as {code}-ID"));
     }
-    if words["event"].as_str().is_some_and(|event| event.chars().count() > EVENT) {
-        note("messages.event", format!("must have at most {EVENT} characters"));
+    if words["event"].as_str().is_some_and(|event| event.chars().count() > MAX_EVENT) {
+        note("messages.event", format!("must have at most {MAX_EVENT} characters"));
     }
     if !is_time(words["time"].as_str().unwrap_or_default()) {
         note("messages.time", "must be a pattern of strftime such as %H:%M %Z".to_owned());
     }
     for (name, message) in words.as_object().into_iter().flatten() {
         let Some(headline) = message["headline"].as_str() else { continue };
-        if headline.replace("{area}", "").chars().count() > HEADLINE {
-            let must = format!("must have at most {HEADLINE} characters without {{area}}");
+        if headline.replace("{area}", "").chars().count() > MAX_HEADLINE {
+            let must = format!("must have at most {MAX_HEADLINE} characters without {{area}}");
             note(&format!("messages.{name}.headline"), must);
         }
     }
 }
 
-/// Returns whether a text is a pattern of `strftime`.
+/// Whether a text is a pattern of `strftime`.
 pub(super) fn is_time(pattern: &str) -> bool {
     StrftimeItems::new(pattern).all(|item| item != Item::Error)
 }
 
 impl Translations {
-    /// Returns the words of alerts: `language`, `event`, `exercise`, and those of each message by its name.
+    /// The words of alerts: `language`, `event`, `exercise`, and a group for each message.
     pub(crate) fn messages(&self) -> &Value {
         self.group(GROUP)
     }

@@ -1,14 +1,13 @@
-//! What distinguishes a country: the languages and texts of its pages, from a folder.
+//! Country-specific data: the languages and texts of pages, hazards and regions, from a folder.
 //!
 //! | file | content |
 //! |---|---|
 //! | `country.toml` | the languages, the country's own first |
-//! | `hazards.toml` | what reports are about: disasters, types of reports, attributes |
+//! | `hazards.toml` | the topics of reports: disasters, types of reports, attributes |
 //! | `regions.csv` | cities and provinces by which requests can select |
 //! | `texts/<language>.json` | the texts of pages and alerts, in groups |
 //!
-//! The folder `country/id` is part of the program, and used unless `country.folder` names another. It is also the reference: it
-//! defines which texts there are.
+//! The folder `country/id` is built in, and used unless `country.folder` is set. Its texts are the reference for all others.
 
 mod diagnostics;
 mod files;
@@ -33,19 +32,17 @@ pub(crate) use self::translations::Translations;
 
 use crate::model::{Hazards, Regions};
 
-/// The most languages that a country may have.
 const MOST_LANGUAGES: usize = 20;
 
-/// Codes of languages that others have replaced, and those (BCP 47). Old phones still write them.
+/// Replaced codes of languages and their successors (BCP 47). Old phones still send them.
 const OLD_CODES: [(&str, &str); 5] = [("in", "id"), ("iw", "he"), ("ji", "yi"), ("jw", "jv"), ("mo", "ro")];
 
-/// What a folder holds.
+/// The content of a country's folder.
 const FILES: [&str; 4] = ["country.toml", "hazards.toml", "regions.csv", "texts"];
 
-/// What distinguishes a country.
 #[derive(Clone, Debug)]
 pub(crate) struct Country {
-    /// At least one; the country's own comes first.
+    /// At least one, the country's own first.
     languages: Vec<Arc<Translations>>,
     /// Further codes of these languages, in lower case.
     aliases: BTreeMap<String, String>,
@@ -55,7 +52,6 @@ pub(crate) struct Country {
     regions: Regions,
 }
 
-/// `country.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct General {
@@ -67,7 +63,7 @@ struct General {
 }
 
 impl General {
-    /// Notes what is wrong, and returns the time zone.
+    /// Records faults, and returns the time zone.
     fn check(&self, toml: &mut Toml<'_>) -> Option<Tz> {
         let zone = self.time_zone.get_ref().parse().ok();
         let must = "time_zone must be a time zone of the IANA's such as Asia/Jakarta";
@@ -100,20 +96,11 @@ impl General {
 }
 
 impl Country {
-    /// Returns the country that is part of the program. Costs about a millisecond.
-    ///
-    /// # Panics
-    ///
-    /// If its files are wrong, which a test excludes.
+    /// Returns the built-in country. Costs about a millisecond.
     pub(crate) fn built_in() -> Self {
         built_in(Self::read_files)
     }
 
-    /// Reads a folder.
-    ///
-    /// # Errors
-    ///
-    /// Every wrong, missing and unknown entry, by file, and by line or path.
     pub(crate) fn read(folder: &Path) -> Result<Self, Vec<String>> {
         let mut faults = CountryDiagnostics::default();
         match Self::read_files(&Files::Folder(folder.to_owned()), &mut faults) {
@@ -122,7 +109,7 @@ impl Country {
         }
     }
 
-    /// Reads the files. What it returns is right only if no fault was noted.
+    /// The result is valid only if no fault was recorded.
     fn read_files(files: &Files, faults: &mut CountryDiagnostics) -> Option<Self> {
         let (general, mut toml) = files.toml::<General>("country.toml", faults)?;
         let time_zone = general.check(&mut toml);
@@ -134,7 +121,7 @@ impl Country {
         files.note_unknown("texts/", &texts, "is not a language of country.toml", faults);
         let regions = regions::read(files, faults);
         let before = faults.count();
-        // The texts follow the hazards.
+        // The required texts depend on the hazards.
         let hazards = hazards::read(files, faults).filter(|_| faults.count() == before)?;
         let reference = translations::reference(&hazards, faults)?;
         let mut languages: Vec<Arc<Translations>> = Vec::new();
@@ -148,33 +135,29 @@ impl Country {
         Some(Self { languages, aliases, time_zone, emergency, hazards, regions })
     }
 
-    /// Returns what reports are about.
     pub(crate) fn hazards(&self) -> &Hazards {
         &self.hazards
     }
 
-    /// Returns the cities and provinces by which requests can select.
     pub(crate) fn regions(&self) -> &Regions {
         &self.regions
     }
 
-    /// Returns the time zone of times for people.
     pub(crate) fn time_zone(&self) -> Tz {
         self.time_zone
     }
 
-    /// Returns the number for emergencies.
     pub(crate) fn emergency(&self) -> Option<&str> {
         self.emergency.as_deref()
     }
 
-    /// Returns the texts in each language, the country's own first.
+    /// The country's own language first.
     pub(crate) fn languages(&self) -> &[Arc<Translations>] {
         &self.languages
     }
 
-    /// Returns the texts in a language as phones and networks name it: `id`, `ID`, `id-ID`, `id_ID`, by an old code such as
-    /// `in`, or by an alias of the country; `None` if the country does not have it.
+    /// Finds a language by the tags of phones and networks: `id`, `ID`, `id-ID`, `id_ID`, an old code such as `in`, or an alias
+    /// of the country.
     pub(crate) fn language(&self, tag: &str) -> Option<&Arc<Translations>> {
         let code = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
         let own = |code: &str| self.languages.iter().find(|texts| texts.code() == code);
@@ -183,18 +166,17 @@ impl Country {
         own(&code).or_else(alias).or_else(old)
     }
 
-    /// Returns the texts in the country's own language.
+    /// The country's own language.
     pub(crate) fn main(&self) -> &Arc<Translations> {
         &self.languages[0]
     }
 }
 
-/// Returns whether a text is the number of a telephone, as people dial it.
 fn is_number(text: &str) -> bool {
     (2..=15).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether a text is the code of a language, without a region: two to eight lower-case letters.
+/// Whether a text is the code of a language without a region: two to eight lower-case letters.
 fn is_language(text: &str) -> bool {
     (2..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase())
 }
@@ -204,12 +186,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_country_that_is_part_of_the_program_has_no_faults() {
+    fn the_built_in_country_has_no_faults() {
         let mut faults = CountryDiagnostics::default();
         let country = Country::read_files(&Files::BuiltIn, &mut faults).unwrap();
         let codes: Vec<_> = country.languages().iter().map(|texts| texts.code()).collect();
         assert_eq!(codes, ["id", "en"]);
-        // Each of its languages has all texts.
         let reference = translations::reference(country.hazards(), &mut faults).unwrap();
         for code in codes {
             Translations::read(code, &Files::BuiltIn, &reference, None, &mut faults);
@@ -218,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_is_found_by_any_code_that_phones_and_networks_write() {
+    fn a_language_is_found_by_all_tags_of_phones_and_networks() {
         let country = Country::built_in();
         let code = |tag: &str| country.language(tag).map(|texts| texts.code().to_owned());
         for tag in ["id", "ID", "id-ID", "id_ID", "id-Latn-ID", "in", "in-ID", "in_ID", "IN", " in "] {

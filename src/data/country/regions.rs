@@ -11,10 +11,9 @@ use crate::model::{Regions, is_name};
 const FILE: &str = "regions.csv";
 const COLUMNS: [&str; 4] = ["kind", "code", "mapped", "name"];
 
-/// The most regions.
-const MOST: usize = 10_000;
+const MAX_REGIONS: usize = 10_000;
 
-/// Reads the regions. Returns `None` only after a fault was noted.
+/// Returns `None` only after a fault was recorded.
 pub(super) fn read(files: &Files, faults: &mut CountryDiagnostics) -> Option<Regions> {
     let text = files.text(FILE, faults)?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
@@ -54,14 +53,14 @@ pub(super) fn read(files: &Files, faults: &mut CountryDiagnostics) -> Option<Reg
             mapped.extend((is_mapped == "yes").then(|| code.to_owned()));
         }
     }
-    if known.len() > MOST {
-        faults.note(FILE, None, format!("there are more than {MOST} regions"));
+    if known.len() > MAX_REGIONS {
+        faults.note(FILE, None, format!("there are more than {MAX_REGIONS} regions"));
     }
     Some(Regions { cities, provinces, mapped, configured: Vec::new() })
 }
 
 impl Default for Regions {
-    /// Returns those of Indonesia.
+    /// The regions of Indonesia.
     fn default() -> Self {
         built_in(read)
     }

@@ -10,19 +10,15 @@ use super::Country;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CountrySettings {
-    /// A folder with hazards, texts and regions. **Default: none**, and the service is for Indonesia
+    /// A folder with hazards, texts and regions. **Default: none**, for Indonesia
     pub folder: Option<PathBuf>,
-    /// What was read from the folder; or else the country of the program, which is read when it is needed.
+    /// The content of the folder, or else the built-in country, which is read on first use.
     #[serde(skip)]
     data: OnceLock<Arc<Country>>,
 }
 
 impl CountrySettings {
     /// Reads the folder, if one is configured.
-    ///
-    /// # Errors
-    ///
-    /// Every wrong, missing and unknown entry, by file, and by line or path.
     pub(crate) fn read(&mut self) -> Result<(), Vec<String>> {
         if let Some(folder) = &self.folder {
             let in_folder = |fault: String| format!("{}/{fault}", folder.display());
@@ -33,7 +29,6 @@ impl CountrySettings {
         Ok(())
     }
 
-    /// Returns what distinguishes the country.
     pub(crate) fn data(&self) -> &Country {
         self.data.get_or_init(|| Arc::new(Country::built_in()))
     }

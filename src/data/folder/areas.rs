@@ -14,12 +14,12 @@ use crate::model::{
 };
 
 impl Folder {
-    /// Reads the local areas. Their identifiers must differ. An area without `city` gets the city of `cities.geojson` in which a
-    /// place inside it lies; those that lie in none are noted.
+    /// Reads the local areas, whose identifiers must differ. An area without `city` gets the city of `cities.geojson` that
+    /// contains a place inside the area; an area outside all cities is noted.
     ///
     /// # Errors
     ///
-    /// [`DatasetError`], which names the file, the line and the reason, or the error of `each`. All readers have these errors.
+    /// [`DatasetError`] with the file, the line and the reason, or the error of `each`. This applies to all readers.
     pub fn areas<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Area>) -> Result<(), E>,
@@ -43,9 +43,9 @@ impl Folder {
         geojson_file::read(self, FolderFile::Areas, make, each)
     }
 
-    /// Returns what finds the cities of areas that name none. Faults of the file are found when it is read for itself.
+    /// Finds the cities of areas without `city`. Ignores faults of the file, which are reported when it is read for itself.
     fn cities_to_locate(&self) -> Locator {
-        let folder = Self { repairing: self.repairing, ..Self::new(self.path.clone(), self.compiled) };
+        let folder = Self { repair: self.repair, ..Self::new(self.path.clone(), self.built_in) };
         let mut cities: Vec<Arc<Region>> = Vec::new();
         let read = folder.cities(|row: FolderRow<Region>| {
             cities.push(Arc::new(row.value));
@@ -75,10 +75,10 @@ fn area(feature: &Feature<'_>) -> Result<Area, String> {
     })
 }
 
-/// Properties that the interface adds to areas. Files that were made from responses have them.
+/// Properties that the interface adds to areas: files made from responses have them.
 const STATE: [&str; 5] = ["state", "last_updated", "flooded_since", "confirmed", "over_since"];
 
-/// Returns the members of the property `attributes`, and all unknown properties.
+/// The members of the property `attributes`, and all unknown properties.
 fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
     const NAME: &str = "attributes";
     let known = |name: &str| PROPERTIES.contains(&name) || STATE.contains(&name);
@@ -98,7 +98,7 @@ fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
     Ok(Some(attributes))
 }
 
-/// The properties of an area, without `attributes`.
+/// Without `attributes`.
 const PROPERTIES: [&str; 7] =
     ["area_id", "geom_id", "area_name", "parent_name", "city_name", "instance_region_code", "city"];
 

@@ -2,20 +2,15 @@ use geo::LineString;
 use geojson::GeometryValue;
 
 use super::feature::Feature;
-use super::geometry::{closed, line, place};
+use super::geometry::{close_rings, line, place};
 use super::{Folder, FolderFile, FolderRow, geojson_file};
 use crate::data::folder::DatasetError;
 use crate::model::{BasemapFeature, BasemapKind, BasemapShape, BasemapShapeType};
 
-/// How many positions a base map has at most. In short roads, each takes about 120 bytes of a server's memory.
-const MOST_POSITIONS: usize = 5_000_000;
+/// In short roads, each takes about 120 bytes of a server's memory.
+const MAX_POSITIONS: usize = 5_000_000;
 
 impl Folder {
-    /// Reads the parts of the base map.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`]; also if the file has too many positions.
     pub(crate) fn basemap<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<BasemapFeature>) -> Result<(), E>,
@@ -24,9 +19,9 @@ impl Folder {
         let make = |feature: &Feature<'_>| {
             let part = part(feature)?;
             positions += count(&part.shape);
-            if positions > MOST_POSITIONS {
+            if positions > MAX_POSITIONS {
                 return Err(format!(
-                    "the base map has more than {MOST_POSITIONS} positions: cut it to your city, or leave out kind street"
+                    "the base map has more than {MAX_POSITIONS} positions: cut it to your city, or leave out kind street"
                 ));
             }
             Ok(part)
@@ -40,8 +35,8 @@ fn part(feature: &Feature<'_>) -> Result<BasemapFeature, String> {
     let geometry = feature.geometry()?;
     let shape = match kind.form() {
         BasemapShapeType::Points => BasemapShape::Point(place(geometry)?),
-        // It is only drawn, so a part of it may be wrong.
-        BasemapShapeType::Areas => BasemapShape::Areas(closed(geometry)?.0),
+        // It is only drawn, so partial geometry is fine.
+        BasemapShapeType::Areas => BasemapShape::Areas(close_rings(geometry)?.0),
         BasemapShapeType::Lines => BasemapShape::Lines(lines(geometry, kind)?),
     };
     Ok(BasemapFeature { kind, name: feature.text("name")?, shape })
@@ -50,7 +45,7 @@ fn part(feature: &Feature<'_>) -> Result<BasemapFeature, String> {
 fn lines(geometry: &GeometryValue, kind: BasemapKind) -> Result<Vec<LineString<f64>>, String> {
     match geometry {
         GeometryValue::LineString { coordinates } => Ok(vec![line(coordinates)?]),
-        GeometryValue::MultiLineString { coordinates } => coordinates.iter().map(|of| line(of)).collect(),
+        GeometryValue::MultiLineString { coordinates } => coordinates.iter().map(|part| line(part)).collect(),
         other => {
             let (kind, found) = (kind.name(), other.type_name());
             Err(format!("geometry of kind {kind} must be a LineString or MultiLineString, not a {found}"))

@@ -10,7 +10,7 @@ use crate::model::{Card, CardHolder, ReportKey, digits, without_zero_fraction};
 record!(Line { card_id, pkey, username, network, language, network_data, report });
 
 impl Folder {
-    /// Reads the cards. Their identifiers and numbers must differ. `each` must check that the reports they name exist.
+    /// Reads the cards, whose identifiers and numbers must differ. `each` must check that their reports exist.
     ///
     /// # Errors
     ///
@@ -40,12 +40,12 @@ fn card(row: Line, rules: &FolderRules) -> Result<Card, String> {
     };
     let report = match row.report.trim() {
         "" => None,
-        key => Some(csv_file::parsed("report", key).map_err(|reason| format!("{reason} or empty"))?),
+        key => Some(csv_file::parse("report", key).map_err(|reason| format!("{reason} or empty"))?),
     };
     Ok(Card { pkey: pkey(row.pkey.trim())?, id, holder, report, created_at: None })
 }
 
-/// Reads the number of a card, which must fit into a signed 64-bit database column.
+/// The number of a card must fit into a signed 64-bit database column.
 fn pkey(text: &str) -> Result<u64, String> {
     const ALLOWED: std::ops::RangeInclusive<u64> = 1..=ReportKey::MAX;
     let number = digits(without_zero_fraction(text)).filter(|number| ALLOWED.contains(number));

@@ -13,21 +13,21 @@ use super::{Folder, FolderFile, FolderRow};
 use crate::data::folder::DatasetError;
 use crate::model::{NAME, Timestamp, is_name, without_zero_fraction};
 
-/// The longest row in bytes. This limits memory if a quotation mark is left open.
+/// In bytes. Limits memory if a quotation mark is left open.
 const LONGEST: usize = 16 << 20;
 
-/// How many columns a message shows.
+/// How many columns a message lists.
 const SHOWN: usize = 40;
 
-/// A row of a file, all of it text.
+/// A row of text fields.
 pub(super) trait Record: DeserializeOwned {
-    /// The columns the file must have.
+    /// The required columns.
     const COLUMNS: &[&str];
-    /// Optional columns that are kept. They are written after the others.
+    /// Optional columns, written after the others.
     const OPTIONAL: &[&str];
 }
 
-/// Defines a row of a file: the columns that the file must have, and after a semicolon those that are optional.
+/// Defines a row: its required columns, and after a semicolon the optional ones.
 macro_rules! record {
     ($Row:ident { $($column:ident),+ $(; $($optional:ident),+)? }) => {
         #[derive(serde::Deserialize)]
@@ -44,11 +44,9 @@ macro_rules! record {
 }
 pub(super) use record;
 
-/// Makes a value from each row of the file and passes it to `each`, in the order of the file. Does nothing if there is
-/// no such file.
+/// Reads each row of the file in order, converts it with `make` and passes it to `each`. Does nothing if there is no file.
 ///
-/// `make` gets the row and its line, and returns the reason if the row is wrong. Columns that are not kept are noted.
-/// Holds one row at a time.
+/// `make` returns the reason if the row is wrong. Ignored columns are noted. Holds one row at a time.
 pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
@@ -58,7 +56,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     let Some(mut source) = folder.source(file)? else { return Ok(()) };
     let beginning = source.fill_buf().map_err(|error| folder.unreadable(file, error))?;
     let Separator { delimiter, announcement } = Separator::find(beginning, R::COLUMNS);
-    // Its line break stays, so that lines are counted.
+    // The line break stays, so that lines are counted.
     source.consume(announcement);
     let fault = |line, reason: String| folder.fault(file, line, reason);
     let wrong = |line, error: csv::Error| match error.into_kind() {
@@ -70,10 +68,10 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     };
     let lines = RefCell::new(Lines::new());
     let noted = ReadAhead { source, lines: &lines };
-    // Whitespace in a text is a part of it.
+    // Whitespace in a text is significant.
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(Trim::Headers).from_reader(noted);
     let known = [R::COLUMNS, R::OPTIONAL].concat();
-    let headers = named(reader.headers().map_err(|error| wrong(1, error))?, &known);
+    let headers = match_headers(reader.headers().map_err(|error| wrong(1, error))?, &known);
     if let Some(missing) = R::COLUMNS.iter().find(|&&column| !headers.iter().any(|known| known == column)) {
         let found: Vec<_> =
             headers.iter().take(SHOWN).map(|column| column.escape_debug().to_string()).collect();
@@ -81,7 +79,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
         let reason = format!(
             "the column {missing} is missing; the columns are [{found}]: rename one of them, or add it"
         );
-        return Ok(folder.pass_over(fault(1, reason))?);
+        return Ok(folder.skip_fault(fault(1, reason))?);
     }
     let is_kept = |column: &str| known.contains(&column);
     let unkept: Vec<_> = headers.iter().enumerate().filter(|(_, column)| !is_kept(column)).collect();
@@ -99,31 +97,30 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
             }
             Err(error) if error.is_io_error() => return Err(wrong(line, error).into()),
             Err(error) => {
-                folder.pass_over(wrong(line, error))?;
+                folder.skip_fault(wrong(line, error))?;
                 continue;
             }
         }
         let filled =
             unkept.iter().filter(|(index, _)| record.get(*index).is_some_and(|text| !text.is_empty()));
-        filled.for_each(|(_, column)| notes.unkept(column));
+        filled.for_each(|(_, column)| notes.count_ignored(column));
         let row = record.deserialize(Some(&headers)).map_err(|error| wrong(line, error));
         let made = row.and_then(|row| make(row, line).map_err(|reason| fault(line, reason)));
         match made {
             Ok(value) => each(FolderRow { line, value })?,
-            Err(fault) => folder.pass_over(fault)?,
+            Err(fault) => folder.skip_fault(fault)?,
         }
     }
 }
 
-/// How the fields of a row are separated.
 struct Separator {
     delimiter: u8,
-    /// How many bytes at the beginning of the file announce it: `sep=;` on a line of its own, as spreadsheets read it.
+    /// The bytes of a declaration at the beginning: `sep=;` on its own line, as for spreadsheets.
     announcement: usize,
 }
 
 impl Separator {
-    /// Returns what the first line announces; otherwise the one of comma, semicolon and tab that finds most `columns` in it.
+    /// Uses the declaration of the first line, or else the separator that finds most of `columns` in it.
     fn find(beginning: &[u8], columns: &[&str]) -> Self {
         let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
         let start = beginning.iter().position(|byte| !is_break(byte)).unwrap_or(0);
@@ -139,17 +136,17 @@ impl Separator {
         let found = |delimiter: &u8| {
             let mut reader =
                 csv::ReaderBuilder::new().delimiter(*delimiter).trim(Trim::Headers).from_reader(line);
-            let headers = reader.headers().map(|headers| named(headers, columns)).unwrap_or_default();
+            let headers = reader.headers().map(|headers| match_headers(headers, columns)).unwrap_or_default();
             columns.iter().filter(|column| headers.iter().any(|known| known == **column)).count()
         };
-        // Of several, the last one counts.
+        // Of equals, `max_by_key` returns the last.
         let delimiter = [b'\t', b';', b','].into_iter().max_by_key(found).unwrap_or(b',');
         Self { delimiter, announcement: 0 }
     }
 }
 
-/// Returns the headers; those that differ from a `known` column only in capitals have its name, unless another one has it.
-fn named(headers: &StringRecord, known: &[&str]) -> StringRecord {
+/// Returns the headers; one that differs from a `known` column only in case gets its name, unless another one has it.
+fn match_headers(headers: &StringRecord, known: &[&str]) -> StringRecord {
     let mut named: Vec<&str> = headers.iter().collect();
     for column in known.iter().filter(|column| !headers.iter().any(|header| header == **column)) {
         if let Some(other) = named.iter_mut().find(|header| header.eq_ignore_ascii_case(column)) {
@@ -159,7 +156,7 @@ fn named(headers: &StringRecord, known: &[&str]) -> StringRecord {
     named.into()
 }
 
-/// Returns a column that is a name or empty; `None` if it is empty or there is no such column.
+/// A name or empty.
 pub(super) fn name(column: &str, text: Option<String>) -> Result<Option<String>, String> {
     match text.filter(|text| !text.is_empty()) {
         Some(text) if !is_name(&text) => Err(format!("{column} must be {NAME}")),
@@ -167,7 +164,7 @@ pub(super) fn name(column: &str, text: Option<String>) -> Result<Option<String>,
     }
 }
 
-/// Returns a column that may be any text without NUL characters, unchanged.
+/// Any text without NUL characters, unchanged.
 pub(super) fn text(column: &str, text: String) -> Result<String, String> {
     if text.contains('\0') {
         Err(format!("{column} must be a text without NUL characters"))
@@ -176,18 +173,17 @@ pub(super) fn text(column: &str, text: String) -> Result<String, String> {
     }
 }
 
-/// Returns the value of a column. A number may have a fraction of zeros.
-pub(super) fn parsed<T: FromStr<Err: Display>>(column: &str, text: &str) -> Result<T, String> {
+/// A number may have a fraction of zeros.
+pub(super) fn parse<T: FromStr<Err: Display>>(column: &str, text: &str) -> Result<T, String> {
     without_zero_fraction(text.trim()).parse().map_err(|error| format!("{column} {error}"))
 }
 
-/// Returns a column that is a time.
 pub(super) fn moment(column: &str, text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text.trim()).map_err(|error| format!("{column} {error}"))
 }
 
-/// Records what the CSV reader reads ahead of its rows. The reader's own line count is that of the place where it
-/// looked for a row: before the line breaks that end the previous row, and before empty lines.
+/// Records the bytes that the CSV reader reads ahead. The reader's own line count is wrong: it is that of the position before
+/// line breaks and empty lines.
 struct ReadAhead<'f, 'l> {
     source: Source<'f>,
     lines: &'l RefCell<Lines>,
@@ -205,7 +201,6 @@ impl Read for ReadAhead<'_, '_> {
     }
 }
 
-/// A row is longer than [`LONGEST`].
 #[derive(Debug, thiserror::Error)]
 #[error("is longer than {} MiB; is a quotation mark left open?", LONGEST >> 20)]
 struct TooLong;

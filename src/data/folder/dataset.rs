@@ -12,9 +12,7 @@ use crate::model::{
     Observation, ObservedGauge, PartnerPost, Places, Region, Report, ReportDigest, ReportKey, Timestamp,
 };
 
-/// Everything a store can be filled with.
-///
-/// The log ascends in time and names only areas of the places.
+/// The content of a store. The log ascends in time and names only areas of the places.
 #[derive(Debug, Default)]
 pub struct Dataset {
     /// Everything in [`Places`].
@@ -23,26 +21,26 @@ pub struct Dataset {
     pub flood_log: Vec<FloodChange>,
     /// Gauges with all their readings.
     pub gauges: Vec<ObservedGauge>,
-    /// Reports, each with its own key; hidden ones too.
+    /// Reports with unique keys, including hidden ones.
     pub reports: Vec<Report>,
-    /// The reports that are hidden from readers.
+    /// The hidden reports.
     pub hidden: BTreeSet<ReportKey>,
-    /// What is left of erased reports.
+    /// The remains of erased reports.
     pub erased: Vec<ErasedReport>,
     /// The moderation log, oldest first.
     pub moderation: Vec<ModerationEntry>,
-    /// Cards, each with its own identifier.
+    /// Cards with unique identifiers.
     pub cards: Vec<Card>,
-    /// The posts of the partner feed that became reports, each with its own identifier.
+    /// Posts of the partner feed with unique identifiers.
     pub partner_posts: Vec<PartnerPost>,
 }
 
 impl Dataset {
-    /// Writes the data set as a folder, which [`load`](Self::load) reads as the same data set.
+    /// Writes the data set as a folder that [`load`](Self::load) reads back as the same data set.
     ///
     /// # Errors
     ///
-    /// [`WriteError`], which names the file and the cause.
+    /// [`WriteError`] with the file and the cause.
     pub fn save(&self, folder: &FolderWriter) -> Result<(), WriteError> {
         folder.places(&self.places)?;
         let (mut gauges, mut readings) = (folder.gauges()?, folder.gauge_readings()?);
@@ -55,8 +53,8 @@ impl Dataset {
         }
         gauges.finish()?;
         readings.finish()?;
-        all(folder.flood_states()?, &self.flood_log, CsvWriter::<FloodChange>::write)?.finish()?;
-        all(folder.erased_reports()?, &self.erased, CsvWriter::<ErasedReport>::write)?.finish()?;
+        write_all(folder.flood_states()?, &self.flood_log, CsvWriter::<FloodChange>::write)?.finish()?;
+        write_all(folder.erased_reports()?, &self.erased, CsvWriter::<ErasedReport>::write)?.finish()?;
         let (mut reports, mut hidden) = (folder.reports()?, folder.hidden_reports()?);
         for report in &self.reports {
             let file = if self.hidden.contains(&report.key) { &mut hidden } else { &mut reports };
@@ -64,24 +62,24 @@ impl Dataset {
         }
         reports.finish()?;
         hidden.finish()?;
-        all(folder.cards()?, &self.cards, CsvWriter::<Card>::write)?.finish()?;
-        all(folder.partner_posts()?, &self.partner_posts, CsvWriter::<PartnerPost>::write)?.finish()?;
-        all(folder.moderation_log()?, &self.moderation, CsvWriter::<ModerationEntry>::write)?.finish()
+        write_all(folder.cards()?, &self.cards, CsvWriter::<Card>::write)?.finish()?;
+        write_all(folder.partner_posts()?, &self.partner_posts, CsvWriter::<PartnerPost>::write)?.finish()?;
+        write_all(folder.moderation_log()?, &self.moderation, CsvWriter::<ModerationEntry>::write)?.finish()
     }
 }
 
-/// Reads the folder. `now` is the latest time that its log may have.
+/// `now` is the latest time that the log may have.
 pub(crate) fn dataset(folder: &Folder, now: Timestamp) -> Result<Dataset, DatasetError> {
     let places = places(folder)?;
     let flood_log = flood_log(folder, places.areas(), now)?;
     let gauges = gauges(folder, places.locator())?;
-    let erased = collected(|each| folder.erased_reports(each))?;
+    let erased = collect(|each| folder.erased_reports(each))?;
     let (reports, hidden) = reports(folder, places.locator(), &erased)?;
     let erased_keys: HashSet<ReportKey> = erased.iter().map(|erased| erased.key).collect();
     let keys: HashSet<ReportKey> = reports.iter().map(|report| report.key).collect();
     let cards = cards(folder, &keys, &erased_keys)?;
     let partner_posts = partner_posts(folder, &keys.union(&erased_keys).copied().collect())?;
-    let moderation = collected(|each| folder.moderation_log(each))?;
+    let moderation = collect(|each| folder.moderation_log(each))?;
     Ok(Dataset { places, flood_log, gauges, reports, hidden, erased, moderation, cards, partner_posts })
 }
 
@@ -90,19 +88,19 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// When a file cannot be written.
+    /// If a file cannot be written.
     pub fn places(&self, places: &Places) -> Result<(), WriteError> {
-        all(self.areas()?, places.areas().iter(), GeoJsonWriter::<Area>::write)?.finish()?;
+        write_all(self.areas()?, places.areas().iter(), GeoJsonWriter::<Area>::write)?.finish()?;
         for (writer, regions) in [(self.regions()?, places.regions()), (self.cities()?, places.cities())] {
-            all(writer, regions.iter().map(Arc::as_ref), GeoJsonWriter::<Region>::write)?.finish()?;
+            write_all(writer, regions.iter().map(Arc::as_ref), GeoJsonWriter::<Region>::write)?.finish()?;
         }
         let infrastructure = places.infrastructure().iter().map(Arc::as_ref);
-        all(self.infrastructure()?, infrastructure, GeoJsonWriter::<Infrastructure>::write)?.finish()
+        write_all(self.infrastructure()?, infrastructure, GeoJsonWriter::<Infrastructure>::write)?.finish()
     }
 }
 
-/// Writes all rows, and returns the writer, which is to be finished.
-fn all<'r, W, T: 'r>(
+/// The caller must finish the returned writer.
+fn write_all<'r, W, T: 'r>(
     mut writer: W,
     rows: impl IntoIterator<Item = &'r T>,
     write: fn(&mut W, &T) -> Result<(), WriteError>,
@@ -111,11 +109,9 @@ fn all<'r, W, T: 'r>(
     Ok(writer)
 }
 
-/// A function that takes the rows.
 type Sink<'s, T> = &'s mut dyn FnMut(FolderRow<T>) -> Result<(), DatasetError>;
 
-/// Returns all values of a file.
-pub(super) fn collected<T>(
+pub(super) fn collect<T>(
     read: impl FnOnce(Sink<'_, T>) -> Result<(), DatasetError>,
 ) -> Result<Vec<T>, DatasetError> {
     let mut values = Vec::new();
@@ -127,23 +123,22 @@ pub(super) fn collected<T>(
 }
 
 fn areas(folder: &Folder) -> Result<AreaSet, DatasetError> {
-    let areas = collected(|each| folder.areas(each))?;
+    let areas = collect(|each| folder.areas(each))?;
     AreaSet::new(areas).map_err(|duplicate| folder.fault(FolderFile::Areas, 1, duplicate.to_string()))
 }
 
 pub(super) fn places(folder: &Folder) -> Result<Places, DatasetError> {
     let shared = |regions: Vec<Region>| regions.into_iter().map(Arc::new).collect();
-    let regions = shared(collected(|each| folder.regions(each))?);
-    let cities = shared(collected(|each| folder.cities(each))?);
+    let regions = shared(collect(|each| folder.regions(each))?);
+    let cities = shared(collect(|each| folder.cities(each))?);
     let places = Places::new(Arc::new(areas(folder)?), regions, cities);
-    let infrastructure = collected(|each| folder.infrastructure(places.locator(), each))?;
+    let infrastructure = collect(|each| folder.infrastructure(places.locator(), each))?;
     Ok(places.with_infrastructure(infrastructure))
 }
 
-/// Returns the log, oldest first, whatever the order in the file. If an area has several entries with the same time,
-/// the last one counts, because no area has two changes at one time.
+/// Returns the log, oldest first. Of several entries of an area with the same time, the last one in the file wins.
 fn flood_log(folder: &Folder, areas: &AreaSet, now: Timestamp) -> Result<Vec<FloodChange>, DatasetError> {
-    let mut log = collected(|each| folder.flood_states(areas, now, each))?;
+    let mut log = collect(|each| folder.flood_states(areas, now, each))?;
     log.sort_by_key(|change| change.at);
     let mut seen: HashSet<(AreaId, Timestamp)> = HashSet::with_capacity(log.len());
     log.reverse();
@@ -152,8 +147,7 @@ fn flood_log(folder: &Folder, areas: &AreaSet, now: Timestamp) -> Result<Vec<Flo
     Ok(log)
 }
 
-/// Returns the gauges by identifier, and their readings, oldest first. If several readings have the same time, the last
-/// one counts.
+/// By identifier, with readings oldest first. Of several readings with the same time, the last one wins.
 fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, DatasetError> {
     let mut gauges: BTreeMap<String, Gauge> = BTreeMap::new();
     folder.gauges(locator, |row: FolderRow<Gauge>| {
@@ -173,8 +167,8 @@ fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, Data
     Ok(observed.collect())
 }
 
-/// Returns the reports, and which of them are hidden. Those without a key get the keys after the highest one. Those that
-/// were erased are left out.
+/// Returns the reports without erased ones, and the keys of the hidden ones. Reports without a key get the keys after the highest
+/// one.
 fn reports(
     folder: &Folder,
     locator: &Locator,
@@ -182,7 +176,7 @@ fn reports(
 ) -> Result<(Vec<Report>, BTreeSet<ReportKey>), DatasetError> {
     let keys: HashSet<ReportKey> = erased.iter().map(|erased| erased.key).collect();
     let digests: HashSet<ReportDigest> = erased.iter().map(|erased| erased.digest).collect();
-    let mut rows = collected(|each| folder.hidden_reports(locator, each))?;
+    let mut rows = collect(|each| folder.hidden_reports(locator, each))?;
     let hidden: BTreeSet<ReportKey> = rows.iter().filter_map(|row| row.key).collect();
     folder.reports(locator, |FolderRow { line, value: row }: FolderRow<ReportRow>| {
         if let Some(key) = row.key.filter(|key| hidden.contains(key)) {
@@ -210,7 +204,7 @@ fn reports(
     Ok((reports, kept))
 }
 
-/// Returns the cards, whose reports must be among `reports`. Those of erased reports are left out.
+/// Leaves out the cards of erased reports; those of unknown reports are faults.
 pub(super) fn cards(
     folder: &Folder,
     reports: &HashSet<ReportKey>,
@@ -222,7 +216,7 @@ pub(super) fn cards(
             return Ok(());
         }
         if let Some(key) = card.report.filter(|key| !reports.contains(key)) {
-            return folder.pass_over(folder.fault(
+            return folder.skip_fault(folder.fault(
                 FolderFile::Cards,
                 line,
                 format!("report {key} is no known report"),
@@ -234,7 +228,6 @@ pub(super) fn cards(
     Ok(cards)
 }
 
-/// Returns the posts of the partner feed, whose reports must be among `reports`.
 pub(super) fn partner_posts(
     folder: &Folder,
     reports: &HashSet<ReportKey>,
@@ -243,7 +236,7 @@ pub(super) fn partner_posts(
     folder.partner_posts(|FolderRow { line, value: post }: FolderRow<PartnerPost>| {
         if !reports.contains(&post.report) {
             let reason = format!("pkey {} is no known report", post.report);
-            return folder.pass_over(folder.fault(FolderFile::PartnerPosts, line, reason));
+            return folder.skip_fault(folder.fault(FolderFile::PartnerPosts, line, reason));
         }
         posts.push(post);
         Ok(())

@@ -1,25 +1,24 @@
-//! Checks all rows of a folder, instead of ending at the first wrong one.
+//! Checks all rows of a folder, instead of stopping at the first fault.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::dataset::{cards, collected, partner_posts, places};
+use super::dataset::{cards, collect, partner_posts, places};
 use super::{Folder, FolderFile, FolderRow, ReportRow};
 use crate::data::folder::DatasetError;
 use crate::model::{Gauge, ReportKey, Timestamp};
 
-/// The faults that were found and passed over.
 pub(super) struct Diagnostics {
     most: usize,
     found: Mutex<Vec<DatasetError>>,
 }
 
 impl Folder {
-    /// Reads all files, and returns the faults in the order in which they were found; at most `most`, which must be more than 0.
-    /// `now` is the latest time that the log may have.
+    /// Reads all files and returns up to `most` faults (more than 0), in the order of discovery. `now` is the latest time that
+    /// the log may have.
     ///
-    /// A file whose rows refer to those of a wrong file is not read, because most of its faults would follow from the others.
-    /// Holds the places, and the identifiers of gauges and reports.
+    /// Skips files whose rows refer to a wrong file, because most of their faults would be consequences. Holds the places, and
+    /// the identifiers of gauges and reports.
     #[must_use]
     pub(crate) fn check(&mut self, now: Timestamp, most: usize) -> Vec<DatasetError> {
         self.faults = Some(Diagnostics { most, found: Mutex::default() });
@@ -45,7 +44,7 @@ impl Folder {
             self.gauge_readings(&|id| gauges.contains(id), |_| Ok::<_, DatasetError>(()))?;
         }
         let erased: HashSet<ReportKey> =
-            collected(|each| self.erased_reports(each))?.iter().map(|erased| erased.key).collect();
+            collect(|each| self.erased_reports(each))?.iter().map(|erased| erased.key).collect();
         let (mut keys, mut unnamed) = (erased.clone(), 0_usize);
         let mut note = |row: FolderRow<ReportRow>| {
             match row.value.key {
@@ -56,7 +55,7 @@ impl Folder {
         };
         self.hidden_reports(places.locator(), &mut note)?;
         self.reports(places.locator(), &mut note)?;
-        collected(|each| self.moderation_log(each))?;
+        collect(|each| self.moderation_log(each))?;
         let of_reports = [FolderFile::Reports, FolderFile::HiddenReports, FolderFile::ErasedReports];
         if of_reports.into_iter().any(|file| self.is_wrong(file)) {
             return Ok(());
@@ -69,7 +68,6 @@ impl Folder {
         partner_posts(self, &keys).map(drop)
     }
 
-    /// Whether a fault was found in a file.
     fn is_wrong(&self, file: FolderFile) -> bool {
         let path = self.path_of(file);
         let is_in = |fault: &DatasetError| matches!(fault, DatasetError::Row { path: of, .. } if *of == path);
@@ -78,12 +76,8 @@ impl Folder {
         })
     }
 
-    /// Passes over a fault, if the folder is checked and the fault is not the last one to be returned.
-    ///
-    /// # Errors
-    ///
-    /// The fault, which then ends the reading.
-    pub(super) fn pass_over(&self, fault: DatasetError) -> Result<(), DatasetError> {
+    /// Records a fault and continues, if the folder is being checked and the limit is not reached; otherwise returns it.
+    pub(super) fn skip_fault(&self, fault: DatasetError) -> Result<(), DatasetError> {
         let Some(Diagnostics { most, found }) = &self.faults else { return Err(fault) };
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
         if found.len() + 1 >= *most {

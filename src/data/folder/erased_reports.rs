@@ -17,7 +17,7 @@ record!(Line {
 });
 
 impl Folder {
-    /// Reads what is left of erased reports, which must have different keys.
+    /// Reads the remains of erased reports, whose keys must differ.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl Folder {
 fn erased(row: Line, rules: &FolderRules) -> Result<ErasedReport, String> {
     let filled = |text: String| Some(text).filter(|text| !text.is_empty()).map(Box::from);
     Ok(ErasedReport {
-        key: csv_file::parsed("pkey", &row.pkey)?,
+        key: csv_file::parse("pkey", &row.pkey)?,
         created_at: csv_file::moment("created_at", &row.created_at)?,
         source: csv_file::text("source", row.source)?.into(),
         disaster_type: rules.disaster(row.disaster_type.trim())?,
@@ -51,7 +51,7 @@ fn erased(row: Line, rules: &FolderRules) -> Result<ErasedReport, String> {
             city: filled(csv_file::text("city", row.city)?),
         },
         hidden: truth("hidden", &row.hidden)?,
-        digest: csv_file::parsed("digest", &row.digest)?,
+        digest: csv_file::parse("digest", &row.digest)?,
     })
 }
 
@@ -71,7 +71,7 @@ impl FolderWriter {
 }
 
 impl CsvWriter<ErasedReport> {
-    /// Writes what is left of the next report.
+    /// Writes the next erased report.
     ///
     /// # Errors
     ///

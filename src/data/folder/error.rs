@@ -17,18 +17,18 @@ pub enum DatasetError {
     NothingFound {
         /// The folder.
         path: PathBuf,
-        /// The names of the files that are there.
+        /// The names of the files in it.
         found: Vec<String>,
     },
-    /// A file is there but cannot be read.
+    /// A file exists but cannot be read.
     #[error("{}: {source}", .path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A row of a file is wrong. Then nothing of the data set is loaded.
+    /// A row of a file is wrong. Nothing is loaded then.
     #[error("{}, line {line}: {reason}", .path.display())]
     Row {
         /// The file.
@@ -40,9 +40,7 @@ pub enum DatasetError {
     },
 }
 
-/// Describes the content of a folder in a few words.
 fn listed(found: &[String]) -> String {
-    /// How many names are shown.
     const SHOWN: usize = 20;
 
     let mut names: Vec<_> = found.iter().take(SHOWN).map(|name| name.escape_debug().to_string()).collect();

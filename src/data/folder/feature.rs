@@ -12,23 +12,20 @@ use crate::model::{Members, NAME, TEXT_OR_WHOLE, Timestamp, is_name, whole_numbe
 
 /// A feature of a GeoJSON file.
 pub(super) struct Feature<'a> {
-    /// The line on which it begins.
     pub(super) line: u64,
-    /// Its number in the file, from 1.
+    /// From 1.
     number: u64,
     document: Document<'a>,
-    /// Which of its properties were read.
+    /// The properties that were read.
     read: RefCell<Vec<bool>>,
     notes: &'a RefCell<FileNotes>,
-    /// Whether invalid geometry is repaired.
-    repairing: bool,
+    repair: bool,
 }
 
 /// How many characters of an identifier, and how many properties, a message shows.
 const SHOWN: usize = 40;
 
-/// A feature before its properties are parsed. They are still text, so each may be nested as deep as the parser allows,
-/// as in requests.
+/// A feature with unparsed properties, so that each may be nested as deep as the parser allows, as in requests.
 #[derive(Deserialize)]
 struct Document<'a> {
     #[serde(rename = "type")]
@@ -46,11 +43,6 @@ enum Type {
 }
 
 impl<'a> Feature<'a> {
-    /// Reads the feature with this number, which begins on `line`.
-    ///
-    /// # Errors
-    ///
-    /// The reason, if it is not a feature.
     pub(super) fn read(
         line: u64,
         number: u64,
@@ -62,11 +54,11 @@ impl<'a> Feature<'a> {
         let document = document.map_err(|error| geojson::Error::MalformedGeoJson(error).to_string())?;
         let count = document.properties.as_ref().map_or(0, |members| members.list.len());
         let read = RefCell::new(vec![false; count]);
-        Ok(Self { line, number, document, read, notes, repairing })
+        Ok(Self { line, number, document, read, notes, repair: repairing })
     }
 
-    /// Returns its number in the file, and its identifier as in the file: `feature 5 (area_id 17)`.
-    pub(super) fn called(&self, identifier: &str) -> String {
+    /// Identifies the feature in messages: `feature 5 (area_id 17)`.
+    pub(super) fn label(&self, identifier: &str) -> String {
         let number = self.number;
         match self.raw(identifier).map(RawValue::get) {
             // A text or a number, which is on one line.
@@ -80,60 +72,58 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Notes the properties that have a value and were not read.
+    /// Notes the properties with a value that nobody has read.
     pub(super) fn note_unread(&self) {
         let read = self.read.borrow();
-        let unread = self.held().iter().zip(&*read).filter(|((_, raw), read)| !**read && raw.get() != "null");
-        unread.for_each(|((key, _), _)| self.note_unkept(key));
+        let unread = self
+            .raw_properties()
+            .iter()
+            .zip(&*read)
+            .filter(|((_, raw), read)| !**read && raw.get() != "null");
+        unread.for_each(|((key, _), _)| self.note_ignored(key));
     }
 
-    /// Notes that the area has no city.
     pub(super) fn note_without_city(&self) {
-        self.notes.borrow_mut().without_city();
+        self.notes.borrow_mut().count_without_city();
     }
 
-    /// Notes that it does not have the usual shape of its kind.
     pub(super) fn note_unusual_shape(&self) {
-        self.notes.borrow_mut().unusual_shape();
+        self.notes.borrow_mut().count_unusual_shape();
     }
 
-    /// Notes that a part of a property is not kept.
-    pub(super) fn note_unkept(&self, property: &str) {
-        self.notes.borrow_mut().unkept(property);
+    pub(super) fn note_ignored(&self, property: &str) {
+        self.notes.borrow_mut().count_ignored(property);
     }
 
-    /// Returns all properties, as text.
-    fn held(&self) -> &[(String, &'a RawValue)] {
+    fn raw_properties(&self) -> &[(String, &'a RawValue)] {
         self.document.properties.as_ref().map_or(&[], |members| &members.list)
     }
 
-    /// Returns a property, as text.
     fn raw(&self, key: &str) -> Option<&'a RawValue> {
-        let held = self.held();
+        let held = self.raw_properties();
         let position = held.iter().position(|(name, _)| name == key)?;
         self.read.borrow_mut()[position] = true;
         Some(held[position].1)
     }
 
-    /// Returns all properties, as text, and marks all as read.
+    /// Marks all as read.
     pub(super) fn properties(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.read.borrow_mut().fill(true);
-        self.held().iter().map(|(name, value)| (name.as_str(), *value))
+        self.raw_properties().iter().map(|(name, value)| (name.as_str(), *value))
     }
 
-    /// Returns the members of a property that is an object; none if it is anything else.
+    /// The members of an object; none for any other value.
     pub(super) fn members(&self, key: &str) -> Result<Vec<(String, &'a RawValue)>, String> {
         let object = self.raw(key).filter(|raw| raw.get().starts_with('{'));
         let read = object.map_or(Ok(Members::default()), |raw| serde_json::from_str(raw.get()));
         Ok(read.map_err(|error| format!("{key}: {error}"))?.list)
     }
 
-    /// Returns a property; `None` if it is absent or null.
+    /// `None` if it is absent or null.
     fn property(&self, key: &str) -> Result<Option<JsonValue>, String> {
         value(key, self.raw(key))
     }
 
-    /// Returns a property that is an object.
     pub(super) fn object(&self, key: &str) -> Result<Option<JsonObject>, String> {
         match self.property(key)? {
             None => Ok(None),
@@ -142,7 +132,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns a property that is true or false; false if it is absent or null.
+    /// False if it is absent or null.
     pub(super) fn truth(&self, key: &str) -> Result<bool, String> {
         match self.property(key)? {
             None => Ok(false),
@@ -151,13 +141,12 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns a required property that is a time.
     pub(super) fn moment(&self, key: &str) -> Result<Timestamp, String> {
         Timestamp::parse(&self.required(key)?).map_err(|error| format!("{key} {error}"))
     }
 
-    /// Returns a property that is text, perhaps of several lines; `None` if it is absent or null.
-    pub(super) fn prose(&self, key: &str) -> Result<Option<String>, String> {
+    /// A text, perhaps of several lines; `None` if it is absent or null.
+    pub(super) fn optional_text(&self, key: &str) -> Result<Option<String>, String> {
         match self.property(key)? {
             None => Ok(None),
             Some(JsonValue::String(text)) if !text.contains('\0') => Ok(Some(text)),
@@ -165,29 +154,28 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns a property that is text, without the whitespace around it. A whole number becomes its digits. If the property
-    /// is absent or null, the text is empty.
+    /// A trimmed text, empty if the property is absent or null. A whole number becomes its digits.
     pub(super) fn text(&self, key: &str) -> Result<String, String> {
         trimmed(key, &self.string(key)?)
     }
 
-    /// Returns its identifier: the property `id`, else the member `id` of the feature (RFC 7946 §3.2). A whole number becomes its
-    /// digits. Empty if it has neither.
+    /// The property `id`, or else the member `id` of the feature (RFC 7946 §3.2). A whole number becomes its digits. Empty if
+    /// there is neither.
     pub(super) fn id(&self) -> Result<String, String> {
         let own = self.text("id")?;
         if own.is_empty() { trimmed("id", &string("id", self.document.id)?) } else { Ok(own) }
     }
 
-    /// Returns a property that is text and not empty, without the whitespace around it.
+    /// A trimmed text that is not empty.
     pub(super) fn required(&self, key: &str) -> Result<String, String> {
         let text = self.text(key)?;
         if text.is_empty() { Err(self.missing(key)) } else { Ok(text) }
     }
 
-    /// Returns the reason that a property is missing, with what is there instead.
+    /// Lists the existing properties.
     fn missing(&self, key: &str) -> String {
         let mut found: Vec<_> =
-            self.held().iter().map(|(found, _)| found.escape_debug().to_string()).collect();
+            self.raw_properties().iter().map(|(found, _)| found.escape_debug().to_string()).collect();
         if found.is_empty() {
             return format!("{key} is missing; the feature has no properties");
         }
@@ -199,7 +187,7 @@ impl<'a> Feature<'a> {
         format!("{key} is missing; the properties are [{}]: rename one of them, or add it", found.join(", "))
     }
 
-    /// Returns a property that is a name, with the whitespace around it, because clients send such names too.
+    /// A name, untrimmed because clients send such names too.
     pub(super) fn name(&self, key: &str) -> Result<String, String> {
         let name = self.string(key)?;
         match name.as_str() {
@@ -209,7 +197,6 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns whether a property is present and null.
     pub(super) fn is_null(&self, key: &str) -> bool {
         self.raw(key).is_some_and(|raw| raw.get() == "null")
     }
@@ -219,40 +206,35 @@ impl<'a> Feature<'a> {
     }
 
     /// Returns the geometry as a valid surface, repaired if the folder repairs geometry.
-    ///
-    /// # Errors
-    ///
-    /// The reason, with the position of the fault.
     pub(super) fn outline(&self) -> Result<MultiPolygon<f64>, String> {
         let geometry = self.geometry()?;
-        if !self.repairing {
+        if !self.repair {
             let outline = geometry::outline(geometry)?;
             return match validity::fault(&outline) {
                 None => Ok(outline),
                 Some(fault) => Err(format!("geometry {fault}; {ADVICE}")),
             };
         }
-        let (outline, fault) = validity::repaired(geometry)?;
+        let (outline, fault) = validity::repair_outline(geometry)?;
         if let Some(fault) = fault {
-            self.notes.borrow_mut().repaired(self.line, self.number, &fault);
+            self.notes.borrow_mut().count_repaired(self.line, self.number, &fault);
         }
         Ok(outline)
     }
 
-    /// Returns the geometry.
     pub(super) fn geometry(&self) -> Result<&geojson::GeometryValue, String> {
         let geometry = self.document.geometry.as_ref().ok_or("geometry is missing")?;
         Ok(&geometry.value)
     }
 }
 
-/// Parses a member that may be absent; `None` if it is, or is null.
+/// `None` if it is absent or null.
 fn value(key: &str, raw: Option<&RawValue>) -> Result<Option<JsonValue>, String> {
     let read = raw.map_or(Ok(JsonValue::Null), |raw| serde_json::from_str(raw.get()));
     Ok(Some(read.map_err(|error| format!("{key}: {error}"))?).filter(|value| !value.is_null()))
 }
 
-/// Returns a member that is text. A whole number becomes its digits. If the member is absent or null, the text is empty.
+/// Empty if it is absent or null. A whole number becomes its digits.
 fn string(key: &str, raw: Option<&RawValue>) -> Result<String, String> {
     let wrong = || format!("{key} {TEXT_OR_WHOLE}");
     match value(key, raw)? {
@@ -263,7 +245,7 @@ fn string(key: &str, raw: Option<&RawValue>) -> Result<String, String> {
     }
 }
 
-/// Returns a text without the whitespace around it, if the rest is empty or a name.
+/// Trims a text, which must be empty or a name.
 fn trimmed(key: &str, text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() || is_name(text) { Ok(text.to_owned()) } else { Err(format!("{key} must be {NAME}")) }

@@ -1,7 +1,6 @@
 use std::fmt;
 
-/// Defines the list of the files: each with its name in the folder, the property or column by which messages identify a
-/// row, and its content.
+/// Defines the files: name, property or column that identifies a row in messages, and content.
 macro_rules! folder_files {
     ($($File:ident = $name:literal by $identifier:literal, $doc:literal;)+) => {
         /// A file of a [`Folder`](super::Folder).
@@ -9,12 +8,12 @@ macro_rules! folder_files {
         #[non_exhaustive]
         pub enum FolderFile {
             $(#[doc = concat!("`", $name, "`: ", $doc)] $File,)+
-            /// `basemap.geojson`: the base map. It is not part of a data set: servers read it at startup, and no store has it.
+            /// `basemap.geojson`: the base map, read by servers at startup. It is not part of a data set, and no store has it.
             Basemap,
         }
 
         impl FolderFile {
-            /// Every file of a data set. Those that others refer to come first.
+            /// Every file of a data set, referenced files first.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$File),+];
 
             /// Returns its name in the folder.
@@ -26,7 +25,6 @@ macro_rules! folder_files {
                 }
             }
 
-            /// Returns the property or column by which messages identify a row.
             pub(super) fn identifier(self) -> &'static str {
                 match self {
                     $(Self::$File => $identifier,)+
@@ -54,7 +52,6 @@ folder_files! {
 }
 
 impl FolderFile {
-    /// Returns the names of all files, for messages.
     pub(in crate::data::folder) fn names() -> String {
         Self::ALL.map(Self::name).join(", ")
     }

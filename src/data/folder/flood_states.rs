@@ -3,14 +3,14 @@ use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::data::folder::DatasetError;
 use crate::model::{Actor, AreaSet, FloodChange, Timestamp};
 
-/// Who made a change if the file does not say it.
+/// The actor of changes without one in the file.
 const IMPORT: &str = "import";
 
 record!(Change { area_id, state, changed_at; username, subject });
 
 impl Folder {
-    /// Reads the log of flood states, which may be in any order. Its areas must be among `areas`, and no change may be
-    /// after `now`. If an area has several changes with the same time, the last one counts.
+    /// Reads the log of flood states, in any order. Its areas must be in `areas`, and no change may be after `now`. Of several
+    /// changes of an area with the same time, the last one wins.
     ///
     /// # Errors
     ///
@@ -26,14 +26,14 @@ impl Folder {
 }
 
 fn change(row: Change, areas: &AreaSet, now: Timestamp) -> Result<FloodChange, String> {
-    let area = csv_file::parsed("area_id", &row.area_id)?;
+    let area = csv_file::parse("area_id", &row.area_id)?;
     if areas.position(area).is_none() {
         return Err(format!("area_id {area} is no known area"));
     }
     let state = match row.state.trim() {
         "" => None,
         code => {
-            let state = csv_file::parsed("state", code);
+            let state = csv_file::parse("state", code);
             Some(state.map_err(|reason| format!("{reason} or empty, not {code:?}"))?)
         }
     };

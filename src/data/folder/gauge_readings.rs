@@ -7,8 +7,8 @@ use crate::model::{AlertLevel, Observation, without_zero_fraction};
 record!(Reading { gaugeid, observed_at, level, alert; label });
 
 impl Folder {
-    /// Reads the readings of the gauges, each with the identifier of its gauge, which must be `known`. If a gauge has
-    /// several readings with the same time, the last one counts.
+    /// Reads the readings with the identifiers of their gauges, which must be `known`. Of several readings of a gauge with the
+    /// same time, the last one wins.
     ///
     /// # Errors
     ///
@@ -20,7 +20,7 @@ impl Folder {
     ) -> Result<(), E> {
         let mut future = FutureRows::after(self.now);
         let make = |row: Reading, line| {
-            // The identifier as it is written, or without a fraction of zeros.
+            // The identifier as written, or without a fraction of zeros.
             let written = [row.gaugeid.as_str(), without_zero_fraction(&row.gaugeid)];
             let gauge = written.into_iter().find(|id| known(id)).map(str::to_owned);
             let gauge = gauge.ok_or_else(|| format!("gaugeid {:?} is no known gauge", row.gaugeid))?;
@@ -44,7 +44,7 @@ fn reading(row: Reading) -> Result<Observation, String> {
     let known =
         without_zero_fraction(alert).parse::<u64>().ok().and_then(|number| AlertLevel::try_from(number).ok());
     let known = known.ok_or_else(|| format!("alert must be one of [1, 2, 3, 4], not {alert:?}"))?;
-    // If it is empty, the label follows from the alert.
+    // The default label depends on the alert.
     let label = csv_file::name("label", label)?;
     let label = label.as_deref().unwrap_or(known.label()).into();
     Ok(Observation { observed_at, level: number, alert: known, label })

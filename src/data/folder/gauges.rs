@@ -7,7 +7,7 @@ use crate::data::folder::DatasetError;
 use crate::model::{Gauge, Geometry, Locator, Position};
 
 impl Folder {
-    /// Reads the gauges. Their identifiers must differ. If the province is missing, `locator` finds it.
+    /// Reads the gauges, whose identifiers must differ. `locator` finds missing provinces.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ fn gauge(feature: &Feature<'_>, locator: &Locator) -> Result<Gauge, String> {
     Ok(Gauge { id: feature.name("gaugeid")?, name: feature.name("gaugenameid")?, region_code, location })
 }
 
-/// Returns the province. If the property is absent or empty, the place determines it; if it is null, there is none.
+/// If the property is absent or empty, the place determines the province; null means none.
 fn region_code(feature: &Feature<'_>, place: Position, locator: &Locator) -> Result<Option<String>, String> {
     const KEY: &str = "instance_region_code";
     match feature.text(KEY)? {

@@ -14,11 +14,10 @@ use crate::data::folder::DatasetError;
 
 const COLLECTION: &str = "FeatureCollection";
 
-/// Makes a value from each feature of the file and passes it to `each`, in the order of the file. Does nothing if there
-/// is no such file.
+/// Reads each feature of the file in order, converts it with `make` and passes it to `each`. Does nothing if there is no file.
 ///
-/// `make` returns the reason if the feature is wrong; the error names the feature as well. Properties that `make` does
-/// not read are noted. Holds one feature at a time.
+/// `make` returns the reason if the feature is wrong, and the error names the feature. Properties that it does not read are
+/// noted. Holds one feature at a time.
 pub(super) fn read<T, E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
@@ -33,23 +32,23 @@ pub(super) fn read<T, E: From<DatasetError>>(
         let (line, raw) = match item {
             Item::Type(kind) if kind != COLLECTION => {
                 let reason = format!("type must be {COLLECTION}, not {kind:?}");
-                return Ok(folder.pass_over(folder.fault(file, 1, reason))?);
+                return Ok(folder.skip_fault(folder.fault(file, 1, reason))?);
             }
             Item::Type(_) => return Ok(()),
             Item::Feature(line, raw) => (line, raw),
         };
         number += 1;
         let fault = |called: String, reason: String| folder.fault(file, line, format!("{called}: {reason}"));
-        let feature = match Feature::read(line, number, raw, &notes, folder.repairing) {
+        let feature = match Feature::read(line, number, raw, &notes, folder.repair) {
             Ok(feature) => feature,
-            Err(reason) => return Ok(folder.pass_over(fault(format!("feature {number}"), reason))?),
+            Err(reason) => return Ok(folder.skip_fault(fault(format!("feature {number}"), reason))?),
         };
         match make(&feature) {
             Ok(value) => {
                 feature.note_unread();
                 each(FolderRow { line, value })
             }
-            Err(reason) => Ok(folder.pass_over(fault(feature.called(file.identifier()), reason))?),
+            Err(reason) => Ok(folder.skip_fault(fault(feature.label(file.identifier()), reason))?),
         }
     };
     let mut json = serde_json::Deserializer::from_reader(LineCounter { source, line: &line });
@@ -64,7 +63,7 @@ pub(super) fn read<T, E: From<DatasetError>>(
         (None, Err(error)) if error.is_io() => Err(folder.unreadable(file, error.into()).into()),
         (None, Err(error)) => {
             let reason = error.to_string();
-            Ok(folder.pass_over(folder.fault(file, (error.line() as u64).max(1), reason))?)
+            Ok(folder.skip_fault(folder.fault(file, (error.line() as u64).max(1), reason))?)
         }
     }
 }
@@ -72,14 +71,14 @@ pub(super) fn read<T, E: From<DatasetError>>(
 /// A part of a feature collection.
 enum Item<'a> {
     Type(&'a str),
-    /// A feature, still as text, so that a wrong one can be named by the line on which it begins.
+    /// Still as text, so that a wrong one can be reported with its first line.
     Feature(u64, &'a RawValue),
 }
 
-/// Passes the items of a feature collection to `take` as they are read, in whatever order they are.
+/// Passes the items of a feature collection to `take` in the order of the file.
 struct Items<'l, F, E> {
     take: F,
-    /// The error with which `take` stopped the reading, because an error of the parser can only carry text.
+    /// The error of `take`, because an error of the parser can only carry text.
     stopped: Option<E>,
     line: &'l Cell<u64>,
 }
@@ -126,7 +125,6 @@ impl<'de, F: FnMut(Item<'_>) -> Result<(), E>, E> Visitor<'de> for &mut Items<'_
     }
 }
 
-/// The array of features.
 struct Features<'i, 'l, F, E>(&'i mut Items<'l, F, E>);
 
 impl<'de, F: FnMut(Item<'_>) -> Result<(), E>, E> DeserializeSeed<'de> for Features<'_, '_, F, E> {
@@ -152,20 +150,20 @@ impl<'de, F: FnMut(Item<'_>) -> Result<(), E>, E> Visitor<'de> for Features<'_, 
     }
 }
 
-/// A value and the line on which it begins.
+/// A value and its first line.
 struct Numbered<'l>(&'l Cell<u64>);
 
 impl<'de> DeserializeSeed<'de> for Numbered<'_> {
     type Value = (u64, Box<RawValue>);
 
     fn deserialize<D: serde::Deserializer<'de>>(self, value: D) -> Result<Self::Value, D::Error> {
-        // The parser has skipped the whitespace before the value and looked at its first byte, and no more.
+        // The parser has read the whitespace before the value and its first byte, and no more.
         let line = self.0.get();
         serde::Deserialize::deserialize(value).map(|raw| (line, raw))
     }
 }
 
-/// Tells the line of the last byte that was read. The parser reads the bytes one by one.
+/// Counts the lines of the bytes that were read. The parser reads them one by one.
 struct LineCounter<'f, 'l> {
     source: Source<'f>,
     line: &'l Cell<u64>,

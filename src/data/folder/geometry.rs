@@ -9,7 +9,6 @@ use crate::model::{Course, InfrastructureShape, Position as Place};
 
 const TOO_SHORT: &str = "geometry has a line of less than 2 positions";
 
-/// What to do about a fault in the shape of a surface.
 pub(super) const ADVICE: &str =
     "correct it there, or have it repaired: siaga import --repair, or ogr2ogr -makevalid";
 
@@ -19,15 +18,15 @@ pub(super) const ADVICE: &str =
 ///
 /// The reason, if it is not a surface, or a ring is open, too short or off the globe.
 pub fn outline(geometry: &GeometryValue) -> Result<MultiPolygon<f64>, String> {
-    match closed(geometry)? {
+    match close_rings(geometry)? {
         (outline, None) => Ok(outline),
         (_, Some(fault)) => Err(format!("geometry {fault}; {ADVICE}")),
     }
 }
 
-/// Returns the same with open rings closed, and without collapsed rings and the polygons whose outer ring has collapsed; also the first
-/// fault of the rings. No polygon may be left.
-pub(super) fn closed(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
+/// Also closes open rings, and drops collapsed rings and polygons whose outer ring has collapsed; returns the first fault of the
+/// rings. The result may be empty.
+pub(super) fn close_rings(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
     let polygons = match surface(geometry) {
         GeometryValue::Polygon { coordinates } => std::slice::from_ref(coordinates),
         GeometryValue::MultiPolygon { coordinates } => coordinates.as_slice(),
@@ -55,8 +54,8 @@ pub(super) fn closed(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>, Opt
     Ok((MultiPolygon(kept).orient(Direction::Default), first))
 }
 
-/// Returns the one surface of a collection that has only points and lines beside it, as a repair by other programs leaves it. Any other
-/// geometry is returned itself.
+/// Returns the only surface of a collection whose other members are points and lines, as repairs by other programs leave it;
+/// other geometry unchanged.
 fn surface(geometry: &GeometryValue) -> &GeometryValue {
     let GeometryValue::GeometryCollection { geometries } = geometry else { return geometry };
     let is_thin = |value: &GeometryValue| {
@@ -70,7 +69,7 @@ fn surface(geometry: &GeometryValue) -> &GeometryValue {
     }
 }
 
-/// Returns a ring, closed; `None` if it has collapsed. Notes its fault if it is the first.
+/// Closes a ring; `None` if it has collapsed. Sets the first fault.
 fn ring(positions: &[Position], first: &mut Option<Fault>) -> Result<Option<LineString<f64>>, String> {
     let mut ring: Vec<Coord<f64>> = positions.iter().map(coord).collect::<Result<_, _>>()?;
     let beginning = ring.first().copied();
@@ -90,11 +89,11 @@ fn ring(positions: &[Position], first: &mut Option<Fault>) -> Result<Option<Line
     Ok(Some(LineString(ring)))
 }
 
-/// Returns the place of a GeoJSON point, or of a multipoint of one.
+/// Returns the place of a GeoJSON point, or of a multipoint with one point.
 ///
 /// # Errors
 ///
-/// The reason, if it is not one point, or off the globe.
+/// The reason, if it is not a single point, or off the globe.
 pub fn place(geometry: &GeometryValue) -> Result<Place, String> {
     match geometry {
         GeometryValue::Point { coordinates } => position(coordinates),
@@ -135,7 +134,6 @@ fn course(coordinates: &[Position]) -> Result<InfrastructureShape, String> {
     Ok(InfrastructureShape::Course(Course::new(&positions).ok_or(TOO_SHORT)?))
 }
 
-/// Returns a line of the base map.
 pub(super) fn line(coordinates: &[Position]) -> Result<LineString<f64>, String> {
     let line: Vec<Coord<f64>> = coordinates.iter().map(coord).collect::<Result<_, _>>()?;
     if line.len() < 2 { Err(TOO_SHORT.to_owned()) } else { Ok(LineString(line)) }

@@ -6,7 +6,8 @@ use crate::data::folder::DatasetError;
 use crate::model::{Infrastructure, InfrastructureKind, InfrastructureShape, Locator, Tags};
 
 impl Folder {
-    /// Reads floodgates, pumps and waterways. A feature of several points or lines is one for each part. `locator` finds missing tags.
+    /// Reads floodgates, pumps and waterways. A feature with several points or lines becomes one for each part. `locator` finds
+    /// missing tags.
     ///
     /// # Errors
     ///

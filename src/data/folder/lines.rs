@@ -2,14 +2,11 @@ use std::collections::VecDeque;
 
 use super::source::breaks;
 
-/// Finds the line of each row of a file that is read ahead, in the order of the rows.
-///
-/// Holds only what was read ahead.
+/// Finds the line of each row of a file that is read ahead, in order. Holds only the bytes ahead.
 pub(super) struct Lines {
     ahead: VecDeque<u8>,
-    /// The offset in the file at which `ahead` begins.
+    /// The offset of `ahead` in the file.
     passed: u64,
-    /// The line of that offset, from 1.
     line: u64,
 }
 
@@ -18,12 +15,10 @@ impl Lines {
         Self { ahead: VecDeque::new(), passed: 0, line: 1 }
     }
 
-    /// Adds what was read ahead.
     pub(super) fn read(&mut self, bytes: &[u8]) {
         self.ahead.extend(bytes);
     }
 
-    /// Returns how many bytes are ahead of the row that was last looked up.
     pub(super) fn ahead(&self) -> usize {
         self.ahead.len()
     }
@@ -52,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_of_a_row_counts_the_breaks_before_it_and_those_it_follows() {
+    fn lines_include_the_breaks_before_a_row() {
         let mut lines = Lines::new();
         lines.read(b"a\nb\r");
         assert_eq!([0, 1, 2].map(|offset| lines.line_at(offset)), [1, 2, 2]);

@@ -14,11 +14,11 @@
 //! | `cards.csv` | `card_id,pkey,username,network,language,network_data,report` |
 //! | `partner_posts.csv` | `post_id,pkey` |
 //!
-//! Files are UTF-8, with or without a byte order mark, and lines end in LF or CRLF. Of a file of any size, only a chunk and a
-//! row are in memory at a time. Besides that, a reader remembers only the identifiers it has seen, where these must differ.
+//! Files are UTF-8, with or without a byte order mark, and lines end in LF or CRLF. Only a chunk and a row of a file are in
+//! memory at a time, plus the identifiers that must be unique.
 //!
-//! [`Folder`] reads what [`FolderWriter`] writes as the same values, to the last bit of a coordinate. The writer writes
-//! properties in the order above, and missing values as null, so that the reader does not look them up by place.
+//! [`Folder`] reads files of [`FolderWriter`] as the same values, to the last bit of a coordinate. The writer writes properties
+//! in the order above, and missing values as null, so that the reader does not derive them from the place.
 
 mod areas;
 mod basemap;
@@ -67,14 +67,14 @@ use self::notes::{FileNotes, FutureRows};
 pub use self::reports::ReportRow;
 pub use self::rules::FolderRules;
 use self::source::{NotUtf8, Source};
-pub use self::validity::repaired;
+pub use self::validity::repair_outline;
 pub use self::writing::{CsvWriter, FolderWriter, GeoJsonWriter, WriteError};
 use crate::model::Timestamp;
 
 /// A folder of GeoJSON and CSV files. Each file is optional; other files are ignored.
 ///
-/// Each file has a method that calls `each` for every row in the order of the file, and does nothing if there is no such file.
-/// It stops at the first wrong row, and at the first error of `each`. The rows before that have been passed on by then.
+/// Each file has a method that calls `each` for every row in order, and does nothing if there is no file. It stops at the first
+/// wrong row, and at the first error of `each`; earlier rows have been passed on by then.
 ///
 /// ```no_run
 /// use siaga::folder::{DatasetError, Folder};
@@ -90,25 +90,24 @@ use crate::model::Timestamp;
 /// ```
 pub struct Folder {
     path: PathBuf,
-    /// The files, if they are compiled in and not at the path.
-    compiled: Option<&'static [(FolderFile, &'static str)]>,
+    /// Compiled-in files, instead of those at the path.
+    built_in: Option<&'static [(FolderFile, &'static str)]>,
     rules: FolderRules,
     progress: Box<dyn Fn(u64) + Send + Sync>,
-    /// Whether invalid geometry is repaired.
-    repairing: bool,
-    /// Rows that are dated later are noted.
+    repair: bool,
+    /// Rows with a later date are noted.
     now: Option<Timestamp>,
     notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
-    /// The faults that were found, while it is checked.
+    /// Set while the folder is checked.
     faults: Option<Diagnostics>,
-    /// Where the base map is, if not in the folder.
+    /// The path of the base map, if not in the folder.
     basemap: Option<PathBuf>,
 }
 
 /// A row of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FolderRow<T> {
-    /// The line on which it begins, from 1.
+    /// From 1.
     pub line: u64,
     /// The content.
     pub value: T,
@@ -129,22 +128,22 @@ impl Folder {
         if FolderFile::ALL.into_iter().any(|file| folder.has(file)) {
             return Ok(folder);
         }
-        let found = folder.strangers();
+        let found = folder.unknown_files();
         Err(DatasetError::NothingFound { path: folder.path, found })
     }
 
-    /// Returns a folder of files that are compiled into the program. Texts call it `name`.
-    pub(crate) fn compiled(name: &str, files: &'static [(FolderFile, &'static str)]) -> Self {
+    /// Returns a folder of compiled-in files, with a name for messages.
+    pub(crate) fn built_in(name: &str, files: &'static [(FolderFile, &'static str)]) -> Self {
         Self::new(name.into(), Some(files))
     }
 
     fn new(path: PathBuf, compiled: Option<&'static [(FolderFile, &'static str)]>) -> Self {
         let (rules, progress) = (FolderRules::default(), Box::new(|_| ()));
         let (repairing, now, notes, faults, basemap) = (false, None, Mutex::default(), None, None);
-        Self { path, compiled, rules, progress, repairing, now, notes, faults, basemap }
+        Self { path, built_in: compiled, rules, progress, repair: repairing, now, notes, faults, basemap }
     }
 
-    /// Returns a folder that has nothing but a base map in this file.
+    /// Returns a folder with only this base map.
     pub(crate) fn from_basemap(file: PathBuf) -> Self {
         Self { basemap: Some(file), ..Self::new(PathBuf::new(), None) }
     }
@@ -152,12 +151,12 @@ impl Folder {
     /// Returns whether a file exists.
     #[must_use]
     pub fn has(&self, file: FolderFile) -> bool {
-        self.compiled.map_or_else(|| self.path_of(file).is_file(), |files| content(files, file).is_some())
+        self.built_in.map_or_else(|| self.path_of(file).is_file(), |files| content(files, file).is_some())
     }
 
-    /// Returns the names of other files in the folder, which are not part of a data set.
+    /// Names files in the folder that are not part of a data set.
     #[must_use]
-    pub(crate) fn strangers(&self) -> Vec<String> {
+    pub(crate) fn unknown_files(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         let known = FolderFile::ALL.into_iter().chain([FolderFile::Basemap]);
@@ -168,49 +167,49 @@ impl Folder {
 
     /// Sets the rules for the cards and reports of the folder.
     #[must_use]
-    pub fn by(self, rules: FolderRules) -> Self {
+    pub fn with_rules(self, rules: FolderRules) -> Self {
         Self { rules, ..self }
     }
 
-    /// Calls `progress` with the number of further bytes, each time some were read.
+    /// Calls `progress` with the number of bytes after each read.
     #[must_use]
-    pub fn watched(self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
+    pub fn with_progress(self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Self { progress: Box::new(progress), ..self }
     }
 
-    /// Repairs invalid geometry: rings that cross or touch themselves or each other along a line, holes outside their
-    /// polygon, and polygons that overlap; closes open rings and drops collapsed ones. Without this, such a row is an error.
+    /// Repairs invalid geometry: rings that cross or touch themselves or each other along a line, holes outside their polygon,
+    /// overlapping polygons, open rings and collapsed ones. Without this, such a row is an error.
     #[must_use]
-    pub fn repairing(self) -> Self {
-        Self { repairing: true, ..self }
+    pub fn with_repair(self) -> Self {
+        Self { repair: true, ..self }
     }
 
-    /// Sets the present time, so that [`notes`](Self::notes) counts the reports and readings that are dated later.
+    /// Sets the current time, so that [`notes`](Self::notes) counts reports and readings with later dates.
     #[must_use]
-    pub fn at(self, now: Timestamp) -> Self {
+    pub fn with_now(self, now: Timestamp) -> Self {
         Self { now: Some(now), ..self }
     }
 
-    /// Returns a line for each column or property with data that is not kept, with the number of rows, and a line for
-    /// each file with repaired geometry or rows dated in the future. Covers the files that were read to their end.
+    /// Returns a line for each ignored column or property, with the number of its rows, and for each file with repaired geometry
+    /// or future dates. Covers only files that were read completely.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.iter().flat_map(|(file, notes)| notes.lines(*file)).collect()
     }
 
-    /// Returns how many bytes its files have: the sum that `progress` of [`Self::watched`] gets if each file is read once.
+    /// Returns the size of all files in bytes, the total of [`with_progress`](Self::with_progress) if each file is read once.
     #[must_use]
     pub fn size(&self) -> u64 {
         let on_disk = |file| fs::metadata(self.path_of(file)).map_or(0, |metadata| metadata.len());
-        let size = |file| match self.compiled {
+        let size = |file| match self.built_in {
             Some(files) => content(files, file).map_or(0, |content| content.len() as u64),
             None => on_disk(file),
         };
         FolderFile::ALL.into_iter().map(size).sum()
     }
 
-    /// Returns the error for a wrong row of a file. For faults that only the receiver of the rows can detect.
+    /// Returns the error for a wrong row, for faults that only the receiver of the rows can detect.
     #[must_use]
     pub fn fault(&self, file: FolderFile, line: u64, reason: impl Into<String>) -> DatasetError {
         DatasetError::Row { path: self.path_of(file), line, reason: reason.into() }
@@ -220,12 +219,10 @@ impl Folder {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).insert(file, notes);
     }
 
-    /// Notes the rows of a file that are dated in the future, after the file was read.
     fn note_future(&self, file: FolderFile, rows: FutureRows) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).entry(file).or_default().future = rows;
     }
 
-    /// Returns the error for a file that cannot be read on.
     fn unreadable(&self, file: FolderFile, error: io::Error) -> DatasetError {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<NotUtf8>()) {
             Some(wrong) => self.fault(file, wrong.line, wrong.to_string()),
@@ -233,9 +230,9 @@ impl Folder {
         }
     }
 
-    /// Returns the bytes of a file; `None` if there is no such file.
+    /// `None` if there is no such file.
     fn source(&self, file: FolderFile) -> Result<Option<Source<'_>>, DatasetError> {
-        if let Some(files) = self.compiled {
+        if let Some(files) = self.built_in {
             return Ok(content(files, file).map(|content| Source::new(content.as_bytes(), &*self.progress)));
         }
         match File::open(self.path_of(file)) {
@@ -251,7 +248,6 @@ impl Folder {
     }
 }
 
-/// Returns the content of a compiled file.
 fn content(files: &[(FolderFile, &'static str)], file: FolderFile) -> Option<&'static str> {
     files.iter().find(|(name, _)| *name == file).map(|(_, content)| *content)
 }

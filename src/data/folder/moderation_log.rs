@@ -8,7 +8,7 @@ use crate::model::{Actor, ModerationEntry};
 record!(Line { at, action, report, made_at, subject, username, reason });
 
 impl Folder {
-    /// Reads the moderation log, oldest entries first, and numbers its entries from 1.
+    /// Reads the moderation log, oldest first, and numbers its entries from 1.
     ///
     /// # Errors
     ///
@@ -30,9 +30,9 @@ fn entry(row: Line, number: u64) -> Result<ModerationEntry, String> {
     Ok(ModerationEntry {
         number,
         at: csv_file::moment("at", &row.at)?,
-        report: csv_file::parsed("report", &row.report)?,
+        report: csv_file::parse("report", &row.report)?,
         made_at: csv_file::moment("made_at", &row.made_at)?,
-        action: csv_file::parsed("action", &row.action)?,
+        action: csv_file::parse("action", &row.action)?,
         by: Actor {
             subject: csv_file::text("subject", row.subject)?,
             username: csv_file::name("username", Some(row.username))?,
@@ -53,11 +53,7 @@ fn fields(entry: &ModerationEntry) -> [String; 7] {
     ]
 }
 
-/// Reads the entries of a moderation log, as [`write_moderation_log`] writes it.
-///
-/// # Errors
-///
-/// The first wrong line.
+/// Reads a log of [`write_moderation_log`].
 pub(crate) fn read_moderation_log(source: impl Read) -> Result<Vec<ModerationEntry>, String> {
     let mut reader = csv::Reader::from_reader(source);
     let rows = reader.deserialize().zip(1..).map(|(row, number): (csv::Result<Line>, u64)| {
@@ -67,11 +63,7 @@ pub(crate) fn read_moderation_log(source: impl Read) -> Result<Vec<ModerationEnt
     rows.collect()
 }
 
-/// Writes the column names of a moderation log, and then its entries.
-///
-/// # Errors
-///
-/// If the output cannot be written.
+/// Writes the column names and the entries.
 pub(crate) fn write_moderation_log<'a>(
     output: impl Write,
     entries: impl Iterator<Item = &'a ModerationEntry>,

@@ -1,4 +1,4 @@
-//! Notes about data that is not kept, and about repairs, so that nothing is lost silently.
+//! Notes about ignored data and repairs, so that nothing is lost silently.
 
 use std::collections::BTreeMap;
 
@@ -6,43 +6,38 @@ use super::FolderFile;
 use super::validity::Fault;
 use crate::model::Timestamp;
 
-/// How many columns of a file are noted.
+/// The maximum number of noted columns.
 const MOST: usize = 100;
 
-/// The notes about a file that was read.
 #[derive(Debug, Default)]
 pub(super) struct FileNotes {
-    /// The columns or properties that are not kept, and in how many rows they have a value.
-    unkept: BTreeMap<String, u64>,
-    /// How many features had their geometry repaired.
+    /// Ignored columns or properties, with the number of rows that have a value.
+    ignored: BTreeMap<String, u64>,
+    /// The number of features with repaired geometry.
     repaired: u64,
-    /// The fault of the first of them, and where it is.
+    /// The first repaired fault and its place.
     first: Option<String>,
-    /// How many areas have no city.
+    /// The number of areas without a city.
     without_city: u64,
-    /// How many pieces of infrastructure do not have the usual shape of their kind.
+    /// The number of features of infrastructure with an unusual shape for their kind.
     unusual_shapes: u64,
-    /// The rows that are dated in the future.
     pub(super) future: FutureRows,
 }
 
-/// The rows of a file that are dated in the future.
 #[derive(Debug, Default)]
 pub(super) struct FutureRows {
-    /// `None` if they are not counted.
+    /// `None`: do not count.
     now: Option<Timestamp>,
     rows: u64,
-    /// The latest time, and the line of its row.
+    /// The latest time and its line.
     latest: Option<(Timestamp, u64)>,
 }
 
 impl FutureRows {
-    /// Counts the rows after `now`; none without it.
     pub(super) fn after(now: Option<Timestamp>) -> Self {
         Self { now, ..Self::default() }
     }
 
-    /// Counts a row if its time is in the future.
     pub(super) fn count(&mut self, line: u64, time: Timestamp) {
         if self.now.is_some_and(|now| time > now) {
             self.rows += 1;
@@ -61,38 +56,33 @@ impl FutureRows {
 }
 
 impl FileNotes {
-    /// Counts a row in which a column has a value that is not kept.
-    pub(super) fn unkept(&mut self, column: &str) {
-        if let Some(rows) = self.unkept.get_mut(column) {
+    pub(super) fn count_ignored(&mut self, column: &str) {
+        if let Some(rows) = self.ignored.get_mut(column) {
             *rows += 1;
-        } else if self.unkept.len() < MOST {
-            self.unkept.insert(column.to_owned(), 1);
+        } else if self.ignored.len() < MOST {
+            self.ignored.insert(column.to_owned(), 1);
         }
     }
 
-    /// Counts a feature whose geometry was repaired.
-    pub(super) fn repaired(&mut self, line: u64, number: u64, fault: &Fault) {
+    pub(super) fn count_repaired(&mut self, line: u64, number: u64, fault: &Fault) {
         self.repaired += 1;
         self.first.get_or_insert_with(|| format!("line {line}, feature {number} {fault}"));
     }
 
-    /// Counts an area that has no city.
-    pub(super) fn without_city(&mut self) {
+    pub(super) fn count_without_city(&mut self) {
         self.without_city += 1;
     }
 
-    /// Counts a piece of infrastructure that does not have the usual shape of its kind.
-    pub(super) fn unusual_shape(&mut self) {
+    pub(super) fn count_unusual_shape(&mut self) {
         self.unusual_shapes += 1;
     }
 
-    /// Returns the notes, one on each line.
     pub(super) fn lines(&self, file: FolderFile) -> impl Iterator<Item = String> {
         let repaired = self.first.iter().map(move |first| {
             let outlines = counted(self.repaired, "outline was", "outlines were");
             format!("{file}: {outlines} repaired, the first at {first}")
         });
-        let unkept = self.unkept.iter().map(move |(column, rows)| {
+        let unkept = self.ignored.iter().map(move |(column, rows)| {
             let column = column.escape_debug();
             let rows = counted(*rows, "row", "rows");
             format!("{file}: {column} is not kept ({rows})")

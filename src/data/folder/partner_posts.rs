@@ -7,8 +7,7 @@ use crate::model::{PartnerPost, without_zero_fraction};
 record!(Post { post_id, pkey });
 
 impl Folder {
-    /// Reads the posts of the partner feed. Their identifiers and reports must differ. `each` must check that the
-    /// reports exist.
+    /// Reads the posts of the partner feed, whose identifiers and reports must differ. `each` must check that the reports exist.
     ///
     /// # Errors
     ///
@@ -31,7 +30,7 @@ impl Folder {
 fn post(row: &Post) -> Result<PartnerPost, String> {
     let whole = |_| format!("post_id must be a whole number from {} to {}", i64::MIN, i64::MAX);
     let post_id = without_zero_fraction(row.post_id.trim()).parse().map_err(whole)?;
-    Ok(PartnerPost { post_id, report: csv_file::parsed("pkey", &row.pkey)? })
+    Ok(PartnerPost { post_id, report: csv_file::parse("pkey", &row.pkey)? })
 }
 
 impl FolderWriter {

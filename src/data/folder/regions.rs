@@ -6,7 +6,7 @@ use crate::data::folder::DatasetError;
 use crate::model::{Geometry, Region};
 
 impl Folder {
-    /// Reads the provinces. Their codes must differ.
+    /// Reads the provinces, whose codes must differ.
     ///
     /// # Errors
     ///
@@ -18,7 +18,7 @@ impl Folder {
         read(self, FolderFile::Regions, each)
     }
 
-    /// Reads the cities that have their own boundary. Their codes must differ.
+    /// Reads the cities with a boundary, whose codes must differ.
     ///
     /// # Errors
     ///
@@ -31,7 +31,6 @@ impl Folder {
     }
 }
 
-/// Reads provinces or cities.
 fn read<E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,

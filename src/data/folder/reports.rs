@@ -18,16 +18,16 @@ use crate::model::{
 /// A report from a folder.
 #[derive(Clone, Debug)]
 pub struct ReportRow {
-    /// Its identifier, if it has one already.
+    /// Its identifier, if it has one.
     pub key: Option<ReportKey>,
     /// The content.
     pub content: ReportContent,
-    /// Where it lies.
+    /// The areas that contain it.
     pub tags: Tags,
 }
 
 impl Folder {
-    /// Reads the reports. Those with a key must have different keys. `locator` finds missing tags.
+    /// Reads the reports, whose keys must differ if they have any. `locator` finds missing tags.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl Folder {
         self.reports_of(FolderFile::Reports, locator, each)
     }
 
-    /// Reads the hidden reports, each of which has a key.
+    /// Reads the hidden reports, which must have keys.
     ///
     /// # Errors
     ///
@@ -70,8 +70,8 @@ impl Folder {
             let content = content(feature, &self.rules)?;
             future.count(feature.line, content.created_at);
             let tags = tags(feature, content.location, locator)?;
-            if !matches!(feature.prose("status")?.as_deref(), None | Some("confirmed")) {
-                feature.note_unkept("status");
+            if !matches!(feature.optional_text("status")?.as_deref(), None | Some("confirmed")) {
+                feature.note_ignored("status");
             }
             Ok(ReportRow { key, content, tags })
         };
@@ -93,28 +93,28 @@ fn content(feature: &Feature<'_>, rules: &FolderRules) -> Result<ReportContent, 
     Ok(ReportContent {
         created_at: feature.moment("created_at")?,
         source: feature.required("source")?.into(),
-        url: feature.prose("url")?.map(Box::from),
+        url: feature.optional_text("url")?.map(Box::from),
         image_url: image_url(feature)?.map(Box::from),
         disaster_type: rules.disaster(&feature.required("disaster_type")?)?,
         report_data: report_data(feature, location, rules)?,
-        title: feature.prose("title")?.unwrap_or_default().into(),
-        text: feature.prose("text")?.unwrap_or_default().into(),
+        title: feature.optional_text("title")?.unwrap_or_default().into(),
+        text: feature.optional_text("text")?.unwrap_or_default().into(),
         location,
         is_training: feature.truth("is_training")?,
-        partner_code: feature.prose("partner_code")?.map(Box::from),
+        partner_code: feature.optional_text("partner_code")?.map(Box::from),
         partner_icon: web_address(feature, "partner_icon")?.map(Box::from),
     })
 }
 
 fn image_url(feature: &Feature<'_>) -> Result<Option<String>, String> {
-    match feature.prose("image_url")? {
+    match feature.optional_text("image_url")? {
         Some(name) if is_photo_name(&name) => Ok(Some(name)),
         _ => web_address(feature, "image_url"),
     }
 }
 
 fn web_address(feature: &Feature<'_>, key: &str) -> Result<Option<String>, String> {
-    match feature.prose(key)? {
+    match feature.optional_text(key)? {
         Some(text) if !text.is_empty() && !is_web_address(&text) => {
             Err(format!("{key} must be {WEB_ADDRESS}"))
         }
@@ -122,7 +122,7 @@ fn web_address(feature: &Feature<'_>, key: &str) -> Result<Option<String>, Strin
     }
 }
 
-/// Returns the data from a card, with its attributes in the types that clients read.
+/// The data from a card, with attributes in the types of the interface.
 fn report_data(
     feature: &Feature<'_>,
     location: Position,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::model::bodies::{CardRules, MaxIdLength};
 use crate::model::{CardId, DisasterType, Disasters, Hazards};
 
-/// Which cards and reports a folder may contain: those of the service, and those that the configuration allows in addition.
+/// The cards and reports that a folder may contain: the standard ones, and those that the configuration adds.
 #[derive(Clone, Debug)]
 pub struct FolderRules {
     disasters: Arc<[DisasterType]>,
@@ -29,7 +29,7 @@ impl FolderRules {
     ///
     /// # Errors
     ///
-    /// The reason, if the installation does not know it.
+    /// The reason, if the installation does not have it.
     pub fn disaster(&self, name: &str) -> Result<DisasterType, String> {
         self.disasters.iter().find(|known| known.name() == name).copied().ok_or_else(|| {
             let known: Vec<_> = self.disasters.iter().map(DisasterType::name).collect();
@@ -38,7 +38,7 @@ impl FolderRules {
         })
     }
 
-    /// Returns the card identifier in a text.
+    /// Parses a card identifier.
     ///
     /// # Errors
     ///

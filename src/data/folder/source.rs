@@ -3,44 +3,40 @@ use std::io::{self, BufRead, Read};
 /// How much of a file is read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// A byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The bytes of a file, checked to be UTF-8 and without a byte order mark.
-///
-/// Holds one chunk of the file at a time. Bytes that are not UTF-8 cause the error [`NotUtf8`] when they are reached:
-/// all bytes before them are returned first.
+/// The bytes of a file, checked to be UTF-8 and without a byte order mark. Holds one chunk at a time. Returns all bytes before
+/// the first that is not UTF-8, and then [`NotUtf8`].
 pub(super) struct Source<'f> {
     file: Box<dyn Read + 'f>,
     progress: &'f dyn Fn(u64),
     buffer: Box<[u8]>,
-    /// Where the bytes begin that are returned next.
+    /// The start of the unread bytes.
     next: usize,
-    /// Where the UTF-8 in the buffer ends.
+    /// The end of the valid UTF-8.
     valid: usize,
-    /// Where the bytes of the file end. Between `valid` and here are the beginning of a character, or invalid bytes.
+    /// The end of the bytes. Between `valid` and here is an incomplete character, or invalid bytes.
     filled: usize,
-    /// The line on which the buffer begins; 0 before the first chunk.
+    /// The line at the start of the buffer; 0 before the first chunk.
     line: u64,
 }
 
-/// Bytes of a file are not UTF-8.
 #[derive(Debug, thiserror::Error)]
 #[error("is not UTF-8")]
 pub(super) struct NotUtf8 {
-    /// The line they are on, from 1.
+    /// From 1.
     pub(super) line: u64,
 }
 
 impl<'f> Source<'f> {
-    /// Reads `file` from its beginning, and calls `progress` with the number of bytes as they are read.
+    /// Calls `progress` with the number of bytes after each read.
     pub(super) fn new(file: impl Read + 'f, progress: &'f dyn Fn(u64)) -> Self {
         let file = Box::new(file);
         let buffer = vec![0; CHUNK].into_boxed_slice();
         Self { file, progress, buffer, next: 0, valid: 0, filled: 0, line: 0 }
     }
 
-    /// Reads the next chunk into the buffer, after the incomplete character at the end of the last one.
+    /// Keeps the incomplete character at the end of the last chunk.
     fn refill(&mut self) -> io::Result<()> {
         let first = self.line == 0;
         self.line += if first { 1 } else { breaks(&self.buffer[..self.valid]) };
@@ -75,7 +71,7 @@ impl BufRead for Source<'_> {
         if self.next == self.valid {
             self.refill()?;
         }
-        // In a file with only a mark, nothing follows the mark; this is the end of the file.
+        // Empty only at the end of the file, also of a file with only a mark.
         Ok(&self.buffer[self.next..self.valid])
     }
 
@@ -94,7 +90,7 @@ impl Read for Source<'_> {
     }
 }
 
-/// Returns how many lines end in some bytes.
+/// Counts line breaks.
 pub(super) fn breaks(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
 }
@@ -120,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_between_two_chunks_is_one() {
+    fn a_character_can_span_two_chunks() {
         for shift in 0..4 {
             let text = format!("{}{}", "x".repeat(shift), "😀".repeat(CHUNK));
             assert_eq!(read(text.as_bytes()), (text.into_bytes(), None));
@@ -128,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_left_out_once_and_alone_is_an_empty_file() {
+    fn only_the_first_byte_order_mark_is_skipped() {
         assert_eq!(read(b"\xef\xbb\xbfa"), (b"a".to_vec(), None));
         assert_eq!(read(b"\xef\xbb\xbf"), (Vec::new(), None));
         assert_eq!(read(b"a\xef\xbb\xbf"), (b"a\xef\xbb\xbf".to_vec(), None));
     }
 
     #[test]
-    fn what_is_no_utf_8_is_named_by_its_line_after_all_before_it_is_given() {
+    fn invalid_utf_8_is_an_error_with_its_line_after_all_valid_bytes() {
         let lines = "line\n".repeat(CHUNK);
         for (wrong, before, line) in [
             (&b"\xff"[..], "", 1),

@@ -3,8 +3,8 @@ use geojson::{JsonObject, JsonValue};
 use super::feature::Feature;
 use crate::model::{self, Locator, Position, TEXT_OR_WHOLE, Tags, whole_number, without_zero_fraction};
 
-/// Returns the property `tags`. If a tag is absent, the place determines it; if it is null, it stays null. The district is that of the
-/// local area, whichever the file names.
+/// Returns the property `tags`. The place determines absent tags; null tags stay null. The district is always that of the local
+/// area.
 pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) -> Result<Tags, String> {
     let located = locator.locate(place);
     let Some(tags) = feature.object("tags")? else { return Ok(located) };
@@ -28,13 +28,13 @@ pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) ->
             _ => false,
         };
         if !is_kept {
-            feature.note_unkept(&format!("tags.{key}"));
+            feature.note_ignored(&format!("tags.{key}"));
         }
     }
     Ok(Tags { instance_region_code, local_area_id, district_id, city: located.city })
 }
 
-/// Returns a tag as text, which is empty if the tag is null; `None` if it is absent.
+/// Empty if the tag is null; `None` if it is absent.
 fn tag(tags: &JsonObject, key: &str) -> Result<Option<String>, String> {
     let text = match tags.get(key) {
         None => return Ok(None),

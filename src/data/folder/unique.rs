@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The identifiers that a file has had so far, each with the line of its row: they must differ.
+/// The identifiers of a file so far with their lines; they must differ.
 pub(super) struct Unique<K> {
     /// The property or column, for messages.
     name: &'static str,
@@ -13,11 +13,7 @@ impl<K: Eq + Hash> Unique<K> {
         Self { name, lines: HashMap::new() }
     }
 
-    /// Adds the identifier of the row on this line.
-    ///
-    /// # Errors
-    ///
-    /// The reason, if an earlier row has it.
+    /// Fails if an earlier row has the identifier.
     pub(super) fn add(&mut self, identifier: K, line: u64) -> Result<(), String> {
         match self.lines.insert(identifier, line) {
             Some(first) => Err(format!("{} is that of line {first} already", self.name)),

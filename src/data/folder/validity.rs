@@ -1,5 +1,4 @@
-//! Checks whether a geometry is a valid surface as OGC Simple Features (06-103r4, 6.1.11 and 6.1.14) define it, and
-//! repairs it.
+//! Validates surfaces by OGC Simple Features (06-103r4, 6.1.11 and 6.1.14), and repairs them.
 
 use std::fmt;
 
@@ -14,9 +13,9 @@ use geo::{
 };
 use geojson::GeometryValue;
 
-use super::geometry::closed;
+use super::geometry::close_rings;
 
-/// What is wrong with a geometry, and where. Its text follows a noun: "crosses itself at [106.85, -6.15]".
+/// A fault of a geometry, and its place. The text follows a noun: "crosses itself at [106.85, -6.15]".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
     what: &'static str,
@@ -24,7 +23,6 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Returns a fault; `at` is its place, if it has one.
     pub(super) fn new(what: &'static str, at: Option<Coord<f64>>) -> Self {
         Self { what, at }
     }
@@ -40,10 +38,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Finds what is wrong with a geometry whose rings are closed and have three different positions each.
-///
-/// Rings may touch each other in single points. Costs little more than sorting the edges, and comparing the pairs of
-/// polygons whose bounding boxes meet.
+/// Finds a fault in a geometry whose rings are closed and have three different positions each. Rings may touch each other in
+/// single points. Costs little more than sorting the edges, and comparing the pairs of polygons whose bounding boxes meet.
 pub(super) fn fault(outline: &MultiPolygon<f64>) -> Option<Fault> {
     crossing(outline).or_else(|| outline.iter().find_map(misplaced_hole)).or_else(|| {
         let at = overlap(&outline.0)?;
@@ -51,13 +47,13 @@ pub(super) fn fault(outline: &MultiPolygon<f64>) -> Option<Fault> {
     })
 }
 
-/// Returns a GeoJSON surface, repaired if it is not valid, and the first thing that was wrong with it.
+/// Returns a GeoJSON surface, repaired if it is not valid, and its first fault.
 ///
 /// # Errors
 ///
 /// The reason, if it is not a surface, a position is off the globe, or nothing valid is left.
-pub fn repaired(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
-    let (outline, of_rings) = closed(geometry)?;
+pub fn repair_outline(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
+    let (outline, of_rings) = close_rings(geometry)?;
     let of_surface = fault(&outline);
     let Some(fault) = of_rings.or(of_surface) else { return Ok((outline, None)) };
     let repaired = if of_surface.is_some() { repair(&outline) } else { Some(outline) };
@@ -67,11 +63,8 @@ pub fn repaired(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>, Option<F
     Ok((repaired.orient(Direction::Default), Some(fault)))
 }
 
-/// Repairs a geometry. What the rings of a polygon enclose an odd number of times is inside, and polygons that overlap
-/// or share an edge become one. Positions stay unchanged, except in polygons that become one: there they can move by a
-/// millionth of the extent.
-///
-/// Returns `None` if nothing valid is left.
+/// Applies the even-odd rule to the rings of each polygon, and merges polygons that overlap or share an edge. Positions stay
+/// unchanged, except in merged polygons: there they can move by a millionth of the extent. `None` if nothing valid is left.
 fn repair(outline: &MultiPolygon<f64>) -> Option<MultiPolygon<f64>> {
     let polygons: Option<Vec<_>> = outline.iter().map(|polygon| polygon.make_valid().ok()).collect();
     let polygons = MultiPolygon(polygons?.into_iter().flatten().collect());
@@ -79,7 +72,6 @@ fn repair(outline: &MultiPolygon<f64>) -> Option<MultiPolygon<f64>> {
     (!repaired.0.is_empty() && fault(&repaired).is_none()).then_some(repaired)
 }
 
-/// An edge of a ring.
 #[derive(Clone, Copy)]
 struct Edge {
     ring: usize,
@@ -98,7 +90,7 @@ impl Cross for Edge {
 }
 
 impl Edge {
-    /// Returns whether the other is the next edge of the same ring, and so begins where this one ends.
+    /// Whether the other is the next edge of the same ring, and so begins at the end of this one.
     fn is_before(&self, other: &Self) -> bool {
         self.ring == other.ring && other.number == if self.number == self.last { 0 } else { self.number + 1 }
     }
@@ -175,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// Polygons whose rings are rectangles: their west, south, east and north sides.
+    /// Polygons whose rings are rectangles, by west, south, east and north.
     fn rects(polygons: &[&[[i32; 4]]]) -> MultiPolygon<f64> {
         let ring = |sides: &[i32; 4]| {
             let [west, south, east, north] = sides.map(f64::from);
@@ -187,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place_and_repaired() {
+    fn faults_are_located_and_repaired() {
         for (outline, expected, area) in [
             (wkt!(MULTIPOLYGON(((0. 0., 2. 2., 2. 0., 0. 2., 0. 0.)))), "crosses itself at [1, 1]", Some(2.)),
             (
@@ -234,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_keeps_the_positions_there_are() {
+    fn a_repair_keeps_existing_positions() {
         let outline: MultiPolygon<f64> =
             wkt!(MULTIPOLYGON(((106.7 - 6.15, 106.75 - 6.1, 106.75 - 6.15, 106.7 - 6.1, 106.7 - 6.15))));
         let repaired = repair(&outline).unwrap();

@@ -1,8 +1,8 @@
-//! Which sentences pages may say about the world.
+//! The sentences of pages about the state of the world.
 //!
-//! "No flood is recorded" is true only while the states can be read, their sources are heard, and no resident has reported a flood.
-//! So no page decides by itself what it says about floods: it describes its [`Situation`], and says what the functions here return.
-//! An element of a page that says a sentence names it in `data-says`.
+//! "No flood is recorded" is true only while the states can be read, their sources are alive, and no resident has reported a
+//! flood. So pages do not decide that themselves: they describe their [`Situation`], and show the sentences that the functions
+//! here return. An element with a sentence names it in `data-says`.
 //!
 //! The script of the live map decides again by its own clock and connection: `map/statements.js` has the same rules. The rows of
 //! `table.json` specify both.
@@ -17,27 +17,26 @@ use crate::model::alerts::CONFIRMED_FOR;
 use crate::model::alerts::Status;
 use crate::model::{FloodState, Timestamp};
 
-/// For how long a page says that a flood is over.
+/// How long pages report the end of a flood.
 pub(crate) const OVER_FOR: Duration = Duration::from_hours(6);
 
-/// How old states may be that a page shows.
+/// The maximum age of states on a page.
 pub(crate) const SHOWN_FOR: Duration = Duration::from_hours(1);
 
-/// Declares the sentences, each with the path of its text in the country's texts.
+/// Declares the sentences, each with the path of its text.
 macro_rules! sentences {
     ($($(#[doc = $doc:literal])+ $name:ident = $path:literal,)+) => {
-        /// A sentence about the world, or the beginning of one. The name in `data-says` is in camel case.
+        /// A sentence about the world, or the beginning of one. Its name in `data-says` is in camel case.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
         #[serde(rename_all = "camelCase")]
-        #[allow(dead_code, reason = "the script of the live map alone says some of them")]
+        #[allow(dead_code, reason = "some are used only by the script of the live map")]
         pub(crate) enum Sentence { $($(#[doc = $doc])+ $name,)+ }
 
         impl Sentence {
-            /// All sentences.
             #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$name,)+];
 
-            /// Returns the path of the text; of the group, if the text depends on the depth of the water.
+            /// The path of the text, or of a group if the text depends on the depth of the water.
             fn path(self) -> &'static str {
                 match self { $(Self::$name => $path,)+ }
             }
@@ -46,9 +45,7 @@ macro_rules! sentences {
 }
 
 sentences! {
-    /// So many areas are flooded.
     Flooded = "map.flooded",
-    /// No area is flooded.
     None = "map.none",
     /// No area of the selected city is flooded.
     NoneHere = "map.noneHere",
@@ -56,15 +53,12 @@ sentences! {
     NoneThen = "map.script.noneThen",
     /// No flood is recorded, but a source is silent.
     NoneSilent = "map.script.noneSilent",
-    /// There are no areas.
     NoAreas = "map.noAreas",
     /// The states cannot be read.
     Away = "map.script.away",
     /// The states are too old to be shown.
     Old = "map.script.old",
-    /// When the newest change was.
     Newest = "map.newest",
-    /// There was no change yet.
     Never = "map.never",
     /// The newest data cannot be read.
     Unread = "front.unread",
@@ -90,7 +84,6 @@ sentences! {
     NotCovered = "map.script.notCovered",
     /// There is no such area.
     NoSuchArea = "map.script.noSuchArea",
-    /// How deep the water is.
     Depth = "depths",
     /// Since when the area is flooded.
     Since = "map.script.since",
@@ -98,17 +91,13 @@ sentences! {
     Confirmed = "map.script.confirmed",
     /// Nobody has confirmed that for long.
     Unconfirmed = "map.script.unconfirmedFor",
-    /// What to do.
     Advice = "map.script.advice",
-    /// One resident has reported a flood.
     OneReport = "map.script.oneReport",
-    /// Residents have reported a flood.
     Reports = "map.script.reports",
     /// How many residents have reported a flood.
     ReportCount = "map.script.reportCount",
     /// Whether residents have reported a flood is not known.
     ReportsUnknown = "map.script.reportsUnknown",
-    /// No flood is recorded in the area.
     Dry = "map.script.dry",
     /// No flood was recorded in the area in an hour of the past.
     DryThen = "map.script.dryThen",
@@ -122,17 +111,12 @@ sentences! {
     FloodedIn = "map.script.floodedIn",
     /// In a larger area, no area is flooded.
     NoneIn = "map.script.noneIn",
-    /// There are no alerts.
     NoAlerts = "alerts.none",
     /// A source is silent, so alerts may be missing.
     AlertsDoubtful = "alerts.doubtful",
-    /// The data is made up.
     Demo = "shell.demo",
-    /// The data is that of an exercise.
     Exercise = "shell.exercise",
-    /// The data is that of a test.
     Test = "shell.test",
-    /// The report is on the map.
     ReportShown = "form.thanks.shown",
     /// The report was made too long ago to be on the map.
     ReportOld = "form.thanks.old",
@@ -141,7 +125,7 @@ sentences! {
 }
 
 impl Sentence {
-    /// Returns the text in a language; that of a state, if it depends on the depth of the water.
+    /// Returns the text in a language; `state` selects it if it depends on the depth of the water.
     pub(crate) fn text(self, texts: &Translations, state: Option<FloodState>) -> &str {
         let (group, path) = self.path().split_once('.').unwrap_or((self.path(), ""));
         let steps = path.split('.').filter(|step| !step.is_empty());
@@ -154,46 +138,47 @@ impl Sentence {
         found.as_str().unwrap_or_default()
     }
 
-    /// Returns the name in `data-says`.
     pub(crate) fn name(self) -> String {
         serde_json::to_value(self).ok().and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default()
     }
 
-    /// Returns the texts, by name, that the script of the live map needs and that are not in its own group.
+    /// The texts, by name, that the script of the live map needs and that are not in its own group.
     pub(crate) fn for_script(texts: &Translations) -> Value {
         let others = [Self::Flooded, Self::None, Self::NoneHere, Self::NoAreas, Self::Never];
-        others.map(|of| (of.name(), of.text(texts, None).into())).into_iter().collect::<Map<_, _>>().into()
+        others
+            .map(|sentence| (sentence.name(), sentence.text(texts, None).into()))
+            .into_iter()
+            .collect::<Map<_, _>>()
+            .into()
     }
 }
 
-/// What a page knows of the floods that it is about.
+/// The floods that a page is about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
     pub(crate) now: Timestamp,
-    pub(crate) floods: Floods,
+    pub(crate) floods: FloodData,
     pub(crate) watch: Watch,
     pub(crate) has_areas: bool,
     /// Whether the page is about a part of the areas.
     pub(crate) is_part: bool,
-    /// How many areas are flooded.
     pub(crate) flooded: usize,
-    /// When the newest of the changes took effect: a state that was set, or one that was cleared.
+    /// When the newest change took effect, including cleared states.
     pub(crate) newest: Option<Timestamp>,
 }
 
-/// Of when the flood states are.
+/// How current the flood states are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Floods {
-    /// They are those of now.
+pub(crate) enum FloodData {
     Now,
-    /// They are those of an earlier time: the service cannot read its data.
+    /// Those of an earlier time: the service cannot read its data.
     Until(Timestamp),
-    /// They cannot be read, and were not read before.
+    /// They cannot be read, and never were.
     Unread,
 }
 
-impl Floods {
-    /// Returns until when the states are known to be current, if they may be out of date.
+impl FloodData {
+    /// The time of the states, if they may be out of date.
     pub(crate) fn stale_since(self) -> Option<Timestamp> {
         match self {
             Self::Until(since) => Some(since),
@@ -202,19 +187,20 @@ impl Floods {
     }
 }
 
-/// Whether the sources of flood states are heard.
+/// Whether the sources of flood states are alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
-    /// All are.
     Heard,
-    /// One is silent; whether it was ever heard.
-    Silent { heard: bool },
+    /// One is silent; `heard` if it ever was alive.
+    Silent {
+        heard: bool,
+    },
     /// No source of floods is configured.
     Unwatched,
 }
 
 impl Watch {
-    /// Returns the name that the script of the live map has for it.
+    /// The name in the script of the live map.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Heard => "heard",
@@ -225,17 +211,15 @@ impl Watch {
     }
 }
 
-/// What a page knows of one area.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AreaSituation {
     pub(crate) flood: Option<Flood>,
-    /// Since when the area is dry, if it was flooded before.
+    /// When the last flood ended.
     pub(crate) over_since: Option<Timestamp>,
-    /// How many reports of a flood count; `None` if they cannot be read.
+    /// The number of reports of a flood; `None` if they cannot be read.
     pub(crate) reports: Option<usize>,
 }
 
-/// The flood in an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flood {
     pub(crate) state: FloodState,
@@ -244,7 +228,7 @@ pub(crate) struct Flood {
 }
 
 impl Flood {
-    /// Returns whether nobody has confirmed the state for so long that no alert is in force.
+    /// Whether nobody has confirmed the state for so long that no alert is in force.
     pub(crate) fn is_unconfirmed(&self, now: Timestamp) -> bool {
         now.since(self.confirmed) > CONFIRMED_FOR
     }
@@ -252,93 +236,93 @@ impl Flood {
 
 impl Situation {
     fn is_old(&self) -> bool {
-        matches!(self.floods, Floods::Until(since) if self.now.since(since) > SHOWN_FOR)
+        matches!(self.floods, FloodData::Until(since) if self.now.since(since) > SHOWN_FOR)
     }
 
-    /// Returns what a page says about all areas: how many are flooded, the newest change, and what makes that uncertain.
+    /// The sentences about all areas: the flooded ones, the newest change, and sources of uncertainty.
     pub(crate) fn page(&self) -> Vec<Sentence> {
-        let is_read = self.floods != Floods::Unread && !self.is_old();
-        let mut says = vec![match self.floods {
-            Floods::Unread => Sentence::Away,
+        let is_read = self.floods != FloodData::Unread && !self.is_old();
+        let mut sentences = vec![match self.floods {
+            FloodData::Unread => Sentence::Away,
             _ if self.is_old() => Sentence::Old,
             _ if self.flooded > 0 => Sentence::Flooded,
             _ if !self.has_areas => Sentence::NoAreas,
             _ if matches!(self.watch, Watch::Silent { .. }) => Sentence::NoneSilent,
-            Floods::Until(_) => Sentence::NoneThen,
-            Floods::Now if self.is_part => Sentence::NoneHere,
-            Floods::Now => Sentence::None,
+            FloodData::Until(_) => Sentence::NoneThen,
+            FloodData::Now if self.is_part => Sentence::NoneHere,
+            FloodData::Now => Sentence::None,
         }];
         if is_read && self.newest.is_some() {
-            says.push(Sentence::Newest);
-        } else if self.floods == Floods::Now && self.has_areas {
-            says.push(Sentence::Never);
+            sentences.push(Sentence::Newest);
+        } else if self.floods == FloodData::Now && self.has_areas {
+            sentences.push(Sentence::Never);
         }
-        if matches!(self.floods, Floods::Until(_)) {
-            says.push(Sentence::Stale);
+        if matches!(self.floods, FloodData::Until(_)) {
+            sentences.push(Sentence::Stale);
         }
         match self.watch {
-            Watch::Silent { heard: true } => says.push(Sentence::SilentSince),
-            Watch::Silent { heard: false } => says.push(Sentence::SilentAlways),
-            Watch::Unwatched => says.push(Sentence::Unwatched),
+            Watch::Silent { heard: true } => sentences.push(Sentence::SilentSince),
+            Watch::Silent { heard: false } => sentences.push(Sentence::SilentAlways),
+            Watch::Unwatched => sentences.push(Sentence::Unwatched),
             Watch::Heard => {}
         }
-        says
+        sentences
     }
 
-    /// Returns what a page says about one area: its state first.
+    /// The sentences about one area, its state first.
     pub(crate) fn area(&self, area: &AreaSituation) -> Vec<Sentence> {
-        if self.floods == Floods::Unread || self.is_old() {
+        if self.floods == FloodData::Unread || self.is_old() {
             return vec![Sentence::UnknownNow];
         }
-        let is_past = matches!(self.floods, Floods::Until(_));
+        let is_past = matches!(self.floods, FloodData::Until(_));
         let reports = match area.reports.unwrap_or_default() {
             0 => None,
             1 => Some(Sentence::OneReport),
             _ => Some(Sentence::Reports),
         };
-        let mut says = Vec::new();
+        let mut sentences = Vec::new();
         if let Some(flood) = area.flood {
-            says.extend([Sentence::Depth, Sentence::Since]);
+            sentences.extend([Sentence::Depth, Sentence::Since]);
             if flood.is_unconfirmed(self.now) {
-                says.push(Sentence::Unconfirmed);
+                sentences.push(Sentence::Unconfirmed);
             } else if flood.confirmed > flood.flooded_since {
-                says.push(Sentence::Confirmed);
+                sentences.push(Sentence::Confirmed);
             }
-            says.extend(reports);
-            says.push(Sentence::Advice);
+            sentences.extend(reports);
+            sentences.push(Sentence::Advice);
         } else if let Some(reports) = reports {
-            says.push(reports);
+            sentences.push(reports);
         } else if matches!(self.watch, Watch::Silent { .. }) {
-            says.push(Sentence::UnknownArea);
+            sentences.push(Sentence::UnknownArea);
         } else {
-            says.push(if is_past { Sentence::NoneThen } else { Sentence::Dry });
+            sentences.push(if is_past { Sentence::NoneThen } else { Sentence::Dry });
             if area.over_since.is_some_and(|since| self.now.since(since) < OVER_FOR) {
-                says.push(Sentence::Over);
+                sentences.push(Sentence::Over);
             }
             if area.reports.is_none() {
-                says.push(Sentence::ReportsUnknown);
+                sentences.push(Sentence::ReportsUnknown);
             }
             if self.watch == Watch::Unwatched {
-                says.push(Sentence::Unwatched);
+                sentences.push(Sentence::Unwatched);
             }
         }
         if is_past {
-            says.push(Sentence::Stale);
+            sentences.push(Sentence::Stale);
         }
-        says
+        sentences
     }
 }
 
-/// Returns what a title says of an area about which a page says these sentences: of reports, their number alone, which names none of them.
-pub(crate) fn title(says: &[Sentence]) -> Option<Sentence> {
-    let first = *says.first()?;
+/// Returns the sentence for the title of an area, given its sentences: for reports only their number, without naming one.
+pub(crate) fn title(sentences: &[Sentence]) -> Option<Sentence> {
+    let first = *sentences.first()?;
     Some(match first {
         Sentence::OneReport | Sentence::Reports => Sentence::ReportCount,
         other => other,
     })
 }
 
-/// Returns what a list says of its newest entry, if it could be read: `none` if it has no entry.
+/// Returns the sentence about the newest entry of a list; `none` if it is empty.
 pub(crate) fn newest(is_read: bool, at: Option<Timestamp>, none: Sentence) -> Sentence {
     match at {
         _ if !is_read => Sentence::Unread,
@@ -347,7 +331,7 @@ pub(crate) fn newest(is_read: bool, at: Option<Timestamp>, none: Sentence) -> Se
     }
 }
 
-/// Returns what every page says first, so that nobody acts on what is not real.
+/// The first sentence of every page, so that nobody acts on data that is not real.
 pub(crate) fn banner(is_demo: bool, status: Status) -> Option<Sentence> {
     match status {
         _ if is_demo => Some(Sentence::Demo),
@@ -357,8 +341,8 @@ pub(crate) fn banner(is_demo: bool, status: Status) -> Option<Sentence> {
     }
 }
 
-/// Returns what the page says after a report was sent: whether it is on the map, if it can be found. One that waits is counted by no page.
-pub(crate) fn sent(is_on_map: Option<bool>) -> Sentence {
+/// The sentence after a report was sent: whether it is on the map; `None` if it cannot be found, as while it waits for review.
+pub(crate) fn after_report(is_on_map: Option<bool>) -> Sentence {
     match is_on_map {
         Some(true) => Sentence::ReportShown,
         Some(false) => Sentence::ReportOld,
@@ -366,7 +350,7 @@ pub(crate) fn sent(is_on_map: Option<bool>) -> Sentence {
     }
 }
 
-/// Returns what a page of so many alerts says.
+/// The sentences of a page with this many alerts.
 pub(crate) fn alerts(count: usize, is_doubtful: bool) -> Vec<Sentence> {
     let doubt = is_doubtful.then_some(Sentence::AlertsDoubtful);
     doubt.into_iter().chain((count == 0).then_some(Sentence::NoAlerts)).collect()

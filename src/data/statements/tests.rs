@@ -7,7 +7,7 @@ use crate::model::Timestamp;
 /// The rows that specify the rules here and in the script.
 const TABLE: &str = include_str!("table.json");
 
-/// What only the script knows: its connection, and which hour it shows.
+/// Conditions that only the script has: its connection, and the selected hour.
 const OF_THE_SCRIPT: [&str; 4] = ["lost", "lostLong", "opening", "hour"];
 
 #[derive(Deserialize)]
@@ -66,10 +66,10 @@ fn situation(when: &When) -> Situation {
     Situation {
         now: ago(0),
         floods: match &*when.floods {
-            "now" => Floods::Now,
-            "stale" => Floods::Until(ago(10)),
-            "old" => Floods::Until(ago(61)),
-            "unread" => Floods::Unread,
+            "now" => FloodData::Now,
+            "stale" => FloodData::Until(ago(10)),
+            "old" => FloodData::Until(ago(61)),
+            "unread" => FloodData::Unread,
             other => panic!("{other}"),
         },
         watch: match &*when.watch {
@@ -86,47 +86,47 @@ fn situation(when: &When) -> Situation {
     }
 }
 
-fn area(of: &AreaOf) -> AreaSituation {
+fn area(row: &AreaOf) -> AreaSituation {
     AreaSituation {
-        flood: of.state.map(|state| Flood {
+        flood: row.state.map(|state| Flood {
             state: state.try_into().unwrap(),
-            flooded_since: ago(of.since.unwrap()),
-            confirmed: ago(of.confirmed.unwrap()),
+            flooded_since: ago(row.since.unwrap()),
+            confirmed: ago(row.confirmed.unwrap()),
         }),
-        over_since: of.over.map(ago),
-        reports: of.reports,
+        over_since: row.over.map(ago),
+        reports: row.reports,
     }
 }
 
 #[test]
-fn pages_say_what_the_table_says_of_each_situation() {
+fn sentences_match_the_table() {
     let rows: Vec<Row> = serde_json::from_str(TABLE).unwrap();
-    let named = |says: &[Sentence]| serde_json::to_value(says).unwrap();
+    let names = |sentences: &[Sentence]| serde_json::to_value(sentences).unwrap();
     for Row { name, when, page, area: about, title: titled } in rows {
         if OF_THE_SCRIPT.contains(&&*when.floods) {
             continue;
         }
         let situation = situation(&when);
         if let Some(page) = page {
-            assert_eq!(named(&situation.page()), page, "{name}");
+            assert_eq!(names(&situation.page()), page, "{name}");
         }
         if let Some(about) = about {
-            let says = situation.area(&area(&when.area_of.unwrap()));
-            assert_eq!(named(&says), about, "{name}");
-            assert_eq!(serde_json::to_value(title(&says)).unwrap(), titled.unwrap(), "{name}");
+            let sentences = situation.area(&area(&when.area_of.unwrap()));
+            assert_eq!(names(&sentences), about, "{name}");
+            assert_eq!(serde_json::to_value(title(&sentences)).unwrap(), titled.unwrap(), "{name}");
         }
     }
 }
 
 #[test]
-fn the_newest_entry_of_a_list_that_cannot_be_read_is_not_none() {
+fn an_unreadable_list_is_not_empty() {
     assert_eq!(newest(false, None, Sentence::NoneLately), Sentence::Unread);
     assert_eq!(newest(true, None, Sentence::NoneLately), Sentence::NoneLately);
     assert_eq!(newest(true, Some(NOON), Sentence::NoneLately), Sentence::Newest);
 }
 
 #[test]
-fn a_page_without_alerts_says_so_and_that_some_may_be_missing() {
+fn a_page_of_alerts_states_absence_and_doubt() {
     assert_eq!(alerts(0, false), [Sentence::NoAlerts]);
     assert_eq!(alerts(0, true), [Sentence::AlertsDoubtful, Sentence::NoAlerts]);
     assert_eq!(alerts(3, true), [Sentence::AlertsDoubtful]);
@@ -134,8 +134,8 @@ fn a_page_without_alerts_says_so_and_that_some_may_be_missing() {
 }
 
 #[test]
-fn only_a_report_that_can_be_found_is_said_to_be_on_the_map() {
-    let all = [None, Some(false), Some(true)].map(sent);
+fn only_a_report_that_is_found_is_on_the_map() {
+    let all = [None, Some(false), Some(true)].map(after_report);
     assert_eq!(all, [Sentence::ReportWaits, Sentence::ReportOld, Sentence::ReportShown]);
 }
 
@@ -145,8 +145,8 @@ mod texts {
     use super::*;
     use crate::data::country::Country;
 
-    /// Texts that say nothing about the world: labels, advice for the use of the page, and the texts of pages that say what
-    /// somebody has done. A new text of the other groups stands here, or is a sentence with a row in the table.
+    /// Texts without a statement about the world: labels, help, and results of the user's own actions. A new text of the other
+    /// groups belongs here, or is a sentence with a row in the table.
     const LABELS: &str = include_str!("labels.txt");
 
     fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
@@ -161,9 +161,9 @@ mod texts {
     }
 
     #[test]
-    fn each_text_is_a_sentence_with_a_condition_or_a_mere_label() {
+    fn each_text_is_a_sentence_or_a_label() {
         let country = Country::built_in();
-        let sentences = Sentence::ALL.iter().map(|of| of.path());
+        let sentences = Sentence::ALL.iter().map(|sentence| sentence.path());
         let sentences = sentences.flat_map(|path| [path.to_owned(), format!("{path}.*")]);
         let labels = LABELS.lines().filter(|line| !line.is_empty()).map(str::to_owned);
         let known: Vec<String> = labels.chain(sentences).collect();

@@ -136,7 +136,7 @@ impl<'a> Notice<'a> {
         let (all, own) = (texts.messages(), &texts.messages()[name(message)]);
         // A test of the countries ensures that no text is missing.
         let word = |group: &'s Value, key: &str| group[key].as_str().unwrap_or_default();
-        let time = texts.written(word(all, "time"), message.last_confirmed, self.context.time_zone);
+        let time = texts.format_time(word(all, "time"), message.last_confirmed, self.context.time_zone);
         let names = Names { area: &self.place, time: &time, agency: self.sender_name };
         let before = match status {
             Status::Actual => "",

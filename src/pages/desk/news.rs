@@ -81,7 +81,7 @@ async fn collect(
     if reports.len() > MOST_REPORTS {
         left_out.insert("reports".to_owned(), json!(MOST_REPORTS));
     }
-    let query = WaitingQuery { most: MOST_WAITING, of_each: MOST_OF_SENDER };
+    let query = WaitingQuery { most: MOST_WAITING, per_sender: MOST_OF_SENDER };
     let WaitingReports { total, reports: waiting } = store.waiting_reports(query).await?;
     if total > waiting.len() as u64 {
         left_out.insert("waiting".to_owned(), json!(waiting.len()));

@@ -17,7 +17,7 @@ use self::cache::PageCache;
 pub(crate) use self::names::Names;
 use self::page::{MapData, Page, Version};
 use crate::config::{Config, Tiles};
-use crate::data::statements::Floods;
+use crate::data::statements::FloodData;
 use crate::guards::{AreaFilter, Caller, Language};
 use crate::http::error::Problem;
 use crate::model::{AreaSelector, SourceStatus, Timestamp};
@@ -120,7 +120,7 @@ pub(super) async fn show(
     let version = Version::new(state.as_deref(), floods);
     let read = async |selector: &AreaSelector| {
         let reading = async {
-            let ground = if floods == Floods::Now {
+            let ground = if floods == FloodData::Now {
                 time::timeout(config.limits.timeout, basemap.ground(&***store))
                     .await
                     .ok()

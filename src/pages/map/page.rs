@@ -12,7 +12,7 @@ use super::selected_area::{SelectedArea, Writing, for_script};
 use crate::changes::{Cursor, State};
 use crate::config::Config;
 use crate::data::country::Translations;
-use crate::data::statements::{AreaSituation, Floods, OVER_FOR, SHOWN_FOR, Sentence, Situation};
+use crate::data::statements::{AreaSituation, FloodData, OVER_FOR, SHOWN_FOR, Sentence, Situation};
 use crate::guards::Language;
 use crate::http::error::Problem;
 use crate::model::alerts::CONFIRMED_FOR;
@@ -32,7 +32,7 @@ const CHECK: u32 = 60_000;
 #[derive(Debug)]
 pub(super) struct MapData {
     pub(super) version: Version,
-    floods: Floods,
+    floods: FloodData,
     /// `None` if the floods cannot be read, and were not read before.
     list: Option<List>,
     /// The page follows the changes from here on. The states that it shows are not older, unless they are stale.
@@ -46,10 +46,10 @@ pub(super) struct MapData {
 
 /// The version of the data that a page is made from: the epoch and the revisions of floods and places, and whether it is current.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Version(Option<(u64, [Revision; 2])>, Floods);
+pub(super) struct Version(Option<(u64, [Revision; 2])>, FloodData);
 
 impl Version {
-    pub(super) fn new(state: Option<&State>, floods: Floods) -> Self {
+    pub(super) fn new(state: Option<&State>, floods: FloodData) -> Self {
         let cursor = state.map(State::cursor);
         Self(cursor.map(|cursor| (cursor.epoch, [cursor.floods, cursor.places])), floods)
     }
@@ -59,7 +59,7 @@ impl MapData {
     /// Collects what a page shows of the states and the areas that were last read. Costs O(areas).
     pub(super) fn new(
         state: Option<&State>,
-        (floods, areas): (Floods, Arc<AreaSet>),
+        (floods, areas): (FloodData, Arc<AreaSet>),
         selector: &AreaSelector,
         zone: Tz,
         ground: Option<String>,
@@ -70,7 +70,7 @@ impl MapData {
             floods,
             list: state.map(|state| List::new(state, selector, zone)),
             // Another server may have read further than stale states.
-            cursor: state.filter(|_| floods == Floods::Now).map(State::cursor),
+            cursor: state.filter(|_| floods == FloodData::Now).map(State::cursor),
             areas,
             over: over.map(|(area, at)| (area.id, at)).collect(),
             // It is empty if there is no base map.
@@ -85,7 +85,7 @@ impl MapData {
 
     /// Returns whether the states are those of now.
     pub(super) fn is_current(&self) -> bool {
-        self.floods == Floods::Now
+        self.floods == FloodData::Now
     }
 
     fn flooded(&self, area: &Area) -> Option<&Flooded> {
@@ -207,7 +207,7 @@ impl Page<'_> {
             "ground": ground,
             "attribution": config.map.basemap.attribution,
             "photos": config.photos_url(),
-            "known": situation.floods != Floods::Unread,
+            "known": situation.floods != FloodData::Unread,
             "stale": stale,
             "watch": watched.name(),
             "silent": silent.map(|of| json!({ "name": of.name, "last_heard": of.last_heard })),

@@ -15,7 +15,7 @@ use super::form_data::FormData;
 use super::form_request::FormRequest;
 use super::hazards::{fault, hazards};
 use super::places::lists;
-use crate::data::statements::sent;
+use crate::data::statements::after_report;
 use crate::guards::PHOTO_TOKEN;
 use crate::http::content::CacheControl;
 use crate::http::error::Problem;
@@ -173,7 +173,7 @@ impl FormRequest<'_> {
             None => None,
         };
         let is_on_map = report.as_ref().map(|report| self.is_on_map(report));
-        let (said, link) = (sent(is_on_map), if is_on_map == Some(true) { "map" } else { "openMap" });
+        let (said, link) = (after_report(is_on_map), if is_on_map == Some(true) { "map" } else { "openMap" });
         let area = report.as_ref().and_then(|report| report.tags.local_area_id);
         let map = match area {
             Some(area) => format!("/map?area={area}&lang={}", self.language.code()),

@@ -27,7 +27,7 @@ use crate::pages::{doubt, over};
 use crate::rendering::{ApiResponse, HTML, JSON, ResponseCache, envelope};
 use crate::schema::resources::describe;
 
-use crate::data::statements::{Floods, Sentence, Situation, newest};
+use crate::data::statements::{FloodData, Sentence, Situation, newest};
 use crate::pages::layout::{Layout, PageContext, PageTemplate};
 use crate::runtime::throttle::recent;
 use crate::sources::watch;
@@ -121,7 +121,7 @@ fn page(
     let (watched, silent) = watch(&sources);
     let situation = Situation {
         now: answers.now(),
-        floods: if fresh.flooded.is_some() { Floods::Now } else { Floods::Unread },
+        floods: if fresh.flooded.is_some() { FloodData::Now } else { FloodData::Unread },
         watch: watched,
         has_areas: state.is_none_or(|state| !state.areas().is_empty()),
         is_part: false,

@@ -13,12 +13,11 @@ const COUNTS: &str = "SELECT epoch, changes, floods, reports, gauges, places, ke
 const PUT_COUNTS: &str = "
     UPDATE counts SET changes = ?, floods = ?, reports = ?, gauges = ?, places = ?, keys = ?";
 
-/// How often the file and its parts were changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// Identifies the counting in the file: another number means that a backup was restored.
+    /// Identifies the sequence of revisions; changes when a backup is restored.
     pub(super) epoch: u64,
-    /// How many transactions have changed the file: another number means that another process has.
+    /// The number of transactions; another number means that another process has written.
     pub(super) commits: u64,
     pub(super) revisions: Revisions,
     pub(super) keys: Revision,
@@ -44,7 +43,6 @@ impl Counts {
         })
     }
 
-    /// Returns the counts after one more change, with the revisions of a state.
     pub(super) fn after(self, state: &State) -> Self {
         let (commits, revisions) = (self.commits.wrapping_add(1), state.revisions());
         Self { commits, revisions, keys: state.keys_revision(), ..self }
@@ -61,8 +59,7 @@ impl Counts {
     }
 }
 
-/// Reads the whole file as a state with an epoch of its own. Costs about 5 µs per entry of the log, and twice the memory of the
-/// data for a moment.
+/// Reads the whole file as a state with its own epoch. Costs about 5 µs per log entry, and briefly twice the memory of the data.
 pub(super) async fn load(
     from: &mut SqliteConnection,
     counts: Counts,
@@ -74,18 +71,17 @@ pub(super) async fn load(
         uploads: tables::images(from).await?.into_iter().collect(),
         signing_key: tables::signing_key(from).await?,
         last_heard: tables::SOURCES.all(from).await?.into_iter().collect(),
-        calls: tables::CALLS.all(from).await?.into_iter().collect(),
+        webhooks: tables::WEBHOOKS.all(from).await?.into_iter().collect(),
     };
     let batches = tables::FLOOD_BATCHES.all(from).await?;
     let moves = tables::PHOTO_MOVES.all(from).await?;
     let waiting = tables::WAITING_REPORTS.all(from).await?;
     let building = off_thread(move |_| {
-        State::new(dataset, now).with(batches, service, waiting, moves, counts.revisions)
+        State::new(dataset, now).with_stored(batches, service, waiting, moves, counts.revisions)
     });
     building.await.map_err(FileError::panicked)
 }
 
-/// Reads the agency's data.
 pub(super) async fn dataset(from: &mut SqliteConnection) -> Result<Dataset, FileError> {
     let places = tables::places(from).await?;
     Ok(Dataset {

@@ -2,13 +2,10 @@ use std::error::Error;
 
 use tokio::task::JoinError;
 
-/// Why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FileError {
-    /// `SQLite` reports an error.
-    #[error("{}", described(.0))]
+    #[error("{}", describe(.0))]
     Database(#[from] sqlx::Error),
-    /// A row is not as this program writes it.
     #[error("the table {table} has a wrong row: {reason}")]
     Row {
         /// The table.
@@ -16,13 +13,12 @@ pub(super) enum FileError {
         /// What is wrong.
         reason: String,
     },
-    /// The file or its log is not where it was opened.
+    /// The file or its log is no longer where it was opened.
     #[error("{0}")]
     Lost(&'static str),
 }
 
 impl FileError {
-    /// Returns a function that makes an error for a row of a table.
     pub(super) fn row<E: Error>(table: &'static str) -> impl Fn(E) -> Self + Copy {
         move |error| {
             let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
@@ -30,12 +26,11 @@ impl FileError {
         }
     }
 
-    /// Returns the error for work off the thread that has panicked.
     pub(super) fn panicked(error: JoinError) -> Self {
         Self::Database(sqlx::Error::Io(error.into()))
     }
 
-    /// Returns why the file cannot be written, as health checks tell it.
+    /// The reason for health checks, without paths.
     pub(super) fn reason(&self) -> &'static str {
         let cause = match self {
             Self::Database(error) => Cause::classify(error).text(),
@@ -46,7 +41,7 @@ impl FileError {
     }
 }
 
-/// What `SQLite`'s error codes mean for this service.
+/// The meaning of `SQLite`'s error codes for this service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     Full,
@@ -59,7 +54,6 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    /// Returns the cause of an error.
     pub(super) fn classify(error: &sqlx::Error) -> Self {
         let Some(error) = error.as_database_error() else { return Self::Other };
         // The low byte is the primary code, https://www.sqlite.org/rescode.html.
@@ -75,7 +69,7 @@ impl Cause {
         }
     }
 
-    /// Returns the cause as an operator reads it; `None` if only `SQLite`'s own text says it.
+    /// The cause in an operator's words; `None` if only `SQLite`'s own text has it.
     pub(super) fn text(self) -> Option<&'static str> {
         match self {
             Self::Full => Some("the disk is full"),
@@ -91,7 +85,7 @@ impl Cause {
     }
 }
 
-fn described(error: &sqlx::Error) -> String {
+fn describe(error: &sqlx::Error) -> String {
     let cause = Cause::classify(error).text();
     match (cause, error) {
         (Some(cause), _) => cause.to_owned(),

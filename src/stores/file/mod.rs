@@ -1,12 +1,12 @@
-//! The store in one file: the local store with a journal, which writes each change to a `SQLite` file before anybody sees it.
+//! The store in one file: the local store with a journal that writes each change to a `SQLite` file before it becomes visible.
 //!
-//! At startup the whole file is read into memory, where all reads are made. So there are no queries in SQL, and a read costs
-//! what it costs in memory. A server has the file for itself; commands such as `siaga import` may change it meanwhile, which
-//! the server notices within a second.
+//! At startup the whole file is read into memory, which serves all reads. So there are no SQL queries, and a read costs as much
+//! as in memory. Only one server can use a file; commands such as `siaga import` may change it meanwhile, which the server
+//! notices within a second.
 
 mod backup;
+mod cards_in_backup;
 mod contents;
-mod copied_cards;
 mod database;
 mod error;
 mod file_system;
@@ -19,6 +19,6 @@ mod status;
 mod tables;
 mod writer;
 
-pub(crate) use self::copied_cards::copied_cards;
+pub(crate) use self::cards_in_backup::cards_in_backup;
 pub use self::open::OpenFile;
 pub(crate) use self::settings::Settings;

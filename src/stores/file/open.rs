@@ -10,7 +10,8 @@ use super::settings::Settings;
 use super::{backup, contents, file_system, import, schema, status, writer};
 use crate::data::folder::{Folder, FolderWriter};
 use crate::stores::{
-    Imported, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
+    ImportSummary, MigrationSummary, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings,
+    Upkeep,
 };
 
 /// Opens a store on the configured file.
@@ -39,48 +40,47 @@ impl OpenStore for OpenFile {
         Some(self)
     }
 
-    /// Opens the file for a server, which must be the only one. Creates it if there is none, and brings its schema up to
-    /// date.
+    /// Opens the file for a server, which must be the only one. Creates the file if there is none, and migrates its schema.
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let database = Database::from_settings(settings)?;
         let opening = async {
             database.create()?;
-            // Before: until then a restore may put another file there.
+            // First, because a restore replaces the file under this lock.
             let lock = ServerLock::take(&database.path)?;
             let mut connection = database.connect().await?;
             schema::migrate(&mut connection).await?;
-            opened(database.clone(), connection, Some(lock), settings).await
+            open_store(database.clone(), connection, Some(lock), settings).await
         };
-        opening.await.map_err(|error| database.failed(&error))
+        opening.await.map_err(|error| database.with_path(&error))
     }
 
-    /// Opens the file beside a server.
-    async fn open_beside(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+    /// Opens the file while a server may be running.
+    async fn open_for_command(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let database = Database::from_settings(settings)?;
         let opening = async {
             let connection = database.connect_to_write().await?;
-            opened(database.clone(), connection, None, settings).await
+            open_store(database.clone(), connection, None, settings).await
         };
-        opening.await.map_err(|error| database.failed(&error))
+        opening.await.map_err(|error| database.with_path(&error))
     }
 }
 
-async fn opened(
+async fn open_store(
     database: Database,
     connection: sqlx::SqliteConnection,
     lock: Option<ServerLock>,
     settings: &StoreSettings,
 ) -> Result<OpenedStore, OpenError> {
     let clock = Arc::clone(&settings.clock);
-    let (store, failure) = writer::open(database, connection, lock, clock, settings.timeout).await?;
-    let mut opened = OpenedStore::new(Arc::new(store));
-    opened.failure = Some(failure);
-    Ok(opened)
+    let (local, failure) = writer::open(database, connection, lock, clock, settings.timeout).await?;
+    let mut store = OpenedStore::new(Arc::new(local));
+    store.failure = Some(failure);
+    Ok(store)
 }
 
 #[async_trait]
 impl Upkeep for OpenFile {
-    async fn migrate(&self, settings: &StoreSettings) -> Result<Migrated, OpenError> {
+    async fn migrate(&self, settings: &StoreSettings) -> Result<MigrationSummary, OpenError> {
         let database = Database::from_settings(settings)?;
         let migrating = async {
             database.create()?;
@@ -90,9 +90,9 @@ impl Upkeep for OpenFile {
             connection.close().await?;
             lock.release();
             let to = schema::needed();
-            Ok(Migrated { from: to - applied.len(), to, applied })
+            Ok(MigrationSummary { from: to - applied.len(), to, applied })
         };
-        migrating.await.map_err(|error| database.failed(&error))
+        migrating.await.map_err(|error| database.with_path(&error))
     }
 
     async fn import(
@@ -100,9 +100,9 @@ impl Upkeep for OpenFile {
         settings: &StoreSettings,
         folder: &Folder,
         replace: Replace,
-    ) -> Result<Imported, OpenError> {
+    ) -> Result<ImportSummary, OpenError> {
         let database = Database::from_settings(settings)?;
-        let mut connection = database.connect_to_write().await.map_err(|error| database.failed(&error))?;
+        let mut connection = database.connect_to_write().await.map_err(|error| database.with_path(&error))?;
         let imported = import::import(&mut connection, folder, settings.clock.now(), replace).await?;
         connection.close().await?;
         Ok(imported)
@@ -119,7 +119,7 @@ impl Upkeep for OpenFile {
             connection.close().await?;
             Ok(dataset)
         };
-        let dataset = reading.await.map_err(|error: OpenError| database.failed(&error))?;
+        let dataset = reading.await.map_err(|error: OpenError| database.with_path(&error))?;
         Ok(dataset.save(&folder)?)
     }
 
@@ -130,16 +130,16 @@ impl Upkeep for OpenFile {
             let mut status = status::read(&mut connection, settings.clock.now()).await?;
             connection.close().await?;
             status.free = database.path.parent().and_then(file_system::free);
-            status.last_backup = Some(backup::last(&database.path));
+            status.last_backup = Some(backup::last_time(&database.path));
             Ok(status)
         };
-        reading.await.map_err(|error: OpenError| database.failed(&error))
+        reading.await.map_err(|error: OpenError| database.with_path(&error))
     }
 
     async fn backup(&self, settings: &StoreSettings, to: &Path) -> Result<(), OpenError> {
         let database = Database::from_settings(settings)?;
-        backup::backup(&database, to).await.map_err(|error| database.failed(&error))?;
-        backup::note(&database.path, settings.clock.now());
+        backup::backup(&database, to).await.map_err(|error| database.with_path(&error))?;
+        backup::record_time(&database.path, settings.clock.now());
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The schema: migrations that only go forwards, in the order of their numbers.
+//! The schema: forward-only migrations, in the order of their numbers.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,14 @@ use super::error::FileError;
 
 use crate::stores::{AppliedMigration, OpenError};
 
-/// The migrations in the folder. A new file there is a new migration.
+/// The files of the folder.
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations/file");
-/// The table that lists the migrations that were applied.
 const APPLIED: &str = "_sqlx_migrations";
 
 const IS_THERE: &str =
     "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'";
 const IS_EMPTY: &str = "SELECT count(*) = 0 FROM sqlite_master";
-/// All tables, views, triggers and indices but `SQLite`'s own.
+/// Without `SQLite`'s own objects.
 const OBJECTS: &str = "
     SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'";
 
@@ -25,42 +24,34 @@ const OBJECTS: &str = "
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum FileSchemaError {
-    /// Some migrations have not been applied.
     #[error("its schema is at version {found} and needs {needed}: run `siaga migrate`, or start the server")]
     Old {
         /// The version of the file.
         found: usize,
-        /// The version that this program needs.
         needed: usize,
     },
-    /// A newer program has migrated the file.
     #[error(
         "its schema is at version {found}, made for a newer version of the service; this one knows {known}"
     )]
     New {
         /// The version of the file.
         found: usize,
-        /// The newest version that this program knows.
         known: usize,
     },
-    /// An applied migration is not the one that this program has under its number.
     #[error("migration {version} of the file is not the one this service has")]
     Changed {
         /// Its number.
         version: i64,
     },
-    /// The file is a database of another program.
     #[error("it is a database of another program")]
     Foreign,
 }
 
-/// Returns how many migrations the store needs.
 pub(super) fn needed() -> usize {
     MIGRATIONS.iter().count()
 }
 
-/// Applies the missing migrations, each in one transaction, and returns them. The caller makes sure
-/// that no other process does the same.
+/// Applies the missing migrations, each in one transaction, and returns them. The caller must exclude other processes.
 pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<Vec<AppliedMigration>, OpenError> {
     let found = version(connection).await?;
     let mut done = Vec::new();
@@ -75,7 +66,7 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<Vec<App
     Ok(done)
 }
 
-/// Makes sure that the schema is the one that this program knows.
+/// Fails if migrations are missing, or unknown to this program.
 pub(super) async fn check(connection: &mut SqliteConnection) -> Result<(), OpenError> {
     match version(connection).await? {
         found if found < needed() => Err(FileSchemaError::Old { found, needed: needed() }.into()),
@@ -83,13 +74,13 @@ pub(super) async fn check(connection: &mut SqliteConnection) -> Result<(), OpenE
     }
 }
 
-/// Makes sure that a file with the current schema has what the migrations make, and nothing else: a trigger that came with a
-/// backup would work on all data.
+/// Fails unless a file with the current schema has exactly the objects that the migrations create: a trigger from a backup would
+/// run on all data.
 pub(super) async fn compare(connection: &mut SqliteConnection) -> Result<(), OpenError> {
-    let mut made = SqliteConnection::connect("sqlite::memory:").await?;
-    migrate(&mut made).await?;
-    let (made, found) = (objects(&mut made).await?, objects(connection).await?);
-    match made.symmetric_difference(&found).next() {
+    let mut expected = SqliteConnection::connect("sqlite::memory:").await?;
+    migrate(&mut expected).await?;
+    let (expected, found) = (objects(&mut expected).await?, objects(connection).await?);
+    match expected.symmetric_difference(&found).next() {
         Some((name, _)) => Err(format!("the {name} is not as this service makes it").into()),
         None => Ok(()),
     }
@@ -99,7 +90,7 @@ async fn objects(connection: &mut SqliteConnection) -> Result<BTreeSet<(String, 
     Ok(query_as(OBJECTS).fetch_all(connection).await?.into_iter().collect())
 }
 
-/// Returns how many migrations have been applied. Fails unless they are the first ones that this program knows.
+/// Returns the number of applied migrations. Fails unless they are the first ones of this program.
 async fn version(connection: &mut SqliteConnection) -> Result<usize, OpenError> {
     if !is_there(connection).await? {
         let is_empty: bool = query_scalar(IS_EMPTY).fetch_one(connection).await?;
@@ -118,7 +109,7 @@ async fn version(connection: &mut SqliteConnection) -> Result<usize, OpenError> 
     }
 }
 
-/// Returns how many migrations have been applied, whatever they are.
+/// Returns the number of applied migrations, whether this program has them or not.
 pub(super) async fn found(connection: &mut SqliteConnection) -> Result<usize, sqlx::Error> {
     if !is_there(connection).await? {
         return Ok(0);
@@ -137,9 +128,9 @@ async fn is_there(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error
 mod tests {
     use super::*;
 
-    /// Cargo does not notice a new migration by itself: touch this file.
+    /// Cargo does not notice a new migration: touch this file.
     #[test]
-    fn every_file_of_the_folder_is_a_migration_in_an_order_without_gaps() {
+    fn migrations_are_numbered_without_gaps() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/file");
         let files = std::fs::read_dir(folder).unwrap().count();
         let versions: Vec<_> = MIGRATIONS.iter().map(|migration| migration.version).collect();

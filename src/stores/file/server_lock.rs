@@ -8,33 +8,29 @@ use super::file_system::create_private;
 use super::settings::with_suffix;
 use crate::stores::OpenError;
 
-const TAKEN: &str = "a server is using it: only one can, and must be stopped first";
+const IN_USE: &str = "a server is using it: only one can, and must be stopped first";
 
-/// The locks that let only one server use a file. They are held while the value lives, and end with the process, however
-/// that ends.
+/// The locks that ensure that only one server uses a file. Held while the value lives; the system releases them when the process
+/// ends.
 ///
-/// One is on a file beside it, for its name: a restore puts another file there. The other is on the file itself, which may
-/// have other names (hard links). It is of a kind that does not meet `SQLite`'s locks on Linux; other systems have only the
-/// first. But a process loses `SQLite`'s locks when it closes any handle of the file. So that handle stays open until the
-/// process ends, unless [`release`](Self::release) closes it.
+/// One is on a separate file, for the name: a restore replaces the file under it. The other is on the file itself, which may have
+/// several names (hard links); on Linux its kind does not interact with `SQLite`'s locks, and other systems have only the first.
+/// A process loses `SQLite`'s locks when it closes any handle of the file, so that handle stays open until the process ends,
+/// unless [`release`](Self::release) closes it.
 #[derive(Debug)]
 pub(super) struct ServerLock {
-    #[allow(dead_code, reason = "its end is what counts")]
+    #[allow(dead_code, reason = "dropping it releases the lock")]
     name: File,
     file: Option<ManuallyDrop<File>>,
 }
 
 impl ServerLock {
-    /// Returns the path of the file that is locked for the name of another one.
+    /// Returns the path of the lock file.
     pub(super) fn path_of(path: &Path) -> PathBuf {
         with_suffix(path, ".lock")
     }
 
-    /// Takes the locks of the file at `path`, which need not be there.
-    ///
-    /// # Errors
-    ///
-    /// If another process has one, or the lock file cannot be written.
+    /// Locks the file at `path`, which need not exist.
     pub(super) fn take(path: &Path) -> Result<Self, OpenError> {
         let lock = Self::path_of(path);
         let name = private(&lock).map_err(|error| format!("{}: {error}", lock.display()))?;
@@ -49,7 +45,7 @@ impl ServerLock {
         Ok(held)
     }
 
-    /// Ends the locks after all connections of this process to the file are closed.
+    /// Releases the locks. All connections of this process to the file must be closed.
     pub(super) fn release(mut self) {
         drop(self.file.take().map(ManuallyDrop::into_inner));
     }
@@ -58,7 +54,7 @@ impl ServerLock {
 impl Drop for ServerLock {
     fn drop(&mut self) {
         if let Some(file) = &self.file {
-            // The lock ends with the process, if not here.
+            // If this fails, the end of the process releases the lock.
             let _ = file.unlock();
         }
     }
@@ -76,7 +72,7 @@ fn private(path: &Path) -> io::Result<File> {
 
 fn take(file: &File) -> Result<(), OpenError> {
     file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => TAKEN.into(),
+        TryLockError::WouldBlock => IN_USE.into(),
         TryLockError::Error(error) => error.into(),
     })
 }

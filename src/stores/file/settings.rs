@@ -4,12 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::stores::{OpenError, StoreSettings};
 
-/// Where the store keeps its data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub(crate) struct Settings {
-    /// The file. **Default: `siaga.db` in the working directory**
+    /// **Default: `siaga.db` in the working directory**
     pub(crate) path: PathBuf,
 }
 
@@ -20,11 +19,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the absolute path of the file, without links, so that all processes call the file the same.
-    ///
-    /// # Errors
-    ///
-    /// If the path does not name a file, or the working directory is gone.
+    /// Returns the absolute path without symbolic links, so that all processes use the same one.
     pub(crate) fn absolute(&self) -> Result<PathBuf, String> {
         let wrong = |reason: &str| format!("{} {reason}", self.path.display());
         let path = absolute(&self.path).map_err(|error| error.to_string())?;
@@ -36,26 +31,23 @@ impl Settings {
         Ok(path.canonicalize().ok().or_else(linked).unwrap_or_else(|| path.clone()))
     }
 
-    /// Returns the folder with the photos that belong to a file: its path and `-images`.
+    /// Returns the folder of the photos that belong to a file: its path and `-images`.
     #[must_use]
     pub(crate) fn images_of(file: &Path) -> PathBuf {
         with_suffix(file, "-images")
     }
 
-    /// Reads the settings from the configuration.
     fn read(settings: &StoreSettings) -> Result<Self, OpenError> {
         const KEY: &str = "siaga.file";
         let figment = &settings.figment;
         if figment.contains(KEY) { Ok(figment.extract_inner(KEY)?) } else { Ok(Self::default()) }
     }
 
-    /// Returns the absolute path in the configuration.
     pub(super) fn path(settings: &StoreSettings) -> Result<PathBuf, OpenError> {
         Self::read(settings)?.absolute().map_err(|reason| format!("siaga.file.path: {reason}").into())
     }
 }
 
-/// Returns a path with text after its last character.
 pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

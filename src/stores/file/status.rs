@@ -1,4 +1,4 @@
-//! Reads what the file holds, for its operator.
+//! Reads the status of the file for its operator.
 
 use sqlx::{Connection, SqliteConnection, query_as, query_scalar};
 
@@ -6,32 +6,32 @@ use super::error::FileError;
 use super::schema;
 use crate::model::Timestamp;
 use crate::model::alerts::CONFIRMED_FOR;
-use crate::stores::{Status, counted};
+use crate::stores::{Status, count_queries};
 
 /// The current state of an area is its newest entry.
 const FLOODED: &str = "
     SELECT count(*) FROM (SELECT state, max(changed_at) FROM flood_states GROUP BY area_id) WHERE state IS NOT NULL";
 
-/// The alert of a flooded area ends when nobody has confirmed its state for long.
+/// The alert of a flooded area ends when nobody confirms its state for long.
 const IN_FORCE: &str = "
     SELECT count(*) FROM (SELECT state, max(changed_at) AS since FROM flood_states GROUP BY area_id)
     WHERE state IS NOT NULL AND since > ?";
 const HEARD: &str = "SELECT name, last_heard FROM sources";
 
-/// Dates in the future are left out: a report may have one.
+/// Reports can be dated in the future.
 const NEWEST: [(&str, &str); 3] = [
     ("newest state", "SELECT max(changed_at) FROM flood_states WHERE changed_at <= ?"),
     ("newest report", "SELECT max(created_at) FROM reports WHERE created_at <= ?"),
     ("newest reading", "SELECT max(observed_at) FROM gauge_readings WHERE observed_at <= ?"),
 ];
 
-/// Reads the status, all of it at one moment.
+/// Reads one snapshot.
 pub(super) async fn read(connection: &mut SqliteConnection, now: Timestamp) -> Result<Status, FileError> {
     let mut snapshot = connection.begin().await?;
     let (found, needed) = (schema::found(&mut snapshot).await?, schema::needed());
     let mut status = Status { schema: found, needed, ..Status::default() };
     if found >= needed {
-        for (name, sql) in counted(FLOODED, "SELECT count(*) FROM flood_states") {
+        for (name, sql) in count_queries(FLOODED, "SELECT count(*) FROM flood_states") {
             let count: i64 = query_scalar(sql).fetch_one(&mut *snapshot).await?;
             status.rows.push((name, count.cast_unsigned()));
         }
@@ -40,7 +40,7 @@ pub(super) async fn read(connection: &mut SqliteConnection, now: Timestamp) -> R
         status.add_alerts(in_force.cast_unsigned());
         let heard: Vec<(String, i64)> = query_as(HEARD).fetch_all(&mut *snapshot).await?;
         let heard = heard.into_iter().filter_map(|(name, at)| Some((name, Timestamp::from_millis(at)?)));
-        status.heard = heard.collect();
+        status.last_heard = heard.collect();
         for (name, sql) in NEWEST {
             let now = now.to_utc().timestamp_millis();
             let newest: Option<i64> = query_scalar(sql).bind(now).fetch_one(&mut *snapshot).await?;

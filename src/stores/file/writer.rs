@@ -18,21 +18,21 @@ use super::server_lock::ServerLock;
 use super::tables;
 use crate::model::Clock;
 use crate::stores::OpenError;
-use crate::stores::local::{Change, Journal, LocalStore, Order, Reply, Row, Shared, State};
+use crate::stores::local::{Change, Command, Journal, LocalStore, Reply, Row, Shared, State};
 
-/// The most changes in one transaction.
+/// The maximum number of changes in one transaction.
 const BATCH: usize = 256;
-/// How often to look whether another process has changed the file. Changes of others must show within a second.
-const ROUND: Duration = Duration::from_millis(300);
-/// After how long a transaction that cannot begin shows in the health check.
-const PATIENCE: Duration = Duration::from_millis(300);
-/// How often the log tells of the same failure.
-const TOLD_AGAIN: Duration = Duration::from_mins(1);
-/// How long what was erased may stay in the log of `SQLite` while changes keep coming.
-const EMPTIED_AFTER: Duration = Duration::from_secs(1);
+/// How often to check for changes of other processes, which must become visible within a second.
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
+/// After this time, a transaction that cannot begin shows in the health check.
+const BUSY_AFTER: Duration = Duration::from_millis(300);
+/// How often the same failure is logged.
+const LOG_INTERVAL: Duration = Duration::from_mins(1);
+/// How long erased data may stay in the log of `SQLite` while changes keep coming.
+const TRUNCATE_AFTER: Duration = Duration::from_secs(1);
 
-/// Loads the store from a file with the current schema, and starts the thread that writes it, which holds the lock until it has
-/// closed the file. The returned future resolves if the thread panics.
+/// Loads the store from a file with the current schema, and starts the writer thread, which holds the lock until it has closed
+/// the file. The returned future resolves if the thread panics.
 pub(super) async fn open(
     database: Database,
     mut connection: SqliteConnection,
@@ -40,7 +40,7 @@ pub(super) async fn open(
     clock: Arc<dyn Clock>,
     timeout: Duration,
 ) -> Result<(LocalStore, BoxFuture<'static, OpenError>), OpenError> {
-    // An import that commits meanwhile must show in all of it, or in nothing.
+    // A snapshot, so that a concurrent import is loaded completely or not at all.
     let mut snapshot = connection.begin().await.map_err(FileError::from)?;
     let counts = Counts::read(&mut snapshot).await?;
     let state = contents::load(&mut snapshot, counts, clock.now()).await?;
@@ -55,40 +55,38 @@ pub(super) async fn open(
             Err(_) => format!("the file {}: the thread that writes it has failed", path.display()).into(),
         }
     };
-    Ok((LocalStore::journalled(journal, clock), failed.boxed()))
+    Ok((LocalStore::with_journal(journal, clock), failed.boxed()))
 }
 
-/// Starts the thread that writes. The returned receiver gets a value when it ends, and none if it panics.
-fn start(writer: Writer, incoming: mpsc::Receiver<Order>) -> Result<oneshot::Receiver<()>, OpenError> {
+/// Starts the writer thread. The returned receiver gets a value when the thread ends, and an error if it panics.
+fn start(writer: Writer, incoming: mpsc::Receiver<Command>) -> Result<oneshot::Receiver<()>, OpenError> {
     let (end, ended) = oneshot::channel();
     let runtime = runtime::Builder::new_current_thread().enable_time().build()?;
     let work = move || {
         runtime.block_on(writer.run(incoming));
-        // The store may be gone.
+        // The store may have been dropped.
         let _ = end.send(());
     };
     thread::Builder::new().name("siaga file".to_owned()).spawn(work)?;
     Ok(ended)
 }
 
-/// What the thread that writes works with.
 struct Writer {
     database: Database,
-    /// `None` after an error, until the file is opened again.
+    /// `None` after an error, until the file is reopened.
     connection: Option<SqliteConnection>,
-    /// The file that was opened at first. No other is opened in its place.
+    /// The file at startup. Another file in its place is not opened.
     file: Identity,
     /// The log of the connection.
     log: Option<Identity>,
-    /// The counts of the current state.
     counts: Counts,
     clock: Arc<dyn Clock>,
     shared: Arc<Shared>,
-    /// When the last failure was logged, and its reason.
-    told: Option<(Instant, &'static str)>,
-    /// Whether the end of that failure is still to be logged.
-    tells_end: bool,
-    /// When something was erased that the log of `SQLite` still holds.
+    /// Time and reason of the last failure in the log.
+    last_logged: Option<(Instant, &'static str)>,
+    /// Whether to log the recovery from that failure.
+    log_recovery: bool,
+    /// When data was erased that is still in the log of `SQLite`.
     erased: Option<Instant>,
     lock: Option<ServerLock>,
 }
@@ -110,27 +108,27 @@ impl Writer {
             counts,
             clock,
             shared,
-            told: None,
-            tells_end: false,
+            last_logged: None,
+            log_recovery: false,
             erased: None,
             lock,
         })
     }
 
-    /// Carries out orders until it is told to close the file, or nobody can give any.
-    async fn run(mut self, mut incoming: mpsc::Receiver<Order>) {
-        let mut orders = Vec::new();
+    /// Executes commands until one closes the file, or all senders are gone.
+    async fn run(mut self, mut incoming: mpsc::Receiver<Command>) {
+        let mut commands = Vec::new();
         loop {
-            orders.clear();
-            let received = time::timeout(ROUND, incoming.recv_many(&mut orders, BATCH)).await;
+            commands.clear();
+            let received = time::timeout(POLL_INTERVAL, incoming.recv_many(&mut commands, BATCH)).await;
             let (mut changes, mut closing) = (Vec::new(), Vec::new());
-            for order in orders.drain(..) {
-                match order {
-                    Order::Change(change) => changes.push(change),
-                    Order::Close(closed) => closing.push(closed),
+            for command in commands.drain(..) {
+                match command {
+                    Command::Change(change) => changes.push(change),
+                    Command::Close(closed) => closing.push(closed),
                 }
             }
-            self.turn(changes).await;
+            self.process(changes).await;
             if received == Ok(0) || !closing.is_empty() {
                 self.close().await;
                 for closed in closing {
@@ -141,53 +139,57 @@ impl Writer {
         }
     }
 
-    /// Makes a batch of changes, or looks for changes of other processes.
-    async fn turn(&mut self, mut changes: Vec<Change>) {
+    /// Writes a batch of changes, or checks for changes of other processes.
+    async fn process(&mut self, mut changes: Vec<Change>) {
         let mut replies = Vec::new();
-        let failure = match self.work(&mut changes, &mut replies).await {
+        let failure = match self.try_process(&mut changes, &mut replies).await {
             Ok(has_written) => {
                 if has_written {
-                    self.note_success();
+                    self.record_success();
                 }
                 None
             }
             Err(error) => {
-                self.note(&error);
+                self.record_failure(&error);
                 Some(error.to_string())
             }
         };
-        // Health checks must know of a failure before its callers do, whom replies tell, or the drop of their changes.
+        // Before the callers get their errors, so that a health check after an error reports it.
         for reply in replies {
             reply(failure.as_deref().map_or(Ok(()), Err));
         }
     }
 
-    /// Returns whether it has written. After a failure, it tries to write even if there is nothing to be written.
-    async fn work(&mut self, changes: &mut Vec<Change>, replies: &mut Vec<Reply>) -> Result<bool, FileError> {
+    /// Returns whether anything was written. After a failure, writes even without changes, to detect the recovery.
+    async fn try_process(
+        &mut self,
+        changes: &mut Vec<Change>,
+        replies: &mut Vec<Reply>,
+    ) -> Result<bool, FileError> {
         self.check_file()?;
-        let mut connection = self.opened().await?;
+        let mut connection = self.take_connection().await?;
         let is_idle = changes.is_empty();
-        let working = async {
+        let work = async {
             self.check_log()?;
-            if is_idle && self.shared.failing.load().is_none() {
-                self.follow(&mut connection).await.map(|()| false)
+            if is_idle && self.shared.failure.load().is_none() {
+                self.reload_if_changed(&mut connection).await.map(|()| false)
             } else {
                 self.commit(&mut connection, changes, replies).await
             }
         };
-        let worked = working.await;
-        let is_due = self.erased.is_some_and(|at| is_idle || at.elapsed() >= EMPTIED_AFTER);
-        // If it fails, the changes are made all the same.
-        if worked.is_ok() && (!is_due || self.empty_log(&mut connection).await.is_ok()) {
+        let result = work.await;
+        let is_due = self.erased.is_some_and(|at| is_idle || at.elapsed() >= TRUNCATE_AFTER);
+        // The changes are durable even if truncating the log fails.
+        if result.is_ok() && (!is_due || self.truncate_log(&mut connection).await.is_ok()) {
             self.connection = Some(connection);
         } else {
-            // The error is more use than that of the close.
+            // The first error is more useful.
             let _ = connection.close().await;
         }
-        worked
+        result
     }
 
-    async fn opened(&mut self) -> Result<SqliteConnection, FileError> {
+    async fn take_connection(&mut self) -> Result<SqliteConnection, FileError> {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
         }
@@ -196,7 +198,7 @@ impl Writer {
         Ok(connection)
     }
 
-    /// Fails if the file is no longer where it was opened: what is written then is lost with it. Costs a call of the system.
+    /// Fails if the file is no longer where it was opened, since writes would be lost with it. Costs one system call.
     fn check_file(&self) -> Result<(), FileError> {
         match Identity::from_path(&self.database.path) {
             Ok(found) if found == self.file => Ok(()),
@@ -205,32 +207,32 @@ impl Writer {
         }
     }
 
-    /// The same for the log of the connection. When the connection is closed then, `SQLite` moves its changes into the file.
+    /// Like [`check_file`](Self::check_file) for the log. Closing the connection then makes `SQLite` move its changes into the
+    /// file.
     fn check_log(&self) -> Result<(), FileError> {
         let is_same = self.database.log_identity() == self.log;
         if is_same { Ok(()) } else { Err(FileError::Lost("the log of the file is gone")) }
     }
 
-    fn note_success(&mut self) {
-        self.shared.failing.store(None);
-        if self.tells_end {
-            self.tells_end = false;
+    fn record_success(&mut self) {
+        self.shared.failure.store(None);
+        if self.log_recovery {
+            self.log_recovery = false;
             tracing::info!("the file can be written again");
         }
     }
 
-    fn note(&mut self, error: &FileError) {
+    fn record_failure(&mut self, error: &FileError) {
         let reason = error.reason();
-        self.shared.failing.store(Some(Arc::new(reason)));
-        // A disk that is almost full takes some changes and not others.
-        if self.told.is_none_or(|(at, told)| told != reason || at.elapsed() >= TOLD_AGAIN) {
+        self.shared.failure.store(Some(Arc::new(reason)));
+        // A disk that is almost full fails for some changes only, so failures can alternate with successes.
+        if self.last_logged.is_none_or(|(at, logged)| logged != reason || at.elapsed() >= LOG_INTERVAL) {
             tracing::error!(%error, "the file {} cannot be written", self.database.path.display());
-            (self.told, self.tells_end) = (Some((Instant::now(), reason)), true);
+            (self.last_logged, self.log_recovery) = (Some((Instant::now(), reason)), true);
         }
     }
 
-    /// Replaces the state if another process has changed the file.
-    async fn follow(&mut self, connection: &mut SqliteConnection) -> Result<(), FileError> {
+    async fn reload_if_changed(&mut self, connection: &mut SqliteConnection) -> Result<(), FileError> {
         if Counts::read(connection).await? == self.counts {
             return Ok(());
         }
@@ -240,26 +242,27 @@ impl Writer {
         Ok(snapshot.rollback().await?)
     }
 
-    /// Replaces the state by the content of the file. New keys alone take a moment; otherwise the whole file is read.
+    /// Replaces the state by the content of the file. Reads only the keys if nothing else has changed, otherwise the whole file.
     async fn reload(&mut self, from: &mut SqliteConnection, found: Counts) -> Result<(), FileError> {
         let current = self.shared.current.load_full();
-        let goes_on = found.epoch == self.counts.epoch && found.commits > self.counts.commits;
-        let only_keys = goes_on && found.revisions == self.counts.revisions && found.keys > self.counts.keys;
+        let same_epoch = found.epoch == self.counts.epoch && found.commits > self.counts.commits;
+        let only_keys =
+            same_epoch && found.revisions == self.counts.revisions && found.keys > self.counts.keys;
         let state = if only_keys {
             let keys = tables::API_KEYS.all(from).await?;
             State::clone(&current).with_keys(keys, found.keys)
         } else {
-            // The other process may have erased something.
+            // The other process may have erased data.
             self.erased.get_or_insert_with(Instant::now);
             let loaded = contents::load(from, found, self.clock.now()).await?;
-            if goes_on { loaded.in_epoch_of(&current) } else { loaded }
+            if same_epoch { loaded.continue_epoch(&current) } else { loaded }
         };
         self.shared.current.store(Arc::new(state));
         self.counts = found;
         Ok(())
     }
 
-    /// Makes changes in one transaction, and returns whether anything was written.
+    /// Applies changes in one transaction, and returns whether anything was written.
     async fn commit(
         &mut self,
         connection: &mut SqliteConnection,
@@ -276,7 +279,7 @@ impl Writer {
         let mut rows: Vec<Row> = Vec::new();
         for change in changes.drain(..) {
             let now = self.clock.now();
-            // A panic is logged by the hook, and has changed nothing.
+            // The panic hook logs it; the state and the rows are unchanged.
             let changing = AssertUnwindSafe(|| change(&mut state, &mut rows, now));
             replies.extend(catch_unwind(changing));
         }
@@ -290,7 +293,7 @@ impl Writer {
         }
         counts.write(&mut transaction).await?;
         transaction.commit().await?;
-        // They may have been taken away meanwhile.
+        // The file or its log may have been removed during the commit.
         self.check_file()?;
         self.check_log()?;
         self.counts = counts;
@@ -301,36 +304,36 @@ impl Writer {
         Ok(true)
     }
 
-    /// Begins a transaction that writes. While another process writes, health checks are told at once.
+    /// Begins a write transaction. While another process writes, health checks fail at once.
     async fn begin<'c>(
         &self,
         connection: &'c mut SqliteConnection,
     ) -> Result<Transaction<'c, Sqlite>, FileError> {
-        // A transaction that began by reading could not write after another process has written.
-        let mut beginning = pin!(connection.begin_with("BEGIN IMMEDIATE"));
-        if let Ok(begun) = time::timeout(PATIENCE, &mut beginning).await {
-            return Ok(begun?);
+        // A transaction that began as a reader could not write after another process has written.
+        let mut attempt = pin!(connection.begin_with("BEGIN IMMEDIATE"));
+        if let Ok(transaction) = time::timeout(BUSY_AFTER, &mut attempt).await {
+            return Ok(transaction?);
         }
-        let before = self.shared.failing.swap(Cause::Busy.text().map(Arc::new));
-        let begun = beginning.await?;
-        self.shared.failing.store(before);
-        Ok(begun)
+        let before = self.shared.failure.swap(Cause::Busy.text().map(Arc::new));
+        let transaction = attempt.await?;
+        self.shared.failure.store(before);
+        Ok(transaction)
     }
 
-    /// Moves the log into the file, and cuts it: it still holds what was erased. While another process reads an older state,
-    /// it is tried again in the next round.
-    async fn empty_log(&mut self, connection: &mut SqliteConnection) -> Result<(), FileError> {
-        if self.database.empty_log(connection).await? {
+    /// Truncates the log, which still contains erased data. Tried again in the next round if another process reads an older
+    /// state.
+    async fn truncate_log(&mut self, connection: &mut SqliteConnection) -> Result<(), FileError> {
+        if self.database.truncate_log(connection).await? {
             self.erased = None;
         }
         Ok(())
     }
 
-    /// Closes the file. Nothing is lost if that fails: the next process that opens the file finds everything.
+    /// Nothing is lost if closing fails: the next process that opens the file recovers the log.
     async fn close(mut self) {
         if let Some(mut connection) = self.connection.take() {
             if self.erased.is_some() {
-                let _ = self.empty_log(&mut connection).await;
+                let _ = self.truncate_log(&mut connection).await;
             }
             let _ = connection.close().await;
         }
@@ -349,9 +352,9 @@ mod tests {
     use crate::stores::file::schema;
     use crate::stores::{SourceStore, Store, StoreError};
 
-    async fn heard(store: &LocalStore, source: &'static str, panics: bool) -> Result<(), StoreError> {
+    async fn record_heard(store: &LocalStore, source: &'static str, panics: bool) -> Result<(), StoreError> {
         let change = store.write(move |state, rows, now| {
-            let latest = state.service_mut().heard(source, now);
+            let latest = state.service_mut().record_heard(source, now);
             rows.add(|| [Row::Source(source.to_owned(), latest)]);
             assert!(!panics, "a test");
             Ok(())
@@ -363,7 +366,7 @@ mod tests {
     async fn a_change_that_panics_fails_alone_and_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("siaga.db");
-        let database = Database::at(path.clone(), Duration::from_secs(10));
+        let database = Database::new(path.clone(), Duration::from_secs(10));
         database.create().unwrap();
         let mut connection = database.connect().await.unwrap();
         schema::migrate(&mut connection).await.unwrap();
@@ -371,17 +374,17 @@ mod tests {
         let opening = open(database.clone(), connection, None, clock, Duration::from_secs(10));
         let (store, _failed) = opening.await.unwrap();
         let all = [("first", false), ("second", true), ("third", false)];
-        let all = future::join_all(all.map(|(source, panics)| heard(&store, source, panics)));
-        let made: Vec<bool> = all.await.iter().map(Result::is_ok).collect();
-        assert_eq!(made, [true, false, true]);
-        heard(&store, "fourth", false).await.unwrap();
-        let known = store.last_heard().await.unwrap();
-        assert!(known.keys().eq(["first", "fourth", "third"]), "{known:?}");
+        let all = future::join_all(all.map(|(source, panics)| record_heard(&store, source, panics)));
+        let succeeded: Vec<bool> = all.await.iter().map(Result::is_ok).collect();
+        assert_eq!(succeeded, [true, false, true]);
+        record_heard(&store, "fourth", false).await.unwrap();
+        let stored = store.last_heard().await.unwrap();
+        assert!(stored.keys().eq(["first", "fourth", "third"]), "{stored:?}");
         assert!(store.readiness().await.iter().all(|check| check.failure.is_none()));
         store.close().await;
         let mut connection = database.connect().await.unwrap();
-        let stored: Vec<(String, Timestamp)> = tables::SOURCES.all(&mut connection).await.unwrap();
-        assert_eq!(stored.into_iter().collect::<BTreeMap<_, _>>(), known);
+        let in_file: Vec<(String, Timestamp)> = tables::SOURCES.all(&mut connection).await.unwrap();
+        assert_eq!(in_file.into_iter().collect::<BTreeMap<_, _>>(), stored);
         connection.close().await.unwrap();
     }
 }

@@ -5,11 +5,10 @@ use crate::data::folder::{FolderFile, FolderRow};
 use crate::stores::OpenError;
 
 impl<T: Target> Import<'_, T> {
-    /// Imports gauges and their readings.
     pub(super) fn gauges(&mut self) -> Result<(), OpenError> {
         let places = self.places.clone();
         let mut known = self.target.gauge_ids()?;
-        self.fill(
+        self.import_file(
             FolderFile::Gauges,
             |folder, each| folder.gauges(places.locator(), each),
             |import, rows| {
@@ -17,7 +16,7 @@ impl<T: Target> Import<'_, T> {
                 Ok(())
             },
         )?;
-        self.fill(
+        self.import_file(
             FolderFile::GaugeReadings,
             |folder, each| folder.gauge_readings(&|id| known.contains(id), each),
             |import, rows: Vec<FolderRow<GaugeReading>>| {
@@ -26,12 +25,13 @@ impl<T: Target> Import<'_, T> {
         )
     }
 
-    /// Imports the log of flood states, and counts the areas that get a change that is not newer than all that they had.
+    /// Imports the log of flood states, and counts the areas with a new or changed entry that is not newer than all their stored
+    /// ones.
     pub(super) fn flood_states(&mut self) -> Result<(), OpenError> {
         let (places, now) = (self.places.clone(), self.now);
         let newest = self.target.newest_changes()?;
         let mut rewritten = HashSet::new();
-        self.fill(
+        self.import_file(
             FolderFile::FloodStates,
             |folder, each| folder.flood_states(places.areas(), now, each),
             |import, rows| {
@@ -41,7 +41,7 @@ impl<T: Target> Import<'_, T> {
                 Ok(())
             },
         )?;
-        self.done.rewritten = rewritten.len() as u64;
+        self.summary.rewritten = rewritten.len() as u64;
         self.target.complete_log()
     }
 }

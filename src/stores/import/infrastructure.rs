@@ -1,19 +1,19 @@
-//! Infrastructure is compared in memory, and written as a whole if anything differs.
+//! Infrastructure is compared in memory, and rewritten as a whole if anything differs.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use super::{Compared, Import, Target};
+use super::{Import, RowStatus, Target};
 use crate::data::folder::FolderFile;
 use crate::model::{AreaId, Infrastructure, Locator};
 use crate::stores::OpenError;
 
 impl<T: Target> Import<'_, T> {
-    /// Imports infrastructure, and finds new areas for what lay in removed ones.
+    /// Imports infrastructure, and finds new areas for features in removed areas.
     pub(super) fn infrastructure(&mut self, removed: &[AreaId]) -> Result<(), OpenError> {
         let places = Arc::clone(&self.places);
         let mut read = Vec::new();
-        self.fill(
+        self.import_file(
             FolderFile::Infrastructure,
             |folder, each| folder.infrastructure(places.locator(), each),
             |_, rows| {
@@ -24,16 +24,16 @@ impl<T: Target> Import<'_, T> {
         let mut stored: Vec<_> =
             places.infrastructure().iter().map(|piece| Infrastructure::clone(piece)).collect();
         let moved = relocate(&mut stored, removed, places.locator());
-        self.done.relocated += moved;
+        self.summary.relocated += moved;
         let mut is_changed = moved > 0;
-        for compared in merge(&mut stored, read) {
-            is_changed |= self.count(FolderFile::Infrastructure, compared);
+        for status in merge(&mut stored, read) {
+            is_changed |= self.count(FolderFile::Infrastructure, status);
         }
         if is_changed { self.target.put_infrastructure(stored) } else { Ok(()) }
     }
 }
 
-/// Moves the pieces of removed areas to the areas in which they begin now. Returns how many pieces these are.
+/// Moves the features of removed areas to the areas in which they begin now; returns their number.
 fn relocate(pieces: &mut [Infrastructure], removed: &[AreaId], locator: &Locator) -> u64 {
     let removed: HashSet<_> = removed.iter().copied().collect();
     let mut moved = 0;
@@ -46,12 +46,12 @@ fn relocate(pieces: &mut [Infrastructure], removed: &[AreaId], locator: &Locator
     moved
 }
 
-/// Adds the pieces of a folder to the stored ones, and returns how each compares.
+/// Merges the features of a folder into the stored ones, and returns the status of each.
 ///
-/// A piece replaces the stored one with its identifier. If there is none, it replaces one that the folder does not have otherwise and
-/// that has the same kind, name and first position: so a stored piece gets an identifier when its file has one for the first time,
-/// and keeps it if a file without identifiers follows.
-fn merge(stored: &mut Vec<Infrastructure>, mut read: Vec<Infrastructure>) -> Vec<Compared> {
+/// A feature replaces the stored one with its identifier. If there is none, it replaces one that has no other match in the folder
+/// and has the same kind, name and first position: so a stored feature gets an identifier once its file has one, and keeps it if
+/// a file without identifiers follows.
+fn merge(stored: &mut Vec<Infrastructure>, mut read: Vec<Infrastructure>) -> Vec<RowStatus> {
     Infrastructure::identify(&mut read);
     let by_id: HashMap<_, _> =
         stored.iter().enumerate().map(|(index, piece)| (piece.id.clone(), index)).collect();
@@ -68,22 +68,22 @@ fn merge(stored: &mut Vec<Infrastructure>, mut read: Vec<Infrastructure>) -> Vec
         let index = same_id.or_else(|| others.get_mut(&derived)?.pop_front());
         let Some(before) = index.map(|index| &mut stored[index]) else {
             stored.push(piece);
-            return Compared::New;
+            return RowStatus::New;
         };
         if same_id.is_none() && piece.id.starts_with(&derived) {
             piece.id.clone_from(&before.id);
         }
-        let compared = if is_same(before, &piece) { Compared::Same } else { Compared::Different };
+        let status = if is_same(before, &piece) { RowStatus::Unchanged } else { RowStatus::Changed };
         *before = piece;
-        compared
+        status
     };
     read.into_iter().zip(same_id).map(|(piece, same_id)| put(piece, same_id)).collect()
 }
 
-/// Returns whether two pieces are stored as the same row. City and district follow from the place and the area.
-fn is_same(one: &Infrastructure, other: &Infrastructure) -> bool {
-    let Infrastructure { id, kind, name, tags, shape } = one;
-    (id, kind, name, shape) == (&other.id, &other.kind, &other.name, &other.shape)
-        && tags.instance_region_code == other.tags.instance_region_code
-        && tags.local_area_id == other.tags.local_area_id
+/// Whether two features are stored as the same row. City and district are derived from the place and the area.
+fn is_same(left: &Infrastructure, right: &Infrastructure) -> bool {
+    let Infrastructure { id, kind, name, tags, shape } = left;
+    (id, kind, name, shape) == (&right.id, &right.kind, &right.name, &right.shape)
+        && tags.instance_region_code == right.tags.instance_region_code
+        && tags.local_area_id == right.tags.local_area_id
 }

@@ -6,15 +6,15 @@ use crate::model::{ErasedReport, ModerationEntry};
 use crate::stores::OpenError;
 
 impl<T: Target> Import<'_, T> {
-    /// Imports what is left of erased reports, so that the reports do not come back. A stored report stays as it is.
+    /// Imports erased reports, so that their reports are not restored. A stored report stays as it is.
     pub(super) fn erased_reports(&mut self) -> Result<(), OpenError> {
-        self.fill(
+        self.import_file(
             FolderFile::ErasedReports,
             |folder, each| folder.erased_reports(each),
             |import, rows: Vec<FolderRow<ErasedReport>>| {
                 import.target.lock_reports()?;
                 let keys: Vec<_> = rows.iter().map(|row| row.value.key).collect();
-                let known = import.target.known_reports(&keys)?;
+                let known = import.target.find_reports(&keys)?;
                 let known: HashSet<_> = known.into_iter().map(|report| report.key).collect();
                 let rows = rows.into_iter().map(|row| row.value);
                 let new: Vec<_> = rows
@@ -25,15 +25,15 @@ impl<T: Target> Import<'_, T> {
         )
     }
 
-    /// Adds the entries of the moderation log that are not in it to its end.
+    /// Appends the new entries of the moderation log.
     pub(super) fn moderation_log(&mut self) -> Result<(), OpenError> {
         let id = |entry: &ModerationEntry| -> EntryId { (entry.at, entry.report, entry.action.name()) };
-        self.fill(
+        self.import_file(
             FolderFile::ModerationLog,
             |folder, each| folder.moderation_log(each),
             |import, rows: Vec<FolderRow<ModerationEntry>>| {
                 let ids: Vec<_> = rows.iter().map(|row| id(&row.value)).collect();
-                let mut known = import.target.logged(&ids)?;
+                let mut known = import.target.find_entries(&ids)?;
                 let rows = rows.into_iter().map(|row| row.value);
                 let new: Vec<_> = rows
                     .filter(|entry| import.is_new(FolderFile::ModerationLog, known.insert(id(entry))))

@@ -1,26 +1,24 @@
 use std::collections::HashSet;
 
-use super::{Import, Lies, OtherArea, Target};
+use super::{ExtraArea, Import, ReportLocation, Target};
 use crate::data::folder::FolderFile;
 use crate::model::{AreaId, Position};
-use crate::stores::{OpenError, Removed, Replace};
+use crate::stores::{OpenError, RemovedRows, Replace};
 
-/// How many areas a message names.
+/// How many areas an error names.
 const SHOWN: usize = 5;
 
-/// The changes of places after which stored reports can lie elsewhere.
+/// The changes of places that can move stored reports to other areas or cities.
 pub(super) struct Changes {
-    /// The areas that were removed.
     removed: Vec<AreaId>,
     /// Whether the boundary of a city is new or different.
     cities: bool,
 }
 
 impl<T: Target> Import<'_, T> {
-    /// Imports areas, provinces, cities and infrastructure.
     pub(super) fn places(&mut self, replace: Replace) -> Result<Changes, OpenError> {
         let mut areas = HashSet::new();
-        self.fill(
+        self.import_file(
             FolderFile::Areas,
             |folder, each| folder.areas(each),
             |import, rows| {
@@ -28,13 +26,13 @@ impl<T: Target> Import<'_, T> {
                 import.replace(FolderFile::Areas, rows).map(drop)
             },
         )?;
-        self.fill(
+        self.import_file(
             FolderFile::Regions,
             |folder, each| folder.regions(each),
             |import, rows| import.replace(FolderFile::Regions, rows).map(drop),
         )?;
         let mut cities = false;
-        self.fill(
+        self.import_file(
             FolderFile::Cities,
             |folder, each| folder.cities(each),
             |import, rows| {
@@ -42,14 +40,18 @@ impl<T: Target> Import<'_, T> {
                 Ok(())
             },
         )?;
-        let removed = self.remove_others(&areas, replace)?;
+        let removed = self.remove_extra_areas(&areas, replace)?;
         self.places = self.target.places()?;
         self.infrastructure(&removed)?;
         Ok(Changes { removed, cities })
     }
 
-    /// Removes the areas other than those of the folder, and returns them.
-    fn remove_others(&mut self, areas: &HashSet<AreaId>, replace: Replace) -> Result<Vec<AreaId>, OpenError> {
+    /// Removes the areas that the folder does not have, and returns them.
+    fn remove_extra_areas(
+        &mut self,
+        areas: &HashSet<AreaId>,
+        replace: Replace,
+    ) -> Result<Vec<AreaId>, OpenError> {
         if replace == Replace::Nothing {
             return Ok(Vec::new());
         }
@@ -58,24 +60,24 @@ impl<T: Target> Import<'_, T> {
                 "areas.geojson is missing or has no area, so all areas of the store would be removed";
             return Err(reason.into());
         }
-        let others = self.target.other_areas(areas)?;
-        let logged: Vec<_> = others.iter().filter(|area| area.entries > 0).collect();
+        let extra = self.target.extra_areas(areas)?;
+        let logged: Vec<_> = extra.iter().filter(|area| area.entries > 0).collect();
         if replace == Replace::Areas && !logged.is_empty() {
-            return Err(refusal(&logged).into());
+            return Err(logged_areas_error(&logged).into());
         }
-        let changes = others.iter().map(|area| area.entries).sum();
-        self.done.removed = Removed { areas: others.len() as u64, changes };
-        let removed: Vec<_> = others.into_iter().map(|area| area.id).collect();
+        let changes = extra.iter().map(|area| area.entries).sum();
+        self.summary.removed = RemovedRows { areas: extra.len() as u64, changes };
+        let removed: Vec<_> = extra.into_iter().map(|area| area.id).collect();
         if !removed.is_empty() {
             self.target.remove_areas(&removed)?;
         }
         Ok(removed)
     }
 
-    /// Finds new areas for the reports that lay in removed ones, and the city of every report if cities have changed. Counts what is in
+    /// Finds new areas for the reports in removed areas, and the city of every report if cities have changed. Counts what is in
     /// another area or city now.
     ///
-    /// Nobody else adds a report meanwhile: one that was located before this import would keep its old area and city.
+    /// Reports are locked meanwhile: a report located before this import would keep its old area and city.
     pub(super) fn relocate(&mut self, Changes { removed, cities }: &Changes) -> Result<(), OpenError> {
         if removed.is_empty() && !cities {
             return Ok(());
@@ -83,29 +85,29 @@ impl<T: Target> Import<'_, T> {
         self.target.lock_reports()?;
         let gone: HashSet<AreaId> = removed.iter().copied().collect();
         let locator = self.places.locator();
-        let moved = |place: Position, before: &Lies| {
+        let relocation = |place: Position, stored: &ReportLocation| {
             let located = locator.locate(place);
-            let is_gone = before.0.is_some_and(|area| gone.contains(&area));
-            let now = (if is_gone { located.local_area_id } else { before.0 }, located.city);
-            (now != *before).then_some(now)
+            let is_gone = stored.0.is_some_and(|area| gone.contains(&area));
+            let now = (if is_gone { located.local_area_id } else { stored.0 }, located.city);
+            (now != *stored).then_some(now)
         };
         let within = (!cities).then_some(removed.as_slice());
-        self.done.relocated += self.target.move_reports(within, &moved)?;
+        self.summary.relocated += self.target.move_reports(within, &relocation)?;
         Ok(())
     }
 }
 
-fn refusal(logged: &[&OtherArea]) -> String {
-    let called = |area: &&OtherArea| {
+fn logged_areas_error(logged: &[&ExtraArea]) -> String {
+    let describe = |area: &&ExtraArea| {
         format!("{} ({}, {}: {} entries)", area.id, area.name, area.parent_name, area.entries)
     };
-    let mut named: Vec<_> = logged.iter().take(SHOWN).map(called).collect();
+    let mut names: Vec<_> = logged.iter().take(SHOWN).map(describe).collect();
     if logged.len() > SHOWN {
-        named.push(format!("{} more", logged.len() - SHOWN));
+        names.push(format!("{} more", logged.len() - SHOWN));
     }
     format!(
         "areas that the folder does not have are in the log of flood states: {}; nothing was imported. Add them to the \
          folder, or remove them with their log by --replace areas-and-log, after siaga export",
-        named.join(", ")
+        names.join(", ")
     )
 }

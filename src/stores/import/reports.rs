@@ -1,50 +1,49 @@
 use std::collections::{HashMap, HashSet};
 
-use super::{Import, KnownReport, Target, take_one};
+use super::{Import, ReportIdentity, Target, take_match};
 use crate::data::folder::{FolderFile, FolderRow, ReportRow};
 use crate::model::{Card, PartnerPost, ReportContent, ReportDigest, ReportKey};
 use crate::stores::OpenError;
 
-/// Returns all that a report says, to compare reports by.
-fn said(content: &ReportContent) -> String {
+/// The complete content, to compare reports by.
+fn content_key(content: &ReportContent) -> String {
     format!("{content:?}")
 }
 
 impl<T: Target> Import<'_, T> {
-    /// Imports reports; those that are hidden first, so that no other file shows them. A stored report stays as it is,
-    /// hidden or not.
+    /// Imports reports, hidden ones first, so that no other file makes them visible. A stored report stays as it is, hidden or
+    /// not.
     pub(super) fn reports(&mut self) -> Result<(), OpenError> {
         let places = self.places.clone();
-        self.fill(
+        self.import_file(
             FolderFile::HiddenReports,
             |folder, each| folder.hidden_reports(places.locator(), each),
-            |import, rows| import.keyed(FolderFile::HiddenReports, rows),
+            |import, rows| import.import_keyed(FolderFile::HiddenReports, rows),
         )?;
         let mut any_keyless = false;
-        self.fill(
+        self.import_file(
             FolderFile::Reports,
             |folder, each| folder.reports(places.locator(), each),
             |import, rows: Vec<FolderRow<ReportRow>>| {
                 any_keyless |= rows.iter().any(|row| row.value.key.is_none());
-                import.keyed(FolderFile::Reports, rows)
+                import.import_keyed(FolderFile::Reports, rows)
             },
         )?;
         if any_keyless {
-            self.keyless()?;
+            self.import_keyless()?;
         }
         self.target.complete_reports()
     }
 
-    /// Imports the rows that have keys.
-    fn keyed(&mut self, file: FolderFile, rows: Vec<FolderRow<ReportRow>>) -> Result<(), OpenError> {
+    fn import_keyed(&mut self, file: FolderFile, rows: Vec<FolderRow<ReportRow>>) -> Result<(), OpenError> {
         let keys: Vec<_> = rows.iter().filter_map(|row| row.value.key).collect();
-        let known = self.known(&keys)?;
-        let erased = self.erased(&rows)?;
+        let known = self.find_reports(&keys)?;
+        let erased = self.are_erased(&rows)?;
         let mut new = Vec::new();
         for (FolderRow { line, value: row }, erased) in rows.into_iter().zip(erased) {
             let Some(key) = row.key else { continue };
             let stored = known.get(&key);
-            if stored.is_some_and(|stored| is_another(stored, &row.content)) {
+            if stored.is_some_and(|stored| is_different(stored, &row.content)) {
                 let reason = format!("pkey {key} is that of another report in the store");
                 return Err(self.folder.fault(file, line, reason).into());
             }
@@ -58,12 +57,12 @@ impl<T: Target> Import<'_, T> {
 
     /// Reads the reports once more, and imports those without a key.
     ///
-    /// Two of them are the same if their contents are the same. If a folder has such a report n times, it is stored n
-    /// times, and importing it again adds none.
-    fn keyless(&mut self) -> Result<(), OpenError> {
+    /// Reports without keys are the same if their contents are equal. If a folder has such a report n times, it is stored n
+    /// times, and a second import adds none.
+    fn import_keyless(&mut self) -> Result<(), OpenError> {
         let places = self.places.clone();
         let (mut stored, mut looked_up) = (HashMap::new(), HashSet::new());
-        self.batches(
+        self.read_batches(
             |folder, each| {
                 folder.reports(
                     places.locator(),
@@ -73,15 +72,15 @@ impl<T: Target> Import<'_, T> {
                 )
             },
             |import, rows| {
-                // Later, those that this import has added would be found.
+                // Before adding any, because later lookups would include reports added by this import.
                 let times = rows.iter().map(|row| row.value.content.created_at);
                 let times: Vec<_> = times.filter(|time| looked_up.insert(*time)).collect();
                 import.target.reports_made_at(&times, &mut |content| {
-                    *stored.entry(said(content)).or_default() += 1;
+                    *stored.entry(content_key(content)).or_default() += 1;
                 })?;
-                let erased = import.erased(&rows)?;
+                let erased = import.are_erased(&rows)?;
                 let is_new = |(row, erased): &(ReportRow, bool)| {
-                    let is_known = take_one(&mut stored, &said(&row.content)) || *erased;
+                    let is_known = take_match(&mut stored, &content_key(&row.content)) || *erased;
                     import.is_new(FolderFile::Reports, !is_known)
                 };
                 let rows = rows.into_iter().map(|row| row.value).zip(erased);
@@ -91,38 +90,37 @@ impl<T: Target> Import<'_, T> {
         )
     }
 
-    /// Returns the reports with these keys, including what is left of erased ones.
-    fn known(&mut self, keys: &[ReportKey]) -> Result<HashMap<ReportKey, KnownReport>, OpenError> {
-        let known = self.target.known_reports(keys)?;
+    /// Returns the reports with these keys, including erased ones.
+    fn find_reports(&mut self, keys: &[ReportKey]) -> Result<HashMap<ReportKey, ReportIdentity>, OpenError> {
+        let known = self.target.find_reports(keys)?;
         Ok(known.into_iter().map(|report| (report.key, report)).collect())
     }
 
-    /// Returns for each row whether it is that of an erased report. Reports that were erased do not come back, whatever key
-    /// they have.
-    fn erased(&mut self, rows: &[FolderRow<ReportRow>]) -> Result<Vec<bool>, OpenError> {
+    /// Returns for each row whether its report was erased. Erased reports are not restored, whatever their key.
+    fn are_erased(&mut self, rows: &[FolderRow<ReportRow>]) -> Result<Vec<bool>, OpenError> {
         let digests: Vec<_> = rows.iter().map(|row| ReportDigest::new(&row.value.content)).collect();
         let erased = self.target.erased_digests(&digests)?;
         Ok(digests.iter().map(|digest| erased.contains(digest)).collect())
     }
 
     pub(super) fn cards(&mut self) -> Result<(), OpenError> {
-        self.fill(
+        self.import_file(
             FolderFile::Cards,
             |folder, each| folder.cards(each),
             |import, rows: Vec<FolderRow<Card>>| {
                 import.target.lock_reports()?;
                 let keys: Vec<_> = rows.iter().filter_map(|row| row.value.report).collect();
-                let mut reports = import.known(&keys)?;
+                let mut reports = import.find_reports(&keys)?;
                 let ids: Vec<_> = rows.iter().map(|row| row.value.id.as_str()).collect();
                 let numbers: Vec<_> = rows.iter().map(|row| row.value.pkey).collect();
-                let stored = import.target.stored_cards(&ids, &numbers)?;
+                let stored = import.target.find_cards(&ids, &numbers)?;
                 let numbers: HashMap<_, _> = stored.iter().map(|card| (card.pkey, card.id.clone())).collect();
                 let mut stored: HashMap<_, _> =
                     stored.into_iter().map(|card| (card.id.clone(), card)).collect();
                 let mut changed = Vec::new();
                 for FolderRow { line, value: card } in rows {
                     let report = card.report.and_then(|key| reports.get_mut(&key));
-                    // The card of an erased report does not come back either.
+                    // The card of an erased report is not restored either.
                     if report.as_ref().is_some_and(|report| report.location.is_none()) {
                         continue;
                     }
@@ -155,15 +153,15 @@ impl<T: Target> Import<'_, T> {
     }
 
     pub(super) fn partner_posts(&mut self) -> Result<(), OpenError> {
-        self.fill(
+        self.import_file(
             FolderFile::PartnerPosts,
             |folder, each| folder.partner_posts(each),
             |import, rows: Vec<FolderRow<PartnerPost>>| {
                 import.target.lock_reports()?;
                 let keys: Vec<_> = rows.iter().map(|row| row.value.report).collect();
-                let reports = import.known(&keys)?;
+                let reports = import.find_reports(&keys)?;
                 let ids: Vec<_> = rows.iter().map(|row| row.value.post_id).collect();
-                let stored = import.target.stored_posts(&ids)?;
+                let stored = import.target.find_posts(&ids)?;
                 let stored: HashMap<_, _> =
                     stored.into_iter().map(|post| (post.post_id, post.report)).collect();
                 let mut new = Vec::new();
@@ -185,10 +183,10 @@ impl<T: Target> Import<'_, T> {
     }
 }
 
-/// Returns whether a report is not the one that is known by its key.
-fn is_another(known: &KnownReport, content: &ReportContent) -> bool {
-    known.created_at != content.created_at
-        || known.source != content.source
-        || known.disaster_type != content.disaster_type
-        || known.location.is_some_and(|location| location != content.location)
+/// Whether a report differs from the stored or erased one with its key.
+fn is_different(stored: &ReportIdentity, content: &ReportContent) -> bool {
+    stored.created_at != content.created_at
+        || stored.source != content.source
+        || stored.disaster_type != content.disaster_type
+        || stored.location.is_some_and(|location| location != content.location)
 }

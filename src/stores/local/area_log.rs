@@ -6,19 +6,19 @@ use imbl::Vector;
 use crate::model::alerts::LogEntry;
 use crate::model::{Actor, AreaId, FloodChange, FloodStatus, Period, StateChange, Timestamp};
 
-/// The changes of one area, oldest first. The state that an entry sets is in effect until the next entry. Copies share
-/// what they have in common. Adding an entry costs O(log n).
+/// The changes of one area, oldest first. The state of an entry is in effect until the next entry. Copies share their common
+/// parts. Adding an entry costs O(log n).
 #[derive(Clone, Debug, Default)]
-pub(super) struct AreaLog(Vector<Logged>);
+pub(super) struct AreaLog(Vector<StoredEntry>);
 
-/// An entry, as small as possible, so that a search touches little memory.
+/// As small as possible, so that a search touches little memory.
 #[derive(Clone, Debug)]
-struct Logged {
+struct StoredEntry {
     entry: LogEntry,
     by: Arc<Actor>,
 }
 
-impl Logged {
+impl StoredEntry {
     fn change(&self, area: AreaId) -> FloodChange {
         let LogEntry { state, at, received, .. } = self.entry;
         FloodChange { area, state, at, received, by: Actor::clone(&self.by) }
@@ -26,24 +26,23 @@ impl Logged {
 }
 
 impl AreaLog {
-    /// Adds a change, which must not be before the last one. If it undoes the change of a moment, it restores the times of the
-    /// state before that.
+    /// Adds a change, which must not be before the last one. If it undoes the change made at `undone`, it restores the times of
+    /// the state before that.
     pub(super) fn push(&mut self, change: FloodChange, undone: Option<Timestamp>) {
         let previous = self.0.last().map(|logged| &logged.entry);
         let (state_change, received) = (change.change(), change.received);
         let entry = match undone {
             Some(undone) => {
-                LogEntry::restoring(state_change, received, self.before(undone).as_ref(), previous)
+                LogEntry::restoring(state_change, received, self.entry_before(undone).as_ref(), previous)
             }
             None => LogEntry::following(state_change, received, previous),
         };
-        self.0.push_back(Logged { entry, by: Arc::new(change.by) });
+        self.0.push_back(StoredEntry { entry, by: Arc::new(change.by) });
     }
 
-    /// Lets the change of a moment, which was added like any other, restore the times of the state before the change of an
-    /// earlier moment. The later entries follow again.
+    /// Marks the change at `at` as undoing the one at `undone`, and recomputes the times of all entries from there.
     pub(super) fn restore(&mut self, area: AreaId, at: Timestamp, undone: Timestamp) {
-        let later = self.0.split_off(self.until(at.before(Duration::from_millis(1))));
+        let later = self.0.split_off(self.count_until(at.before(Duration::from_millis(1))));
         for logged in later {
             let change = logged.change(area);
             let undone = (change.at == at).then_some(undone);
@@ -51,70 +50,61 @@ impl AreaLog {
         }
     }
 
-    /// Returns the last entry before a moment.
-    fn before(&self, moment: Timestamp) -> Option<LogEntry> {
-        let index = self.until(moment.before(Duration::from_millis(1))).checked_sub(1)?;
+    fn entry_before(&self, moment: Timestamp) -> Option<LogEntry> {
+        let index = self.count_until(moment.before(Duration::from_millis(1))).checked_sub(1)?;
         self.0.get(index).map(|logged| logged.entry)
     }
 
-    /// Returns whether the area is flooded, and since when.
     pub(super) fn status(&self) -> FloodStatus {
         self.0.last().map_or(FloodStatus::NEVER_FLOODED, |logged| logged.entry.status())
     }
 
-    /// Returns the last change, which set or cleared the current state.
     pub(super) fn last(&self) -> Option<StateChange> {
         self.0.last().map(|logged| logged.entry.change())
     }
 
-    /// Returns the change in effect when a period begins, and those until its end.
-    ///
-    /// Costs O(log n + their number).
+    /// Returns the change in effect at the start of a period, and those until its end. Costs O(log n + their number).
     pub(super) fn within(&self, period: &Period) -> impl Iterator<Item = StateChange> {
-        let standing = self.until(period.start()).saturating_sub(1);
+        let first = self.count_until(period.start()).saturating_sub(1);
         let end = period.end();
-        let from = self.0.focus().narrow(standing..).into_iter();
+        let from = self.0.focus().narrow(first..).into_iter();
         from.map(|logged| logged.entry.change()).take_while(move |change| change.at <= end)
     }
 
-    /// Returns the entries from one moment to another, both included.
-    ///
-    /// Costs O(log n + their number).
+    /// Returns the entries within a span of time, inclusive. Costs O(log n + their number).
     pub(super) fn entries(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = LogEntry> {
-        let before = self.until(from.before(Duration::from_millis(1)));
+        let before = self.count_until(from.before(Duration::from_millis(1)));
         let entries = self.0.focus().narrow(before..).into_iter();
         entries.map(|logged| logged.entry).take_while(move |entry| entry.at <= until)
     }
 
-    /// Returns how many entries there are from one moment to another, both included. Costs O(log n).
+    /// Counts the entries within a span of time, inclusive. Costs O(log n).
     pub(super) fn count(&self, from: Timestamp, until: Timestamp) -> usize {
         if self.0.last().is_none_or(|last| last.entry.at < from) {
             return 0;
         }
-        self.until(until).saturating_sub(self.until(from.before(Duration::from_millis(1))))
+        self.count_until(until).saturating_sub(self.count_until(from.before(Duration::from_millis(1))))
     }
 
-    /// Returns the whole log of the area.
     pub(super) fn changes(&self, area: AreaId) -> impl Iterator<Item = FloodChange> {
         self.0.iter().map(move |logged| logged.change(area))
     }
 
-    /// Returns the newest entries before a moment, at most this many, newest first.
-    ///
-    /// Costs O(log n + their number).
+    /// Returns the newest entries before a moment, newest first. Costs O(log n + their number).
     pub(super) fn latest(
         &self,
         area: AreaId,
         before: Option<Timestamp>,
         most: usize,
     ) -> impl Iterator<Item = FloodChange> {
-        let end = before.map_or(self.0.len(), |before| self.until(before.before(Duration::from_millis(1))));
+        let end =
+            before.map_or(self.0.len(), |before| self.count_until(before.before(Duration::from_millis(1))));
         let entries = self.0.focus().narrow(end.saturating_sub(most)..end).into_iter();
         entries.rev().map(move |logged| logged.change(area))
     }
 
-    /// Returns how many changes were made until a moment, inclusive.
-    fn until(&self, moment: Timestamp) -> usize {
+    /// Returns the number of changes until a moment, inclusive.
+    fn count_until(&self, moment: Timestamp) -> usize {
         // Most queries are about the present, which needs no search.
         if self.0.last().is_none_or(|last| last.entry.at <= moment) {
             return self.0.len();
@@ -145,7 +135,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_log_says_of_a_period_begins_with_what_stands_then(
+        fn a_period_begins_with_the_change_in_effect_at_its_start(
             mut minutes in prop::collection::vec(0..100_u64, 0..200),
             start in 0..110_u64,
             length in 0..50_u64,
@@ -161,9 +151,9 @@ mod tests {
             let all: Vec<StateChange> =
                 log.changes(1.try_into().unwrap()).map(|change| change.change()).collect();
             prop_assert_eq!(all.len(), minutes.len());
-            let standing = all.iter().rposition(|change| change.at <= at(start)).unwrap_or(0);
+            let first = all.iter().rposition(|change| change.at <= at(start)).unwrap_or(0);
             let naive: Vec<_> =
-                all[standing..].iter().copied().filter(|change| change.at <= at(start + length)).collect();
+                all[first..].iter().copied().filter(|change| change.at <= at(start + length)).collect();
             let period = Period::new(at(start), at(start + length), Duration::MAX).unwrap();
             prop_assert_eq!(log.within(&period).collect::<Vec<_>>(), naive);
         }

@@ -21,25 +21,23 @@ use crate::stores::{
     Versioned,
 };
 
-/// The logs of all areas, which also give the states.
+/// The logs of all areas, from which their states are derived.
 #[derive(Clone, Debug)]
 pub(super) struct Floods {
     areas: Arc<AreaSet>,
-    /// The log of each area, by its position in the area set.
+    /// By the position of the area in the set.
     logs: Vector<AreaLog>,
-    /// The positions of the areas that have a state.
+    /// The positions of the areas with a state.
     flooded: OrdSet<usize>,
-    /// The latest time of a change.
     newest: Option<Timestamp>,
-    /// The batches, by their numbers.
+    /// By number.
     batches: Vector<Arc<FloodBatch>>,
-    /// The numbers of the batches, by their times. Several can have one time, for different areas.
+    /// The numbers of the batches by time. Several batches can have one time, for different areas.
     batch_times: OrdSet<(Timestamp, BatchNumber)>,
 }
 
 impl Floods {
-    /// Creates the floods from a log, which must ascend in time and name only areas of the set, as a data set's log
-    /// does.
+    /// Builds the logs from one log, which must ascend and contain only areas of the set, like that of a data set.
     pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
         let logs = std::iter::repeat_n(AreaLog::default(), areas.len()).collect();
         let mut floods = Self {
@@ -58,7 +56,7 @@ impl Floods {
         floods
     }
 
-    /// Adds a change to the log of an area. `undone` is when the change took effect that this one undoes.
+    /// Adds a change to the log of an area. `undone` is the time of the change that it undoes.
     fn apply(&mut self, position: usize, change: FloodChange, undone: Option<Timestamp>) {
         let (state, at) = (change.state, change.at);
         if let Some(log) = self.logs.get_mut(position) {
@@ -71,13 +69,13 @@ impl Floods {
         }
     }
 
-    /// Adds the batches of the log, which is complete, by their numbers. Those that undo others give their entries the times of
-    /// the states that they restore.
+    /// Adds the batches, by number, to a complete log. Entries of a batch that undoes another get the times of the states that
+    /// they restore.
     pub(super) fn add_batches(&mut self, batches: Vec<FloodBatch>) {
         for batch in batches {
             let batch = Arc::new(batch);
             self.add_batch(Arc::clone(&batch));
-            let Some(undone) = self.undone_by(&batch) else { continue };
+            let Some(undone) = self.undone_time(&batch) else { continue };
             for (area, _) in &batch.changes {
                 let log = self.areas.position(*area).and_then(|position| self.logs.get_mut(position));
                 if let Some(log) = log {
@@ -92,12 +90,12 @@ impl Floods {
         self.batches.push_back(batch);
     }
 
-    /// Returns when the changes took effect that a batch undoes.
-    fn undone_by(&self, batch: &FloodBatch) -> Option<Timestamp> {
+    /// Returns the time of the changes that a batch undoes.
+    fn undone_time(&self, batch: &FloodBatch) -> Option<Timestamp> {
         self.batch(batch.undoes?).map(|undone| undone.at)
     }
 
-    /// Returns the batches from one moment to another, both included, the latest first.
+    /// Returns the batches within a span of time, inclusive, latest first.
     fn batches_within(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = &Arc<FloodBatch>> {
         let first = BatchNumber::after(None);
         let last = BatchNumber::try_from(BatchNumber::MAX).unwrap_or(first);
@@ -110,7 +108,6 @@ impl Floods {
         self.batches.get(found.ok()?)
     }
 
-    /// Returns an entry of the log with its batch.
     fn with_batch(&self, change: FloodChange) -> LoggedChange {
         let batch = self.batches_within(change.at, change.at).find(|batch| batch.has(change.area, change.at));
         LoggedChange {
@@ -120,15 +117,14 @@ impl Floods {
         }
     }
 
-    /// Returns what an order depends on.
-    fn known(&self, order: &BatchRequest, now: Timestamp) -> BatchContext {
+    fn batch_context(&self, request: &BatchRequest, now: Timestamp) -> BatchContext {
         let recent = || self.batches_within(now.before(REPEATABLE), Timestamp::LAST);
         let is_repeated = |batch: &&Arc<FloodBatch>| {
             let id = |request: Option<RequestKey>| request.map(|request| request.id);
-            batch.by.subject == order.by.subject && id(batch.request) == id(order.request)
+            batch.by.subject == request.by.subject && id(batch.request) == id(request.request)
         };
-        let (undone, areas): (_, Vec<AreaId>) = match &order.changes {
-            BatchOperation::Set(orders) => (None, orders.iter().map(|order| order.area).collect()),
+        let (undone, areas): (_, Vec<AreaId>) = match &request.changes {
+            BatchOperation::Set(changes) => (None, changes.iter().map(|change| change.area).collect()),
             BatchOperation::Undo(number) => {
                 let undone = self.batch(*number);
                 (
@@ -142,18 +138,18 @@ impl Floods {
             Some((area, [latest.next(), latest.next()]))
         });
         let undoes = |batch: &&Arc<FloodBatch>| {
-            batch.undoes.is_some() && batch.undoes == undone.as_ref().map(|of| of.number)
+            batch.undoes.is_some() && batch.undoes == undone.as_ref().map(|batch| batch.number)
         };
         BatchContext {
             newest_batch: self.batches.last().map(|batch| batch.number),
             areas: areas.collect(),
-            repeated: order.request.and_then(|_| recent().find(is_repeated)).cloned(),
+            repeated: request.request.and_then(|_| recent().find(is_repeated)).cloned(),
             undo: self.batches.iter().rev().find(undoes).cloned(),
             undone,
         }
     }
 
-    /// Returns the log of all areas, newest first, and entries of one time by `area_id`.
+    /// Merges the logs of all areas, newest first, entries of one time by `area_id`.
     fn newest_first(&self, before: Option<Timestamp>) -> impl Iterator<Item = FloodChange> {
         let logs = self.areas.iter().zip(&self.logs);
         let mut logs: Vec<_> =
@@ -170,17 +166,15 @@ impl Floods {
         })
     }
 
-    /// Returns the log of an area; `None` if there is no such area.
     fn log(&self, area: AreaId) -> Option<&AreaLog> {
         self.logs.get(self.areas.position(area)?)
     }
 
-    /// Returns whether the area at a position is flooded, and since when.
     fn status(&self, position: usize) -> FloodStatus {
         self.logs.get(position).map_or(FloodStatus::NEVER_FLOODED, AreaLog::status)
     }
 
-    /// Returns the latest time of a change, and how many areas have each state, from 1 to 4.
+    /// Returns the time of the newest change, and the number of areas with each state, from 1 to 4.
     pub(super) fn overview(&self) -> (Option<Timestamp>, [u64; 4]) {
         let mut flooded = [0; 4];
         for current in self.flooded.iter().filter_map(|position| self.status(*position).current()) {
@@ -189,10 +183,10 @@ impl Floods {
         (self.newest, flooded)
     }
 
-    /// Returns the selected areas with their states. With a minimum state, this costs as much as there are flooded areas.
+    /// With a minimum state, costs O(flooded areas).
     fn select(&self, query: &FloodQuery) -> FloodLayer {
         let is_selected =
-            |(position, status): &(usize, FloodStatus)| query.asks_for(&self.areas[*position], status);
+            |(position, status): &(usize, FloodStatus)| query.matches(&self.areas[*position], status);
         let selected = if query.minimum_state.is_some() {
             let flooded = self.flooded.iter().map(|position| (*position, self.status(*position)));
             flooded.filter(is_selected).collect()
@@ -202,13 +196,11 @@ impl Floods {
         FloodLayer::new(Arc::clone(&self.areas), selected)
     }
 
-    /// Returns the logs of the selected areas, by `area_id`.
-    fn selected(&self, selector: &AreaSelector) -> impl Iterator<Item = (AreaId, &AreaLog)> {
+    fn logs_in(&self, selector: &AreaSelector) -> impl Iterator<Item = (AreaId, &AreaLog)> {
         self.logs_at(self.areas.selected(selector))
     }
 
-    /// Returns the logs of the areas whose entries a query selects, by `area_id`.
-    fn logs_of(&self, query: &EntryQuery) -> impl Iterator<Item = (AreaId, &AreaLog)> {
+    fn selected_logs(&self, query: &EntryQuery) -> impl Iterator<Item = (AreaId, &AreaLog)> {
         self.logs_at(match query.area {
             None => self.areas.selected(&query.selector),
             Some(area) => {
@@ -219,7 +211,7 @@ impl Floods {
         })
     }
 
-    /// Returns the logs of the areas at these positions, or of all areas.
+    /// `None` for all areas.
     fn logs_at(&self, positions: Option<Vec<usize>>) -> impl Iterator<Item = (AreaId, &AreaLog)> {
         let all = positions.is_none().then(|| self.logs.iter().enumerate());
         let some = positions.into_iter().flatten().filter_map(|at| Some((at, self.logs.get(at)?)));
@@ -228,8 +220,8 @@ impl Floods {
 }
 
 impl State {
-    fn set_flood_state(&mut self, order: SetFloodState, now: Timestamp) -> Result<FloodChange, StoreError> {
-        let SetFloodState { area, state, by } = order;
+    fn set_flood_state(&mut self, change: SetFloodState, now: Timestamp) -> Result<FloodChange, StoreError> {
+        let SetFloodState { area, state, by } = change;
         let floods = &self.floods.value;
         let position = floods.areas.position(area).ok_or_else(|| StoreError::no_area(area))?;
         let last = floods.logs.get(position).and_then(AreaLog::last).map(|last| last.at);
@@ -242,13 +234,13 @@ impl State {
 }
 
 impl State {
-    /// Carries out an order. Also returns the batch that was made.
+    /// Also returns the batch, if one was made.
     fn change_floods(
         &mut self,
-        order: &BatchRequest,
+        request: &BatchRequest,
         now: Timestamp,
     ) -> (BatchOutcome, Option<Arc<FloodBatch>>) {
-        let (batch, left) = match order.decide(&self.floods.value.known(order, now), now) {
+        let (batch, left) = match request.decide(&self.floods.value.batch_context(request, now), now) {
             BatchDecision::Return(outcome) => return (outcome, None),
             BatchDecision::Make(batch, left) => (batch, left),
         };
@@ -256,7 +248,7 @@ impl State {
             self.floods.bump_revision();
         }
         let floods = self.floods.get_mut_untracked();
-        let undone = floods.undone_by(&batch);
+        let undone = floods.undone_time(&batch);
         for change in batch.entries(now) {
             if let Some(position) = floods.areas.position(change.area) {
                 floods.apply(position, change, undone);
@@ -267,12 +259,12 @@ impl State {
     }
 }
 
-/// Passes on the changes until no caller waits for the result any more.
-fn checked(
+/// Ends early when no caller waits for the result any more.
+fn until_cancelled(
     changes: impl Iterator<Item = StateChange>,
-    stop: &CancelFlag,
+    cancel: &CancelFlag,
 ) -> impl Iterator<Item = StateChange> {
-    changes.take_while(|_| stop.check().is_ok())
+    changes.take_while(|_| cancel.check().is_ok())
 }
 
 #[async_trait]
@@ -284,11 +276,12 @@ impl FloodStore for LocalStore {
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
         let (state, query) = (self.state(), query.clone());
-        read_long(move |stop| {
-            let selected = state.floods.value.selected(&query.selector);
-            let within = selected.map(|(area, log)| (area, checked(log.within(&query.period), stop)));
+        read_long(move |cancel| {
+            let selected = state.floods.value.logs_in(&query.selector);
+            let within =
+                selected.map(|(area, log)| (area, until_cancelled(log.within(&query.period), cancel)));
             let records = archive(within, &query.period);
-            stop.check()?;
+            cancel.check()?;
             Ok(state.floods.with_value(records))
         })
         .await
@@ -296,12 +289,13 @@ impl FloodStore for LocalStore {
 
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let (state, query) = (self.state(), query.clone());
-        read_long(move |stop| {
-            // The first hour is counted at its beginning, which may be before the period begins.
+        read_long(move |cancel| {
+            // The first hour is counted at its beginning, which may be before the period.
             let hours = query.period.whole_hours();
-            let selected = state.floods.value.selected(&query.selector);
-            let points = series(selected.map(|(_, log)| checked(log.within(&hours), stop)), &query.period);
-            stop.check()?;
+            let selected = state.floods.value.logs_in(&query.selector);
+            let points =
+                series(selected.map(|(_, log)| until_cancelled(log.within(&hours), cancel)), &query.period);
+            cancel.check()?;
             Ok(state.floods.with_value(points))
         })
         .await
@@ -324,10 +318,10 @@ impl FloodStore for LocalStore {
         query: &EntryQuery,
     ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
         let (state, query) = (self.state(), query.clone());
-        read_long(move |stop| {
+        read_long(move |cancel| {
             let mut found = Vec::new();
-            for (id, log) in state.floods.value.logs_of(&query) {
-                stop.check()?;
+            for (id, log) in state.floods.value.selected_logs(&query) {
+                cancel.check()?;
                 let entries: Vec<_> = log.entries(query.from, query.until).collect();
                 if !entries.is_empty() {
                     found.push((id, entries));
@@ -340,10 +334,10 @@ impl FloodStore for LocalStore {
 
     async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
         let (state, query) = (self.state(), query.clone());
-        read_long(move |stop| {
+        read_long(move |cancel| {
             let mut count = 0;
-            for (_, log) in state.floods.value.logs_of(&query) {
-                stop.check()?;
+            for (_, log) in state.floods.value.selected_logs(&query) {
+                cancel.check()?;
                 count += log.count(query.from, query.until) as u64;
                 if count >= most {
                     return Ok(most);
@@ -354,19 +348,19 @@ impl FloodStore for LocalStore {
         .await
     }
 
-    async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
+    async fn set_flood_state(&self, change: SetFloodState) -> Result<FloodChange, StoreError> {
         let setting = self.write(|state, rows, now| {
-            let change = state.set_flood_state(order, now)?;
-            rows.add(|| [Row::FloodState(change.clone())]);
-            Ok(change)
+            let logged = state.set_flood_state(change, now)?;
+            rows.add(|| [Row::FloodState(logged.clone())]);
+            Ok(logged)
         });
         setting.await
     }
 
-    async fn change_floods(&self, order: BatchRequest) -> Result<BatchOutcome, StoreError> {
+    async fn change_floods(&self, request: BatchRequest) -> Result<BatchOutcome, StoreError> {
         let changing = self.write(move |state, rows, now| {
-            let (outcome, made) = state.change_floods(&order, now);
-            if let Some(batch) = made {
+            let (outcome, batch) = state.change_floods(&request, now);
+            if let Some(batch) = batch {
                 rows.add(|| batch.entries(now).map(Row::FloodState).collect::<Vec<_>>());
                 rows.add(|| [Row::FloodBatch(batch)]);
             }
@@ -377,10 +371,10 @@ impl FloodStore for LocalStore {
 
     async fn all_flood_changes(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
         let (state, query) = (self.state(), query.clone());
-        read_long(move |stop| {
+        read_long(move |cancel| {
             let floods = &state.floods.value;
             let batch = query.batch.map(|number| floods.batch(number));
-            // The entries of a batch have one time.
+            // All entries of a batch have the same time.
             let earliest = query.since.max(batch.flatten().map(|batch| batch.at));
             let upper = batch.flatten().map(|batch| batch.at.after(Duration::from_millis(1)));
             let before = query
@@ -391,14 +385,14 @@ impl FloodStore for LocalStore {
                 .min();
             let log = floods.newest_first(before);
             let within = log.take_while(|change| {
-                earliest.is_none_or(|earliest| change.at >= earliest) && stop.check().is_ok()
+                earliest.is_none_or(|earliest| change.at >= earliest) && cancel.check().is_ok()
             });
-            let is_asked = |change: &FloodChange| {
-                query.asks_for(change)
+            let is_selected = |change: &FloodChange| {
+                query.matches(change)
                     && batch.is_none_or(|batch| batch.is_some_and(|batch| batch.has(change.area, change.at)))
             };
-            let page = query.page(within.filter(is_asked), |change| change.at);
-            stop.check()?;
+            let page = query.page(within.filter(is_selected), |change| change.at);
+            cancel.check()?;
             Ok(page.into_iter().map(|change| floods.with_batch(change)).collect())
         })
         .await

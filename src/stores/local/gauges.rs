@@ -4,25 +4,24 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use imbl::OrdMap;
 
-use super::{LocalStore, Row, State, counted, read_long};
+use super::{LocalStore, Row, State, count_items, read_long};
 use crate::model::CancelFlag;
 use crate::model::bodies::GaugeReadings;
 use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge, Timestamp};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
-/// Gauges by their identifier.
+/// Gauges by identifier.
 #[derive(Clone, Debug)]
-pub(super) struct Gauges(OrdMap<String, Record>);
+pub(super) struct Gauges(OrdMap<String, GaugeRecord>);
 
-/// A gauge and all its readings.
 #[derive(Clone, Debug, PartialEq)]
-struct Record {
+struct GaugeRecord {
     gauge: Arc<Gauge>,
     readings: OrdMap<Timestamp, Observation>,
 }
 
-impl Record {
-    /// Returns when the gauge was first read after a moment.
+impl GaugeRecord {
+    /// Returns the time of the first reading after a moment.
     fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
         let later = (Bound::Excluded(moment), Bound::Unbounded);
         self.readings.range(later).next().map(|(at, _)| *at)
@@ -33,19 +32,19 @@ impl Gauges {
     pub(super) fn new(gauges: Vec<ObservedGauge>) -> Self {
         let records = gauges.into_iter().map(|ObservedGauge { gauge, observations }| {
             let readings = observations.into_iter().map(|reading| (reading.observed_at, reading));
-            (gauge.id.clone(), Record { gauge, readings: readings.collect() })
+            (gauge.id.clone(), GaugeRecord { gauge, readings: readings.collect() })
         });
         Self(records.collect())
     }
 
-    /// Returns the date of the newest reading that is not dated after a moment.
+    /// Returns the time of the newest reading, without those after a moment.
     pub(super) fn newest(&self, until: Timestamp) -> Option<Timestamp> {
-        let newest = |record: &Record| record.readings.range(..=until).next_back().map(|(at, _)| *at);
+        let newest = |record: &GaugeRecord| record.readings.range(..=until).next_back().map(|(at, _)| *at);
         self.0.values().filter_map(newest).max()
     }
 }
 
-/// A gauge query, when it is run, and the state it runs on.
+/// A gauge query with the state and time that it runs on.
 struct GaugeQueryRun {
     state: Arc<State>,
     query: GaugeQuery,
@@ -53,8 +52,7 @@ struct GaugeQueryRun {
 }
 
 impl GaugeQueryRun {
-    /// Returns the gauges of the selected province, each with its readings within the window, of which there may be
-    /// none.
+    /// Returns the gauges of the selected province, with their readings within the window, if any.
     fn gauges(&self) -> impl Iterator<Item = (&Arc<Gauge>, impl Iterator<Item = &Observation>)> {
         let (first, last) = self.query.window.bounds(self.now);
         let selected = self.state.gauges.value.0.values();
@@ -69,7 +67,7 @@ impl GaugeQueryRun {
 }
 
 impl LocalStore {
-    fn asked_of_gauges(&self, query: &GaugeQuery) -> GaugeQueryRun {
+    fn gauge_run(&self, query: &GaugeQuery) -> GaugeQueryRun {
         GaugeQueryRun { state: self.state(), query: query.clone(), now: self.clock.now() }
     }
 }
@@ -77,13 +75,13 @@ impl LocalStore {
 #[async_trait]
 impl GaugeStore for LocalStore {
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
-        let asked = self.asked_of_gauges(query);
-        let listing = move |stop: &CancelFlag| {
+        let run = self.gauge_run(query);
+        let listing = move |cancel: &CancelFlag| {
             let mut gauges = Vec::new();
-            for (gauge, readings) in asked.gauges() {
+            for (gauge, readings) in run.gauges() {
                 let mut observations = Vec::new();
                 for reading in readings {
-                    stop.check()?;
+                    cancel.check()?;
                     observations.push(reading.clone());
                 }
                 if !observations.is_empty() {
@@ -91,7 +89,7 @@ impl GaugeStore for LocalStore {
                 }
             }
             let layer = GaugeLayer(gauges);
-            let GaugeQueryRun { state, query, now } = &asked;
+            let GaugeQueryRun { state, query, now } = &run;
             let (_, last) = query.window.bounds(*now);
             let next = state.gauges.value.0.values().filter_map(|record| record.next_after(last)).min();
             let validity = query.window.validity(*now, layer.oldest(), next);
@@ -102,15 +100,18 @@ impl GaugeStore for LocalStore {
 
     async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
         let state = self.state();
-        let gauge =
-            |record: &Record| ObservedGauge { gauge: Arc::clone(&record.gauge), observations: Vec::new() };
+        let gauge = |record: &GaugeRecord| ObservedGauge {
+            gauge: Arc::clone(&record.gauge),
+            observations: Vec::new(),
+        };
         let layer = GaugeLayer(state.gauges.value.0.values().map(gauge).collect());
         Ok(state.gauges.with_value(layer))
     }
 
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
-        let asked = self.asked_of_gauges(query);
-        read_long(move |stop| counted(asked.gauges().flat_map(|(_, readings)| readings), most, stop)).await
+        let run = self.gauge_run(query);
+        read_long(move |cancel| count_items(run.gauges().flat_map(|(_, readings)| readings), most, cancel))
+            .await
     }
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
@@ -127,14 +128,14 @@ impl GaugeStore for LocalStore {
             };
             let before = known.map(|record| record.readings.clone()).unwrap_or_default();
             let gauge = Arc::new(Gauge { id: id.clone(), name, region_code, location });
-            let record = Record { gauge, readings: sent.clone().union(before) };
+            let record = GaugeRecord { gauge, readings: sent.clone().union(before) };
             if known == Some(&record) {
                 return Ok(stored);
             }
             rows.add(|| {
-                let of: Arc<str> = id.as_str().into();
+                let gauge_id: Arc<str> = id.as_str().into();
                 let readings =
-                    sent.into_iter().map(move |(_, reading)| Row::Reading(Arc::clone(&of), reading));
+                    sent.into_iter().map(move |(_, reading)| Row::Reading(Arc::clone(&gauge_id), reading));
                 [Row::Gauge(Arc::clone(&record.gauge))].into_iter().chain(readings)
             });
             state.gauges.get_mut().0.insert(id, record);

@@ -10,68 +10,66 @@ use super::{Row, Rows, State};
 use crate::model::Timestamp;
 use crate::stores::{Check, StoreError};
 
-/// How many changes may wait. Each is one call, which waits for it.
-const WAITING: usize = 1024;
-/// How long a health check waits for the thread.
-const LOOK: Duration = Duration::from_millis(800);
-/// When a client should try again: an operator has to free space or wait for an import.
+/// The maximum number of queued changes. Each is a call that waits for it.
+const QUEUE_LENGTH: usize = 1024;
+/// How long a health check waits for the writer thread.
+const CHECK_TIMEOUT: Duration = Duration::from_millis(800);
+/// Short retries are useless: an operator has to free space, or an import has to end.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// Makes changes of a state, each of which is in a file before anybody sees it.
+/// Applies changes to a state, and writes each to a file before it becomes visible.
 ///
-/// One thread makes all changes, a batch at a time: it makes them on a copy of the state, writes the changed rows in one
-/// transaction, and then replaces the state by the copy. If the transaction fails, so do all calls of the batch, and the
-/// copy is dropped. So readers never wait, and never see what is not in the file. If a change panics, only its call fails. It
-/// is a thread of its own so that changes do not queue behind reads, step by step.
+/// One thread applies all changes in batches: it changes a copy of the state, writes the changed rows in one transaction, and
+/// then replaces the state by the copy. If the transaction fails, all calls of the batch fail, and the copy is dropped. So
+/// readers never wait, and never see data that is not in the file. If a change panics, only its call fails. A thread of its own
+/// keeps changes from queueing behind reads.
 #[derive(Debug)]
 pub(in crate::stores) struct Journal {
-    orders: mpsc::Sender<Order>,
+    commands: mpsc::Sender<Command>,
     shared: Arc<Shared>,
     timeout: Duration,
     path: PathBuf,
-    /// Returns why nothing can be written to a folder, as far as the system says it.
+    /// Returns why a folder cannot be written, as far as the system reports it.
     obstacle: fn(&Path) -> Option<&'static str>,
 }
 
-/// What calls and the thread share.
+/// Shared by calls and the writer thread.
 #[derive(Debug)]
 pub(in crate::stores) struct Shared {
     pub(in crate::stores) current: Arc<ArcSwap<State>>,
-    /// Why the last change could not be written, or waits, until one can be written again.
-    pub(in crate::stores) failing: ArcSwapOption<&'static str>,
+    /// Why the last change failed or is delayed, until one succeeds.
+    pub(in crate::stores) failure: ArcSwapOption<&'static str>,
 }
 
 impl Shared {
-    fn failing(&self) -> Option<&'static str> {
-        self.failing.load().as_deref().copied()
+    fn failure(&self) -> Option<&'static str> {
+        self.failure.load().as_deref().copied()
     }
 }
 
-/// Tells a call the end of its change.
+/// Sends a call the result of its change.
 pub(in crate::stores) type Reply = Box<dyn FnOnce(Result<(), &str>) + Send>;
 
-/// Makes a change of a state, adds the rows to be written, and returns how to tell the result. If it panics, nothing has
-/// changed.
+/// Applies a change to a state, adds the rows to write, and returns how to send the result. A panic leaves the state unchanged.
 pub(in crate::stores) type Change = Box<dyn FnOnce(&mut State, &mut Vec<Row>, Timestamp) -> Reply + Send>;
 
-pub(in crate::stores) enum Order {
+pub(in crate::stores) enum Command {
     Change(Change),
-    /// Closes the file.
     Close(oneshot::Sender<()>),
 }
 
 impl Journal {
-    /// Returns a journal for a state in a file, and the orders for the thread that writes the file.
+    /// Returns a journal for a state in a file, and the receiver of its commands for the writer thread.
     pub(in crate::stores) fn new(
         state: State,
         path: PathBuf,
         timeout: Duration,
         obstacle: fn(&Path) -> Option<&'static str>,
-    ) -> (Self, Arc<Shared>, mpsc::Receiver<Order>) {
+    ) -> (Self, Arc<Shared>, mpsc::Receiver<Command>) {
         let current = Arc::new(ArcSwap::from_pointee(state));
-        let shared = Arc::new(Shared { current, failing: ArcSwapOption::empty() });
-        let (orders, incoming) = mpsc::channel(WAITING);
-        (Self { orders, shared: Arc::clone(&shared), timeout, path, obstacle }, shared, incoming)
+        let shared = Arc::new(Shared { current, failure: ArcSwapOption::empty() });
+        let (commands, incoming) = mpsc::channel(QUEUE_LENGTH);
+        (Self { commands, shared: Arc::clone(&shared), timeout, path, obstacle }, shared, incoming)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -83,33 +81,33 @@ impl Journal {
         Arc::clone(&self.shared.current)
     }
 
-    /// Makes a change, see [`LocalStore::write`](super::LocalStore::write).
+    /// See [`LocalStore::write`](super::LocalStore::write).
     pub(super) async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (answer, answered) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let apply: Change = Box::new(move |state, rows, now| {
-            // Nobody waits for it any more.
-            if answer.is_closed() {
+            // The caller has timed out.
+            if sender.is_closed() {
                 return Box::new(|_| ());
             }
-            let result = state.make(change, rows, now);
+            let result = state.apply(change, rows, now);
             Box::new(move |written| {
-                let _ = answer.send(written.map_err(unavailable).and(result));
+                let _ = sender.send(written.map_err(unavailable).and(result));
             })
         });
-        let going = async {
-            let sent = self.orders.send(Order::Change(apply)).await;
+        let writing = async {
+            let sent = self.commands.send(Command::Change(apply)).await;
             sent.map_err(|_| unavailable("the file is closed"))?;
-            let failed = || self.shared.failing().unwrap_or("the change was not made");
-            answered.await.map_err(|_| unavailable(failed()))?
+            let failed = || self.shared.failure().unwrap_or("the change was not made");
+            receiver.await.map_err(|_| unavailable(failed()))?
         };
-        let late = || self.shared.failing().unwrap_or("writing takes too long");
-        time::timeout(self.timeout, going).await.map_err(|_| unavailable(late()))?
+        let late = || self.shared.failure().unwrap_or("writing takes too long");
+        time::timeout(self.timeout, writing).await.map_err(|_| unavailable(late()))?
     }
 
-    /// Checks whether changes can be written. Takes a second at most.
+    /// Checks whether changes can be written. Takes at most a second.
     pub(super) async fn check(&self) -> Check {
         let since = Instant::now();
         let folder = self.path.parent().unwrap_or(&self.path);
@@ -117,28 +115,27 @@ impl Journal {
         Check { name: "file", required: false, failure, took: since.elapsed() }
     }
 
-    /// Returns why changes cannot be written; `None` if they can. Writes nothing: it lets the thread begin a transaction.
+    /// Writes nothing, but makes the writer thread begin a transaction.
     async fn failure(&self) -> Option<&'static str> {
-        if let Some(reason) = self.shared.failing() {
+        if let Some(reason) = self.shared.failure() {
             return Some(reason);
         }
         let beginning = self.write(|_, _, _| Ok(()));
-        match time::timeout(LOOK, beginning).await {
+        match time::timeout(CHECK_TIMEOUT, beginning).await {
             Ok(Ok(())) => None,
-            Ok(Err(_)) | Err(_) => Some(self.shared.failing().unwrap_or("writing takes too long")),
+            Ok(Err(_)) | Err(_) => Some(self.shared.failure().unwrap_or("writing takes too long")),
         }
     }
 
     /// Waits until everything is written and the file is closed.
     pub(super) async fn close(&self) {
         let (closed, is_closed) = oneshot::channel();
-        if self.orders.send(Order::Close(closed)).await.is_ok() {
+        if self.commands.send(Command::Close(closed)).await.is_ok() {
             let _ = is_closed.await;
         }
     }
 }
 
-/// Returns the error for a change that could not be written.
 fn unavailable(reason: &str) -> StoreError {
     StoreError::Unavailable { retry_after: RETRY_AFTER, source: reason.into() }
 }

@@ -1,9 +1,9 @@
-//! The local store: all data is in the memory of one process. With a journal, each change is on the disk as well.
+//! The local store: all data is in the memory of one process. With a journal, each change is also on the disk.
 //!
-//! The state is immutable, behind an atomic pointer. A reader takes the pointer and goes on reading that state. A writer, one
-//! at a time, makes the next state from the current one and swaps the pointer. States share their unchanged parts (persistent
-//! collections), so a write costs O(log n). With a journal, the rows of a change are in the file before anybody sees the next
-//! state; without one they are not made.
+//! The state is immutable, behind an atomic pointer. Readers load the pointer and keep reading that state. Writers, one at a
+//! time, derive the next state from the current one and swap the pointer. States share their unchanged parts (persistent
+//! collections), so a write costs O(log n). With a journal, the rows of a change are in the file before the next state becomes
+//! visible; without one, no rows are created.
 
 mod area_log;
 mod floods;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
 
-pub(super) use self::journal::{Change, Journal, Order, Reply, Shared};
+pub(super) use self::journal::{Change, Command, Journal, Reply, Shared};
 pub(super) use self::reports::PendingMove;
 pub(super) use self::rows::{Row, Rows, Visibility};
 pub(super) use self::state::{Revisions, State};
@@ -39,33 +39,27 @@ pub struct LocalStore {
     current: Arc<ArcSwap<State>>,
     clock: Arc<dyn Clock>,
     journal: Option<Journal>,
-    /// Held by the one writer, if there is no journal. Readers never take it.
+    /// Held by the one writer, if there is no journal. Readers never lock it.
     writing: Mutex<()>,
 }
 
 impl LocalStore {
-    /// Creates a store that holds `dataset` and takes the time from `clock`.
+    /// Creates a store with the data of `dataset` and the time of `clock`.
     #[must_use]
     pub fn new(dataset: Dataset, clock: Arc<dyn Clock>) -> Self {
         let current = Arc::new(ArcSwap::from_pointee(State::new(dataset, clock.now())));
         Self { current, clock, journal: None, writing: Mutex::default() }
     }
 
-    /// Returns the store whose changes a journal makes.
-    pub(super) fn journalled(journal: Journal, clock: Arc<dyn Clock>) -> Self {
+    pub(super) fn with_journal(journal: Journal, clock: Arc<dyn Clock>) -> Self {
         Self { current: journal.current(), clock, journal: Some(journal), writing: Mutex::default() }
     }
 
-    /// Returns the current state.
     fn state(&self) -> Arc<State> {
         self.current.load_full()
     }
 
-    /// Makes a change: `change` changes a copy of the state, and adds the rows to be written. If it fails, nothing changes.
-    ///
-    /// # Errors
-    ///
-    /// The error of `change`; [`StoreError::Unavailable`] if the journal cannot write the rows in time.
+    /// Applies `change` to a copy of the state, and writes the rows that it adds. If it fails, nothing changes.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError> + Send + 'static,
@@ -82,26 +76,28 @@ impl LocalStore {
     ) -> Result<T, StoreError> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = State::clone(&self.current.load());
-        let result = change(&mut next, &mut Rows::dropped(), self.clock.now())?;
+        let result = change(&mut next, &mut Rows::disabled(), self.clock.now())?;
         self.current.store(Arc::new(next));
         Ok(result)
     }
 }
 
-/// Runs a read that may take long outside the threads that serve requests. The read checks at each item whether a
-/// caller still waits for it.
+/// Runs a long read outside the threads that serve requests. The read checks for each item whether a caller still waits.
 async fn read_long<T: Send + 'static>(
     read: impl FnOnce(&CancelFlag) -> Result<T, Cancelled> + Send + 'static,
 ) -> Result<T, StoreError> {
     let failed = |source: Box<dyn Error + Send + Sync>| StoreError::Backend { source };
-    off_thread(read).await.map_err(|error| failed(error.into()))?.map_err(|stopped| failed(stopped.into()))
+    off_thread(read)
+        .await
+        .map_err(|error| failed(error.into()))?
+        .map_err(|cancelled| failed(cancelled.into()))
 }
 
-/// Returns how many items there are, counting no further than `most`.
-fn counted<T>(items: impl Iterator<Item = T>, most: u64, stop: &CancelFlag) -> Result<u64, Cancelled> {
+/// Counts items up to `most`.
+fn count_items<T>(items: impl Iterator<Item = T>, most: u64, cancel: &CancelFlag) -> Result<u64, Cancelled> {
     let mut count = 0;
     for _ in items {
-        stop.check()?;
+        cancel.check()?;
         if count == most {
             break;
         }
@@ -149,7 +145,7 @@ impl Store for LocalStore {
         })
     }
 
-    /// Reads need nothing but the memory, so a file that cannot be written leaves the service ready, but degraded.
+    /// Reads need only the memory, so a file that cannot be written leaves the service ready, but degraded.
     async fn readiness(&self) -> Vec<Check> {
         let mut checks = vec![Check { name: "store", required: true, failure: None, took: Duration::ZERO }];
         if let Some(journal) = &self.journal {

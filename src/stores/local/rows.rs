@@ -7,9 +7,9 @@ use crate::model::{
     Observation, PartnerPost, Region, Report, ReportKey, Timestamp, Waiting,
 };
 use crate::stores::service_state::Image;
-use crate::stores::{KeptKey, WebhookState};
+use crate::stores::{StoredKey, WebhookState};
 
-/// A row to be written. It replaces the row with the same identifier.
+/// A row to write. It replaces the row with the same identifier.
 #[derive(Clone, Debug)]
 pub(in crate::stores) enum Row {
     Area(Arc<Area>),
@@ -20,63 +20,59 @@ pub(in crate::stores) enum Row {
     FloodState(FloodChange),
     FloodBatch(Arc<FloodBatch>),
     Gauge(Arc<Gauge>),
-    /// A reading of the gauge with this identifier.
+    /// A reading with the identifier of its gauge.
     Reading(Arc<str>, Observation),
-    /// Leaves it hidden if it is.
+    /// Does not change the visibility of a stored report.
     Report(Arc<Report>),
-    /// Who sees a report.
     Visibility(ReportKey, Visibility),
     /// Replaces a report, its card and the card's image.
     Erased(Arc<ErasedReport>, Option<CardId>),
     Moderation(ModerationEntry),
-    /// Where a photo is to be moved; with `None`, the row is removed.
+    /// The target of a photo; `None` removes the row.
     PhotoMove(Box<str>, Option<PendingMove>),
     Card(Arc<Card>),
-    /// A card that is removed.
-    NoCard(CardId),
+    /// Removes a card.
+    RemovedCard(CardId),
     PartnerPost(PartnerPost),
     Image(CardId, Image),
-    /// The secret that signs the addresses of uploads.
+    /// The secret that signs upload addresses.
     SigningKey(Secret),
-    Key(KeptKey),
+    Key(StoredKey),
     Source(String, Timestamp),
-    /// What is kept of a call with this name.
-    Call(String, WebhookState),
+    Webhook(String, WebhookState),
 }
 
-/// Who sees a report.
+/// Who can see a report.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::stores) enum Visibility {
-    /// All readers.
     Public,
-    /// No reader.
     Hidden,
     /// No reader, until a moderator has reviewed it.
     Waiting(Waiting),
 }
 
 impl Row {
-    /// Returns whether it removes what must not be read any more.
+    /// Whether the row erases data, which must not stay in the log of `SQLite`.
     pub(in crate::stores) fn erases(&self) -> bool {
-        matches!(self, Self::Erased(..) | Self::NoCard(_))
+        matches!(self, Self::Erased(..) | Self::RemovedCard(_))
     }
 }
 
-/// The rows that a change writes. Without a journal, they are not even made.
+/// The rows that a change writes; without a journal, they are not created.
 pub(in crate::stores) struct Rows(Option<Vec<Row>>);
 
 impl Rows {
-    pub(super) fn dropped() -> Self {
+    pub(super) fn disabled() -> Self {
         Self(None)
     }
 
-    pub(super) fn kept() -> Self {
+    pub(super) fn recording() -> Self {
         Self(Some(Vec::new()))
     }
 
     pub(in crate::stores) fn add<I: IntoIterator<Item = Row>>(&mut self, rows: impl FnOnce() -> I) {
-        if let Some(kept) = &mut self.0 {
-            kept.extend(rows());
+        if let Some(recorded) = &mut self.0 {
+            recorded.extend(rows());
         }
     }
 

@@ -1,4 +1,4 @@
-//! The state of the service: images before their publication, API keys, when sources were last heard, and how far calls have come.
+//! The state of the service: unpublished images, API keys, sources and webhooks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,19 +11,18 @@ use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::service_state::{Keys, Uploads};
 use crate::stores::{
-    ImageStore, KeptKey, KeyEntry, KeyStore, Revision, SourceStore, StoreError, TakenUpload, Versioned,
+    ImageStore, KeyEntry, KeyStore, Revision, SourceStore, StoreError, StoredKey, TakenUpload, Versioned,
     WebhookState, WebhookStore,
 };
 
 impl State {
-    /// Returns the row of a card's image, if anything is known of it.
     fn image_row(&self, card: &CardId) -> Option<Row> {
         self.service.uploads.image(card).map(|image| Row::Image(card.clone(), image.clone()))
     }
 }
 
 impl LocalStore {
-    /// Expects an image; before the report of its card only if it may be `early`.
+    /// Expects an image; before the report of its card only with `early`.
     async fn expect(&self, card: &CardId, until: Timestamp, early: bool) -> Result<Upload, StoreError> {
         let card = card.clone();
         let expecting = self.write(move |state, rows, _| {
@@ -31,16 +30,15 @@ impl LocalStore {
             let shown = match state.reports.value.by_card(&card) {
                 Some((report, _)) => report.content.image_url.is_some(),
                 None if early => false,
-                None => return Err(StoreError::not_received(&card)),
+                None => return Err(StoreError::no_card_report(&card)),
             };
             let expected = if shown { None } else { state.service_mut().uploads.expect(&card, until) };
             rows.add(|| state.image_row(&card));
-            expected.ok_or_else(|| StoreError::has_image(&card))
+            expected.ok_or_else(|| StoreError::image_exists(&card))
         });
         expecting.await
     }
 
-    /// Makes a change of an upload.
     async fn write_upload<T: Send + 'static>(
         &self,
         upload: &Upload,
@@ -55,7 +53,6 @@ impl LocalStore {
         writing.await
     }
 
-    /// Makes a change of the keys with these names.
     async fn write_keys(
         &self,
         names: Vec<String>,
@@ -70,13 +67,13 @@ impl LocalStore {
     }
 }
 
-// The default of a missing method would work on a `ServiceState`, which this store does not have.
+// The default of a missing method would use a `ServiceState`, which this store does not have.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl ImageStore for LocalStore {
     async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
         let new = new.clone();
-        let keeping = self.write(move |state, rows, _| {
+        let storing = self.write(move |state, rows, _| {
             if let Some(secret) = &state.service.signing_key {
                 return Ok(secret.clone());
             }
@@ -84,10 +81,10 @@ impl ImageStore for LocalStore {
             rows.add(|| [Row::SigningKey(new.clone())]);
             Ok(new)
         });
-        keeping.await
+        storing.await
     }
 
-    /// Unlike the default, it knows the hidden reports too.
+    /// Unlike the default, also finds hidden reports.
     async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
         self.expect(card, until, false).await
     }
@@ -119,7 +116,7 @@ impl ImageStore for LocalStore {
     }
 
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
-        // Servers ask again and again.
+        // Checked before the write because servers poll.
         if self.uploads_waiting().await? == 0 {
             return Ok(None);
         }
@@ -149,8 +146,8 @@ impl ImageStore for LocalStore {
                 return Ok(false);
             }
             let shown = state.show_image(&upload.card, &image, rows, now);
-            // The report shows an image now, from this call or an earlier one, so the card needs no further upload.
-            state.service_mut().uploads.end(&upload.card);
+            // The report has an image now, from this call or an earlier one, so the card needs no further upload.
+            state.service_mut().uploads.finish(&upload.card);
             rows.add(|| state.image_row(&upload.card));
             Ok(shown)
         });
@@ -165,7 +162,7 @@ impl KeyStore for LocalStore {
         self.write_keys(vec![key.key.name.clone()], |keys, now| keys.create(key, now)).await
     }
 
-    async fn keys(&self) -> Result<Versioned<Vec<KeptKey>>, StoreError> {
+    async fn keys(&self) -> Result<Versioned<Vec<StoredKey>>, StoreError> {
         Ok(self.state().service.keys.all())
     }
 
@@ -199,12 +196,12 @@ impl SourceStore for LocalStore {
             return Ok(());
         }
         let source = source.to_owned();
-        let hearing = self.write(move |state, rows, _| {
-            let latest = state.service_mut().heard(&source, at);
+        let recording = self.write(move |state, rows, _| {
+            let latest = state.service_mut().record_heard(&source, at);
             rows.add(|| [Row::Source(source, latest)]);
             Ok(())
         });
-        hearing.await
+        recording.await
     }
 
     async fn last_heard(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
@@ -216,20 +213,20 @@ impl SourceStore for LocalStore {
 #[async_trait]
 impl WebhookStore for LocalStore {
     async fn webhook_states(&self) -> Result<BTreeMap<String, WebhookState>, StoreError> {
-        Ok(self.state().service.calls.clone().into_iter().collect())
+        Ok(self.state().service.webhooks.clone().into_iter().collect())
     }
 
     async fn put_webhook_state(&self, name: &str, version: u64, text: &str) -> Result<bool, StoreError> {
         let (name, text) = (name.to_owned(), text.to_owned());
-        let keeping = self.write(move |state, rows, _| {
-            let kept = state.service_mut().keep_call(&name, version, &text);
-            rows.add(|| kept.clone().map(|kept| Row::Call(name, kept)));
-            Ok(kept.is_some())
+        let writing = self.write(move |state, rows, _| {
+            let stored = state.service_mut().put_webhook(&name, version, &text);
+            rows.add(|| stored.clone().map(|stored| Row::Webhook(name, stored)));
+            Ok(stored.is_some())
         });
-        keeping.await
+        writing.await
     }
 
-    /// Returns none: each change is visible before the next one is made.
+    /// Empty, because each change is visible before the next one begins.
     async fn open_writes(&self) -> Result<BTreeSet<String>, StoreError> {
         Ok(BTreeSet::new())
     }

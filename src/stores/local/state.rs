@@ -8,23 +8,21 @@ use super::rows::{Row, Rows};
 use crate::data::folder::Dataset;
 use crate::model::{FloodBatch, Places, ReportKey, Timestamp, Waiting};
 use crate::stores::service_state::{Keys, Service};
-use crate::stores::{KeptKey, Revision, StoreError, Versioned};
+use crate::stores::{Revision, StoreError, StoredKey, Versioned};
 
-/// Everything that a store holds, at one moment. A copy costs little: it shares each part with the original until one of
-/// the two changes it.
+/// All data of a store at one moment. A copy is cheap: it shares each part with the original until one of them changes it.
 #[derive(Clone, Debug)]
 pub(in crate::stores) struct State {
-    /// Places never change while the store is open.
+    /// Constant while the store is open.
     pub(super) places: Versioned<Arc<Places>>,
     pub(super) floods: Versioned<Arc<Floods>>,
     pub(super) reports: Versioned<Arc<Reports>>,
     pub(super) gauges: Versioned<Arc<Gauges>>,
     pub(super) service: Arc<Service>,
-    /// Identifies the counting of the revisions.
+    /// Identifies the sequence of revisions.
     pub(super) epoch: u64,
 }
 
-/// The revisions of all resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::stores) struct Revisions {
     pub(in crate::stores) floods: Revision,
@@ -34,8 +32,7 @@ pub(in crate::stores) struct Revisions {
 }
 
 impl State {
-    /// Returns a state with the data of a data set, and an epoch of its own. Cards that do not say when they were made were
-    /// made `now`.
+    /// Builds a state from a data set, with a new epoch. Cards without a creation time get `now`.
     pub(in crate::stores) fn new(dataset: Dataset, now: Timestamp) -> Self {
         fn first<T>(value: T) -> Versioned<Arc<T>> {
             Versioned::at(Revision(0), Arc::new(value))
@@ -60,9 +57,8 @@ impl State {
         }
     }
 
-    /// Adds what is stored besides a data set: batches of flood states, the state of the service, reports that wait for review,
-    /// photos to be moved and revisions.
-    pub(in crate::stores) fn with(
+    /// Adds stored data that is not part of a data set.
+    pub(in crate::stores) fn with_stored(
         mut self,
         batches: Vec<FloodBatch>,
         service: Service,
@@ -71,8 +67,8 @@ impl State {
         revisions: Revisions,
     ) -> Self {
         self.floods.get_mut_untracked().add_batches(batches);
-        self.reports.get_mut_untracked().await_review(waiting);
-        self.reports.get_mut_untracked().order_moves(moves);
+        self.reports.get_mut_untracked().set_waiting(waiting);
+        self.reports.get_mut_untracked().queue_moves(moves);
         self.service = Arc::new(service);
         self.floods.revision = revisions.floods;
         self.reports.revision = revisions.reports;
@@ -81,13 +77,12 @@ impl State {
         self
     }
 
-    /// Continues the epoch of a state whose changes this one has, too.
-    pub(in crate::stores) fn in_epoch_of(self, before: &Self) -> Self {
+    /// Continues the epoch of a state whose changes are all included.
+    pub(in crate::stores) fn continue_epoch(self, before: &Self) -> Self {
         Self { epoch: before.epoch, ..self }
     }
 
-    /// Replaces the API keys.
-    pub(in crate::stores) fn with_keys(mut self, keys: Vec<KeptKey>, revision: Revision) -> Self {
+    pub(in crate::stores) fn with_keys(mut self, keys: Vec<StoredKey>, revision: Revision) -> Self {
         self.service_mut().keys = Keys::new(keys, revision);
         self
     }
@@ -105,34 +100,33 @@ impl State {
         self.service.keys.revision()
     }
 
-    /// Returns the state of the service, to be changed.
     pub(in crate::stores) fn service_mut(&mut self) -> &mut Service {
         Arc::make_mut(&mut self.service)
     }
 
-    /// Makes a change and adds its rows. If it fails or panics, nothing changes.
-    pub(super) fn make<T>(
+    /// Applies a change and adds its rows. If it fails or panics, nothing changes.
+    pub(super) fn apply<T>(
         &mut self,
         change: impl FnOnce(&mut Self, &mut Rows, Timestamp) -> Result<T, StoreError>,
         rows: &mut Vec<Row>,
         now: Timestamp,
     ) -> Result<T, StoreError> {
-        let (mut next, mut its_rows) = (self.clone(), Rows::kept());
-        let result = change(&mut next, &mut its_rows, now)?;
+        let (mut next, mut new_rows) = (self.clone(), Rows::recording());
+        let result = change(&mut next, &mut new_rows, now)?;
         *self = next;
-        rows.extend(its_rows.into_vec());
+        rows.extend(new_rows.into_vec());
         Ok(result)
     }
 }
 
 impl<T: Clone> Versioned<Arc<T>> {
-    /// Returns the value for a change that readers can see.
+    /// For a change that readers can see.
     pub(super) fn get_mut(&mut self) -> &mut T {
         self.bump_revision();
         self.get_mut_untracked()
     }
 
-    /// Returns the value for a change that readers cannot see.
+    /// For a change that readers cannot see.
     pub(super) fn get_mut_untracked(&mut self) -> &mut T {
         Arc::make_mut(&mut self.value)
     }
@@ -143,7 +137,7 @@ impl<T: Clone> Versioned<Arc<T>> {
 }
 
 impl<T> Versioned<T> {
-    /// Returns something read from the value, at its revision.
+    /// Returns a value derived from this one, at the same revision.
     pub(super) fn with_value<U>(&self, value: U) -> Versioned<U> {
         Versioned::at(self.revision, value)
     }

@@ -129,7 +129,7 @@ impl PostgresStore {
             }
             return match key {
                 Some(key) => Ok(Arc::new(Report { key: report_key(key)?, content: content.clone(), tags })),
-                None if known => Err(StoreError::received(id)),
+                None if known => Err(StoreError::card_used(id)),
                 None => Err(StoreError::no_card(id)),
             };
         }

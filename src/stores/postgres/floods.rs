@@ -168,7 +168,7 @@ impl Map {
     /// were ever flooded.
     fn select(&self, query: &FloodQuery) -> Vec<(usize, FloodStatus)> {
         let is_selected =
-            |(position, status): &(usize, FloodStatus)| query.asks_for(&self.areas[*position], status);
+            |(position, status): &(usize, FloodStatus)| query.matches(&self.areas[*position], status);
         let known = self.known.iter().copied();
         if query.minimum_state.is_some() {
             return known.filter(is_selected).collect();

@@ -136,8 +136,8 @@ impl PostgresStore {
         let query: Query<(bool, Option<i64>)> = on_card(EXPECT, card).bind(moment(until)).bind(early);
         match self.connections.write_unseen(query).await?.first() {
             Some(&(_, Some(turn))) => upload(card.clone(), turn),
-            Some((received, None)) if *received || early => Err(StoreError::has_image(card)),
-            Some(_) => Err(StoreError::not_received(card)),
+            Some((received, None)) if *received || early => Err(StoreError::image_exists(card)),
+            Some(_) => Err(StoreError::no_card_report(card)),
             None => Err(StoreError::no_card(card)),
         }
     }

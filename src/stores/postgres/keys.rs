@@ -12,7 +12,7 @@ use super::statement::Query;
 use super::values::moment;
 use crate::auth::{ApiKey, KeyDigest, Scope};
 use crate::model::Timestamp;
-use crate::stores::{KeptKey, KeyEntry, KeyStore, Revision, StoreError, Versioned};
+use crate::stores::{KeyEntry, KeyStore, Revision, StoreError, StoredKey, Versioned};
 
 const CREATE: &str = "
     INSERT INTO api_keys (name, sha256, scopes, owner, expires_at, per_second, per_day, created_at)
@@ -56,7 +56,7 @@ struct KeyRow {
     last_used_at: Option<DateTime<Utc>>,
 }
 
-impl TryFrom<KeyRow> for KeptKey {
+impl TryFrom<KeyRow> for StoredKey {
     type Error = StoreError;
 
     fn try_from(row: KeyRow) -> Result<Self, StoreError> {
@@ -105,9 +105,9 @@ impl KeyStore for PostgresStore {
         created.then_some(()).ok_or_else(|| StoreError::key_exists(&key.name))
     }
 
-    async fn keys(&self) -> Result<Versioned<Vec<KeptKey>>, StoreError> {
+    async fn keys(&self) -> Result<Versioned<Vec<StoredKey>>, StoreError> {
         let rows = self.connections.read(sqlx::query_as(KEYS)).await?;
-        versioned(rows, |row: KeyRow| KeptKey::try_from(row))
+        versioned(rows, |row: KeyRow| StoredKey::try_from(row))
     }
 
     async fn keys_revision(&self) -> Result<Revision, StoreError> {

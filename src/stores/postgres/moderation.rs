@@ -306,7 +306,7 @@ impl PostgresStore {
 /// Fails if the report was made at another time than the order says.
 fn is_expected(order: &Moderation, made_at: Timestamp) -> Result<(), StoreError> {
     let is_another = order.made_at.is_some_and(|expected| expected != made_at);
-    if is_another { Err(StoreError::another_report(order.report, made_at)) } else { Ok(()) }
+    if is_another { Err(StoreError::report_mismatch(order.report, made_at)) } else { Ok(()) }
 }
 
 #[deny(clippy::missing_trait_methods)]

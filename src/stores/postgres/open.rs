@@ -22,7 +22,8 @@ use super::single_flight::SingleFlight;
 use super::{PostgresStore, SchemaError, schema, status, transfer};
 use crate::data::folder::{Folder, FolderWriter};
 use crate::stores::{
-    Imported, Managed, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
+    ImportSummary, ManagedState, MigrationSummary, OpenError, OpenStore, OpenedStore, Replace, Status,
+    StoreSettings, Upkeep,
 };
 use crate::telemetry::Metrics;
 
@@ -75,7 +76,7 @@ impl OpenStore for OpenPostgres {
 
 #[async_trait]
 impl Upkeep for OpenPostgres {
-    async fn migrate(&self, settings: &StoreSettings) -> Result<Migrated, OpenError> {
+    async fn migrate(&self, settings: &StoreSettings) -> Result<MigrationSummary, OpenError> {
         let pool = pool(settings)?;
         prepare(&pool, Settings { migrate: true, ..Settings::default() }, settings.timeout)
             .await
@@ -87,7 +88,7 @@ impl Upkeep for OpenPostgres {
         settings: &StoreSettings,
         folder: &Folder,
         replace: Replace,
-    ) -> Result<Imported, OpenError> {
+    ) -> Result<ImportSummary, OpenError> {
         let connection = connect(settings).await?;
         block_in_place(|| transfer::import(connection, folder, settings.clock.now(), replace))
     }
@@ -173,7 +174,11 @@ impl Unprepared {
 }
 
 /// Makes sure that the schema is there, and returns its versions before and after that.
-async fn prepare(pool: &PostgresPool, settings: Settings, timeout: Duration) -> Result<Migrated, Unprepared> {
+async fn prepare(
+    pool: &PostgresPool,
+    settings: Settings,
+    timeout: Duration,
+) -> Result<MigrationSummary, Unprepared> {
     let away = |error: OpenError| match error.downcast_ref() {
         Some(error) if !is_outage(error) => Unprepared::Unfit(described(error).into()),
         Some(error) => Unprepared::Away(described(error).into()),
@@ -194,7 +199,7 @@ async fn prepare(pool: &PostgresPool, settings: Settings, timeout: Duration) -> 
         checked => checked.map(|()| Vec::new()),
     };
     let to = schema::needed();
-    let prepared = prepared.map(|applied| Migrated { from: to - applied.len(), to, applied });
+    let prepared = prepared.map(|applied| MigrationSummary { from: to - applied.len(), to, applied });
     prepared.map_err(|error| if error.is::<sqlx::Error>() { away(error) } else { Unprepared::Unfit(error) })
 }
 
@@ -242,8 +247,8 @@ async fn fill(pool: PostgresPool, mut ready: watch::Receiver<bool>) {
 
 /// Returns the pool, for routes of your own. It is closed with the store, not when the server begins to shut down:
 /// requests in progress still need it then.
-fn managed(pool: PostgresPool) -> Managed {
-    let mut managed = Managed::default();
+fn managed(pool: PostgresPool) -> ManagedState {
+    let mut managed = ManagedState::default();
     managed.add(Primary::from(pool));
     managed
 }

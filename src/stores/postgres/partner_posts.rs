@@ -9,7 +9,7 @@ use super::revision::revision;
 use super::values::column;
 use crate::model::Places;
 use crate::model::bodies::PartnerReport;
-use crate::stores::{FeedStore, Received, StoreError, Versioned};
+use crate::stores::{FeedStore, ReceiveOutcome, StoreError, Versioned};
 
 /// Publishes a post that has not come before, unless the places have changed since its tags were found.
 const RECEIVE: &str = concat!(
@@ -33,14 +33,14 @@ const RECEIVE: &str = concat!(
 
 #[async_trait]
 impl FeedStore for PostgresStore {
-    async fn receive_partner_report(&self, report: PartnerReport) -> Result<Received, StoreError> {
+    async fn receive_partner_report(&self, report: PartnerReport) -> Result<ReceiveOutcome, StoreError> {
         self.connections.trying(|| self.receive_post(&report)).await
     }
 }
 
 impl PostgresStore {
     /// Publishes a post with the tags that it has in the present places.
-    async fn receive_post(&self, post: &PartnerReport) -> Result<Received, StoreError> {
+    async fn receive_post(&self, post: &PartnerReport) -> Result<ReceiveOutcome, StoreError> {
         let mut places = self.places.any(&self.connections).await?;
         loop {
             let mut link = self.connections.writer().await?;
@@ -48,7 +48,7 @@ impl PostgresStore {
             self.connections.wrote(&outcome);
             let (present, is_new) = link.end(outcome)?;
             if revision(present) == places.revision {
-                return Ok(if is_new { Received::Created } else { Received::Existing });
+                return Ok(if is_new { ReceiveOutcome::Created } else { ReceiveOutcome::Existing });
             }
             places = self.places.load(&self.connections).await?;
         }

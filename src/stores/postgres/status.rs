@@ -8,7 +8,7 @@ use super::schema;
 use super::values::moment;
 use crate::model::Timestamp;
 use crate::model::alerts::CONFIRMED_FOR;
-use crate::stores::{OpenError, Status, StoreSettings, counted};
+use crate::stores::{OpenError, Status, StoreSettings, count_queries};
 
 /// The current states are in a table of their own.
 const FLOODED: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL";
@@ -38,7 +38,7 @@ pub(super) async fn ask(pool: &PostgresPool, settings: &StoreSettings) -> Result
     };
     if status.schema >= status.needed {
         sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").execute(&mut connection).await?;
-        for (name, sql) in counted(FLOODED, "SELECT count(*) FROM flood_changes") {
+        for (name, sql) in count_queries(FLOODED, "SELECT count(*) FROM flood_changes") {
             let count: i64 = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
             status.rows.push((name, count.cast_unsigned()));
         }
@@ -46,7 +46,7 @@ pub(super) async fn ask(pool: &PostgresPool, settings: &StoreSettings) -> Result
         let in_force: i64 = sqlx::query_scalar(IN_FORCE).bind(confirmed).fetch_one(&mut connection).await?;
         status.add_alerts(in_force.cast_unsigned());
         let heard: Vec<(String, DateTime<Utc>)> = sqlx::query_as(HEARD).fetch_all(&mut connection).await?;
-        status.heard = heard.into_iter().map(|(name, at)| (name, Timestamp::from(at))).collect();
+        status.last_heard = heard.into_iter().map(|(name, at)| (name, Timestamp::from(at))).collect();
         for &(name, sql) in NEWEST {
             let now = moment(settings.clock.now());
             let newest: Option<DateTime<Utc>> =

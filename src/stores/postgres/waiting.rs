@@ -70,7 +70,7 @@ impl TryFrom<WaitingRow> for WaitingReport {
 
 impl PostgresStore {
     pub(super) async fn read_waiting(&self, query: WaitingQuery) -> Result<WaitingReports, StoreError> {
-        let statement = sqlx::query_as(WAITING).bind(i64::from(query.most)).bind(i64::from(query.of_each));
+        let statement = sqlx::query_as(WAITING).bind(i64::from(query.most)).bind(i64::from(query.per_sender));
         let rows: Vec<WaitingRow> = self.connections.read(statement).await?;
         let total = rows.first().map_or(0, |row| row.total.cast_unsigned());
         let reports = rows.into_iter().map(WaitingReport::try_from).collect::<Result<_, _>>()?;

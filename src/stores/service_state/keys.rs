@@ -1,39 +1,39 @@
 use imbl::OrdMap;
 
 use crate::model::Timestamp;
-use crate::stores::{KeptKey, KeyEntry, Revision, StoreError, Versioned};
+use crate::stores::{KeyEntry, Revision, StoreError, StoredKey, Versioned};
 
-/// Keys by their name.
 #[derive(Clone, Debug, Default)]
 pub(in crate::stores) struct Keys {
-    by_name: OrdMap<String, KeptKey>,
-    /// How often keys were created or revoked.
+    by_name: OrdMap<String, StoredKey>,
+    /// How often a key was created or revoked.
     changes: u64,
 }
 
 impl Keys {
-    pub(in crate::stores) fn new(keys: Vec<KeptKey>, revision: Revision) -> Self {
+    pub(in crate::stores) fn new(keys: Vec<StoredKey>, revision: Revision) -> Self {
         let by_name = keys.into_iter().map(|kept| (kept.entry.key.name.clone(), kept));
         Self { by_name: by_name.collect(), changes: revision.0 }
     }
 
     pub(in crate::stores) fn create(&mut self, entry: KeyEntry, now: Timestamp) -> Result<(), StoreError> {
         let new = &entry.key;
-        let is_same = |kept: &KeptKey| kept.entry.key.name == new.name || kept.entry.key.sha256 == new.sha256;
+        let is_same =
+            |kept: &StoredKey| kept.entry.key.name == new.name || kept.entry.key.sha256 == new.sha256;
         if self.by_name.values().any(is_same) {
             return Err(StoreError::key_exists(&new.name));
         }
         let name = new.name.clone();
-        self.by_name.insert(name, KeptKey { entry, created_at: now, revoked_at: None, last_used: None });
+        self.by_name.insert(name, StoredKey { entry, created_at: now, revoked_at: None, last_used: None });
         self.changes += 1;
         Ok(())
     }
 
-    pub(in crate::stores) fn all(&self) -> Versioned<Vec<KeptKey>> {
+    pub(in crate::stores) fn all(&self) -> Versioned<Vec<StoredKey>> {
         Versioned::at(self.revision(), self.by_name.values().cloned().collect())
     }
 
-    pub(in crate::stores) fn find(&self, name: &str) -> Option<&KeptKey> {
+    pub(in crate::stores) fn find(&self, name: &str) -> Option<&StoredKey> {
         self.by_name.get(name)
     }
 

@@ -1,4 +1,4 @@
-//! The state of the service itself, in memory: for stores that hold only an agency's data.
+//! The state of the service, in memory: for stores that hold only an agency's data.
 
 mod keys;
 mod uploads;
@@ -8,81 +8,76 @@ use std::sync::{Arc, Mutex, PoisonError};
 use imbl::OrdMap;
 
 pub(super) use self::keys::Keys;
-pub(super) use self::uploads::{Image, Received, State, Uploads};
+pub(super) use self::uploads::{Image, ImageState, ReceivedUpload, Uploads};
 use super::{StoreError, WebhookState};
 use crate::auth::Secret;
 use crate::model::{Clock, Timestamp};
 
-/// API keys, photos that are not published yet, the key that signs uploads, when sources were heard, and how far calls have come:
-/// the state of the service, besides the agency's data.
+/// The state of the service besides the agency's data: API keys, unpublished photos, the key that signs uploads, when sources
+/// were last heard, and checkpoints of webhooks.
 ///
-/// Everything is in memory: it is lost when the process ends, and each server has its own. Every photo takes about 150
-/// bytes until then. A store that holds a `ServiceState` gets all methods of [`ImageStore`](super::ImageStore),
-/// [`KeyStore`](super::KeyStore), [`SourceStore`](super::SourceStore) and [`WebhookStore`](super::WebhookStore) from it.
+/// Everything is in memory: it is lost when the process ends, and each server has its own. An unpublished photo takes about 150
+/// bytes. A store with a `ServiceState` needs no methods of its own of [`ImageStore`](super::ImageStore),
+/// [`KeyStore`](super::KeyStore), [`SourceStore`](super::SourceStore) and [`WebhookStore`](super::WebhookStore).
 #[derive(Debug)]
 pub struct ServiceState {
     clock: Arc<dyn Clock>,
     service: Mutex<Service>,
 }
 
-/// The parts of the state. Copies share what they have in common.
+/// Copies share their common parts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Service {
     pub(super) keys: Keys,
     pub(super) uploads: Uploads,
-    /// The secret that signs the addresses of uploads.
+    /// The secret that signs upload addresses.
     pub(super) signing_key: Option<Secret>,
     pub(super) last_heard: OrdMap<String, Timestamp>,
-    /// What is kept of calls, by name.
-    pub(super) calls: OrdMap<String, WebhookState>,
+    /// By name.
+    pub(super) webhooks: OrdMap<String, WebhookState>,
 }
 
 impl Service {
-    /// Notes when a source was heard; returns when it was last heard.
-    pub(super) fn heard(&mut self, source: &str, at: Timestamp) -> Timestamp {
-        let latest = self.last_heard.get(source).map_or(at, |known| at.max(*known));
+    /// Records that a source was heard at a time; returns the latest such time.
+    pub(super) fn record_heard(&mut self, source: &str, at: Timestamp) -> Timestamp {
+        let latest = self.last_heard.get(source).map_or(at, |stored| at.max(*stored));
         self.last_heard.insert(source.to_owned(), latest);
         latest
     }
 
-    /// Replaces what is kept of a call if it has this version; returns what is kept then.
-    pub(super) fn keep_call(&mut self, name: &str, version: u64, text: &str) -> Option<WebhookState> {
-        let found = self.calls.get(name).map_or(0, |kept| kept.version);
-        let kept =
+    /// Replaces the state of a webhook if its stored version is this one; returns the new state then.
+    pub(super) fn put_webhook(&mut self, name: &str, version: u64, text: &str) -> Option<WebhookState> {
+        let found = self.webhooks.get(name).map_or(0, |state| state.version);
+        let state =
             (found == version).then(|| WebhookState { version: version + 1, text: text.to_owned() })?;
-        self.calls.insert(name.to_owned(), kept.clone());
-        Some(kept)
+        self.webhooks.insert(name.to_owned(), state.clone());
+        Some(state)
     }
 }
 
 impl ServiceState {
-    /// Returns a state without keys and photos, which takes the time from `clock`.
+    /// Returns an empty state with the time of `clock`.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, service: Mutex::default() }
     }
 
-    /// Reads or changes the state.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Service, Timestamp) -> T) -> T {
         let mut service = self.service.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut service, self.clock.now())
     }
 }
 
-/// Where a store keeps the state of the service.
+/// Access to the state of the service in a store.
 pub trait ServiceStore {
-    /// Returns the state that the provided methods of [`ImageStore`](super::ImageStore), [`KeyStore`](super::KeyStore),
-    /// [`SourceStore`](super::SourceStore) and [`WebhookStore`](super::WebhookStore) work on; `None` if the store implements all of them itself.
+    /// Returns the state that the default methods of [`ImageStore`](super::ImageStore), [`KeyStore`](super::KeyStore),
+    /// [`SourceStore`](super::SourceStore) and [`WebhookStore`](super::WebhookStore) work on; `None` if the store implements all
+    /// of them itself.
     ///
-    /// With `Some`, `siaga key` refuses to make keys, since no server would know them.
+    /// With `Some`, `siaga key` refuses to create keys, since no server would find them.
     fn service_state(&self) -> Option<&ServiceState>;
 }
 
-/// Returns the state of a store, for a provided method that works on it.
-///
-/// # Errors
-///
-/// [`StoreError::Backend`] if the store neither has a state nor implements the method.
 pub(super) fn state<S: ServiceStore + ?Sized>(store: &S) -> Result<&ServiceState, StoreError> {
     let missing = || "the store has no ServiceState, and does not implement all of ImageStore, KeyStore, SourceStore and WebhookStore";
     store.service_state().ok_or_else(|| StoreError::Backend { source: missing().into() })

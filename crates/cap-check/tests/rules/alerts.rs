@@ -11,7 +11,7 @@ fn identifier_and_sender_have_no_space_comma_angle_bracket_or_ampersand() {
 }
 
 #[test]
-fn alerts_that_are_not_actual_and_public_are_pointed_out() {
+fn alerts_that_are_not_actual_and_public_are_findings() {
     assert_each_found(
         ALERT,
         &[
@@ -93,7 +93,7 @@ fn texts_are_short_and_say_different_things() {
 }
 
 #[test]
-fn unknown_urgency_severity_and_certainty_are_pointed_out() {
+fn unknown_urgency_severity_and_certainty_are_findings() {
     for (from, name) in [("Immediate", "urgency"), ("Severe", "severity"), ("Observed", "certainty")] {
         let found = format!("recommendation <{name}> is Unknown");
         assert_found(&changed(ALERT, from, "Unknown"), &[found.as_str(); 2]);
@@ -118,7 +118,7 @@ fn an_alert_expires_after_it_was_sent_and_within_a_day() {
 }
 
 #[test]
-fn an_alert_that_has_expired_is_pointed_out_once_all_its_blocks_have() {
+fn an_alert_with_only_expired_blocks_is_a_finding() {
     let at = |document: &str, time: &str| cap_check::check(document, time.parse().unwrap()).unwrap();
     assert!(at(ALERT, "2026-11-22T17:59:59+07:00").findings.is_empty());
     let report = at(ALERT, "2026-11-22T18:00:00+07:00");
@@ -129,7 +129,7 @@ fn an_alert_that_has_expired_is_pointed_out_once_all_its_blocks_have() {
 }
 
 #[test]
-fn an_alert_says_the_same_in_all_languages_one_of_which_is_english() {
+fn languages_have_equal_content_and_one_is_english() {
     let second = |from: &str, to: &str| {
         let middle = ALERT.rfind("<info>").unwrap();
         format!("{}{}", &ALERT[..middle], changed(&ALERT[middle..], from, to))
@@ -166,12 +166,18 @@ fn areas_have_shapes_that_readers_understand() {
         ]; 2]
             .concat(),
     );
-    let of = |shape: &str| changed(ALERT, polygon, shape);
-    assert_found(&of(geocode), &twice("recommendation few readers know the places"));
-    assert_found(&of("<circle>-6.1,106.8 2.5</circle>"), &[]);
-    assert_found(&of("<circle>-6.1,106.8 0</circle>"), &twice("recommendation the circle has no extent"));
+    let with_shape = |shape: &str| changed(ALERT, polygon, shape);
+    assert_found(&with_shape(geocode), &twice("recommendation few readers know the places"));
+    assert_found(&with_shape("<circle>-6.1,106.8 2.5</circle>"), &[]);
+    assert_found(
+        &with_shape("<circle>-6.1,106.8 0</circle>"),
+        &twice("recommendation the circle has no extent"),
+    );
     for wrong in ["-6.1,106.8", "-6.1 106.8 2", "-6.1,106.8  2", "106.8,-6.1 2", "-6.1,106.8 -2"] {
-        assert_found(&of(&format!("<circle>{wrong}</circle>")), &twice("error is not a valid circle"));
+        assert_found(
+            &with_shape(&format!("<circle>{wrong}</circle>")),
+            &twice("error is not a valid circle"),
+        );
     }
     for (points, found) in [
         ("-6.1,106.8  -6.1,106.9 -6.2,106.9 -6.1,106.8", "error has \"\" where a pair should be"),
@@ -183,6 +189,6 @@ fn areas_have_shapes_that_readers_understand() {
         ("-6.1,106.8 -6.2,106.9 -6.1,106.9 -6.2,106.8 -6.1,106.8", "error edges of the polygon cross"),
         ("-6.1234567,106.8 -6.1,106.9 -6.2,106.9 -6.1234567,106.8", "recommendation more than 6 decimals"),
     ] {
-        assert_found(&of(&format!("<polygon>{points}</polygon>")), &twice(found));
+        assert_found(&with_shape(&format!("<polygon>{points}</polygon>")), &twice(found));
     }
 }

@@ -1,9 +1,9 @@
-//! Documents without findings, and what is found in them after a change.
+//! Documents without findings, and assertions on changed ones.
 
 use cap_check::Report;
 use chrono::{DateTime, Utc};
 
-/// An alert that fulfils every rule.
+/// An alert without findings.
 pub(crate) const ALERT: &str = r#"<alert xmlns="urn:oasis:names:tc:emergency:cap:1.2">
 <identifier>a-1</identifier>
 <sender>flood@example.org</sender>
@@ -65,12 +65,12 @@ const FIELDS: &str = "<cap:identifier>a-1</cap:identifier>
 <cap:polygon>-6.1,106.8 -6.1,106.9 -6.2,106.9 -6.1,106.8</cap:polygon>
 ";
 
-/// A feed whose one entry holds the alert.
+/// A feed with one entry, which embeds the alert.
 pub(crate) fn full_feed() -> String {
     atom(&format!("<content type=\"application/cap+xml\">{ALERT}</content>"))
 }
 
-/// A feed whose one entry only links to its alert.
+/// A feed with one entry, which only links to its alert.
 pub(crate) fn thin_feed() -> String {
     atom(FIELDS)
 }
@@ -95,7 +95,7 @@ fn atom(content: &str) -> String {
     )
 }
 
-/// The same as RSS.
+/// The same feed as RSS.
 pub(crate) fn rss() -> String {
     format!(
         r#"<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:cap="urn:oasis:names:tc:emergency:cap:1.2">
@@ -117,7 +117,6 @@ pub(crate) fn rss() -> String {
     )
 }
 
-/// Half an hour after the alert was sent.
 pub(crate) fn now() -> DateTime<Utc> {
     "2026-11-22T12:30:00+07:00".parse().unwrap()
 }
@@ -126,7 +125,7 @@ pub(crate) fn checked(document: &str) -> Report {
     cap_check::check(document, now()).unwrap()
 }
 
-/// Replaces every occurrence of a text, which must be there.
+/// Replaces every occurrence of a text, which must exist.
 pub(crate) fn changed(document: &str, from: &str, to: &str) -> String {
     assert!(document.contains(from), "{from}");
     document.replace(from, to)
@@ -144,7 +143,7 @@ pub(crate) fn assert_found(document: &str, expected: &[&str]) {
     assert!(all_fit && report.findings.len() == expected.len(), "expected {expected:#?}\n{report}");
 }
 
-/// Asserts for each change of a document what exactly is found after it.
+/// Asserts the findings after each change of a document.
 #[track_caller]
 pub(crate) fn assert_each_found(document: &str, changes: &[(&str, &str, &[&str])]) {
     for (from, to, expected) in changes {

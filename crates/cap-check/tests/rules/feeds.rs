@@ -1,6 +1,6 @@
 use crate::documents::{assert_each_found, assert_found, changed, checked, full_feed, rss, thin_feed};
 
-/// Appends a copy of the one entry, with changes.
+/// Appends a modified copy of the only entry.
 fn with_second(feed: &str, tag: &str, change: impl Fn(String) -> String) -> String {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     let start = feed.find(&open).unwrap();
@@ -51,7 +51,7 @@ fn an_entry_is_identified_by_the_address_of_its_alert() {
 }
 
 #[test]
-fn entries_and_alerts_are_different_ones() {
+fn duplicate_entries_and_alerts_are_errors() {
     let other_alert = |entry: String| entry.replace("a-1<", "a-2<").replace("alerts/a-2<", "alerts/a-1<");
     let other_entry = |entry: String| entry.replace("alerts/a-1<", "alerts/a-2<");
     for (feed, tag, id) in
@@ -105,7 +105,7 @@ fn an_alert_in_an_entry_is_checked_and_has_a_media_type_of_xml() {
 }
 
 #[test]
-fn elements_beside_the_link_have_the_prefix_cap_and_the_forms_of_an_alert() {
+fn elements_next_to_the_link_follow_the_rules_of_an_alert() {
     let status = "<cap:status>Test</cap:status><cap:severity>";
     let expired = ["recommendation the alert has expired", "error <expires> is not after <sent>"];
     let missing =
@@ -156,7 +156,7 @@ fn an_rss_feed_and_its_items_have_what_rss_2_requires() {
 }
 
 #[test]
-fn a_large_feed_is_pointed_out() {
+fn a_large_feed_is_a_finding() {
     let padded = |bytes: usize| {
         let feed = thin_feed();
         let padding = "x".repeat(bytes - feed.len());

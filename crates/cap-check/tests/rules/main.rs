@@ -1,4 +1,4 @@
-//! The check of feeds of alerts: each rule finds what breaks it, and nothing else.
+//! Each rule reports its violations, and nothing else.
 
 mod alerts;
 mod documents;
@@ -11,7 +11,7 @@ use cap_check::Level;
 use self::documents::{ALERT, assert_found, checked, full_feed, rss, thin_feed};
 
 #[test]
-fn nothing_is_found_in_documents_that_fulfil_every_rule() {
+fn correct_documents_have_no_findings() {
     for document in [ALERT, &full_feed(), &thin_feed(), &rss()] {
         assert_found(document, &[]);
         assert_eq!(checked(document).to_string(), "1 alerts checked: 0 errors, 0 recommendations");
@@ -19,7 +19,7 @@ fn nothing_is_found_in_documents_that_fulfil_every_rule() {
 }
 
 #[test]
-fn a_finding_names_its_line_and_its_place_and_the_last_line_counts_them() {
+fn findings_have_line_and_place_and_the_last_line_counts_them() {
     let feed = full_feed().replace("Severe", "Unknown").replace("+xml\">", "+xml\">\n");
     let feed = feed.replace("<headline>Flood in RW 1</headline>\n", "");
     let report = checked(&feed);
@@ -41,7 +41,7 @@ fn a_finding_names_its_line_and_its_place_and_the_last_line_counts_them() {
 }
 
 #[test]
-fn a_finding_is_one_line_whatever_the_document_says() {
+fn a_finding_is_always_one_line() {
     // XML allows this control character, with which some terminals begin commands.
     let long = format!("a\n\u{9b}2J{}", "b".repeat(100));
     let escape = ALERT.replace("a-1", "a\n-1").replace("id-ID", &long).replace("Actual", &long);

@@ -9,7 +9,7 @@ fn refused(document: &str) -> NotAFeed {
 }
 
 #[test]
-fn what_is_not_well_formed_is_refused_with_its_line() {
+fn malformed_documents_are_refused_with_the_line() {
     for (document, line, reason) in [
         ("", 1, "it has no element"),
         ("<a>\n<b>\n</a>", 3, "expected `</b>`"),
@@ -47,7 +47,7 @@ fn other_documents_are_refused_with_the_name_of_their_root() {
 }
 
 #[test]
-fn prefixes_a_byte_order_mark_comments_and_references_change_no_meaning() {
+fn prefixes_byte_order_marks_comments_and_references_are_equivalent() {
     let prefixed = ALERT.replace("</", "</cap:").replace('<', "<cap:").replace("<cap:/cap:", "</cap:");
     assert_found(&prefixed.replace("xmlns=", "xmlns:cap="), &[]);
     let byte_order_mark = format!("\u{feff}{}", full_feed());

@@ -1,7 +1,7 @@
 use crate::documents::{ALERT, assert_each_found, assert_found, changed, checked};
 
 #[test]
-fn elements_stand_in_the_order_of_the_schema_and_as_often_as_it_says() {
+fn order_and_number_of_elements_follow_the_schema() {
     let (sources, once) =
         ("<source>x</source><source>y</source><scope>", "error <source> occurs more than once");
     let resource = "<resource><uri>x</uri></resource>\n<area>\n<areaDesc>RW 1<";
@@ -24,7 +24,7 @@ fn elements_stand_in_the_order_of_the_schema_and_as_often_as_it_says() {
 }
 
 #[test]
-fn values_have_the_forms_of_the_schema() {
+fn values_have_the_types_of_the_schema() {
     assert_each_found(
         ALERT,
         &[
@@ -50,7 +50,7 @@ fn values_have_the_forms_of_the_schema() {
 }
 
 #[test]
-fn times_are_written_as_cap_says() {
+fn times_have_the_format_of_cap() {
     let sent = "<sent>2026-11-22T12:00:00+07:00<";
     for right in ["2026-11-22T05:00:00-00:00", "2026-11-22T05:00:00+00:00", "2026-11-22T01:30:00-03:30"] {
         assert_found(&changed(ALERT, sent, &format!("<sent>{right}<")), &[]);
@@ -73,7 +73,7 @@ fn times_are_written_as_cap_says() {
 }
 
 #[test]
-fn signatures_may_end_an_alert_and_hints_for_schema_processors_may_stand_in_it() {
+fn signatures_and_schema_hints_are_allowed() {
     let signature = "<Signature xmlns=\"http://www.w3.org/2000/09/xmldsig#\"><x/></Signature>";
     let signed = changed(ALERT, "</alert>", &format!("{signature}</alert>"));
     let hint = "<alert xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation=\"a b\" ";

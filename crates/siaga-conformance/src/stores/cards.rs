@@ -38,17 +38,17 @@ pub async fn a_new_card_has_an_identifier_of_its_own_and_no_report(fresh: &dyn F
     assert_eq!(store.revision(Resource::Reports).await.unwrap(), revision, "no report changed");
 }
 
-pub async fn a_card_with_a_chosen_identifier_is_made_once(fresh: &dyn FreshStore) {
+pub async fn a_chosen_card_identifier_is_used_once(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let (id, holder) = (card("chosen-card-01"), cards()[0].holder.clone());
-    let making = (0..8).map(|_| {
+    let creating = (0..8).map(|_| {
         let (store, id, holder) = (Arc::clone(&store), id.clone(), holder.clone());
         tokio::spawn(async move { store.create_card_as(&id, holder).await })
     });
-    let made: Vec<_> = join_all(making).await.into_iter().map(Result::unwrap).collect();
-    assert_eq!(made.iter().filter(|made| made.is_ok()).count(), 1);
-    let is_conflict = |made: &Result<_, StoreError>| matches!(made, Err(StoreError::Conflict { .. }));
-    assert_eq!(made.iter().filter(|made| is_conflict(made)).count(), 7);
+    let results: Vec<_> = join_all(creating).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+    let is_conflict = |result: &Result<_, StoreError>| matches!(result, Err(StoreError::Conflict { .. }));
+    assert_eq!(results.iter().filter(|result| is_conflict(result)).count(), 7);
     let found = store.card(&id).await.unwrap();
     assert_eq!((&found.id, found.report, &found.holder.username), (&id, None, &holder.username));
     let used = store.create_card_as(&card("used-card"), holder).await;
@@ -95,7 +95,7 @@ pub async fn a_second_report_for_a_card_is_a_conflict_and_not_stored(fresh: &dyn
     assert_eq!(store.revision(Resource::Reports).await.unwrap(), revision);
 }
 
-pub async fn of_concurrent_reports_for_a_card_exactly_one_is_stored(fresh: &dyn FreshStore) {
+pub async fn exactly_one_concurrent_report_for_a_card_is_stored(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let before = report_count(&*store).await;
     let sent = (0..100).map(|_| {
@@ -103,15 +103,15 @@ pub async fn of_concurrent_reports_for_a_card_exactly_one_is_stored(fresh: &dyn 
         let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
         tokio::spawn(async move { store.receive_card_report(&card("fresh-card"), content).await })
     });
-    let answers = join_all(sent).await.into_iter().map(Result::unwrap);
-    let (stored, refused): (Vec<_>, Vec<_>) = answers.partition(Result::is_ok);
+    let results = join_all(sent).await.into_iter().map(Result::unwrap);
+    let (stored, refused): (Vec<_>, Vec<_>) = results.partition(Result::is_ok);
     assert_eq!((stored.len(), refused.len()), (1, 99));
-    let conflict = |answer: &Result<_, _>| matches!(answer, Err(StoreError::Conflict { .. }));
+    let conflict = |result: &Result<_, _>| matches!(result, Err(StoreError::Conflict { .. }));
     assert!(refused.iter().all(conflict));
     assert_eq!(report_count(&*store).await, before + 1);
 }
 
-pub async fn of_concurrent_images_for_a_report_exactly_one_is_shown(fresh: &dyn FreshStore) {
+pub async fn exactly_one_concurrent_image_of_a_report_is_published(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let before = store.revision(Resource::Reports).await.unwrap();
     for without_report in ["no-such-card", "fresh-card"] {
@@ -133,7 +133,7 @@ pub async fn of_concurrent_images_for_a_report_exactly_one_is_shown(fresh: &dyn 
     assert_eq!(report.revision.0, before.0 + 1, "one change of reports");
 }
 
-pub async fn unused_cards_are_erased_by_when_they_were_made_and_used_ones_stay(fresh: &dyn FreshStore) {
+pub async fn unused_cards_are_erased_by_creation_time(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let hour = |hours| now().after(Duration::from_hours(hours));
     let mut made = Vec::new();

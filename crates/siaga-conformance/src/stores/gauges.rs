@@ -12,12 +12,12 @@ fn last(hours: u64) -> GaugeQuery {
     GaugeQuery { selector: AreaSelector::default(), window: Window::Last(Duration::from_hours(hours)) }
 }
 
-/// Returns identifiers and levels.
 async fn levels(store: &dyn Store, query: &GaugeQuery) -> Vec<(String, Vec<f64>)> {
     let layer = store.gauges(query).await.unwrap().value;
-    let levels =
-        |of: &siaga::model::ObservedGauge| of.observations.iter().map(|reading| reading.level).collect();
-    layer.0.iter().map(|of| (of.gauge.id.clone(), levels(of))).collect()
+    let levels = |observed: &siaga::model::ObservedGauge| {
+        observed.observations.iter().map(|reading| reading.level).collect()
+    };
+    layer.0.iter().map(|observed| (observed.gauge.id.clone(), levels(observed))).collect()
 }
 
 fn expect(gauges: &[(&str, &[f64])]) -> Vec<(String, Vec<f64>)> {
@@ -58,12 +58,19 @@ pub async fn every_gauge_is_listed_without_readings(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let all = async || {
         let listed = store.all_gauges().await.unwrap();
-        assert!(listed.value.0.iter().all(|of| of.observations.is_empty()));
-        let gauges = listed.value.0.iter().map(|of| (of.gauge.id.clone(), of.gauge.name.clone())).collect();
+        assert!(listed.value.0.iter().all(|observed| observed.observations.is_empty()));
+        let gauges = listed
+            .value
+            .0
+            .iter()
+            .map(|observed| (observed.gauge.id.clone(), observed.gauge.name.clone()))
+            .collect();
         (listed.revision, gauges)
     };
-    let known: Vec<_> =
-        crate::fixture::gauges().iter().map(|of| (of.gauge.id.clone(), of.gauge.name.clone())).collect();
+    let known: Vec<_> = crate::fixture::gauges()
+        .iter()
+        .map(|observed| (observed.gauge.id.clone(), observed.gauge.name.clone()))
+        .collect();
     let (revision, listed): (_, Vec<_>) = all().await;
     assert_eq!(listed, known);
     clock.set(crate::fixture::now().after(Duration::from_hours(24 * 400)));
@@ -74,7 +81,7 @@ pub async fn every_gauge_is_listed_without_readings(fresh: &dyn FreshStore) {
     assert!(later > revision);
 }
 
-pub async fn readings_are_counted_as_they_are_listed_up_to_a_bound(fresh: &dyn FreshStore) {
+pub async fn counting_readings_matches_the_list_up_to_a_limit(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let selector = AreaSelector { city: None, region: Some("ID-JK".to_owned()) };
     for query in [last(1), last(24), GaugeQuery { selector, ..last(1) }] {
@@ -86,7 +93,7 @@ pub async fn readings_are_counted_as_they_are_listed_up_to_a_bound(fresh: &dyn F
     }
 }
 
-pub async fn readings_are_replaced_by_their_time_and_kept_otherwise(fresh: &dyn FreshStore) {
+pub async fn readings_are_replaced_by_time(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let before = store.revision(Resource::Gauges).await.unwrap();
     let readings = sent("TMA00001", 0.0, &[(5, 41.0), (3, 50.0), (3, 51.0)]);
@@ -109,10 +116,10 @@ pub async fn a_new_gauge_belongs_to_the_province_it_lies_in(fresh: &dyn FreshSto
     for (id, x, region) in [("A", 8.0, Some("ID-JB")), ("B", 60.0, None)] {
         store.store_gauge(sent(id, x, &[(1, 1.0)])).await.unwrap();
         let gauges = store.gauges(&last(1)).await.unwrap().value.0;
-        let stored = gauges.iter().find(|of| of.gauge.id == id).unwrap();
+        let stored = gauges.iter().find(|observed| observed.gauge.id == id).unwrap();
         assert_eq!(stored.gauge.region_code.as_deref(), region);
     }
-    // A gauge that has moved belongs to its new place; one that is sent again from the same place stays.
+    // A moved gauge belongs to the province of its new place; an unmoved one keeps its province.
     store.store_gauge(sent("TMA00001", 8.0, &[])).await.unwrap();
     store.store_gauge(sent("TMA00002", 7.0, &[])).await.unwrap();
     let selector = AreaSelector { city: None, region: Some("ID-JB".to_owned()) };

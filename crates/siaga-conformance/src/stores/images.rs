@@ -23,17 +23,17 @@ pub(super) fn minutes(minutes: u64) -> Timestamp {
     now().after(Duration::from_mins(minutes))
 }
 
-/// Returns a new card that has received its report.
-pub(super) async fn reported(store: &dyn Store) -> CardId {
+/// Creates a card with a report.
+pub(super) async fn card_with_report(store: &dyn Store) -> CardId {
     let made = store.create_card(cards()[0].holder.clone()).await.unwrap();
     let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
     store.receive_card_report(&made.id, content).await.unwrap();
     made.id.clone()
 }
 
-/// Returns an upload of a new card, received as `object`.
-pub(super) async fn received(store: &dyn Store, object: &str) -> Upload {
-    let card = reported(store).await;
+/// Creates a card with a received upload.
+pub(super) async fn received_upload(store: &dyn Store, object: &str) -> Upload {
+    let card = card_with_report(store).await;
     let upload = store.expect_image(&card, minutes(10)).await.unwrap();
     assert!(store.receive_upload(&upload, object).await.unwrap());
     upload
@@ -43,7 +43,7 @@ pub(super) async fn take(store: &dyn Store) -> Option<TakenUpload> {
     store.take_upload(LEASE).await.unwrap()
 }
 
-pub async fn the_first_signing_key_is_that_of_all(fresh: &dyn FreshStore) {
+pub async fn all_servers_use_the_first_signing_key(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let keys: Vec<Secret> = (0..8).map(|number| format!("the key {number}").into()).collect();
     let known = join_all(keys.iter().map(|key| store.signing_key(key))).await;
@@ -65,8 +65,7 @@ async fn revision(store: &dyn Store) -> Revision {
     store.revision(Resource::Reports).await.unwrap()
 }
 
-/// Returns the images in the reports of the last hour.
-async fn shown(store: &dyn Store) -> Vec<(ReportKey, String)> {
+async fn shown_images(store: &dyn Store) -> Vec<(ReportKey, String)> {
     let window = Window::Last(Duration::from_hours(1));
     let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
     let reports = store.reports(&query).await.unwrap().value.reports;
@@ -115,7 +114,7 @@ pub async fn an_early_upload_waits_for_the_report_of_its_card(fresh: &dyn FreshS
     assert!(store.has_upload(&id).await.unwrap());
     let again = store.expect_early_image(&id, minutes(10)).await;
     assert!(matches!(again, Err(StoreError::Conflict { .. })), "{again:?}");
-    let later = received(&*store, "later").await;
+    let later = received_upload(&*store, "later").await;
     clock.set(minutes(1));
     assert_eq!(take(&*store).await.unwrap().upload, later, "the other has no report to be shown with");
     assert_eq!(take(&*store).await, None);
@@ -130,7 +129,7 @@ pub async fn an_early_upload_waits_for_the_report_of_its_card(fresh: &dyn FreshS
     assert!(store.has_upload(&id).await.unwrap());
 }
 
-pub async fn an_early_upload_is_gone_with_its_card(fresh: &dyn FreshStore) {
+pub async fn an_early_upload_is_erased_with_its_card(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let made = store.create_card(cards()[0].holder.clone()).await.unwrap();
     let upload = store.expect_early_image(&made.id, minutes(10)).await.unwrap();
@@ -142,7 +141,7 @@ pub async fn an_early_upload_is_gone_with_its_card(fresh: &dyn FreshStore) {
     assert!(matches!(expected, Err(StoreError::NotFound { .. })), "{expected:?}");
 }
 
-pub async fn no_image_is_expected_for_a_report_that_came_with_one(fresh: &dyn FreshStore) {
+pub async fn no_image_is_expected_for_a_report_with_an_image(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let mut sent = content(DisasterType::Flood, 1, place(0.5, 0.5));
     sent.image_url = Some(URL.into());
@@ -151,11 +150,11 @@ pub async fn no_image_is_expected_for_a_report_that_came_with_one(fresh: &dyn Fr
     assert_eq!(store.uploads_expected_until().await.unwrap(), None);
 }
 
-pub async fn asked_again_the_same_upload_is_named_and_expected_for_longer(fresh: &dyn FreshStore) {
+pub async fn expecting_an_image_again_returns_the_same_upload_and_extends_it(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let id = card("used-card");
     let upload = store.expect_image(&id, minutes(10)).await.unwrap();
-    // If two clients request an address, neither address ends before its time.
+    // If two clients request an address, neither expires early.
     for (until, expected) in [(5, 10), (20, 20)] {
         assert_eq!(store.expect_image(&id, minutes(until)).await.unwrap(), upload);
         assert_eq!(store.uploads_expected_until().await.unwrap(), Some(minutes(expected)));
@@ -172,11 +171,11 @@ pub async fn asked_again_the_same_upload_is_named_and_expected_for_longer(fresh:
     assert!(store.receive_upload(&upload, "late").await.unwrap());
 }
 
-pub async fn uploads_are_expected_until_the_last_of_them(fresh: &dyn FreshStore) {
+pub async fn uploads_expected_until_returns_the_latest_deadline(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let mut uploads = Vec::new();
     for until in [20, 30, 10] {
-        let card = reported(&*store).await;
+        let card = card_with_report(&*store).await;
         uploads.push(store.expect_image(&card, minutes(until)).await.unwrap());
     }
     assert_eq!(store.uploads_expected_until().await.unwrap(), Some(minutes(30)));
@@ -190,7 +189,7 @@ pub async fn uploads_are_expected_until_the_last_of_them(fresh: &dyn FreshStore)
 
 pub async fn while_an_upload_is_received_no_image_is_expected(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
-    let upload = received(&*store, "a").await;
+    let upload = received_upload(&*store, "a").await;
     assert!(is_a_conflict(&*store, &upload.card).await);
     assert_eq!(store.expected_upload(&upload.card).await.unwrap(), None);
 }
@@ -208,7 +207,7 @@ pub async fn a_published_image_shows_in_the_report_once_and_is_a_change_of_repor
     take(&*store).await.unwrap();
     store.postpone_upload(&upload, LEASE).await.unwrap();
     assert_eq!(revision(&*store).await, before, "no report has changed");
-    assert_eq!((image_of(&*store, &id).await, shown(&*store).await), (None, vec![]));
+    assert_eq!((image_of(&*store, &id).await, shown_images(&*store).await), (None, vec![]));
 
     let key = store.card(&id).await.unwrap().report.unwrap();
     let text = store.report(key).await.unwrap().value.content.text.clone();
@@ -218,7 +217,7 @@ pub async fn a_published_image_shows_in_the_report_once_and_is_a_change_of_repor
     let report = store.report(key).await.unwrap();
     assert_eq!((report.revision, report.value.content.image_url.as_deref()), (published, Some(URL)));
     assert_eq!(report.value.content.text, text);
-    assert_eq!(shown(&*store).await, [(key, URL.to_owned())]);
+    assert_eq!(shown_images(&*store).await, [(key, URL.to_owned())]);
 
     assert!(!store.publish_image(&upload, "http://example.org/2.jpg").await.unwrap());
     assert_eq!(image_of(&*store, &id).await.as_deref(), Some(URL));
@@ -227,7 +226,7 @@ pub async fn a_published_image_shows_in_the_report_once_and_is_a_change_of_repor
 
 pub async fn after_publication_no_image_is_expected_and_nothing_is_received(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let upload = received(&*store, "a").await;
+    let upload = received_upload(&*store, "a").await;
     assert!(store.publish_image(&upload, URL).await.unwrap());
     let after = revision(&*store).await;
     let next = Upload { turn: 1, ..upload.clone() };
@@ -246,9 +245,9 @@ pub async fn after_publication_no_image_is_expected_and_nothing_is_received(fres
     assert_eq!(revision(&*store).await, after);
 }
 
-/// Acts as one of many concurrent callers, until an image is published or another caller is working on one. Returns
-/// whether this caller published it.
-async fn hurry(store: &dyn Store, card: &CardId, number: u32) -> bool {
+/// Acts as one of many concurrent callers, until an image is published or another caller works on one. Returns whether this
+/// caller published it.
+async fn race(store: &dyn Store, card: &CardId, number: u32) -> bool {
     loop {
         let upload = match store.expect_image(card, minutes(10 + u64::from(number))).await {
             Ok(upload) => upload,
@@ -268,18 +267,18 @@ async fn hurry(store: &dyn Store, card: &CardId, number: u32) -> bool {
     }
 }
 
-pub async fn however_calls_race_exactly_one_image_is_published(fresh: &dyn FreshStore) {
+pub async fn exactly_one_of_racing_images_is_published(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     for _ in 0..5 {
-        let card = reported(&*store).await;
+        let card = card_with_report(&*store).await;
         let before = revision(&*store).await;
-        let hurrying = (0..32).map(|number| {
+        let races = (0..32).map(|number| {
             let (store, card) = (Arc::clone(&store), card.clone());
-            tokio::spawn(async move { (number, hurry(&*store, &card, number).await) })
+            tokio::spawn(async move { (number, race(&*store, &card, number).await) })
         });
-        let answers = join_all(hurrying).await.into_iter().map(Result::unwrap);
+        let results = join_all(races).await.into_iter().map(Result::unwrap);
         let published: Vec<u32> =
-            answers.filter(|&(_, published)| published).map(|(number, _)| number).collect();
+            results.filter(|&(_, published)| published).map(|(number, _)| number).collect();
         let [number] = published[..] else { panic!("published by {published:?}") };
         assert_eq!(image_of(&*store, &card).await, Some(format!("http://example.org/{number}.jpg")));
         assert_eq!(revision(&*store).await.0, before.0 + 1, "one change of reports");

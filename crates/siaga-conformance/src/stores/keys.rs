@@ -10,7 +10,7 @@ use rocket::tokio;
 use super::{FreshStore, open};
 use crate::fixture::now;
 use siaga::auth::{ApiKey, KeyDigest, Scope};
-use siaga::stores::{KeptKey, KeyEntry, Store, StoreError};
+use siaga::stores::{KeyEntry, Store, StoreError, StoredKey};
 
 fn entry(name: &str) -> KeyEntry {
     let key = ApiKey {
@@ -24,13 +24,13 @@ fn entry(name: &str) -> KeyEntry {
     KeyEntry { key, owner: None }
 }
 
-async fn kept(store: &dyn Store) -> Vec<KeptKey> {
+async fn all_keys(store: &dyn Store) -> Vec<StoredKey> {
     store.keys().await.unwrap().value
 }
 
-pub async fn a_key_is_kept_as_it_was_given(fresh: &dyn FreshStore) {
+pub async fn a_key_is_stored_unchanged(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    assert!(kept(&*store).await.is_empty());
+    assert!(all_keys(&*store).await.is_empty());
     let before = store.keys_revision().await.unwrap();
     let most = NonZeroU32::MAX;
     let full = KeyEntry {
@@ -50,7 +50,7 @@ pub async fn a_key_is_kept_as_it_was_given(fresh: &dyn FreshStore) {
     let found = store.keys().await.unwrap();
     assert!(found.revision > before);
     assert_eq!(store.keys_revision().await.unwrap(), found.revision);
-    let names: Vec<_> = found.value.iter().map(|kept| kept.entry.key.name.as_str()).collect();
+    let names: Vec<_> = found.value.iter().map(|key| key.entry.key.name.as_str()).collect();
     assert_eq!(names, ["B", "a", "kunci ☔"], "by name");
     let first = &found.value[2];
     assert_eq!(format!("{:?}", first.entry), format!("{full:?}"));
@@ -59,7 +59,7 @@ pub async fn a_key_is_kept_as_it_was_given(fresh: &dyn FreshStore) {
     assert_eq!(found.value[0].created_at, now().after(Duration::from_secs(5)));
 }
 
-pub async fn a_name_is_given_once_for_good_and_so_is_a_hash(fresh: &dyn FreshStore) {
+pub async fn names_and_hashes_of_keys_are_never_reused(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     store.create_key(entry("one")).await.unwrap();
     store.revoke_key("one").await.unwrap();
@@ -71,10 +71,10 @@ pub async fn a_name_is_given_once_for_good_and_so_is_a_hash(fresh: &dyn FreshSto
         assert!(matches!(again, Err(StoreError::Conflict { .. })), "{again:?}");
     }
     assert_eq!(store.keys_revision().await.unwrap(), revision, "nothing changed");
-    assert_eq!(kept(&*store).await.len(), 1);
+    assert_eq!(all_keys(&*store).await.len(), 1);
 }
 
-pub async fn a_revoked_key_stays_listed_with_when_it_was_revoked_first(fresh: &dyn FreshStore) {
+pub async fn a_revoked_key_stays_listed_with_its_first_revocation_time(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     store.create_key(entry("one")).await.unwrap();
     store.create_key(entry("other")).await.unwrap();
@@ -88,11 +88,11 @@ pub async fn a_revoked_key_stays_listed_with_when_it_was_revoked_first(fresh: &d
     clock.set(now().after(Duration::from_secs(5)));
     store.revoke_key("one").await.unwrap();
     assert_eq!(store.keys_revision().await.unwrap(), after, "nothing changed");
-    let revoked: Vec<_> = kept(&*store).await.iter().map(|kept| kept.revoked_at).collect();
+    let revoked: Vec<_> = all_keys(&*store).await.iter().map(|key| key.revoked_at).collect();
     assert_eq!(revoked, [Some(now()), None]);
 }
 
-pub async fn the_latest_use_is_kept_and_is_no_change(fresh: &dyn FreshStore) {
+pub async fn the_latest_use_of_a_key_is_stored_without_bumping_the_revision(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     store.create_key(entry("one")).await.unwrap();
     store.create_key(entry("other")).await.unwrap();
@@ -103,19 +103,19 @@ pub async fn the_latest_use_is_kept_and_is_no_change(fresh: &dyn FreshStore) {
     let uses = [used("one", 5), used("nobody's", 1), used("one", 7), used("one", 6)];
     store.note_key_uses(&uses).await.unwrap();
     store.note_key_uses(&[used("one", 3)]).await.unwrap();
-    let last: Vec<_> = kept(&*store).await.iter().map(|kept| kept.last_used).collect();
+    let last: Vec<_> = all_keys(&*store).await.iter().map(|key| key.last_used).collect();
     assert_eq!(last, [Some(at(7)), None]);
     assert_eq!(store.keys_revision().await.unwrap(), revision);
 }
 
-pub async fn of_concurrent_keys_of_one_name_exactly_one_is_kept(fresh: &dyn FreshStore) {
+pub async fn exactly_one_concurrent_key_of_a_name_is_stored(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
-    let made = (0..20).map(|number| {
+    let creating = (0..20).map(|number| {
         let store = Arc::clone(&store);
         let key = ApiKey { sha256: KeyDigest::new(&number.to_string()), ..entry("same").key };
         tokio::spawn(async move { store.create_key(KeyEntry { key, owner: None }).await })
     });
-    let made = join_all(made).await.into_iter().map(Result::unwrap);
-    assert_eq!(made.flatten().count(), 1);
-    assert_eq!(kept(&*store).await.len(), 1);
+    let results = join_all(creating).await.into_iter().map(Result::unwrap);
+    assert_eq!(results.flatten().count(), 1);
+    assert_eq!(all_keys(&*store).await.len(), 1);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rocket::futures::future::join_all;
 use rocket::tokio;
 
-use super::images::{LEASE, card, minutes, received, take};
+use super::images::{LEASE, card, minutes, received_upload, take};
 use super::{FreshStore, open};
 use crate::fixture::{cards, content, now, place};
 use siaga::model::bodies::PartnerReport;
@@ -15,20 +15,20 @@ use siaga::model::{
     PhotoPlace, ReportKey, SenderHash, WaitingOrigin, photo_name,
 };
 use siaga::stores::{
-    ModerationQuery, Received, ReportQuery, ReportSeriesQuery, Resource, Store, StoreError, WaitingQuery,
-    Window,
+    ModerationQuery, ReceiveOutcome, ReportQuery, ReportSeriesQuery, Resource, Store, StoreError,
+    WaitingQuery, Window,
 };
 
 const HOUR: Duration = Duration::from_hours(1);
 
-fn order(report: u64, action: ModerationAction) -> Moderation {
+fn moderation(report: u64, action: ModerationAction) -> Moderation {
     let by = Actor { subject: "moderators".to_owned(), username: Some("Ibu Ani".to_owned()) };
     let report = report.try_into().unwrap();
     Moderation { report, made_at: None, action, by, reason: "shows a person's name".to_owned() }
 }
 
 async fn moderate(store: &dyn Store, report: u64, action: ModerationAction) -> bool {
-    store.moderate(&order(report, action)).await.unwrap()
+    store.moderate(&moderation(report, action)).await.unwrap()
 }
 
 fn last_hours(hours: u32) -> ReportQuery {
@@ -36,7 +36,7 @@ fn last_hours(hours: u32) -> ReportQuery {
     ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window }
 }
 
-/// Returns the keys of the reports of the last two hours.
+/// The keys of the reports of the last two hours.
 async fn listed(store: &dyn Store) -> Vec<u64> {
     let layer = store.reports(&last_hours(2)).await.unwrap().value;
     let listed: Vec<_> = layer.reports.iter().map(|report| report.key.number()).collect();
@@ -45,7 +45,7 @@ async fn listed(store: &dyn Store) -> Vec<u64> {
     listed
 }
 
-/// Returns how many reports of the last two hours the summary and the series count.
+/// The number of reports of the last two hours in the summary and in the series.
 async fn counted(store: &dyn Store) -> [u64; 2] {
     let summary = store.report_summary(&last_hours(2)).await.unwrap().value;
     assert_eq!(summary.by_source.values().sum::<u64>(), summary.by_disaster.values().sum::<u64>());
@@ -76,9 +76,9 @@ async fn end_move(store: &dyn Store, photo: &str, to: PhotoPlace) {
     store.end_photo_move(&PhotoMove { photo: photo.into(), to }).await.unwrap();
 }
 
-/// Returns the key of a new report with a photo, and the photo's name.
-async fn with_photo(store: &dyn Store) -> (u64, String) {
-    let upload = received(store, "an object").await;
+/// Creates a report with a photo; returns its key and the photo's name.
+async fn report_with_photo(store: &dyn Store) -> (u64, String) {
+    let upload = received_upload(store, "an object").await;
     let photo = photo_name(&upload.card);
     take(store).await.unwrap();
     assert!(store.publish_image(&upload, &photo).await.unwrap());
@@ -100,16 +100,15 @@ pub async fn a_hidden_report_is_in_no_list_and_no_count_until_it_is_shown_again(
     assert!(is_found(&*store, 7).await);
 }
 
-/// Returns the key of a new report that waits for review.
-async fn waiting(store: &dyn Store, id: &str) -> u64 {
+/// Creates a report that waits for review.
+async fn waiting_report(store: &dyn Store, id: &str) -> u64 {
     let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
     let origin = WaitingOrigin::default();
     store.receive_waiting_report(&card(id), content, origin).await.unwrap().key.number()
 }
 
-/// Returns the keys of the reports that wait for review.
 async fn all_waiting(store: &dyn Store) -> Vec<u64> {
-    let reports = store.waiting_reports(WaitingQuery { most: 10, of_each: 10 }).await.unwrap();
+    let reports = store.waiting_reports(WaitingQuery { most: 10, per_sender: 10 }).await.unwrap();
     assert_eq!(reports.total, reports.reports.len() as u64);
     reports.reports.iter().map(|waiting| waiting.report.key.number()).collect()
 }
@@ -117,13 +116,13 @@ async fn all_waiting(store: &dyn Store) -> Vec<u64> {
 pub async fn a_waiting_report_is_hidden_until_a_moderator_shows_it(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     assert_eq!(all_waiting(&*store).await, Vec::<u64>::new());
-    let report = waiting(&*store, "fresh-card").await;
+    let report = waiting_report(&*store, "fresh-card").await;
     assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 7, 6, 2, 5, 4], [6, 4]));
     assert!(!is_found(&*store, report).await);
     assert_eq!(all_waiting(&*store).await, [report]);
-    let all = store.waiting_reports(WaitingQuery { most: 10, of_each: 10 }).await.unwrap().reports;
+    let all = store.waiting_reports(WaitingQuery { most: 10, per_sender: 10 }).await.unwrap().reports;
     assert_eq!(&*all[0].report.content.text, &*content(DisasterType::Flood, 1, place(0.5, 0.5)).text);
-    let none = store.waiting_reports(WaitingQuery { most: 0, of_each: 10 }).await.unwrap().reports;
+    let none = store.waiting_reports(WaitingQuery { most: 0, per_sender: 10 }).await.unwrap().reports;
     assert!(none.is_empty());
     assert!(log(&*store, 0, None, 10).await.is_empty(), "no moderator has done anything");
     assert_eq!(store.card(&card("fresh-card")).await.unwrap().report.map(ReportKey::number), Some(report));
@@ -138,8 +137,8 @@ pub async fn a_waiting_report_is_hidden_until_a_moderator_shows_it(fresh: &dyn F
     assert_eq!(log(&*store, 0, None, 10).await.len(), 1);
 }
 
-/// Makes reports that wait for review, each of a sender and perhaps suspect; returns their keys.
-async fn waiting_of(store: &dyn Store, senders: &[(Option<u8>, bool)]) -> Vec<u64> {
+/// Creates reports that wait for review, by sender and suspicion; returns their keys.
+async fn waiting_reports(store: &dyn Store, senders: &[(Option<u8>, bool)]) -> Vec<u64> {
     let holder = cards()[0].holder.clone();
     let mut keys = Vec::new();
     for (sender, is_suspect) in senders {
@@ -153,20 +152,20 @@ async fn waiting_of(store: &dyn Store, senders: &[(Option<u8>, bool)]) -> Vec<u6
     keys
 }
 
-/// Returns the positions in `keys` of the reports on the list, each with how many of its sender wait; and how many wait in all.
+/// Returns the positions in `keys` of the listed reports, with the number of waiting reports of their senders; and the total.
 async fn listed_waiting(
     store: &dyn Store,
     keys: &[u64],
     most: u32,
-    of_each: u32,
+    per_sender: u32,
 ) -> (Vec<(usize, u64)>, u64) {
-    let waiting = store.waiting_reports(WaitingQuery { most, of_each }).await.unwrap();
-    let position = |key: ReportKey| keys.iter().position(|of| *of == key.number()).unwrap();
-    let reports = waiting.reports.iter().map(|of| (position(of.report.key), of.of_sender));
+    let waiting = store.waiting_reports(WaitingQuery { most, per_sender }).await.unwrap();
+    let position = |key: ReportKey| keys.iter().position(|other| *other == key.number()).unwrap();
+    let reports = waiting.reports.iter().map(|waiting| (position(waiting.report.key), waiting.of_sender));
     (reports.collect(), waiting.total)
 }
 
-pub async fn no_sender_keeps_waiting_reports_of_others_off_the_list(fresh: &dyn FreshStore) {
+pub async fn one_sender_cannot_fill_the_review_list(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let senders = [
         (Some(1), false),
@@ -176,16 +175,16 @@ pub async fn no_sender_keeps_waiting_reports_of_others_off_the_list(fresh: &dyn 
         (Some(1), false),
         (Some(1), false),
     ];
-    let keys = waiting_of(&*store, &senders).await;
+    let keys = waiting_reports(&*store, &senders).await;
     let all = vec![(5, 4), (4, 4), (3, 1), (1, 1), (0, 4), (2, 4)];
     assert_eq!(listed_waiting(&*store, &keys, 10, 10).await, (all, 6), "newest first, suspect ones last");
     assert_eq!(listed_waiting(&*store, &keys, 10, 1).await, (vec![(5, 4), (3, 1), (1, 1)], 6));
     assert_eq!(listed_waiting(&*store, &keys, 2, 2).await, (vec![(5, 4), (4, 4)], 6));
 
     let by = Actor { subject: "bpbd".to_owned(), username: Some("Sri".to_owned()) };
-    let order = HideWaiting { sender: SenderHash::new([1; 8]), by, reason: "spam".to_owned() };
+    let request = HideWaiting { sender: SenderHash::new([1; 8]), by, reason: "spam".to_owned() };
     assert!(moderate(&*store, keys[0], ModerationAction::Show).await);
-    let hidden = store.hide_waiting(&order).await.unwrap();
+    let hidden = store.hide_waiting(&request).await.unwrap();
     let expected: Vec<_> = [2, 4, 5].map(|at| keys[at]).to_vec();
     assert_eq!(hidden.iter().map(|key| key.number()).collect::<Vec<_>>(), expected);
     assert!(is_found(&*store, keys[0]).await, "one that was shown meanwhile stays");
@@ -195,18 +194,18 @@ pub async fn no_sender_keeps_waiting_reports_of_others_off_the_list(fresh: &dyn 
     assert_eq!(numbers, [(4, keys[5]), (3, keys[4]), (2, keys[2]), (1, keys[0])]);
     assert_eq!((&*log[0].reason, log[0].action), ("spam", ModerationAction::Hide));
     assert_eq!(listed_waiting(&*store, &keys, 10, 10).await, (vec![(3, 1), (1, 1)], 2));
-    assert_eq!(store.hide_waiting(&order).await.unwrap(), []);
+    assert_eq!(store.hide_waiting(&request).await.unwrap(), []);
 }
 
-pub async fn the_senders_of_waiting_reports_are_forgotten(fresh: &dyn FreshStore) {
+pub async fn the_senders_of_waiting_reports_are_erased(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let keys = waiting_of(&*store, &[(Some(1), false), (Some(1), true)]).await;
+    let keys = waiting_reports(&*store, &[(Some(1), false), (Some(1), true)]).await;
     store.forget_senders(clock.now().before(Duration::from_secs(1))).await.unwrap();
     assert_eq!(listed_waiting(&*store, &keys, 10, 10).await, (vec![(0, 2), (1, 2)], 2), "not yet");
     store.forget_senders(clock.now()).await.unwrap();
     assert_eq!(listed_waiting(&*store, &keys, 10, 10).await, (vec![(0, 1), (1, 1)], 2));
-    let waiting = store.waiting_reports(WaitingQuery { most: 10, of_each: 10 }).await.unwrap().reports;
-    assert_eq!(waiting.iter().map(|of| of.origin.is_suspect).collect::<Vec<_>>(), [false, true]);
+    let waiting = store.waiting_reports(WaitingQuery { most: 10, per_sender: 10 }).await.unwrap().reports;
+    assert_eq!(waiting.iter().map(|waiting| waiting.origin.is_suspect).collect::<Vec<_>>(), [false, true]);
 }
 
 pub async fn a_waiting_report_that_is_hidden_or_erased_no_longer_waits(fresh: &dyn FreshStore) {
@@ -214,7 +213,7 @@ pub async fn a_waiting_report_that_is_hidden_or_erased_no_longer_waits(fresh: &d
     let holder = cards()[0].holder.clone();
     for action in [ModerationAction::Hide, ModerationAction::Erase] {
         let id = store.create_card(holder.clone()).await.unwrap().id.clone();
-        let report = waiting(&*store, id.as_str()).await;
+        let report = waiting_report(&*store, id.as_str()).await;
         assert!(moderate(&*store, report, action).await, "{action}");
         assert_eq!(all_waiting(&*store).await, Vec::<u64>::new());
         assert!(!moderate(&*store, report, action).await, "{action} again");
@@ -225,7 +224,7 @@ pub async fn a_waiting_report_that_is_hidden_or_erased_no_longer_waits(fresh: &d
     assert_eq!(actions.collect::<Vec<_>>(), [ModerationAction::Erase, ModerationAction::Hide]);
 }
 
-pub async fn an_order_that_changes_nothing_is_not_logged(fresh: &dyn FreshStore) {
+pub async fn a_batch_without_changes_is_not_logged(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     assert!(!moderate(&*store, 1, ModerationAction::Show).await, "it is shown");
     assert!(moderate(&*store, 1, ModerationAction::Hide).await);
@@ -245,37 +244,36 @@ pub async fn an_unknown_report_is_not_found(fresh: &dyn FreshStore) {
     for (report, action) in
         unknown.into_iter().chain([(1, ModerationAction::Hide), (1, ModerationAction::Show)])
     {
-        let error = store.moderate(&order(report, action)).await.unwrap_err();
+        let error = store.moderate(&moderation(report, action)).await.unwrap_err();
         assert!(matches!(error, StoreError::NotFound { .. }), "{action} {report}: {error:?}");
     }
 }
 
-pub async fn a_report_of_another_time_is_another_one(fresh: &dyn FreshStore) {
+pub async fn moderating_a_report_of_another_time_is_a_conflict(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     for action in ModerationAction::ALL {
         let made_at = Some(now().before(Duration::from_mins(11)));
-        let error = store.moderate(&Moderation { made_at, ..order(1, action) }).await.unwrap_err();
+        let error = store.moderate(&Moderation { made_at, ..moderation(1, action) }).await.unwrap_err();
         assert!(matches!(error, StoreError::Conflict { .. }), "{action}: {error:?}");
     }
     assert!(is_found(&*store, 1).await);
     let made_at = Some(now().before(Duration::from_mins(10)));
-    assert!(store.moderate(&Moderation { made_at, ..order(1, ModerationAction::Hide) }).await.unwrap());
+    assert!(store.moderate(&Moderation { made_at, ..moderation(1, ModerationAction::Hide) }).await.unwrap());
 }
 
-/// Returns the numbers and actions of entries of the log.
 async fn log(store: &dyn Store, after: u64, before: Option<u64>, most: u32) -> Vec<(u64, ModerationAction)> {
     let found = store.moderation_log(ModerationQuery { after, before, most }).await.unwrap().value;
     found.into_iter().map(|entry| (entry.number, entry.action)).collect()
 }
 
-pub async fn the_log_says_who_did_what_and_why(fresh: &dyn FreshStore) {
+pub async fn the_log_records_actor_action_and_reason(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     clock.set(minutes(1));
     moderate(&*store, 4, ModerationAction::Hide).await;
     let all = ModerationQuery { after: 0, before: None, most: 10 };
     let found = store.moderation_log(all).await.unwrap();
     assert_eq!(found.revision, store.revision(Resource::Reports).await.unwrap());
-    let expected = order(4, ModerationAction::Hide);
+    let expected = moderation(4, ModerationAction::Hide);
     assert_eq!(found.value.len(), 1);
     let entry = &found.value[0];
     assert_eq!((entry.number, entry.at, entry.made_at), (1, minutes(1), now().before(HOUR * 2)));
@@ -283,7 +281,7 @@ pub async fn the_log_says_who_did_what_and_why(fresh: &dyn FreshStore) {
     assert_eq!((&entry.by, &entry.reason), (&expected.by, &expected.reason));
 }
 
-pub async fn the_log_is_read_newest_first_and_in_parts(fresh: &dyn FreshStore) {
+pub async fn the_moderation_log_is_read_newest_first_in_pages(fresh: &dyn FreshStore) {
     use ModerationAction::{Erase, Hide, Show};
 
     let (store, _) = open(fresh).await;
@@ -297,7 +295,7 @@ pub async fn the_log_is_read_newest_first_and_in_parts(fresh: &dyn FreshStore) {
     assert_eq!(log(&*store, 4, None, 3).await, []);
 }
 
-pub async fn of_concurrent_orders_exactly_one_hides_a_report(fresh: &dyn FreshStore) {
+pub async fn exactly_one_concurrent_call_hides_a_report(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let hiding = (0..8).map(|_| {
         let store = Arc::clone(&store);
@@ -319,8 +317,8 @@ pub async fn an_erased_report_is_only_counted(fresh: &dyn FreshStore) {
     for (selector, expected) in [(in_city("jbd"), 4), (in_region("ID-JK"), 4), (in_city("bdg"), 0)] {
         assert_eq!(counted_floods(&*store, selector.clone()).await, expected, "{selector:?}");
     }
-    let of = |disaster| ReportQuery { disaster: Some(disaster), ..last_hours(2) };
-    let winds = store.report_summary(&of(DisasterType::Wind)).await.unwrap().value;
+    let query = |disaster| ReportQuery { disaster: Some(disaster), ..last_hours(2) };
+    let winds = store.report_summary(&query(DisasterType::Wind)).await.unwrap().value;
     assert_eq!(winds.by_disaster.into_iter().collect::<Vec<_>>(), [(DisasterType::Wind, 1)]);
 }
 
@@ -342,7 +340,7 @@ pub async fn the_card_of_an_erased_report_is_gone_and_its_post_is_not_stored_aga
     let error = store.receive_card_report(&card("used-card"), content.clone()).await.unwrap_err();
     assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
     let post = PartnerReport { post_id: 4711, content };
-    assert_eq!(store.receive_partner_report(post).await.unwrap(), Received::Existing);
+    assert_eq!(store.receive_partner_report(post).await.unwrap(), ReceiveOutcome::Existing);
 }
 
 pub async fn the_key_of_an_erased_report_is_not_used_again(fresh: &dyn FreshStore) {
@@ -363,17 +361,17 @@ pub async fn old_reports_are_erased_oldest_first(fresh: &dyn FreshStore) {
     assert_eq!(store.erase_reports(now().before(HOUR * 3), 10).await.unwrap(), 0);
     assert_eq!(store.erase_reports(now().before(Duration::from_mins(20)), 1).await.unwrap(), 1);
     assert_eq!(listed(&*store).await, [1, 7, 6, 2]);
-    // Report 2 was made 20 minutes ago, and the hidden report 5 earlier.
+    // Report 2 is from 20 minutes ago, and the hidden report 5 from before.
     assert_eq!(store.erase_reports(now().before(Duration::from_mins(20)), 10).await.unwrap(), 1);
     assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 7, 6, 2], [5, 4]));
-    let error = store.moderate(&order(5, ModerationAction::Show)).await.unwrap_err();
+    let error = store.moderate(&moderation(5, ModerationAction::Show)).await.unwrap_err();
     assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
     assert_eq!(log(&*store, 0, None, 10).await.len(), 1, "only the hiding is in the log");
 }
 
-pub async fn the_photo_of_a_report_follows_its_report(fresh: &dyn FreshStore) {
+pub async fn hiding_and_showing_a_report_moves_its_photo(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
-    let (report, photo) = with_photo(&*store).await;
+    let (report, photo) = report_with_photo(&*store).await;
     assert_eq!(take_move(&*store).await, None);
     for (action, to) in [
         (ModerationAction::Hide, PhotoPlace::Hidden),
@@ -391,7 +389,7 @@ pub async fn the_photo_of_a_report_follows_its_report(fresh: &dyn FreshStore) {
 
 pub async fn a_photo_is_moved_by_one_server_at_a_time(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let (report, photo) = with_photo(&*store).await;
+    let (report, photo) = report_with_photo(&*store).await;
     moderate(&*store, report, ModerationAction::Hide).await;
     let hidden = Some((photo.clone(), PhotoPlace::Hidden));
     assert_eq!(take_move(&*store).await, hidden);
@@ -410,11 +408,11 @@ pub async fn photos_to_be_deleted_are_moved_last_and_the_oldest_order_first(fres
     let (store, clock) = open(fresh).await;
     let mut reports = Vec::new();
     for _ in 0..5 {
-        reports.push(with_photo(&*store).await);
+        reports.push(report_with_photo(&*store).await);
     }
-    // The names of photos are random, so their order is another one.
-    let orders = [(0, Erase), (1, Erase), (2, Hide), (3, Hide), (4, Hide), (4, Show)];
-    for (minute, (index, action)) in (1..).zip(orders) {
+    // The names of photos are random, so their order differs.
+    let actions = [(0, Erase), (1, Erase), (2, Hide), (3, Hide), (4, Hide), (4, Show)];
+    for (minute, (index, action)) in (1..).zip(actions) {
         clock.set(minutes(minute));
         assert!(moderate(&*store, reports[index].0, action).await);
     }
@@ -431,16 +429,16 @@ pub async fn photos_to_be_deleted_are_moved_last_and_the_oldest_order_first(fres
     assert_eq!(take_move(&*store).await, None);
 }
 
-pub async fn the_photo_of_one_report_is_moved_before_all_others(fresh: &dyn FreshStore) {
+pub async fn the_photo_of_a_given_report_can_be_taken_first(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let mut others = Vec::new();
     for _ in 0..3 {
-        let (report, photo) = with_photo(&*store).await;
+        let (report, photo) = report_with_photo(&*store).await;
         assert!(moderate(&*store, report, ModerationAction::Hide).await);
         others.push(photo);
     }
     clock.set(minutes(1));
-    let (report, photo) = with_photo(&*store).await;
+    let (report, photo) = report_with_photo(&*store).await;
     let key: ReportKey = report.try_into().unwrap();
     assert_eq!(store.take_photo_move_of(key, LEASE).await.unwrap(), None, "it is not to be moved");
     assert!(moderate(&*store, report, ModerationAction::Hide).await);
@@ -459,9 +457,9 @@ pub async fn the_photo_of_one_report_is_moved_before_all_others(fresh: &dyn Fres
     assert_eq!(unknown, None, "there is no such report");
 }
 
-pub async fn the_photo_of_a_hidden_report_is_published_out_of_sight(fresh: &dyn FreshStore) {
+pub async fn the_photo_of_a_hidden_report_goes_to_the_private_storage(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
-    let upload = received(&*store, "an object").await;
+    let upload = received_upload(&*store, "an object").await;
     let photo = photo_name(&upload.card);
     let report = store.card(&upload.card).await.unwrap().report.unwrap().number();
     moderate(&*store, report, ModerationAction::Hide).await;
@@ -477,7 +475,7 @@ pub async fn the_photo_of_a_hidden_report_is_published_out_of_sight(fresh: &dyn 
 
 pub async fn an_upload_for_an_erased_report_is_not_published(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
-    let upload = received(&*store, "an object").await;
+    let upload = received_upload(&*store, "an object").await;
     let photo = photo_name(&upload.card);
     let report: ReportKey = store.card(&upload.card).await.unwrap().report.unwrap();
     assert!(moderate(&*store, report.number(), ModerationAction::Erase).await);

@@ -13,7 +13,7 @@ async fn overview(store: &Arc<dyn Store>) -> Overview {
     store.overview().await.unwrap().expect("the store has an overview")
 }
 
-pub async fn it_counts_the_areas_of_each_state_and_names_the_newest_of_each_kind(fresh: &dyn FreshStore) {
+pub async fn the_overview_counts_areas_by_state_and_has_the_newest_times(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let found = overview(&store).await;
     assert_eq!(found.flooded_areas, [0, 1, 1, 0]);
@@ -22,7 +22,7 @@ pub async fn it_counts_the_areas_of_each_state_and_names_the_newest_of_each_kind
     assert!(found.newest_reading.is_some_and(|newest| newest <= now()), "{found:?}");
 }
 
-pub async fn what_has_come_is_in_it_and_what_is_dated_ahead_is_not(fresh: &dyn FreshStore) {
+pub async fn the_overview_excludes_future_dates(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let content = content(DisasterType::Flood, 0, place(0.5, 0.5));
     store.receive_partner_report(PartnerReport { post_id: 1, content }).await.unwrap();

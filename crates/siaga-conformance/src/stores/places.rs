@@ -28,7 +28,7 @@ pub async fn infrastructure_is_selected_by_kind_and_province(fresh: &dyn FreshSt
     }
 }
 
-pub async fn infrastructure_has_the_identifier_of_its_file_or_one_of_its_own(fresh: &dyn FreshStore) {
+pub async fn infrastructure_without_an_identifier_gets_one(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let places = store.places().await.unwrap().value;
     let ids: Vec<_> = places.infrastructure().iter().map(|of| of.id.as_str()).collect();

@@ -6,7 +6,7 @@ use super::{FreshStore, open};
 use crate::fixture::{content, now, place};
 use siaga::model::bodies::PartnerReport;
 use siaga::model::{AreaSelector, DisasterType, Period, ReportContent, ReportKey, Timestamp};
-use siaga::stores::{Received, ReportQuery, ReportSeriesQuery, Store, StoreError, Window};
+use siaga::stores::{ReceiveOutcome, ReportQuery, ReportSeriesQuery, Store, StoreError, Window};
 
 fn last(duration: Duration) -> ReportQuery {
     let window = Window::Last(duration);
@@ -36,10 +36,10 @@ pub async fn the_last_hours_reports_are_listed_newest_first(fresh: &dyn FreshSto
 
 pub async fn a_disaster_and_a_selector_leave_out_the_others(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
-    let of = |disaster| ReportQuery { disaster: Some(disaster), ..last(HOUR) };
-    assert_eq!(keys(&*store, &of(DisasterType::Wind)).await, [2]);
-    assert_eq!(keys(&*store, &of(DisasterType::Prep)).await, [3]);
-    assert_eq!(keys(&*store, &of(DisasterType::Volcano)).await, NONE);
+    let by_disaster = |disaster| ReportQuery { disaster: Some(disaster), ..last(HOUR) };
+    assert_eq!(keys(&*store, &by_disaster(DisasterType::Wind)).await, [2]);
+    assert_eq!(keys(&*store, &by_disaster(DisasterType::Prep)).await, [3]);
+    assert_eq!(keys(&*store, &by_disaster(DisasterType::Volcano)).await, NONE);
     let in_city = |code: &str| AreaSelector { city: Some(code.to_owned()), region: None };
     let in_region = |code: &str| AreaSelector { city: None, region: Some(code.to_owned()) };
     for (selector, expected) in [
@@ -55,7 +55,7 @@ pub async fn a_disaster_and_a_selector_leave_out_the_others(fresh: &dyn FreshSto
     }
 }
 
-pub async fn a_period_lists_its_reports_with_both_ends(fresh: &dyn FreshStore) {
+pub async fn a_period_includes_both_ends(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let ago = |minutes| now().before(Duration::from_mins(minutes));
     assert_eq!(keys(&*store, &within(ago(120), ago(15))).await, [7, 6, 2, 5, 4]);
@@ -63,7 +63,7 @@ pub async fn a_period_lists_its_reports_with_both_ends(fresh: &dyn FreshStore) {
     assert_eq!(keys(&*store, &within(ago(300), ago(200))).await, NONE);
 }
 
-pub async fn a_report_of_the_future_shows_when_its_time_has_come(fresh: &dyn FreshStore) {
+pub async fn a_future_report_appears_at_its_time(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let its_time = Timestamp::parse("2099-01-01T00:00:00Z").unwrap();
     let query = within(now().before(HOUR), its_time.after(HOUR));
@@ -75,7 +75,7 @@ pub async fn a_report_of_the_future_shows_when_its_time_has_come(fresh: &dyn Fre
     assert_eq!(keys(&*store, &ahead).await, NONE, "a period not begun yet");
 }
 
-pub async fn a_list_is_counted_as_it_is_listed_up_to_a_bound(fresh: &dyn FreshStore) {
+pub async fn counting_reports_matches_the_list_up_to_a_limit(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let in_bandung = AreaSelector { city: Some("bdg".to_owned()), region: None };
     let ago = |minutes| now().before(Duration::from_mins(minutes));
@@ -106,7 +106,7 @@ pub async fn one_report_is_found_by_its_key(fresh: &dyn FreshStore) {
     }
 }
 
-pub async fn a_report_of_a_training_is_listed_and_counted_only_where_asked_for(fresh: &dyn FreshStore) {
+pub async fn training_reports_are_listed_and_counted_only_on_request(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let content = ReportContent {
         is_training: true,
@@ -116,7 +116,7 @@ pub async fn a_report_of_a_training_is_listed_and_counted_only_where_asked_for(f
     };
     let by_card = store.receive_card_report(&"fresh-card".parse().unwrap(), content.clone()).await.unwrap();
     let by_feed = PartnerReport { post_id: 1, content: ReportContent { url: None, ..content } };
-    assert_eq!(store.receive_partner_report(by_feed).await.unwrap(), Received::Created);
+    assert_eq!(store.receive_partner_report(by_feed).await.unwrap(), ReceiveOutcome::Created);
     for number in [by_card.key.number(), by_card.key.number() + 1] {
         let found = store.report(number.try_into().unwrap()).await.unwrap().value;
         assert!(found.content.is_training, "one is found by its key");

@@ -19,7 +19,7 @@ async fn last_heard(store: &dyn Store) -> Vec<(String, Timestamp)> {
     store.last_heard().await.unwrap().into_iter().collect()
 }
 
-pub async fn each_source_is_kept_with_when_it_was_last_heard(fresh: &dyn FreshStore) {
+pub async fn the_last_time_of_each_source_is_stored(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     assert_eq!(last_heard(&*store).await, []);
     store.heard("gauges-of-2", at(1)).await.unwrap();
@@ -36,7 +36,7 @@ pub async fn a_source_is_never_heard_earlier_than_it_was(fresh: &dyn FreshStore)
     }
 }
 
-pub async fn of_concurrent_times_the_latest_is_kept(fresh: &dyn FreshStore) {
+pub async fn the_latest_of_concurrent_times_is_stored(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let heard = [7, 3, 19, 0, 11, 20, 2, 13].map(|millis| {
         let store = Arc::clone(&store);

@@ -1,4 +1,4 @@
-//! Received uploads of images, which are work for servers.
+//! Received uploads as a work queue of servers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use rocket::futures::future::join_all;
 use rocket::tokio;
 
-use super::images::{LEASE, URL, card, minutes, received, reported, take};
+use super::images::{LEASE, URL, card, card_with_report, minutes, received_upload, take};
 use super::{FreshStore, open};
 use siaga::model::{Clock, ManualClock, Upload};
 use siaga::stores::{Store, TakenUpload};
@@ -19,11 +19,11 @@ async fn taken_object(store: &dyn Store) -> Option<String> {
     take(store).await.map(|taken| taken.object.into_string())
 }
 
-pub async fn of_concurrent_receptions_exactly_one_is_told_so(fresh: &dyn FreshStore) {
+pub async fn exactly_one_concurrent_reception_succeeds(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
-    // A store with a connection pool may not have opened all its connections in the first round.
+    // A store with a connection pool may open its connections during the first round.
     for _ in 0..10 {
-        let upload = store.expect_image(&reported(&*store).await, minutes(10)).await.unwrap();
+        let upload = store.expect_image(&card_with_report(&*store).await, minutes(10)).await.unwrap();
         let receiving = (0..50).map(|number| {
             let (store, upload, object) = (Arc::clone(&store), upload.clone(), format!("object-{number}"));
             tokio::spawn(async move {
@@ -39,9 +39,9 @@ pub async fn of_concurrent_receptions_exactly_one_is_told_so(fresh: &dyn FreshSt
     }
 }
 
-pub async fn a_reception_can_be_repeated(fresh: &dyn FreshStore) {
+pub async fn recording_a_received_upload_is_idempotent(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let upload = received(&*store, "a").await;
+    let upload = received_upload(&*store, "a").await;
     for _ in 0..3 {
         move_on(&clock, Duration::from_secs(1));
         assert!(store.receive_upload(&upload, "a").await.unwrap());
@@ -71,14 +71,14 @@ pub async fn an_upload_of_another_turn_is_not_received(fresh: &dyn FreshStore) {
     assert!(store.receive_upload(&next, "b").await.unwrap());
 }
 
-pub async fn received_uploads_are_taken_in_the_order_they_came_each_by_one(fresh: &dyn FreshStore) {
+pub async fn received_uploads_are_taken_once_in_order_of_arrival(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let mut uploads = Vec::new();
     for _ in 0..6 {
-        let card = reported(&*store).await;
+        let card = card_with_report(&*store).await;
         uploads.push(store.expect_image(&card, minutes(10)).await.unwrap());
     }
-    // Two arrive at each moment; those are taken in the order of their cards.
+    // Two arrive at each moment; they are taken by card.
     uploads.rotate_left(2);
     for moment in uploads.chunks_mut(2) {
         move_on(&clock, Duration::from_millis(1));
@@ -94,9 +94,9 @@ pub async fn received_uploads_are_taken_in_the_order_they_came_each_by_one(fresh
     assert_eq!(take(&*store).await, None);
 }
 
-pub async fn a_lease_that_ends_lets_another_take_the_upload(fresh: &dyn FreshStore) {
+pub async fn an_upload_can_be_taken_again_after_its_lease(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let upload = received(&*store, "a").await;
+    let upload = received_upload(&*store, "a").await;
     for attempt in 1..=3 {
         let taken = TakenUpload { upload: upload.clone(), object: "a".into(), attempt };
         assert_eq!(take(&*store).await, Some(taken));
@@ -108,10 +108,10 @@ pub async fn a_lease_that_ends_lets_another_take_the_upload(fresh: &dyn FreshSto
 
 pub async fn a_postponed_upload_waits(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let first = received(&*store, "first").await;
+    let first = received_upload(&*store, "first").await;
     move_on(&clock, Duration::from_secs(1));
-    received(&*store, "second").await;
-    // Until one second before the other upload's lease ends for the second time.
+    received_upload(&*store, "second").await;
+    // One second before the other upload's lease ends for the second time.
     let delay = (LEASE * 2).checked_sub(Duration::from_secs(1)).unwrap();
     store.postpone_upload(&first, delay).await.unwrap();
     assert_eq!(taken_object(&*store).await.as_deref(), Some("second"));
@@ -126,9 +126,9 @@ pub async fn a_postponed_upload_waits(fresh: &dyn FreshStore) {
     assert_eq!(take(&*store).await.map(|taken| taken.attempt), Some(2), "a lease can be given up");
 }
 
-pub async fn a_refused_upload_makes_the_next_turn_expected(fresh: &dyn FreshStore) {
+pub async fn after_a_refused_upload_the_next_turn_is_expected(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
-    let first = received(&*store, "a").await;
+    let first = received_upload(&*store, "a").await;
     let (card, second) = (first.card.clone(), Upload { turn: 1, ..first.clone() });
     assert_eq!(store.uploads_waiting().await.unwrap(), 1);
     take(&*store).await.unwrap();
@@ -147,12 +147,12 @@ pub async fn a_refused_upload_makes_the_next_turn_expected(fresh: &dyn FreshStor
     assert_eq!(take(&*store).await, Some(taken), "attempts are counted anew");
 }
 
-pub async fn of_concurrent_takers_each_upload_is_taken_once(fresh: &dyn FreshStore) {
+pub async fn concurrent_servers_take_each_upload_once(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     for _ in 0..5 {
         let mut uploads = Vec::new();
         for number in 0..20 {
-            uploads.push(received(&*store, &format!("object-{number}")).await);
+            uploads.push(received_upload(&*store, &format!("object-{number}")).await);
         }
         let taking = (0..50).map(|_| {
             let store = Arc::clone(&store);

@@ -1,4 +1,4 @@
-//! How long results stay valid that change with time alone.
+//! The validity of results that change with time alone.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -14,7 +14,6 @@ use siaga::stores::{GaugeQuery, HistoryQuery, ReportQuery, ReportSeriesQuery, St
 
 const HOUR: Duration = Duration::from_hours(1);
 const MILLISECOND: Duration = Duration::from_millis(1);
-/// The last hour.
 const LAST: Window = Window::Last(HOUR);
 
 fn minutes(minutes: u64) -> Duration {
@@ -25,7 +24,7 @@ fn period(start: Timestamp, end: Timestamp) -> Period {
     Period::new(start, end, Duration::MAX).unwrap()
 }
 
-/// Returns the period from an hour ago until some minutes after now.
+/// From an hour ago until some minutes after now.
 fn until(ahead: u64) -> Period {
     period(now().before(HOUR), now().after(minutes(ahead)))
 }
@@ -60,7 +59,6 @@ async fn gauges(store: &dyn Store, window: Window) -> Versioned<String> {
     store.gauges(&query).await.unwrap().map(|layer| format!("{layer:?}"))
 }
 
-/// Publishes a report dated some minutes after now.
 async fn publish_ahead(store: &dyn Store, ahead: u64) {
     let created_at = now().after(minutes(ahead));
     let content = content(DisasterType::Flood, 0, place(0.5, 0.5));
@@ -68,7 +66,6 @@ async fn publish_ahead(store: &dyn Store, ahead: u64) {
     store.receive_partner_report(PartnerReport { post_id: 1, content }).await.unwrap();
 }
 
-/// Stores a reading dated some minutes after now.
 async fn read_ahead(store: &dyn Store, ahead: u64) {
     let observed_at = now().after(minutes(ahead));
     let observations = vec![Observation { observed_at, ..reading(0, 7.0) }];
@@ -77,9 +74,12 @@ async fn read_ahead(store: &dyn Store, ahead: u64) {
     stored.unwrap();
 }
 
-/// Reads three times: now, one millisecond before the result's validity ends, and when it ends. The first two results
-/// must be the same, and the last one different. Returns when the validity ends.
-async fn ends<T: Debug + PartialEq>(clock: &ManualClock, read: impl AsyncFn() -> Versioned<T>) -> Timestamp {
+/// Reads three times: now, one millisecond before the result's validity ends, and when it ends. The first two results must be
+/// equal, and the last one different. Returns the end of the validity.
+async fn validity_end<T: Debug + PartialEq>(
+    clock: &ManualClock,
+    read: impl AsyncFn() -> Versioned<T>,
+) -> Timestamp {
     let answer = read().await;
     let Validity::Between { from, until } = answer.validity else { panic!("an answer for ever") };
     assert_eq!(from, clock.now());
@@ -90,41 +90,41 @@ async fn ends<T: Debug + PartialEq>(clock: &ManualClock, read: impl AsyncFn() ->
     until
 }
 
-pub async fn an_answer_of_the_last_hour_lasts_until_its_oldest_report_leaves(fresh: &dyn FreshStore) {
+pub async fn a_result_of_the_last_hour_is_valid_until_its_oldest_report_leaves(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let end = ends(&clock, async || reports(&*store, LAST).await).await;
+    let end = validity_end(&clock, async || reports(&*store, LAST).await).await;
     assert_eq!(end, now().after(minutes(30)).after(MILLISECOND));
     clock.set(now());
-    let end = ends(&clock, async || summary(&*store, LAST).await).await;
+    let end = validity_end(&clock, async || summary(&*store, LAST).await).await;
     assert_eq!(end, now().after(minutes(30)).after(MILLISECOND));
 }
 
-pub async fn an_answer_of_the_last_hour_lasts_until_the_next_report_comes(fresh: &dyn FreshStore) {
+pub async fn a_result_of_the_last_hour_is_valid_until_the_next_report(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     publish_ahead(&*store, 5).await;
-    let end = ends(&clock, async || reports(&*store, LAST).await).await;
+    let end = validity_end(&clock, async || reports(&*store, LAST).await).await;
     assert_eq!(end, now().after(minutes(5)));
     clock.set(now());
-    let end = ends(&clock, async || summary(&*store, LAST).await).await;
+    let end = validity_end(&clock, async || summary(&*store, LAST).await).await;
     assert_eq!(end, now().after(minutes(5)));
 }
 
-pub async fn an_answer_about_a_period_under_way_lasts_until_the_next_report_comes(fresh: &dyn FreshStore) {
+pub async fn a_result_about_a_current_period_is_valid_until_the_next_report(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     publish_ahead(&*store, 5).await;
     let under_way = until(10);
-    let end = ends(&clock, async || reports(&*store, Window::Within(under_way)).await).await;
+    let end = validity_end(&clock, async || reports(&*store, Window::Within(under_way)).await).await;
     assert_eq!(end, now().after(minutes(5)));
     clock.set(now());
-    ends(&clock, async || summary(&*store, Window::Within(under_way)).await).await;
+    validity_end(&clock, async || summary(&*store, Window::Within(under_way)).await).await;
     clock.set(now());
     // Whole hours are counted, so the report's time is within this one.
-    ends(&clock, async || series(&*store, until(0)).await).await;
+    validity_end(&clock, async || series(&*store, until(0)).await).await;
     clock.set(now());
-    ends(&clock, async || reports(&*store, Window::Within(period(end, end))).await).await;
+    validity_end(&clock, async || reports(&*store, Window::Within(period(end, end))).await).await;
 }
 
-pub async fn an_answer_to_which_no_report_comes_lasts_on(fresh: &dyn FreshStore) {
+pub async fn a_result_stays_valid_without_new_reports(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let end = now().after(minutes(10));
     let answer = reports(&*store, Window::Within(until(10))).await;
@@ -134,19 +134,19 @@ pub async fn an_answer_to_which_no_report_comes_lasts_on(fresh: &dyn FreshStore)
     assert_eq!(reports(&*store, Window::Within(until(10))).await.value, answer.value);
 }
 
-pub async fn answers_of_gauges_last_until_a_reading_leaves_or_comes(fresh: &dyn FreshStore) {
+pub async fn a_gauge_result_is_valid_until_a_reading_leaves_or_appears(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let end = ends(&clock, async || gauges(&*store, LAST).await).await;
+    let end = validity_end(&clock, async || gauges(&*store, LAST).await).await;
     assert_eq!(end, now().after(MILLISECOND), "one was read an hour ago");
     read_ahead(&*store, 5).await;
     clock.set(now().after(MILLISECOND));
-    let end = ends(&clock, async || gauges(&*store, LAST).await).await;
+    let end = validity_end(&clock, async || gauges(&*store, LAST).await).await;
     assert_eq!(end, now().after(minutes(5)));
     clock.set(now());
-    ends(&clock, async || gauges(&*store, Window::Within(until(5))).await).await;
+    validity_end(&clock, async || gauges(&*store, Window::Within(until(5))).await).await;
 }
 
-pub async fn an_answer_about_the_past_lasts(fresh: &dyn FreshStore) {
+pub async fn a_result_about_the_past_stays_valid(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     publish_ahead(&*store, 5).await;
     let past = Window::Within(until(0));
@@ -165,13 +165,13 @@ pub async fn an_answer_about_the_past_lasts(fresh: &dyn FreshStore) {
     }
 }
 
-pub async fn an_answer_of_which_nothing_is_found_lasts_until_something_comes(fresh: &dyn FreshStore) {
+pub async fn an_empty_result_is_valid_until_a_report_appears(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     publish_ahead(&*store, 5).await;
     let never = Window::Last(Duration::ZERO);
-    let end = ends(&clock, async || reports(&*store, never).await).await;
+    let end = validity_end(&clock, async || reports(&*store, never).await).await;
     assert_eq!(end, now().after(minutes(5)));
-    // It appears for the one millisecond of its date.
-    let end = ends(&clock, async || reports(&*store, never).await).await;
+    // It appears for one millisecond, that of its date.
+    let end = validity_end(&clock, async || reports(&*store, never).await).await;
     assert_eq!(end, now().after(minutes(5)).after(MILLISECOND));
 }

@@ -48,7 +48,7 @@ pub async fn exactly_one_concurrent_replacement_succeeds(fresh: &dyn FreshStore)
     }
 }
 
-pub async fn reports_are_read_in_pages_by_key(fresh: &dyn FreshStore) {
+pub async fn reports_are_read_by_key_in_pages(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let mut known = Vec::new();
     for disaster in [None, Some(DisasterType::Prep)] {
@@ -73,7 +73,7 @@ pub async fn reports_are_read_in_pages_by_key(fresh: &dyn FreshStore) {
     assert!(store.reports_from(Some(ReportKey::LAST), 2).await.unwrap().is_empty());
 }
 
-pub async fn no_write_is_open_while_nothing_is_written(fresh: &dyn FreshStore) {
+pub async fn without_writes_there_are_no_open_transactions(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     assert!(store.open_writes().await.unwrap().is_empty());
 }

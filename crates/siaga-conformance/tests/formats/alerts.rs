@@ -35,13 +35,13 @@ fn notices() -> Notices {
     Notices::new(Options::default(), cap::Options::default())
 }
 
-/// A document in the format for single messages.
+/// A document with a single message.
 fn document(options: Options, layer: AlertLayer) -> String {
     let format = Atom::new(Notices::new(options, cap::Options::default())).entry_format().unwrap();
     String::from_utf8(encoded(&*format, &Layer::Alerts(layer))).unwrap()
 }
 
-/// The messages about a flood of an area that rises from one state to another, is confirmed, and ends.
+/// The messages about a flood that rises from one state to another, is confirmed, and ends.
 fn chain(area: Area) -> Vec<AlertLayer> {
     let start = fixture::now().before(Duration::from_hours(8));
     let at = |minute| start.after(Duration::from_mins(minute));
@@ -62,7 +62,7 @@ fn chain(area: Area) -> Vec<AlertLayer> {
     chain.into_iter().map(layer).collect()
 }
 
-/// The message of a chain at an index, as a document.
+/// The message at an index of a chain, as a document.
 fn written(index: usize, options: Options) -> String {
     document(options, chain(fixture::areas()[2].clone()).remove(index))
 }
@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// The polygons of all areas, as messages have them.
+/// The polygons of all areas, as in messages.
 fn polygons(areas: AreaSet) -> Vec<(Area, MultiPolygon<f64>)> {
     let areas = Arc::new(areas);
     let first = chain(areas.iter().next().unwrap().clone()).remove(0);

@@ -13,7 +13,7 @@ use crate::xml::texts;
 
 format_suite!(Cap::default());
 
-/// A feed of one area with the names given, in state 2 since the contract's example.
+/// A feed of one area with these names, in state 2 since the contract's example.
 fn feed_of(name: &str, parent_name: &str) -> String {
     let area =
         Area { name: name.to_owned(), parent_name: parent_name.to_owned(), ..fixture::areas()[2].clone() };
@@ -28,7 +28,7 @@ fn text(document: Vec<u8>) -> String {
     String::from_utf8(document).unwrap()
 }
 
-/// The alerts of a feed, each a document of its own.
+/// The alerts of a feed, each as a document.
 fn alerts(feed: &str) -> Vec<&str> {
     let alerts = feed.split("<content type=\"text/xml\">").skip(1);
     alerts.map(|rest| rest.split("</content>").next().unwrap()).collect()
@@ -101,8 +101,8 @@ fn an_empty_name_leaves_out_its_comma_and_its_dot() {
 
 #[test]
 fn entries_of_areas_with_the_same_names_have_different_ids() {
-    let of = |number| Area { id: id(number), ..fixture::areas()[0].clone() };
-    let areas = Arc::new(AreaSet::new(vec![of(1), of(2)]).unwrap());
+    let area = |number| Area { id: id(number), ..fixture::areas()[0].clone() };
+    let areas = Arc::new(AreaSet::new(vec![area(1), area(2)]).unwrap());
     let change = StateChange { state: Some(fixture::state(1)), at: fixture::now() };
     let status = FloodStatus::after_first(change);
     let layer = Layer::Floods(FloodLayer::new(areas, vec![(0, status), (1, status)]));
@@ -124,7 +124,7 @@ fn each_state_has_its_severity_and_its_words() {
     }
 }
 
-/// A feed of one flooded area, so many minutes after the time of the fixture.
+/// A feed of one flooded area, some minutes after the time of the fixture.
 fn at(minutes: u64, time_zone: Tz) -> String {
     let mut context = context();
     context.now = context.now.after(Duration::from_mins(minutes));

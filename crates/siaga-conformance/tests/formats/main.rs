@@ -1,4 +1,4 @@
-//! The format suite on every format, and what each promises beyond it.
+//! The format suite on every format, and the further guarantees of each.
 
 #[path = "../../../../tests/common/xml.rs"]
 mod xml;

@@ -1,4 +1,4 @@
-//! Areas that are dissolved to larger outlines, and simplified: nothing is lost, neighbours meet, and outlines are valid in each format.
+//! Areas dissolved to larger ones and simplified: nothing is lost, neighbours meet, and geometry is valid in each format.
 
 use std::sync::Arc;
 
@@ -29,12 +29,12 @@ struct Mosaic {
     groups: Vec<usize>,
 }
 
-/// Positions have 5 decimals, as outlines have: so rounding changes nothing.
+/// Positions have 5 decimals, like outlines, so rounding changes nothing.
 fn mosaics() -> impl Strategy<Value = Mosaic> {
     let offset = (-20_000..20_000).prop_map(|steps| f64::from(steps) / 1e5);
     let offsets = prop::collection::vec(offset, 2 * (SIDE + 1) * (SIDE + 1) * 4);
     (offsets, prop::collection::vec(0..GROUPS, SIDE * SIDE)).prop_map(|(offsets, groups)| {
-        // Between two corners there are three more positions, moved to one side or the other.
+        // Three more positions between two corners, moved to either side.
         let side = |x: usize, y: usize, upwards: bool| -> Vec<Coord<f64>> {
             let first = 4 * (2 * (y * (SIDE + 1) + x) + usize::from(upwards));
             let at = |step: usize| {
@@ -73,8 +73,8 @@ impl Mosaic {
         dissolved(&cells, &self.groups, GROUPS)
     }
 
-    /// The mosaic as areas of 5 by 5 cells, each about 100 m wide, whose larger areas are the groups. Each cell is scaled about its
-    /// middle: so some overlap, and some leave gaps.
+    /// The mosaic as areas of 5 by 5 cells, each about 100 m wide, whose larger areas are the groups. Each cell is scaled about
+    /// its middle, so some overlap, and some leave gaps.
     fn places(&self, scales: &[f64]) -> Places {
         let to_map = AffineTransform::scale(1e-3, 1e-3, Coord::zero()).translated(106.8, -6.2);
         let template = fixture::areas()[0].clone();
@@ -89,7 +89,7 @@ impl Mosaic {
     }
 }
 
-/// The outlines in a document of GeoJSON or TopoJSON. Each ring is closed and has four positions or more.
+/// The outlines in a GeoJSON or TopoJSON document. Each ring is closed and has at least four positions.
 fn outlines(document: &Value) -> Vec<MultiPolygon<f64>> {
     let of_feature = |feature: &Value| -> Vec<Vec<Ring>> {
         let geometry = &feature["geometry"];
@@ -186,7 +186,7 @@ proptest! {
         let cells: Vec<_> = mosaic.cells.iter().zip(scales).map(|(cell, scale)| cell.scale(scale)).collect();
         let found = alone(&cells);
         prop_assert!(found.is_valid(), "{:?}", found.check_validation());
-        // Positions are rounded to 5 decimals, and the cells have borders of some 200 degrees together.
+        // Positions are rounded to 5 decimals, and the borders of all cells have about 200 degrees together.
         let difference = found.unsigned_area() - unary_union(&cells).unsigned_area();
         prop_assert!(difference.abs() < 2e-3, "{difference}");
     }

@@ -1,4 +1,4 @@
-//! What formats prepare of a set of areas must not be seen in what they write.
+//! State that formats prepare for a set of areas must not affect their output.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ mod bare {
     format_suite!(*GeoJson::default().bare().unwrap());
 }
 
-/// Makes a format that has prepared nothing.
+/// Creates a format without prepared state.
 type New = fn() -> Box<dyn Format>;
 
-/// The floods of a set: those areas that are chosen, with the states they have.
+/// The floods of the selected areas, with these states.
 fn layer(areas: &Arc<AreaSet>, chosen: &[(bool, Option<(FloodState, i64)>)]) -> Layer {
     let status = |(state, seconds): (FloodState, i64)| {
         let at = DateTime::from_timestamp(seconds, 0).unwrap().into();

@@ -1,4 +1,4 @@
-//! The suite itself, on formats that are not as they must be.
+//! The suite itself, on wrong formats.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use siaga::model::{Layer, LayerKind};
 use siaga_conformance::format_suite;
 use siaga_conformance::formats;
 
-/// Writes something of the map, in some container.
+/// Encodes a part of the map, in some container.
 #[derive(Clone, Copy, Debug)]
 struct Odd(&'static str, fn(&Layer, &EncodeContext) -> String);
 
@@ -38,27 +38,27 @@ impl Format for Odd {
     }
 }
 
-/// A point for each area: nothing for none, the same for any states.
+/// A point for each area, independent of its state.
 const SUMMARY: Odd = Odd("text", |layer, _| ".".repeat(layer.features().count()));
 
-format_suite!(SUMMARY, except different_layers_give_different_bytes);
+format_suite!(SUMMARY, except different_layers_have_different_encodings);
 
 #[test]
 #[should_panic(expected = "something is left out")]
 fn what_is_left_out_is_said() {
-    formats::different_layers_give_different_bytes(&SUMMARY);
+    formats::different_layers_have_different_encodings(&SUMMARY);
 }
 
 #[test]
 #[should_panic(expected = "the format has no time step")]
 fn a_time_that_is_not_told_is_said() {
-    formats::time_changes_nothing_within_a_step(&Odd("text", |_, context| context.now.to_string()));
+    formats::encodings_are_stable_within_a_time_step(&Odd("text", |_, context| context.now.to_string()));
 }
 
 #[test]
 #[should_panic(expected = "the fixture's layer of 5 Floods is not well-formed json: EOF while parsing")]
 fn what_is_no_json_is_said() {
-    formats::documents_of_a_known_container_are_well_formed(&Odd("json", |_, _| "{".to_owned()));
+    formats::json_and_xml_documents_are_well_formed(&Odd("json", |_, _| "{".to_owned()));
 }
 
 #[test]
@@ -67,5 +67,5 @@ fn what_is_no_xml_is_said() {
     let empty_at_last = |layer: &Layer, _: &EncodeContext| {
         if layer.features().next().is_some() { "<a><b/></a>".to_owned() } else { String::new() }
     };
-    formats::documents_of_a_known_container_are_well_formed(&Odd("xml", empty_at_last));
+    formats::json_and_xml_documents_are_well_formed(&Odd("xml", empty_at_last));
 }

@@ -30,17 +30,15 @@ mod exact {
     format_suite!(super::exact());
 }
 
-/// The format without a grid.
 fn exact() -> TopoJson {
     TopoJson::new(Options { quantization: Quantization::NONE })
 }
 
-/// A layer in a format of JSON.
 fn read(format: &dyn Format, layer: &Layer) -> Value {
     serde_json::from_slice(&encoded(format, layer)).unwrap()
 }
 
-/// The grid of these geometries as the format chooses it.
+/// The grid that the format chooses for these geometries.
 fn grid_of(geometries: &[Geometry<'_>], quantization: Quantization) -> Grid {
     Topology::new(geometries, quantization.fineness(geometries)).grid().unwrap().clone()
 }
@@ -98,7 +96,6 @@ fn without_a_grid_positions_are_exact_and_in_degrees() {
     }
 }
 
-/// All positions within coordinates.
 fn positions(coordinates: &Value) -> BTreeSet<String> {
     match coordinates.as_array().unwrap().as_slice() {
         position @ [Value::Number(_), ..] => {
@@ -108,7 +105,7 @@ fn positions(coordinates: &Value) -> BTreeSet<String> {
     }
 }
 
-/// The numbers of all arcs in a geometry, without their direction, in their order.
+/// The numbers of all arcs in a geometry, in order, without their direction.
 fn arc_numbers(arcs: &Value) -> Vec<usize> {
     match arcs {
         Value::Array(parts) => parts.iter().flat_map(arc_numbers).collect(),
@@ -152,7 +149,7 @@ fn a_document_has_the_members_of_the_interface() {
     }
 }
 
-/// A ring of positions in degrees, which begins again at its end.
+/// A closed ring of positions in degrees.
 pub(crate) type Ring = Vec<[f64; 2]>;
 
 /// The rings of each polygon of each surface of a document.
@@ -198,14 +195,14 @@ fn decoded(document: &Value) -> BTreeMap<String, Vec<Ring>> {
     ids.zip(surfaces(document)).map(|(id, polygons)| (id, polygons.concat())).collect()
 }
 
-/// The layer of those areas of the fixture that `chosen` chooses, with no states.
+/// The layer of the selected areas of the fixture, without states.
 fn selection(chosen: impl Fn(&Area) -> bool) -> Layer {
     let areas = fixture::areas();
     let positions = areas.iter().enumerate().filter(|(_, area)| chosen(area)).map(|(position, _)| position);
     floods(&sync::Arc::new(fixture::areas()), positions)
 }
 
-/// The layer of the areas at these positions, with no states.
+/// The layer of the areas at these positions, without states.
 fn floods(areas: &sync::Arc<AreaSet>, positions: impl Iterator<Item = usize>) -> Layer {
     let selected = positions.map(|position| (position, FloodStatus::NEVER_FLOODED)).collect();
     Layer::Floods(FloodLayer::new(sync::Arc::clone(areas), selected))
@@ -246,7 +243,7 @@ proptest! {
     }
 }
 
-/// Tiles of two cities, side by side, with more areas than a small selection waits for.
+/// Tiles of two cities, side by side, with more areas than the limit for small selections.
 fn large_set() -> AreaSet {
     let tile = |number: u32| {
         let corner = [f64::from(number % 120), f64::from(number / 120)].map(|step| step * 0.01 + 0.001 / 3.0);
@@ -261,7 +258,7 @@ fn large_set() -> AreaSet {
     AreaSet::new((0..120 * 100).map(tile).collect()).unwrap()
 }
 
-/// The rings of [`decoded`], each from its least position, without positions that are repeated where arcs meet.
+/// The rings of [`decoded`], each from its least position, without repeated positions where arcs meet.
 fn rings(document: &Value) -> BTreeMap<String, Vec<Ring>> {
     let mut areas = decoded(document);
     for ring in areas.values_mut().flatten() {

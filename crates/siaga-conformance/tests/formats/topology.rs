@@ -1,4 +1,4 @@
-//! Borders that neighbours share are stored once.
+//! Shared borders are stored once.
 
 use geo::{Coord, LineString, MultiPolygon, Polygon};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::json;
 use siaga::model::Geometry;
 use siaga::model::topology::{Fineness, Node, Shape, Topology};
 
-/// A grid of so many lines along each side, whatever the size of its cells.
+/// A grid with this many lines along each side, for any cell size.
 fn coarse(lines: u32) -> Fineness {
     Fineness::Even { lines, cell: f64::INFINITY }
 }
@@ -38,8 +38,8 @@ fn a_line_is_cut_where_another_line_leaves_it() {
     assert_eq!(topology.arcs().len(), 3);
 }
 
-/// A mesh of cells with jittered corners, dealt out to features, and a frame around it whose hole is the
-/// mesh's outer border. Rings begin anywhere and run either way; with a coarse grid many collapse or touch.
+/// A mesh of cells with jittered corners, assigned to features, and a frame around it whose hole is the mesh's outer border.
+/// Rings begin anywhere and run either way; with a coarse grid many collapse or touch.
 pub(crate) fn meshes() -> impl Strategy<Value = Vec<MultiPolygon<f64>>> {
     (1..6usize, 1..6usize).prop_flat_map(|(columns, rows)| {
         let cells = columns * rows;
@@ -83,7 +83,7 @@ fn mesh(
     features
 }
 
-/// The ring closed, begun `by` places further on, and backwards if told so.
+/// The closed ring, rotated `by` places, and optionally reversed.
 fn turned(ring: &[Coord<f64>], (by, backwards): (usize, bool)) -> LineString<f64> {
     let mut ring = ring.to_vec();
     let by = by % ring.len();
@@ -95,8 +95,7 @@ fn turned(ring: &[Coord<f64>], (by, backwards): (usize, bool)) -> LineString<f64
     LineString(ring)
 }
 
-/// A ring's nodes without repetitions, in the direction and from the place that make it least: equal for two rings that
-/// differ in these only.
+/// A canonical form of a ring: without repeated nodes, in the least direction and rotation.
 fn canonical(mut nodes: Vec<(i32, i32)>) -> Vec<(i32, i32)> {
     nodes.dedup();
     if nodes.len() > 1 && nodes.first() == nodes.last() {
@@ -112,7 +111,7 @@ fn canonical(mut nodes: Vec<(i32, i32)>) -> Vec<(i32, i32)> {
     (0..nodes.len()).flat_map(turned).min().unwrap_or_default()
 }
 
-/// The area within a ring in steradians as d3 computes it: negative when the ring runs counter-clockwise.
+/// The area of a ring in steradians as d3 computes it: negative for counter-clockwise rings.
 fn area_on_sphere(ring: &[Coord<f64>]) -> f64 {
     let edge = |pair: &[Coord<f64>]| {
         let half = |latitude: f64| latitude.to_radians() / 2.0 + std::f64::consts::FRAC_PI_4;

@@ -1,4 +1,4 @@
-//! A running CogniCity that is taken over.
+//! Taking over the data of a running CogniCity.
 
 #[path = "../../../../tests/common/postgres.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -28,11 +28,11 @@ use self::database::Database;
 use self::outcome::{printed, refusal};
 use self::reads::{assert_agrees, everywhere, reports};
 
-/// The longest identifier of a card and a further type of disaster, as the installation needs them.
+/// The maximum length of a card identifier and a further type of disaster, as the installation needs them.
 const KEYS: [(&str, &str); 2] =
     [("SIAGA_CARDS__MAX_ID_LENGTH", "36"), ("SIAGA_DISASTERS__ALSO", r#"["typhoon"]"#)];
 
-/// A database that a CogniCity has filled.
+/// A database filled by a CogniCity.
 async fn cognicity() -> Database {
     let database = Database::empty().await;
     run(&database, include_str!("../../../../tests/common/cognicity.sql")).await;
@@ -45,7 +45,6 @@ async fn run(database: &Database, sql: &str) {
     connection.close().await.unwrap();
 }
 
-/// Runs the program in a folder.
 fn take_over(folder: &Path, keys: &[(&str, &str)], arguments: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_siaga-take-over"));
     program.args(arguments).current_dir(folder).env_clear().envs(keys.iter().copied());
@@ -59,7 +58,7 @@ fn rules() -> FolderRules {
     FolderRules::new(&Disasters { also }, &cards)
 }
 
-/// The store in memory with the copy as its data set.
+/// A memory store with the copy as its data set.
 fn in_memory(copy: &Path) -> Arc<dyn Store> {
     let dataset = Dataset::load(copy.to_str().unwrap(), &rules(), Timestamp::LAST).unwrap();
     Arc::new(MemoryStore::new(dataset, Arc::new(ManualClock::new(now()))))
@@ -114,7 +113,7 @@ fn a_cognicity_is_taken_over_and_every_read_agrees_with_its_rows() {
         assert_agrees(&*in_memory(&copy)).await;
         let mut settings = target.settings();
         (settings.rules, settings.clock) = (rules(), Arc::new(SystemClock));
-        let folder = Folder::open(&copy).unwrap().by(rules());
+        let folder = Folder::open(&copy).unwrap().with_rules(rules());
         let import = OpenPostgres.upkeep().unwrap().import(&settings, &folder, Replace::Nothing).await;
         import.unwrap();
         assert_agrees(&*OpenPostgres.open(&target.settings()).await.unwrap().store).await;
@@ -172,7 +171,7 @@ fn a_user_who_may_only_read_is_enough_and_columns_and_tables_may_be_missing() {
     block_on(run(&source, &format!("DROP OWNED BY {reader}; DROP ROLE {reader}")));
 }
 
-/// A copy of a database with an area whose outline crosses itself, made with these further arguments.
+/// A copy of a database with an area that crosses itself, made with these further arguments.
 fn copy_of_bow_tie(further: &[&str]) -> (TempDir, Output) {
     let source = block_on(cognicity());
     let bow_tie = "UPDATE cognicity.local_areas SET the_geom =

@@ -1,5 +1,5 @@
-//! What a store says of the rows of a CogniCity database, `tests/common/cognicity.sql`. What follows from them is decided by the
-//! suite of `siaga-conformance`.
+//! Results of a store for the rows of a CogniCity database, `tests/common/cognicity.sql`. The suite of `siaga-conformance` covers
+//! derived behaviour.
 
 use std::time::Duration;
 
@@ -10,13 +10,12 @@ use siaga::stores::{FloodQuery, GaugeQuery, ReportQuery, Store, StoreError, Wind
 
 use crate::fixture::{id, now};
 
-/// Everything, up to the time of the tests.
+/// The whole period up to the time of the tests.
 fn ever() -> Window {
     let start = Timestamp::parse("2016-01-01T00:00:00Z").unwrap();
     Window::Within(Period::new(start, now(), Duration::MAX).unwrap())
 }
 
-/// The properties of each feature.
 fn features(layer: &Layer) -> Vec<Value> {
     layer.features().map(|feature| serde_json::to_value(feature.properties).unwrap()).collect()
 }
@@ -29,7 +28,7 @@ fn selected(city: Option<&str>, admin: Option<&str>) -> AreaSelector {
     AreaSelector { city: city.map(str::to_owned), region: admin.map(str::to_owned) }
 }
 
-/// Asserts that a store says what the rows of the database say.
+/// Asserts that a store has the data of the database.
 pub(crate) async fn assert_agrees(store: &dyn Store) {
     assert_floods(store).await;
     assert_reports(store).await;
@@ -85,7 +84,7 @@ async fn assert_floods(store: &dyn Store) {
     assert_eq!(names, [Some("bpbd"), None, None, None]);
 }
 
-/// The reports in an area, those of trainings as well.
+/// Including trainings.
 pub(crate) async fn reports(store: &dyn Store, selector: AreaSelector) -> Vec<Value> {
     let query = ReportQuery { selector, disaster: None, training: true, window: ever() };
     features(&Layer::Reports(store.reports(&query).await.unwrap().value))

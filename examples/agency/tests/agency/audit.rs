@@ -35,7 +35,7 @@ impl Write for Lines {
     }
 }
 
-/// Returns the lines written while the state of an area is set.
+/// Returns the log lines of one change.
 fn lines_of_a_change(area: AreaId) -> String {
     let lines = Lines::default();
     let writer = lines.clone();
@@ -45,7 +45,7 @@ fn lines_of_a_change(area: AreaId) -> String {
     tracing::subscriber::with_default(log, || {
         block_on(async {
             let store = Fresh.open(Arc::new(ManualClock::new(fixture::now()))).await;
-            // A refused change is one of the cases.
+            // Some cases are refused changes.
             let _ = store.set_flood_state(order).await;
         });
     });

@@ -11,7 +11,6 @@ use crate::support::service;
 
 format_suite!(FlatGeobuf);
 
-/// Returns GDAL's description of the layer.
 fn read_by_gdal(layer: &Layer) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("floods.fgb");

@@ -1,4 +1,4 @@
-//! The agency's service on an audited store with the test data of Siaga's suites.
+//! The agency's service on an audited store with the data of Siaga's suites.
 
 use std::sync::Arc;
 
@@ -11,7 +11,6 @@ use siaga::stores::memory::MemoryStore;
 use siaga::stores::{OpenError, OpenStore, OpenedStore, StoreSettings};
 use siaga_conformance::{block_on, fixture};
 
-/// Opens a memory store with the test data.
 #[derive(Debug)]
 struct OpenFixture;
 
@@ -31,7 +30,7 @@ impl OpenStore for OpenFixture {
     }
 }
 
-/// A client of the service that needs no network.
+/// An in-process client of the service.
 pub(crate) fn service() -> Client {
     let figment = Figment::from(rocket::Config {
         log_level: rocket::config::LogLevel::Off,

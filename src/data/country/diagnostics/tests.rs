@@ -1,4 +1,4 @@
-//! Every wrong, missing and unknown entry of a country's folder is named: in TOML and CSV by its line, in JSON by its path.
+//! Faults of a country's folder have a line in TOML and CSV, and a path in JSON.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::data::country::Country;
 
-/// A folder with the country of the program.
+/// A copy of the built-in country.
 fn own() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("texts")).unwrap();
@@ -18,7 +18,7 @@ fn own() -> TempDir {
     folder
 }
 
-/// Replaces a part of a file, and returns the line that it is on.
+/// Replaces a part of a file, and returns its line.
 fn replace(folder: &TempDir, file: &str, part: &str, by: &str) -> usize {
     let path = folder.path().join(file);
     let text = fs::read_to_string(&path).unwrap();
@@ -31,27 +31,28 @@ fn faults(folder: &TempDir) -> Vec<String> {
     Country::read(folder.path()).err().unwrap_or_default()
 }
 
-/// Replaces a part of a file by another, and expects a fault with the reason; in TOML and CSV on its line, or the next one.
-fn assert_named(file: &str, changes: &[(&str, &str, &str)]) {
+/// Replaces a part of a file, and expects a fault with the reason; in TOML and CSV on its line, or the next one.
+fn assert_fault(file: &str, changes: &[(&str, &str, &str)]) {
     for (part, by, reason) in changes {
         let folder = own();
         let line = replace(&folder, file, part, by);
         let found = faults(&folder);
-        let named = match file.strip_suffix(".json") {
+        let prefixes = match file.strip_suffix(".json") {
             None => [line, line + 1].map(|line| format!("{file}, line {line}: ")).to_vec(),
             Some(_) => vec![format!("{file}: ")],
         };
-        let is_named =
-            |fault: &String| fault.contains(reason) && named.iter().any(|named| fault.starts_with(named));
-        assert!(found.iter().any(is_named), "{}{reason}: {found:#?}", named[0]);
+        let is_expected = |fault: &String| {
+            fault.contains(reason) && prefixes.iter().any(|prefix| fault.starts_with(prefix))
+        };
+        assert!(found.iter().any(is_expected), "{}{reason}: {found:#?}", prefixes[0]);
     }
 }
 
 #[test]
-fn every_wrong_setting_and_region_is_named() {
+fn wrong_settings_and_regions_are_faults() {
     let alias = |alias: &str| format!("aliases = {{ {alias} }}\ntime_zone =");
     let (foreign, own) = (alias("ind = \"tl\""), alias("en = \"id\""));
-    assert_named(
+    assert_fault(
         "country.toml",
         &[
             ("\"id\", \"en\"", "\"id\", \"ID\"", "\"ID\" must be a language such as"),
@@ -61,7 +62,7 @@ fn every_wrong_setting_and_region_is_named() {
             ("time_zone =", &own, "aliases.en must be another code of one of the languages"),
         ],
     );
-    assert_named(
+    assert_fault(
         "regions.csv",
         &[
             ("city,bdg", "town,bdg", "kind must be city or province, not \"town\""),
@@ -75,9 +76,9 @@ fn every_wrong_setting_and_region_is_named() {
 }
 
 #[test]
-fn every_wrong_text_is_named() {
+fn wrong_texts_are_faults() {
     let (event, headline) = (format!("\"event\": \"{}\"", "e".repeat(35)), format!("\"{}", "h".repeat(91)));
-    assert_named(
+    assert_fault(
         "texts/id.json",
         &[
             ("\"title\": ", "\"titel\": ", ".titel is unknown"),
@@ -92,7 +93,7 @@ fn every_wrong_text_is_named() {
         ],
     );
     let title = "\"Flood map\"";
-    assert_named(
+    assert_fault(
         "texts/en.json",
         &[
             (title, "\" \"", "map.title must be a text that is not empty"),
@@ -109,10 +110,10 @@ fn every_wrong_text_is_named() {
 }
 
 #[test]
-fn every_wrong_hazard_is_named() {
+fn wrong_hazards_are_faults() {
     let kinds = "kind must be one of [depth, code, codes, measure, place, radius, truth], not \"deep\"";
     let highest = "kind = \"truth\"\nhighest = 3";
-    assert_named(
+    assert_fault(
         "hazards.toml",
         &[
             ("kind = \"depth\"", "kind = \"deep\"", kinds),
@@ -133,7 +134,7 @@ fn every_wrong_hazard_is_named() {
 }
 
 #[test]
-fn the_first_language_has_all_texts_and_each_one_all_words_of_alerts_or_none() {
+fn the_first_language_must_be_complete_and_alert_words_complete_or_absent() {
     let (id, en) = ("\"id\", \"en\"", "\"en\", \"id\"");
     for (languages, file, entry, is_fault) in [
         (id, "texts/id.json", "/map/title", true),
@@ -160,7 +161,7 @@ fn the_first_language_has_all_texts_and_each_one_all_words_of_alerts_or_none() {
 }
 
 #[test]
-fn a_missing_file_and_one_too_many_are_faults() {
+fn missing_and_unknown_files_are_faults() {
     let folder = own();
     fs::rename(folder.path().join("texts/en.json"), folder.path().join("texts/ms.json")).unwrap();
     let [missing, stray] = &faults(&folder)[..] else { panic!("two faults") };
@@ -176,7 +177,7 @@ fn a_missing_file_and_one_too_many_are_faults() {
 }
 
 #[test]
-fn all_faults_of_all_files_are_named_at_once_and_a_file_that_is_no_json_by_its_line() {
+fn the_faults_of_all_files_are_reported_at_once() {
     let folder = own();
     replace(&folder, "country.toml", "time_zone =", "aliases = { ind = \"tl\" }\ntime_zone =");
     replace(&folder, "regions.csv", "city,bdg", "town,bdg");
@@ -203,7 +204,7 @@ fn all_faults_of_all_files_are_named_at_once_and_a_file_that_is_no_json_by_its_l
 }
 
 #[test]
-fn at_most_20_faults_are_named_and_a_wrong_code_needs_no_texts_however_many_there_are() {
+fn at_most_20_faults_are_reported() {
     let folder = own();
     let rows = "town,,no,\n".repeat(30);
     replace(&folder, "regions.csv", "city,bdg", &format!("{rows}city,bdg"));

@@ -7,9 +7,7 @@ use super::WriteError;
 use super::part_file::PartFile;
 use crate::model::{Geometry, geojson};
 
-/// Writes a GeoJSON file with one feature on each line.
-///
-/// Coordinates are written with the fewest digits that parse to the same number.
+/// Writes a GeoJSON file with one feature on each line. Coordinates have the fewest digits that parse to the same number.
 #[derive(Debug)]
 pub struct GeoJsonWriter<T> {
     file: PartFile,

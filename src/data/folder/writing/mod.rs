@@ -14,11 +14,10 @@ use self::part_file::PartFile;
 use super::FolderFile;
 use super::csv_file::Record;
 
-/// Writes a folder that a [`Folder`](super::Folder) reads as the same values.
+/// Writes a folder that [`Folder`](super::Folder) reads back as the same values.
 ///
-/// Each file has a writer, which takes the rows in the order of the file and holds none of them. It must be finished:
-/// only then the file gets its name and is complete. A file that is not finished leaves nothing behind. A file without
-/// rows is written if its method is called, and otherwise not.
+/// Each file has a writer, which streams rows in order. It must be finished: only then the file gets its name; an unfinished file
+/// leaves nothing behind. Calling a method without writing rows creates an empty file.
 #[derive(Debug)]
 pub struct FolderWriter {
     path: PathBuf,
@@ -28,7 +27,7 @@ pub struct FolderWriter {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The folder holds a data set already.
+    /// The folder contains a data set already.
     #[error("{} is there already; a data set is written into a folder without one", .0.display())]
     Exists(PathBuf),
     /// A file or the folder cannot be written.
@@ -36,18 +35,17 @@ pub enum WriteError {
     Unwritable {
         /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl FolderWriter {
-    /// Writes into the folder at `path`, and creates it if there is none.
+    /// Writes into the folder at `path`, which is created if necessary.
     ///
     /// # Errors
     ///
-    /// [`WriteError::Exists`] if the folder contains any file of a data set, [`WriteError::Unwritable`] if it cannot be
-    /// created.
+    /// [`WriteError::Exists`] if the folder contains any file of a data set, [`WriteError::Unwritable`] if it cannot be created.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, WriteError> {
         let path = path.into();
         let unwritable = |path: PathBuf| |source| WriteError::Unwritable { path, source };
@@ -61,12 +59,10 @@ impl FolderWriter {
         Ok(Self { path })
     }
 
-    /// Begins a file of features.
     pub(super) fn features<T>(&self, file: FolderFile) -> Result<GeoJsonWriter<T>, WriteError> {
         GeoJsonWriter::begin(self.begin(file)?)
     }
 
-    /// Begins a file of rows with the columns of `R`.
     pub(super) fn rows<T, R: Record>(&self, file: FolderFile) -> Result<CsvWriter<T>, WriteError> {
         CsvWriter::begin(self.begin(file)?, &[R::COLUMNS, R::OPTIONAL].concat())
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::WriteError;
 
-/// A file that gets its name only when it is complete. Until then its name is `<name>.part`, and dropping it removes it.
+/// A file that gets its name only when it is complete. Until then its name is `<name>.part`; dropping it removes the part.
 #[derive(Debug)]
 pub(super) struct PartFile {
     path: PathBuf,
@@ -16,17 +16,12 @@ pub(super) struct PartFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Writing,
-    /// A part of it could not be written.
+    /// A write has failed.
     Broken,
     Finished,
 }
 
 impl PartFile {
-    /// Begins the file at `path`.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteError::Unwritable`] if it cannot be created.
     pub(super) fn create(path: PathBuf) -> Result<Self, WriteError> {
         let mut part = path.clone().into_os_string();
         part.push(".part");
@@ -38,16 +33,12 @@ impl PartFile {
         }
     }
 
-    /// Gives the file its name, after all of it is on the disk.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteError::Unwritable`] if that fails, or any write before it has failed.
+    /// Renames the file, after all of it is on the disk. Fails if any write has failed.
     pub(super) fn finish(mut self) -> Result<(), WriteError> {
-        self.settle().map_err(|source| self.unwritable(source))
+        self.commit().map_err(|source| self.unwritable(source))
     }
 
-    fn settle(&mut self) -> io::Result<()> {
+    fn commit(&mut self) -> io::Result<()> {
         self.flush()?;
         if self.state == State::Broken {
             return Err(io::Error::other("a part of it could not be written"));
@@ -58,13 +49,12 @@ impl PartFile {
         Ok(())
     }
 
-    /// Returns the error that this file cannot be written.
     pub(super) fn unwritable(&self, source: io::Error) -> WriteError {
         WriteError::Unwritable { path: self.path.clone(), source }
     }
 
-    /// Remembers a failure, so that a file with a gap is never finished.
-    fn noting<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+    /// Records a failure, so that a file with a gap is never finished.
+    fn record_failure<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
         if result.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted) {
             self.state = State::Broken;
         }
@@ -75,19 +65,19 @@ impl PartFile {
 impl Write for PartFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes);
-        self.noting(written)
+        self.record_failure(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let flushed = self.out.flush();
-        self.noting(flushed)
+        self.record_failure(flushed)
     }
 }
 
 impl Drop for PartFile {
     fn drop(&mut self) {
         if self.state != State::Finished {
-            // There is no caller to report a failure to, and nothing reads the file that is left then.
+            // There is no caller to report a failure to, and nothing reads the remaining part.
             let _ = fs::remove_file(&self.part);
         }
     }

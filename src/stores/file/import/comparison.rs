@@ -9,39 +9,37 @@ use crate::model::{Area, AreaId, AreaSet, FloodChange, Gauge, Infrastructure, Pl
 use crate::stores::file::contents::Counts;
 use crate::stores::file::error::FileError;
 use crate::stores::file::tables::{self, Row};
-use crate::stores::import::{Each, GaugeReading, Keeps, KeepsHistory, KeepsPlaces, OtherArea, Target};
+use crate::stores::import::{
+    ExtraArea, GaugeReading, HistoryTarget, PlaceTarget, RecordStore, RowVisitor, Target,
+};
 use crate::stores::{OpenError, Revision};
 
 /// The stored data, and the rows in which it differs from a folder.
 pub(super) struct Comparison {
-    /// The stored data, without its places.
     pub(super) stored: Dataset,
-    /// The stored places; later those after the import.
+    /// The stored places; after the import, the new ones.
     places: Arc<Places>,
-    /// The rows to be written.
     pub(super) rows: Vec<Row>,
-    /// The areas to be removed with their logs.
+    /// The areas to be removed, with their logs.
     removed: Vec<AreaId>,
-    /// Whether infrastructure changes: then all of it is among the rows.
+    /// If set, the rows contain all infrastructure.
     is_infrastructure_new: bool,
     pub(super) changed: BTreeSet<Part>,
 }
 
-/// What an import changes.
+/// Which revisions an import bumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
-    /// What is on the map.
     Places,
     Floods,
     Reports,
     Gauges,
-    /// Cards or posts, which show in no resource.
+    /// Cards or posts, which are part of no resource.
     Others,
 }
 
 impl Comparison {
-    /// Begins with the stored data.
-    pub(super) fn with(mut stored: Dataset) -> Self {
+    pub(super) fn new(mut stored: Dataset) -> Self {
         Self {
             places: Arc::new(mem::take(&mut stored.places)),
             stored,
@@ -52,12 +50,11 @@ impl Comparison {
         }
     }
 
-    /// Returns whether the folder is stored already.
+    /// Whether everything in the folder is already stored.
     pub(super) fn is_empty(&self) -> bool {
         self.changed.is_empty()
     }
 
-    /// Writes the rows and the new counts.
     pub(super) async fn write(&self, counts: Counts, to: &mut SqliteConnection) -> Result<(), FileError> {
         for area in &self.removed {
             tables::remove_area(to, *area).await?;
@@ -68,11 +65,11 @@ impl Comparison {
         for row in &self.rows {
             row.write(to).await?;
         }
-        self.counted(counts).write(to).await
+        self.updated(counts).write(to).await
     }
 
-    /// Returns the counts after the import. What is on the map shows in everything that is selected by it.
-    fn counted(&self, counts: Counts) -> Counts {
+    /// Places are part of the results about floods and reports.
+    fn updated(&self, counts: Counts) -> Counts {
         let next = |revision: Revision, by: &[Part]| {
             Revision(revision.0 + u64::from(by.iter().any(|part| self.changed.contains(part))))
         };
@@ -91,8 +88,8 @@ impl Comparison {
     }
 }
 
-impl Keeps<Area> for Comparison {
-    fn stored(&mut self, _: FolderFile, ids: &[AreaId], each: Each<'_, Area>) -> Result<(), OpenError> {
+impl RecordStore<Area> for Comparison {
+    fn find(&mut self, _: FolderFile, ids: &[AreaId], each: RowVisitor<'_, Area>) -> Result<(), OpenError> {
         let areas = self.places.areas();
         ids.iter().filter_map(|id| areas.position(*id)).for_each(|position| each(&areas[position]));
         Ok(())
@@ -104,12 +101,12 @@ impl Keeps<Area> for Comparison {
     }
 }
 
-impl Keeps<Region> for Comparison {
-    fn stored(
+impl RecordStore<Region> for Comparison {
+    fn find(
         &mut self,
         file: FolderFile,
         codes: &[String],
-        each: Each<'_, Region>,
+        each: RowVisitor<'_, Region>,
     ) -> Result<(), OpenError> {
         let is_city = file == FolderFile::Cities;
         let regions = if is_city { self.places.cities() } else { self.places.regions() };
@@ -125,10 +122,10 @@ impl Keeps<Region> for Comparison {
     }
 }
 
-impl Keeps<Gauge> for Comparison {
-    fn stored(&mut self, _: FolderFile, ids: &[String], each: Each<'_, Gauge>) -> Result<(), OpenError> {
+impl RecordStore<Gauge> for Comparison {
+    fn find(&mut self, _: FolderFile, ids: &[String], each: RowVisitor<'_, Gauge>) -> Result<(), OpenError> {
         let ids: HashSet<_> = ids.iter().collect();
-        let stored = self.stored.gauges.iter().map(|of| &of.gauge);
+        let stored = self.stored.gauges.iter().map(|observed| &observed.gauge);
         stored.filter(|gauge| ids.contains(&gauge.id)).for_each(|gauge| each(gauge));
         Ok(())
     }
@@ -139,18 +136,19 @@ impl Keeps<Gauge> for Comparison {
     }
 }
 
-impl Keeps<GaugeReading> for Comparison {
-    fn stored(
+impl RecordStore<GaugeReading> for Comparison {
+    fn find(
         &mut self,
         _: FolderFile,
         keys: &[(String, Timestamp)],
-        each: Each<'_, GaugeReading>,
+        each: RowVisitor<'_, GaugeReading>,
     ) -> Result<(), OpenError> {
-        let gauges = self.stored.gauges.iter().map(|of| (of.gauge.id.as_str(), &of.observations));
+        let gauges =
+            self.stored.gauges.iter().map(|observed| (observed.gauge.id.as_str(), &observed.observations));
         let gauges: HashMap<_, _> = gauges.collect();
         for (gauge, at) in keys {
             let Some(readings) = gauges.get(gauge.as_str()) else { continue };
-            // They ascend.
+            // Sorted by time.
             if let Ok(index) = readings.binary_search_by_key(at, |reading| reading.observed_at) {
                 each(&(gauge.clone(), readings[index].clone()));
             }
@@ -165,12 +163,12 @@ impl Keeps<GaugeReading> for Comparison {
     }
 }
 
-impl Keeps<FloodChange> for Comparison {
-    fn stored(
+impl RecordStore<FloodChange> for Comparison {
+    fn find(
         &mut self,
         _: FolderFile,
         keys: &[(AreaId, Timestamp)],
-        each: Each<'_, FloodChange>,
+        each: RowVisitor<'_, FloodChange>,
     ) -> Result<(), OpenError> {
         let keys: HashSet<_> = keys.iter().copied().collect();
         let log = self.stored.flood_log.iter();
@@ -189,12 +187,12 @@ impl Target for Comparison {
     const BATCH: usize = usize::MAX;
 }
 
-impl KeepsPlaces for Comparison {
-    fn other_areas(&mut self, areas: &HashSet<AreaId>) -> Result<Vec<OtherArea>, OpenError> {
+impl PlaceTarget for Comparison {
+    fn extra_areas(&mut self, areas: &HashSet<AreaId>) -> Result<Vec<ExtraArea>, OpenError> {
         let mut entries: HashMap<AreaId, u64> = HashMap::new();
         self.stored.flood_log.iter().for_each(|change| *entries.entry(change.area).or_default() += 1);
         let others = self.places.areas().iter().filter(|area| !areas.contains(&area.id));
-        let other = |area: &Area| OtherArea {
+        let other = |area: &Area| ExtraArea {
             id: area.id,
             name: area.name.clone(),
             parent_name: area.parent_name.clone(),
@@ -232,7 +230,7 @@ impl KeepsPlaces for Comparison {
         let is_left = |area: &&Area| !written.contains_key(&area.id) && !removed.contains(&area.id);
         let left = self.places.areas().iter().filter(is_left).cloned();
         let areas = left.chain(written.values().map(|area| Area::clone(area))).collect();
-        let infrastructure = self.places.infrastructure().iter().map(|of| Infrastructure::clone(of));
+        let infrastructure = self.places.infrastructure().iter().map(|piece| Infrastructure::clone(piece));
         let (regions, cities) = (regions.into_values().collect(), cities.into_values().collect());
         let places = Places::new(Arc::new(AreaSet::new(areas)?), regions, cities);
         self.places = Arc::new(places.with_infrastructure(infrastructure.collect()));
@@ -246,13 +244,13 @@ impl KeepsPlaces for Comparison {
     }
 }
 
-impl KeepsHistory for Comparison {
+impl HistoryTarget for Comparison {
     fn gauge_ids(&mut self) -> Result<HashSet<String>, OpenError> {
-        Ok(self.stored.gauges.iter().map(|of| of.gauge.id.clone()).collect())
+        Ok(self.stored.gauges.iter().map(|observed| observed.gauge.id.clone()).collect())
     }
 
     fn newest_changes(&mut self) -> Result<HashMap<AreaId, Timestamp>, OpenError> {
-        // The log ascends.
+        // In ascending order, so the newest change of an area wins.
         Ok(self.stored.flood_log.iter().map(|change| (change.area, change.at)).collect())
     }
 }

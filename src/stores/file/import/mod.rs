@@ -1,6 +1,5 @@
-//! Adds a data set to the file, as one transaction.
-//!
-//! The stored data and the folder are compared in memory, and only the rows that differ are written.
+//! Adds a data set to the file in one transaction: compares it with the stored data in memory, and writes only the rows that
+//! differ.
 
 mod comparison;
 mod reports;
@@ -13,21 +12,20 @@ use super::contents::{self, Counts};
 use super::error::FileError;
 use crate::data::folder::Folder;
 use crate::model::Timestamp;
-use crate::stores::{Imported, OpenError, Replace, import};
+use crate::stores::{ImportSummary, OpenError, Replace, import};
 
-/// Imports a folder. Writers of other processes wait while rows are written, and while the folder is compared once more if
-/// they have changed something during the first comparison.
+/// Takes the write lock only to write. If another process wrote during the comparison, repeats it under the lock.
 pub(super) async fn import(
     connection: &mut SqliteConnection,
     folder: &Folder,
     now: Timestamp,
     replace: Replace,
-) -> Result<Imported, OpenError> {
+) -> Result<ImportSummary, OpenError> {
     let mut snapshot = connection.begin().await.map_err(FileError::from)?;
     let mut compared = compare(&mut snapshot, folder, now, replace).await?;
     snapshot.rollback().await.map_err(FileError::from)?;
     if compared.changes.is_empty() {
-        return Ok(compared.done);
+        return Ok(compared.summary);
     }
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(FileError::from)?;
     if Counts::read(&mut transaction).await? != compared.counts {
@@ -36,19 +34,19 @@ pub(super) async fn import(
     }
     if compared.changes.is_empty() {
         transaction.rollback().await.map_err(FileError::from)?;
-        return Ok(compared.done);
+        return Ok(compared.summary);
     }
     compared.changes.write(compared.counts, &mut transaction).await?;
     transaction.commit().await.map_err(FileError::from)?;
-    Ok(compared.done)
+    Ok(compared.summary)
 }
 
-/// A folder that was compared with the stored data.
-struct Compared {
-    /// The counts of that data.
+/// Result of [`compare`].
+struct ComparedFolder {
+    /// Of the stored data.
     counts: Counts,
     changes: Comparison,
-    done: Imported,
+    summary: ImportSummary,
 }
 
 async fn compare(
@@ -56,9 +54,9 @@ async fn compare(
     folder: &Folder,
     now: Timestamp,
     replace: Replace,
-) -> Result<Compared, OpenError> {
+) -> Result<ComparedFolder, OpenError> {
     let counts = Counts::read(stored).await?;
-    let mut changes = Comparison::with(contents::dataset(stored).await?);
+    let mut changes = Comparison::new(contents::dataset(stored).await?);
     let done = block_in_place(|| import::import(&mut changes, folder, now, replace))?;
-    Ok(Compared { counts, changes, done })
+    Ok(ComparedFolder { counts, changes, summary: done })
 }

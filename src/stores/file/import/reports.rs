@@ -9,17 +9,19 @@ use crate::model::{
 };
 use crate::stores::OpenError;
 use crate::stores::file::tables::Row;
-use crate::stores::import::{Each, EntryId, KeepsReports, KeepsSources, KnownReport, Lies};
+use crate::stores::import::{
+    EntryId, ReportIdentity, ReportLocation, ReportTarget, RowVisitor, SourceTarget,
+};
 use crate::stores::local::Visibility;
 
-impl KeepsReports for Comparison {
-    fn known_reports(&mut self, keys: &[ReportKey]) -> Result<Vec<KnownReport>, OpenError> {
+impl ReportTarget for Comparison {
+    fn find_reports(&mut self, keys: &[ReportKey]) -> Result<Vec<ReportIdentity>, OpenError> {
         let keys: HashSet<_> = keys.iter().copied().collect();
         let cards = self.stored.cards.iter().filter_map(|card| card.report);
         let used: HashSet<_> =
             cards.chain(self.stored.partner_posts.iter().map(|post| post.report)).collect();
         let stored = self.stored.reports.iter().filter(|report| keys.contains(&report.key));
-        let stored = stored.map(|Report { key, content, .. }| KnownReport {
+        let stored = stored.map(|Report { key, content, .. }| ReportIdentity {
             key: *key,
             created_at: content.created_at,
             source: content.source.clone(),
@@ -28,7 +30,7 @@ impl KeepsReports for Comparison {
             is_used: used.contains(key),
         });
         let erased = self.stored.erased.iter().filter(|erased| keys.contains(&erased.key));
-        let erased = erased.map(|erased| KnownReport {
+        let erased = erased.map(|erased| ReportIdentity {
             key: erased.key,
             created_at: erased.created_at,
             source: erased.source.clone(),
@@ -47,7 +49,7 @@ impl KeepsReports for Comparison {
     fn reports_made_at(
         &mut self,
         times: &[Timestamp],
-        each: Each<'_, ReportContent>,
+        each: RowVisitor<'_, ReportContent>,
     ) -> Result<(), OpenError> {
         let times: HashSet<_> = times.iter().collect();
         let contents = self.stored.reports.iter().map(|report| &report.content);
@@ -83,7 +85,7 @@ impl KeepsReports for Comparison {
     fn move_reports(
         &mut self,
         _: Option<&[AreaId]>,
-        moved: &dyn Fn(Position, &Lies) -> Option<Lies>,
+        moved: &dyn Fn(Position, &ReportLocation) -> Option<ReportLocation>,
     ) -> Result<u64, OpenError> {
         let before = self.rows.len();
         for report in &mut self.stored.reports {
@@ -100,7 +102,7 @@ impl KeepsReports for Comparison {
         Ok((self.rows.len() - before) as u64)
     }
 
-    fn logged(&mut self, entries: &[EntryId]) -> Result<HashSet<EntryId>, OpenError> {
+    fn find_entries(&mut self, entries: &[EntryId]) -> Result<HashSet<EntryId>, OpenError> {
         let log = self.stored.moderation.iter();
         let known: HashSet<EntryId> =
             log.map(|entry| (entry.at, entry.report, entry.action.name())).collect();
@@ -115,24 +117,24 @@ impl KeepsReports for Comparison {
     }
 }
 
-impl KeepsSources for Comparison {
-    fn stored_cards(&mut self, ids: &[&str], numbers: &[u64]) -> Result<Vec<Card>, OpenError> {
+impl SourceTarget for Comparison {
+    fn find_cards(&mut self, ids: &[&str], numbers: &[u64]) -> Result<Vec<Card>, OpenError> {
         let ids: HashSet<_> = ids.iter().copied().collect();
         let numbers: HashSet<_> = numbers.iter().copied().collect();
-        let is_one = |card: &&Card| ids.contains(card.id.as_str()) || numbers.contains(&card.pkey);
-        Ok(self.stored.cards.iter().filter(is_one).cloned().collect())
+        let is_selected = |card: &&Card| ids.contains(card.id.as_str()) || numbers.contains(&card.pkey);
+        Ok(self.stored.cards.iter().filter(is_selected).cloned().collect())
     }
 
     fn put_cards(&mut self, rows: Vec<Card>) -> Result<(), OpenError> {
         for card in rows {
             self.add(Part::Others, [Row::Card(Arc::new(card.clone()))]);
-            // Posts look for the reports that came from cards.
+            // Posts look up the reports that came from cards.
             self.stored.cards.push(card);
         }
         Ok(())
     }
 
-    fn stored_posts(&mut self, ids: &[i64]) -> Result<Vec<PartnerPost>, OpenError> {
+    fn find_posts(&mut self, ids: &[i64]) -> Result<Vec<PartnerPost>, OpenError> {
         let ids: HashSet<_> = ids.iter().collect();
         let stored = self.stored.partner_posts.iter().filter(|post| ids.contains(&post.post_id));
         Ok(stored.copied().collect())

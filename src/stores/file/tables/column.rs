@@ -24,10 +24,9 @@ pub(super) type Added = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// A value of the model that is stored as one column.
 pub(super) trait Column: Sized {
-    /// Adds the value to those of a row.
     fn put(&self, row: &mut SqliteArguments) -> Added;
 
-    /// Returns the value in the next column of a row.
+    /// Reads the next column of a row.
     fn get(row: &mut Fields<'_>) -> Result<Self, FileError>;
 }
 
@@ -49,7 +48,6 @@ impl<'r> Fields<'r> {
         Ok(value)
     }
 
-    /// Converts the next column.
     fn convert<S: Decode<'r, Sqlite> + Type<Sqlite>, T, E: Error>(
         &mut self,
         convert: impl FnOnce(S) -> Result<T, E>,
@@ -58,7 +56,6 @@ impl<'r> Fields<'r> {
         convert(self.next()?).map_err(FileError::row(table))
     }
 
-    /// Converts the geometry in the next column.
     fn shape<T, E: Error>(&mut self, convert: impl FnOnce(&[u8]) -> Result<T, E>) -> Result<T, FileError> {
         let table = self.table;
         convert(shape_of(table, self.next()?)?).map_err(FileError::row(table))
@@ -82,7 +79,7 @@ impl<T: Column> Column for Option<T> {
     }
 }
 
-/// Implements [`Column`] by a type that `SQLite` has, a function to it and one from it.
+/// Implements [`Column`] by conversions to and from a type that `SQLite` has.
 macro_rules! columns {
     ($($type:ty as $stored:ty: $put:expr, $get:expr;)+) => {
         $(
@@ -116,9 +113,9 @@ columns! {
     AreaId as i64: |area| area.number().cast_signed(), |column| column.cast_unsigned().try_into();
     ReportKey as i64: |key| key.number().cast_signed(), |column| column.cast_unsigned().try_into();
     BatchNumber as i64: |batch| batch.get().cast_signed(), |column| column.cast_unsigned().try_into();
-    // The number, and what was requested.
+    // The number and the digest of the request.
     RequestKey as Vec<u8>: |request| [&request.id.to_be_bytes()[..], &request.digest].concat(), request;
-    // As JSON: `[[5,2],[6,null]]`.
+    // JSON, for example `[[5,2],[6,null]]`.
     Vec<(AreaId, Option<FloodState>)> as String: |changes| written(changes), |column| read(&column);
     FloodState as i64: |state| state.code().into(), |column| column.cast_unsigned().try_into();
     AlertLevel as i64: |level| level.number().into(), |column| column.cast_unsigned().try_into();
@@ -152,12 +149,11 @@ fn read(column: &str) -> Result<Vec<(AreaId, Option<FloodState>)>, serde_json::E
     changes.into_iter().map(change).collect()
 }
 
-/// Returns the moment in a column.
 fn moment(column: i64) -> Timestamp {
     Timestamp::from_millis(column).unwrap_or(Timestamp::LAST)
 }
 
-/// Zero means the same as none.
+/// Zero means none.
 impl Column for Option<NonZeroU32> {
     fn put(&self, row: &mut SqliteArguments) -> Added {
         row.add(self.map(NonZeroU32::get))
@@ -168,7 +164,7 @@ impl Column for Option<NonZeroU32> {
     }
 }
 
-/// An empty object, which an editor may store, means the same as none.
+/// An empty object, which an editor may store, means none.
 impl Column for Option<Attributes> {
     fn put(&self, row: &mut SqliteArguments) -> Added {
         row.add(self.as_ref().map(Attributes::as_json))
@@ -182,12 +178,11 @@ impl Column for Option<Attributes> {
 /// The header of geometry without an envelope in WGS 84, in little-endian order (OGC 12-128r17 §2.1.3).
 const HEADER: [u8; 8] = [b'G', b'P', 0, 1, 0xe6, 0x10, 0, 0];
 
-/// Adds geometry in `GeoPackage`'s form.
 fn put_shape(geometry: Geometry<'_>, row: &mut SqliteArguments) -> Added {
     row.add([&HEADER[..], &wkb::shape(geometry)?].concat())
 }
 
-/// Returns the well-known binary of geometry in `GeoPackage`'s form. Other programs may have added an envelope.
+/// Returns the WKB of a `GeoPackage` geometry. Other programs may have added an envelope.
 fn shape_of<'b>(table: &'static str, blob: &'b [u8]) -> Result<&'b [u8], FileError> {
     let envelope = blob.get(3).map(|flags| match flags >> 1 & 0b111 {
         0 => 0,

@@ -23,7 +23,7 @@ pub(super) const FLOOD_STATES: Table<FloodChange> = table!(
     }
 );
 
-/// All batches, oldest first.
+/// Oldest first.
 pub(in super::super) const FLOOD_BATCHES: Table<FloodBatch> = table!(
     "flood_batches",
     replace,
@@ -36,7 +36,6 @@ pub(super) const GAUGES: Table<Gauge> = table!(
     Gauge { id: gaugeid, name: gaugenameid, region_code: instance_region_code, location: geom }
 );
 
-/// Readings, each with the identifier of its gauge.
 pub(super) const READINGS: Table<(Box<str>, Observation)> = table!(
     "gauge_readings",
     replace,
@@ -44,7 +43,7 @@ pub(super) const READINGS: Table<(Box<str>, Observation)> = table!(
     (gaugeid, Observation { observed_at, level, alert, label })
 );
 
-/// Returns the log, oldest first.
+/// Oldest first.
 pub(in super::super) async fn flood_log(from: &mut SqliteConnection) -> Result<Vec<FloodChange>, FileError> {
     let mut log = FLOOD_STATES.all(from).await?;
     log.sort_by_key(|change| (change.at, change.area));

@@ -1,4 +1,4 @@
-//! The tables of the file: how a value of the model is written as a row, and read from one.
+//! The tables of the file: conversions between values of the model and rows.
 
 mod column;
 mod history;
@@ -14,7 +14,7 @@ pub(super) use self::history::{FLOOD_BATCHES, flood_log, gauges};
 pub(super) use self::moderation::{ERASED_REPORTS, MODERATION_LOG, PHOTO_MOVES, WAITING_REPORTS, hidden};
 pub(super) use self::places::{places, remove_area, remove_infrastructure};
 pub(super) use self::reports::{CARDS, PARTNER_POSTS, reports};
-pub(super) use self::service::{API_KEYS, CALLS, SOURCES, images, signing_key};
+pub(super) use self::service::{API_KEYS, SOURCES, WEBHOOKS, images, signing_key};
 use super::error::FileError;
 pub(super) use crate::stores::local::Row;
 
@@ -37,13 +37,13 @@ impl Row {
             Self::Moderation(entry) => MODERATION_LOG.put(to, entry).await,
             Self::PhotoMove(photo, pending) => moderation::put_move(to, photo, *pending).await,
             Self::Card(card) => CARDS.put(to, card).await,
-            Self::NoCard(card) => reports::remove_card(to, card).await,
+            Self::RemovedCard(card) => reports::remove_card(to, card).await,
             Self::PartnerPost(post) => PARTNER_POSTS.put(to, post).await,
             Self::Image(card, image) => service::put_image(to, card, image).await,
             Self::SigningKey(secret) => service::put_signing_key(to, secret).await,
             Self::Key(key) => API_KEYS.put(to, key).await,
             Self::Source(name, last_heard) => SOURCES.put(to, &(name.clone(), *last_heard)).await,
-            Self::Call(name, kept) => CALLS.put(to, &(name.clone(), kept.clone())).await,
+            Self::Webhook(name, kept) => WEBHOOKS.put(to, &(name.clone(), kept.clone())).await,
         }
     }
 }

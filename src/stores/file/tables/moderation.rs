@@ -17,7 +17,7 @@ const HIDDEN: &str = "SELECT pkey FROM reports WHERE hidden ORDER BY pkey";
 const REMOVE_REPORT: &str = "DELETE FROM reports WHERE pkey = ?";
 const REMOVE_MOVE: &str = "DELETE FROM photo_moves WHERE photo = ?";
 
-/// What is left of erased reports, by key.
+/// By key.
 pub(in super::super) const ERASED_REPORTS: Table<ErasedReport> = table!(
     "erased_reports",
     replace,
@@ -34,7 +34,7 @@ pub(in super::super) const ERASED_REPORTS: Table<ErasedReport> = table!(
     }
 );
 
-/// The moderation log, oldest first.
+/// Oldest first.
 pub(in super::super) const MODERATION_LOG: Table<ModerationEntry> = table!(
     "moderation_log",
     replace,
@@ -42,7 +42,6 @@ pub(in super::super) const MODERATION_LOG: Table<ModerationEntry> = table!(
     ModerationEntry { number, at, report, made_at, action, by: Actor { subject, username }, reason }
 );
 
-/// The reports that wait for review.
 pub(in super::super) const WAITING_REPORTS: Table<(ReportKey, Waiting)> = table!(
     "waiting_reports",
     replace,
@@ -70,13 +69,12 @@ pub(super) async fn put_visibility(
     }
 }
 
-/// Returns the keys of the hidden reports.
 pub(in super::super) async fn hidden(from: &mut SqliteConnection) -> Result<BTreeSet<ReportKey>, FileError> {
     let keys = sqlx::query_scalar::<Sqlite, i64>(HIDDEN).fetch_all(from).await?;
     keys.into_iter().map(|key| key.cast_unsigned().try_into().map_err(FileError::row("reports"))).collect()
 }
 
-/// Writes what is left of a report, and removes the report, its card and the card's image.
+/// Writes the rest of a report, and removes the report, its card and the card's image.
 pub(super) async fn put_erased(
     to: &mut SqliteConnection,
     erased: &ErasedReport,
@@ -91,7 +89,7 @@ pub(super) async fn put_erased(
     ERASED_REPORTS.put(to, erased).await
 }
 
-/// Writes where a photo is to be moved; `None` removes it from the list.
+/// `None` removes the photo from the queue.
 pub(super) async fn put_move(
     to: &mut SqliteConnection,
     photo: &str,

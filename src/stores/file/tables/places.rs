@@ -25,7 +25,7 @@ pub(super) const AREAS: Table<Area> = table!(
     }
 );
 
-/// A replaced province or city keeps its number, by which other programs know it.
+/// `update` keeps the number of a province or city, which other programs use.
 pub(super) const REGIONS: Table<Region> =
     table!("regions", update code, "ORDER BY code", Region { code, name, outline: geom });
 
@@ -49,7 +49,6 @@ const REMOVE_AREA: [&str; 2] =
     ["DELETE FROM flood_states WHERE area_id = ?", "DELETE FROM areas WHERE area_id = ?"];
 const REMOVE_INFRASTRUCTURE: &str = "DELETE FROM infrastructure";
 
-/// Removes an area and its log.
 pub(in super::super) async fn remove_area(
     from: &mut SqliteConnection,
     area: AreaId,
@@ -60,13 +59,11 @@ pub(in super::super) async fn remove_area(
     Ok(())
 }
 
-/// Removes all infrastructure.
 pub(in super::super) async fn remove_infrastructure(from: &mut SqliteConnection) -> Result<(), FileError> {
     sqlx::query(REMOVE_INFRASTRUCTURE).execute(from).await?;
     Ok(())
 }
 
-/// Returns all places.
 pub(in super::super) async fn places(from: &mut SqliteConnection) -> Result<Places, FileError> {
     let areas = AREAS.all(&mut *from).await?;
     let regions = REGIONS.all(&mut *from).await?.into_iter().map(Arc::new).collect();

@@ -7,7 +7,7 @@ use super::column::Column;
 use super::table::{Table, table};
 use crate::model::{Card, CardHolder, CardId, Locator, PartnerPost, Report, ReportContent, Tags};
 
-/// A stored report that is written again stays hidden if it is.
+/// `update` keeps a hidden report hidden.
 pub(super) const REPORTS: Table<Report> = table!(
     "reports", update pkey, "ORDER BY pkey",
     Report {
@@ -30,7 +30,7 @@ pub(super) const REPORTS: Table<Report> = table!(
     }
 );
 
-/// All cards, by number.
+/// By number.
 pub(in super::super) const CARDS: Table<Card> = table!(
     "cards",
     replace,
@@ -44,14 +44,13 @@ pub(in super::super) const CARDS: Table<Card> = table!(
     }
 );
 
-/// The posts of the partner feed, by their reports.
 pub(in super::super) const PARTNER_POSTS: Table<PartnerPost> =
     table!("partner_posts", replace, "ORDER BY pkey", PartnerPost { post_id, report: pkey });
 
 const REMOVE_CARD: [&str; 2] =
     ["DELETE FROM cards WHERE card_id = ?", "DELETE FROM images WHERE card_id = ?"];
 
-/// Returns all reports, by key. `locator` finds their cities and districts, which are not stored, because areas can change.
+/// Returns all reports, by key. Their cities and districts are not stored, because areas can change, and come from the locator.
 pub(in super::super) async fn reports(
     from: &mut SqliteConnection,
     locator: &Locator,
@@ -64,7 +63,6 @@ pub(in super::super) async fn reports(
     Ok(reports)
 }
 
-/// Removes a card and its image.
 pub(super) async fn remove_card(to: &mut SqliteConnection, card: &CardId) -> Result<(), FileError> {
     for statement in REMOVE_CARD {
         sqlx::query(statement).bind(card.as_str()).execute(&mut *to).await?;

@@ -1,4 +1,4 @@
-//! The state of the service: API keys, photos that are not published yet, when sources were heard, and how far calls have come.
+//! The state of the service: API keys, unpublished photos, when sources were heard, and checkpoints of webhooks.
 
 use sqlx::SqliteConnection;
 
@@ -7,15 +7,15 @@ use super::column::Column;
 use super::table::{Table, table};
 use crate::auth::{ApiKey, Secret};
 use crate::model::{CardId, Timestamp};
-use crate::stores::service_state::{Image, Received, State};
-use crate::stores::{KeptKey, KeyEntry, WebhookState};
+use crate::stores::service_state::{Image, ImageState, ReceivedUpload};
+use crate::stores::{KeyEntry, StoredKey, WebhookState};
 
-/// All keys, by name.
-pub(in super::super) const API_KEYS: Table<KeptKey> = table!(
+/// By name.
+pub(in super::super) const API_KEYS: Table<StoredKey> = table!(
     "api_keys",
     replace,
     "ORDER BY name",
-    KeptKey {
+    StoredKey {
         entry: KeyEntry {
             key: ApiKey { name, sha256, scopes, expires: expires_at, per_second, per_day },
             owner,
@@ -29,7 +29,7 @@ pub(in super::super) const API_KEYS: Table<KeptKey> = table!(
 pub(in super::super) const SOURCES: Table<(String, Timestamp)> =
     table!("sources", replace, "", (name, last_heard));
 
-pub(in super::super) const CALLS: Table<(String, WebhookState)> =
+pub(in super::super) const WEBHOOKS: Table<(String, WebhookState)> =
     table!("calls", replace, "", (name, WebhookState { version, text: state }));
 
 const IMAGES: Table<ImageRow> =
@@ -38,7 +38,7 @@ const IMAGES: Table<ImageRow> =
 const PUT_SIGNING_KEY: &str = "INSERT OR IGNORE INTO signing_key (only, secret) VALUES (1, ?)";
 const SIGNING_KEY: &str = "SELECT secret FROM signing_key";
 
-/// `object`, `due` and `attempts` are those of an upload that has arrived.
+/// `object`, `due` and `attempts` are set for an upload that has arrived.
 struct ImageRow {
     card_id: CardId,
     turn: u32,
@@ -55,9 +55,9 @@ pub(super) async fn put_image(
     image: &Image,
 ) -> Result<(), FileError> {
     let (state, received) = match &image.state {
-        State::Expected => ("expected", None),
-        State::Received(received) => ("received", Some(received)),
-        State::Published => ("published", None),
+        ImageState::Expected => ("expected", None),
+        ImageState::Received(received) => ("received", Some(received)),
+        ImageState::Published => ("published", None),
     };
     let row = ImageRow {
         card_id: card.clone(),
@@ -75,10 +75,10 @@ pub(in super::super) async fn images(from: &mut SqliteConnection) -> Result<Vec<
     let images = IMAGES.all(from).await?.into_iter().map(|row| {
         let state = match (row.state.as_str(), row.object, row.due, row.attempts) {
             ("received", Some(object), Some(due), Some(attempts)) => {
-                State::Received(Received { object, due, attempts })
+                ImageState::Received(ReceivedUpload { object, due, attempts })
             }
-            ("expected", ..) => State::Expected,
-            ("published", ..) => State::Published,
+            ("expected", ..) => ImageState::Expected,
+            ("published", ..) => ImageState::Published,
             (state, ..) => {
                 return Err(FileError::Row { table: IMAGES.name, reason: format!("its state is {state:?}") });
             }

@@ -5,10 +5,9 @@ use sqlx::sqlite::SqliteArguments;
 use super::super::error::FileError;
 use super::column::{Added, Fields};
 
-/// A table, each row of which is a value of the model.
 pub(in super::super) struct Table<T> {
     pub(super) name: &'static str,
-    /// Writes a row. Its parameters are the columns, in the order of `select`.
+    /// Its parameters are the columns, in the order of `select`.
     pub(super) put: &'static str,
     pub(super) select: &'static str,
     pub(super) write: fn(&T, &mut SqliteArguments) -> Added,
@@ -16,7 +15,6 @@ pub(in super::super) struct Table<T> {
 }
 
 impl<T> Table<T> {
-    /// Writes a value as a row.
     pub(super) async fn put(&self, to: &mut SqliteConnection, value: &T) -> Result<(), FileError> {
         let mut columns = SqliteArguments::default();
         (self.write)(value, &mut columns).map_err(|error| FileError::row(self.name)(&*error))?;
@@ -24,7 +22,6 @@ impl<T> Table<T> {
         Ok(())
     }
 
-    /// Returns all values.
     pub(in super::super) async fn all(&self, from: &mut SqliteConnection) -> Result<Vec<T>, FileError> {
         let mut values = Vec::new();
         let mut rows = sqlx::query(self.select).fetch(from);
@@ -35,16 +32,14 @@ impl<T> Table<T> {
     }
 }
 
-/// Makes a [`Table`] from its name, how a row is written, the rest of its `SELECT`, and the shape of its values.
+/// Defines a [`Table`] by its name, the kind of its writes, the rest of its `SELECT`, and a pattern of its values.
 ///
-/// The shape is a pattern in which the names of fields' values are columns: `Card { pkey, id: card_id, … }`. It takes a value
-/// apart, and puts it together again, so each column stands once. The type of a field says how it is stored
-/// ([`Column`](super::column::Column)). A name in parentheses is no column: the field is read as its default.
+/// The names of field values in the pattern are columns: `Card { pkey, id: card_id, … }`. The pattern takes a value apart and
+/// puts it together again, so each column appears once. The type of a field defines the conversion
+/// ([`Column`](super::column::Column)). A name in parentheses is not a column: the field is read as its default.
 ///
-/// A row is written with `replace`, which removes rows that have the same unique columns; with `update key`, which leaves columns
-/// that are not in the shape as they are; or with `add`.
-///
-/// `Table` and `Column` must be in scope.
+/// Writes are `replace`, which removes rows with the same unique columns; `update key`, which keeps columns outside of the
+/// pattern; or `add`. `Table` and `Column` must be in scope.
 macro_rules! table {
     ($table:literal, $how:ident $($key:ident)?, $rest:literal, $($shape:tt)+) => {
         table!(
@@ -52,7 +47,6 @@ macro_rules! table {
         )
     };
 
-    // Collects the columns, and the names in parentheses.
     (@columns $table:tt $columns:tt $others:tt , $($rest:tt)*) => {
         table!(@columns $table $columns $others $($rest)*)
     };

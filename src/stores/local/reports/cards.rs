@@ -5,14 +5,12 @@ use imbl::OrdMap;
 
 use crate::model::{Card, CardId, ReportKey, Timestamp};
 
-/// The cards at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cards {
     by_id: OrdMap<CardId, Arc<Card>>,
     by_report: OrdMap<ReportKey, Arc<Card>>,
-    /// The cards without a report, by the time at which they were made and their number.
+    /// The cards without a report, by creation time and number.
     unused: OrdMap<(Timestamp, u64), CardId>,
-    /// The highest card number.
     last: u64,
 }
 
@@ -21,21 +19,19 @@ impl Cards {
         self.by_id.get(id)
     }
 
-    /// Returns the card of a report.
     pub(super) fn by_report(&self, report: ReportKey) -> Option<&Arc<Card>> {
         self.by_report.get(&report)
     }
 
-    /// Returns the cards without a report that were made between two moments, the second excluded, oldest first.
-    pub(super) fn unused(&self, made: Range<Timestamp>) -> impl Iterator<Item = &CardId> {
+    /// Returns the cards without a report that were created within a time range, oldest first.
+    pub(super) fn unused(&self, created: Range<Timestamp>) -> impl Iterator<Item = &CardId> {
         // The map panics if a range ends before it begins.
-        let some = Some((made.start, 0)..(made.end, 0)).filter(|all| all.start < all.end);
+        let some = Some((created.start, 0)..(created.end, 0)).filter(|all| all.start < all.end);
         some.into_iter().flat_map(|all| self.unused.range(all)).map(|(_, card)| card)
     }
 
-    /// Returns the number for a new card.
     pub(super) fn next_number(&self) -> u64 {
-        // A 64-bit counter of cards never reaches its end.
+        // A 64-bit counter of cards never overflows.
         self.last.saturating_add(1)
     }
 

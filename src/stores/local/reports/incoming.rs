@@ -11,21 +11,21 @@ use crate::model::{
     Card, CardHolder, CardId, PartnerPost, Report, ReportContent, Timestamp, Waiting, WaitingOrigin,
 };
 use crate::stores::cards::random_card_id;
-use crate::stores::{CardStore, FeedStore, Received, StoreError};
+use crate::stores::{CardStore, FeedStore, ReceiveOutcome, StoreError};
 
 impl LocalStore {
-    /// Receives the report of a card; it may have to wait for review.
+    /// Stores the report of a card; with `waits`, hidden until a review.
     async fn receive(
         &self,
         id: &CardId,
         content: ReportContent,
-        waits: Option<WaitingOrigin>,
+        review_origin: Option<WaitingOrigin>,
     ) -> Result<Arc<Report>, StoreError> {
         let id = id.clone();
         let receiving = self.write(move |state, rows, now| {
             let card = Card::clone(state.reports.value.card(&id)?);
             if card.report.is_some() {
-                return Err(StoreError::received(&id));
+                return Err(StoreError::card_used(&id));
             }
             let tags = state.places.value.locator().locate(content.location);
             let reports = state.reports.get_mut();
@@ -33,7 +33,7 @@ impl LocalStore {
             let card = Arc::new(Card { report: Some(report.key), ..card });
             reports.cards.put(Arc::clone(&card));
             rows.add(|| [Row::Report(Arc::clone(&report)), Row::Card(card)]);
-            if let Some(origin) = waits {
+            if let Some(origin) = review_origin {
                 let waiting = Waiting { origin, since: now };
                 reports.hide(report.key);
                 reports.waiting.insert(report.key, waiting);
@@ -51,7 +51,7 @@ impl CardStore for LocalStore {
         loop {
             match self.create_card_as(&random_card_id()?, holder.clone()).await {
                 Err(StoreError::Conflict { .. }) => {}
-                made => return made,
+                result => return result,
             }
         }
     }
@@ -99,21 +99,21 @@ impl CardStore for LocalStore {
         self.write(move |state, rows, now| Ok(state.show_image(&id, &image, rows, now))).await
     }
 
-    async fn erase_unused_cards(&self, made: Range<Timestamp>, most: u32) -> Result<u64, StoreError> {
-        // Servers ask again and again.
-        if self.state().reports.value.cards.unused(made.clone()).next().is_none() {
+    async fn erase_unused_cards(&self, created: Range<Timestamp>, most: u32) -> Result<u64, StoreError> {
+        // Checked before the write because servers poll.
+        if self.state().reports.value.cards.unused(created.clone()).next().is_none() {
             return Ok(0);
         }
         let erasing = self.write(move |state, rows, _| {
-            let unused = state.reports.value.cards.unused(made);
+            let unused = state.reports.value.cards.unused(created);
             let old: Vec<CardId> = unused.take(most as usize).cloned().collect();
             for card in &old {
                 // Readers of reports see no cards.
                 state.reports.get_mut_untracked().cards.remove(card);
-                state.service_mut().uploads.forget(card);
+                state.service_mut().uploads.remove(card);
             }
             let count = old.len() as u64;
-            rows.add(|| old.into_iter().map(Row::NoCard));
+            rows.add(|| old.into_iter().map(Row::RemovedCard));
             Ok(count)
         });
         erasing.await
@@ -122,11 +122,11 @@ impl CardStore for LocalStore {
 
 #[async_trait]
 impl FeedStore for LocalStore {
-    async fn receive_partner_report(&self, report: PartnerReport) -> Result<Received, StoreError> {
+    async fn receive_partner_report(&self, report: PartnerReport) -> Result<ReceiveOutcome, StoreError> {
         let receiving = self.write(move |state, rows, _| {
             let PartnerReport { post_id, content } = report;
             if state.reports.value.partner_posts.contains(&post_id) {
-                return Ok(Received::Existing);
+                return Ok(ReceiveOutcome::Existing);
             }
             let tags = state.places.value.locator().locate(content.location);
             let reports = state.reports.get_mut();
@@ -134,7 +134,7 @@ impl FeedStore for LocalStore {
             let report = reports.publish(content, tags)?;
             let post = PartnerPost { post_id, report: report.key };
             rows.add(|| [Row::PartnerPost(post), Row::Report(report)]);
-            Ok(Received::Created)
+            Ok(ReceiveOutcome::Created)
         });
         receiving.await
     }

@@ -11,9 +11,9 @@ use async_trait::async_trait;
 use imbl::{OrdMap, OrdSet, Vector};
 
 use self::cards::Cards;
-use self::moves::Moves;
+use self::moves::MoveQueue;
 pub(in crate::stores) use self::moves::PendingMove;
-use super::{LocalStore, Row, Rows, State, counted, read_long};
+use super::{LocalStore, Row, Rows, State, count_items, read_long};
 use crate::model::CancelFlag;
 use crate::model::{
     Card, CardId, DisasterType, ErasedReport, ModerationEntry, PartnerPost, PhotoPlace, Report,
@@ -21,31 +21,29 @@ use crate::model::{
 };
 use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, StoreError, Versioned};
 
-/// Reports, and the cards and feeds that they come from. A report and the mark on its card are one change.
+/// Reports, and the cards and feeds that they come from. A report and the use of its card are one change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
-    /// The reports that readers see, by time and by key.
+    /// The visible reports, by time and by key.
     by_time: OrdMap<(Timestamp, ReportKey), Arc<Report>>,
     by_key: OrdMap<ReportKey, Arc<Report>>,
-    /// The reports that readers do not see.
     hidden: OrdMap<ReportKey, Arc<Report>>,
-    /// Those of the hidden reports that wait for review.
+    /// The hidden reports that wait for review.
     waiting: OrdMap<ReportKey, Waiting>,
-    /// What is left of erased reports, and those of them that are counted, by time.
+    /// Erased reports, and by time those that are still counted.
     erased: OrdMap<ReportKey, Arc<ErasedReport>>,
-    counted: OrdMap<(Timestamp, ReportKey), Arc<ErasedReport>>,
-    /// The highest key of any report.
+    erased_by_time: OrdMap<(Timestamp, ReportKey), Arc<ErasedReport>>,
     last_key: Option<ReportKey>,
-    /// The moderation log, oldest first.
+    /// Oldest first.
     log: Vector<ModerationEntry>,
-    moves: Moves,
+    moves: MoveQueue,
     cards: Cards,
-    /// The posts of the partner feed that were received.
+    /// The identifiers of the received partner posts.
     partner_posts: OrdSet<i64>,
 }
 
 impl Reports {
-    /// Makes the reports from a data set. Cards that do not say when they were made were made `now`.
+    /// Builds the reports from a data set. Cards without a creation time get `now`.
     pub(super) fn new(
         reports: Vec<Report>,
         hidden: BTreeSet<ReportKey>,
@@ -63,7 +61,7 @@ impl Reports {
             all.hide(key);
         }
         for erased in erased {
-            all.keep_erased(&Arc::new(erased));
+            all.insert_erased(&Arc::new(erased));
         }
         all.log = log.into();
         for card in cards {
@@ -74,18 +72,16 @@ impl Reports {
         all
     }
 
-    /// Returns the date of the newest report that is not dated after a moment.
+    /// Returns the time of the newest report, without those after a moment.
     pub(super) fn newest(&self, until: Timestamp) -> Option<Timestamp> {
         self.by_time.range(..=(until, ReportKey::LAST)).next_back().map(|((made, _), _)| *made)
     }
 
-    /// Marks hidden reports as waiting for review.
-    pub(super) fn await_review(&mut self, waiting: Vec<(ReportKey, Waiting)>) {
+    pub(super) fn set_waiting(&mut self, waiting: Vec<(ReportKey, Waiting)>) {
         self.waiting = waiting.into_iter().collect();
     }
 
-    /// Adds photos to be moved.
-    pub(super) fn order_moves(&mut self, moves: Vec<(Box<str>, PendingMove)>) {
+    pub(super) fn queue_moves(&mut self, moves: Vec<(Box<str>, PendingMove)>) {
         for (photo, pending) in moves {
             self.moves.put(&photo, pending);
         }
@@ -109,16 +105,16 @@ impl Reports {
         self.cards.find(id).ok_or_else(|| StoreError::no_card(id))
     }
 
-    /// Returns when the first report after a moment was made.
+    /// Returns the time of the first report after a moment.
     fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
         let later = (Bound::Excluded((moment, ReportKey::LAST)), Bound::Unbounded);
         let listed = self.by_time.range(later).next().map(|((made, _), _)| *made);
-        let counted = self.counted.range(later).next().map(|((made, _), _)| *made);
-        listed.into_iter().chain(counted).min()
+        let erased = self.erased_by_time.range(later).next().map(|((made, _), _)| *made);
+        listed.into_iter().chain(erased).min()
     }
 }
 
-/// Returns the items of a map between two moments, both included, newest first.
+/// Returns the items of a map within a span of time, inclusive, newest first.
 fn between<T>(
     map: &OrdMap<(Timestamp, ReportKey), Arc<T>>,
     first: Timestamp,
@@ -130,7 +126,7 @@ fn between<T>(
     some.into_iter().flat_map(|all| map.range(all).rev()).map(|(_, item)| item)
 }
 
-/// A report query, when it is run, and the state it runs on.
+/// A report query with the state and time that it runs on.
 struct ReportQueryRun {
     state: Arc<State>,
     query: ReportQuery,
@@ -138,34 +134,32 @@ struct ReportQueryRun {
 }
 
 impl ReportQueryRun {
-    /// Returns the selected reports, newest first.
     fn reports(&self) -> impl Iterator<Item = &Arc<Report>> {
         let (first, last) = self.query.window.bounds(self.now);
         between(&self.state.reports.value.by_time, first, last).filter(|report| {
-            self.query.asks_for(&report.content)
+            self.query.matches(&report.content)
                 && self.state.places.value.selects(&self.query.selector, &report.tags)
         })
     }
 
-    /// Returns what is left of the selected reports that were erased, newest first.
     fn erased(&self) -> impl Iterator<Item = &Arc<ErasedReport>> {
         let (first, last) = self.query.window.bounds(self.now);
-        between(&self.state.reports.value.counted, first, last).filter(|erased| {
-            self.query.counts(erased.disaster_type, erased.is_training)
+        between(&self.state.reports.value.erased_by_time, first, last).filter(|erased| {
+            self.query.includes(erased.disaster_type, erased.is_training)
                 && self.state.places.value.selects(&self.query.selector, &erased.tags)
         })
     }
 
-    /// Returns the time, source and disaster of the reports to be counted, in no order.
+    /// Returns time, source and disaster of the reports to count, unordered.
     fn counted(&self) -> impl Iterator<Item = (Timestamp, &str, DisasterType)> {
         let listed = self.reports().map(|report| &report.content);
         let listed = listed.map(|content| (content.created_at, &*content.source, content.disaster_type));
-        let erased = self.erased().map(|of| (of.created_at, &*of.source, of.disaster_type));
+        let erased = self.erased().map(|report| (report.created_at, &*report.source, report.disaster_type));
         listed.chain(erased)
     }
 
-    /// Adds the revision and the validity to a value made from the selected reports; `oldest` is the oldest of these.
-    fn answer<T>(&self, value: T, oldest: Option<Timestamp>) -> Versioned<T> {
+    /// Adds revision and validity to a value derived from the selected reports, of which `oldest` is the oldest.
+    fn versioned<T>(&self, value: T, oldest: Option<Timestamp>) -> Versioned<T> {
         let (_, last) = self.query.window.bounds(self.now);
         let next = self.state.reports.value.next_after(last);
         self.state.reports.with_value(value).within(self.query.window.validity(self.now, oldest, next))
@@ -173,14 +167,14 @@ impl ReportQueryRun {
 }
 
 impl LocalStore {
-    fn asked(&self, query: ReportQuery) -> ReportQueryRun {
+    fn report_run(&self, query: ReportQuery) -> ReportQueryRun {
         ReportQueryRun { state: self.state(), query, now: self.clock.now() }
     }
 }
 
 impl State {
-    /// Adds an image to a card's report, unless the report shows one already; returns whether it did. The photo of a
-    /// hidden report is to be moved to the others.
+    /// Adds an image to a card's report, unless the report has one; returns whether it did. Queues the photo of a hidden report
+    /// for the private storage.
     pub(super) fn show_image(&mut self, card: &CardId, image: &str, rows: &mut Rows, now: Timestamp) -> bool {
         let found = self.reports.value.by_card(card);
         let Some((report, is_hidden)) = found.filter(|(report, _)| report.content.image_url.is_none()) else {
@@ -191,7 +185,7 @@ impl State {
         let reports = self.reports.get_mut();
         if is_hidden {
             if let Some(photo) = shown_photo(&report) {
-                reports.order_move(photo, PhotoPlace::Hidden, rows, now);
+                reports.queue_move(photo, PhotoPlace::Hidden, rows, now);
             }
             reports.hidden.insert(report.key, Arc::clone(&report));
         } else {
@@ -205,22 +199,22 @@ impl State {
 #[async_trait]
 impl ReportStore for LocalStore {
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
-        let asked = self.asked(query.clone());
-        let listing = move |stop: &CancelFlag| {
+        let run = self.report_run(query.clone());
+        let listing = move |cancel: &CancelFlag| {
             let mut reports = Vec::new();
-            for report in asked.reports() {
-                stop.check()?;
+            for report in run.reports() {
+                cancel.check()?;
                 reports.push(Arc::clone(report));
             }
             let oldest = reports.last().map(|report: &Arc<Report>| report.content.created_at);
-            Ok(asked.answer(ReportLayer::from(reports), oldest))
+            Ok(run.versioned(ReportLayer::from(reports), oldest))
         };
         read_long(listing).await
     }
 
     async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
-        let asked = self.asked(query.clone());
-        read_long(move |stop| counted(asked.reports(), most, stop)).await
+        let run = self.report_run(query.clone());
+        read_long(move |cancel| count_items(run.reports(), most, cancel)).await
     }
 
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
@@ -248,27 +242,27 @@ impl ReportStore for LocalStore {
         &self,
         query: &ReportSeriesQuery,
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
-        let asked = self.asked(query.reports());
+        let run = self.report_run(query.reports());
         let query = query.clone();
-        let counting = move |stop: &CancelFlag| {
-            let waited_for = asked.counted().take_while(|_| stop.check().is_ok());
-            let points = query.count(waited_for.map(|(made, ..)| made));
-            stop.check()?;
-            Ok(asked.answer(points, None))
+        let counting = move |cancel: &CancelFlag| {
+            let reports = run.counted().take_while(|_| cancel.check().is_ok());
+            let points = query.count(reports.map(|(made, ..)| made));
+            cancel.check()?;
+            Ok(run.versioned(points, None))
         };
         read_long(counting).await
     }
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
-        let asked = self.asked(query.clone());
-        let counting = move |stop: &CancelFlag| {
+        let run = self.report_run(query.clone());
+        let counting = move |cancel: &CancelFlag| {
             let (mut summary, mut oldest) = (ReportSummary::default(), None);
-            for (made, source, disaster) in asked.counted() {
-                stop.check()?;
+            for (made, source, disaster) in run.counted() {
+                cancel.check()?;
                 oldest = Some(oldest.map_or(made, |oldest: Timestamp| oldest.min(made)));
                 summary.count(source, disaster);
             }
-            Ok(asked.answer(summary, oldest))
+            Ok(run.versioned(summary, oldest))
         };
         read_long(counting).await
     }

@@ -1,4 +1,4 @@
-//! Hides, shows and erases reports, and keeps the log of it and the photos to be moved.
+//! Moderation of reports, its log, and the queue of photos to be moved.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,12 +16,11 @@ use crate::model::{
 use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned, WaitingQuery};
 
 impl Reports {
-    /// Returns the report of a card, and whether it is hidden.
     pub(in super::super) fn by_card(&self, card: &CardId) -> Option<(&Arc<Report>, bool)> {
         self.stored(self.cards.find(card)?.report?)
     }
 
-    /// Returns a report that was not erased, and whether it is hidden.
+    /// Finds a report that was not erased, and whether it is hidden.
     fn stored(&self, key: ReportKey) -> Option<(&Arc<Report>, bool)> {
         let visible = self.by_key.get(&key).map(|report| (report, false));
         visible.or_else(|| self.hidden.get(&key).map(|report| (report, true)))
@@ -40,13 +39,13 @@ impl Reports {
         }
     }
 
-    /// Orders the move of a photo. One that is being moved can be taken once that has ended.
-    pub(super) fn order_move(&mut self, photo: &str, to: PhotoPlace, rows: &mut Rows, now: Timestamp) {
+    /// A photo that is being moved stays locked until that move has ended.
+    pub(super) fn queue_move(&mut self, photo: &str, to: PhotoPlace, rows: &mut Rows, now: Timestamp) {
         let due = self.moves.get(photo).map_or(now, |pending| pending.due);
         self.put_move(photo, PendingMove { to, due }, rows);
     }
 
-    /// Lets nobody else take a photo before a moment.
+    /// Locks a photo against other calls until `due`.
     fn take(&mut self, photo: Box<str>, to: PhotoPlace, due: Timestamp, rows: &mut Rows) -> PhotoMove {
         self.put_move(&photo, PendingMove { to, due }, rows);
         PhotoMove { photo, to }
@@ -57,48 +56,46 @@ impl Reports {
         rows.add(|| [Row::PhotoMove(photo.into(), Some(pending))]);
     }
 
-    pub(super) fn keep_erased(&mut self, erased: &Arc<ErasedReport>) {
+    pub(super) fn insert_erased(&mut self, erased: &Arc<ErasedReport>) {
         self.last_key = self.last_key.max(Some(erased.key));
         self.erased.insert(erased.key, Arc::clone(erased));
         if !erased.hidden {
-            self.counted.insert((erased.created_at, erased.key), Arc::clone(erased));
+            self.erased_by_time.insert((erased.created_at, erased.key), Arc::clone(erased));
         }
     }
 
-    /// Returns reports that wait for review. Costs the time to look at each of them.
+    /// Costs O(waiting reports).
     fn waiting_reports(&self, query: WaitingQuery) -> WaitingReports {
-        let mut of_senders: HashMap<SenderHash, u64> = HashMap::new();
+        let mut totals: HashMap<SenderHash, u64> = HashMap::new();
         for sender in self.waiting.values().filter_map(|waiting| waiting.origin.sender) {
-            *of_senders.entry(sender).or_default() += 1;
+            *totals.entry(sender).or_default() += 1;
         }
         let mut listed: HashMap<SenderHash, u32> = HashMap::new();
         let newest_first = |is_suspect: bool| {
-            self.waiting.iter().rev().filter(move |(_, of)| of.origin.is_suspect == is_suspect)
+            self.waiting.iter().rev().filter(move |(_, waiting)| waiting.origin.is_suspect == is_suspect)
         };
         let waiting =
             newest_first(false).chain(newest_first(true)).filter_map(|(key, Waiting { origin, .. })| {
                 if let Some(sender) = origin.sender {
-                    let of_sender = listed.entry(sender).or_default();
-                    *of_sender += 1;
-                    if *of_sender > query.of_each {
+                    let count = listed.entry(sender).or_default();
+                    *count += 1;
+                    if *count > query.per_sender {
                         return None;
                     }
                 }
                 let report = Arc::clone(self.hidden.get(key)?);
-                let of_sender = origin.sender.map_or(1, |sender| of_senders[&sender]);
+                let of_sender = origin.sender.map_or(1, |sender| totals[&sender]);
                 Some(WaitingReport { report, origin: *origin, of_sender })
             });
         let reports = waiting.take(query.most as usize).collect();
         WaitingReports { total: self.waiting.len() as u64, reports }
     }
 
-    /// Returns the reports of a sender that wait for review.
-    fn waiting_of(&self, sender: SenderHash) -> Vec<ReportKey> {
-        let of_sender = self.waiting.iter().filter(|(_, of)| of.origin.sender == Some(sender));
+    fn waiting_from(&self, sender: SenderHash) -> Vec<ReportKey> {
+        let of_sender = self.waiting.iter().filter(|(_, waiting)| waiting.origin.sender == Some(sender));
         of_sender.map(|(key, _)| *key).collect()
     }
 
-    /// Returns the oldest reports made before a moment.
     fn oldest(&self, before: Timestamp, most: u32) -> Vec<ReportKey> {
         let visible = self.by_time.range(..(before, ReportKey::FIRST)).map(|((made, key), _)| (*made, *key));
         let hidden = self.hidden.values().map(|report| (report.content.created_at, report.key));
@@ -110,9 +107,13 @@ impl Reports {
 }
 
 impl State {
-    /// Carries out an order; returns whether it changed anything.
-    fn moderate(&mut self, order: Moderation, rows: &mut Rows, now: Timestamp) -> Result<bool, StoreError> {
-        let Moderation { report: key, made_at: expected, action, by, reason } = order;
+    fn moderate(
+        &mut self,
+        moderation: Moderation,
+        rows: &mut Rows,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let Moderation { report: key, made_at: expected, action, by, reason } = moderation;
         let reports = &self.reports.value;
         let Some((report, is_hidden)) = reports.stored(key) else {
             let is_erased = reports.erased.contains_key(&key) && action == ModerationAction::Erase;
@@ -121,10 +122,10 @@ impl State {
         let was_waiting = reports.waiting.contains_key(&key);
         let (made_at, photo) = (report.content.created_at, shown_photo(report).map(str::to_owned));
         if expected.is_some_and(|expected| expected != made_at) {
-            return Err(StoreError::another_report(key, made_at));
+            return Err(StoreError::report_mismatch(key, made_at));
         }
         match action {
-            // It is hidden, and now a moderator says so.
+            // The report is hidden already; the revision grows for the end of its wait.
             ModerationAction::Hide if was_waiting => self.reports.bump_revision(),
             ModerationAction::Hide if !is_hidden => self.reports.get_mut().hide(key),
             ModerationAction::Show if is_hidden => self.reports.get_mut().show(key),
@@ -139,7 +140,7 @@ impl State {
                 [Row::Visibility(key, if now_hidden { Visibility::Hidden } else { Visibility::Public })]
             });
             if let Some(photo) = photo.filter(|_| now_hidden != is_hidden) {
-                reports.order_move(&photo, PhotoPlace::after(action), rows, now);
+                reports.queue_move(&photo, PhotoPlace::after(action), rows, now);
             }
         }
         let number = reports.log.last().map_or(1, |last| last.number.saturating_add(1));
@@ -149,7 +150,7 @@ impl State {
         Ok(true)
     }
 
-    /// Erases reports with their cards, and the images of these.
+    /// Erases reports, their cards, and the images of the cards.
     fn erase(&mut self, keys: &[ReportKey], rows: &mut Rows, now: Timestamp) {
         for key in keys {
             let reports = self.reports.get_mut_untracked();
@@ -161,14 +162,14 @@ impl State {
             reports.waiting.remove(key);
             let city = self.places.value.locator().city(&report.tags);
             let erased = Arc::new(ErasedReport::from_report(&report, city, is_hidden));
-            reports.keep_erased(&erased);
+            reports.insert_erased(&erased);
             let photo = shown_photo(&report).map(str::to_owned).or_else(|| card.as_ref().map(photo_name));
             if let Some(photo) = photo {
-                reports.order_move(&photo, PhotoPlace::Gone, rows, now);
+                reports.queue_move(&photo, PhotoPlace::Gone, rows, now);
             }
             if let Some(card) = &card {
                 reports.cards.remove(card);
-                self.service_mut().uploads.forget(card);
+                self.service_mut().uploads.remove(card);
             }
             rows.add(|| [Row::Erased(erased, card)]);
         }
@@ -180,9 +181,9 @@ impl State {
 
 #[async_trait]
 impl ModerationStore for LocalStore {
-    async fn moderate(&self, order: &Moderation) -> Result<bool, StoreError> {
-        let order = order.clone();
-        self.write(|state, rows, now| state.moderate(order, rows, now)).await
+    async fn moderate(&self, moderation: &Moderation) -> Result<bool, StoreError> {
+        let moderation = moderation.clone();
+        self.write(|state, rows, now| state.moderate(moderation, rows, now)).await
     }
 
     async fn moderation_log(
@@ -192,18 +193,18 @@ impl ModerationStore for LocalStore {
         let reports = &self.state().reports;
         let newest_first = reports.value.log.iter().rev();
         let before = |entry: &&ModerationEntry| query.before.is_none_or(|before| entry.number < before);
-        let asked = newest_first.take_while(|entry| entry.number > query.after).filter(before);
-        Ok(reports.with_value(asked.take(query.most as usize).cloned().collect()))
+        let selected = newest_first.take_while(|entry| entry.number > query.after).filter(before);
+        Ok(reports.with_value(selected.take(query.most as usize).cloned().collect()))
     }
 
     async fn waiting_reports(&self, query: WaitingQuery) -> Result<WaitingReports, StoreError> {
         Ok(self.state().reports.value.waiting_reports(query))
     }
 
-    async fn hide_waiting(&self, order: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
-        let HideWaiting { sender, by, reason } = order.clone();
+    async fn hide_waiting(&self, request: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
+        let HideWaiting { sender, by, reason } = request.clone();
         let hiding = self.write(move |state, rows, now| {
-            let of_sender = state.reports.value.waiting_of(sender);
+            let of_sender = state.reports.value.waiting_from(sender);
             for report in &of_sender {
                 let (by, reason) = (by.clone(), reason.clone());
                 let hide =
@@ -217,18 +218,21 @@ impl ModerationStore for LocalStore {
 
     async fn forget_senders(&self, until: Timestamp) -> Result<(), StoreError> {
         let is_old = move |waiting: &Waiting| waiting.since <= until && waiting.origin.sender.is_some();
-        // Servers ask again and again.
+        // Checked before the write because servers poll.
         if !self.state().reports.value.waiting.values().any(is_old) {
             return Ok(());
         }
         let forgetting = self.write(move |state, rows, _| {
             let waiting = &mut state.reports.get_mut_untracked().waiting;
-            let old: Vec<_> =
-                waiting.iter().filter(|(_, of)| is_old(of)).map(|(key, of)| (*key, *of)).collect();
-            for (key, mut of) in old {
-                of.origin.sender = None;
-                waiting.insert(key, of);
-                rows.add(|| [Row::Visibility(key, Visibility::Waiting(of))]);
+            let old: Vec<_> = waiting
+                .iter()
+                .filter(|(_, waiting)| is_old(waiting))
+                .map(|(key, waiting)| (*key, *waiting))
+                .collect();
+            for (key, mut entry) in old {
+                entry.origin.sender = None;
+                waiting.insert(key, entry);
+                rows.add(|| [Row::Visibility(key, Visibility::Waiting(entry))]);
             }
             Ok(())
         });
@@ -245,7 +249,7 @@ impl ModerationStore for LocalStore {
     }
 
     async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
-        // Servers ask again and again.
+        // Checked before the write because servers poll.
         if self.state().reports.value.moves.is_empty() {
             return Ok(None);
         }
@@ -265,20 +269,20 @@ impl ModerationStore for LocalStore {
         let taking = self.write(move |state, rows, now| {
             let reports = state.reports.get_mut_untracked();
             let photo = reports.stored(report).and_then(|(report, _)| shown_photo(report));
-            let ordered = photo.and_then(|photo| Some((Box::from(photo), reports.moves.get(photo)?)));
-            if ordered.as_ref().is_some_and(|(_, pending)| pending.due > now) {
+            let queued = photo.and_then(|photo| Some((Box::from(photo), reports.moves.get(photo)?)));
+            if queued.as_ref().is_some_and(|(_, pending)| pending.due > now) {
                 return Err(StoreError::photo_is_taken(report));
             }
-            Ok(ordered.map(|(photo, pending)| reports.take(photo, pending.to, now.after(lease), rows)))
+            Ok(queued.map(|(photo, pending)| reports.take(photo, pending.to, now.after(lease), rows)))
         });
         taking.await
     }
 
-    async fn end_photo_move(&self, done: &PhotoMove) -> Result<(), StoreError> {
-        let PhotoMove { photo, to } = done.clone();
+    async fn end_photo_move(&self, completed: &PhotoMove) -> Result<(), StoreError> {
+        let PhotoMove { photo, to } = completed.clone();
         let ending = self.write(move |state, rows, now| {
             let moves = &mut state.reports.get_mut_untracked().moves;
-            // It may have been ordered elsewhere meanwhile.
+            // The target may have changed meanwhile.
             let left = moves.remove(&photo).filter(|pending| pending.to != to);
             let left = left.map(|pending| PendingMove { due: now, ..pending });
             if let Some(left) = left {

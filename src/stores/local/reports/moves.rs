@@ -2,24 +2,23 @@ use imbl::{OrdMap, OrdSet};
 
 use crate::model::{PhotoPlace, Timestamp};
 
-/// A photo that is to be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::stores) struct PendingMove {
     pub(in crate::stores) to: PhotoPlace,
-    /// From when on it may be taken.
+    /// The time from which it may be taken.
     pub(in crate::stores) due: Timestamp,
 }
 
-/// The photos to be moved, by name.
+/// The queue of photos to be moved.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Moves {
+pub(super) struct MoveQueue {
     by_photo: OrdMap<Box<str>, PendingMove>,
-    /// Those to be hidden or shown, and those to be deleted, by the time from which they may be taken.
-    shown: OrdSet<(Timestamp, Box<str>)>,
-    gone: OrdSet<(Timestamp, Box<str>)>,
+    /// Moves and deletions by due time. Deletions come last.
+    moves: OrdSet<(Timestamp, Box<str>)>,
+    deletions: OrdSet<(Timestamp, Box<str>)>,
 }
 
-impl FromIterator<(Box<str>, PendingMove)> for Moves {
+impl FromIterator<(Box<str>, PendingMove)> for MoveQueue {
     fn from_iter<I: IntoIterator<Item = (Box<str>, PendingMove)>>(all: I) -> Self {
         let mut moves = Self::default();
         all.into_iter().for_each(|(photo, pending)| moves.put(&photo, pending));
@@ -27,7 +26,7 @@ impl FromIterator<(Box<str>, PendingMove)> for Moves {
     }
 }
 
-impl Moves {
+impl MoveQueue {
     pub(super) fn is_empty(&self) -> bool {
         self.by_photo.is_empty()
     }
@@ -48,17 +47,17 @@ impl Moves {
         Some(before)
     }
 
-    /// Returns the photo to be moved next, if one may be taken now.
+    /// Returns the photo that may be taken next, if any.
     pub(super) fn next(&self, now: Timestamp) -> Option<(Box<str>, PendingMove)> {
-        let mut first = [&self.shown, &self.gone].into_iter().filter_map(OrdSet::get_min);
+        let mut first = [&self.moves, &self.deletions].into_iter().filter_map(OrdSet::get_min);
         let (_, photo) = first.find(|(due, _)| *due <= now)?;
         Some((photo.clone(), self.get(photo)?))
     }
 
     fn list(&mut self, to: PhotoPlace) -> &mut OrdSet<(Timestamp, Box<str>)> {
         match to {
-            PhotoPlace::Hidden | PhotoPlace::Public => &mut self.shown,
-            PhotoPlace::Gone => &mut self.gone,
+            PhotoPlace::Hidden | PhotoPlace::Public => &mut self.moves,
+            PhotoPlace::Gone => &mut self.deletions,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::super::values::{area_id, flood_state, moment, position};
 use super::transaction::{LOCK_STATES, Transaction, column};
 use crate::data::folder::FolderFile;
 use crate::model::{Actor, AreaId, FloodChange, Gauge, Timestamp};
-use crate::stores::import::{Each, GaugeReading, Keeps, KeepsHistory};
+use crate::stores::import::{GaugeReading, HistoryTarget, RecordStore, RowVisitor};
 use crate::stores::{OpenError, StoreError};
 
 const GAUGES_OF: &str = "
@@ -106,8 +106,8 @@ pub(super) fn change((area, at, state, subject, username): ChangeRow) -> Result<
     Ok(FloodChange { area: area_id(area)?, state, at, received: at, by })
 }
 
-impl Keeps<Gauge> for Transaction {
-    fn stored(&mut self, _: FolderFile, ids: &[String], each: Each<'_, Gauge>) -> Result<(), OpenError> {
+impl RecordStore<Gauge> for Transaction {
+    fn find(&mut self, _: FolderFile, ids: &[String], each: RowVisitor<'_, Gauge>) -> Result<(), OpenError> {
         self.each(sqlx::query_as(GAUGES_OF).bind(ids), gauge, each)
     }
 
@@ -123,12 +123,12 @@ impl Keeps<Gauge> for Transaction {
     }
 }
 
-impl Keeps<GaugeReading> for Transaction {
-    fn stored(
+impl RecordStore<GaugeReading> for Transaction {
+    fn find(
         &mut self,
         _: FolderFile,
         keys: &[(String, Timestamp)],
-        each: Each<'_, GaugeReading>,
+        each: RowVisitor<'_, GaugeReading>,
     ) -> Result<(), OpenError> {
         let asked = sqlx::query_as(READINGS_OF)
             .bind(column(keys, |(gauge, _)| gauge.as_str()))
@@ -148,12 +148,12 @@ impl Keeps<GaugeReading> for Transaction {
     }
 }
 
-impl Keeps<FloodChange> for Transaction {
-    fn stored(
+impl RecordStore<FloodChange> for Transaction {
+    fn find(
         &mut self,
         _: FolderFile,
         keys: &[(AreaId, Timestamp)],
-        each: Each<'_, FloodChange>,
+        each: RowVisitor<'_, FloodChange>,
     ) -> Result<(), OpenError> {
         let asked = sqlx::query_as(CHANGES_OF)
             .bind(column(keys, |(area, _)| area.number().cast_signed()))
@@ -175,7 +175,7 @@ impl Keeps<FloodChange> for Transaction {
     }
 }
 
-impl KeepsHistory for Transaction {
+impl HistoryTarget for Transaction {
     fn gauge_ids(&mut self) -> Result<HashSet<String>, OpenError> {
         let ids: Vec<(String,)> = self.rows(sqlx::query_as(GAUGE_IDS))?;
         Ok(ids.into_iter().map(|(id,)| id).collect())

@@ -14,7 +14,7 @@ pub(super) use self::transaction::LOCK_STATES;
 use self::transaction::Transaction;
 use crate::data::folder::Folder;
 use crate::model::Timestamp;
-use crate::stores::{Imported, OpenError, Replace, import};
+use crate::stores::{ImportSummary, OpenError, Replace, import};
 
 /// Imports a folder. Blocks the thread.
 pub(super) fn import(
@@ -22,7 +22,7 @@ pub(super) fn import(
     folder: &Folder,
     now: Timestamp,
     replace: Replace,
-) -> Result<Imported, OpenError> {
+) -> Result<ImportSummary, OpenError> {
     let mut transaction = Transaction::begin(connection, now)?;
     reports::begin(&mut transaction)?;
     let done = import::import(&mut transaction, folder, now, replace)?;

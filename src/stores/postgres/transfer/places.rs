@@ -6,7 +6,7 @@ use super::super::values::area_id;
 use super::transaction::{LOCK_STATES, Transaction, column};
 use crate::data::folder::FolderFile;
 use crate::model::{Area, AreaId, Attributes, Infrastructure, Places, Region};
-use crate::stores::import::{Each, Keeps, KeepsPlaces, OtherArea, Target};
+use crate::stores::import::{ExtraArea, PlaceTarget, RecordStore, RowVisitor, Target};
 use crate::stores::wkb::{shape, surface};
 use crate::stores::{OpenError, StoreError};
 
@@ -59,8 +59,8 @@ const ADD_INFRASTRUCTURE: &str = "
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bytea[])
         AS rows (identifier, kind, name, instance_region_code, local_area_id, shape)";
 
-impl Keeps<Area> for Transaction {
-    fn stored(&mut self, _: FolderFile, ids: &[AreaId], each: Each<'_, Area>) -> Result<(), OpenError> {
+impl RecordStore<Area> for Transaction {
+    fn find(&mut self, _: FolderFile, ids: &[AreaId], each: RowVisitor<'_, Area>) -> Result<(), OpenError> {
         self.each(sqlx::query_as(AREAS_OF).bind(numbers(ids)), places::area, each)
     }
 
@@ -81,12 +81,12 @@ impl Keeps<Area> for Transaction {
     }
 }
 
-impl Keeps<Region> for Transaction {
-    fn stored(
+impl RecordStore<Region> for Transaction {
+    fn find(
         &mut self,
         file: FolderFile,
         codes: &[String],
-        each: Each<'_, Region>,
+        each: RowVisitor<'_, Region>,
     ) -> Result<(), OpenError> {
         let statement = if file == FolderFile::Cities { CITIES_OF } else { REGIONS_OF };
         self.each(sqlx::query_as(statement).bind(codes), places::region, each)
@@ -104,8 +104,8 @@ impl Keeps<Region> for Transaction {
     }
 }
 
-impl KeepsPlaces for Transaction {
-    fn other_areas(&mut self, areas: &HashSet<AreaId>) -> Result<Vec<OtherArea>, OpenError> {
+impl PlaceTarget for Transaction {
+    fn extra_areas(&mut self, areas: &HashSet<AreaId>) -> Result<Vec<ExtraArea>, OpenError> {
         let areas: Vec<i64> = areas.iter().map(|area| area.number().cast_signed()).collect();
         let any: Vec<(i64,)> = self.rows(sqlx::query_as(ANY_OTHERS).bind(&areas))?;
         if any.is_empty() {
@@ -115,7 +115,7 @@ impl KeepsPlaces for Transaction {
         self.lock(LOCK_STATES)?;
         let others: Vec<(i64, String, String, i64)> = self.rows(sqlx::query_as(OTHERS).bind(&areas))?;
         let other = |(id, name, parent_name, entries): (_, _, _, i64)| {
-            Ok(OtherArea { id: area_id(id)?, name, parent_name, entries: entries.cast_unsigned() })
+            Ok(ExtraArea { id: area_id(id)?, name, parent_name, entries: entries.cast_unsigned() })
         };
         others.into_iter().map(other).collect()
     }

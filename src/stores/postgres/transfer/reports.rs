@@ -12,7 +12,7 @@ use crate::model::{
     ReportKey, Timestamp,
 };
 use crate::stores::OpenError;
-use crate::stores::import::{Each, EntryId, KeepsReports, KnownReport, Lies};
+use crate::stores::import::{EntryId, ReportIdentity, ReportLocation, ReportTarget, RowVisitor};
 
 const LOCK: &str = "LOCK TABLE reports, cards IN SHARE ROW EXCLUSIVE MODE";
 
@@ -123,7 +123,7 @@ const COUNT_ON: &str = "
 type KnownRow = (i64, DateTime<Utc>, String, String, Option<f64>, Option<f64>, bool);
 type PlacedRow = (i64, f64, f64, Option<i64>, Option<String>);
 
-impl KeepsReports for Transaction {
+impl ReportTarget for Transaction {
     /// Other sessions queue behind this statement, so it does not wait long itself.
     fn lock_reports(&mut self) -> Result<(), OpenError> {
         if !self.is_locked {
@@ -133,10 +133,10 @@ impl KeepsReports for Transaction {
         Ok(())
     }
 
-    fn known_reports(&mut self, keys: &[ReportKey]) -> Result<Vec<KnownReport>, OpenError> {
+    fn find_reports(&mut self, keys: &[ReportKey]) -> Result<Vec<ReportIdentity>, OpenError> {
         let rows: Vec<KnownRow> = self.rows(sqlx::query_as(KNOWN).bind(numbers(keys)))?;
         let known = |(key, created_at, source, disaster_type, lng, lat, is_used): KnownRow| {
-            Ok(KnownReport {
+            Ok(ReportIdentity {
                 key: report_key(key)?,
                 created_at: created_at.into(),
                 source: source.into(),
@@ -158,7 +158,7 @@ impl KeepsReports for Transaction {
     fn reports_made_at(
         &mut self,
         times: &[Timestamp],
-        each: Each<'_, ReportContent>,
+        each: RowVisitor<'_, ReportContent>,
     ) -> Result<(), OpenError> {
         let times = column(times, |time| moment(*time));
         let content = |row: StoredRow| Ok(row.report?.content);
@@ -208,7 +208,7 @@ impl KeepsReports for Transaction {
     fn move_reports(
         &mut self,
         areas: Option<&[AreaId]>,
-        moved: &dyn Fn(Position, &Lies) -> Option<Lies>,
+        moved: &dyn Fn(Position, &ReportLocation) -> Option<ReportLocation>,
     ) -> Result<u64, OpenError> {
         let areas = areas.map(|areas| column(areas, |area| area.number().cast_signed()));
         let (mut count, mut last) = (0, 0);
@@ -231,7 +231,7 @@ impl KeepsReports for Transaction {
         }
     }
 
-    fn logged(&mut self, entries: &[EntryId]) -> Result<HashSet<EntryId>, OpenError> {
+    fn find_entries(&mut self, entries: &[EntryId]) -> Result<HashSet<EntryId>, OpenError> {
         let asked = sqlx::query_as(LOGGED)
             .bind(column(entries, |(at, ..)| moment(*at)))
             .bind(column(entries, |(_, report, _)| report.number().cast_signed()))

@@ -6,7 +6,7 @@ use super::super::error::backend;
 use super::super::values::{moment, report_key};
 use super::transaction::{Transaction, column};
 use crate::model::{Card, CardHolder, PartnerPost};
-use crate::stores::import::KeepsSources;
+use crate::stores::import::SourceTarget;
 use crate::stores::{OpenError, StoreError};
 
 /// Cards, each with the key of its report.
@@ -73,8 +73,8 @@ pub(super) fn post((post_id, pkey): (i64, i64)) -> Result<PartnerPost, StoreErro
     Ok(PartnerPost { post_id, report: report_key(pkey)? })
 }
 
-impl KeepsSources for Transaction {
-    fn stored_cards(&mut self, ids: &[&str], numbers: &[u64]) -> Result<Vec<Card>, OpenError> {
+impl SourceTarget for Transaction {
+    fn find_cards(&mut self, ids: &[&str], numbers: &[u64]) -> Result<Vec<Card>, OpenError> {
         let numbers = column(numbers, |number| number.cast_signed());
         let rows: Vec<CardRow> = self.rows(sqlx::query_as(CARDS_OF).bind(ids).bind(numbers))?;
         rows.into_iter().map(|row| Ok(card(row)?)).collect()
@@ -96,7 +96,7 @@ impl KeepsSources for Transaction {
         self.execute(sqlx::query(RECEIVED).bind(&ids).bind(keys))
     }
 
-    fn stored_posts(&mut self, ids: &[i64]) -> Result<Vec<PartnerPost>, OpenError> {
+    fn find_posts(&mut self, ids: &[i64]) -> Result<Vec<PartnerPost>, OpenError> {
         let rows: Vec<(i64, i64)> = self.rows(sqlx::query_as(POSTS_OF).bind(ids))?;
         rows.into_iter().map(|row| Ok(post(row)?)).collect()
     }

@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use super::super::error::DatabaseError;
 use super::super::statement::Row;
 use crate::model::Timestamp;
-use crate::stores::import::{Each, Target};
+use crate::stores::import::{RowVisitor, Target};
 use crate::stores::{OpenError, StoreError};
 
 /// From here on, no other session sets a state.
@@ -70,7 +70,7 @@ impl Transaction {
         &mut self,
         query: QueryAs<'_, Postgres, R, PgArguments>,
         value: impl Fn(R) -> Result<V, StoreError>,
-        each: Each<'_, V>,
+        each: RowVisitor<'_, V>,
     ) -> Result<(), OpenError> {
         for row in self.rows(query)? {
             each(&value(row)?);

@@ -8,7 +8,6 @@ use siaga_conformance::fixture;
 use super::{example, made, text};
 use crate::xml::texts;
 
-/// A layer of one report with this title and text.
 fn report(title: &str, text: &str) -> Layer {
     let content = fixture::content(DisasterType::Flood, 1, fixture::place(0.5, 0.5));
     let content = ReportContent { title: title.into(), text: text.into(), ..content };
@@ -16,7 +15,7 @@ fn report(title: &str, text: &str) -> Layer {
     Layer::Reports(vec![Arc::new(Report { key, content, tags })].into())
 }
 
-/// What a template prints of a report with this title.
+/// The output of a template for a report with this title.
 fn printed(source: &str, media_type: &str, title: &str) -> String {
     let source =
         format!("{{% for feature in features %}}{{% set of = feature.properties %}}{source}{{% endfor %}}");

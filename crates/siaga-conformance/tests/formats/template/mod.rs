@@ -1,4 +1,4 @@
-//! Formats that are templates: the examples, and what is promised of any.
+//! Template formats: the examples, and guarantees for all templates.
 
 mod bounds;
 mod csv;
@@ -18,20 +18,18 @@ use siaga::formats::template::Template;
 use siaga::model::Layer;
 use tempfile::TempDir;
 
-/// The configuration that comes with the examples.
 fn examples() -> Figment {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/templates/Siaga.toml");
     Figment::from(Toml::file_exact(file).nested())
 }
 
-/// One of the examples.
 fn example(name: &str) -> Template {
     let config = Config::extract(&examples()).unwrap();
     assert!(config.formats.enabled.iter().any(|enabled| enabled == name));
     Template::new(name, &config.formats.template[name]).unwrap()
 }
 
-/// A folder with a template `x`, and the configuration that declares it for floods and reports.
+/// A folder with a template `x`, and a configuration that declares it for floods and reports.
 fn declared(source: impl AsRef<[u8]>, media_type: &str) -> (TempDir, Figment) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("template");
@@ -43,27 +41,23 @@ fn declared(source: impl AsRef<[u8]>, media_type: &str) -> (TempDir, Figment) {
     (folder, figment)
 }
 
-/// The template of a configuration.
-fn of(figment: &Figment) -> Template {
+fn template_from(figment: &Figment) -> Template {
     Template::new("x", &Config::extract(figment).unwrap().formats.template["x"]).unwrap()
 }
 
-/// A template.
 fn template(source: &str, media_type: &str) -> Template {
-    of(&declared(source, media_type).1)
+    template_from(&declared(source, media_type).1)
 }
 
-/// What a template makes of a layer.
 fn made(source: &str, media_type: &str, layer: &Layer) -> String {
     text(&template(source, media_type), layer)
 }
 
-/// A layer as text.
 fn text(template: &Template, layer: &Layer) -> String {
     String::from_utf8(siaga_conformance::formats::encoded(template, layer)).unwrap()
 }
 
-/// Why a template cannot write a layer, with all causes.
+/// The error of a template for a layer, with all causes.
 fn failure(template: &Template, layer: &Layer) -> String {
     use siaga::formats::Format;
 

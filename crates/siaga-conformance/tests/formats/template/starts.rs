@@ -4,7 +4,7 @@ use siaga::config::Config;
 
 use super::{declared, examples};
 
-/// Why a service does not start.
+/// The error of a service at startup.
 fn error(figment: Figment) -> String {
     let error = Builder::default().figment(Figment::from(rocket::Config::default()).merge(figment)).check();
     let text = error.unwrap_err().to_string();
@@ -12,7 +12,6 @@ fn error(figment: Figment) -> String {
     text
 }
 
-/// Asserts that a service starts.
 fn assert_starts(figment: Figment) -> Config {
     Builder::default().figment(Figment::from(rocket::Config::default()).merge(figment)).check().unwrap()
 }

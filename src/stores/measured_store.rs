@@ -6,28 +6,27 @@ use crate::telemetry::{Metrics, StoreOperation};
 
 /// A store that measures the calls of another store, by method.
 ///
-/// It does not measure [`revision`](Store::revision) and [`keys_revision`](super::KeyStore::keys_revision): they are
-/// called for every request or several times a second, and a store nearly always knows the result.
+/// Not [`revision`](Store::revision) and [`keys_revision`](super::KeyStore::keys_revision): they run for every request or several
+/// times a second, and a store nearly always has the result in memory.
 #[derive(Debug)]
-pub(crate) struct Measured {
+pub(crate) struct MeasuredStore {
     store: Arc<dyn Store>,
     metrics: Metrics,
 }
 
-impl Measured {
-    /// Wraps `store` and measures its calls.
+impl MeasuredStore {
     pub(crate) fn new(store: Arc<dyn Store>, metrics: Metrics) -> Self {
         Self { store, metrics }
     }
 }
 
-impl fmt::Display for Measured {
+impl fmt::Display for MeasuredStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.store.fmt(f)
     }
 }
 
-impl Decorator for Measured {
+impl Decorator for MeasuredStore {
     fn inner(&self) -> &dyn Store {
         &*self.store
     }

@@ -1,8 +1,8 @@
-//! What a store reports about itself.
+//! Health checks.
 
 use super::{FreshStore, open};
 
-pub async fn a_store_that_answers_is_ready(fresh: &dyn FreshStore) {
+pub async fn a_responsive_store_is_ready(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let checks = store.readiness().await;
     assert_eq!(checks.first().map(|check| check.name), Some("store"));

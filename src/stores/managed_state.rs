@@ -2,27 +2,25 @@ use std::fmt;
 
 use rocket::{Build, Rocket};
 
-/// Values that the server manages. Handlers take each as `&State<T>`, or through a guard that reads it.
+/// Managed state of the server. Handlers read each value as `&State<T>`, or through a guard.
 #[derive(Default)]
-pub struct Managed(Vec<Box<Add>>);
+pub struct ManagedState(Vec<Box<Add>>);
 
-/// Adds one value to a server.
 type Add = dyn FnOnce(Rocket<Build>) -> Rocket<Build> + Send;
 
-impl Managed {
-    /// Adds a value. The server can manage one of each type; a second one makes startup panic.
+impl ManagedState {
+    /// Adds a value. The server can manage one value of each type; a second one panics at startup.
     pub fn add<T: Send + Sync + 'static>(&mut self, value: T) {
         self.0.push(Box::new(move |rocket| rocket.manage(value)));
     }
 
-    /// Adds the values to a server.
     pub(crate) fn attach(self, rocket: Rocket<Build>) -> Rocket<Build> {
         self.0.into_iter().fold(rocket, |rocket, add| add(rocket))
     }
 }
 
-impl fmt::Debug for Managed {
+impl fmt::Debug for ManagedState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Managed").field(&self.0.len()).finish()
+        f.debug_tuple("ManagedState").field(&self.0.len()).finish()
     }
 }

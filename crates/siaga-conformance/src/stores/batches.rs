@@ -1,4 +1,4 @@
-//! Orders for many areas, and the log of all areas.
+//! Batches, and the log of all areas.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,13 +42,13 @@ fn done(outcome: BatchOutcome) -> Arc<FloodBatch> {
     }
 }
 
-/// The states of the map, without dry areas.
+/// Without dry areas.
 async fn states(store: &dyn Store) -> Vec<(u64, u8)> {
     let records = store.flood_states(&FloodQuery::default()).await.unwrap().value;
     records.iter().map(|record| (record.area_id.number(), record.state.code())).collect()
 }
 
-/// What must not change if nothing is stored.
+/// The state that must not change if nothing is stored.
 async fn all(store: &dyn Store) -> (Vec<(u64, u8)>, usize, u64) {
     let log = log(store, FloodLogQuery::default()).await.len();
     (states(store).await, log, store.revision(Resource::Floods).await.unwrap().0)
@@ -59,7 +59,7 @@ async fn log(store: &dyn Store, query: FloodLogQuery) -> Vec<LoggedChange> {
     store.all_flood_changes(&FloodLogQuery { most, ..query }).await.unwrap()
 }
 
-pub async fn an_order_changes_all_its_areas_at_one_time(fresh: &dyn FreshStore) {
+pub async fn a_batch_changes_all_its_areas_at_one_time(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     clock.set(now().after(Duration::from_hours(1)));
     let note = Some("kelurahan telephoned".to_owned());
@@ -77,7 +77,7 @@ pub async fn an_order_changes_all_its_areas_at_one_time(fresh: &dyn FreshStore) 
     }
 }
 
-pub async fn batches_and_changes_of_other_areas_at_one_time_are_told_apart(fresh: &dyn FreshStore) {
+pub async fn a_batch_is_distinguished_from_other_changes_at_the_same_time(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let first = done(store.change_floods(set(&[(1, Some(1))])).await.unwrap());
     let second = done(store.change_floods(set(&[(10, Some(1))])).await.unwrap());
@@ -104,7 +104,7 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     let future = done(store.change_floods(set(&[(1, Some(3)), (2, Some(2))])).await.unwrap());
     let request = RequestKey { id: 7, digest: [7; 32] };
     clock.set(now());
-    // Other areas have the time of the clock, alone and in a batch; those that were set ahead of it follow their own entries.
+    // Other areas have the time of the clock, alone and in a batch; areas with a later entry follow that one.
     let other = BatchRequest { request: Some(request), ..set(&[(10, Some(4)), (30, None)]) };
     let other = done(store.change_floods(other).await.unwrap());
     let single = SetFloodState { area: id(5), state: Some(state(4)), by: by("desk") };
@@ -123,7 +123,7 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     let times: Vec<_> = kept.iter().map(|entry| (entry.at, entry.received)).collect();
     assert_eq!(times, [(ahead, ahead), (after_future, now())]);
 
-    // The log, a repeated request and undoing find each batch.
+    // The log, repeated requests and undoing find each batch.
     let newest: Vec<_> = log(&*store, FloodLogQuery { most: 4, ..FloodLogQuery::default() })
         .await
         .into_iter()
@@ -152,7 +152,7 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     assert_eq!(states(&*store).await, [(2, 4), (5, 4), (30, 3)]);
 }
 
-/// Returns the state of an area with its times, in hours after the beginning.
+/// Times in hours after the beginning.
 async fn current(store: &dyn Store, area: u64) -> Option<(u8, [Option<u64>; 3])> {
     let layer = store.floods(&FloodQuery::default()).await.unwrap().value;
     let current = layer.features().find(|flood| flood.area.id == id(area)).unwrap().current?;
@@ -161,7 +161,7 @@ async fn current(store: &dyn Store, area: u64) -> Option<(u8, [Option<u64>; 3])>
     Some((current.state.code(), times.map(|time| time.map(hours))))
 }
 
-/// Returns when the flood of a dry area was over, in hours after the beginning.
+/// In hours after the beginning.
 async fn over(store: &dyn Store, area: u64) -> Option<u64> {
     let layer = store.floods(&FloodQuery::default()).await.unwrap().value;
     let over = layer.features().find(|flood| flood.area.id == id(area)).unwrap().over_since;
@@ -182,7 +182,7 @@ pub async fn a_flood_begins_once_and_is_confirmed_by_each_setting(fresh: &dyn Fr
     ];
     for (hour, code, expected) in steps {
         clock.set(now().after(Duration::from_hours(hour)));
-        // Alone and in a batch.
+        // As a single change and in a batch.
         if hour % 2 == 0 {
             done(store.change_floods(set(&[(10, code)])).await.unwrap());
         } else {
@@ -202,14 +202,14 @@ pub async fn a_flood_begins_once_and_is_confirmed_by_each_setting(fresh: &dyn Fr
     }
 }
 
-pub async fn an_undo_restores_since_when_an_area_was_flooded_and_confirmed(fresh: &dyn FreshStore) {
+pub async fn an_undo_restores_the_times_of_flooding_and_confirmation(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let at = |hour| clock.set(now().after(Duration::from_hours(hour)));
     done(store.change_floods(set(&[(1, Some(2)), (10, Some(2))])).await.unwrap());
     at(1);
     let confirmed = done(store.change_floods(set(&[(10, Some(2))])).await.unwrap());
     at(2);
-    // Undoing a confirmation, an all clear and a change of depth.
+    // Undo of a confirmation, of an all clear and of a change of depth.
     done(store.change_floods(undo(&confirmed)).await.unwrap());
     assert_eq!(current(&*store, 10).await, Some((2, [Some(2), Some(0), Some(0)])));
     at(3);
@@ -220,17 +220,17 @@ pub async fn an_undo_restores_since_when_an_area_was_flooded_and_confirmed(fresh
     assert_eq!(current(&*store, 10).await, Some((2, [Some(4), Some(0), Some(0)])));
     assert_eq!(current(&*store, 1).await, Some((2, [Some(4), Some(0), Some(0)])));
     at(5);
-    // Undoing the undo clears again, at the time of the first clearing.
+    // The undo of the undo clears again, at the time of the first clearing.
     done(store.change_floods(undo(&undone)).await.unwrap());
     assert_eq!((current(&*store, 10).await, over(&*store, 10).await), (None, Some(3)));
     at(6);
-    // An area that was flooded by mistake was never flooded before.
+    // An area that was flooded by mistake has never been flooded afterwards.
     let mistake = done(store.change_floods(set(&[(2, Some(4))])).await.unwrap());
     at(7);
     done(store.change_floods(undo(&mistake)).await.unwrap());
     assert_eq!((current(&*store, 2).await, over(&*store, 2).await), (None, None));
     at(8);
-    // What follows an undo follows what it has restored.
+    // Later changes continue from the restored times.
     done(store.change_floods(set(&[(10, Some(3))])).await.unwrap());
     assert_eq!(current(&*store, 10).await, Some((3, [Some(8); 3])));
     let query = EntryQuery {
@@ -250,7 +250,7 @@ pub async fn an_undo_restores_since_when_an_area_was_flooded_and_confirmed(fresh
     assert_eq!(times, expected.map(|(at, since, confirmed)| (at, Some(since), Some(confirmed))));
 }
 
-pub async fn an_order_is_one_change_of_the_revision(fresh: &dyn FreshStore) {
+pub async fn a_batch_bumps_the_revision_once(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let before = store.revision(Resource::Floods).await.unwrap();
     store.change_floods(set(&[(1, Some(1)), (2, Some(2)), (10, Some(3))])).await.unwrap();
@@ -259,7 +259,7 @@ pub async fn an_order_is_one_change_of_the_revision(fresh: &dyn FreshStore) {
     assert_eq!(store.floods(&FloodQuery::default()).await.unwrap().revision, after);
 }
 
-pub async fn an_order_with_unknown_areas_names_all_of_them_and_changes_nothing(fresh: &dyn FreshStore) {
+pub async fn a_batch_with_unknown_areas_lists_them_and_changes_nothing(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let before = all(&*store).await;
     let order = set(&[(99, Some(1)), (1, Some(1)), (3, None)]);
@@ -268,7 +268,7 @@ pub async fn an_order_with_unknown_areas_names_all_of_them_and_changes_nothing(f
     assert_eq!(all(&*store).await, before);
 }
 
-pub async fn an_order_whose_conditions_do_not_hold_names_the_conflicts_and_changes_nothing(
+pub async fn a_batch_with_failed_preconditions_lists_the_conflicts_and_changes_nothing(
     fresh: &dyn FreshStore,
 ) {
     let (store, _) = open(fresh).await;
@@ -325,7 +325,7 @@ pub async fn a_repeated_request_changes_nothing_for_a_day(fresh: &dyn FreshStore
     let other = requested(set(&[(2, Some(4))]), u128::MAX, 2);
     assert_eq!(store.change_floods(other.clone()).await.unwrap(), BatchOutcome::OtherRequest);
     assert_eq!(all(&*store).await, before);
-    // The number is that of one credential, and only what was carried out counts.
+    // The key belongs to one credential, and only successful requests count.
     done(store.change_floods(BatchRequest { by: by("other desk"), ..other.clone() }).await.unwrap());
     let failing = requested(set(&[(99, None)]), 7, 3);
     assert_eq!(store.change_floods(failing).await.unwrap(), BatchOutcome::NoSuchAreas(vec![id(99)]));
@@ -334,7 +334,7 @@ pub async fn a_repeated_request_changes_nothing_for_a_day(fresh: &dyn FreshStore
     done(store.change_floods(other).await.unwrap());
 }
 
-pub async fn of_concurrent_requests_with_one_number_one_is_carried_out(fresh: &dyn FreshStore) {
+pub async fn exactly_one_concurrent_request_with_a_key_is_executed(fresh: &dyn FreshStore) {
     let store = fresh.open(Arc::new(TickingClock::default())).await;
     let before = log(&*store, FloodLogQuery::default()).await.len();
     let sent = (0..10).map(|_| {
@@ -347,7 +347,7 @@ pub async fn of_concurrent_requests_with_one_number_one_is_carried_out(fresh: &d
     assert_eq!(log(&*store, FloodLogQuery::default()).await.len(), before + 2);
 }
 
-pub async fn of_concurrent_orders_after_one_state_one_is_carried_out(fresh: &dyn FreshStore) {
+pub async fn exactly_one_concurrent_batch_with_the_same_precondition_succeeds(fresh: &dyn FreshStore) {
     let store = fresh.open(Arc::new(TickingClock::default())).await;
     let before = store.flood_log(id(1)).await.unwrap().len();
     for round in 0..5 {
@@ -357,7 +357,7 @@ pub async fn of_concurrent_orders_after_one_state_one_is_carried_out(fresh: &dyn
         };
         let sent = (0..8).map(|number| {
             let store = Arc::clone(&store);
-            // Each order has an area of its own too, in both directions, and single changes go on beside them.
+            // Each batch also has its own area, in both directions, next to concurrent single changes.
             let own = [2, 5, 10, 30][number % 4];
             let changes = vec![area(own, Some(2), Condition::Any), area(1, Some(1 + round % 4), after)];
             let single = SetFloodState { area: id(own), state: Some(state(3)), by: by("gauge") };
@@ -373,7 +373,7 @@ pub async fn of_concurrent_orders_after_one_state_one_is_carried_out(fresh: &dyn
     assert_eq!(store.flood_log(id(1)).await.unwrap().len(), before + 5);
 }
 
-pub async fn an_undo_sets_the_states_before(fresh: &dyn FreshStore) {
+pub async fn an_undo_restores_the_previous_states(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let before = states(&*store).await;
     let batch = done(store.change_floods(set(&[(1, Some(1)), (5, Some(4)), (30, None)])).await.unwrap());
@@ -385,12 +385,12 @@ pub async fn an_undo_sets_the_states_before(fresh: &dyn FreshStore) {
     let again = BatchRequest { by: by("another officer"), ..undo(&batch) };
     assert_eq!(done(store.change_floods(again).await.unwrap()), undone);
     assert_eq!(all(&*store).await, stored);
-    // The undo can be undone, too.
+    // An undo can be undone.
     done(store.change_floods(undo(&undone)).await.unwrap());
     assert_eq!(states(&*store).await, [(1, 1), (5, 4)]);
 }
 
-pub async fn an_undo_leaves_alone_what_has_changed_since(fresh: &dyn FreshStore) {
+pub async fn an_undo_skips_areas_that_have_changed_since(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let batch = done(store.change_floods(set(&[(1, Some(1)), (2, Some(1)), (5, None)])).await.unwrap());
     done(store.change_floods(set(&[(2, Some(3))])).await.unwrap());
@@ -443,7 +443,7 @@ pub async fn the_log_of_all_areas_is_read_newest_first_in_pages(fresh: &dyn Fres
     let keys: Vec<_> =
         whole.iter().map(|entry| (std::cmp::Reverse(entry.change.at), entry.change.area)).collect();
     assert!(keys.is_sorted(), "{keys:?}");
-    // A page never ends between two entries of one time.
+    // A page never ends between two entries of the same time.
     let mut read: Vec<LoggedChange> = Vec::new();
     while let page = log(
         &*store,
