@@ -16,10 +16,6 @@ use crate::model::{
 impl Folder {
     /// Reads the local areas, whose identifiers must differ. An area without `city` gets the city of `cities.geojson` that
     /// contains a place inside the area; an area outside all cities is noted.
-    ///
-    /// # Errors
-    ///
-    /// [`DatasetError`] with the file, the line and the reason, or the error of `each`. This applies to all readers.
     pub fn areas<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Area>) -> Result<(), E>,
@@ -117,10 +113,6 @@ struct Properties<'a> {
 
 impl FolderWriter {
     /// Begins `areas.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created. This applies to all files.
     pub fn areas(&self) -> Result<GeoJsonWriter<Area>, WriteError> {
         self.features(FolderFile::Areas)
     }
@@ -128,10 +120,6 @@ impl FolderWriter {
 
 impl GeoJsonWriter<Area> {
     /// Writes the next area.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, area: &Area) -> Result<(), WriteError> {
         let properties = Properties {
             area_id: area.id,

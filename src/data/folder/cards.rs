@@ -11,10 +11,6 @@ record!(Line { card_id, pkey, username, network, language, network_data, report 
 
 impl Folder {
     /// Reads the cards, whose identifiers and numbers must differ. `each` must check that their reports exist.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn cards<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Card>) -> Result<(), E>,
@@ -64,10 +60,6 @@ fn network_data(text: &str) -> Result<Option<Box<RawValue>>, String> {
 
 impl FolderWriter {
     /// Begins `cards.csv`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn cards(&self) -> Result<CsvWriter<Card>, WriteError> {
         self.rows::<_, Line>(FolderFile::Cards)
     }
@@ -75,10 +67,6 @@ impl FolderWriter {
 
 impl CsvWriter<Card> {
     /// Writes the next card.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, card: &Card) -> Result<(), WriteError> {
         let CardHolder { username, network, language, network_data } = &card.holder;
         let data = network_data.as_deref().map_or("", RawValue::get);

@@ -85,10 +85,6 @@ pub(crate) fn dataset(folder: &Folder, now: Timestamp) -> Result<Dataset, Datase
 
 impl FolderWriter {
     /// Writes the files of all places.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be written.
     pub fn places(&self, places: &Places) -> Result<(), WriteError> {
         write_all(self.areas()?, places.areas().iter(), GeoJsonWriter::<Area>::write)?.finish()?;
         for (writer, regions) in [(self.regions()?, places.regions()), (self.cities()?, places.cities())] {

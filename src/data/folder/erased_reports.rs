@@ -18,10 +18,6 @@ record!(Line {
 
 impl Folder {
     /// Reads the remains of erased reports, whose keys must differ.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn erased_reports<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<ErasedReport>) -> Result<(), E>,
@@ -61,10 +57,6 @@ fn truth(column: &str, text: &str) -> Result<bool, String> {
 
 impl FolderWriter {
     /// Begins `erased_reports.csv`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn erased_reports(&self) -> Result<CsvWriter<ErasedReport>, WriteError> {
         self.rows::<_, Line>(FolderFile::ErasedReports)
     }
@@ -72,10 +64,6 @@ impl FolderWriter {
 
 impl CsvWriter<ErasedReport> {
     /// Writes the next erased report.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, erased: &ErasedReport) -> Result<(), WriteError> {
         self.record(&[
             &erased.key.to_string(),

@@ -11,10 +11,6 @@ record!(Change { area_id, state, changed_at; username, subject });
 impl Folder {
     /// Reads the log of flood states, in any order. Its areas must be in `areas`, and no change may be after `now`. Of several
     /// changes of an area with the same time, the last one wins.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn flood_states<E: From<DatasetError>>(
         &self,
         areas: &AreaSet,
@@ -49,10 +45,6 @@ fn change(row: Change, areas: &AreaSet, now: Timestamp) -> Result<FloodChange, S
 
 impl FolderWriter {
     /// Begins `flood_states.csv`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn flood_states(&self) -> Result<CsvWriter<FloodChange>, WriteError> {
         self.rows::<_, Change>(FolderFile::FloodStates)
     }
@@ -60,10 +52,6 @@ impl FolderWriter {
 
 impl CsvWriter<FloodChange> {
     /// Writes the next change.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, change: &FloodChange) -> Result<(), WriteError> {
         let state = change.state.map_or_else(String::new, |state| state.code().to_string());
         let username = change.by.username.as_deref().unwrap_or_default();

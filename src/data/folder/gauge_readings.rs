@@ -9,10 +9,6 @@ record!(Reading { gaugeid, observed_at, level, alert; label });
 impl Folder {
     /// Reads the readings with the identifiers of their gauges, which must be `known`. Of several readings of a gauge with the
     /// same time, the last one wins.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn gauge_readings<E: From<DatasetError>>(
         &self,
         known: &dyn Fn(&str) -> bool,
@@ -52,10 +48,6 @@ fn reading(row: Reading) -> Result<Observation, String> {
 
 impl FolderWriter {
     /// Begins `gauge_readings.csv`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn gauge_readings(&self) -> Result<CsvWriter<Observation>, WriteError> {
         self.rows::<_, Reading>(FolderFile::GaugeReadings)
     }
@@ -63,10 +55,6 @@ impl FolderWriter {
 
 impl CsvWriter<Observation> {
     /// Writes the next reading of a gauge.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, gaugeid: &str, reading: &Observation) -> Result<(), WriteError> {
         let Observation { observed_at, level, alert, label } = reading;
         // `to_string` writes the digits that parse to the same number.

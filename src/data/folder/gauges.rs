@@ -8,10 +8,6 @@ use crate::model::{Gauge, Geometry, Locator, Position};
 
 impl Folder {
     /// Reads the gauges, whose identifiers must differ. `locator` finds missing provinces.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn gauges<E: From<DatasetError>>(
         &self,
         locator: &Locator,
@@ -55,10 +51,6 @@ struct Properties<'a> {
 
 impl FolderWriter {
     /// Begins `gauges.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn gauges(&self) -> Result<GeoJsonWriter<Gauge>, WriteError> {
         self.features(FolderFile::Gauges)
     }
@@ -66,10 +58,6 @@ impl FolderWriter {
 
 impl GeoJsonWriter<Gauge> {
     /// Writes the next gauge.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, gauge: &Gauge) -> Result<(), WriteError> {
         let properties = Properties {
             gaugeid: &gauge.id,

@@ -8,10 +8,6 @@ use crate::model::{Infrastructure, InfrastructureKind, InfrastructureShape, Loca
 impl Folder {
     /// Reads floodgates, pumps and waterways. A feature with several points or lines becomes one for each part. `locator` finds
     /// missing tags.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn infrastructure<E: From<DatasetError>>(
         &self,
         locator: &Locator,
@@ -51,10 +47,6 @@ struct Properties<'a> {
 
 impl FolderWriter {
     /// Begins `infrastructure.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn infrastructure(&self) -> Result<GeoJsonWriter<Infrastructure>, WriteError> {
         self.features(FolderFile::Infrastructure)
     }
@@ -62,10 +54,6 @@ impl FolderWriter {
 
 impl GeoJsonWriter<Infrastructure> {
     /// Writes the next floodgate, pump or waterway.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, of: &Infrastructure) -> Result<(), WriteError> {
         let properties = Properties { id: &of.id, r#type: of.kind, name: &of.name, tags: &of.tags };
         self.feature(&properties, of.geometry())

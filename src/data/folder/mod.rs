@@ -20,6 +20,11 @@
 //! [`Folder`] reads files of [`FolderWriter`] as the same values, to the last bit of a coordinate. The writer writes properties
 //! in the order above, and missing values as null, so that the reader does not derive them from the place.
 
+#![allow(
+    clippy::missing_errors_doc,
+    reason = "`Folder` and `FolderWriter` document the errors of all readers and writers"
+)]
+
 mod areas;
 mod basemap;
 mod cards;
@@ -74,7 +79,8 @@ use crate::model::Timestamp;
 /// A folder of GeoJSON and CSV files. Each file is optional; other files are ignored.
 ///
 /// Each file has a method that calls `each` for every row in order, and does nothing if there is no file. It stops at the first
-/// wrong row, and at the first error of `each`; earlier rows have been passed on by then.
+/// wrong row with a [`DatasetError`] that has the file, the line and the reason, and at the first error of `each`; earlier rows
+/// have been passed on by then.
 ///
 /// ```no_run
 /// use siaga::folder::{DatasetError, Folder};

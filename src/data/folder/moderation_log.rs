@@ -9,10 +9,6 @@ record!(Line { at, action, report, made_at, subject, username, reason });
 
 impl Folder {
     /// Reads the moderation log, oldest first, and numbers its entries from 1.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn moderation_log<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<ModerationEntry>) -> Result<(), E>,
@@ -78,10 +74,6 @@ pub(crate) fn write_moderation_log<'a>(
 
 impl FolderWriter {
     /// Begins `moderation_log.csv`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn moderation_log(&self) -> Result<CsvWriter<ModerationEntry>, WriteError> {
         self.rows::<_, Line>(FolderFile::ModerationLog)
     }
@@ -89,10 +81,6 @@ impl FolderWriter {
 
 impl CsvWriter<ModerationEntry> {
     /// Writes the next entry.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, entry: &ModerationEntry) -> Result<(), WriteError> {
         self.record(&fields(entry).each_ref().map(String::as_str))
     }

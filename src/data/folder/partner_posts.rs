@@ -8,10 +8,6 @@ record!(Post { post_id, pkey });
 
 impl Folder {
     /// Reads the posts of the partner feed, whose identifiers and reports must differ. `each` must check that the reports exist.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn partner_posts<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<PartnerPost>) -> Result<(), E>,
@@ -35,10 +31,6 @@ fn post(row: &Post) -> Result<PartnerPost, String> {
 
 impl FolderWriter {
     /// Begins `partner_posts.csv`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn partner_posts(&self) -> Result<CsvWriter<PartnerPost>, WriteError> {
         self.rows::<_, Post>(FolderFile::PartnerPosts)
     }
@@ -46,10 +38,6 @@ impl FolderWriter {
 
 impl CsvWriter<PartnerPost> {
     /// Writes the next post.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, post: &PartnerPost) -> Result<(), WriteError> {
         self.record(&[&post.post_id.to_string(), &post.report.to_string()])
     }

@@ -7,10 +7,6 @@ use crate::model::{Geometry, Region};
 
 impl Folder {
     /// Reads the provinces, whose codes must differ.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn regions<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Region>) -> Result<(), E>,
@@ -19,10 +15,6 @@ impl Folder {
     }
 
     /// Reads the cities with a boundary, whose codes must differ.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn cities<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Region>) -> Result<(), E>,
@@ -55,19 +47,11 @@ struct Properties<'a> {
 
 impl FolderWriter {
     /// Begins `regions.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn regions(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
         self.features(FolderFile::Regions)
     }
 
     /// Begins `cities.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn cities(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
         self.features(FolderFile::Cities)
     }
@@ -75,10 +59,6 @@ impl FolderWriter {
 
 impl GeoJsonWriter<Region> {
     /// Writes the next province or city.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, region: &Region) -> Result<(), WriteError> {
         let properties = Properties { code: &region.code, name: &region.name };
         self.feature(&properties, Geometry::surface(&region.outline))

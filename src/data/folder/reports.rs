@@ -28,10 +28,6 @@ pub struct ReportRow {
 
 impl Folder {
     /// Reads the reports, whose keys must differ if they have any. `locator` finds missing tags.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn reports<E: From<DatasetError>>(
         &self,
         locator: &Locator,
@@ -41,10 +37,6 @@ impl Folder {
     }
 
     /// Reads the hidden reports, which must have keys.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
     pub fn hidden_reports<E: From<DatasetError>>(
         &self,
         locator: &Locator,
@@ -137,19 +129,11 @@ fn report_data(
 
 impl FolderWriter {
     /// Begins `reports.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn reports(&self) -> Result<GeoJsonWriter<Report>, WriteError> {
         self.features(FolderFile::Reports)
     }
 
     /// Begins `hidden_reports.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created.
     pub fn hidden_reports(&self) -> Result<GeoJsonWriter<Report>, WriteError> {
         self.features(FolderFile::HiddenReports)
     }
@@ -157,10 +141,6 @@ impl FolderWriter {
 
 impl GeoJsonWriter<Report> {
     /// Writes the next report, with the properties of the interface.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
     pub fn write(&mut self, report: &Report) -> Result<(), WriteError> {
         let shown = model::Feature::from(report);
         self.feature(&shown.properties, shown.geometry)

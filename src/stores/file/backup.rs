@@ -156,7 +156,6 @@ async fn replace(database: &Database, by: &Path) -> Result<Option<PathBuf>, Open
     Ok(replaced.map(|_| previous))
 }
 
-/// Renames a file once all of it is on the disk.
 fn finish(part: &Path, to: &Path) -> Result<(), OpenError> {
     File::open(part)?.sync_all()?;
     fs::rename(part, to)?;

@@ -9,7 +9,6 @@ use super::error::FileError;
 use crate::model::CardId;
 use crate::stores::OpenError;
 
-/// Returns the cards in a backup, which is opened read-only.
 pub(crate) async fn cards_in_backup(backup: &Path) -> Result<HashSet<CardId>, OpenError> {
     let options = SqliteConnectOptions::new().filename(backup).read_only(true).disable_statement_logging();
     let mut connection = options.connect().await.map_err(FileError::from)?;

@@ -15,7 +15,6 @@ use crate::stores::{OpenError, StoreSettings};
 /// The size to which `SQLite` truncates its log after a checkpoint: about the size that it usually grows to.
 const LOG_BYTES: &str = "4194304";
 
-/// The database file, by its absolute path.
 #[derive(Clone, Debug)]
 pub(super) struct Database {
     pub(super) path: PathBuf,
@@ -24,7 +23,6 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Does not open the file.
     pub(super) fn from_settings(settings: &StoreSettings) -> Result<Self, OpenError> {
         Ok(Self::new(Settings::path(settings)?, settings.timeout))
     }

@@ -7,12 +7,7 @@ pub(super) enum FileError {
     #[error("{}", describe(.0))]
     Database(#[from] sqlx::Error),
     #[error("the table {table} has a wrong row: {reason}")]
-    Row {
-        /// The table.
-        table: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
+    Row { table: &'static str, reason: String },
     /// The file or its log is no longer where it was opened.
     #[error("{0}")]
     Lost(&'static str),

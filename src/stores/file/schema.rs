@@ -9,7 +9,6 @@ use super::error::FileError;
 
 use crate::stores::{AppliedMigration, OpenError};
 
-/// The files of the folder.
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations/file");
 const APPLIED: &str = "_sqlx_migrations";
 
@@ -25,24 +24,13 @@ const OBJECTS: &str = "
 #[non_exhaustive]
 pub(crate) enum FileSchemaError {
     #[error("its schema is at version {found} and needs {needed}: run `siaga migrate`, or start the server")]
-    Old {
-        /// The version of the file.
-        found: usize,
-        needed: usize,
-    },
+    Old { found: usize, needed: usize },
     #[error(
         "its schema is at version {found}, made for a newer version of the service; this one knows {known}"
     )]
-    New {
-        /// The version of the file.
-        found: usize,
-        known: usize,
-    },
+    New { found: usize, known: usize },
     #[error("migration {version} of the file is not the one this service has")]
-    Changed {
-        /// Its number.
-        version: i64,
-    },
+    Changed { version: i64 },
     #[error("it is a database of another program")]
     Foreign,
 }

@@ -25,7 +25,6 @@ pub(super) struct ServerLock {
 }
 
 impl ServerLock {
-    /// Returns the path of the lock file.
     pub(super) fn path_of(path: &Path) -> PathBuf {
         with_suffix(path, ".lock")
     }

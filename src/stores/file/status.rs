@@ -25,7 +25,6 @@ const NEWEST: [(&str, &str); 3] = [
     ("newest reading", "SELECT max(observed_at) FROM gauge_readings WHERE observed_at <= ?"),
 ];
 
-/// Reads one snapshot.
 pub(super) async fn read(connection: &mut SqliteConnection, now: Timestamp) -> Result<Status, FileError> {
     let mut snapshot = connection.begin().await?;
     let (found, needed) = (schema::found(&mut snapshot).await?, schema::needed());

@@ -5,7 +5,6 @@ use crate::data::folder::FolderFile;
 use crate::model::{AreaId, Position};
 use crate::stores::{OpenError, RemovedRows, Replace};
 
-/// How many areas an error names.
 const SHOWN: usize = 5;
 
 /// The changes of places that can move stored reports to other areas or cities.

@@ -103,7 +103,6 @@ impl AreaLog {
         entries.rev().map(move |logged| logged.change(area))
     }
 
-    /// Returns the number of changes until a moment, inclusive.
     fn count_until(&self, moment: Timestamp) -> usize {
         // Most queries are about the present, which needs no search.
         if self.0.last().is_none_or(|last| last.entry.at <= moment) {

@@ -27,10 +27,8 @@ pub(super) struct Floods {
     areas: Arc<AreaSet>,
     /// By the position of the area in the set.
     logs: Vector<AreaLog>,
-    /// The positions of the areas with a state.
     flooded: OrdSet<usize>,
     newest: Option<Timestamp>,
-    /// By number.
     batches: Vector<Arc<FloodBatch>>,
     /// The numbers of the batches by time. Several batches can have one time, for different areas.
     batch_times: OrdSet<(Timestamp, BatchNumber)>,

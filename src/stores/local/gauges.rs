@@ -10,7 +10,6 @@ use crate::model::bodies::GaugeReadings;
 use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge, Timestamp};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
-/// Gauges by identifier.
 #[derive(Clone, Debug)]
 pub(super) struct Gauges(OrdMap<String, GaugeRecord>);
 
@@ -21,7 +20,6 @@ struct GaugeRecord {
 }
 
 impl GaugeRecord {
-    /// Returns the time of the first reading after a moment.
     fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
         let later = (Bound::Excluded(moment), Bound::Unbounded);
         self.readings.range(later).next().map(|(at, _)| *at)

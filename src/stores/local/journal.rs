@@ -76,12 +76,10 @@ impl Journal {
         &self.path
     }
 
-    /// Returns the state as it is in the file.
     pub(super) fn current(&self) -> Arc<ArcSwap<State>> {
         Arc::clone(&self.shared.current)
     }
 
-    /// See [`LocalStore::write`](super::LocalStore::write).
     pub(super) async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError> + Send + 'static,
@@ -127,7 +125,6 @@ impl Journal {
         }
     }
 
-    /// Waits until everything is written and the file is closed.
     pub(super) async fn close(&self) {
         let (closed, is_closed) = oneshot::channel();
         if self.commands.send(Command::Close(closed)).await.is_ok() {

@@ -93,7 +93,6 @@ async fn read_long<T: Send + 'static>(
         .map_err(|cancelled| failed(cancelled.into()))
 }
 
-/// Counts items up to `most`.
 fn count_items<T>(items: impl Iterator<Item = T>, most: u64, cancel: &CancelFlag) -> Result<u64, Cancelled> {
     let mut count = 0;
     for _ in items {

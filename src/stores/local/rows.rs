@@ -31,18 +31,15 @@ pub(in crate::stores) enum Row {
     /// The target of a photo; `None` removes the row.
     PhotoMove(Box<str>, Option<PendingMove>),
     Card(Arc<Card>),
-    /// Removes a card.
     RemovedCard(CardId),
     PartnerPost(PartnerPost),
     Image(CardId, Image),
-    /// The secret that signs upload addresses.
     SigningKey(Secret),
     Key(StoredKey),
     Source(String, Timestamp),
     Webhook(String, WebhookState),
 }
 
-/// Who can see a report.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::stores) enum Visibility {
     Public,

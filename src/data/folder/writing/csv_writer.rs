@@ -24,10 +24,6 @@ impl<T> CsvWriter<T> {
     }
 
     /// Ends the file and gives it its name.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written; then there is no file.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.csv.flush().map_err(|source| self.csv.get_ref().unwritable(source))?;
         let file = self.csv.into_inner().map_err(|error| {

@@ -43,10 +43,6 @@ impl<T> GeoJsonWriter<T> {
     }
 
     /// Ends the file and gives it its name.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written; then there is no file.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.text(if self.is_empty { "]}\n" } else { "\n]}\n" })?;
         self.file.finish()

@@ -17,7 +17,8 @@ use super::csv_file::Record;
 /// Writes a folder that [`Folder`](super::Folder) reads back as the same values.
 ///
 /// Each file has a writer, which streams rows in order. It must be finished: only then the file gets its name; an unfinished file
-/// leaves nothing behind. Calling a method without writing rows creates an empty file.
+/// leaves nothing behind. Calling a method without writing rows creates an empty file. A file that cannot be created or written
+/// is a [`WriteError`].
 #[derive(Debug)]
 pub struct FolderWriter {
     path: PathBuf,

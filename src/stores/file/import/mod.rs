@@ -41,9 +41,7 @@ pub(super) async fn import(
     Ok(compared.summary)
 }
 
-/// Result of [`compare`].
 struct ComparedFolder {
-    /// Of the stored data.
     counts: Counts,
     changes: Comparison,
     summary: ImportSummary,

@@ -35,7 +35,6 @@ impl Cards {
         self.last.saturating_add(1)
     }
 
-    /// Adds a card, or replaces the one with the same identifier.
     pub(super) fn put(&mut self, card: Arc<Card>) {
         self.remove(&card.id);
         self.last = self.last.max(card.pkey);

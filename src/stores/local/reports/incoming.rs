@@ -14,7 +14,7 @@ use crate::stores::cards::random_card_id;
 use crate::stores::{CardStore, FeedStore, ReceiveOutcome, StoreError};
 
 impl LocalStore {
-    /// Stores the report of a card; with `waits`, hidden until a review.
+    /// Stores the report of a card; with `review_origin`, it is hidden until a review.
     async fn receive(
         &self,
         id: &CardId,

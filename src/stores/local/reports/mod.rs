@@ -38,7 +38,6 @@ pub(super) struct Reports {
     log: Vector<ModerationEntry>,
     moves: MoveQueue,
     cards: Cards,
-    /// The identifiers of the received partner posts.
     partner_posts: OrdSet<i64>,
 }
 
@@ -105,7 +104,6 @@ impl Reports {
         self.cards.find(id).ok_or_else(|| StoreError::no_card(id))
     }
 
-    /// Returns the time of the first report after a moment.
     fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
         let later = (Bound::Excluded((moment, ReportKey::LAST)), Bound::Unbounded);
         let listed = self.by_time.range(later).next().map(|((made, _), _)| *made);

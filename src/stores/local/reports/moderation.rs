@@ -150,7 +150,6 @@ impl State {
         Ok(true)
     }
 
-    /// Erases reports, their cards, and the images of the cards.
     fn erase(&mut self, keys: &[ReportKey], rows: &mut Rows, now: Timestamp) {
         for key in keys {
             let reports = self.reports.get_mut_untracked();

@@ -9,7 +9,6 @@ pub(in crate::stores) struct PendingMove {
     pub(in crate::stores) due: Timestamp,
 }
 
-/// The queue of photos to be moved.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MoveQueue {
     by_photo: OrdMap<Box<str>, PendingMove>,
