@@ -128,93 +128,93 @@ macro_rules! decorator {
 
 decorator! {
     FloodStore {
-        async fn floods(query: &FloodQuery) -> Answer<Versioned<FloodLayer>>;
-        async fn flood_states(query: &FloodQuery) -> Answer<Versioned<Vec<FloodStateRecord>>>;
-        async fn flood_archive(query: &HistoryQuery) -> Answer<Versioned<Vec<ArchiveRecord>>>;
-        async fn flood_series(query: &HistoryQuery) -> Answer<Versioned<Vec<SeriesPoint>>>;
-        async fn flood_log(area: AreaId) -> Answer<Vec<FloodChange>>;
-        async fn latest_flood_changes(query: &LogQuery) -> Answer<Vec<FloodChange>>;
-        async fn flood_entries(query: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<LogEntry>)>>>;
-        async fn count_flood_entries(query: &EntryQuery, most: u64) -> Answer<u64>;
-        async fn set_flood_state(change: SetFloodState) -> Answer<FloodChange>;
-        async fn change_floods(request: BatchRequest) -> Answer<BatchOutcome>;
-        async fn all_flood_changes(query: &FloodLogQuery) -> Answer<Vec<LoggedChange>>;
+        async fn floods(query: &FloodQuery) -> StoreResult<Versioned<FloodLayer>>;
+        async fn flood_states(query: &FloodQuery) -> StoreResult<Versioned<Vec<FloodStateRecord>>>;
+        async fn flood_archive(query: &HistoryQuery) -> StoreResult<Versioned<Vec<ArchiveRecord>>>;
+        async fn flood_series(query: &HistoryQuery) -> StoreResult<Versioned<Vec<SeriesPoint>>>;
+        async fn flood_log(area: AreaId) -> StoreResult<Vec<FloodChange>>;
+        async fn latest_flood_changes(query: &LogQuery) -> StoreResult<Vec<FloodChange>>;
+        async fn flood_entries(query: &EntryQuery) -> StoreResult<Versioned<Vec<(AreaId, Vec<LogEntry>)>>>;
+        async fn count_flood_entries(query: &EntryQuery, most: u64) -> StoreResult<u64>;
+        async fn set_flood_state(change: SetFloodState) -> StoreResult<FloodChange>;
+        async fn change_floods(request: BatchRequest) -> StoreResult<BatchOutcome>;
+        async fn all_flood_changes(query: &FloodLogQuery) -> StoreResult<Vec<LoggedChange>>;
     }
     ReportStore {
-        async fn reports(query: &ReportQuery) -> Answer<Versioned<ReportLayer>>;
-        async fn count_reports(query: &ReportQuery, most: u64) -> Answer<u64>;
-        async fn report(key: ReportKey) -> Answer<Versioned<Arc<Report>>>;
-        async fn reports_from(first: Option<ReportKey>, most: u32) -> Answer<Vec<Arc<Report>>>;
-        async fn report_series(query: &ReportSeriesQuery) -> Answer<Versioned<Vec<SeriesPoint>>>;
-        async fn report_summary(query: &ReportQuery) -> Answer<Versioned<ReportSummary>>;
+        async fn reports(query: &ReportQuery) -> StoreResult<Versioned<ReportLayer>>;
+        async fn count_reports(query: &ReportQuery, most: u64) -> StoreResult<u64>;
+        async fn report(key: ReportKey) -> StoreResult<Versioned<Arc<Report>>>;
+        async fn reports_from(first: Option<ReportKey>, most: u32) -> StoreResult<Vec<Arc<Report>>>;
+        async fn report_series(query: &ReportSeriesQuery) -> StoreResult<Versioned<Vec<SeriesPoint>>>;
+        async fn report_summary(query: &ReportQuery) -> StoreResult<Versioned<ReportSummary>>;
     }
     ModerationStore {
-        async fn moderate(moderation: &Moderation) -> Answer<bool>;
-        async fn moderation_log(query: ModerationQuery) -> Answer<Versioned<Vec<ModerationEntry>>>;
-        async fn waiting_reports(query: WaitingQuery) -> Answer<WaitingReports>;
-        async fn hide_waiting(request: &HideWaiting) -> Answer<Vec<ReportKey>>;
-        async fn forget_senders(until: Timestamp) -> Answer<()>;
-        async fn erase_reports(before: Timestamp, most: u32) -> Answer<u64>;
-        async fn take_photo_move(lease: Duration) -> Answer<Option<PhotoMove>>;
-        async fn take_photo_move_of(report: ReportKey, lease: Duration) -> Answer<Option<PhotoMove>>;
-        async fn end_photo_move(completed: &PhotoMove) -> Answer<()>;
+        async fn moderate(moderation: &Moderation) -> StoreResult<bool>;
+        async fn moderation_log(query: ModerationQuery) -> StoreResult<Versioned<Vec<ModerationEntry>>>;
+        async fn waiting_reports(query: WaitingQuery) -> StoreResult<WaitingReports>;
+        async fn hide_waiting(request: &HideWaiting) -> StoreResult<Vec<ReportKey>>;
+        async fn forget_senders(until: Timestamp) -> StoreResult<()>;
+        async fn erase_reports(before: Timestamp, most: u32) -> StoreResult<u64>;
+        async fn take_photo_move(lease: Duration) -> StoreResult<Option<PhotoMove>>;
+        async fn take_photo_move_of(report: ReportKey, lease: Duration) -> StoreResult<Option<PhotoMove>>;
+        async fn end_photo_move(completed: &PhotoMove) -> StoreResult<()>;
     }
     CardStore {
-        async fn create_card(holder: CardHolder) -> Answer<Arc<Card>>;
-        async fn create_card_as(id: &CardId, holder: CardHolder) -> Answer<Arc<Card>>;
-        async fn card(id: &CardId) -> Answer<Arc<Card>>;
-        async fn receive_card_report(id: &CardId, content: ReportContent) -> Answer<Arc<Report>>;
-        async fn receive_waiting_report(id: &CardId, content: ReportContent, origin: WaitingOrigin) -> Answer<Arc<Report>>;
-        async fn show_card_image(id: &CardId, image: &str) -> Answer<bool>;
-        async fn erase_unused_cards(created: Range<Timestamp>, most: u32) -> Answer<u64>;
+        async fn create_card(holder: CardHolder) -> StoreResult<Arc<Card>>;
+        async fn create_card_as(id: &CardId, holder: CardHolder) -> StoreResult<Arc<Card>>;
+        async fn card(id: &CardId) -> StoreResult<Arc<Card>>;
+        async fn receive_card_report(id: &CardId, content: ReportContent) -> StoreResult<Arc<Report>>;
+        async fn receive_waiting_report(id: &CardId, content: ReportContent, origin: WaitingOrigin) -> StoreResult<Arc<Report>>;
+        async fn show_card_image(id: &CardId, image: &str) -> StoreResult<bool>;
+        async fn erase_unused_cards(created: Range<Timestamp>, most: u32) -> StoreResult<u64>;
     }
     ImageStore {
-        async fn signing_key(new: &Secret) -> Answer<Secret>;
-        async fn expect_image(card: &CardId, until: Timestamp) -> Answer<Upload>;
-        async fn expect_early_image(card: &CardId, until: Timestamp) -> Answer<Upload>;
-        async fn has_upload(card: &CardId) -> Answer<bool>;
-        async fn expected_upload(card: &CardId) -> Answer<Option<Upload>>;
-        async fn receive_upload(upload: &Upload, object: &str) -> Answer<bool>;
-        async fn uploads_expected_until() -> Answer<Option<Timestamp>>;
-        async fn uploads_waiting() -> Answer<u64>;
-        async fn take_upload(lease: Duration) -> Answer<Option<TakenUpload>>;
-        async fn postpone_upload(upload: &Upload, delay: Duration) -> Answer<()>;
-        async fn refuse_upload(upload: &Upload) -> Answer<()>;
-        async fn publish_image(upload: &Upload, url: &str) -> Answer<bool>;
+        async fn signing_key(new: &Secret) -> StoreResult<Secret>;
+        async fn expect_image(card: &CardId, until: Timestamp) -> StoreResult<Upload>;
+        async fn expect_early_image(card: &CardId, until: Timestamp) -> StoreResult<Upload>;
+        async fn has_upload(card: &CardId) -> StoreResult<bool>;
+        async fn expected_upload(card: &CardId) -> StoreResult<Option<Upload>>;
+        async fn receive_upload(upload: &Upload, object: &str) -> StoreResult<bool>;
+        async fn uploads_expected_until() -> StoreResult<Option<Timestamp>>;
+        async fn uploads_waiting() -> StoreResult<u64>;
+        async fn take_upload(lease: Duration) -> StoreResult<Option<TakenUpload>>;
+        async fn postpone_upload(upload: &Upload, delay: Duration) -> StoreResult<()>;
+        async fn refuse_upload(upload: &Upload) -> StoreResult<()>;
+        async fn publish_image(upload: &Upload, url: &str) -> StoreResult<bool>;
     }
     FeedStore {
-        async fn receive_partner_report(report: PartnerReport) -> Answer<ReceiveOutcome>;
+        async fn receive_partner_report(report: PartnerReport) -> StoreResult<ReceiveOutcome>;
     }
     GaugeStore {
-        async fn gauges(query: &GaugeQuery) -> Answer<Versioned<GaugeLayer>>;
-        async fn all_gauges() -> Answer<Versioned<GaugeLayer>>;
-        async fn count_readings(query: &GaugeQuery, most: u64) -> Answer<u64>;
-        async fn store_gauge(readings: GaugeReadings) -> Answer<usize>;
+        async fn gauges(query: &GaugeQuery) -> StoreResult<Versioned<GaugeLayer>>;
+        async fn all_gauges() -> StoreResult<Versioned<GaugeLayer>>;
+        async fn count_readings(query: &GaugeQuery, most: u64) -> StoreResult<u64>;
+        async fn store_gauge(readings: GaugeReadings) -> StoreResult<usize>;
     }
     PlaceStore {
-        async fn places() -> Answer<Versioned<Arc<Places>>>;
+        async fn places() -> StoreResult<Versioned<Arc<Places>>>;
     }
     KeyStore {
-        async fn create_key(key: KeyEntry) -> Answer<()>;
-        async fn keys() -> Answer<Versioned<Vec<StoredKey>>>;
-        async fn keys_revision() -> Answer<Revision>;
-        async fn revoke_key(name: &str) -> Answer<()>;
-        async fn note_key_uses(uses: &[(String, Timestamp)]) -> Answer<()>;
+        async fn create_key(key: KeyEntry) -> StoreResult<()>;
+        async fn keys() -> StoreResult<Versioned<Vec<StoredKey>>>;
+        async fn keys_revision() -> StoreResult<Revision>;
+        async fn revoke_key(name: &str) -> StoreResult<()>;
+        async fn note_key_uses(uses: &[(String, Timestamp)]) -> StoreResult<()>;
     }
     SourceStore {
-        async fn heard(source: &str, at: Timestamp) -> Answer<()>;
-        async fn last_heard() -> Answer<BTreeMap<String, Timestamp>>;
+        async fn heard(source: &str, at: Timestamp) -> StoreResult<()>;
+        async fn last_heard() -> StoreResult<BTreeMap<String, Timestamp>>;
     }
     WebhookStore {
-        async fn webhook_states() -> Answer<BTreeMap<String, WebhookState>>;
-        async fn put_webhook_state(name: &str, version: u64, text: &str) -> Answer<bool>;
-        async fn open_writes() -> Answer<BTreeSet<String>>;
+        async fn webhook_states() -> StoreResult<BTreeMap<String, WebhookState>>;
+        async fn put_webhook_state(name: &str, version: u64, text: &str) -> StoreResult<bool>;
+        async fn open_writes() -> StoreResult<BTreeSet<String>>;
     }
     Store {
-        async fn revision(resource: Resource) -> Answer<Revision>;
-        async fn epoch() -> Answer<Option<u64>>;
+        async fn revision(resource: Resource) -> StoreResult<Revision>;
+        async fn epoch() -> StoreResult<Option<u64>>;
         async fn readiness() -> Vec<Check>;
-        async fn overview() -> Answer<Option<Overview>>;
+        async fn overview() -> StoreResult<Option<Overview>>;
         async fn close() -> ();
     }
 }

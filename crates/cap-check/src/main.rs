@@ -1,3 +1,5 @@
+//! The program `cap-check`.
+
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -1,3 +1,5 @@
+//! Tests of the command line.
+
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

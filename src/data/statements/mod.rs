@@ -25,12 +25,12 @@ pub(crate) const SHOWN_FOR: Duration = Duration::from_hours(1);
 
 /// Declares the sentences, each with the path of its text.
 macro_rules! sentences {
-    ($($(#[doc = $doc:literal])+ $name:ident = $path:literal,)+) => {
+    ($($(#[doc = $doc:literal])* $name:ident = $path:literal,)+) => {
         /// A sentence about the world, or the beginning of one. Its name in `data-says` is in camel case.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
         #[serde(rename_all = "camelCase")]
         #[allow(dead_code, reason = "some are used only by the script of the live map")]
-        pub(crate) enum Sentence { $($(#[doc = $doc])+ $name,)+ }
+        pub(crate) enum Sentence { $($(#[doc = $doc])* $name,)+ }
 
         impl Sentence {
             #[cfg(test)]

@@ -18,7 +18,7 @@ fn actor() -> Actor {
     Actor { subject: "agency".to_owned(), username: Some("duty officer".to_owned()) }
 }
 
-fn change(area: u64, code: Option<u64>) -> SetFloodState {
+fn request(area: u64, code: Option<u64>) -> SetFloodState {
     SetFloodState { area: id(area), state: code.map(state), by: actor() }
 }
 
@@ -85,7 +85,7 @@ pub async fn a_set_state_is_current_and_logged_with_who_set_it(fresh: &dyn Fresh
     let (store, clock) = open(fresh).await;
     let later = now().after(hours(1));
     clock.set(later);
-    let change = store.set_flood_state(change(10, Some(4))).await.unwrap();
+    let change = store.set_flood_state(request(10, Some(4))).await.unwrap();
     let expected =
         FloodChange { area: id(10), state: Some(state(4)), at: later, received: later, by: actor() };
     assert_eq!(change, expected);
@@ -98,7 +98,7 @@ pub async fn setting_the_same_state_again_is_a_change(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let before = store.flood_log(id(5)).await.unwrap().len();
     clock.set(now().after(hours(1)));
-    store.set_flood_state(change(5, Some(2))).await.unwrap();
+    store.set_flood_state(request(5, Some(2))).await.unwrap();
     assert_eq!(store.flood_log(id(5)).await.unwrap().len(), before + 1);
     let record = store.flood_states(&FloodQuery::default()).await.unwrap().value[0];
     assert_eq!((record.area_id, record.last_updated), (id(5), now().after(hours(1))));
@@ -108,8 +108,8 @@ pub async fn the_newest_changes_of_an_area_come_first_in_pages(fresh: &dyn Fresh
     let (store, clock) = open(fresh).await;
     for hour in 1..=5 {
         clock.set(now().after(hours(hour)));
-        store.set_flood_state(change(10, (hour < 5).then_some(hour))).await.unwrap();
-        store.set_flood_state(change(5, Some(1))).await.unwrap();
+        store.set_flood_state(request(10, (hour < 5).then_some(hour))).await.unwrap();
+        store.set_flood_state(request(5, Some(1))).await.unwrap();
     }
     let mut log = store.flood_log(id(10)).await.unwrap();
     log.reverse();
@@ -134,7 +134,7 @@ pub async fn each_log_entry_has_the_start_of_its_flood(fresh: &dyn FreshStore) {
         [(1, Some(2)), (2, Some(2)), (26, Some(2)), (27, Some(3)), (28, None), (60, None), (61, Some(3))]
     {
         clock.set(now().after(hours(hour)));
-        store.set_flood_state(change(10, code)).await.unwrap();
+        store.set_flood_state(request(10, code)).await.unwrap();
     }
     let (first, last) = (now().before(hours(24 * 366)), now().after(hours(100)));
     let found = |area, from, until| {
@@ -181,7 +181,7 @@ pub async fn each_log_entry_has_the_start_of_its_flood(fresh: &dyn FreshStore) {
 
 pub async fn a_cleared_area_stays_on_the_map_without_a_state(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
-    let change = store.set_flood_state(change(5, None)).await.unwrap();
+    let change = store.set_flood_state(request(5, None)).await.unwrap();
     assert_eq!(change.state, None);
     assert_eq!(map(&*store, &FloodQuery::default()).await[2], (5, None));
     assert_eq!(states(&*store, &FloodQuery::default()).await, [(30, 3)]);
@@ -191,7 +191,7 @@ pub async fn a_cleared_area_stays_on_the_map_without_a_state(fresh: &dyn FreshSt
 pub async fn clearing_an_area_without_a_state_is_logged(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     for times in 1..=2 {
-        store.set_flood_state(change(2, None)).await.unwrap();
+        store.set_flood_state(request(2, None)).await.unwrap();
         assert_eq!(store.flood_log(id(2)).await.unwrap().len(), times);
     }
     assert_eq!(states(&*store, &FloodQuery::default()).await, [(5, 2), (30, 3)]);
@@ -202,7 +202,7 @@ pub async fn an_unknown_area_is_not_found_and_nothing_changes(fresh: &dyn FreshS
     let before = store.revision(Resource::Floods).await.unwrap();
     for code in [Some(3), None] {
         for number in [3, siaga::model::AreaId::MAX] {
-            let error = store.set_flood_state(change(number, code)).await.unwrap_err();
+            let error = store.set_flood_state(request(number, code)).await.unwrap_err();
             assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
             assert_eq!(store.flood_log(id(number)).await.unwrap(), []);
         }
@@ -214,7 +214,7 @@ pub async fn a_revision_grows_with_every_change_and_nothing_else(fresh: &dyn Fre
     let (store, _) = open(fresh).await;
     let mut last = store.revision(Resource::Floods).await.unwrap();
     for code in [Some(1), Some(1), None, None] {
-        store.set_flood_state(change(1, code)).await.unwrap();
+        store.set_flood_state(request(1, code)).await.unwrap();
         let revision = store.revision(Resource::Floods).await.unwrap();
         assert!(revision > last, "{revision:?} after {last:?}");
         assert_eq!(store.floods(&FloodQuery::default()).await.unwrap().revision, revision);
@@ -233,10 +233,10 @@ pub async fn a_revision_grows_with_every_change_and_nothing_else(fresh: &dyn Fre
 
 pub async fn the_log_of_an_area_ascends_though_the_clock_steps_back(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let first = store.set_flood_state(change(1, Some(1))).await.unwrap();
+    let first = store.set_flood_state(request(1, Some(1))).await.unwrap();
     let back = now().before(hours(48));
     clock.set(back);
-    let second = store.set_flood_state(change(1, Some(2))).await.unwrap();
+    let second = store.set_flood_state(request(1, Some(2))).await.unwrap();
     assert_eq!((second.at, second.received), (first.at.after(Duration::from_millis(1)), back));
 }
 
@@ -244,7 +244,7 @@ pub async fn simultaneous_changes_of_an_area_get_distinct_times(fresh: &dyn Fres
     let (store, _) = open(fresh).await;
     let mut moments = Vec::new();
     for code in [Some(4), None, None, Some(1)] {
-        moments.push(store.set_flood_state(change(2, code)).await.unwrap().at);
+        moments.push(store.set_flood_state(request(2, code)).await.unwrap().at);
     }
     let expected = (0..4).map(|millis| now().after(Duration::from_millis(millis)));
     assert_eq!(moments, expected.collect::<Vec<_>>());
@@ -261,7 +261,7 @@ pub async fn the_newest_of_concurrent_changes_is_the_current_state(fresh: &dyn F
     for round in 0..10 {
         let changes = (0..20).map(|change| {
             let store = Arc::clone(&store);
-            tokio::spawn(async move { store.set_flood_state(change(1, Some(1 + change % 4))).await })
+            tokio::spawn(async move { store.set_flood_state(request(1, Some(1 + change % 4))).await })
         });
         for change in join_all(changes).await {
             change.unwrap().unwrap();
@@ -283,7 +283,7 @@ pub async fn a_visible_state_is_in_the_log(fresh: &dyn FreshStore) {
     let writing = tokio::spawn(async move {
         for change in 0..200u32 {
             clock.set(now().after(Duration::from_secs(change.into())));
-            writer.set_flood_state(change(1, Some(u64::from(1 + change % 4)))).await.unwrap();
+            writer.set_flood_state(request(1, Some(u64::from(1 + change % 4)))).await.unwrap();
             tokio::task::yield_now().await;
         }
     });
@@ -332,7 +332,7 @@ pub async fn the_archive_returns_the_highest_state_in_effect(fresh: &dyn FreshSt
 
 pub async fn the_archive_includes_a_change_just_made(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
-    store.set_flood_state(change(2, Some(4))).await.unwrap();
+    store.set_flood_state(request(2, Some(4))).await.unwrap();
     let query = history(AreaSelector::default(), now(), now());
     let records = store.flood_archive(&query).await.unwrap().value;
     let codes: Vec<_> =
