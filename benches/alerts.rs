@@ -64,7 +64,7 @@ fn context(now: Timestamp) -> EncodeContext {
 /// Reads the messages in force from the store, and writes the feed.
 fn feed(runtime: &Runtime, store: &MemoryStore, format: &dyn Format, now: Timestamp) -> (Layer, Vec<u8>) {
     let query = LayerQuery::Alerts(AlertQuery::InForce(FloodQuery::default()), false);
-    let layer = runtime.block_on(query.ask(store, now)).expect("the store is in memory").value;
+    let layer = runtime.block_on(query.run(store, now)).expect("the store is in memory").value;
     let Layer::Alerts(layer) = layer else { unreachable!("the query asks for alerts") };
     let issuer = Issuer::new(None, "siaga.example.org", Status::Actual);
     let layer = Layer::Alerts(layer.issued_by(Arc::new(issuer)));
