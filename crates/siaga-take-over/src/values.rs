@@ -36,7 +36,7 @@ pub(super) fn text(column: &str, text: Option<&str>) -> Result<String, String> {
     }
 }
 
-/// Like [`name`], but fails if the name is empty.
+/// A trimmed name; fails if it is null or empty.
 pub(super) fn required(column: &str, value: Option<&str>) -> Result<String, String> {
     let text = text(column, value)?;
     if text.is_empty() { Err(format!("{column} is empty")) } else { Ok(text) }
