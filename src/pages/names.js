@@ -1,7 +1,7 @@
 // The names of areas, as all pages write them.
 
 /**
- * Returns a name without capitals throughout, which are hard to read: "Jakarta Barat". Short ones are abbreviations and stay: RW, TMII.
+ * Returns an all-caps name in title case, which is easier to read: "Jakarta Barat". Short names are abbreviations and stay: RW, TMII.
  *
  * @param {string} name
  */

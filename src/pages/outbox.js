@@ -1,10 +1,10 @@
-// Sends what waits in the browser until the service itself has confirmed it: the reports of residents, the orders of officers.
+// Sends entries (reports of residents, orders of officers) from the browser until the service itself has confirmed them.
 
 /**
- * Makes an outbox. It holds no entries of its own, because other pages of the browser may change them: `all()` returns them, each known by
- * its property `key`. `isDue(entry, now, isForced)` says whether to send one: its pause is over, or does not count, because the network is
- * back. `send(entry)` returns the response, or throws. `settle(entry, response, now)` decides by that, or by `null`: it returns the entries
- * that are `kept` in place of this one, and what the page wants to know. `take(entry, outcome)` puts them there.
+ * Creates an outbox. It stores no entries, because other pages of the browser may change them: `all()` returns them, identified by `key`.
+ * `isDue(entry, now, isForced)` returns whether to send an entry: its pause is over, or is ignored because the network is back.
+ * `send(entry)` returns the response, or throws. `settle(entry, response, now)` returns the outcome for a response or `null`: the entries
+ * `kept` in place of this one, and data for the page. `take(entry, outcome)` stores them.
  */
 export const outbox = ({ key, all, isDue, send, settle, take }) => {
   /** Sends an entry, due or not. Returns its outcome. */
@@ -19,7 +19,7 @@ export const outbox = ({ key, all, isDue, send, settle, take }) => {
     const outcomes = [];
     const tried = new Set();
     for (;;) {
-      // Read again for each entry: meanwhile others may have been taken back, replaced or sent.
+      // Reread for each entry: others may have been cancelled, replaced or sent in the meantime.
       const entries = await all();
       const entry = entries.find((of) => !tried.has(of[key]) && isDue(of, Date.now(), isForced));
       if (!entry) return outcomes;

@@ -1,4 +1,4 @@
-// The map of the desk: the same areas and the same selection as in the list. A tap chooses an area, a box chooses those in it.
+// The map of the desk, with the same areas and selection as the list. A tap selects an area, a box all areas in it.
 import { Names, Shapes, decode, middleOf } from "../map/module/layers.js";
 import { View, toPlace, toWorld } from "../map/module/view.js";
 import { failed, find, load, settings, t } from "../map/words.js";
@@ -6,7 +6,7 @@ import { ground } from "../map/ground.js";
 
 const MOST_OUTLINED = 300; // So many outlines of chosen areas are drawn.
 
-/** Makes the map. `toggle(id)` is called for a tapped area, `choose(ids)` for those in a box. */
+/** Creates the map. Calls `toggle(id)` for a tapped area, `choose(ids)` for those in a box. */
 export const chart = ({ toggle, choose }) => {
   const element = find("map");
   const isWide = matchMedia("(min-width: 64rem)").matches;
@@ -77,7 +77,7 @@ export const chart = ({ toggle, choose }) => {
   });
   view.addEventListener("rest", () => land.rest());
 
-  // A box: while it is being drawn, a plane lies over the map.
+  // A plane covers the map while a box is being drawn.
   const plane = find("plane");
   const frame = find("frame");
   let from = null;
@@ -132,11 +132,11 @@ export const chart = ({ toggle, choose }) => {
     update,
     /** Shows where an area is. */
     fit: (id) => outlines.has(id) && view.fit(outlines.get(id).box, { most: 14, margin: 60 }),
-    /** Follows the size of its place, which is none while the map is hidden. */
+    /** Updates the size, which is zero while the map is hidden. */
     resize: () => {
       if (element.offsetParent === null) return;
       view.resize();
-      // While the map was hidden it had no size to fit anything in.
+      // A hidden map has no size to fit anything in.
       if (settings.box && !wasShown) view.fit([...toWorld([settings.box[0], settings.box[3]]), ...toWorld([settings.box[2], settings.box[1]])], { isAnimated: false, margin: 12 });
       wasShown = true;
       update(shown);

@@ -1,5 +1,5 @@
-// The desk: what needs attention, a selection of many areas, one bar to act on it, and the news of other officers.
-// The page shows what the service has, never what was clicked.
+// The desk: areas that need attention, a selection of many areas, one bar for actions, and the changes of other officers.
+// The page shows states only after the service has stored them.
 import { nice } from "../names.js";
 import { get } from "../request.js";
 import { age, base, failed, fill, find, make, settings, t } from "../map/words.js";
@@ -38,10 +38,10 @@ let tab = "attention";
 let order = []; // What the list showed when it was last put in order.
 
 const search = finder(areas);
-/** Returns whether an area is in the larger area that was chosen, which is a city if it ends with the separator. */
+/** Returns whether an area is in the chosen parent, which is a city if it ends with the separator. */
 const isWithin = ({ larger }, wanted) => (wanted.endsWith("\n") ? larger?.startsWith(wanted) : larger === wanted);
 const hasReason = (id) => !field.why.value || attention.get(id)?.reasons.some(({ reason }) => reason === field.why.value);
-/** The areas that the list should show now, in their order. */
+/** Returns the areas to list, in order. */
 const wanted = () => {
   const found = search(field.search.value);
   const { value: larger } = field.larger;
@@ -50,8 +50,8 @@ const wanted = () => {
   const flooded = () => [...states.values()].sort((one, other) => Date.parse(one.last_updated) - Date.parse(other.last_updated)).map(({ area_id }) => `${area_id}`);
   if (tab === "chosen") return [...chosen].filter(fits);
   if (tab === "flooded") return flooded().filter(fits);
-  // A search and a larger area look at all areas: the telephone names them, whatever needs attention.
-  // The area with the number that was typed comes first.
+  // A search or a parent covers all areas, not only those that need attention.
+  // An exact match of the number comes first.
   const typed = field.search.value.trim();
   const exact = areas.has(typed) ? [typed] : [];
   if (tab === "all" || found || larger) return [...new Set([...exact, ...needing, ...areas.keys()])].filter(fits);
@@ -71,13 +71,13 @@ const list = rows({
   detail: (id) => parts.detail({ reports: byArea.get(id) ?? [], attention: attention.get(id), log: entries.get(id) ?? [] }),
 });
 
-/** Puts the list in its order: at the officer's wish, or while nobody works in it. */
+/** Sorts the list: on request, or while nobody works in it. */
 const sort = () => {
   order = wanted();
   list.list(order);
   count();
 };
-/** Shows what has changed in the rows, and says how many are new; the rows stay where they are. */
+/** Updates rows in place, and shows how many new ones there are. */
 const refresh = () => {
   const now = wanted();
   const isIdle = !chosen.size && !find("rows").contains(document.activeElement) && scrollY < 80;
@@ -92,7 +92,7 @@ const refresh = () => {
   }
   count();
 };
-/** Says why the list is empty. What could not be loaded says nothing about the areas. */
+/** Explains why the list is empty. Data that failed to load does not mean that there are no areas. */
 const emptyWords = () => {
   if (hasNames === false || hasNews === false) return t.noAnswer;
   if (!hasNames || !hasNews) return "";
@@ -120,10 +120,10 @@ const openTab = (name) => {
   sort();
 };
 for (const name of ["attention", "flooded", "all", "chosen"]) find(`tab-${name}`).addEventListener("click", () => openTab(name));
-// A search is for any area, not only for one that is chosen already, or flooded.
+// A search covers all areas, so it resets the filters.
 const leavesTab = () => tab === "chosen" || (tab === "flooded" && !wanted().length);
 for (const of of Object.values(field)) of.addEventListener("input", () => (of.value.trim() && leavesTab() ? openTab("all") : sort()));
-// The next call is about another place.
+// The next phone call is about another place.
 field.search.addEventListener("focus", () => field.search.select());
 
 // ---------------------------------------------------------------- the selection
@@ -142,7 +142,7 @@ const selected = () => {
   for (const button of document.querySelectorAll("#bar button")) button.disabled = !chosen.size;
 };
 find("all-shown").addEventListener("click", () => mark(list.order.slice(0, MOST), true));
-/** Chooses no area any more; many only after a question. */
+/** Clears the selection; a large one only after confirmation. */
 const drop = async () => {
   if (chosen.size > MANY_CHOSEN && !(await askInDialog("drop", [fill(t.drop, { count: chosen.size, place: whereOf([...chosen].map(areaOf)) })]))) return;
   chosen.clear();
@@ -165,7 +165,7 @@ find("map-shown").addEventListener("click", ({ target }) => {
 
 // ---------------------------------------------------------------- orders
 
-/** Takes what the service has stored. The stream says the same a moment later. */
+/** Applies a stored result at once. The stream sends the same a moment later. */
 const take = ({ changed = [] }) => {
   for (const flood of changed) flood.state ? states.set(`${flood.area_id}`, { ...flood, area_id: `${flood.area_id}` }) : states.delete(`${flood.area_id}`);
   refresh();
@@ -182,7 +182,7 @@ const desk = orders({
     find("note").value ||= note;
   },
 });
-/** Orders a state for areas: 1 to 4, null for over, "same" for still so. */
+/** Orders a state for areas: 1 to 4, null for ended, "same" to confirm. */
 const act = async (what, ids = [...chosen]) => {
   if (!settings.mayWrite || !ids.length) return;
   const changes = ids.map((id) => {
@@ -202,7 +202,7 @@ for (const form of document.querySelectorAll("#bar, .filters")) form.addEventLis
 
 // ---------------------------------------------------------------- keys
 
-// The next officer needs the report of the situation, which a page without a login cannot print.
+// The next officer needs the situation report, which cannot be printed after logout.
 find("log-out").addEventListener("submit", (event) => {
   if (event.submitter?.value === "yes") return;
   event.preventDefault();
@@ -287,7 +287,7 @@ const group = (all) => {
   }
   return groups;
 };
-/** Loads the news after a change: at once, and during many changes every three seconds. */
+/** Loads the news after a change: at once, but at most every three seconds. */
 const renewSoon = () => {
   soon ??= setTimeout(renew, Math.max(200, renewed + 3_000 - Date.now()));
 };
@@ -316,7 +316,7 @@ live(base, {
   changed: renewSoon,
 });
 
-// The officer works: the service counts that as a sign of life, but not of a tab that nobody looks at.
+// Heartbeat while the officer works; not from a tab that nobody looks at.
 let touched = Date.now();
 for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, () => (touched = Date.now()), { capture: true, passive: true });
 const beat = () => Date.now() - touched < AWAKE && send("POST", "/desk/alive").catch(failed);
@@ -324,7 +324,7 @@ beat();
 setInterval(beat, 60_000);
 setInterval(renew, 60_000); // Time alone is a reason, too.
 
-/** Loads the names of all areas; tries again until it has them. */
+/** Loads the names of all areas; retries until it succeeds. */
 const names = async () => {
   let cities;
   try {
@@ -349,7 +349,7 @@ const names = async () => {
   }
 };
 selected();
-// Until here the page says, after some seconds, that the desk has not started.
+// Otherwise the page shows, after some seconds, that the desk has not started.
 document.body.classList.add("with-desk");
 find("desk").hidden = false;
 map.resize();

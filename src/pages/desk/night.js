@@ -1,4 +1,4 @@
-// Reports of residents with hiding and showing, the curve of gauges, and the log of the night with undo.
+// Residents' reports with moderation, curves of gauges, and the log of the night with undo.
 import { curve, failed, fill, find, load, make, photo, settings, t } from "../map/words.js";
 import { placeOf } from "./places.js";
 import { depthOf, hour, swatch } from "./rows.js";
@@ -7,8 +7,8 @@ import { send } from "./waiting.js";
 const MOST_LINES = 100; // So many lines of the log are drawn.
 
 /**
- * Makes the parts. `renew` loads the news again, `say` tells the officer something, `hide(report, reason)` orders to hide all waiting
- * reports of its sender, `undoButton(batch, changed)` returns a button.
+ * Creates the parts. `renew` reloads the news, `say` shows a message, `hide(report, reason)` orders to hide all waiting reports of its
+ * sender, `undoButton(batch, changed)` returns a button.
  */
 export const night = ({ areaOf, renew, say, hide, undoButton }) => {
   const setVisibility = async (id, hidden, reason) => {
@@ -25,7 +25,7 @@ export const night = ({ areaOf, renew, say, hide, undoButton }) => {
     find("waiting").hidden = !news.waiting && !news.crowded;
     find("waiting-title").textContent = fill(t.waiting, { count: news.waiting });
     find("crowded").hidden = !news.crowded;
-    // A field that somebody types in stays.
+    // Never replace a field that has the focus.
     if (list.querySelector("input:focus")) return;
     const first = new Map();
     for (const of of news.reports.filter(({ waiting }) => waiting)) {
@@ -37,7 +37,7 @@ export const night = ({ areaOf, renew, say, hide, undoButton }) => {
       return make("li", {}, make("b", {}, place), report(of), ...(of.of_sender > 1 ? [all(of)] : []));
     }));
   };
-  /** What a moderator can do about all waiting reports of a sender. */
+  /** The actions for all waiting reports of a sender. */
   const all = (of) => {
     const words = make("p", { className: "soft" }, fill(t.ofSender, { count: of.of_sender }));
     if (!settings.mayModerate) return words;
@@ -51,7 +51,7 @@ export const night = ({ areaOf, renew, say, hide, undoButton }) => {
     return form;
   };
 
-  /** A report with what a moderator can do. */
+  /** A report with its moderation actions. */
   const report = ({ id, at, title, text, depth, photo: address, waiting }) => {
     const parts = [make("p", { className: "soft" }, hour(at), depth == null ? "" : ` · ${Math.round(depth)} cm`, waiting ? " · " : "", waiting ? make("b", {}, t.waits) : "")];
     if (title || text) parts.push(make("p", {}, [title, text].filter(Boolean).join(": ")));
@@ -76,7 +76,7 @@ export const night = ({ areaOf, renew, say, hide, undoButton }) => {
 
   let readings = new Map(); // By gauge, as they were loaded last.
   let hasFailed = false;
-  /** Loads the readings of gauges anew: officers decide by them. */
+  /** Reloads the readings of gauges: officers decide by them. */
   const loadGauges = async () => {
     try {
       const { features } = await load("/floodgauges?geoformat=geojson");
@@ -99,7 +99,7 @@ export const night = ({ areaOf, renew, say, hide, undoButton }) => {
 
   return {
     loadGauges,
-    /** What an unfolded row shows. */
+    /** The content of an unfolded row. */
     detail: ({ reports, attention, log }) => {
       const parts = reports.map(report);
       if (parts.length && !settings.mayModerate) parts.push(make("p", { className: "soft" }, t.mayNotHide));

@@ -1,4 +1,4 @@
-// The orders of the officer: what each will do, the question before a large one, its card until it is stored, and conflicts.
+// The orders of the officer: previews, confirmation of large ones, a card for each until it is stored, and conflicts.
 import { age, depths, fill, find, make, settings, t } from "../map/words.js";
 import { placeOf } from "./places.js";
 import { depthOf, hour, named, swatch } from "./rows.js";
@@ -25,7 +25,7 @@ const said = {
   found: (order) => fill(t.found, { age: age(new Date(order.decided).toISOString()) }),
 };
 
-/** Asks a question in a dialog. Returns whether the answer is yes. */
+/** Asks for confirmation in a dialog. Returns whether it was given. */
 export const askInDialog = (id, words) => {
   const dialog = find(id);
   find(`${id}-words`).replaceChildren(...words);
@@ -35,31 +35,31 @@ export const askInDialog = (id, words) => {
 };
 
 /**
- * Makes the orders. `areaOf(id)` says what is known of an area, `flooded()` how many areas are, `say` tells the officer something,
- * `stored(result)` is called when the service has stored an order, and `returned(order)` when it was taken back.
+ * Creates the orders. `areaOf(id)` returns the data of an area, `flooded()` the number of flooded areas, `say` shows a message. Calls
+ * `stored(result)` when the service has stored an order, and `returned(order)` when it was cancelled.
  */
 export const orders = ({ areaOf, flooded, say, stored, returned }) => {
   const placesOf = (changes) => placeOf(changes.map(({ area_id }) => areaOf(area_id)));
-  /** What an order does, in words. */
+  /** Describes an order in words. */
   const wordsOf = ({ changes, undo = 0, hide = "", count = 0 }) => {
     if (hide) return fill(t.hideAll, { count });
     if (undo) return fill(t.undoing, { what: placesOf(changes) });
     const kinds = [...new Set(changes.map(({ state, same }) => (same ? t.same : state ? depths[state] : t.over)))];
     return `${placesOf(changes)} → ${kinds.join(" / ")}`;
   };
-  /** Which areas are what since an undo, in words. */
+  /** Describes the result of an undo in words. */
   const undone = ({ changed, left = [] }) => {
     const states = [...new Set(changed.map(({ state }) => state))].sort();
     const now = states.map((state) => `${placesOf(changed.filter((of) => of.state === state))}: ${depthOf(state)}`);
     return [...now, ...(left.length ? [fill(t.undoLeft, { areas: placesOf(left.map((area_id) => ({ area_id }))) })] : [])].join("; ");
   };
-  /** Says which areas an order sets lower than they were when it was decided. */
+  /** Names the areas that an order lowers compared with the time of the decision. */
   const lowered = ({ changes }) => {
     const lower = changes.filter(({ state, from }) => state && state < from);
     return lower.length ? [make("p", { className: "lower" }, `▼ ${fill(t.lower, { areas: placesOf(lower) })}`)] : [];
   };
 
-  /** Asks for the number of areas if there are many, or if no flood would be left. */
+  /** Asks for confirmation by number if there are many areas, or if no flood would remain. */
   const confirmed = (changes) => {
     const deepest = changes.filter(({ state, same }) => state === 4 && !same).length;
     const over = changes.filter(({ state, same }) => state === null && !same);
@@ -142,7 +142,7 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
     find("unsent").hidden = !unsent;
     find("unsent").textContent = fill(t.unsent, { count: unsent });
   };
-  /** Shows a result for some time. What was not stored stays until it is closed. */
+  /** Shows a result for some time. Failures stay until they are closed. */
   const put = (text, time, batch) => {
     const result = { until: Date.now() + time, batch };
     const close = button(t.close, () => {
@@ -161,10 +161,10 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
       draw();
     },
     done: (order, result) => {
-      // One undo is enough: the log has those before.
+      // One undo is enough: the log offers the earlier ones.
       if (!order.hide) results = results.filter(({ batch }) => !batch);
       if (order.hide) {
-        // A repeated order hides nothing more: what it hid before is not known.
+        // A retried order hides nothing more: how many it hid before is unknown.
         if (result.hidden.length) put(fill(t.hiddenAll, { count: result.hidden.length }), TOLD);
       } else if (order.undo) put(fill(t.undone, { what: undone(result) }), STORED);
       else put(fill(t.stored, { what: wordsOf(order), at: hour(result.changed_at) }), STORED, [result.batch, result.changed]);
@@ -177,7 +177,7 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
     },
   });
   setInterval(draw, 5_000);
-  /** Takes back an order that was not sent. Returns whether there is one. */
+  /** Cancels an order that was not sent. Returns whether there was one. */
   const takeBack = (id) => {
     const order = box.takeBack(id);
     if (!order) return false;
@@ -185,27 +185,27 @@ export const orders = ({ areaOf, flooded, say, stored, returned }) => {
     put(t.takenBack, TOLD);
     return true;
   };
-  /** A button that undoes a batch, after the time to take that back. */
+  /** A button that undoes a batch, after the time for cancelling that. */
   const undoButton = (batch, changed) => button(t.undo, () => {
     if (!waiting.some(({ undo }) => undo === batch)) box.add({ undo: batch, changes: changed.map(({ area_id }) => ({ area_id })) });
   });
 
   return {
-    /** Holds an order, once it is confirmed. Returns whether it is. */
+    /** Holds an order after confirmation. Returns whether it was confirmed. */
     order: async (order) => {
       if (!(await confirmed(order.changes))) return false;
       preview(box.add(order));
       return true;
     },
     undoButton,
-    /** Holds an order to hide all waiting reports of a sender, once it is confirmed. */
+    /** Holds an order to hide all waiting reports of a sender, after confirmation. */
     hide: async ({ sender, of_sender: count }, reason) => {
       if (count > MANY_OF_SENDER && !(await askInDialog("hide-all", [fill(t.hideAllSure, { count })]))) return;
       if (!waiting.some(({ hide }) => hide === sender)) box.add({ hide: sender, reason, count, changes: [] });
     },
-    /** Tells the officer what became of something. */
+    /** Shows an outcome to the officer. */
     tell: (text) => put(text, TOLD),
-    /** Takes back the last order that was not sent; else leads to the undo of the last one. */
+    /** Cancels the last order that was not sent; otherwise focuses the undo of the last one. */
     takeBack: () => takeBack() || results.filter(({ batch }) => batch).at(-1)?.element.querySelector("button").focus(),
   };
 };

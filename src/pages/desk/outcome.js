@@ -1,23 +1,23 @@
-// What becomes of an order: by the response to it, and by the decision of the officer about a conflict.
+// The outcome of an order: by its response, and by the officer's decision about a conflict.
 
 const RETRY = 5_000;
 const AT_ONCE = { status: "held", due: 0 };
 
-/** Divides what is about areas: the part about some of them, and the rest. */
+/** Splits items about areas: those about some areas, and the rest. */
 const divide = (all, ids) => [true, false].map((is) => all.filter(({ area_id }) => ids.includes(area_id) === is));
-/** Returns the order for some of its changes. It is another one, because its body differs. Without changes there is none. */
+/** Returns a new order for some of the changes, with a new `id` because its body differs; none without changes. */
 const part = (order, changes, more) => (changes.length ? [{ ...order, ...more, id: crypto.randomUUID(), changes }] : []);
 
 /**
- * Returns what becomes of an order by the response of the service, or by none: the orders that are `kept` in its place; the `result`, if
- * the service has stored it; `refused` with an order that it will never store, and `why`.
+ * Returns the outcome of an order for a response, or for none: the orders `kept` in its place; the `result` if the service has stored it;
+ * `refused` with an order that it will never store, and `why`.
  */
 export const settle = (order, response, now) => {
   const { status, body } = response ?? {};
   if (!response || status === 408 || status === 429 || status >= 500) return { kept: [{ ...order, status: "lost", due: now + RETRY }] };
   if (status === 200) return { kept: [], result: body.result ?? body };
   if (status === 401 || status === 403) return { kept: [{ ...order, status: "ended" }] };
-  // The service stores all of an order or nothing: what it can store is sent again alone.
+  // The service stores an order completely or not at all: resend the valid part alone.
   if (status === 409 && body.conflicts) {
     const [changes, rest] = divide(order.changes, body.conflicts.map(({ area_id }) => area_id));
     return { kept: [...part(order, rest, AT_ONCE), ...part(order, changes, { status: "conflict", conflicts: body.conflicts })] };
@@ -30,8 +30,8 @@ export const settle = (order, response, now) => {
 };
 
 /**
- * Returns the orders in place of one in conflict when the officer has decided about some areas: the states of the other officer stay, or
- * one's own are set although the others are known.
+ * Returns the orders that replace one in conflict after a decision about some areas: keep the states of the other officer, or overwrite
+ * them.
  */
 export const decide = (order, ids, isMine, now) => {
   const [conflicts, open] = divide(order.conflicts, ids);

@@ -1,4 +1,4 @@
-// Which areas an officer means: found by the words of a telephone call, and named as a place.
+// Finds areas by the words of a phone call, and names groups of areas.
 import { nice } from "../names.js";
 import { fill, t } from "../map/words.js";
 import { named } from "./rows.js";
@@ -8,11 +8,11 @@ const MOST_PLACES = 3; // More places are counted.
 // "RW03" is two words.
 const wordsIn = (text) => `${text ?? ""}`.toLowerCase().match(/\p{L}+|\p{N}+/gu) ?? [];
 const isNumber = (word) => /^\d+$/.test(word);
-/** Names match by their beginning, numbers as a whole: "rw 3" is RW 03, but not RW 30. */
+/** Names match by prefix, numbers as a whole: "rw 3" is RW 03, but not RW 30. */
 const fits = (word, wanted) => (isNumber(wanted) ? isNumber(word) && Number(word) === Number(wanted) : word.startsWith(wanted));
 
 /**
- * Returns how many phrases the words are, of which each follows in order within one field; Infinity, if a word is in none. "jakarta utara"
+ * Returns the number of phrases, each matching in order within one field; Infinity if a word is in none. "jakarta utara"
  * is one phrase in the city of this name, but two in the kelurahan Utan Kayu Utara of Jakarta Timur.
  */
 const phrases = (words, fields) => {
@@ -32,7 +32,7 @@ const phrases = (words, fields) => {
   return count;
 };
 
-/** Makes a search in a map of areas. It returns the identifiers of those that the text names in the fewest phrases; null without words. */
+/** Returns a search in a map of areas. It returns the identifiers that match in the fewest phrases; null without words. */
 export const finder = (areas) => {
   let last, found;
   return (text) => {

@@ -1,4 +1,4 @@
-// The list of areas. A row keeps its place while the officer works: what is new waits for a tap.
+// The list of areas. Rows keep their place while the officer works: new ones appear after a tap.
 import { nice } from "../names.js";
 import { age, depths, fill, make, settings, t } from "../map/words.js";
 
@@ -7,7 +7,7 @@ const AT_FIRST = 100; // How many rows are drawn at first.
 export const depthOf = (state) => (state ? depths[state] : t.dry);
 export const swatch = (state) => (state ? [make("i", { className: `swatch s${state}` })] : []);
 
-/** The name of an area, its larger area after it. */
+/** The name of an area, followed by its parent. */
 export const named = ({ area_name, parent_name, area_id }) => [nice(area_name || "") || area_id, nice(parent_name || "")].filter(Boolean).join(", ");
 
 const hours = new Intl.DateTimeFormat(settings.language, { timeZone: settings.timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
@@ -30,8 +30,8 @@ const evidenceOf = ({ report_ids, first, last, depths: all, gauges }) =>
   [fill(t.reports, { count: report_ids.length, span: span(first, last) }) + heights(all), ...gauges].join("; ");
 
 /**
- * Draws the list into `element`. `about(id)` says what is known of an area: `area`, `flood`, `by`, `attention`. `choose(id, is)` and
- * `suggest(id, state)` are called for taps, `unfolded()` when a row is unfolded, and `detail(id)` returns what it shows then, as elements.
+ * Draws the list into `element`. `about(id)` returns the data of an area: `area`, `flood`, `by`, `attention`. Calls `choose(id, is)` and
+ * `suggest(id, state)` for taps, and `unfolded()` when a row is unfolded; `detail(id)` returns the elements that it shows then.
  */
 export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, detail }) => {
   const all = new Map(); // Elements by id.
@@ -88,7 +88,7 @@ export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, 
     if (isOpen) {
       const inner = detail(id);
       const text = inner.map((of) => of.outerHTML).join();
-      // A field that somebody types in stays.
+      // Never replace a field that has the focus.
       if (text !== parts.text && !parts.below.querySelector("input:focus")) {
         parts.below.replaceChildren(...inner);
         parts.text = text;
@@ -117,7 +117,7 @@ export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, 
     draw();
   });
 
-  /** The row that the keyboard is at. */
+  /** The row with the keyboard's focus. */
   const place = () => order.indexOf(document.activeElement?.closest(".row")?.dataset.area);
   return {
     /** Shows other areas, or the same in another order. */

@@ -1,5 +1,5 @@
-// The orders of this browser that the service does not have yet: they are held for some seconds, sent, repeated while the network is
-// away, and kept when the page is closed. What the service has is shown elsewhere; nothing here pretends to be stored.
+// Orders of this browser that the service has not stored yet. They are held for some seconds, sent, retried while the network is down, and
+// survive closing the page. They are never shown as stored.
 import { outbox } from "../outbox.js";
 import { isOwn, request } from "../request.js";
 import { attempt, settings } from "../map/words.js";
@@ -14,7 +14,7 @@ const thisTab = crypto.randomUUID();
 const lockOf = (id) => `siaga desk tab ${id}`;
 navigator.locks?.request(lockOf(thisTab), () => new Promise(() => {})); // Held until the page is closed.
 
-/** Sends a request of the desk. Throws if there is no response, or only that of a portal or a proxy. */
+/** Sends a request of the desk. Throws if there is no response of the service itself (but of a portal or proxy). */
 export const send = async (method, path, body = undefined, key = "") => {
   const headers = { "Content-Type": "application/json", "X-Desk-Token": settings.token, ...(key ? { "Idempotency-Key": key } : {}) };
   const response = await request(path, { method, headers, body: body && JSON.stringify(body), redirect: "manual", timeout: TIMEOUT });
@@ -32,25 +32,24 @@ const isWaiting = ({ status }) => status === "held" || status === "lost";
 const isOld = ({ decided }, now) => now - decided > OLD;
 
 /**
- * Makes what holds the orders. `show(orders)` is called when something has changed, `done(order, result)` when the service has stored an
- * order, `refused(order, why)` when it never will.
+ * Creates the queue of orders. Calls `show(orders)` after each change, `done(order, result)` when the service has stored an order, and
+ * `refused(order, why)` when it never will.
  *
  * An order has `id` (a new one for each body that is sent), `decided` (milliseconds), `changes` with `area_id`, `state` and `after`, `note`
- * and `status`: "held" until it is `due`, "sending", "lost" (there was no response), "ended" (the login has ended), "found" (a closed page
- * left it, or it has become old: it is sent when the officer confirms it), "conflict" (with `conflicts`). One that undoes a batch has its
- * number as `undo`; its `changes` have the areas alone. One that hides the waiting reports of a sender has that as `hide`, a `reason` and
- * the `count` of reports, and no changes.
+ * and `status`: "held" until it is `due`, "sending", "lost" (no response), "ended" (the login has expired), "found" (left by a closed page,
+ * or old: the officer must confirm it), "conflict" (with `conflicts`). An undo has the number of the batch as `undo`, and only areas in its
+ * `changes`. An order that hides the waiting reports of a sender has `hide` (the sender), `reason` and `count`, and no changes.
  */
 export const waitingOrders = ({ show, done, refused }) => {
   const orders = new Map();
   const changed = () => show([...orders.values()]);
 
-  // The browser may forbid it: then an order lives as long as the page.
+  // Storage may be blocked: then orders live as long as the page.
   const keep = (order) => {
     orders.set(order.id, order);
     attempt(() => localStorage.setItem(PREFIX + order.id, JSON.stringify({ ...order, tab: thisTab })));
   };
-  /** Puts others in the place of an order. */
+  /** Replaces an order by others. */
   const replace = ({ id }, others) => {
     if (!others.some((other) => other.id === id)) {
       orders.delete(id);
@@ -89,13 +88,13 @@ export const waitingOrders = ({ show, done, refused }) => {
 
   const kept = () =>
     attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => JSON.parse(localStorage.getItem(key)))) ?? [];
-  /** Takes over the orders of a page that is closed. */
+  /** Adopts the orders of a closed page. */
   const adopt = (other) => {
     for (const order of kept()) if (order.tab === other) keep({ ...order, status: order.status === "conflict" ? "conflict" : "found" });
     changed();
   };
   const watched = new Set([thisTab]);
-  /** Waits until other pages are closed: then their locks are free. */
+  /** Waits until other pages are closed, which releases their locks. */
   const watch = () => {
     for (const { tab: other } of kept()) {
       if (watched.has(other)) continue;
@@ -107,34 +106,34 @@ export const waitingOrders = ({ show, done, refused }) => {
   watch();
 
   return {
-    /** Holds an order, and sends it when it was not taken back. */
+    /** Holds an order, and sends it unless it is cancelled. */
     add: (order) => {
       const held = { ...order, id: crypto.randomUUID(), decided: Date.now(), due: Date.now() + HOLD, status: "held" };
       replace(held, [held]);
       return held;
     },
-    /** Forgets an order that is not being sent: this one, or the last that is held. Returns the order, or `null` if there is none. */
+    /** Cancels an order that is not being sent: this one, or the last one held. Returns the order, or `null`. */
     takeBack: (id) => {
       const order = orders.get(id) ?? [...orders.values()].filter(({ status }) => status === "held").at(-1);
       if (!order || order.status === "sending") return null;
       replace(order, []);
       return order;
     },
-    /** Sends an order at once, as a decision of now. */
+    /** Sends an order at once, decided now. */
     confirm: (id) => {
       const order = orders.get(id);
       if (!order || order.status === "sending") return;
       replace(order, [{ ...order, status: "held", due: 0, decided: Date.now() }]);
       flush();
     },
-    /** Ends the conflict about some areas: the states of the other officer stay, or one's own are set. */
+    /** Resolves a conflict about some areas: keeps the states of the other officer, or sets one's own. */
     decide: (id, ids, isMine) => {
       const order = orders.get(id);
       if (!order) return;
       replace(order, decide(order, ids, isMine, Date.now()));
       flush();
     },
-    /** Returns what an order would do. */
+    /** Returns the preview of an order. */
     preview: async (order) => {
       const { status, body } = await send("POST", "/desk/changes", { ...bodyOf(order), preview: true });
       return status === 200 ? body.result.alerts : null;

@@ -1,5 +1,5 @@
-// An open lock marks operations that need no credential, a closed lock those that do. Without this, the page would show the
-// locks the other way around until a credential is entered.
+// An open lock marks operations without a credential, a closed lock those that need one. By default, the page shows the locks the
+// other way around until a credential is entered.
 const locks = () => ({
   statePlugins: {
     auth: {
@@ -10,8 +10,8 @@ const locks = () => ({
   },
 });
 
-// A map of a megabyte, with each number on a line of its own, has more than 200,000 lines, and browsers take seconds to lay
-// them out. So large bodies are shown as they were sent.
+// Large bodies are shown as sent: formatted, a map of a megabyte has more than 200,000 lines, and browsers take seconds to lay
+// them out.
 const LONGEST_INDENTED = 200_000; // characters
 
 const asSent = (text) => {
@@ -29,13 +29,13 @@ const bodies = ({ React }) => ({
   },
 });
 
-// The style sheet has a dark mode, which this class selects.
+// This class selects the dark mode of the style sheet.
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", follow);
 follow();
 
-// Readers of the screen need a name for each choice.
+// Screen readers need a label for each choice.
 const name = () => {
   for (const choice of document.querySelectorAll("select:not([aria-label])")) {
     const parameter = choice.closest("tr")?.querySelector(".parameter__name")?.firstChild?.textContent;

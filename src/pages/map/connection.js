@@ -2,10 +2,10 @@
 import { connectionSays, pageSays } from "./statements.js";
 import { HOUR, age, askAgain, failed, fill, find, keptSince, load, make, moment, settings, stating, t } from "./words.js";
 
-// How often a page that is not current asks whether the service is there again.
+// How often a stale page checks whether the service is available again.
 const AGAIN = 10_000;
 
-// The service worker has shown a kept page because the service was slow, and the service's own has come since.
+// The service worker has shown a cached page because the service was slow, and the current one has arrived since.
 addEventListener("newer", () => {
   if (find("newer")) return;
   const reload = make("button", { type: "button", className: "button" }, t.reload);
@@ -14,16 +14,16 @@ addEventListener("newer", () => {
 });
 
 /**
- * Shows how current everything is. `forget` is called when the data is too old to be shown, `hatch` with whether a source of floods is
- * silent, `changed` when the page may have something else to say. Returns what the stream tells: `connected(is)`, `stale(since)`, and
- * `known()` when there are states; and `situation()`, the part of the page's situation that follows from all this.
+ * Shows how current everything is. Calls `forget` when the data is too old to be shown, `hatch` with whether a source of floods is silent,
+ * and `changed` when sentences may change. Returns the functions for the stream: `connected(is)`, `stale(since)`, and `known()` when there
+ * are states; and `situation()`, the part of the page's situation that follows.
  */
 export const connection = ({ forget, hatch, changed }) => {
-  // When the service was last heard: a page that was kept for a reader without a network says when.
+  // When the service last responded; for a cached page, when it was cached.
   const { kept } = document.body.dataset;
   let heard = Date.parse(kept) || Date.now();
   let isLost = Boolean(kept);
-  // Whether the service was heard by this page, and not only by the one that was loaded.
+  // Whether the service has responded to this page since it was loaded.
   let isConnected = false;
   // Since when the service itself cannot read its data.
   let stale = settings.stale;
@@ -31,7 +31,7 @@ export const connection = ({ forget, hatch, changed }) => {
   let { watch, silent } = settings;
 
   const oldest = (...all) => all.filter(Boolean).sort()[0];
-  // The states may be current while other data is not.
+  // States may be current while other data is stale.
   const statesSince = () => oldest(isLost && new Date(heard).toISOString(), keptSince("/floods"), stale);
   const situation = () => {
     const since = statesSince();
@@ -55,7 +55,7 @@ export const connection = ({ forget, hatch, changed }) => {
     const doubt = ["silentSince", "silentAlways", "unwatched"].find((key) => says.includes(key));
     find("watch").hidden = !doubt;
     stating(find("watch"), doubt, doubt ? fill(t[doubt], { source: silent?.name, age: silent?.last_heard && age(silent.last_heard) }) : "");
-    // Older data is not shown.
+    // Hide data that is too old.
     if (now.since && now.now - now.since > HOUR) forget();
     changed();
   };
@@ -67,7 +67,7 @@ export const connection = ({ forget, hatch, changed }) => {
     show();
     if (is) check();
   };
-  /** Asks when the sources were heard, once a minute, because silence is no event. */
+  /** Polls the sources once a minute: silence causes no event. */
   const check = async () => {
     try {
       const sources = await load("/sources");
@@ -91,7 +91,7 @@ export const connection = ({ forget, hatch, changed }) => {
   addEventListener("online", check);
   return {
     situation,
-    /** Begins to look. */
+    /** Starts the checks. */
     begin: () => {
       show();
       check();

@@ -1,4 +1,4 @@
-// The ground of the map: covered land, larger areas, waterways, and the base map, if the service has one; and all names.
+// The base layers of the map: covered land, parents of areas, waterways, the base map if the service has one, and all names.
 import { Shapes, decode, middleOf } from "./module/layers.js";
 import { toPlace, toWorld } from "./module/view.js";
 import { nice } from "../names.js";
@@ -14,17 +14,17 @@ const widths = (...steps) => (zoom) => {
   return w0 + ((w1 - w0) * (zoom - z0)) / (z1 - z0);
 };
 
-// Outlines are loaded once: the service names an address of this version of them, which caches keep for a day.
+// Geometry is loaded once: the service returns an address of this version, which caches may reuse for a day.
 const outline = (level) => once(level, async () => {
   const address = `${base}/areas?${query({ level })}`;
-  // Without a network, the page may be kept with the address of the first visit.
+  // Offline, the page may be cached with the address of the first visit.
   const { headers, body } = await get(attempt(() => localStorage.getItem(address)) ?? address).catch(() => get(address));
   const version = headers.get("Content-Location");
   if (version) attempt(() => localStorage.setItem(address, version));
   return decode(body.result);
 });
 
-/** Makes the layers of the ground. `colour` says the colour of a name in the style sheet; names of all kinds go to `labels`. */
+/** Creates the base layers. `colour` returns a colour of the style sheet; names of all kinds go to `labels`. */
 export const ground = ({ view, colour, labels }) => {
   const land = new Shapes({});
   // Waterways and the base map.
@@ -63,7 +63,7 @@ export const ground = ({ view, colour, labels }) => {
     names("parent", named(all, "parent_name", { rank: 10, from: 12.5, size: 14, style: "500" }));
     view.redraw();
   };
-  /** Near the ground: the areas themselves, of this part of the map only. */
+  /** At high zooms: the areas themselves, of this part of the map only. */
   const locals = async () => {
     const [left, top, right, bottom] = view.box;
     const [west, south] = toPlace([left, bottom]);
@@ -89,7 +89,7 @@ export const ground = ({ view, colour, labels }) => {
   };
   const structures = () =>
     once("structures", () => Promise.all(["pumps", "floodgates"].map((kind) => load(`/infrastructure/${kind}?${query()}`))).then((all) => all.flatMap(decode)));
-  /** Loads the waterways and the base map around what is shown, simplified for the zoom. */
+  /** Loads the waterways and the base map around the view, simplified for the zoom. */
   const basemap = async () => {
     const zoom = Math.max(7, Math.min(16, Math.ceil(view.zoom - 0.4)));
     const [left, top, right, bottom] = view.box;
@@ -140,22 +140,22 @@ export const ground = ({ view, colour, labels }) => {
         parent: { line: colour("border"), width: widths([12, 0.3], [14, 1]), from: 12, to: 14 },
         city: { line: colour("border"), width: widths([9, 1], [14, 2]), to: 14 },
       };
-      // Outlines of cities are simplified, so the areas themselves are the land near the ground.
+      // City boundaries are simplified, so at high zooms the areas themselves are the land.
       near.styles = { local: { fill: settings.tiles ? undefined : colour("land"), line: colour("border"), width: widths([14, 0.4], [16, 1]), from: 14 } };
       silent.styles = { silent: { pattern: "lines", ink: colour("soft"), alpha: 0.55 } };
       for (const name of labels.names) delete name.colour;
     },
-    /** Shows the covered land, and the part of the map that the page is about. */
+    /** Shows the covered land, and fits the page's part of the map. */
     begin: (isFitted) => {
       if (settings.box) view.fit(toWorldBox(settings.box), { isAnimated: false, margin: 12 });
       cities(isFitted).catch(failed);
     },
-    /** Loads what may come later: the waterways and the base map. From now on they follow the map. */
+    /** Loads the waterways and the base map, which are less urgent. From now on they follow the view. */
     finish: async () => {
       isFollowed = Boolean(settings.ground) && !settings.tiles;
       if (isFollowed) await basemap();
     },
-    /** Loads what this part of the map needs. */
+    /** Loads the data of this part of the map. */
     rest: () => {
       if (!sets.city) cities(false).catch(failed);
       if (isFollowed) basemap().catch(failed);

@@ -1,4 +1,4 @@
-// The list of flooded areas. Rows stay the same elements while their area is in the list, so the keyboard's focus stays, too.
+// The list of flooded areas. Rows are reused while their area is in the list, so they keep the keyboard's focus.
 import { nice } from "../names.js";
 import { depths, fill, find, language, make, moment, nameOf, t } from "./words.js";
 
@@ -9,10 +9,10 @@ const container = find("list");
 const more = find("more");
 let most = PAGE, byPlace = false, entries = [], onChoice;
 
-// An hour of the past has no times.
+// Hours of the past have no times.
 const parts = (of) => [nice(of.city_name), of.flooded_since && moment(of.flooded_since)].filter(Boolean);
 
-/** Returns the row of an area, as it is now. */
+/** Returns the updated row of an area. */
 const row = (of) => {
   const name = byPlace ? nice(of.area_name || of.area_id) : nameOf(of);
   const known = rows.get(of.area_id);
@@ -27,7 +27,7 @@ const row = (of) => {
   return element;
 };
 
-/** Makes a list have these elements in this order, and moves no others. */
+/** Sets the elements of a list, moving as few as possible. */
 const arrange = (parent, elements) => {
   const focused = document.activeElement;
   let at = parent.firstElementChild;
@@ -40,7 +40,7 @@ const arrange = (parent, elements) => {
     at.remove();
     at = next;
   }
-  // An element that was moved has lost the focus.
+  // Moving an element loses its focus.
   if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
 };
 
@@ -87,7 +87,7 @@ export const list = (all) => {
   render();
 };
 
-/** Shows since when the floods of areas are over: of those that the list has already, or whose outline is known. */
+/** Shows when floods ended, of areas that are in the list already or whose geometry is loaded. */
 export const showOver = (all, geometry) => {
   const list = find("over").lastElementChild;
   const items = all.sort(([, one], [, other]) => other.localeCompare(one)).slice(0, PAGE).flatMap(([id, at]) => {
@@ -101,7 +101,7 @@ export const showOver = (all, geometry) => {
   find("over").hidden = !items.length;
 };
 
-/** Marks the chosen area. */
+/** Marks the selected area. */
 export const mark = (id) => {
   for (const item of document.querySelectorAll("#list [aria-current]")) item.removeAttribute("aria-current");
   const item = find(`a${id}`);
@@ -109,7 +109,7 @@ export const mark = (id) => {
   item?.closest("details")?.setAttribute("open", "");
 };
 
-/** Calls `then` with the area_id of a row that is tapped. */
+/** Calls `then` with the area_id of a tapped row. */
 export const whenChosen = (then) => (onChoice = then);
 
 for (const part of [container, find("over")]) part.addEventListener("click", (event) => {

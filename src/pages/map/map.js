@@ -1,4 +1,4 @@
-// The live map. The list of floods is there without it.
+// The live map. The list of floods works without it.
 import { View, toPlace, toWorld } from "./module/view.js";
 import { Names, Points, Shapes, decode, middleOf } from "./module/layers.js";
 import { nice } from "../names.js";
@@ -22,7 +22,7 @@ const view = new View(element, { label: t.mapKeys, zoomIn: t.zoomIn, zoomOut: t.
 const attribution = settings.tiles ? settings.tiles.attribution : settings.ground && settings.attribution;
 if (attribution) element.append(make("small", { className: "attribution" }, attribution));
 
-// Colours are those of the style sheet, which has others in the dark and in print.
+// The colours of the style sheet, which differ in the dark and in print.
 const colour = (name) => getComputedStyle(document.body).getPropertyValue(`--${name}`).trim();
 const colourOf = (text) => text.replace(/^var\(--(.+)\)$/, (_, name) => colour(name));
 const PATTERN_OF = { 1: "dots", 2: "dashes", 3: "lines", 4: "crosses" };
@@ -56,13 +56,13 @@ const paint = () => {
 paint();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
 
-// What the sheet covers is not the middle of the map. On a wide screen it covers nothing.
+// The centre of the map is that of the part not covered by the sheet. On a wide screen the sheet covers nothing.
 const covered = () => {
   const demo = document.querySelector(".demo")?.offsetHeight ?? 0;
   const bar = demo + document.querySelector("header").offsetHeight;
   document.body.style.setProperty("--demo", `${demo}px`);
   document.body.style.setProperty("--bar", `${bar}px`);
-  // In large text the bar leaves no room for a map below it: then they follow each other on the page.
+  // With large text the bar leaves no room for the map: then the map follows it on the page.
   const isTall = bar > innerHeight / 3;
   document.body.classList.toggle("tall", isTall);
   view.resize();
@@ -80,7 +80,7 @@ const say = (text, key) => {
   said.hidden = !text;
 };
 
-// Reports and gauges: what is not needed to see the floods is loaded after them.
+// Reports and gauges are loaded after the floods.
 let pins;
 
 // Floods.
@@ -88,16 +88,16 @@ let pins;
 const geometry = new Map();
 const states = { now: new Map(), shown: new Map(), hour: null, over: new Map(Object.entries(settings.over)) };
 const isFaded = ({ confirmed }) => !states.hour && Date.now() - Date.parse(confirmed) > settings.confirmedFor;
-/** Makes a flood of what a response says of it. */
+/** Converts an entry of a response to a flood. */
 const floodOf = ({ area_id, state, last_updated, flooded_since = last_updated, confirmed = last_updated }) => ({ area_id, state, last_updated, flooded_since, confirmed });
 
-// What the page knows of all areas, and of one.
+// The situation of all areas, and of one.
 const newest = () => [...(states.hour ? [] : [settings.newest, ...states.over.values()]), ...[...states.shown.values()].map((of) => of.last_updated)].filter(Boolean).sort().at(-1);
 const situation = () => ({
   ...link.situation(), ...(states.hour ? { floods: "hour" } : {}),
   hasAreas: settings.hasAreas, isPart: Boolean(settings.city), flooded: states.shown.size, newest: newest(),
 });
-/** Returns the reports of a flood in an area that count: of the last hours, and not before its newest change. */
+/** Returns the flood reports of an area that count: of the last hours, and not before its last change. */
 const reportsOf = (id) => {
   const from = Math.max(Date.now() - settings.reportsFor, Date.parse(states.now.get(id)?.last_updated ?? states.over.get(id) ?? 0));
   const all = pins?.reported(id) ?? (settings.reported?.area === id ? settings.reported.reports : undefined);
@@ -105,7 +105,7 @@ const reportsOf = (id) => {
 };
 const about = (id) => ({ ...(states.shown.get(id) ?? { over_since: states.over.get(id) }), reports: reportsOf(id) });
 
-/** Loads the outlines of areas that are not known yet. */
+/** Loads the geometry of areas that is not loaded yet. */
 const loadOutlines = async (ids) => {
   const missing = ids.filter((id) => !geometry.has(id));
   const parts = Array.from({ length: Math.ceil(missing.length / 100) }, (_, part) => missing.slice(100 * part, 100 * (part + 1)));
@@ -113,7 +113,7 @@ const loadOutlines = async (ids) => {
   for (const feature of found.flatMap(decode)) geometry.set(feature.properties.area_id, feature);
 };
 
-/** Says what the page may say of all areas, and of the chosen one. */
+/** Shows the sentences about all areas, and about the selected one. */
 const summary = () => {
   const now = situation();
   const says = pageSays(now, settings);
@@ -131,7 +131,7 @@ const summary = () => {
   document.title = titled.join(title);
 };
 
-/** Draws what is shown now. What was asked for before has no effect any more. */
+/** Draws the current data. Cancels earlier requests for drawing. */
 const draw = async () => {
   const { shown } = states;
   const put = () => {
@@ -151,7 +151,7 @@ const draw = async () => {
     nameFloods();
     view.redraw();
   };
-  // Numbers and known areas at once, the others when their outlines are there.
+  // Numbers and loaded areas at once, the others when their geometry is loaded.
   put();
   if ([...shown.keys()].every((id) => geometry.has(id))) return;
   await loadOutlines([...shown.keys()]).catch(failed);
@@ -165,18 +165,18 @@ const nameFloods = () => {
   }));
 };
 
-// What is chosen: an area or a point, or nothing.
+// The selection: an area, a point, or nothing.
 let current = {};
 const chosen = find("chosen");
 const body = make("div", { className: "about" });
-// What stands before and after what the title says.
+// The parts of the page's title around the dynamic one.
 const titled = document.title.split(settings.title);
 const shareButton = make("button", { type: "button", className: "button" }, t.share);
 const closeButton = make("button", { type: "button", className: "close", ariaLabel: t.close, title: t.close }, "×");
 chosen.replaceChildren(body, make("p", { className: "actions" }, shareButton), closeButton);
 chosen.setAttribute("aria-live", "polite");
 
-/** Shows what is chosen, as it is now. */
+/** Shows the current state of the selection. */
 const card = () => {
   const parts = current.area ? areaCard(current.area) : current.point ? pointCard(current.point) : [];
   chosen.hidden = !parts.length;
@@ -184,13 +184,13 @@ const card = () => {
   if (key !== body.key) body.replaceChildren(...parts);
   body.key = key;
 };
-/** Returns the name of an area, and what may be said of it in short. */
+/** Returns the name of an area with a short sentence about it. */
 const areaTitle = (id) => `${nameOf(geometry.get(id).properties)}: ${inShort(saysOf(situation(), about(id)), about(id))}`;
 const areaCard = (id) => {
   const feature = geometry.get(id);
   if (!feature) return [];
   const now = situation();
-  // No line begins with the number of an area.
+  // Do not wrap lines before the number of an area.
   const parts = [make("h2", {}, nameOf(feature.properties).replace(/ (?=\d+$)/, "\u00a0")), make("p", { className: "place" }, nice(feature.properties.city_name))];
   return [...parts, ...elements(saysOf(now, about(id)), now, about(id))];
 };
@@ -215,13 +215,13 @@ const settle = () => {
   mark(current.area);
   writeAddress();
   summary();
-  // On a phone the sheet goes down, so that the map with the area is seen.
+  // On a phone, lower the sheet to reveal the area on the map.
   if (current.area || current.point) scrollTo({ top: 0, behavior: "instant" });
   requestAnimationFrame(covered);
   view.redraw();
 };
 let asked = 0;
-/** Begins another choice, whose number it returns: choices before it have no effect any more. */
+/** Starts a selection and returns its number. Earlier ones are cancelled. */
 const ask = () => {
   emptySearch();
   return ++asked;
@@ -234,9 +234,9 @@ const choose = async (id, move = true, number = ask()) => {
     return failed(error);
   }
   if (number !== asked) return;
-  // The page follows the floods of its city alone.
+  // The page follows only the floods of its city.
   if (settings.city && geometry.has(id) && geometry.get(id).properties.city_name !== settings.cityName) return location.assign(`?${new URLSearchParams({ area: id, lang: language })}`);
-  // The sheet may say it already.
+  // The sheet may show it already.
   if (!geometry.has(id)) return find("missing") ? say("") : say(t.noSuchArea, "noSuchArea");
   current = { area: id };
   settle();
@@ -252,7 +252,7 @@ const chooseNothing = () => {
   current = {};
   settle();
 };
-/** Chooses the area at a place, which may be dry or not covered. */
+/** Selects the area at a place, which may be dry or not covered. */
 const chooseAt = async ([lng, lat], move = false) => {
   const number = ask();
   const round = (of) => of.toFixed(4);
@@ -288,9 +288,9 @@ view.addEventListener("tap", ({ detail }) => {
 });
 view.addEventListener("rest", () => land.rest());
 
-// A fix that is less exact than this, in metres, names no area.
+// In metres: a less accurate position selects no area.
 const EXACT = 150;
-// The metres of a degree of latitude.
+// Metres per degree of latitude.
 const DEGREE = 111_320;
 const searching = {
   say,
@@ -300,7 +300,7 @@ const searching = {
       view.go(place, 15);
       return chooseAt(place);
     }
-    // The reader may be in any area of the circle.
+    // The reader may be in any area within the circle.
     ask();
     chooseNothing();
     const [lng, lat] = place;
@@ -354,7 +354,7 @@ const announce = (before, after) => {
 
 const FLOODS = `/floods?${query({ minimum_state: 1 })}`;
 let isFollowed = false;
-/** Takes all floods, unless the stream has sent newer states. */
+/** Applies all floods, unless the stream has sent newer states. */
 const takeFloods = async (result) => {
   if (isFollowed) return;
   const found = decode(result);
@@ -368,7 +368,7 @@ const takeFloods = async (result) => {
 const begin = async () => {
   await takeFloods(await load(FLOODS, { take: takeFloods }));
   requestAnimationFrame(() => performance.mark("floods drawn"));
-  // Kept floods may be older than the cursor: what changed between them would be missed.
+  // Cached floods may be older than the cursor: the changes in between would be missed.
   return keptSince("/floods") ? null : [...states.now.values()];
 };
 const link = connection({ forget, hatch: land.hatch, changed: () => !states.hour && summary() });
@@ -408,7 +408,7 @@ begin().catch((error) => (failed(error), null)).then(async (areas) => {
   await keep().catch(failed);
 });
 
-/** Keeps the page for a reader without a network. */
+/** Caches the page for reading offline. */
 const keep = async () => {
   const worker = navigator.serviceWorker;
   if (!worker) return;
@@ -420,7 +420,7 @@ const keep = async () => {
 
 /** The size of the map on paper, as in the style sheet. */
 const PAPER = [642, 567];
-/** Calls `then` with the names and values of the colours of paper: they have no effect yet when a page is about to be printed. */
+/** Calls `then` with the names and values of the print colours, which are not applied yet when printing starts. */
 const onPaper = (then) => {
   const rules = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]).filter(({ media }) => media?.mediaText === "print");
   for (const { style } of rules.flatMap(({ cssRules }) => [...cssRules])) {

@@ -1,4 +1,4 @@
-// What the page says about an area, in words.
+// The sentences about an area, in words.
 import { areaSays, titleSays } from "./statements.js";
 import { age, clockOf, depths, fill, make, moment, settings, stating, t } from "./words.js";
 
@@ -7,7 +7,7 @@ const TEXTS = { unconfirmed: "unconfirmedFor" };
 export const sentence = (key) => settings.says[key] ?? t[TEXTS[key] ?? key];
 
 const span = (all) => (all.length > 1 && all[0] !== all.at(-1) ? `${all[0]}–${all.at(-1)}` : `${all[0]}`);
-/** Says how many residents have reported a flood, how deep, and when. */
+/** Returns how many residents have reported a flood, how deep, and when. */
 const reported = (key, reports) => {
   const found = reports.map(({ depth }) => depth).filter(Number.isFinite).sort((one, other) => one - other).map(Math.round);
   const times = span(reports.map(({ at }) => clockOf(at)));
@@ -16,7 +16,7 @@ const reported = (key, reports) => {
 const CLASSES = { advice: "advice", unconfirmed: "notice", stale: "notice", offline: "notice", oneReport: "notice", reports: "notice", unwatched: "place", reportsUnknown: "place" };
 const time = (at) => at && Date.parse(at);
 
-/** Returns the sentences about an area: with `state`, `flooded_since` and `confirmed`, or `over_since`; and `reports`, if they are known. */
+/** Returns the sentences about an area with `state`, `flooded_since` and `confirmed`, or `over_since`; and `reports`, if loaded. */
 export const saysOf = (situation, { state, flooded_since, confirmed, over_since, reports }) =>
   areaSays(situation, settings, { state, flooded_since: time(flooded_since), confirmed: time(confirmed), over_since: time(over_since), reports: reports?.length });
 
@@ -34,7 +34,7 @@ export const elements = (says, situation, { state, flooded_since, confirmed, ove
   });
 };
 
-/** Returns what a title, or a spoken message, says about an area. */
+/** Returns the sentence about an area for the title or a spoken message. */
 export const inShort = (says, { state, reports }) => {
   const key = titleSays(says);
   return key === "depth" ? depths[state] : fill(sentence(key), { count: reports?.length });

@@ -3,7 +3,7 @@ import { HOUR, failed, find, hourOf, load, query, t } from "./words.js";
 
 const hours = find("hours");
 
-/** Returns the hour that the slider shows: the newest is the one that has begun. `null`: now. */
+/** Returns the hour of the slider, up to the current one; `null` for now. */
 const hour = () => {
   const back = -Number(hours.value);
   if (!back) return null;
@@ -11,7 +11,7 @@ const hour = () => {
   return { start, end: Math.min(start + HOUR, Date.now()) };
 };
 
-/** Follows the slider: calls `show` with the states and reports of an hour, or with `null` for now. The last choice wins. */
+/** Calls `show` with the states and reports of the chosen hour, or with `null` for now. The last choice wins. */
 export const past = (show) => {
   let asked = 0;
   const choose = async () => {

@@ -10,7 +10,7 @@ let hazards = {}, attributes = {}, answers = {};
 const learn = () => once("hazards", async () => {
   ({ hazards, attributes, words: answers } = (await get(`/map/hazards?lang=${language}`)).body);
 });
-// Hazards that the reader has filtered; all, if none.
+// The hazards selected by the reader; all if none.
 const picked = new Set();
 
 const badge = ({ colour, icon }) => {
@@ -32,11 +32,11 @@ const items = (id, points, none, choose) => {
   find(id).replaceChildren(...(points.length ? points.slice(0, 50).map(row) : [make("li", {}, none)]), ...(rest.length ? [make("li", {}, more)] : []));
 };
 
-/** For how many milliseconds reports are shown: an hour, unless their hazard has a window, which is in seconds. */
+/** Returns for how many milliseconds reports are shown: an hour, unless their hazard has a `window` (in seconds). */
 const shownFor = (hazard) => (hazard ? hazard.window * 1_000 : HOUR);
 const hazardOf = (type) => hazards[type] ?? { name: type, colour: "#5b2a86" };
 
-/** Says the value of an attribute; nothing, if it has none that people can read. */
+/** Returns the value of an attribute as text; nothing if it is not for people. */
 const said = ({ kind, ...of }, value) => {
   if (value == null) return;
   if (kind === "depth" || kind === "measure") return Number.isFinite(Number(value)) ? `${Math.round(value)} ${kind === "depth" ? t.depth.cm : "m"}` : undefined;
@@ -48,7 +48,7 @@ const facts = (names = [], data) => names.flatMap((name) => {
   return text ? [`${attributes[name].name}: ${text}`] : [];
 });
 
-/** Returns the radius of a fire in metres. It is given as such, or as a place on the circle. */
+/** Returns the radius of a fire in metres, which is given as a number or as a place on the circle. */
 const reachOf = (radius, at) => {
   if (radius?.lat == null) return Number(radius) || undefined;
   const [lng, lat] = toPlace(at);
@@ -85,12 +85,12 @@ const gauge = (feature) => {
 };
 
 /**
- * Shows points in a layer of the map and in lists. `choose` is called with a point that is tapped in a list, `areaName` says the name
- * of an area, `changed` is called when there are other reports. Returns functions that load them again.
+ * Shows points in a layer of the map and in lists. Calls `choose` with a point tapped in a list, and `changed` after a change of reports;
+ * `areaName` returns the name of an area. Returns functions that reload the points.
  */
 export const points = ({ layer, view, choose, areaName, colourOf, changed }) => {
   const all = { reports: [], gauges: [], infrastructure: [] };
-  // The reports of a flood that the pages of areas count, by area_id; nothing while they are not known.
+  // The flood reports by area_id; nothing until they are loaded.
   let ofAreas;
   // The reports of an hour of the past.
   let archived = null;
@@ -118,7 +118,7 @@ export const points = ({ layer, view, choose, areaName, colourOf, changed }) => 
     await learn();
     return decode(result).map((feature) => report(feature, areaName));
   };
-  /** Loads the reports of the last hour, and older ones of hazards that are shown for longer: the newest first. */
+  /** Loads the reports of the last hour, and older ones of hazards with a longer window, newest first. */
   const recent = async () => {
     await learn();
     const lengths = Object.keys(hazards).map((disaster) => ({ disaster, length: Math.max(shownFor(hazards[disaster]), disaster === "flood" ? settings.reportsFor : 0) }));
@@ -167,9 +167,9 @@ export const points = ({ layer, view, choose, areaName, colourOf, changed }) => 
       archived = result && (await readReports(result));
       draw();
     },
-    /** Returns the reports of a flood in an area, the oldest first; nothing if they are not known. */
+    /** Returns the flood reports of an area, oldest first; nothing if they are not loaded. */
     reported: (id) => ofAreas && [...(ofAreas.get(id)?.values() ?? [])].sort((one, other) => one.at.localeCompare(other.at)),
-    /** Returns a point as it is now. */
+    /** Returns the current data of a point. */
     find: (id) => layer.points.find((point) => point.id === id),
   };
 };

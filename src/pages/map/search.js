@@ -8,7 +8,7 @@ const input = find("query");
 const found = find("found");
 let hits = [], active = -1;
 
-// Numbers count without zeros before them: "rw 3" finds "RW 03".
+// Numbers match without leading zeros: "rw 3" finds "RW 03".
 const words = (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").match(/[\p{L}\d]+/gu)?.map((word) => word.replace(/^0+(?=\d)/, "")) ?? [];
 
 /** Returns the names of all areas, requested once: { id, name, more, words }, and larger areas with the `ids` of their parts. */
@@ -19,7 +19,7 @@ export const names = () => once("names", async () => {
     for (const [parent, areas] of parents) {
       const place = nice(parent);
       const more = nice(city);
-      // A page about a city follows no floods elsewhere.
+      // A page about a city follows only the floods of that city.
       const isFollowed = !settings.city || city === settings.cityName;
       if (parent && areas.length > 1 && isFollowed) all.push({ name: place, more, words: words(`${parent} ${city}`), ids: areas.map(([id]) => id), parent });
       for (const [id, name] of areas) {
@@ -45,12 +45,11 @@ const close = () => {
   input.removeAttribute("aria-activedescendant");
 };
 
-/** Empties the search, which would name another place than the one that is shown. */
+/** Clears the search, which would name another place than the one shown. */
 export const emptySearch = () => (input.value = "");
 
 /**
- * Lets the reader search: calls `choose` with the entry of a name, and `locate` with a place and how far from it the reader may be, in
- * metres. `say` shows a sentence.
+ * Starts the search: calls `choose` with the entry of a name, and `locate` with a place and its accuracy in metres. `say` shows a sentence.
  */
 export const search = ({ choose, locate, say }) => {
   const take = (entry) => {
@@ -105,9 +104,9 @@ export const search = ({ choose, locate, say }) => {
     emptySearch();
     if (!navigator.geolocation) return say(t.locateFailed);
     say(t.locating);
-    // A reader who asks again has moved.
+    // A repeated request needs a new position.
     const options = { enableHighAccuracy: true, timeout: 20_000, maximumAge: 0 };
-    // 4 decimals are 11 m: nobody needs to know more.
+    // 4 decimals (11 m) suffice, and reveal no more.
     const round = (of) => Math.round(of * 10_000) / 10_000;
     navigator.geolocation.getCurrentPosition(
       ({ coords }) => locate([round(coords.longitude), round(coords.latitude)], coords.accuracy),

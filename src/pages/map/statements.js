@@ -1,5 +1,5 @@
-// Which sentences the page may say about the world: the rules of src/statements, by the reader's clock and connection. The rows of
-// src/statements/table.json are tests of both.
+// The rules for which sentences the page shows, as in src/data/statements, but by the reader's clock and connection. The rows of its
+// table.json test both.
 //
 // A situation has: floods ("now", "stale": the service cannot read its data, "lost": the page has no connection, "unread", "hour":
 // those of an hour of the past), since (when "stale" or "lost" began), now, watch ("heard", "silent", "never", "none"), hasAreas,
@@ -8,7 +8,7 @@
 const isOld = ({ floods, now, since }, { shownFor }) => ["stale", "lost"].includes(floods) && now - since > shownFor;
 const isSilent = ({ watch }) => watch === "silent" || watch === "never";
 
-/** Returns what the page says about all areas. */
+/** Returns the sentences about all areas. */
 export const pageSays = (of, limits) => {
   const { floods, watch, hasAreas, isPart, flooded, newest } = of;
   const is = {
@@ -24,7 +24,7 @@ export const pageSays = (of, limits) => {
 };
 
 /**
- * Returns what the page says about one area, its state first. The area has: state, flooded_since and confirmed, or over_since; and
+ * Returns the sentences about one area, its state first. The area has: state, flooded_since and confirmed, or over_since; and
  * reports, the number of reports of a flood, if that is known.
  */
 export const areaSays = (of, limits, { state, flooded_since, confirmed, over_since, reports }) => {
@@ -48,9 +48,9 @@ export const areaSays = (of, limits, { state, flooded_since, confirmed, over_sin
   return isPast ? [...says, floods === "stale" ? "stale" : "offline"] : says;
 };
 
-/** Returns what a title says of an area about which the page says these sentences: of reports, their number alone. */
+/** Returns the sentence for the title of an area with these sentences: only the number of reports. */
 export const titleSays = ([first]) => (["oneReport", "reports"].includes(first) ? "reportCount" : first);
 
-/** Returns what the page says about its connection: nothing before it has one. */
+/** Returns the sentence about the connection: none before the first one. */
 export const connectionSays = (floods, isConnected) =>
   floods === "lost" ? "offline" : floods === "stale" ? "behind" : isConnected ? "connected" : undefined;

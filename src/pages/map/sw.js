@@ -1,40 +1,40 @@
-// Keeps the page and the last public data for an hour, so that the map opens without a network. The network comes first. The kept response
-// is sent if the network fails, if it does not answer for some seconds, or if it answers with anything but the service's own response.
+// Caches the page and the last public data for an hour, so that the map opens offline. Network first: a cached response is used if the
+// network fails, does not respond for some seconds, or responds with anything but the service's own response.
 const HOUR = 3_600_000;
-// For how long the service may be silent.
+// How long a request waits for the service.
 const SILENCE = 5_000;
-// For how long a further request waits while the service is silent: a page needs several.
+// How long further requests wait while the service does not respond: a page needs several.
 const LEAST = 500;
-// For how long a late response is waited for: browsers have few connections.
+// How long a late response may take: browsers have few connections.
 const LATE = 60_000;
-// How many responses are kept.
+// The most cached responses.
 const MOST = 120;
 const KEPT = "Siaga-Kept";
 const base = new URL(location.href).searchParams.get("base");
-// Not the place of the reader, nothing that says how current the data is, and no reports, which may be hidden.
+// Never cached: the reader's location, data about freshness, and reports, which may be hidden.
 const data = ["areas", "basemap", "floodgauges", "floods", "infrastructure/pumps", "infrastructure/floodgates"].map((name) => `${base}/${name}`);
 const isKept = ({ origin, pathname }) => origin === location.origin && (pathname === "/map" || pathname.startsWith("/map/") || data.includes(pathname));
 const opened = () => caches.open("map");
 const keptAt = ({ headers }) => Date.parse(headers.get(KEPT)) || 0;
-/** Whether the service has sent this, and not a proxy or the login page of a network. */
+/** Whether the service has sent a response, not a proxy or the login page of a network. */
 const isOurs = ({ headers }) => headers.has("Siaga-Version");
 const isUsable = (response) => isOurs(response) && response.status < 500 && response.status !== 429;
 const mayKeep = (response) => isOurs(response) && response.status === 200 && !/no-store/i.test(response.headers.get("Cache-Control"));
 
-/** Keeps a response with the time at which it was current. */
+/** Caches a response with the time at which it was current. */
 const keep = async (request, response) => {
   const headers = new Headers(response.headers);
   headers.set(KEPT, headers.get("Siaga-Stale-Since") ?? new Date().toISOString());
-  // The body is decoded already.
+  // The body is already decoded.
   headers.delete("Content-Encoding");
   await (await opened()).put(request, new Response(await response.blob(), { headers }));
 };
-/** Returns the kept response to a request, if it is not too old. */
+/** Returns the cached response to a request, if it is not too old. */
 const keptFor = async (request) => {
   const kept = await (await opened()).match(request, { ignoreVary: true });
   return kept && isOurs(kept) && Date.now() - keptAt(kept) < HOUR ? kept : undefined;
 };
-/** Forgets what is too old or not the service's, and the oldest of what is too much. */
+/** Evicts responses that are too old or not the service's, then the oldest beyond the limit. */
 const tidy = async () => {
   const cache = await opened();
   const ageOf = async (request) => {
@@ -45,17 +45,17 @@ const tidy = async () => {
   all.sort(([, one], [, other]) => other - one);
   await Promise.all(all.filter(([, at], index) => index >= MOST || Date.now() - at > HOUR).map(([request]) => cache.delete(request)));
 };
-/** Returns a page that says since when it is kept. */
+/** Returns a page that shows since when it is cached. */
 const dated = async (response) => {
   const text = (await response.text()).replace("<body ", `<body data-kept="${response.headers.get(KEPT)}" `);
   return new Response(text, { headers: response.headers });
 };
 
-// When each request was sent that nothing has answered, and when something was last heard over the network.
+// When each pending request was sent, and when the network last responded.
 const waiting = new Map();
 let heard = 0;
 const hear = ({ headers }) => {
-  // The browser may have had a response that does not need to be revalidated.
+  // The browser may have used a fresh response of its own cache.
   if (!/max-age=[1-9]/.test(headers.get("Cache-Control"))) heard = Date.now();
 };
 const respond = async (event) => {
@@ -74,14 +74,14 @@ const respond = async (event) => {
     if (mayKeep(response)) event.waitUntil(keep(request, response.clone()).then(isPage ? tidy : undefined));
     return isUsable(response) ? response : undefined;
   }, () => undefined);
-  // Browsers may forbid to keep anything.
+  // Storage may be blocked.
   const kept = await keptFor(request).catch(() => undefined);
   if (!kept) return network;
   const since = Math.max(heard, Math.min(Date.now(), ...waiting.values()));
   const pause = new Promise((resolve) => setTimeout(resolve, Math.max(LEAST, since + SILENCE - Date.now())));
   const first = await Promise.race([own, pause]);
   if (first) return first;
-  // The page takes a late response to data; about a late page it tells the reader.
+  // The page applies late data; for a late page it notifies the reader.
   const tell = async (response) => {
     if (!response?.ok || !(isPage || data.includes(new URL(request.url).pathname))) return;
     const page = await clients.get(resultingClientId || clientId);
@@ -96,7 +96,7 @@ addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 addEventListener("fetch", (event) => {
   if (event.request.method === "GET" && isKept(new URL(event.request.url))) event.respondWith(respond(event));
 });
-// What a page loaded before it had this worker.
+// Resources that a page loaded before this worker was active.
 addEventListener("message", (event) => {
   const load = async (address) => {
     const response = await fetch(address);

@@ -1,4 +1,4 @@
-// What the parts of the map page share: its settings, texts, elements, times and requests.
+// Shared by the modules of the map page: settings, texts, elements, times and requests.
 
 import { nice } from "../names.js";
 import { get } from "../request.js";
@@ -11,21 +11,21 @@ export const HOUR = 3_600_000;
 
 export const find = (id) => document.getElementById(id);
 
-/** Makes an element. Names are texts, never HTML. */
+/** Creates an element. Names are text, never HTML. */
 export const make = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
   return element;
 };
 
-/** Uses what a browser may forbid or lack. Returns `undefined` then. */
+/** Calls a function that a browser may block or lack. Returns `undefined` then. */
 export const attempt = (use) => {
   try {
     return use();
   } catch {}
 };
 
-/** Says a sentence in an element, and names it there: `data-says`. */
+/** Writes a sentence into an element, with its key in `data-says`. */
 export const stating = (element, key, ...children) => {
   key ? (element.dataset.says = key) : delete element.dataset.says;
   element.replaceChildren(...children);
@@ -37,23 +37,23 @@ export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => 
 /** The selection of the page, as parameters of requests. */
 export const query = (more = {}) => new URLSearchParams({ ...(settings.city ? { city: settings.city } : {}), ...more });
 
-// What the service worker had kept of data that changes: since when, and what takes newer data. By address.
+// Data from the cache of the service worker, by address: since when, and the function that applies newer data.
 const kept = new Map();
-/** Notes it, or that the data is current. The event `kept` says that this may have changed. */
+/** Records cached or current data. Dispatches the event `kept`. */
 const noteKept = (address, of) => {
   of ? kept.set(address, of) : kept.delete(address);
   dispatchEvent(new Event("kept"));
 };
 const full = (path) => new URL(base + path, location.href).href;
-/** Returns since when the oldest data was kept, of all or of a part of the service; `undefined` if it came from the service. */
+/** Returns the age of the oldest cached data, of all or of one path; `undefined` if it came from the service. */
 export const keptSince = (part = "") =>
   [...kept].filter(([address]) => address.startsWith(full(part))).map(([, { since }]) => since).sort()[0];
-/** Notes that newer data has come another way. */
+/** Records that newer data has arrived another way. */
 export const replaced = (path) => kept.has(full(path)) && noteKept(full(path));
 
 /**
- * Requests a part of the service, and returns its result. Throws an error with the `status`. `take` is for data that changes: if the
- * service worker had kept it, `take` is called with the result that comes later.
+ * Requests a path of the service, and returns its result. Throws an error with the `status`. `take` is for mutable data: if the result is
+ * from the cache of the service worker, `take` is called later with the result of the service.
  * @param {string} path
  * @param {RequestInit & { take?: (result: any) => void }} options
  */
@@ -64,12 +64,12 @@ export const load = async (path, { take, ...options } = {}) => {
     note(headers.get("Siaga-Kept"));
     return body.result;
   } catch (error) {
-    // What a kept page shows instead is as old as the page.
+    // The fallback of a cached page is as old as the page.
     if (document.body.dataset.kept && !kept.has(full(path))) note(document.body.dataset.kept);
     throw error;
   }
 };
-/** Requests again what was kept. */
+/** Requests cached data again. */
 export const askAgain = () => Promise.all([...kept.values()].map(({ again }) => again().catch(failed)));
 navigator.serviceWorker?.addEventListener("message", ({ data: { address, body } }) => {
   if (!body) return dispatchEvent(new Event("newer"));
@@ -95,7 +95,7 @@ export const curve = (readings, unit) => {
   return svg("svg", { viewBox: "0 0 200 48", role: "img", preserveAspectRatio: "none", "aria-label": label }, line);
 };
 
-/** Returns the photo of a report, as elements: a picture of the service's own, a link to one elsewhere. */
+/** Returns the photo of a report as elements: an image if it is the service's own, else a link. */
 export const photo = (address) => {
   const url = address && attempt(() => new URL(address, location.href));
   if (!url) return [];
@@ -114,7 +114,7 @@ const HALF_A_DAY = 43_200_000;
 const TIME = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 const DATE = { ...TIME, day: "numeric", month: "short" };
 const FORMS = { today: TIME, year: DATE, other: { ...DATE, year: "numeric" }, day: { weekday: "long", day: "numeric", month: "long" } };
-// Made when they are needed: each takes a slow phone 50 ms.
+// Created lazily: each takes 50 ms on a slow phone.
 const made = {};
 const clock = (form, at) => (made[form] ??= new Intl.DateTimeFormat(language, { timeZone: settings.timeZone, ...FORMS[form] })).format(at);
 
@@ -132,13 +132,13 @@ export const age = (at) => {
 let isPaper = false;
 const written = (at) => {
   const [then, now] = [new Date(at), new Date()];
-  // Paper grows old.
+  // Print absolute times: paper does not update.
   if (isPaper) return `${clock("other", then)} ${settings.zone}`;
   const form = now.getTime() - then.getTime() < HALF_A_DAY ? "today" : then.getUTCFullYear() === now.getUTCFullYear() ? "year" : "other";
   return `${age(at)} (${clock(form, then)} ${settings.zone})`;
 };
 
-/** Returns a time with its age, which grows while the page is open. */
+/** Returns a time with its age, which is updated while the page is open. */
 export const moment = (at) => make("time", { dateTime: at, className: "age" }, written(at));
 
 const grow = () => {
@@ -154,5 +154,5 @@ for (const when of ["beforeprint", "afterprint"]) addEventListener(when, () => {
   grow();
 });
 
-/** Returns an hour in words: a day, and from when to when. */
+/** Returns an hour in words: day, start and end. */
 export const hourOf = ({ start, end }) => `${clock("day", start)}, ${clock("today", start)}–${clock("today", end)} ${settings.zone}`;

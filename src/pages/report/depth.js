@@ -1,4 +1,4 @@
-// How deep the water is: a number, a slider, and a drawing of a person.
+// The depth of the water: a number, a slider, and a drawing of a person.
 
 import { form, texts } from "./parts.js";
 

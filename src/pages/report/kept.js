@@ -1,11 +1,11 @@
-// Shows the reports that are kept on this phone, and lets people decide about those that do not wait to be sent.
+// Shows the reports stored on this phone, and lets people decide about those that are not waiting.
 
 import { WEEK, exchange, isOld, isWaiting, keep, newToken, withoutLink } from "./waiting.js";
 import { filled, id, texts } from "./parts.js";
 
 /**
- * Shows `all` reports after some `notes`. `page` has the key of the report that is open in the form, and functions that name a report, open
- * it in the form, send what waits, and show what is left when one was discarded.
+ * Shows `all` reports below some `notes`. `page` has the key of the report in the form, and functions that name a report, open it in the
+ * form, send waiting reports, and redraw after one was discarded.
  */
 export function showKept(all, notes, page) {
   const button = (name, act, isPrimary) => {

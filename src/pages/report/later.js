@@ -1,4 +1,4 @@
-// Makes a photo small before it is sent from the thank-you. Without this script it is sent as it is.
+// Shrinks a photo before it is sent from the thank-you page. Without this script it is sent unchanged.
 
 import { Unusable, shrunk } from "./photo.js";
 

@@ -1,4 +1,4 @@
-// Makes a photo small enough for a slow network: upright, without metadata, at most 1,280 pixels and 200 kB.
+// Shrinks a photo for slow networks: upright, without metadata, at most 1,280 pixels and 200 kB.
 
 const SIDE = 1280;
 const BYTES = 200_000;
@@ -26,7 +26,7 @@ function drawn(image, side) {
   canvas.width = Math.max(1, Math.round(image.width * scale));
   canvas.height = Math.max(1, Math.round(image.height * scale));
   const context = canvas.getContext("2d");
-  // A transparent picture is shown over white.
+  // White background for transparent pictures.
   context.fillStyle = "#fff";
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.drawImage(image, 0, 0, canvas.width, canvas.height);

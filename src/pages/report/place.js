@@ -1,10 +1,10 @@
-// The place of a report: by the position of the phone, a map, or a name.
+// The location of a report: by the position of the phone, a map, or a name.
 
 import { nice } from "../names.js";
 import { get, request } from "../request.js";
 import { field, filled, id, settings, texts } from "./parts.js";
 
-// Metres: a position that is known less precisely is no place.
+// In metres: a less accurate position is rejected.
 const PRECISE = 150;
 const noPlace = id("chosen").textContent;
 let view = null;
@@ -13,7 +13,7 @@ let isMoved = false;
 export let place = null;
 let asking = null;
 
-/** Asks whether a place outside all areas is right, or no longer. */
+/** Asks for confirmation of a location outside all areas, or hides the question. */
 export function askOutside(isAsked) {
   id("outside").hidden = !isAsked;
   if (!isAsked) field("outside").checked = false;
@@ -46,11 +46,11 @@ export async function choose([lng, lat], name) {
     const names = [area.parent_name, area.area_name, area.city_name].filter(Boolean).map(nice).join(", ");
     id("chosen").textContent = filled(texts.at, { place: names });
   } catch {
-    // Without a network the numbers stand there.
+    // Shows coordinates while offline.
   }
 }
 
-// Where the map looks, though the person has not moved it.
+// The initial view of the map, before the person moves it.
 let aimed = null;
 function aim(at, zoom) {
   aimed = [at, zoom];
@@ -96,7 +96,7 @@ export async function openMap() {
     if (!place && !aimed && shapes.box) view.fit(shapes.box, { isAnimated: false });
     view.redraw();
   } catch {
-    // The map is there without outlines.
+    // The map works without geometry.
   }
 }
 

@@ -1,4 +1,4 @@
-// The form in steps. Without this script it is one form that works as well.
+// The form in steps. Without this script it is a single form that works as well.
 
 import { Unusable, shrunk } from "./photo.js";
 import { flush, isWaiting, keep, newToken, post, reports } from "./waiting.js";
@@ -7,7 +7,7 @@ import { showKept } from "./kept.js";
 import { askOutside, choose, forgetPlace, openMap, place } from "./place.js";
 import { words } from "./depth.js";
 
-// The report that the form makes: a new one, or one that is kept and is corrected.
+// The report in the form: a new one, or a stored one that is being corrected.
 let target = { key: settings.card ?? field("token").value, token: field("token").value, address: form.action };
 let photo = null;
 let isShrunk = Promise.resolve();
@@ -52,13 +52,13 @@ id("previous").addEventListener("click", () => show(current - 1));
 id("next").addEventListener("click", () => show(current + 1));
 form.addEventListener("change", showDetails);
 for (const choice of form.querySelectorAll('[name="disaster"]')) {
-  // A tap is enough; with the keyboard one chooses first and then goes on.
+  // A tap continues at once; with the keyboard, choosing and continuing are separate.
   choice.addEventListener("click", (event) => { if (event.detail > 0) show(1); });
 }
 
 // ---------------------------------------------------------------- photo and words
 
-// The limit counts characters as the service does; `maxlength` would count most emoji twice.
+// Counts characters as the service does; `maxlength` counts most emoji twice.
 field("text").removeAttribute("maxlength");
 const count = () => {
   const characters = [...field("text").value];
@@ -101,7 +101,7 @@ id("photo").addEventListener("change", () => {
 const chosenWords = (part) =>
   [...part.querySelectorAll("input:checked + span")].map((span) => span.textContent.trim());
 
-/** Returns what the person said about the hazard: the type of the report, then the answers about it. */
+/** Returns the fields about the hazard: the report type, then its attributes. */
 function answers() {
   const part = form.querySelector(".of.current");
   if (!part) return "";
@@ -154,7 +154,7 @@ function tell(faults) {
 }
 
 function report() {
-  // Answers about another hazard, which was chosen before, are left out.
+  // Fields of a hazard that was chosen before are omitted.
   const isOther = (name) => name.includes(".") && !name.startsWith(`${disaster()}.`);
   const isText = ([name, value]) => !["photo", "token"].includes(name) && value !== "" && !isOther(name);
   const values = [...new FormData(form)].filter(isText);
@@ -175,7 +175,7 @@ function clear() {
   usePhoto(null);
 }
 
-/** Shows what was filled in. */
+/** Fills in the form. */
 function showFilled(faults = {}) {
   for (const depth of form.querySelectorAll(".depth [name]")) depth.dispatchEvent(new Event("input"));
   count();
@@ -184,7 +184,7 @@ function showFilled(faults = {}) {
   tell(faults);
 }
 
-/** Begins another report. A link takes one, so its form stays as it is. */
+/** Starts another report. A link is good for one, so its form stays. */
 function begin() {
   if (settings.card) return;
   const token = newToken();
@@ -195,7 +195,7 @@ function begin() {
 
 const isUntouched = () => !disaster() && !field("text").value && !photo && !place;
 
-/** Opens a report that the service has refused, to be corrected. */
+/** Opens a refused report for correction. */
 function open(kept) {
   if (!isUntouched() && kept.key !== target.key && !confirm(texts.sureOpen)) return;
   clear();
@@ -232,14 +232,14 @@ const keptActions = {
 };
 
 async function showAll(...notes) {
-  // A browser in private mode may keep nothing.
+  // Storage may be unavailable in private mode.
   const all = await reports().catch(() => []);
   showKept(all, notes, keptActions);
   return all;
 }
 
 let isSending = false;
-// The reports that this page has kept.
+// The reports that this page has stored.
 const own = new Set();
 
 form.addEventListener("submit", async (event) => {
@@ -254,10 +254,10 @@ form.addEventListener("submit", async (event) => {
     const before = (await reports().catch(() => [])).find(({ key }) => key === sent.key);
     if (before && before.state !== "refused") {
       if (!confirm(texts.sureReplace)) return;
-      // That one may have arrived.
+      // The earlier report may have arrived.
       sent.replaces = true;
     }
-    // Kept first: a phone that is switched off while it sends loses nothing.
+    // Stored first: a phone that is switched off while sending loses nothing.
     const isKept = await keep(sent).then(() => true, () => false);
     const { kept: [left], thanks } = await post(sent);
     if (thanks) return location.replace(thanks);
@@ -280,7 +280,7 @@ form.addEventListener("submit", async (event) => {
 
 // ---------------------------------------------------------------- reports that wait on this phone
 
-/** Sends what waits: all of it, or those whose pause is over. */
+/** Sends waiting reports: all, or those whose pause is over. */
 async function sendWaiting(isForced = false) {
   if (isSending) return;
   isSending = true;
@@ -293,7 +293,7 @@ async function sendWaiting(isForced = false) {
     if (refused && isUntouched()) open(refused);
     await showAll(...(sent ? [texts.sentNow, Object.assign(document.createElement("a"), { href: sent.thanks, textContent: texts.sentThanks })] : []));
   } catch {
-    // A browser in private mode may keep nothing.
+    // Storage may be unavailable in private mode.
   } finally {
     isSending = false;
   }

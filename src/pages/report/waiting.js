@@ -1,15 +1,15 @@
-// Keeps reports on the phone until the service has confirmed them. The service takes each exactly once: by its card, or by the token of
-// its form.
+// Stores reports on the phone until the service has confirmed them. The service accepts each exactly once: by its card, or by the token
+// of its form.
 //
-// A report waits, which is the state of one without `state`, as of all that earlier versions kept. A response changes that:
+// A report without `state` is waiting, also one stored by an earlier version. Responses change the state:
 //
-//   200 with the body of the service                  sent      the outbox deletes it
-//   the same, but for an earlier version of it        used      a person sends it without the link, or discards it
-//   400 with the faults that the service has found    refused   a person corrects it, and it waits again, or discards it
+//   200 with the body of the service                  sent      deleted from the outbox
+//   the same, for an earlier version of the report    used      the person sends it without the link, or discards it
+//   400 with the faults of the service                refused   the person corrects it, and it waits again, or discards it
 //   404 of the service: the link has expired          expired   as used
-//   another one, of the service, a portal or a proxy; a redirection; none: it waits, and is sent again after a pause that grows
+//   any other one (of the service, a portal or a proxy), a redirect, or none: it waits, and is retried with backoff
 //
-// After a week nothing is sent before a person wants it. Nothing else deletes a report.
+// After a week, a report is sent only if the person confirms it. Nothing else deletes a report.
 
 import { outbox } from "../outbox.js";
 import { request } from "../request.js";
@@ -21,13 +21,13 @@ const LONGEST = 600_000;
 const PATIENCE = 120_000;
 export const WEEK = 7 * 24 * 3_600_000;
 
-/** Returns what becomes of a report: `kept` in its place, or the address of the `thanks` for it. */
+/** Returns the outcome: the report `kept` in its place, or the address of the `thanks` page. */
 export function settle(report, response, now) {
   const { status, body, headers } = response ?? {};
   if (status === 200 && typeof body?.cardId === "string" && /^\/report\//.test(body.thanks)) {
     if (report.replaces && body.created === false) return { kept: [{ ...report, state: "used" }] };
     if (!report.photo || body.photo !== "none") return { kept: [], key: report.key, thanks: body.thanks };
-    // The report is there. The photo is sent with it again.
+    // The report was accepted. Resend it with the photo.
     report = { ...report, replaces: false };
   }
   if (status === 400 && body?.statusCode === 400 && body.faults) return { kept: [{ ...report, state: "refused", faults: body.faults }] };
@@ -40,17 +40,17 @@ export function settle(report, response, now) {
 
 export const isWaiting = (report) => !report.state;
 
-/** Returns whether a person is to be asked before the report is sent. */
+/** Returns whether the person must confirm the report before it is sent. */
 export const isOld = (report, now) => isWaiting(report) && now >= Math.max(report.created + WEEK, report.until ?? 0);
 
-/** Returns the report as one without its link, by the token of a new form. */
+/** Returns the report without its link, with the token of a new form. */
 export const withoutLink = ({ address, fields, photo, created }, token) => {
   const { origin, search } = new URL(address);
   const others = fields.filter(([name]) => name !== "token");
   return { key: token, address: `${origin}/report${search}`, fields: [...others, ["token", token]], photo, created };
 };
 
-/** Returns a token for a form, which nobody can guess. */
+/** Returns an unguessable token for a form. */
 export const newToken = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 const asked = (request) =>
@@ -68,13 +68,13 @@ async function store(mode) {
   return transaction.objectStore(STORE);
 }
 
-/** Keeps a report `{ key, address, fields: [[name, text]], photo: Blob | null, created: milliseconds }`, in place of one with this key. */
+/** Stores a report `{ key, address, fields: [[name, text]], photo: Blob | null, created: milliseconds }`, replacing the one with this key. */
 export async function keep(report) {
   report.saved = newToken();
   await asked((await store("readwrite")).put(report));
 }
 
-/** Keeps other reports, or none, in place of one, unless a person has replaced that meanwhile. */
+/** Replaces a report by others, or by none, unless the person has replaced it in the meantime. */
 export async function exchange(report, others) {
   const all = await store("readwrite");
   const kept = await asked(all.get(report.key));
@@ -82,7 +82,7 @@ export async function exchange(report, others) {
   await Promise.all([all.delete(report.key), ...others.map((other) => all.put(other))].map(asked));
 }
 
-/** Returns all reports, the oldest first. */
+/** Returns all reports, oldest first. */
 export async function reports() {
   const all = await asked((await store("readonly")).getAll());
   return all.sort((one, other) => one.created - other.created);
@@ -93,7 +93,7 @@ async function send(report) {
   for (const [name, text] of report.fields) form.append(name, text);
   form.append("created_at", new Date(report.created).toISOString());
   form.append("sent_at", new Date().toISOString());
-  // The photo is the last part: the service checks the others before it reads it.
+  // The photo is the last part: the service validates the others before it reads it.
   if (report.photo) form.append("photo", report.photo, "photo.jpg");
   const headers = { Accept: "application/json" };
   return request(report.address, { method: "POST", headers, body: form, credentials: "omit", redirect: "manual", timeout: PATIENCE });
@@ -105,6 +105,6 @@ export const { post, flush } = outbox({
   isDue: (report, now, isForced) => isWaiting(report) && !isOld(report, now) && (isForced || !(report.next > now)),
   send,
   settle,
-  // A browser in private mode may keep nothing.
+  // Storage may be unavailable in private mode.
   take: (report, { kept }) => exchange(report, kept).catch(() => {}),
 });

@@ -1,8 +1,8 @@
-// What a map shows: areas, lines, points and names. No dependencies. See view.js for points of the world, boxes and frames.
+// The layers of a map: areas, lines, points and names. No dependencies. See view.js for points of the world, boxes and frames.
 
 import { toWorld } from "./view.js";
 
-// Paths have 32-bit numbers, so they are relative to a point of the layer, in pixels at zoom 15.
+// Paths have 32-bit floats, so they are relative to a point of the layer, in pixels at zoom 15.
 const UNIT = 2 ** 23;
 const EMPTY = [Infinity, Infinity, -Infinity, -Infinity];
 const join = (one, other) => [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])];
@@ -19,7 +19,7 @@ const contains = (box, [x, y]) => x >= box[0] && x <= box[2] && y >= box[1] && y
 
 /**
  * Decodes a TopoJSON topology: returns its features, with `properties`, `box` and, for points, `at`. Neighbours share the arcs of
- * their borders, so a border is drawn once. Costs 2 ms for each 10,000 points of a slow phone.
+ * their borders, so a border is drawn once. Costs 2 ms per 10,000 points on a slow phone.
  */
 export function decode({ arcs, transform, objects }) {
   const [scale, move] = transform ? [transform.scale, transform.translate] : [[1, 1], [0, 0]];
@@ -53,7 +53,7 @@ export function decode({ arcs, transform, objects }) {
   return Object.values(objects).flatMap((object) => object.geometries ?? [object]).map(feature);
 }
 
-/** Returns where the border of an area crosses a line from west to east: the x of each crossing. */
+/** Returns the x of each crossing of an area's border with a horizontal line. */
 function crossings({ lines }, y) {
   const found = [];
   for (const { arc: { points } } of lines.flat()) {
@@ -65,10 +65,10 @@ function crossings({ lines }, y) {
   return found;
 }
 
-/** Returns whether a point of the world lies in an area: it does if a line from it to the east crosses the border an odd number of times. */
+/** Returns whether a point of the world lies in an area (even-odd rule). */
 export const isInside = (area, [x, y]) => contains(area.box, [x, y]) && crossings(area, y).filter((of) => x < of).length % 2 === 1;
 
-/** Returns a point of the world inside an area, for its name: the middle of the widest part of a line through its middle. */
+/** Returns a label point: the middle of the widest part of a horizontal line through the middle of an area. */
 export function middleOf(area) {
   const y = (area.box[1] + area.box[3]) / 2;
   const found = crossings(area, y).sort((one, other) => one - other);
@@ -84,7 +84,7 @@ const PATTERNS = {
   crosses: (pen) => ([-8, 0, 8].forEach((x) => (pen.moveTo(x - 1, 9), pen.lineTo(x + 9, -1), pen.moveTo(x - 1, -1), pen.lineTo(x + 9, 9))), pen.stroke()),
 };
 
-/** Returns a pattern of 8 pixels in two colours. The first may be missing: then the ground is seen. */
+/** Returns a pattern of 8 pixels in two colours. Without the first, it is transparent. */
 function pattern(context, { fill, pattern: name, ink }, ratio) {
   const tile = Object.assign(document.createElement("canvas"), { width: 8 * ratio, height: 8 * ratio });
   const pen = tile.getContext("2d");
@@ -108,7 +108,7 @@ function pattern(context, { fill, pattern: name, ink }, ratio) {
 export class Shapes {
   #styles;
   #shapes = new Map();
-  // By style: what is drawn, made when it is needed.
+  // Paths by style, created lazily.
   #groups = new Map();
   #origin;
 
@@ -122,7 +122,7 @@ export class Shapes {
     this.#groups.clear();
   }
 
-  /** Returns whether that is a change. */
+  /** Returns whether anything has changed. */
   set(id, feature, style) {
     const before = this.#shapes.get(id);
     if (before?.feature === feature && before.style === style) return false;
@@ -146,7 +146,7 @@ export class Shapes {
     return this.#shapes.keys();
   }
 
-  /** The box of all shapes; `fit` takes it. */
+  /** The box of all shapes, for `fit`. */
   get box() {
     return [...this.#shapes.values()].reduce((box, { feature }) => join(box, feature.box), EMPTY);
   }
@@ -182,7 +182,7 @@ export class Shapes {
         const pixels = typeof width === "function" ? width(zoom) : width;
         if (!line || pixels <= 0) return;
         context.setLineDash(dash.map((of) => of / factor));
-        // Round corners of thin lines are not seen, but take half of the time.
+        // Round corners of thin lines are invisible, but take half of the time.
         const isWide = pixels + (casing ? 3 : 0) > 2.5;
         context.lineJoin = isWide ? "round" : "bevel";
         context.lineCap = isWide ? "round" : "butt";
@@ -200,7 +200,7 @@ export class Shapes {
     }
   }
 
-  /** Returns the paths of a style: for a zoom, without points that lie on the same pixel. */
+  /** Returns the paths of a style for a zoom, without points on the same pixel. */
   #group(name, zoom) {
     const known = this.#groups.get(name);
     if (known?.zoom === zoom) return known;
@@ -247,7 +247,7 @@ export class Points {
   points = [];
 
   draw({ context, zoom, scale, left, top, width, height }) {
-    // Seen from far away, many points would hide what is below them.
+    // At low zooms many points would hide the layers below.
     const far = Math.max(0.45, Math.min(1, (zoom - 7) / 6));
     for (const { at, colour, line, radius: full = 6, icon, ink, reach, from = 0 } of this.points) {
       if (zoom < from) continue;

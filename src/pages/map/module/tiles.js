@@ -1,9 +1,9 @@
 // A base map of images from another host, for a map of view.js. No dependencies.
 
-// How many images are kept.
+// The most cached images.
 const MOST = 200;
 
-/** Images at an address with {z}, {x} and {y}, of 256 pixels. An image that is not there yet is drawn from a smaller zoom. */
+/** Images at an address with {z}, {x} and {y}, of 256 pixels. Until an image is loaded, a lower zoom is drawn. */
 export class Tiles {
   #url;
   #most;
@@ -29,7 +29,7 @@ export class Tiles {
     }
   }
 
-  /** Draws the part of an image of a smaller zoom. */
+  /** Draws the part of an image of a lower zoom. */
   #above(context, z, x, y, to, size) {
     for (let up = 1; up <= Math.min(4, z); up++) {
       const image = this.#images.get(`${z - up}/${x >> up}/${y >> up}`);
@@ -41,7 +41,7 @@ export class Tiles {
   /** @type {(context: any, image: any, from: number[], to: number[], size: number) => void} */
   #paint(context, image, [x, y, part], [left, top], size) {
     const side = image.naturalWidth;
-    // Whole pixels, or there are lines between the images.
+    // Whole pixels, to avoid lines between the images.
     const [from, end] = [[Math.floor(left), Math.floor(top)], [Math.ceil(left + size), Math.ceil(top + size)]];
     context.drawImage(image, x * side, y * side, part * side, part * side, ...from, end[0] - from[0], end[1] - from[1]);
   }
@@ -50,7 +50,7 @@ export class Tiles {
     const key = `${z}/${x}/${y}`;
     const known = this.#images.get(key);
     if (known) {
-      // The last used is the last one.
+      // The most recently used is the last one.
       this.#images.delete(key);
       this.#images.set(key, known);
       return known;

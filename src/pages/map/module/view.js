@@ -1,4 +1,4 @@
-// A map on a canvas: which part of the world it shows, and how pointers, the wheel and keys move it. No dependencies.
+// A map on a canvas: the view, and its movement by pointers, wheel and keys. No dependencies.
 //
 //   import { View } from "/map/module.js";
 //   const view = new View(document.getElementById("map"), { label: "Map", zoomIn: "Zoom in", zoomOut: "Zoom out" });
@@ -22,11 +22,11 @@ export const toPlace = ([x, y]) => [(x - 0.5) * 360, (Math.atan(Math.sinh((0.5 -
 const EASE = 350;
 // How far a finger may slip during a tap, in pixels.
 const TAP = 8;
-// How far the picture reaches beyond the element, in pixels: a movement shows it before anything is drawn.
+// How far the picture extends beyond the element, in pixels: visible during a movement, before redrawing.
 const MARGIN = 96;
-// For how long nothing moves before the picture is drawn again, in milliseconds.
+// How long the view must rest before the picture is redrawn, in milliseconds.
 const STILL = 120;
-// Of the screen for one of the page: more are not seen, but take time.
+// Device pixels per CSS pixel: more are invisible, but take time.
 const MOST_PIXELS = 2;
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 const middle = (all) => [0, 1].map((axis) => all.reduce((sum, point) => sum + point[axis], 0) / all.length);
@@ -34,12 +34,12 @@ const middle = (all) => [0, 1].map((axis) => all.reduce((sum, point) => sum + po
 const distance = ([a, b], [c, d]) => Math.hypot(a - c, b - d);
 
 /**
- * The view. While it moves, it shifts and scales the picture that it has, which costs little. It draws once the movement has ended, has
- * left the picture, or has doubled or halved the scale. It dispatches `tap` (detail: `place`, `world`, `x`, `y` in pixels), `move` after
+ * The view. While it moves, it shifts and scales the existing picture, which is cheap. It redraws when the movement has ended, has left the
+ * picture, or has doubled or halved the scale. It dispatches `tap` (detail: `place`, `world`, `x`, `y` in pixels), `move` after
  * each frame that shows another part of the world, and `rest` when a movement has ended.
  */
 export class View extends EventTarget {
-  /** What is drawn, from below: objects with `draw(frame)`. Call `redraw` after a change. */
+  /** The layers, from the bottom: objects with `draw(frame)`. Call `redraw` after a change. */
   layers = [];
   #element;
   #canvas = document.createElement("canvas");
@@ -52,18 +52,18 @@ export class View extends EventTarget {
   #limits;
   // The requested animation frame.
   #frame;
-  // What the picture shows: left, top and scale. Nothing, if it must be drawn.
+  // Left, top and scale of the picture; nothing if it must be redrawn.
   #drawn;
-  // The timer that draws after a movement.
+  // The timer of redrawing after a movement.
   #still;
-  // What moves the view: returns whether it goes on.
+  // The current animation: returns whether it continues.
   #motion;
   #hasMoved = false;
   #pointers = new Map();
 
   /**
-   * @param element a positioned element that takes the keyboard's focus
-   * @param label what a screen reader says
+   * @param element a positioned, focusable element
+   * @param label the label for screen readers
    * @param zoomIn, zoomOut the names of the buttons; without them there are none
    * @param fills whether one finger moves the map. If not, one finger scrolls the page, and two move the map; the wheel needs Ctrl
    * @param least, most limits of the zoom
@@ -96,7 +96,7 @@ export class View extends EventTarget {
     return this.#zoom;
   }
 
-  /** The place in the middle of the part that nothing covers. */
+  /** The place in the middle of the uncovered part. */
   get centre() {
     return toPlace(this.#centre);
   }
@@ -107,12 +107,12 @@ export class View extends EventTarget {
     return [left, top, left + this.#size[0] / scale, top + this.#size[1] / scale];
   }
 
-  /** Says how much of each side other elements cover, in pixels: the middle of the rest is the middle of the map. */
+  /** Sets how much of each side is covered by other elements, in pixels. The middle of the rest is the centre of the map. */
   cover({ top = 0, right = 0, bottom = 0, left = 0 }) {
     const before = this.#look();
     this.#insets = [top, right, bottom, left];
     const { left: x, top: y } = this.#look();
-    // What is shown stays where it is.
+    // The picture does not move.
     this.#centre = [this.#centre[0] + before.left - x, this.#centre[1] + before.top - y];
   }
 
@@ -121,7 +121,7 @@ export class View extends EventTarget {
     this.#goWorld(toWorld(place), zoom, isAnimated);
   }
 
-  /** Moves so that a box fills the part that nothing covers. @param {number[]} box */
+  /** Moves so that a box fills the uncovered part. @param {number[]} box */
   fit([left, top, right, bottom], { most = this.#limits[1], isAnimated = true, margin = 24 } = {}) {
     if (!(right >= left)) return;
     const [width, height] = this.#open().map((side) => Math.max(40, side - 2 * margin));
@@ -170,7 +170,7 @@ export class View extends EventTarget {
     this.#frame ??= requestAnimationFrame((now) => this.#step(now));
   }
 
-  /** Takes the size of the element, or another for paper. Returns whether it is new: then nothing is drawn yet. @param {number[]} [size] */
+  /** Sets the size to that of the element, or of paper. Returns whether it has changed: then nothing is drawn yet. @param {number[]} [size] */
   resize([width, height] = [this.#element.clientWidth, this.#element.clientHeight]) {
     const sides = [width, height].map((side) => side + 2 * MARGIN);
     const pixels = sides.map((side) => Math.round(side * Math.min(MOST_PIXELS, devicePixelRatio)));
@@ -182,7 +182,7 @@ export class View extends EventTarget {
     return true;
   }
 
-  /** The size of the part that nothing covers. */
+  /** The size of the uncovered part. */
   #open() {
     const [top, right, bottom, left] = this.#insets;
     return [this.#size[0] - left - right, this.#size[1] - top - bottom];
@@ -228,7 +228,7 @@ export class View extends EventTarget {
       const part = Math.min(1, (now - begun) / EASE);
       const eased = 1 - (1 - part) ** 3;
       const next = start + (zoom - start) * eased;
-      // The point that stays still stays so: the centre moves with the scale, not with time.
+      // The fixed point must not move: the centre follows the scale, not the time.
       const shift = Math.abs(zoom - start) < 0.01 ? eased : (2 ** -start - 2 ** -next) / (2 ** -start - 2 ** -zoom);
       this.#set(from.map((of, axis) => of + (to[axis] - of) * shift), next);
       return part < 1;
@@ -249,7 +249,7 @@ export class View extends EventTarget {
     }
   }
 
-  /** Returns whether the picture has what is shown. While the scale changes, its sides may be missing. */
+  /** Returns whether the picture covers the view. While the scale changes, its edges may be missing. */
   #covers() {
     if (!this.#drawn) return false;
     const { left, top, scale } = this.#look();
@@ -259,7 +259,7 @@ export class View extends EventTarget {
     return beyond.every((of) => of >= -1 && of <= 2 * MARGIN + 1);
   }
 
-  /** Shows the picture where it belongs now, and draws it again once nothing moves. */
+  /** Moves the picture to its current position, and redraws it after the movement. */
   #shift() {
     const { left, top, scale } = this.#look();
     const drawn = this.#drawn;
@@ -274,7 +274,7 @@ export class View extends EventTarget {
       const { left, top } = element.getBoundingClientRect();
       return [event.clientX - left, event.clientY - top];
     };
-    // Buttons and other elements over the map work as always. The picture may be smaller than the element.
+    // Ignore events on buttons and other elements over the map. The picture may be smaller than the element.
     const isElsewhere = ({ target }) => target !== this.#canvas && target !== element;
     let begun, slipped, track = [], last = { time: 0, at: [0, 0] };
 
@@ -352,7 +352,7 @@ export class View extends EventTarget {
       if (event.target !== element || event.ctrlKey || event.metaKey || event.altKey) return;
       const step = event.shiftKey ? 240 : 80;
       const pan = (x, y) => {
-        // A key continues where the movement of the key before it ends.
+        // Repeated keys continue from the target of the previous movement.
         const { to: [fromX, fromY] = this.#centre, zoom = this.#zoom } = this.#motion ?? {};
         const scale = 256 * 2 ** zoom;
         this.#goWorld([fromX + (x * step) / scale, fromY + (y * step) / scale], zoom, true);
