@@ -11,7 +11,7 @@ use rocket::tokio::runtime::Runtime;
 use siaga::folder::{Dataset, FolderRules};
 use siaga::formats::topojson::TopoJson;
 use siaga::formats::{EncodeContext, Format};
-use siaga::internals::{AcceptedEncodings, Cache, Content, Metrics, Patience, Rendered, Unfinished};
+use siaga::internals::{AcceptedEncodings, Cache, Content, Metrics, Patience, RenderError, RenderedResponse};
 use siaga::model::{
     AreaSelector, Clock, FloodLayer, FloodState, FloodStatus, Layer, SystemClock, Timestamp, Validity,
 };
@@ -41,21 +41,23 @@ fn question(number: usize) -> FloodQuery {
 
 /// Measures a cache hit among a hundred cached responses.
 fn cached(criterion: &mut Criterion, name: &str, validity: Validity) {
-    let cache: Cache<FloodQuery, Unfinished> =
+    let cache: Cache<FloodQuery, RenderError> =
         Cache::new(1 << 20, Patience::for_requests(Duration::from_secs(10)), Metrics::default());
     let runtime = Runtime::new().expect("threads");
     let present = Revision(1);
     let render = || async move {
-        let rendered = Rendered::new("application/json", Content::with_tag(b"{}".to_vec()));
+        let rendered = RenderedResponse::new("application/json", Content::with_tag(b"{}".to_vec()));
         Ok(Versioned::at(present, rendered).within(validity))
     };
     for number in 0..100 {
         let asked = question(number);
-        runtime.block_on(cache.find(&asked, present, &SystemClock, render)).expect("an answer");
+        runtime.block_on(cache.get_or_render(&asked, present, &SystemClock, render)).expect("an answer");
     }
     let asked = question(7);
     criterion.bench_function(name, |bench| {
-        bench.iter(|| black_box(cache.find(&asked, present, &SystemClock, render).now_or_never()).is_some());
+        bench.iter(|| {
+            black_box(cache.get_or_render(&asked, present, &SystemClock, render).now_or_never()).is_some()
+        });
     });
 }
 

@@ -31,6 +31,6 @@ pub(crate) async fn set_report_visibility(
     if let Some(archive) = archive {
         archive.withdraw().await?;
     }
-    images.settle(report).await;
+    images.move_photo_of(report).await;
     ApiResponse::bare(&json!({ "report_id": report, "hidden": hidden, "updated": changed }))
 }

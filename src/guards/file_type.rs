@@ -27,7 +27,7 @@ impl Part for FileType {
 
 fn file_type(request: &Request<'_>) -> Result<ImageType, Problem> {
     if let Some(name) = Query::for_request(request).get(NAME)? {
-        return ImageType::named(&name).ok_or_else(|| unknown(Source::Query, NAME));
+        return ImageType::from_name(&name).ok_or_else(|| unknown(Source::Query, NAME));
     }
     match request.headers().get_one(HEADER) {
         None => Ok(ImageType::Jpeg),
@@ -40,7 +40,7 @@ fn from_header(text: &str) -> Result<ImageType, Problem> {
     let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_default =
         ["", "application/json", "application/x-www-form-urlencoded"].contains(&essence.as_str());
-    let found = ImageType::named(&essence).or_else(|| is_default.then_some(ImageType::Jpeg));
+    let found = ImageType::from_name(&essence).or_else(|| is_default.then_some(ImageType::Jpeg));
     found.ok_or_else(|| unknown(Source::Headers, HEADER))
 }
 

@@ -25,7 +25,8 @@ impl Part for RequestedPeriod {
         for (name, description) in
             [("start", "The first moment; a plus sign is encoded as %2B."), ("end", &end)]
         {
-            operation.parameter(Parameter::query(name, description, schema::date_time(description)).required());
+            operation
+                .parameter(Parameter::query(name, description, schema::date_time(description)).required());
         }
     }
 }

@@ -10,12 +10,12 @@ use crate::config::Config;
 use crate::http::error::Problem;
 use crate::http::fairings::RequestInfo;
 use crate::openapi::{Interface, Operation, Parameter, Part};
-use crate::photos::{CardImages, ImageError, ImageType, Incoming, Unpermitted};
+use crate::photos::{AdmittedUpload, CardImages, ImageError, ImageType, InvalidAddress};
 
 /// An upload to a signed address. Its headers have the type that the address was signed for, and an allowed length. The upload
 /// counts as in progress until this value is dropped.
 #[derive(Debug)]
-pub(crate) struct SignedUpload(pub Incoming);
+pub(crate) struct SignedUpload(pub AdmittedUpload);
 
 guard!(SignedUpload, |request| admit_upload(request).await.map(Self));
 
@@ -40,16 +40,16 @@ impl Part for SignedUpload {
     }
 }
 
-async fn admit_upload(request: &Request<'_>) -> Result<Incoming, Problem> {
+async fn admit_upload(request: &Request<'_>) -> Result<AdmittedUpload, Problem> {
     let images = managed::<Arc<CardImages>>(request)?;
     let query = Query::for_request(request);
     // A missing or invalid part of the address is reported like a wrong signature.
-    let altered = || ImageError::NotPermitted(Unpermitted::WrongSignature);
+    let altered = || ImageError::InvalidAddress(InvalidAddress::WrongSignature);
     let part = |name| query.get(name).ok().flatten().ok_or_else(altered);
     // Segment 1 of `/uploads/:name`, below the mount path.
     let name = request.param::<&str>(1).and_then(Result::ok).unwrap_or_default();
     let permit = images.permit(name, &part("expires")?, &part("signature")?).await?;
-    images.is_expected(&permit).await?;
+    images.check_unused(&permit).await?;
     check_not_encoded(request)?;
     check_type(request, permit.image_type)?;
     check_content_length(request, managed::<Config>(request)?.images.max_bytes)?;
@@ -59,7 +59,7 @@ async fn admit_upload(request: &Request<'_>) -> Result<Incoming, Problem> {
 fn check_type(request: &Request<'_>, expected: ImageType) -> Result<(), Problem> {
     let once = request.headers().get("Content-Type").count() == 1;
     let name = |kind: &ContentType| format!("{}/{}", kind.top(), kind.sub()).to_ascii_lowercase();
-    let sent = request.content_type().and_then(|kind| ImageType::named(&name(kind)));
+    let sent = request.content_type().and_then(|kind| ImageType::from_name(&name(kind)));
     if once && sent == Some(expected) {
         Ok(())
     } else {

@@ -21,8 +21,7 @@ use crate::rendering::{ApiResponse, HTML, JSON, envelope};
 
 const PAGE: PageTemplate = PageTemplate::new("archive.html", include_str!("archive.html"));
 
-/// Returns the files of a folder, as lists show them.
-fn listed(month: Option<Month>, package: &Package) -> Value {
+fn package_json(month: Option<Month>, package: &Package) -> Value {
     let month = month.map(|month| month.to_string());
     let folder = month.as_ref().map(|month| format!("{month}/")).unwrap_or_default();
     let files = package.resources.iter().map(|Resource { path, bytes, rows, hash, .. }| {
@@ -31,41 +30,39 @@ fn listed(month: Option<Month>, package: &Package) -> Value {
     json!({ "month": month, "files": files.collect::<Vec<_>>() })
 }
 
-/// The list, which depends on the language that the client prefers.
 #[derive(rocket::Responder)]
-pub(super) struct List {
-    answer: ApiResponse,
+pub(super) struct ArchiveList {
+    response: ApiResponse,
     vary: Header<'static>,
 }
 
-/// `GET /archive`: responds with the files of the public archive, as a page or as JSON.
+/// Responds with a page or with JSON.
 #[get("/archive")]
 pub(super) async fn list_archive(
     _caller: Caller,
     wants: WantsPage,
     language: Language,
     archive: &State<Option<Archive>>,
-    shell: &State<Layout>,
-) -> Result<List, Problem> {
+    layout: &State<Layout>,
+) -> Result<ArchiveList, Problem> {
     let none = || Problem::not_found("an archive");
     let archive = archive.inner().as_ref().ok_or_else(none)?;
     let areas = archive.areas().await.ok_or_else(none)?;
     let months = archive.months().await?;
-    let months = months.iter().rev().map(|(month, package)| listed(Some(*month), package));
-    let all: Vec<_> = std::iter::once(listed(None, &areas)).chain(months).collect();
-    let answer = if wants.0 {
+    let months = months.iter().rev().map(|(month, package)| package_json(Some(*month), package));
+    let all: Vec<_> = std::iter::once(package_json(None, &areas)).chain(months).collect();
+    let response = if wants.0 {
         let texts = language.translations();
         let values = context! { t => Serde(texts.group("archive")), all => Serde(all) };
-        let here = PageContext { page: "developers", path: "/archive", keep: &[] };
-        let page = shell.render(PAGE, texts, here, values).map_err(Problem::internal)?;
+        let context = PageContext { page: "developers", path: "/archive", keep: &[] };
+        let page = layout.render(PAGE, texts, context, values).map_err(Problem::internal)?;
         ApiResponse::public(HTML, page.into_bytes())
     } else {
         ApiResponse::public(JSON, envelope::result(&all)?)
     };
-    Ok(List { answer, vary: Header::new("Vary", "Accept, Accept-Encoding, Accept-Language") })
+    Ok(ArchiveList { response, vary: Header::new("Vary", "Accept, Accept-Encoding, Accept-Language") })
 }
 
-/// `GET /archive/:month/:file`: responds with a file of a month, or a part of it.
 #[get("/archive/<month>/<file>")]
 pub(super) async fn find_month_file(
     _caller: Caller,
@@ -76,7 +73,6 @@ pub(super) async fn find_month_file(
     find(archive.inner().as_ref(), Some(month), file).await
 }
 
-/// `GET /archive/:file`: responds with a file beside the months, or a part of it.
 #[get("/archive/<file>")]
 pub(super) async fn find_archive_file(
     _caller: Caller,
@@ -99,7 +95,7 @@ async fn find(archive: Option<&Archive>, month: Option<&str>, name: &str) -> Res
     Ok(Download { file, resource })
 }
 
-/// A file of the archive. The response has the part of it that the client wants.
+/// A file, sent in full or in part (`Range`).
 pub(super) struct Download {
     file: File,
     resource: Resource,
@@ -118,9 +114,9 @@ impl<'r> Responder<'r, 'static> for Download {
         if known.any(|known| known.trim().trim_start_matches("W/") == tag) {
             return response.status(Status::NotModified).ok();
         }
-        // A range of another file is not wanted (RFC 9110 §13.1.5).
-        let is_of_file = header("If-Range").is_none_or(|of| of == tag);
-        let range = header("Range").filter(|_| is_of_file).and_then(|range| selected(range, bytes));
+        // A range of another version is ignored (RFC 9110 §13.1.5).
+        let is_same = header("If-Range").is_none_or(|other| other == tag);
+        let range = header("Range").filter(|_| is_same).and_then(|range| parse_range(range, bytes));
         if range.as_ref().is_some_and(Range::is_empty) {
             response.raw_header("Content-Range", format!("bytes */{bytes}"));
             return response.status(Status::RangeNotSatisfiable).ok();
@@ -137,9 +133,9 @@ impl<'r> Responder<'r, 'static> for Download {
     }
 }
 
-/// Returns the bytes that a `Range` header selects (RFC 9110 §14.2), which are none if the file ends before them. Returns `None`, for
-/// the whole file, if the header is not understood or has more than one range.
-fn selected(header: &str, bytes: u64) -> Option<Range<u64>> {
+/// Returns the bytes that a `Range` header selects (RFC 9110 §14.2): an empty range if the file ends before them, `None` (the
+/// whole file) if the header is malformed or has several ranges.
+fn parse_range(header: &str, bytes: u64) -> Option<Range<u64>> {
     let (first, last) = header.strip_prefix("bytes=")?.split_once('-')?;
     match (first.trim(), last.trim()) {
         ("", last) => Some(bytes.saturating_sub(digits(last)?)..bytes),
@@ -156,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_as_rfc_9110_has_it() {
+    fn ranges_are_parsed_as_in_rfc_9110() {
         for (header, expected) in [
             ("bytes=0-9", Some(0..10)),
             ("bytes=90-", Some(90..100)),
@@ -170,10 +166,10 @@ mod tests {
             ("bytes=+1-2", None),
             ("rows=0-9", None),
         ] {
-            assert_eq!(selected(header, 100), expected, "{header}");
+            assert_eq!(parse_range(header, 100), expected, "{header}");
         }
         for beyond in ["bytes=100-", "bytes=100-200", "bytes=-0"] {
-            assert!(selected(beyond, 100).unwrap().is_empty(), "{beyond}");
+            assert!(parse_range(beyond, 100).unwrap().is_empty(), "{beyond}");
         }
     }
 }

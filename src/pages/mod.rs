@@ -1,16 +1,16 @@
-//! The pages for people: the front page, the live map, the form for residents, the desk, alerts, and what all pages have in common.
+//! The web pages: front page, live map, report form, desk, alerts, and their common layout.
 
 mod alerts;
 mod archive;
+mod assets;
 mod desk;
 mod docs;
-mod files;
+mod flood_reports;
 pub(crate) mod layout;
 mod logo;
 mod map;
 mod problem;
 mod report;
-mod reported;
 mod root;
 
 use rocket::{Build, Rocket, Route, routes};
@@ -18,7 +18,7 @@ use rocket::{Build, Rocket, Route, routes};
 pub use self::alerts::Page as AlertsPage;
 pub(crate) use self::desk::Desk;
 pub(crate) use self::problem::problem_page;
-pub(crate) use self::root::lead_to_front;
+pub(crate) use self::root::redirect_to_front;
 use crate::changes::State;
 use crate::config::Config;
 use crate::data::country::Translations;
@@ -26,7 +26,7 @@ use crate::data::statements::Sentence;
 use crate::model::{Area, Timestamp};
 use crate::sources::SourceReport;
 
-/// Returns the routes of the pages, with those of the desk if wanted.
+/// Returns the routes of the pages, with the desk if enabled.
 pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
     let mut all = routes![
         root::show,
@@ -56,32 +56,31 @@ pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
     all
 }
 
-/// Adds what the pages keep.
-pub(crate) fn managed(rocket: Rocket<Build>, config: &Config) -> Rocket<Build> {
+pub(crate) fn manage_state(rocket: Rocket<Build>, config: &Config) -> Rocket<Build> {
     rocket
-        .manage(root::Front::default())
+        .manage(root::FreshnessCache::default())
         .manage(docs::Files::default())
-        .manage(files::Files::default())
+        .manage(assets::Assets::default())
         .manage(map::Pages::default())
-        .manage(map::Names::default())
-        .manage(report::Limits::new(config))
+        .manage(map::NameIndex::default())
+        .manage(report::ReportLimits::new(config))
 }
 
-/// Returns since when the floods of dry areas are over, as they were last read.
-fn over(state: Option<&State>) -> impl Iterator<Item = (&Area, Timestamp)> {
+/// Returns when the floods of dry areas ended.
+fn ended_floods(state: Option<&State>) -> impl Iterator<Item = (&Area, Timestamp)> {
     state.into_iter().flat_map(State::ended_floods)
 }
 
-/// Returns what makes "no flood recorded" less than certain, in words: a silent source of floods, or that no source is watched.
-fn doubt(
-    says: &[Sentence],
+/// Returns the sentence that qualifies "no flood recorded": a source is silent, or none is monitored.
+fn uncertainty(
+    sentences: &[Sentence],
     silent: Option<&SourceReport>,
     texts: &Translations,
     moment: impl Fn(Timestamp) -> String,
 ) -> Option<(Sentence, String)> {
     let doubts = [Sentence::SilentSince, Sentence::SilentAlways, Sentence::Unwatched];
-    let key = doubts.into_iter().find(|key| says.contains(key))?;
-    let heard = silent.and_then(|of| of.last_heard).map(moment).unwrap_or_default();
-    let name = silent.map_or("", |of| &of.name);
-    Some((key, key.text(texts, None).replace("{source}", name).replace("{age}", &heard)))
+    let key = doubts.into_iter().find(|key| sentences.contains(key))?;
+    let last_heard = silent.and_then(|source| source.last_heard).map(moment).unwrap_or_default();
+    let name = silent.map_or("", |source| &source.name);
+    Some((key, key.text(texts, None).replace("{source}", name).replace("{age}", &last_heard)))
 }

@@ -1,4 +1,4 @@
-//! The page that a browser gets instead of the JSON of an error.
+//! Error pages for browsers, in place of the JSON.
 
 use minijinja::context;
 use rocket::Request;
@@ -12,8 +12,8 @@ use crate::pages::layout::{Layout, PageContext, PageTemplate};
 
 const PAGE: PageTemplate = PageTemplate::new("error.html", include_str!("problem.html"));
 
-/// Returns a page about a problem in the language of the reader; `None` if a program made the request, or if it is about data, whose
-/// errors are JSON. Browsers name HTML when they open an address, and scripts do not.
+/// Returns the error page in the reader's language; `None` for programs and for data, whose errors are JSON. Browsers name HTML
+/// in `Accept` when they open an address; scripts do not.
 pub(crate) fn problem_page(problem: &Problem, request: &Request<'_>) -> Option<String> {
     let names_html = |line: &str| line.contains("text/html");
     if request.method() != Method::Get || !request.headers().get("Accept").any(names_html) {
@@ -40,13 +40,13 @@ pub(crate) fn problem_page(problem: &Problem, request: &Request<'_>) -> Option<S
     };
     let values = context! {
         title => group["title"].as_str(),
-        says => group[kind].as_str(),
-        // The parameter and its values, for the person who made the address.
+        text => group[kind].as_str(),
+        // For people who edit addresses by hand.
         detail => (kind == "wrong").then_some(problem.message()),
         link => format!("/map?lang={}", language.code()),
         link_text => texts.text("front", "map"),
     };
-    let shell: &Layout = request.rocket().state()?;
-    let here = PageContext { page: "problem", path: "/map", keep: &[] };
-    shell.render(PAGE, texts, here, values).ok()
+    let layout: &Layout = request.rocket().state()?;
+    let context = PageContext { page: "problem", path: "/map", keep: &[] };
+    layout.render(PAGE, texts, context, values).ok()
 }

@@ -14,60 +14,54 @@ use url::Url;
 
 use crate::config::{ConfigError, Images};
 
-/// The configuration key in errors about the storage.
 const KEY: &str = "siaga.images.url";
 
-/// A storage in the cloud.
+/// A cloud storage.
 pub(super) struct Cloud {
     pub(super) objects: Arc<dyn ObjectStore>,
-    /// For a storage that receives uploads itself.
+    /// `Some` if the storage receives uploads itself.
     pub(super) signer: Option<Arc<dyn Signer>>,
 }
 
 impl Cloud {
-    /// Opens the storage of a kind that this program was built with. Does not connect to it yet.
-    ///
-    /// # Errors
-    ///
-    /// The key with a wrong value.
+    /// Opens a storage without connecting to it. Fails with the wrong configuration key.
     pub(super) fn open(
         scheme: &ObjectStoreScheme,
         url: &Url,
         settings: &Images,
     ) -> Result<Self, ConfigError> {
-        // The library includes no cryptography provider. An error means that one is already installed.
+        // The library has no cryptography provider. An error means that one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         match scheme {
             ObjectStoreScheme::AmazonS3 => {
                 let builder = AmazonS3Builder::from_env().with_url(url.as_str()).with_retry(retry());
-                let builder = configured(builder, settings, AmazonS3Builder::with_config)?;
-                Ok(Self::signing(builder.build().map_err(wrong)?))
+                let builder = with_options(builder, settings, AmazonS3Builder::with_config)?;
+                Ok(Self::with_signer(builder.build().map_err(invalid_url)?))
             }
             #[cfg(feature = "gcs")]
             ObjectStoreScheme::GoogleCloudStorage => {
                 let builder =
                     GoogleCloudStorageBuilder::from_env().with_url(url.as_str()).with_retry(retry());
-                let builder = configured(builder, settings, GoogleCloudStorageBuilder::with_config)?;
-                Ok(Self::signing(builder.build().map_err(wrong)?))
+                let builder = with_options(builder, settings, GoogleCloudStorageBuilder::with_config)?;
+                Ok(Self::with_signer(builder.build().map_err(invalid_url)?))
             }
-            // Azure would accept uploads only from clients that send a special header, and cannot sign the media type.
+            // Azure accepts uploads only with a special header, and cannot sign the media type.
             #[cfg(feature = "azure")]
             ObjectStoreScheme::MicrosoftAzure => {
                 let builder = MicrosoftAzureBuilder::from_env().with_url(url.as_str()).with_retry(retry());
-                let builder = configured(builder, settings, MicrosoftAzureBuilder::with_config)?;
-                Ok(Self { objects: Arc::new(builder.build().map_err(wrong)?), signer: None })
+                let builder = with_options(builder, settings, MicrosoftAzureBuilder::with_config)?;
+                Ok(Self { objects: Arc::new(builder.build().map_err(invalid_url)?), signer: None })
             }
             _ => Err(unknown_kind()),
         }
     }
 
-    fn signing(objects: impl ObjectStore + Signer) -> Self {
+    fn with_signer(objects: impl ObjectStore + Signer) -> Self {
         let objects = Arc::new(objects);
         Self { signer: Some(Arc::clone(&objects) as _), objects }
     }
 }
 
-/// Returns the error for an address of an unknown kind.
 pub(super) fn unknown_kind() -> ConfigError {
     let kinds = [
         Some("file:///…"),
@@ -82,12 +76,11 @@ pub(super) fn unknown_kind() -> ConfigError {
     )
 }
 
-/// Returns the error for an option that the storage does not have.
 pub(super) fn unknown_option(name: &str) -> ConfigError {
     ConfigError::new(&format!("siaga.images.options.{name}"), "this storage has no such option")
 }
 
-/// Requests wait for the storage, so it may take seconds, not minutes as by default.
+/// Requests wait for the storage: retry for seconds, not for minutes as by default.
 fn retry() -> RetryConfig {
     RetryConfig {
         max_retries: 2,
@@ -96,7 +89,7 @@ fn retry() -> RetryConfig {
     }
 }
 
-fn configured<B, K: FromStr>(
+fn with_options<B, K: FromStr>(
     builder: B,
     settings: &Images,
     set: impl Fn(B, K, String) -> B,
@@ -107,11 +100,11 @@ fn configured<B, K: FromStr>(
     })
 }
 
-fn wrong(error: Error) -> ConfigError {
+fn invalid_url(error: Error) -> ConfigError {
     ConfigError::new(KEY, OneLine(error))
 }
 
-/// Shows a text without its line breaks.
+/// Displays a text without line breaks.
 struct OneLine<T>(T);
 
 impl<T: Display> Display for OneLine<T> {

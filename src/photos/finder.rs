@@ -5,38 +5,37 @@ use object_store::ObjectMeta;
 use rocket::futures::TryStreamExt;
 use rocket::tokio::time;
 
-use super::error::log_unless_away;
+use super::error::log_unless_unavailable;
 use super::{CardImages, ImageError, Uploads, names};
 use crate::model::{Timestamp, Upload};
 use crate::telemetry::UploadStep;
 use crate::telemetry::causes;
 
-/// How often to check whether the storage should be searched.
-const ROUND: Duration = Duration::from_secs(1);
-/// How often to search the storage if no uploads are expected, in case some arrived while no server ran.
-const SELDOM: Duration = Duration::from_hours(1);
-/// How often to search it if this service receives uploads itself, in case a server ended before it could note one.
-const NOW_AND_THEN: Duration = Duration::from_mins(1);
-/// How long after its address expired an upload that began in time may still arrive.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval of searches while no uploads are expected, for uploads that arrived while no server ran.
+const IDLE_INTERVAL: Duration = Duration::from_hours(1);
+/// Interval of searches if this service receives uploads, for those that a crashed server did not record.
+const DIRECT_INTERVAL: Duration = Duration::from_mins(1);
+/// How long after its address expired an upload may still arrive.
 const GRACE: Duration = Duration::from_mins(5);
-/// After how long to ask the store again about an upload that is still there: it may have arrived while the one before it was
+/// How long until the store is asked again about an upload that still exists: it may have arrived while the previous one was
 /// processed.
-const AGAIN: Duration = Duration::from_secs(10);
-/// From this age on, an upload that this service received is no longer just being noted.
-const LEFT: Duration = Duration::from_mins(1);
-/// How long one search may spend deleting old uploads.
-const DELETING: Duration = Duration::from_mins(1);
+const RECHECK_AFTER: Duration = Duration::from_secs(10);
+/// An upload of this age is not being recorded any more: the server that received it has crashed.
+const ORPHAN_AGE: Duration = Duration::from_mins(1);
+/// Time limit for deleting old uploads in one search.
+const DELETE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Finds uploads that the store does not know yet, and deletes those that are no longer expected.
+/// Finds uploads that the store has not recorded, and deletes expired ones.
 pub(super) struct Finder<'i> {
     images: &'i CardImages,
-    since: Timestamp,
-    looked: Option<Instant>,
-    /// Whether it was logged that the storage cannot be searched.
+    started_at: Timestamp,
+    last_search: Option<Instant>,
+    /// Whether the current failure was logged.
     failing: bool,
-    /// The uploads found by the last search, and when the store was asked about each.
+    /// The uploads of the last search, and when the store was last asked about each.
     seen: HashMap<String, (ObjectMeta, Instant)>,
-    /// The old uploads that the storage failed to delete, and when that was last tried.
+    /// Uploads that could not be deleted, and when that was last tried.
     undeleted: HashMap<String, Instant>,
 }
 
@@ -44,68 +43,72 @@ impl<'i> Finder<'i> {
     pub(super) fn new(images: &'i CardImages) -> Self {
         Self {
             images,
-            since: images.clock.now(),
-            looked: None,
+            started_at: images.clock.now(),
+            last_search: None,
             failing: false,
             seen: HashMap::new(),
             undeleted: HashMap::new(),
         }
     }
 
-    /// Searches for uploads; never ends.
     pub(super) async fn run(mut self) {
         loop {
-            match self.look_if_due().await {
+            match self.search_if_due().await {
                 Ok(()) => self.failing = false,
-                Err(ImageError::Store(error)) => log_unless_away(&error),
+                Err(ImageError::Store(error)) => log_unless_unavailable(&error),
                 Err(_) if self.failing => {}
                 Err(error) => {
                     self.failing = true;
                     tracing::warn!("the storage cannot be searched for uploads: {}", causes(&error));
                 }
             }
-            time::sleep(ROUND).await;
+            time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    async fn look_if_due(&mut self) -> Result<(), ImageError> {
-        let rested = |rest| self.looked.is_none_or(|looked| looked.elapsed() >= rest);
+    async fn search_if_due(&mut self) -> Result<(), ImageError> {
+        let is_due_after =
+            |interval: Duration| self.last_search.is_none_or(|searched| searched.elapsed() >= interval);
         let due = match &self.images.uploads {
-            Uploads::Direct => rested(NOW_AND_THEN),
-            Uploads::Presigned(_) => rested(SELDOM) || self.some_are_expected().await?,
+            Uploads::Direct => is_due_after(DIRECT_INTERVAL),
+            Uploads::Presigned(_) => is_due_after(IDLE_INTERVAL) || self.expects_uploads().await?,
         };
         if due {
-            self.look().await?;
-            self.looked = Some(Instant::now());
+            self.search().await?;
+            self.last_search = Some(Instant::now());
         }
         Ok(())
     }
 
-    async fn some_are_expected(&self) -> Result<bool, ImageError> {
+    async fn expects_uploads(&self) -> Result<bool, ImageError> {
         let until = self.images.store.uploads_expected_until().await?;
         Ok(until.is_some_and(|until| self.images.clock.now() < until.after(GRACE)))
     }
 
-    async fn look(&mut self) -> Result<(), ImageError> {
+    async fn search(&mut self) -> Result<(), ImageError> {
         let images = self.images;
-        let there: Vec<(String, ObjectMeta)> = images.storage.uploads_there().try_collect().await?;
+        let there: Vec<(String, ObjectMeta)> = images.storage.list_uploads().try_collect().await?;
         let mut seen = HashMap::with_capacity(there.len());
         let mut old = HashSet::new();
         for (name, object) in there {
-            if self.is_left(&object, images.kept) && self.since.after(SELDOM) < images.clock.now() {
+            if self.is_older(&object, images.retention)
+                && self.started_at.after(IDLE_INTERVAL) < images.clock.now()
+            {
                 old.insert(name);
                 continue;
             }
-            // An empty object takes the place of an upload that was refused.
+            // Replaces a refused upload (see `Storage::remove_unchanged`).
             if object.size == 0 {
                 continue;
             }
-            let noted_here = matches!(images.uploads, Uploads::Direct) && !self.is_left(&object, LEFT);
+            let noted_here = matches!(images.uploads, Uploads::Direct) && !self.is_older(&object, ORPHAN_AGE);
             if noted_here {
                 continue;
             }
-            let known =
-                self.seen.get(&name).filter(|(known, asked)| *known == object && asked.elapsed() < AGAIN);
+            let known = self
+                .seen
+                .get(&name)
+                .filter(|(known, asked)| *known == object && asked.elapsed() < RECHECK_AFTER);
             let asked = known.map(|(_, asked)| *asked);
             if asked.is_none()
                 && let Some(upload) = self.upload(&name).await?
@@ -117,15 +120,13 @@ impl<'i> Finder<'i> {
             seen.insert(name, (object, asked.unwrap_or_else(Instant::now)));
         }
         self.seen = seen;
-        // The next search deletes the rest.
-        let _ = time::timeout(DELETING, self.delete(old)).await;
+        let _ = time::timeout(DELETE_TIMEOUT, self.delete(old)).await;
         Ok(())
     }
 
-    /// Deletes old uploads. If the storage fails to delete one, it is left alone for an hour; the log names the first such
-    /// upload.
+    /// Deletes old uploads. After a failure, waits an hour before trying that upload again. Logs the first failure only.
     async fn delete(&mut self, old: HashSet<String>) {
-        self.undeleted.retain(|name, tried| tried.elapsed() < SELDOM && old.contains(name));
+        self.undeleted.retain(|name, tried| tried.elapsed() < IDLE_INTERVAL && old.contains(name));
         let mut logged = false;
         for name in old {
             if self.undeleted.contains_key(&name) {
@@ -141,10 +142,10 @@ impl<'i> Finder<'i> {
         }
     }
 
-    /// Returns the upload to which an object of this name can belong.
+    /// Returns the upload that an object of this name can belong to.
     async fn upload(&self, name: &str) -> Result<Option<Upload>, ImageError> {
         match &self.images.uploads {
-            Uploads::Direct => Ok(names::upload_of(name).map(|(upload, _)| upload)),
+            Uploads::Direct => Ok(names::parse_upload(name).map(|(upload, _)| upload)),
             Uploads::Presigned(_) => match names::presigned_card(name) {
                 Some(card) => Ok(self.images.store.expected_upload(&card).await?),
                 None => Ok(None),
@@ -152,7 +153,7 @@ impl<'i> Finder<'i> {
         }
     }
 
-    fn is_left(&self, object: &ObjectMeta, age: Duration) -> bool {
+    fn is_older(&self, object: &ObjectMeta, age: Duration) -> bool {
         Timestamp::from(object.last_modified).after(age) < self.images.clock.now()
     }
 }

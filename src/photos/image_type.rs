@@ -3,22 +3,16 @@ use std::fmt;
 /// A type of image that can be uploaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ImageType {
-    /// JPEG.
     Jpeg,
-    /// PNG.
     Png,
-    /// WebP.
     Webp,
-    /// GIF.
     Gif,
 }
 
 impl ImageType {
-    /// Every image type.
     pub(crate) const ALL: [Self; 4] = [Self::Jpeg, Self::Png, Self::Webp, Self::Gif];
 
-    /// Every name under which clients send an image: the media types, then the other names of JPEG and PNG that phones and
-    /// browsers write.
+    /// The names by which clients send an image type: the media types, then other names of JPEG and PNG in use.
     pub(crate) const NAMES: [(&str, Self); 7] = [
         ("image/jpeg", Self::Jpeg),
         ("image/png", Self::Png),
@@ -29,16 +23,14 @@ impl ImageType {
         ("image/x-png", Self::Png),
     ];
 
-    /// Returns the type with one of these [`NAMES`](Self::NAMES), in lower case.
     #[must_use]
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
     }
 
     /// How many leading bytes of a file are needed to recognize its type.
     pub(crate) const LEADING: usize = 12;
 
-    /// Returns the media type.
     #[must_use]
     pub(crate) fn media_type(self) -> &'static str {
         match self {
@@ -49,7 +41,6 @@ impl ImageType {
         }
     }
 
-    /// Returns the file extension, without the dot.
     #[must_use]
     pub(crate) fn extension(self) -> &'static str {
         match self {
@@ -60,13 +51,12 @@ impl ImageType {
         }
     }
 
-    /// Returns the type with this [`extension`](Self::extension).
     #[must_use]
     pub(crate) fn from_extension(extension: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.extension() == extension)
     }
 
-    /// Returns the type of a file by its first bytes; [`LEADING`](Self::LEADING) bytes are enough.
+    /// Detects the type by the first [`LEADING`](Self::LEADING) bytes of a file.
     #[must_use]
     pub(crate) fn detect(leading: &[u8]) -> Option<Self> {
         match leading {
@@ -80,7 +70,6 @@ impl ImageType {
 }
 
 impl AsRef<str> for ImageType {
-    /// Returns the media type.
     fn as_ref(&self) -> &str {
         self.media_type()
     }
@@ -97,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_almost_like_an_image_is_none() {
+    fn near_misses_of_magic_bytes_are_not_detected() {
         for other in [&b"\xFF\xD8"[..], b"\x89PNG\r\n", b"RIFF\0\0\0\0WAVE", b"GIF88a", b"BM"] {
             assert_eq!(ImageType::detect(other), None, "{other:?}");
         }

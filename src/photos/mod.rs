@@ -1,21 +1,21 @@
 //! Images of cards: from the signed upload address to the small, upright photo on the map.
 //!
-//! A cloud storage signs upload addresses and receives uploads itself; for a folder or the memory, this service does both.
-//! An upload is not published as it is: a [`Worker`] makes a photo from it ([`photo`]) and publishes the photo, and only then
-//! does the report of the card link to it. The store records the progress of each image
-//! ([`ImageStore`](crate::stores::ImageStore)), so that any server can continue with it.
+//! A cloud storage signs upload addresses and receives uploads itself; for a folder or the memory, this service does both. An
+//! upload is never published itself: a [`Worker`] makes a photo from it ([`photo`]) and publishes that, and only then does the
+//! report of the card link to it. The store records the progress of each image ([`ImageStore`](crate::stores::ImageStore)), so
+//! that any server can continue.
 
 mod cloud;
 mod error;
 mod finder;
 mod image_type;
-mod moves;
 mod names;
 pub(crate) mod photo;
+mod photo_moves;
 mod problem;
-mod receiving;
 mod signing;
 mod storage;
+mod upload;
 mod worker;
 
 use std::fmt;
@@ -27,14 +27,14 @@ use rocket::data::ByteUnit;
 use rocket::tokio::sync::Notify;
 use rocket::tokio::time;
 
-pub(crate) use self::error::{ImageError, Unpermitted};
+pub(crate) use self::error::{ImageError, InvalidAddress};
 pub(crate) use self::image_type::ImageType;
 pub(crate) use self::names::card_of_file;
-pub(crate) use self::receiving::Incoming;
-pub(crate) use self::signing::Permit;
-use self::signing::Signing;
+use self::signing::SigningKeyCell;
+pub(crate) use self::signing::UploadPermit;
 use self::storage::Storage;
 pub(crate) use self::storage::{HIDDEN, make_private};
+pub(crate) use self::upload::AdmittedUpload;
 pub(crate) use self::worker::Worker;
 use crate::config::{Config, ConfigError};
 use crate::http::concurrency_limiter::ConcurrencyLimiter;
@@ -43,74 +43,60 @@ use crate::model::{CardId, Clock, SenderHash, Upload};
 use crate::stores::{Check, Store};
 use crate::telemetry::Metrics;
 
-/// How long an upload address is valid.
-pub(crate) const PERMITTED: Duration = Duration::from_mins(15);
+pub(crate) const UPLOAD_LIFETIME: Duration = Duration::from_mins(15);
 
-/// How long an upload is kept at least.
-const SHORTEST_KEPT: Duration = Duration::from_hours(24);
+/// Uploads are retained for at least this long.
+const MIN_RETENTION: Duration = Duration::from_hours(24);
 
-/// How long the storage may take for the readiness check.
-const STORAGE_PATIENCE: Duration = Duration::from_secs(2);
+/// Time limit of the readiness check.
+const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The images of cards, in the configured storage.
 pub(crate) struct CardImages {
     storage: Storage,
     uploads: Uploads,
-    signing: Signing,
-    /// How long an upload may wait for the report of its card; later it is deleted.
-    kept: Duration,
+    signing: SigningKeyCell,
+    /// How long an upload may wait for the report of its card before it is deleted.
+    retention: Duration,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     metrics: Metrics,
-    /// The address of the interface, and that of published images, both without a slash at the end.
+    /// The address of the interface, and that of published images. Both without a trailing slash.
     base_url: Box<str>,
     public_url: Box<str>,
     max_bytes: ByteUnit,
     max_side: u32,
     timeout: Duration,
-    /// Notified when this server has received an upload.
+    /// Wakes a worker when this server has received an upload.
     received: Notify,
     slots: ConcurrencyLimiter<Upload>,
     client_slots: ConcurrencyLimiter<Client>,
-    /// How many slots one client may have.
+    /// The most concurrent uploads of one client.
     per_client: u32,
 }
 
-/// Who receives uploads.
+/// Who receives uploads: the storage, or this service.
 enum Uploads {
-    /// The storage.
     Presigned(Arc<dyn Signer>),
-    /// This service.
     Direct,
 }
 
-/// Where a client uploads an image, and where the photo appears soon after.
+/// Where a client uploads an image, and where the photo will be.
 #[derive(Clone, Debug)]
-pub(crate) struct Invitation {
-    /// An address that accepts one `PUT` of an image of the requested type, within [`PERMITTED`].
+pub(crate) struct UploadTarget {
+    /// Accepts one `PUT` of an image of the requested type, within [`UPLOAD_LIFETIME`].
     pub(crate) signed_request: String,
-    /// The address of the published photo.
     pub(crate) url: String,
-    /// The media type that the storage demands as `Content-Type`, whatever other name the client asked by; `None` if this
-    /// service receives the upload, which takes each name.
+    /// The `Content-Type` that the storage requires; `None` if this service receives the upload, which accepts every name of the
+    /// type.
     pub(crate) content_type: Option<&'static str>,
 }
 
 impl CardImages {
-    /// Checks the configuration.
-    ///
-    /// # Errors
-    ///
-    /// The key with a wrong value, with what is allowed.
     pub(crate) fn check(config: &Config) -> Result<(), ConfigError> {
         Storage::open(&config.photo_storage()?, &config.images).map(drop)
     }
 
-    /// Opens the images of the cards in `store`. Does not connect to the storage yet.
-    ///
-    /// # Errors
-    ///
-    /// The key with a wrong value, with what is allowed.
+    /// Opens the storage without connecting to it. Fails with the wrong configuration key.
     pub(crate) fn open(
         config: &Config,
         store: Arc<dyn Store>,
@@ -127,8 +113,8 @@ impl CardImages {
         Ok(Self {
             storage,
             uploads,
-            signing: Signing::new(settings.signing_key.as_ref(), settings.max_bytes),
-            kept: config.cards.open_for.max(SHORTEST_KEPT),
+            signing: SigningKeyCell::new(settings.signing_key.as_ref(), settings.max_bytes),
+            retention: config.cards.open_for.max(MIN_RETENTION),
             store,
             clock,
             metrics,
@@ -140,15 +126,15 @@ impl CardImages {
             received: Notify::new(),
             slots: ConcurrencyLimiter::new(max_uploads),
             client_slots: ConcurrencyLimiter::new(u32::MAX),
-            // A client that has lost its connection tries again.
+            // At least two: a client that lost its connection tries again.
             per_client: max_uploads.div_ceil(4).max(2),
         })
     }
 
-    /// Checks whether the storage responds, and whether a folder can be written to. Reads of the service need neither.
+    /// Checks whether the storage responds, and whether a folder is writable. Not required for reads of the service.
     pub(crate) async fn readiness(&self) -> Check {
         let asking = async {
-            match time::timeout(STORAGE_PATIENCE, self.storage.is_there()).await {
+            match time::timeout(READINESS_TIMEOUT, self.storage.is_available()).await {
                 Ok(true) => Ok(()),
                 _ => Err(()),
             }
@@ -156,19 +142,14 @@ impl CardImages {
         Check::run("images", "the storage of images cannot be reached or written to", asking).await.optional()
     }
 
-    /// Prepares to receive the image of a card, sent as `image_type`; before the report of the card only if it may be `early`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`ImageStore::expect_image`](crate::stores::ImageStore::expect_image); [`ImageError::Storage`] if the
-    /// credentials of the storage cannot be obtained.
-    pub(crate) async fn invite(
+    /// Expects the image of a card and returns where to upload it. With `early`, also before the report of the card.
+    pub(crate) async fn expect_upload(
         &self,
         card: &CardId,
         image_type: ImageType,
         early: bool,
-    ) -> Result<Invitation, ImageError> {
-        let until = self.clock.now().after(PERMITTED);
+    ) -> Result<UploadTarget, ImageError> {
+        let until = self.clock.now().after(UPLOAD_LIFETIME);
         let upload = if early {
             self.store.expect_early_image(card, until).await?
         } else {
@@ -177,7 +158,7 @@ impl CardImages {
         let (signed_request, content_type) = match &self.uploads {
             Uploads::Direct => {
                 let key = self.signing.key(&*self.store).await?;
-                let permit = Permit { upload, image_type, expires: until.to_utc().timestamp() };
+                let permit = UploadPermit { upload, image_type, expires: until.to_utc().timestamp() };
                 let (name, expires, signature) = (permit.name(), permit.expires, key.sign(&permit));
                 let address =
                     format!("{}/uploads/{name}?expires={expires}&signature={signature}", self.base_url);
@@ -189,62 +170,39 @@ impl CardImages {
                 let header = HeaderValue::from_static(media_type);
                 let options = SignedUrlOptions::new()
                     .with_signed_header(HeaderName::from_static("content-type"), header);
-                let signing = signer.signed_url_opts(Method::PUT, &path, PERMITTED, &options);
+                let signing = signer.signed_url_opts(Method::PUT, &path, UPLOAD_LIFETIME, &options);
                 let signed = time::timeout(self.timeout, signing).await;
                 let signed = signed.map_err(|elapsed| ImageError::Storage(elapsed.into()))??;
                 (signed.into(), Some(media_type))
             }
         };
-        Ok(Invitation { signed_request, url: self.address(card), content_type })
+        Ok(UploadTarget { signed_request, url: self.public_address(card), content_type })
     }
 
-    /// Returns the token that permits to send the image of a card after its report: 256 bits that nobody can guess.
-    ///
-    /// # Errors
-    ///
-    /// [`ImageError::Store`] if the key is in the store, which is away.
+    /// Returns the token for uploading the image of a card after its report: an HMAC of 256 bits.
     pub(crate) async fn photo_token(&self, card: &CardId) -> Result<String, ImageError> {
         Ok(self.signing.key(&*self.store).await?.photo_token(card))
     }
 
-    /// Returns the card of a form with this token: on every server the same, and nobody can guess it.
-    ///
-    /// # Errors
-    ///
-    /// As [`photo_token`](Self::photo_token).
+    /// Returns the card for the token of a form: unguessable, and the same on every server.
     pub(crate) async fn card_of_form(&self, token: &str) -> Result<CardId, ImageError> {
         let id = self.signing.key(&*self.store).await?.card_of_form(token);
         id.parse().map_err(|_| ImageError::NotFound)
     }
 
-    /// Returns what distinguishes the reports of a client from those of others, on each server on the store.
-    ///
-    /// # Errors
-    ///
-    /// As [`photo_token`](Self::photo_token).
-    pub(crate) async fn sender(&self, client: &Client) -> Result<SenderHash, ImageError> {
-        Ok(self.signing.key(&*self.store).await?.sender(client))
+    /// Returns a keyed hash of a client, the same on every server.
+    pub(crate) async fn sender_hash(&self, client: &Client) -> Result<SenderHash, ImageError> {
+        Ok(self.signing.key(&*self.store).await?.sender_hash(client))
     }
 
-    /// Returns whether a token is that of a card.
-    ///
-    /// # Errors
-    ///
-    /// As [`photo_token`](Self::photo_token).
     pub(crate) async fn is_photo_token(&self, token: &str, card: &CardId) -> Result<bool, ImageError> {
         Ok(self.signing.key(&*self.store).await?.is_photo_token(token, card))
     }
 
-    /// Returns the address of a card's image once it is published.
-    fn address(&self, card: &CardId) -> String {
+    fn public_address(&self, card: &CardId) -> String {
         format!("{}/{}", self.public_url, names::published(card))
     }
 
-    /// Returns the published image with this name, a JPEG.
-    ///
-    /// # Errors
-    ///
-    /// [`ImageError::NotFound`], [`ImageError::Storage`].
     pub(crate) async fn published(&self, name: &str) -> Result<Vec<u8>, ImageError> {
         names::published_card(name).ok_or(ImageError::NotFound)?;
         let reading = time::timeout(self.timeout, self.storage.read_published(name)).await;

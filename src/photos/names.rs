@@ -5,46 +5,42 @@ use percent_encoding::percent_decode_str;
 pub(super) use crate::model::photo_name as published;
 use crate::model::{CardId, PHOTO, Upload, card_part};
 
-fn card_of(part: &str) -> Option<CardId> {
+fn decode_card(part: &str) -> Option<CardId> {
     let text = part.replace('=', "%");
     let card = percent_decode_str(&text).decode_utf8().ok()?.parse().ok()?;
-    // Each card has exactly one name.
     (card_part(&card) == part).then_some(card)
 }
 
-/// Returns the card whose published image has this name.
+/// Returns the card of a published image.
 pub(super) fn published_card(name: &str) -> Option<CardId> {
-    name.strip_suffix(PHOTO).and_then(card_of)
+    name.strip_suffix(PHOTO).and_then(decode_card)
 }
 
-/// Returns the name of an upload in a storage that receives uploads itself. There is one per card, because nothing else is
-/// known about it.
+/// Returns the name of an upload that the storage receives: one per card, because the storage knows nothing else.
 pub(super) fn presigned(card: &CardId) -> String {
     card_part(card)
 }
 
-/// Returns the name of an upload, with an ending that distinguishes it from others.
+/// Returns the name of an upload that this service receives, with a unique suffix.
 pub(super) fn upload(upload: &Upload, end: &str) -> String {
     format!("{}.{}.{end}", card_part(&upload.card), upload.turn)
 }
 
-/// Returns the upload and the ending from which [`upload`] made a name.
-pub(super) fn upload_of(name: &str) -> Option<(Upload, &str)> {
+pub(super) fn parse_upload(name: &str) -> Option<(Upload, &str)> {
     let (card, rest) = name.split_once('.')?;
     let (turn, end) = rest.split_once('.')?;
     let canonical = turn == "0" || !turn.starts_with(['0', '+']);
     let turn = turn.parse().ok().filter(|_| canonical)?;
-    Some((Upload { card: card_of(card)?, turn }, end))
+    Some((Upload { card: decode_card(card)?, turn }, end))
 }
 
-/// Returns the card of a file in a folder: of a photo, or of an upload.
+/// Returns the card of a photo or an upload in a folder.
 pub(crate) fn card_of_file(name: &str) -> Option<CardId> {
-    published_card(name).or_else(|| upload_of(name).map(|(upload, _)| upload.card))
+    published_card(name).or_else(|| parse_upload(name).map(|(upload, _)| upload.card))
 }
 
-/// Returns the card from which [`presigned`] made a name.
 pub(super) fn presigned_card(name: &str) -> Option<CardId> {
-    card_of(name)
+    decode_card(name)
 }
 
 #[cfg(test)]
@@ -57,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_says_which_card_it_is_of_whatever_its_identifier() {
+    fn a_name_encodes_any_identifier_of_a_card() {
         for (id, name) in [
             ("a-b_C01d", "a-b_C01d"),
             ("../../etc", "=2E=2E=2F=2E=2E=2Fetc"),
@@ -72,18 +68,18 @@ mod tests {
             assert_eq!(published_card(&published(&card)), Some(card.clone()));
             assert_eq!(presigned_card(&presigned(&card)), Some(card.clone()));
             let turn = Upload { card, turn: 7 };
-            assert_eq!(upload_of(&upload(&turn, "end")), Some((turn, "end")));
+            assert_eq!(parse_upload(&upload(&turn, "end")), Some((turn, "end")));
         }
     }
 
     #[test]
-    fn no_other_name_is_of_a_card() {
+    fn other_names_do_not_decode() {
         for name in ["", "abc.jpg", "=61bcdefg.jpg", "abcdefg/h.jpg", "=00abcdefg.jpg"] {
             assert_eq!(published_card(name), None, "{name}");
         }
         for name in ["", "abcdefg", "abcdefg.00.x", "abcdefg.+1.x", "abcdefg.4294967296.x", "a/../bcdefg.0.x"]
         {
-            assert_eq!(upload_of(name), None, "{name}");
+            assert_eq!(parse_upload(name), None, "{name}");
         }
     }
 }

@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-use super::{ImageError, ImageType, PERMITTED};
+use super::{ImageError, ImageType, UPLOAD_LIFETIME};
 use crate::http::error::{Problem, Source};
 use crate::model::duration::written;
 use crate::telemetry::Rejection;
 
-/// After how long an upload that is in progress may have ended.
+/// After this time, an upload in progress may have ended.
 const UPLOAD_RETRY: Duration = Duration::from_secs(5);
 
 impl From<ImageError> for Problem {
@@ -14,7 +14,7 @@ impl From<ImageError> for Problem {
             ImageError::Store(error) => error.into(),
             ImageError::Storage(cause) => Self::unavailable(Duration::from_secs(1), cause),
             ImageError::NotFound => Self::not_found("this image"),
-            ImageError::NotPermitted(reason) => Self::forbidden_with_message(
+            ImageError::InvalidAddress(reason) => Self::forbidden_with_message(
                 reason,
                 None,
                 "the address does not permit this, or no longer: ask GET /cards/:cardId/images for another",
@@ -22,7 +22,7 @@ impl From<ImageError> for Problem {
             ),
             ImageError::TooLarge(limit) => Self::too_large(limit),
             ImageError::TooSlow => {
-                Self::timeout(format_args!("{}, and at 4 KiB a second", written(PERMITTED)))
+                Self::timeout(format_args!("{}, and at 4 KiB a second", written(UPLOAD_LIFETIME)))
             }
             ImageError::Busy => {
                 Self::client_busy(UPLOAD_RETRY, "two uploads to this address are in progress")

@@ -8,50 +8,44 @@ use crate::http::quotas::Client;
 use crate::model::{CardId, SenderHash, Upload};
 use crate::stores::Store;
 
-/// What an upload address of this service permits: to put one image of one type, until it expires.
+/// The claims of a signed upload address: one image of one type, until it expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Permit {
+pub(crate) struct UploadPermit {
     pub(super) upload: Upload,
-    /// The media type with which the image must be sent.
     pub(crate) image_type: ImageType,
-    /// In seconds since 1970.
+    /// Unix time in seconds.
     pub(super) expires: i64,
 }
 
-impl Permit {
-    /// Returns the last segment of the address.
+impl UploadPermit {
     pub(super) fn name(&self) -> String {
         names::upload(&self.upload, self.image_type.extension())
     }
 
-    /// Reads the permit from the name and expiry in an address; `None` if they are invalid.
-    pub(super) fn read(name: &str, expires: &str) -> Option<Self> {
-        let (upload, extension) = names::upload_of(name)?;
+    /// Parses the name and the expiry of an address.
+    pub(super) fn parse(name: &str, expires: &str) -> Option<Self> {
+        let (upload, extension) = names::parse_upload(name)?;
         let image_type = ImageType::from_extension(extension)?;
-        // Each permit has exactly one address.
+        // Canonical form only: each permit has exactly one address.
         let expires = expires.parse().ok().filter(|number: &i64| number.to_string() == expires)?;
         Some(Self { upload, image_type, expires })
     }
 }
 
-/// The key of a server: the configured one, or else that of the store, which is read when it is first needed.
+/// The signing key: the configured one, or that of the store, read on first use.
 #[derive(Debug)]
-pub(super) struct Signing {
+pub(super) struct SigningKeyCell {
     key: OnceCell<SigningKey>,
     max_bytes: ByteUnit,
 }
 
-impl Signing {
+impl SigningKeyCell {
     pub(super) fn new(configured: Option<&Secret>, max_bytes: ByteUnit) -> Self {
         let configured = configured.map(|secret| SigningKey::new(secret, max_bytes));
         Self { key: OnceCell::new_with(configured), max_bytes }
     }
 
-    /// Returns the key. If the store has none, it keeps a new one.
-    ///
-    /// # Errors
-    ///
-    /// If the store is away and the key is not known yet, or the system has no random numbers.
+    /// Returns the key. Stores a new one if the store has none.
     pub(super) async fn key(&self, store: &dyn Store) -> Result<&SigningKey, ImageError> {
         let reading = || async {
             let secret = store.signing_key(&random::hex::<32>()?.into()).await?;
@@ -61,8 +55,7 @@ impl Signing {
     }
 }
 
-/// Signs upload addresses and verifies them: HMAC with SHA-256 over the method, the name, the type, the maximum size and the
-/// expiry.
+/// Signs and verifies upload addresses: HMAC-SHA-256 over the method, name, type, maximum size and expiry.
 #[derive(Clone, Debug)]
 pub(super) struct SigningKey {
     key: hmac::Key,
@@ -70,53 +63,52 @@ pub(super) struct SigningKey {
 }
 
 impl SigningKey {
-    /// Makes a key from a secret.
     pub(super) fn new(secret: &Secret, max_bytes: ByteUnit) -> Self {
         Self { key: hmac::Key::new(hmac::HMAC_SHA256, secret.expose().as_bytes()), max_bytes }
     }
 
-    pub(super) fn sign(&self, permit: &Permit) -> String {
+    pub(super) fn sign(&self, permit: &UploadPermit) -> String {
         hex::encode(hmac::sign(&self.key, self.message(permit).as_bytes()))
     }
 
-    /// Returns whether this key has signed the permit with this signature. Takes the same time wherever the signatures differ.
-    pub(super) fn has_signed(&self, permit: &Permit, signature: &str) -> bool {
+    /// Verifies a signature in constant time.
+    pub(super) fn verify(&self, permit: &UploadPermit, signature: &str) -> bool {
         let Ok(bytes) = hex::decode(signature) else { return false };
         let is_canonical = !signature.bytes().any(|digit| digit.is_ascii_uppercase());
         is_canonical && hmac::verify(&self.key, self.message(permit).as_bytes(), &bytes).is_ok()
     }
 
-    /// Returns the token of a card: HMAC over a text that is no [`message`](Self::message).
+    /// Returns the photo token of a card: HMAC over a text that is never a [`message`](Self::message).
     pub(super) fn photo_token(&self, card: &CardId) -> String {
-        hex::encode(hmac::sign(&self.key, photo_of(card).as_bytes()))
+        hex::encode(hmac::sign(&self.key, photo_message(card).as_bytes()))
     }
 
-    /// Returns whether a token is that of a card. Takes the same time wherever it differs.
+    /// Verifies a photo token in constant time.
     pub(super) fn is_photo_token(&self, token: &str, card: &CardId) -> bool {
-        hex::decode(token).is_ok_and(|tag| hmac::verify(&self.key, photo_of(card).as_bytes(), &tag).is_ok())
+        hex::decode(token)
+            .is_ok_and(|tag| hmac::verify(&self.key, photo_message(card).as_bytes(), &tag).is_ok())
     }
 
-    /// Returns the identifier of the card of a form with this token, in characters of addresses.
+    /// Derives the identifier of a card from the token of a form, in URL-safe characters.
     pub(super) fn card_of_form(&self, token: &str) -> String {
         let tag = hmac::sign(&self.key, format!("form\n{token}").as_bytes());
         random::url_safe_text(&tag.as_ref()[..CardId::NEW_LENGTH])
     }
 
-    /// Returns what distinguishes a client from others.
-    pub(super) fn sender(&self, client: &Client) -> SenderHash {
+    pub(super) fn sender_hash(&self, client: &Client) -> SenderHash {
         let tag = hmac::sign(&self.key, format!("sender\n{client:?}").as_bytes());
         let mut first = [0; 8];
         first.copy_from_slice(&tag.as_ref()[..8]);
         SenderHash::new(first)
     }
 
-    fn message(&self, permit: &Permit) -> String {
+    fn message(&self, permit: &UploadPermit) -> String {
         let (name, media_type) = (permit.name(), permit.image_type.media_type());
         format!("PUT\n{name}\n{media_type}\n{}\n{}", self.max_bytes.as_u64(), permit.expires)
     }
 }
 
-fn photo_of(card: &CardId) -> String {
+fn photo_message(card: &CardId) -> String {
     format!("photo\n{card}")
 }
 
@@ -126,9 +118,9 @@ mod tests {
 
     use super::*;
 
-    fn permit() -> Permit {
+    fn permit() -> UploadPermit {
         let upload = Upload { card: "abcdefg".parse().unwrap(), turn: 0 };
-        Permit { upload, image_type: ImageType::Jpeg, expires: 1_482_163_200 }
+        UploadPermit { upload, image_type: ImageType::Jpeg, expires: 1_482_163_200 }
     }
 
     fn key(secret: &str) -> SigningKey {
@@ -136,9 +128,9 @@ mod tests {
     }
 
     #[test]
-    fn an_address_says_what_it_permits() {
+    fn an_address_parses_to_its_permit() {
         assert_eq!(permit().name(), "abcdefg.0.jpeg");
-        assert_eq!(Permit::read("abcdefg.0.jpeg", "1482163200"), Some(permit()));
+        assert_eq!(UploadPermit::parse("abcdefg.0.jpeg", "1482163200"), Some(permit()));
         for (name, expires) in [
             ("abcdefg.0.jpeg", "+1482163200"),
             ("abcdefg.0.jpeg", "01482163200"),
@@ -146,12 +138,12 @@ mod tests {
             ("abcdefg.0.svg", "1"),
             ("abcdefg.0", "1"),
         ] {
-            assert_eq!(Permit::read(name, expires), None, "{name} {expires}");
+            assert_eq!(UploadPermit::parse(name, expires), None, "{name} {expires}");
         }
     }
 
     #[test]
-    fn a_photo_token_is_of_one_card_and_one_key_only() {
+    fn a_photo_token_is_valid_for_one_card_and_one_key_only() {
         let card = |id: &str| id.parse::<CardId>().unwrap();
         let token = key("a secret").photo_token(&card("abcdefg"));
         assert_eq!(token.len(), 64);
@@ -164,24 +156,24 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_of_one_permit_and_one_key_only() {
+    fn a_signature_is_valid_for_one_permit_and_one_key_only() {
         let own = key("a secret");
         let signature = own.sign(&permit());
-        assert!(own.has_signed(&permit(), &signature));
+        assert!(own.verify(&permit(), &signature));
         let upload = |card: &str, turn| Upload { card: card.parse().unwrap(), turn };
         for other in [
-            Permit { upload: upload("abcdefh", 0), ..permit() },
-            Permit { upload: upload("abcdefg", 1), ..permit() },
-            Permit { image_type: ImageType::Png, ..permit() },
-            Permit { expires: permit().expires + 1, ..permit() },
+            UploadPermit { upload: upload("abcdefh", 0), ..permit() },
+            UploadPermit { upload: upload("abcdefg", 1), ..permit() },
+            UploadPermit { image_type: ImageType::Png, ..permit() },
+            UploadPermit { expires: permit().expires + 1, ..permit() },
         ] {
-            assert!(!own.has_signed(&other, &signature), "{other:?}");
+            assert!(!own.verify(&other, &signature), "{other:?}");
         }
         for foreign in [key("another"), SigningKey { max_bytes: 21.mebibytes(), ..own.clone() }] {
-            assert!(!foreign.has_signed(&permit(), &signature));
+            assert!(!foreign.verify(&permit(), &signature));
         }
         for forged in [&*signature.to_uppercase(), "", "x", &signature[..62], &format!("{signature}00")] {
-            assert!(!own.has_signed(&permit(), forged), "{forged}");
+            assert!(!own.verify(&permit(), forged), "{forged}");
         }
     }
 }

@@ -24,37 +24,30 @@ use crate::auth::random;
 use crate::config::{ConfigError, Images};
 use crate::http::content::CacheControl;
 
-/// The folder of uploads, in the folder where images are published.
 const UPLOADS: &str = "uploads";
-/// The private folder for photos of hidden reports, beside the published images.
+/// The private folder of hidden photos, inside the published folder.
 pub(crate) const HIDDEN: &str = "hidden";
-/// How much of an upload is collected before it is written, in bytes.
-const PART: usize = 1 << 20;
-/// How much is written to check whether a folder can be written to, in bytes: a block of most file systems.
-const CHECKED: usize = 4 << 10;
+const WRITE_BUFFER: usize = 1 << 20;
+/// Bytes of the write probe: a block of most file systems.
+const PROBE_SIZE: usize = 4 << 10;
 
-/// Objects under one address: unprocessed uploads in the folder `uploads`, published images, and photos of hidden reports in
-/// the folder `hidden`.
+/// The objects below one address: uploads in `uploads`, hidden photos in `hidden`, and published images.
 #[derive(Clone, Debug)]
 pub(super) struct Storage {
     objects: Arc<dyn ObjectStore>,
     root: Path,
-    /// For a storage that is a folder.
+    /// `Some` if the storage is a folder.
     folder: Option<PathBuf>,
-    /// Held while the folder is checked.
-    checking: Arc<Semaphore>,
-    /// For a storage that receives uploads itself.
+    /// Held during a write probe.
+    probe_permit: Arc<Semaphore>,
+    /// `Some` if the storage receives uploads itself.
     pub(super) signer: Option<Arc<dyn Signer>>,
-    /// The attributes of a published image, for a storage that serves images itself.
+    /// Attributes of published images, for a storage that serves them itself.
     attributes: Attributes,
 }
 
 impl Storage {
-    /// Opens the storage at `url`. Does not connect to it yet.
-    ///
-    /// # Errors
-    ///
-    /// The key with a wrong value: an address of an unknown kind, or an unknown option.
+    /// Opens the storage without connecting to it. Fails if the kind or an option is unknown.
     pub(super) fn open(url: &Url, settings: &Images) -> std::result::Result<Self, ConfigError> {
         let (scheme, root) = ObjectStoreScheme::parse(url).map_err(|_| unknown_kind())?;
         let option = settings.options.keys().next();
@@ -62,12 +55,12 @@ impl Storage {
             (ObjectStoreScheme::Local | ObjectStoreScheme::Memory, Some(option)) => {
                 Err(unknown_option(option))
             }
-            // With fsync, what the service has confirmed is on the disk.
+            // With fsync, confirmed uploads survive a crash.
             (ObjectStoreScheme::Local, None) => Ok(Self {
                 folder: url.to_file_path().ok(),
-                ..Self::here(LocalFileSystem::new().with_fsync(true), root)
+                ..Self::local(LocalFileSystem::new().with_fsync(true), root)
             }),
-            (ObjectStoreScheme::Memory, None) => Ok(Self::here(InMemory::new(), root)),
+            (ObjectStoreScheme::Memory, None) => Ok(Self::local(InMemory::new(), root)),
             _ => {
                 let Cloud { objects, signer } = Cloud::open(&scheme, url, settings)?;
                 let noted = [
@@ -75,23 +68,22 @@ impl Storage {
                     (Attribute::CacheControl, CacheControl::FIVE_MINUTES),
                 ];
                 let attributes = noted.into_iter().collect();
-                Ok(Self { objects, root, folder: None, checking: one_at_a_time(), signer, attributes })
+                Ok(Self { objects, root, folder: None, probe_permit: one_at_a_time(), signer, attributes })
             }
         }
     }
 
-    fn here(objects: impl ObjectStore, root: Path) -> Self {
+    fn local(objects: impl ObjectStore, root: Path) -> Self {
         Self {
             objects: Arc::new(objects),
             root,
             folder: None,
-            checking: one_at_a_time(),
+            probe_permit: one_at_a_time(),
             signer: None,
             attributes: Attributes::new(),
         }
     }
 
-    /// Returns where an upload is stored.
     pub(super) fn upload(&self, name: &str) -> Path {
         self.uploads().join(name)
     }
@@ -108,36 +100,31 @@ impl Storage {
         self.root.clone().join(HIDDEN).join(name)
     }
 
-    /// Makes the folder for uploads, which only its owner can read: they still have the place and the camera of the phone.
+    /// Creates the folder for uploads, readable only by its owner: uploads still contain GPS position and camera.
     pub(super) async fn prepare_uploads(&self) -> io::Result<()> {
         let Some(folder) = self.folder.clone() else { return Ok(()) };
-        let made = spawn_blocking(move || make_private(&folder.join(UPLOADS))).await;
-        made.map_err(io::Error::other)?
+        let created = spawn_blocking(move || make_private(&folder.join(UPLOADS))).await;
+        created.map_err(io::Error::other)?
     }
 
-    /// Returns a writer for an upload. The upload appears only once the writer is shut down.
+    /// Returns a writer. The upload appears once the writer is shut down.
     pub(super) fn upload_writer(&self, name: &str) -> BufWriter {
-        BufWriter::with_capacity(Arc::clone(&self.objects), self.upload(name), PART).with_max_concurrency(1)
+        BufWriter::with_capacity(Arc::clone(&self.objects), self.upload(name), WRITE_BUFFER)
+            .with_max_concurrency(1)
     }
 
-    /// Reads an upload; its size is known before its content is read.
-    ///
-    /// # Errors
-    ///
-    /// [`ImageError::NotFound`], [`ImageError::Storage`].
     pub(super) async fn read_upload(&self, name: &str) -> std::result::Result<GetResult, ImageError> {
-        self.objects.get(&self.upload(name)).await.map_err(unread)
+        self.objects.get(&self.upload(name)).await.map_err(read_error)
     }
 
-    /// Deletes an upload, if it exists.
     pub(super) async fn delete_upload(&self, name: &str) -> Result<()> {
         self.delete(&self.upload(name)).await
     }
 
-    /// Removes an upload that was processed, unless another has replaced it since.
+    /// Removes a processed upload, unless another has replaced it since.
     ///
-    /// In a cloud storage an empty object takes its place, because such storages can replace an unchanged object in one step,
-    /// but not delete it. In other storages no upload replaces another.
+    /// In a cloud storage, overwrites it with an empty object: such storages can replace conditionally, but not delete
+    /// conditionally. In other storages uploads never replace each other.
     pub(super) async fn remove_unchanged(&self, name: &str, looked_at: ObjectMeta) -> Result<()> {
         if self.signer.is_none() {
             return self.delete_upload(name).await;
@@ -150,22 +137,20 @@ impl Storage {
         }
     }
 
-    /// Returns whether a cloud storage responds, or a folder can be written to.
-    pub(super) async fn is_there(&self) -> bool {
+    pub(super) async fn is_available(&self) -> bool {
         let Some(folder) = self.folder.clone() else {
-            return matches!(self.uploads_there().next().await, None | Some(Ok(_)));
+            return matches!(self.list_uploads().next().await, None | Some(Ok(_)));
         };
-        // If the disk hangs, at most one thread waits for it, however often the check runs.
-        let Ok(permit) = Arc::clone(&self.checking).try_acquire_owned() else { return false };
+        // If the disk hangs, at most one thread waits for it.
+        let Ok(permit) = Arc::clone(&self.probe_permit).try_acquire_owned() else { return false };
         let written = spawn_blocking(move || {
             let _permit = permit;
-            try_to_write(&folder.join(UPLOADS))
+            probe_write(&folder.join(UPLOADS))
         });
         matches!(written.await, Ok(Ok(())))
     }
 
-    /// Lists all uploads, each with its name.
-    pub(super) fn uploads_there(&self) -> BoxStream<'_, Result<(String, ObjectMeta)>> {
+    pub(super) fn list_uploads(&self) -> BoxStream<'_, Result<(String, ObjectMeta)>> {
         let all = self.objects.list(Some(&self.uploads()));
         all.try_filter_map(async |object| {
             Ok(object.location.filename().map(str::to_owned).map(|name| (name, object)))
@@ -173,58 +158,55 @@ impl Storage {
         .boxed()
     }
 
-    /// Publishes an image; replaces an existing one.
     pub(super) async fn publish(&self, name: &str, image: Vec<u8>) -> Result<()> {
         let options = PutOptions { attributes: self.attributes.clone(), ..PutOptions::default() };
         self.objects.put_opts(&self.published(name), image.into(), options).await.map(drop)
     }
 
-    /// Moves a published image to the hidden ones, if there is one. Only the owner of a folder can read these.
+    /// Hides a published photo, if there is one. Only the owner of a folder can read hidden photos.
     pub(super) async fn hide_photo(&self, name: &str) -> std::result::Result<(), ImageError> {
         let public = self.published(name);
         if let Some(folder) = &self.folder {
             let hidden = folder.join(HIDDEN);
-            let made = spawn_blocking(move || make_private(&hidden)).await;
-            made.map_err(io::Error::other).flatten().map_err(|error| ImageError::Storage(error.into()))?;
+            let created = spawn_blocking(move || make_private(&hidden)).await;
+            created.map_err(io::Error::other).flatten().map_err(|error| ImageError::Storage(error.into()))?;
         }
         let options = PutOptions::default();
         self.relocate(&public, &self.hidden(name), options).await
     }
 
-    /// Moves a hidden photo back to where readers get it, if there is one.
+    /// Publishes a hidden photo again, if there is one.
     pub(super) async fn show_photo(&self, name: &str) -> std::result::Result<(), ImageError> {
         let options = PutOptions { attributes: self.attributes.clone(), ..PutOptions::default() };
         self.relocate(&self.hidden(name), &self.published(name), options).await
     }
 
-    /// Copies an object and then deletes it. If this ends in between, it can be repeated.
+    /// Copies an object, then deletes it. Safe to repeat after a crash in between.
     async fn relocate(
         &self,
         from: &Path,
         to: &Path,
         options: PutOptions,
     ) -> std::result::Result<(), ImageError> {
-        let found = match self.objects.get(from).await {
+        let object = match self.objects.get(from).await {
             Err(Error::NotFound { .. }) => return Ok(()),
-            found => found?.bytes().await?,
+            object => object?.bytes().await?,
         };
-        self.objects.put_opts(to, found.into(), options).await?;
+        self.objects.put_opts(to, object.into(), options).await?;
         Ok(self.delete(from).await?)
     }
 
-    /// Deletes a photo, whether it is hidden or not.
     pub(super) async fn delete_photo(&self, name: &str) -> Result<()> {
         self.delete(&self.published(name)).await?;
         self.delete(&self.hidden(name)).await
     }
 
-    /// Deletes the uploads with these names.
     pub(super) async fn delete_uploads(
         &self,
-        is_meant: impl Fn(&str) -> bool,
+        matches: impl Fn(&str) -> bool,
     ) -> std::result::Result<(), ImageError> {
-        let there: Vec<(String, ObjectMeta)> = self.uploads_there().try_collect().await?;
-        for (name, _) in there.iter().filter(|(name, _)| is_meant(name)) {
+        let there: Vec<(String, ObjectMeta)> = self.list_uploads().try_collect().await?;
+        for (name, _) in there.iter().filter(|(name, _)| matches(name)) {
             self.delete_upload(name).await?;
         }
         Ok(())
@@ -237,25 +219,20 @@ impl Storage {
         }
     }
 
-    /// Returns a published image.
-    ///
-    /// # Errors
-    ///
-    /// [`ImageError::NotFound`], [`ImageError::Storage`].
     pub(super) async fn read_published(&self, name: &str) -> std::result::Result<Vec<u8>, ImageError> {
-        let found = self.objects.get(&self.published(name)).await.map_err(unread)?;
-        Ok(found.bytes().await?.into())
+        let object = self.objects.get(&self.published(name)).await.map_err(read_error)?;
+        Ok(object.bytes().await?.into())
     }
 }
 
-/// Makes a folder with those above it, or takes an existing one, and lets only its owner read it.
+/// Creates a folder and its parents if missing, and makes it readable only by its owner.
 pub(crate) fn make_private(folder: &std::path::Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         if fs::metadata(folder)?.permissions().mode() & 0o077 != 0 {
-            // A folder of another user stays as it is.
+            // Fails for a folder of another user, which is left unchanged.
             let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
         }
     }
@@ -266,23 +243,22 @@ fn one_at_a_time() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(1))
 }
 
-fn unread(error: Error) -> ImageError {
+fn read_error(error: Error) -> ImageError {
     match error {
         Error::NotFound { .. } => ImageError::NotFound,
         error => error.into(),
     }
 }
 
-/// Writes a small file into a folder, or into the nearest existing one above it, and deletes it again.
-///
-/// Only writing shows whether a disk is full or a quota is used up.
-fn try_to_write(folder: &std::path::Path) -> io::Result<()> {
+/// Writes and deletes a small file in a folder, or in its nearest existing parent. Only writing reveals a full disk or an
+/// exhausted quota.
+fn probe_write(folder: &std::path::Path) -> io::Result<()> {
     let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
     let mut existing = folder.ancestors().filter(|folder| !folder.symlink_metadata().is_err_and(is_missing));
     let existing = existing.next().ok_or(io::ErrorKind::NotFound)?;
     let name = random::hex::<8>().map_err(io::Error::other)?;
     let path = existing.join(format!(".siaga-check-{name}"));
-    let written = File::create_new(&path)?.write_all(&[0; CHECKED]);
+    let written = File::create_new(&path)?.write_all(&[0; PROBE_SIZE]);
     fs::remove_file(&path)?;
     written
 }

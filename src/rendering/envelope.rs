@@ -5,11 +5,11 @@ use serde::Serialize;
 use crate::http::error::Problem;
 use crate::model::AreaSet;
 
-/// The bytes before and after the result in a JSON response.
+/// The bytes before and after the result in the envelope.
 pub(crate) const ENVELOPE: (&[u8], &[u8]) = (br#"{"statusCode":200,"result":"#, b"}");
 
 /// Appends `{"statusCode":200,"result":…}` around the JSON that `write` appends.
-pub(crate) fn envelop<E>(
+pub(crate) fn wrap<E>(
     body: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -19,7 +19,7 @@ pub(crate) fn envelop<E>(
     Ok(())
 }
 
-/// The cities of the loaded areas, for a response about a city that is not among them. Its `Display` is a sentence.
+/// The cities of the service, for a response about another city. Its `Display` is a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Coverage {
     city: String,
@@ -28,8 +28,8 @@ pub(crate) struct Coverage {
 }
 
 impl Coverage {
-    /// Returns the coverage if none of the areas has this city.
-    pub(super) fn without(city: &str, areas: &AreaSet) -> Option<Self> {
+    /// Returns the coverage if no area is in this city.
+    pub(super) fn for_uncovered(city: &str, areas: &AreaSet) -> Option<Self> {
         if areas.has_city(city) {
             return None;
         }
@@ -40,17 +40,16 @@ impl Coverage {
     }
 }
 
-/// What a response says about its result.
+/// An additional member of the envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Supplement {
-    /// No area is in the city that was asked for.
     NotCovered(Coverage),
-    /// The list has only the newest items.
+    /// The list has only its newest items.
     Truncated,
 }
 
 impl Supplement {
-    /// Adds a member to the end of a JSON object: `coverage`, or `truncated`.
+    /// Adds the member `coverage` or `truncated` to a JSON object.
     pub(super) fn add_to(&self, object: &mut Vec<u8>) -> Result<(), Problem> {
         if object.pop_if(|last| *last == b'}').is_some() {
             match self {
@@ -74,22 +73,22 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// Returns `{"statusCode":200,"result":…}` around a value.
 pub(crate) fn result<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     let mut body = Vec::new();
-    envelop(&mut body, |body| serde_json::to_writer(body, value)).map_err(Problem::internal)?;
+    wrap(&mut body, |body| serde_json::to_writer(body, value)).map_err(Problem::internal)?;
     Ok(body)
 }
 
-/// Returns `{"statusCode":200,"result":…}` around a struct, with its members beside `result` as well.
+/// Returns `{"statusCode":200,"result":…}` around a struct, with its members beside `result`, too.
 pub(crate) fn result_and_members<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     #[derive(Serialize)]
-    struct Beside<'a, T> {
+    struct WithMembers<'a, T> {
         #[serde(rename = "statusCode")]
         status_code: u16,
         result: &'a T,
         #[serde(flatten)]
         members: &'a T,
     }
-    serde_json::to_vec(&Beside { status_code: 200, result: value, members: value }).map_err(Problem::internal)
+    serde_json::to_vec(&WithMembers { status_code: 200, result: value, members: value })
+        .map_err(Problem::internal)
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Renderer;
-use super::cache::Failed;
+use super::cache::RenderFailure;
+use super::cost;
 use super::renderer::charge;
-use super::weight;
 use crate::formats::tables::{
     Collection, Items, Link, PageCursor, Selected, Selection, TableSchema, TimeFilter, find,
 };
@@ -22,36 +22,32 @@ use crate::stores::{
     StoreError, Versioned, Window,
 };
 
-/// How old the newest reading of a gauge may be.
-const READ_WITHIN: Duration = Duration::from_hours(24);
+const MAX_READING_AGE: Duration = Duration::from_hours(24);
 
-/// How many reports are read at once, and how many for one page at most.
+/// How many reports are read at a time, and for one page at most.
 const CHUNK: usize = 1_000;
-const MOST_READ: usize = 50_000;
+const MAX_SCANNED: usize = 50_000;
 
-/// Features of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ItemsQuery {
     pub(crate) collection: Collection,
-    pub(crate) wanted: ItemSelector,
+    pub(crate) selector: ItemSelector,
 }
 
-/// Which features.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ItemSelector {
-    /// The one with this identifier.
+    /// The feature with this identifier.
     One(String),
-    /// A page of those that are selected, and the parameters of its address without the cursor.
+    /// A page of the selected features, and the parameters of its address without the cursor.
     Page(Selection, String),
 }
 
 impl ItemsQuery {
-    /// Returns the resource whose changes change the response.
     pub(super) fn resource(&self) -> Resource {
         resource(self.collection)
     }
 
-    /// Writes features that were read for this query, with links below a base address.
+    /// Writes features as GeoJSON, with links below a base address.
     pub(super) fn write(
         &self,
         items: &Items,
@@ -67,7 +63,7 @@ impl ItemsQuery {
             title: title.to_owned(),
         };
         let json = "application/json";
-        let address = match &self.wanted {
+        let address = match &self.selector {
             ItemSelector::One(id) => format!("{collection}/items/{}", path_segment(id)),
             ItemSelector::Page(selection, parameters) => {
                 let cursor = selection.after.as_ref().map(ToString::to_string);
@@ -78,7 +74,7 @@ impl ItemsQuery {
             link(&address, "self", crate::formats::tables::GEOJSON, "This document"),
             link(&collection, "collection", json, "The collection"),
         ];
-        match &self.wanted {
+        match &self.selector {
             ItemSelector::One(_) => items.write_first(tables, &links),
             ItemSelector::Page(_, parameters) => {
                 if let Some(next) = items.next.clone() {
@@ -91,8 +87,7 @@ impl ItemsQuery {
     }
 }
 
-/// Returns the address of a page of a collection: with the parameters that select its features, the cursor, and how many of them it
-/// leaves out first.
+/// Returns the address of a page.
 fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offset: usize) -> String {
     let offset = Some(offset).filter(|offset| *offset > 0).map(|offset| offset.to_string());
     let further = [("offset", offset), ("cursor", cursor)];
@@ -105,8 +100,8 @@ fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offs
     format!("{collection}/items{sign}{query}")
 }
 
-/// Returns whether all features of a collection are cached for the requests of one revision: not reports, which are read in parts, and
-/// not what clients can choose by a time.
+/// Returns whether the layer of a collection is cached by revision. Reports are read in chunks, and a client-chosen time is
+/// unbounded.
 fn has_cached_layer(collection: Collection, time: Option<TimeFilter>) -> bool {
     match collection {
         Collection::Reports | Collection::Gauges => false,
@@ -120,7 +115,6 @@ fn has_cached_layer(collection: Collection, time: Option<TimeFilter>) -> bool {
     }
 }
 
-/// Returns the resource whose changes change a collection.
 fn resource(collection: Collection) -> Resource {
     match collection {
         Collection::Floods | Collection::Flooded | Collection::Alerts => Resource::Floods,
@@ -142,54 +136,48 @@ fn path_segment(text: &str) -> String {
 }
 
 impl Renderer {
-    /// Reads the features of a query.
-    ///
-    /// # Errors
-    ///
-    /// 404 if there is no feature with the identifier; 400 if the time does not suit the collection, if the page follows one from
-    /// before an import, or if there are more readings than a list may have. Any error of the store.
     pub(super) async fn items(
         &self,
         query: &ItemsQuery,
         account: Option<&Account>,
-    ) -> Result<Versioned<Items>, Failed<Problem>> {
-        let ItemsQuery { collection, wanted } = query;
-        match (collection, wanted) {
+    ) -> Result<Versioned<Items>, RenderFailure<Problem>> {
+        let ItemsQuery { collection, selector } = query;
+        match (collection, selector) {
             (Collection::Reports, ItemSelector::One(id)) => Ok(self.report(id).await?),
             (Collection::Reports, ItemSelector::Page(selection, _)) => Ok(self.reports(selection).await?),
             (collection, ItemSelector::One(id)) => {
-                let layer = self.layer_of(*collection, None).await?;
-                let index = find(&layer.value, id).ok_or_else(|| missing(*collection, id))?;
+                let layer = self.layer(*collection, None).await?;
+                let index = find(&layer.value, id).ok_or_else(|| not_found(*collection, id))?;
                 Ok(layer.map(|layer| Items::one(*collection, layer, index)))
             }
             (collection, ItemSelector::Page(selection, _)) => {
                 if let (Collection::Floods, Some(TimeFilter::At(moment))) = (collection, selection.time) {
                     let period = Period::new(moment, moment, Duration::ZERO).map_err(Problem::internal)?;
                     let query = HistoryQuery { selector: AreaSelector::default(), period };
-                    let known = weight::quiet_history(&query, &*self.store).await?;
-                    charge(account, 0, known)?;
-                    charge(account, known, weight::history(&query, &*self.store).await?)?;
+                    let upfront = cost::empty_history(&query, &*self.store).await?;
+                    charge(account, 0, upfront)?;
+                    charge(account, upfront, cost::history(&query, &*self.store).await?)?;
                 }
                 self.page(*collection, selection.clone(), account).await
             }
         }
     }
 
-    /// Reads a page. What it costs to select the features is charged before that.
+    /// Reads a page. The cost of selecting the features is charged first.
     async fn page(
         &self,
         collection: Collection,
         selection: Selection,
         account: Option<&Account>,
-    ) -> Result<Versioned<Items>, Failed<Problem>> {
+    ) -> Result<Versioned<Items>, RenderFailure<Problem>> {
         let places = self.store.revision(Resource::Places).await.map_err(Problem::from)?;
         if selection.after.as_ref().is_some_and(|after| after.places.is_some_and(|then| then != places)) {
             let must = "is from before the last import of data: begin again with the first page";
             return Err(Problem::invalid(Source::Query, "cursor", must).into());
         }
-        let layer = self.layer_of(collection, selection.time).await?;
+        let layer = self.layer(collection, selection.time).await?;
         if !selection.is_everything() || selection.time.is_some() && collection == Collection::Alerts {
-            charge(account, 0, weight::scanned(layer.value.len()))?;
+            charge(account, 0, cost::scan(layer.value.len()))?;
         }
         let tables = Arc::clone(&self.tables);
         let selecting = off_thread(move |_| {
@@ -207,25 +195,20 @@ impl Renderer {
         Ok(selecting.await.map_err(Problem::internal)?)
     }
 
-    /// Reads the layer that a query selects from, if it is one that is cached.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
+    /// Reads the layer of a query into the cache, if it is cached.
     pub(super) async fn prepare_layer(&self, query: &ItemsQuery) -> Result<(), Problem> {
-        let time = match &query.wanted {
+        let time = match &query.selector {
             ItemSelector::One(_) => None,
             ItemSelector::Page(selection, _) => selection.time,
         };
         if has_cached_layer(query.collection, time) {
-            self.layer_of(query.collection, time).await?;
+            self.layer(query.collection, time).await?;
         }
         Ok(())
     }
 
-    /// Returns all features of a collection other than reports, as they were at a time: as they were last read, if nothing has
-    /// changed since.
-    async fn layer_of(
+    /// Returns all features of a collection other than reports at a time, cached by revision.
+    async fn layer(
         &self,
         collection: Collection,
         time: Option<TimeFilter>,
@@ -251,25 +234,25 @@ impl Renderer {
                 Some(TimeFilter::At(moment)) if moment > now => {
                     return Err(invalid("must not be in the future"));
                 }
-                // An area has one state at a time: that at the end, which has not come if it is open.
+                // The state at the end of the interval counts; an open end has not come yet.
                 Some(TimeFilter::Between(_, end)) if end >= now => LayerQuery::Floods(FloodQuery::default()),
                 Some(TimeFilter::At(moment) | TimeFilter::Between(_, moment)) => LayerQuery::FloodsAt(moment),
             },
             (Collection::Gauges, time) => {
                 let window = match time {
-                    None => Window::Last(READ_WITHIN),
-                    Some(TimeFilter::At(moment)) => within(moment.before(READ_WITHIN), moment)?,
+                    None => Window::Last(MAX_READING_AGE),
+                    Some(TimeFilter::At(moment)) => within(moment.before(MAX_READING_AGE), moment)?,
                     Some(TimeFilter::Between(from, until)) => within(from, until)?,
                 };
                 let query = GaugeQuery { selector: AreaSelector::default(), window };
-                let count = store.count_readings(&query, self.features.saturating_add(1)).await?;
-                if count > self.features {
+                let count = store.count_readings(&query, self.max_features.saturating_add(1)).await?;
+                if count > self.max_features {
                     return Err(invalid(&format!(
                         "must be shorter: there are more than {} readings in it",
-                        self.features
+                        self.max_features
                     )));
                 }
-                return self.all_gauges(&query).await;
+                return self.gauges_with_readings(&query).await;
             }
             (
                 Collection::Infrastructure
@@ -284,33 +267,33 @@ impl Renderer {
         let layer = query.run(store, now).await?;
         Ok(layer.map(|layer| match (collection, layer.issued_by(&self.issuer)) {
             (Collection::Flooded, Layer::Floods(floods)) => Layer::Floods(floods.flooded()),
-            (of, Layer::Infrastructure(all)) if of.infrastructure_kind().is_some() => {
+            (collection, Layer::Infrastructure(all)) if collection.infrastructure_kind().is_some() => {
                 Layer::Infrastructure(all.normalized())
             }
             (_, layer) => layer,
         }))
     }
 
-    /// Returns all gauges, each with the readings that the query selects, of which there may be none.
-    async fn all_gauges(&self, query: &GaugeQuery) -> Result<Versioned<Layer>, Problem> {
-        // What is read later is at least as new.
+    /// Returns all gauges, each with the selected readings, of which there may be none.
+    async fn gauges_with_readings(&self, query: &GaugeQuery) -> Result<Versioned<Layer>, Problem> {
+        // Read first: the readings below are at least as new as this revision.
         let all = self.store.all_gauges().await?;
         let read = self.store.gauges(query).await?;
         let validity = read.validity;
         let mut gauges = all.value.0;
-        for of in read.value.0 {
-            match gauges.binary_search_by(|known| known.gauge.id.cmp(&of.gauge.id)) {
-                Ok(index) => gauges[index] = of,
-                Err(index) => gauges.insert(index, of),
+        for with_readings in read.value.0 {
+            match gauges.binary_search_by(|known| known.gauge.id.cmp(&with_readings.gauge.id)) {
+                Ok(index) => gauges[index] = with_readings,
+                Err(index) => gauges.insert(index, with_readings),
             }
         }
         Ok(Versioned::at(all.revision, Layer::Gauges(GaugeLayer(gauges))).within(validity))
     }
 
-    /// Reads a page of reports in the order of their identifiers, so that new ones come last.
+    /// Reads a page of reports by identifier, so that new ones come last.
     async fn reports(&self, selection: &Selection) -> Result<Versioned<Items>, Problem> {
         let (now, store) = (self.clock.now(), &*self.store);
-        // The revision is read first: what is read later is at least as new.
+        // Read first: reports read later are at least as new as this revision.
         let revision = store.revision(Resource::Reports).await?;
         let after = selection.after.as_ref().and_then(PageCursor::number);
         let after = after.and_then(|last| ReportKey::try_from(last).ok());
@@ -327,7 +310,7 @@ impl Renderer {
             let (tables, selection) = (Arc::clone(&self.tables), selection.clone());
             let room = selection.limit - found.len();
             let selecting = off_thread(move |_| {
-                let shown: Vec<_> = chunk.into_iter().filter(|report| is_shown(report, now)).collect();
+                let shown: Vec<_> = chunk.into_iter().filter(|report| is_listed(report, now)).collect();
                 let layer = Layer::Reports(shown.clone().into());
                 let Selected { features, has_more, left_out } =
                     selection.apply(&layer, &tables, room, left_out);
@@ -341,7 +324,7 @@ impl Renderer {
                 next = found.last().map(|report: &Arc<Report>| report.key);
                 break;
             }
-            if last.is_some() && read >= MOST_READ {
+            if last.is_some() && read >= MAX_SCANNED {
                 next = last;
                 break;
             }
@@ -355,22 +338,21 @@ impl Renderer {
     }
 
     async fn report(&self, id: &str) -> Result<Versioned<Items>, Problem> {
-        let missing = || missing(Collection::Reports, id);
+        let missing = || not_found(Collection::Reports, id);
         let key: ReportKey = id.parse().map_err(|_| missing())?;
         let report = match self.store.report(key).await {
             Err(StoreError::NotFound { .. }) => return Err(missing()),
             report => report?,
         };
-        if !is_shown(&report.value, self.clock.now()) {
+        if !is_listed(&report.value, self.clock.now()) {
             return Err(missing());
         }
         Ok(report.map(|report| Items::one(Collection::Reports, Layer::Reports(vec![report].into()), 0)))
     }
 }
 
-/// Returns whether the collection has a report: as the list of reports, not those of trainings, about preparedness, and from the
-/// future.
-fn is_shown(report: &Report, now: Timestamp) -> bool {
+/// Returns whether the collection has a report. Reports of trainings, about preparedness and from the future are excluded.
+fn is_listed(report: &Report, now: Timestamp) -> bool {
     let window = Window::Last(Duration::MAX);
     let listed = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
     listed.matches(&report.content) && report.content.created_at <= now
@@ -380,6 +362,6 @@ fn within(from: Timestamp, until: Timestamp) -> Result<Window, Problem> {
     Ok(Window::Within(Period::new(from, until, Duration::MAX).map_err(Problem::internal)?))
 }
 
-fn missing(collection: Collection, id: &str) -> Problem {
+fn not_found(collection: Collection, id: &str) -> Problem {
     Problem::not_found(format_args!("the feature {id:?} of the collection {collection}"))
 }

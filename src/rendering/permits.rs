@@ -5,70 +5,65 @@ use rocket::tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::telemetry::Metrics;
 
-/// Limits the memory of large renderings, and how many renderings work at the same time.
+/// Limits the memory of large renderings, and how many renderings run concurrently.
 ///
-/// A rendering is *large* if it is estimated to take [`LARGE`](Self::LARGE) bytes or more. Each is in a [`PermitPool`], and waits neither for
-/// those of other lanes nor, if it is small, for large ones. A large one reserves in its lane the memory that it is estimated to take; if
-/// that is more than the lane has, it reserves all of it, and so runs alone. A rendering that takes more than it has reserved, small or
-/// large, reserves the rest if that is free; it never waits for it.
+/// A rendering is *large* if its estimate is [`LARGE`](Self::LARGE) bytes or more. Each runs in a [`PermitPool`]. It waits
+/// neither for renderings of other pools nor, if it is small, for large ones. A large one reserves its estimate in its pool, or
+/// the whole pool if the estimate is larger, and then runs alone. A rendering that needs more than its estimate, small or large,
+/// reserves the rest if it is free, and never waits for it.
 ///
-/// A full state, and the response for a period, holds its [`Memory`] until the last byte is sent. While it is cached, it counts against
-/// the size of the cache, which is added to the memory of the lane. So cached responses never take memory away from renderings, and all
-/// of them together take at most the limit plus the size of the cache, and what one that runs alone takes beyond its lane.
+/// Full states and responses for a period hold their [`Memory`] until the last byte is sent. While cached, they count against the
+/// size of the cache, which is added to the memory of the pool, so cached responses never take memory from renderings. In total
+/// they take at most the limit, the size of the cache, and what a rendering that runs alone takes beyond its pool.
 #[derive(Clone, Debug)]
 pub(crate) struct Permits(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// In the order of [`PermitPool`].
     pools: [Pool; 3],
     metrics: Metrics,
 }
 
-/// What a rendering is about, and the share of the limit that large ones have.
+/// The kind of data of a rendering. Each kind has a share of the memory limit for its large renderings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PermitPool {
-    /// Current data, that is, the map and the latest reports: an eighth of the limit.
+    /// Current data (the map and the latest reports): an eighth.
     Current,
-    /// Full states for clients that follow changes: a quarter of the limit.
+    /// Full states for clients that follow changes: a quarter.
     States,
-    /// Periods and parts of the map, which clients can request in any number: the rest of the limit.
+    /// Periods and parts of the map, which clients can choose in any number: the rest.
     Periods,
 }
 
-/// How many renderings work at the same time, and how many wait.
 #[derive(Debug)]
 struct Queue {
     name: &'static str,
     workers: Arc<Semaphore>,
-    /// How many renderings work at the same time.
-    most: u32,
+    max_workers: u32,
     waiting: Semaphore,
 }
 
-/// The memory of a lane, and its renderings.
 #[derive(Debug)]
 struct Pool {
     small: Queue,
     large: Queue,
     /// In units of [`UNIT`].
     memory: Arc<Semaphore>,
-    /// How many units one rendering reserves at most.
+    /// The most units that one rendering reserves.
     limit: u32,
 }
 
-/// Permission for a rendering to work.
+/// Permission for a rendering to run.
 #[derive(Debug)]
 pub(crate) struct Permit {
     _work: OwnedSemaphorePermit,
     memory: OwnedSemaphorePermit,
-    /// How many units it reserves at most.
     limit: u32,
-    /// How many units the rendering takes, as far as it is known.
-    taken: u32,
+    /// The units that the rendering needs, as far as known.
+    needed: u32,
 }
 
-/// Memory within the limit that a response holds.
+/// Memory of a pool that a response holds.
 #[derive(Debug)]
 pub(crate) struct Memory(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
 
@@ -77,21 +72,20 @@ pub(crate) struct Memory(#[expect(dead_code, reason = "held until it is dropped"
 #[error("too many renderings wait for memory or a core")]
 pub(crate) struct Busy;
 
-/// Memory is counted in KiB, so that 32 bits are enough.
+/// Memory is counted in KiB, so that 32 bits suffice.
 const UNIT: u64 = 1024;
-/// How many renderings may wait in a lane.
+/// How many renderings may wait in a pool.
 const QUEUE: usize = 256;
-/// The same for large renderings of periods, which take longer.
+/// Shorter for large renderings of periods, which take longer.
 const PERIODS_QUEUE: usize = 16;
 
 impl Permits {
-    /// A rendering is large if it is estimated to take this many bytes or more.
+    /// From this estimate in bytes on, a rendering is large.
     pub(crate) const LARGE: u64 = 1 << 20;
 
-    /// Makes permits for large renderings of up to `limit` bytes together, in addition to a cache of up to `cache` bytes, on
-    /// `cores` cores.
+    /// Returns permits for large renderings of up to `limit` bytes in total, besides a cache of up to `cache` bytes.
     ///
-    /// In each lane, about one large rendering works on two cores, and two small ones on each.
+    /// Each pool runs about one large rendering per two cores, and two small ones per core.
     #[must_use]
     pub(crate) fn new(limit: u64, cache: u64, cores: NonZeroUsize, metrics: Metrics) -> Self {
         let cores = u32::try_from(cores.get()).unwrap_or(u32::MAX);
@@ -113,71 +107,58 @@ impl Permits {
         }))
     }
 
-    /// Waits, in the order of the calls, for a permit for a small rendering.
-    ///
-    /// # Errors
-    ///
-    /// [`Busy`] if too many are already waiting.
-    pub(crate) async fn small(&self, lane: PermitPool) -> Result<Permit, Busy> {
-        let pool = self.pool(lane);
+    /// Waits in FIFO order for a permit for a small rendering. Fails if too many are waiting already.
+    pub(crate) async fn small(&self, pool: PermitPool) -> Result<Permit, Busy> {
+        let pool = self.pool(pool);
         self.wait(pool, &pool.small, 0).await
     }
 
-    /// Waits, in the order of the calls, for a permit for a large rendering that is estimated to take this many bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Busy`] if too many are already waiting.
-    pub(crate) async fn large(&self, lane: PermitPool, bytes: u64) -> Result<Permit, Busy> {
-        let pool = self.pool(lane);
+    /// Waits in FIFO order for a permit for a large rendering of this estimate. Fails if too many are waiting already.
+    pub(crate) async fn large(&self, pool: PermitPool, bytes: u64) -> Result<Permit, Busy> {
+        let pool = self.pool(pool);
         self.wait(pool, &pool.large, units(bytes)).await
     }
 
-    async fn wait(&self, pool: &Pool, queue: &Queue, taken: u32) -> Result<Permit, Busy> {
+    async fn wait(&self, pool: &Pool, queue: &Queue, needed: u32) -> Result<Permit, Busy> {
         let limit = pool.limit;
-        let workers = if taken > limit { queue.most } else { 1 };
+        let workers = if needed > limit { queue.max_workers } else { 1 };
         let waiting = self.0.metrics.rendering_waits(queue.name);
         let permit = async {
             let _place = queue.waiting.try_acquire().map_err(|_| Busy)?;
-            // The semaphores are never closed.
             let memory =
-                Arc::clone(&pool.memory).acquire_many_owned(taken.min(limit)).await.map_err(|_| Busy)?;
+                Arc::clone(&pool.memory).acquire_many_owned(needed.min(limit)).await.map_err(|_| Busy)?;
             let work = Arc::clone(&queue.workers).acquire_many_owned(workers).await.map_err(|_| Busy)?;
-            Ok(Permit { _work: work, memory, limit, taken })
+            Ok(Permit { _work: work, memory, limit, needed })
         };
         let permit = permit.await;
         drop(waiting);
         permit.inspect_err(|Busy| self.0.metrics.rendering_rejected())
     }
 
-    /// Returns how many bytes of full states may stay without a client that needs them: half of what they may take, so that
-    /// others can be encoded.
+    /// Returns how many bytes of full states may stay in memory without a client: half of the pool, so that others can be
+    /// encoded.
     #[must_use]
-    pub(crate) fn room_for_states(&self) -> u64 {
+    pub(crate) fn max_idle_states(&self) -> u64 {
         u64::from(self.pool(PermitPool::States).limit) * UNIT / 2
     }
 
-    fn pool(&self, lane: PermitPool) -> &Pool {
-        &self.0.pools[lane as usize]
+    fn pool(&self, pool: PermitPool) -> &Pool {
+        &self.0.pools[pool as usize]
     }
 }
 
 impl Queue {
-    fn new(name: &'static str, most: u32, waiting: usize) -> Self {
-        let workers = Arc::new(Semaphore::new(most as usize));
-        Self { name, workers, most, waiting: Semaphore::new(waiting) }
+    fn new(name: &'static str, max_workers: u32, waiting: usize) -> Self {
+        let workers = Arc::new(Semaphore::new(max_workers as usize));
+        Self { name, workers, max_workers, waiting: Semaphore::new(waiting) }
     }
 }
 
 impl Permit {
-    /// Reserves as much memory as the rendering takes by now, if that is more than it has reserved. Never waits.
-    ///
-    /// # Errors
-    ///
-    /// [`Busy`] if so much is not free.
-    pub(crate) fn grow(&mut self, bytes: u64) -> Result<(), Busy> {
-        self.taken = self.taken.max(units(bytes));
-        let more = self.taken.min(self.limit) as usize - self.memory.num_permits();
+    /// Reserves memory for a rendering that needs this many bytes by now. Never waits: fails if the memory is not free.
+    pub(crate) fn reserve(&mut self, bytes: u64) -> Result<(), Busy> {
+        self.needed = self.needed.max(units(bytes));
+        let more = self.needed.min(self.limit) as usize - self.memory.num_permits();
         if self.is_large() && more > 0 {
             let pool = Arc::clone(self.memory.semaphore());
             let more = u32::try_from(more).unwrap_or(u32::MAX);
@@ -186,22 +167,22 @@ impl Permit {
         Ok(())
     }
 
-    /// Returns for how many bytes of a body a large rendering has room: half of what it takes, since what it reads takes as much, and a
-    /// little more.
-    pub(crate) fn room(&self) -> usize {
-        if self.is_large() { self.taken as usize * UNIT as usize / 16 * 9 } else { 0 }
+    /// Returns the capacity for the body of a large rendering: half of its memory and a little more, since the data read takes
+    /// the other half.
+    pub(crate) fn body_capacity(&self) -> usize {
+        if self.is_large() { self.needed as usize * UNIT as usize / 16 * 9 } else { 0 }
     }
 
     fn is_large(&self) -> bool {
-        self.taken >= units(Permits::LARGE)
+        self.needed >= units(Permits::LARGE)
     }
 
-    /// Ends the work. If its response has [`LARGE`](Permits::LARGE) bytes or more, it holds the memory that it takes.
+    /// Ends the rendering, and returns the memory that its response holds.
     #[must_use]
     pub(crate) fn finish(self, bytes: usize) -> Memory {
         let Self { mut memory, .. } = self;
-        let taken = units(bytes as u64) as usize;
-        drop(memory.split(memory.num_permits().saturating_sub(taken)));
+        let needed = units(bytes as u64) as usize;
+        drop(memory.split(memory.num_permits().saturating_sub(needed)));
         Memory(memory)
     }
 }
@@ -218,7 +199,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Four cores. Periods have five eighths of the whole, a little more than three quarters of `limit`.
+    /// Four cores. The pool of periods has five eighths of the total, a little more than three quarters of `limit`.
     fn permits(limit: u64, cache: u64) -> Permits {
         Permits::new(limit / 4 * 5, cache, NonZeroUsize::new(4).unwrap(), Metrics::default())
     }
@@ -240,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_heavier_than_the_limit_runs_alone() {
+    fn a_rendering_larger_than_its_pool_runs_alone() {
         let permits = permits(16 * MIB, 5 * MIB);
         let light = period(&permits, 2 * MIB).unwrap();
         assert!(period(&permits, 13 * MIB).is_none());
@@ -252,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_small_renderings_nor_what_is_current_waits_for_periods() {
+    fn small_and_current_renderings_do_not_wait_for_periods() {
         let permits = permits(16 * MIB, 0);
         let _heavy = period(&permits, 100 * MIB).unwrap();
         let small: Vec<_> =
@@ -267,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_holds_as_much_memory_as_it_takes_and_no_core() {
+    fn a_response_holds_its_memory_and_no_core() {
         let permits = permits(16 * MIB, 0);
         let response = period(&permits, 12 * MIB).unwrap().finish(4 << 20);
         let others = [period(&permits, 4 * MIB), period(&permits, 4 * MIB)];
@@ -279,25 +260,29 @@ mod tests {
     }
 
     #[test]
-    fn a_rendering_that_takes_more_than_estimated_reserves_it_or_is_refused_at_once() {
+    fn a_rendering_beyond_its_estimate_reserves_more_or_fails_at_once() {
         let permits = permits(16 * MIB, 0);
         let mut first = period(&permits, 4 * MIB).unwrap();
         let mut small = permits.small(PermitPool::Periods).now_or_never().unwrap().unwrap();
         let is_free = (Ok(()), Ok(()));
-        assert_eq!((first.grow(2 * MIB), small.grow(MIB - 1)), is_free, "it has that, or is still small");
-        assert_eq!((first.grow(7 * MIB), small.grow(5 * MIB)), is_free);
-        assert_eq!(first.room(), 9 * (7 << 20) / 16);
-        assert_eq!((first.grow(8 * MIB), small.grow(6 * MIB)), (Err(Busy), Err(Busy)));
+        assert_eq!(
+            (first.reserve(2 * MIB), small.reserve(MIB - 1)),
+            is_free,
+            "it has that, or is still small"
+        );
+        assert_eq!((first.reserve(7 * MIB), small.reserve(5 * MIB)), is_free);
+        assert_eq!(first.body_capacity(), 9 * (7 << 20) / 16);
+        assert_eq!((first.reserve(8 * MIB), small.reserve(6 * MIB)), (Err(Busy), Err(Busy)));
         drop(small);
-        assert_eq!(first.grow(100 * MIB), Ok(()), "all that the lane has");
+        assert_eq!(first.reserve(100 * MIB), Ok(()), "the whole pool");
         let mut current = permits.small(PermitPool::Current).now_or_never().unwrap().unwrap();
-        assert_eq!(current.grow(2 * MIB), Ok(()));
+        assert_eq!(current.reserve(2 * MIB), Ok(()));
         drop(first);
         assert!(period(&permits, 12 * MIB).is_some());
     }
 
     #[test]
-    fn a_full_cache_leaves_the_limit_to_renderings() {
+    fn a_full_cache_does_not_reduce_the_limit() {
         let permits = permits(16 * MIB, 8 * MIB);
         let _cached = period(&permits, 8 * MIB).unwrap().finish(8 << 20);
         assert!(period(&permits, 12 * MIB).is_some());

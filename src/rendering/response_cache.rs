@@ -6,8 +6,8 @@ use rocket::Request;
 use rocket::tokio::time::{self, Instant, timeout_at};
 
 use super::ApiResponse;
-use super::api_response::known;
-use super::cache::{LastKnown, Rendered};
+use super::api_response::matching_encoding;
+use super::cache::{LastKnown, RenderedResponse};
 use super::renderer::Renderer;
 use super::response_key::ResponseKey;
 use crate::changes::{Follower, State};
@@ -23,12 +23,12 @@ use crate::openapi::{Interface, Operation, Part};
 use crate::sources::Sources;
 use crate::stores::{LayerQuery, Resource};
 
-/// Responds to questions to which all clients get the same response: from the cache, or else by rendering it. A guard.
+/// A request guard that returns responses that are the same for all clients: from the cache, or rendered.
 ///
-/// While the store is away, it returns the last response in the cache, marked as stale, for at most `limits.stale`.
+/// While the store is unavailable, it returns the last response in the cache, marked as stale, for at most `limits.stale`.
 ///
-/// If the client has chosen a period, rendering the response costs the client one additional request for each MiB that it is
-/// estimated to take. `HEAD` for such a response renders nothing.
+/// If the client has chosen a period, rendering costs the client one additional request per MiB of estimated memory. `HEAD` for
+/// such a response renders nothing.
 #[derive(Clone, Debug)]
 pub struct ResponseCache {
     pub(super) renderer: Arc<Renderer>,
@@ -37,9 +37,7 @@ pub struct ResponseCache {
     account: Option<Account>,
     is_head: bool,
     accepted: AcceptedEncodings,
-    /// The lines of `If-None-Match`.
-    known: Vec<String>,
-    /// Whether a rendering was started for the request.
+    if_none_match: Vec<String>,
     has_rendered: Arc<AtomicBool>,
 }
 
@@ -51,9 +49,8 @@ impl Part for ResponseCache {
     }
 }
 
-/// How long a request that the last response can serve waits for the store while that is known to be away: enough to notice that
-/// it is back.
-const MOMENT: Duration = Duration::from_millis(100);
+/// How long a request that a stale response can serve waits for an unavailable store: enough to notice that it is back.
+const OUTAGE_PROBE: Duration = Duration::from_millis(100);
 
 impl ResponseCache {
     fn for_request(request: &Request<'_>) -> Result<Self, Problem> {
@@ -64,36 +61,34 @@ impl ResponseCache {
             account: Account::for_request(request),
             is_head: is_head(request),
             accepted: AcceptedEncodings::new(request.headers().get("Accept-Encoding")),
-            known: request.headers().get("If-None-Match").map(str::to_owned).collect(),
+            if_none_match: request.headers().get("If-None-Match").map(str::to_owned).collect(),
             has_rendered: Arc::default(),
         })
     }
 
-    /// Returns the response to a question: the same that the store's data would give now, whether it comes from the cache or
-    /// not.
+    /// Returns the response for a key, with the data that the store has now, whether cached or not. Headers tell how current the
+    /// data is, by the sources that cover it.
     ///
-    /// Its headers say how current the data is, by the sources that cover it.
-    ///
-    /// If it does not yet exist in the coding that the client prefers, it is compressed; if there is not enough time, it is
-    /// sent uncompressed.
+    /// If the encoding that the client prefers does not exist yet, the response is compressed, or sent uncompressed if time is
+    /// short.
     ///
     /// # Errors
     ///
-    /// If the store fails or takes too long, if the format cannot encode the layer, or if the question asks for too much.
-    pub async fn to(&self, question: ResponseKey) -> Result<ApiResponse, Problem> {
-        let covered = question.covered();
-        if let Some(city) = question.city_of_floods() {
+    /// If the store fails or times out, if the format cannot encode the layer, or if the key selects too much.
+    pub async fn get(&self, key: ResponseKey) -> Result<ApiResponse, Problem> {
+        let covered = key.covered_data();
+        if let Some(city) = key.flood_city() {
             let areas = timeout_at(Instant::now() + self.renderer.timeout, self.follower.areas());
             if !areas.await.map_err(Problem::slow_store)??.has_city(city) {
-                return Ok(self.find(question).await?.without_coverage());
+                return Ok(self.respond(key).await?.without_coverage());
             }
         }
-        let answer = self.find(question).await?;
-        Ok(answer.with_data(self.sources.state(covered)))
+        let response = self.respond(key).await?;
+        Ok(response.with_data(self.sources.state(covered)))
     }
 
-    /// Returns the states of all areas, and whether they are those of now; the store is not asked while it is known to be away. No
-    /// states if none were read, or if the last may not be shown any more.
+    /// Returns the states of all areas, and whether they are current. Does not query a store that is known to be unavailable.
+    /// Returns no states if none were read, or if the last are older than `limits.stale`.
     pub(crate) async fn floods(&self) -> (Option<Arc<State>>, FloodData) {
         let Renderer { timeout, stale, metrics, .. } = &*self.renderer;
         let current = time::timeout(*timeout, self.follower.current_unless_stale()).await;
@@ -111,64 +106,59 @@ impl ResponseCache {
         }
     }
 
-    /// Returns whether a source of this data is silent, so that data may be missing.
+    /// Returns whether a source of this data is silent: data may be missing.
     pub(crate) fn is_silent(&self, data: CoveredData) -> bool {
         self.sources.is_silent(data)
     }
 
-    async fn find(&self, question: ResponseKey) -> Result<ApiResponse, Problem> {
+    async fn respond(&self, key: ResponseKey) -> Result<ApiResponse, Problem> {
         let deadline = Instant::now() + self.renderer.timeout;
-        let Some((rendered, stale)) = self.rendered(&question, deadline).await? else {
-            return Ok(ApiResponse::unrendered(question.media_type().to_owned()));
+        let Some((rendered, stale)) = self.render_or_stale(&key, deadline).await? else {
+            return Ok(ApiResponse::headers_only(key.media_type().to_owned()));
         };
-        if let Some(coding) = self.lacks(&rendered.content) {
+        if let Some(coding) = self.missing_encoding(&rendered.content) {
             let cache = &self.renderer.cache;
-            drop(timeout_at(deadline, cache.compress(&question, &rendered, coding)).await);
+            drop(timeout_at(deadline, cache.compress(&key, &rendered, coding)).await);
         }
-        let answer = ApiResponse::shared(&rendered)
-            .holding(question.holds(), !self.has_rendered.load(Ordering::Relaxed));
+        let response = ApiResponse::shared(&rendered)
+            .with_content_class(key.content_class(), !self.has_rendered.load(Ordering::Relaxed));
         Ok(match stale {
-            None => answer,
-            Some((since, age)) => answer.stale_since(since, age),
+            None => response,
+            Some((since, age)) => response.stale_since(since, age),
         })
     }
 
-    /// Returns what was rendered for a question, and since when it may be out of date and how long ago that is. `None` if only
-    /// headers are sent and nothing was rendered.
-    ///
-    /// # Errors
-    ///
-    /// As [`to`](Self::to).
-    async fn rendered(
+    /// Returns the rendered response, and if it is stale, since when and its age. `None` for a `HEAD` that renders nothing.
+    async fn render_or_stale(
         &self,
-        question: &ResponseKey,
+        key: &ResponseKey,
         deadline: Instant,
-    ) -> Result<Option<(Arc<Rendered>, Option<(Timestamp, Duration)>)>, Problem> {
+    ) -> Result<Option<(Arc<RenderedResponse>, Option<(Timestamp, Duration)>)>, Problem> {
         let Self { renderer, account, is_head, .. } = self;
         let Renderer { store, cache, clock, .. } = &**renderer;
         let is_away = self.follower.stale_since().is_some();
-        let patience = if is_away && self.stale(question).is_some() {
-            deadline.min(Instant::now() + MOMENT)
+        let patience = if is_away && self.stale_response(key).is_some() {
+            deadline.min(Instant::now() + OUTAGE_PROBE)
         } else {
             deadline
         };
         let responding = async {
-            let asking = timeout_at(patience, store.revision(question.resource()));
+            let asking = timeout_at(patience, store.revision(key.resource()));
             let present = asking.await.map_err(Problem::slow_store)??;
-            if *is_head && question.is_period() {
-                return Ok(cache.cached(question, present, &**clock));
+            if *is_head && key.is_unbounded() {
+                return Ok(cache.cached(key, present, &**clock));
             }
             let render = || {
                 self.has_rendered.store(true, Ordering::Relaxed);
-                Arc::clone(renderer).render(question.clone(), account.clone())
+                Arc::clone(renderer).render(key.clone(), account.clone())
             };
-            cache.find(question, present, &**clock, render).await.map(Some)
+            cache.get_or_render(key, present, &**clock, render).await.map(Some)
         };
-        // The rendering goes on after the timeout, so that the next request for the same response can get it.
+        // The rendering continues after the timeout: the next request can use it.
         match timeout_at(deadline, responding).await.map_err(Problem::slow_store).flatten() {
             Ok(rendered) => Ok(rendered.map(|rendered| (rendered, None))),
             Err(problem) => {
-                let Some((last, age)) = self.stale(question).filter(|_| problem.is_outage()) else {
+                let Some((last, age)) = self.stale_response(key).filter(|_| problem.is_outage()) else {
                     return Err(problem);
                 };
                 self.renderer.metrics.count_stale_response();
@@ -177,45 +167,41 @@ impl ResponseCache {
         }
     }
 
-    /// Returns the coding in which a content must be compressed for this request; `None` if only headers are sent.
-    fn lacks(&self, content: &Content) -> Option<ContentEncoding> {
+    /// Returns the encoding that must be compressed for this request; `None` if only headers are sent.
+    fn missing_encoding(&self, content: &Content) -> Option<ContentEncoding> {
         let coding = content.missing_encoding(self.accepted)?;
-        let is_known = || known(self.known.iter().map(String::as_str), content, self.accepted).is_some();
+        let is_known = || {
+            matching_encoding(self.if_none_match.iter().map(String::as_str), content, self.accepted).is_some()
+        };
         (!self.is_head && !is_known()).then_some(coding)
     }
 
-    /// Returns the last response to a question, and how long ago it was known to be current, if it may be returned while the store
-    /// is away: it is not too old, has not expired, and cannot have a report that was hidden or erased since.
-    fn stale(&self, question: &ResponseKey) -> Option<(LastKnown, Duration)> {
+    /// Returns the last response and its age if it may be sent while the store is unavailable: it is not too old, has not
+    /// expired, and contains no report that was hidden or erased since.
+    fn stale_response(&self, key: &ResponseKey) -> Option<(LastKnown, Duration)> {
         let Renderer { cache, withdrawn, clock, stale, .. } = &*self.renderer;
-        let last = cache.last(question)?;
+        let last = cache.last_known(key)?;
         let now = clock.now();
         let age = now.since(last.current_at);
-        let has_gone = question.resource() == Resource::Reports && withdrawn.is_before(last.revision);
-        let expired = question.expires_after().is_some_and(|after| now >= last.begun.after(after));
+        let has_gone = key.resource() == Resource::Reports && withdrawn.is_before(last.revision);
+        let expired = key.expires_after().is_some_and(|after| now >= last.started_at.after(after));
         (!has_gone && !expired && !stale.is_zero() && age <= *stale).then_some((last, age))
     }
 
-    /// Returns the time by the service's clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.renderer.clock.now()
     }
 
-    /// Returns the store's layer for a query, in a format that supports the layer, even if that format is not enabled.
+    /// Returns a layer in a format that supports it, even if that format is not enabled.
     ///
     /// # Errors
     ///
-    /// As [`to`](Self::to).
+    /// As [`get`](Self::get).
     pub async fn layer(&self, query: LayerQuery, format: Arc<dyn Format>) -> Result<ApiResponse, Problem> {
-        self.to(ResponseKey::Layer(query, format)).await
+        self.get(ResponseKey::Layer(query, format)).await
     }
 
-    /// Does the same, with only those features that touch a part of the map. If all areas do, the response is that for the whole
-    /// map.
-    ///
-    /// # Errors
-    ///
-    /// As [`to`](Self::to).
+    /// Like [`layer`](Self::layer), with only the features that touch a box.
     pub(crate) async fn layer_within(
         &self,
         query: LayerQuery,
@@ -223,7 +209,7 @@ impl ResponseCache {
         format: Arc<dyn Format>,
     ) -> Result<ApiResponse, Problem> {
         match within {
-            Some(within) => self.to(self.narrowed(within, query, format).await).await,
+            Some(within) => self.get(self.bbox_key(within, query, format).await).await,
             None => self.layer(query, format).await,
         }
     }

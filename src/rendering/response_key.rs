@@ -13,12 +13,12 @@ use crate::stores::{
     Window,
 };
 
-/// A question to which all clients get the same response. It is the key of the response cache.
+/// Identifies a response that is the same for all clients: the key of the response cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ResponseKey {
     /// A layer of the map, in a format.
     Layer(LayerQuery, Arc<dyn Format>),
-    /// Those features of a layer that touch a part of the map, in a format.
+    /// The features of a layer within a box, in a format.
     Within(BoundingBox, LayerQuery, Arc<dyn Format>),
     /// The current flood states without geometry.
     FloodStates(FloodQuery),
@@ -39,10 +39,9 @@ pub enum ResponseKey {
 }
 
 impl ResponseKey {
-    /// Returns whether the question is about a period or a part of the map that the client has chosen. The number of such
-    /// questions is nearly unlimited.
+    /// Returns whether the client has chosen a period or a part of the map: the number of such keys is nearly unlimited.
     #[must_use]
-    pub(crate) fn is_period(&self) -> bool {
+    pub(crate) fn is_unbounded(&self) -> bool {
         match self {
             Self::Layer(
                 LayerQuery::Reports(ReportQuery { window, .. })
@@ -62,14 +61,14 @@ impl ResponseKey {
         }
     }
 
-    /// Returns whether a client pays for a rendering by its weight: if clients can ask many such questions.
+    /// Returns whether clients are charged by the cost of a rendering: if they can choose many such keys.
     pub(super) fn is_charged(&self) -> bool {
         let is_part = |query: &FloodQuery| !query.selector.is_everything();
-        self.is_period()
+        self.is_unbounded()
             || matches!(self, Self::Layer(LayerQuery::Alerts(AlertQuery::InForce(query), _), _) if is_part(query))
     }
 
-    /// Returns the format of the response; `None` if there is no choice.
+    /// `None` if there is no choice of formats.
     fn format(&self) -> Option<&dyn Format> {
         match self {
             Self::Layer(_, format) | Self::Within(_, _, format) => Some(&**format),
@@ -84,7 +83,6 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the media type of the response, with its parameters.
     #[must_use]
     pub(crate) fn media_type(&self) -> &str {
         match self {
@@ -93,7 +91,7 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the name of the question in metrics.
+    /// Returns the resource in metrics.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Layer(query, _) | Self::Within(_, query, _) => query.kind().name(),
@@ -108,18 +106,18 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the name of the format of the response; `json` if there is no choice.
+    /// Returns the format in metrics.
     pub(super) fn format_name(&self) -> &str {
         self.format().map_or("json", Format::name)
     }
 
-    /// Returns how long after its rendering began the response expires, if it has an expiry time.
+    /// Returns the lifetime of a response that expires.
     pub(super) fn expires_after(&self) -> Option<Duration> {
         self.format().and_then(Format::expires_after)
     }
 
-    /// Returns the data that the response is made from; `None` if it has no sources, as places and exercises.
-    pub(super) fn covered(&self) -> Option<CoveredData> {
+    /// Returns the data that sources cover; `None` for data without sources, such as places and exercises.
+    pub(super) fn covered_data(&self) -> Option<CoveredData> {
         if matches!(self, Self::Layer(LayerQuery::Alerts(AlertQuery::Exercise, _), _)) {
             return None;
         }
@@ -131,8 +129,8 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the city whose floods are asked for; `None` if it is not a question about the floods of one city.
-    pub(super) fn city_of_floods(&self) -> Option<&str> {
+    /// Returns the city if the response is about the floods of one.
+    pub(super) fn flood_city(&self) -> Option<&str> {
         match self {
             Self::Layer(LayerQuery::Floods(query), _)
             | Self::Within(_, LayerQuery::Floods(query), _)
@@ -141,8 +139,8 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the query and the length of the time, if the question is for the reports of a time that ends now.
-    pub(super) fn last_reports(&self) -> Option<(&ReportQuery, Duration)> {
+    /// Returns the query and the length if the response has the reports of a time until now.
+    pub(super) fn recent_reports(&self) -> Option<(&ReportQuery, Duration)> {
         match self {
             Self::Layer(LayerQuery::Reports(query), _) | Self::Within(_, LayerQuery::Reports(query), _) => {
                 match query.window {
@@ -154,19 +152,18 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the same question for the reports of another time that ends now.
-    pub(super) fn with_last(&self, length: Duration) -> Self {
-        let mut question = self.clone();
+    /// Returns the key with another length.
+    pub(super) fn with_length(&self, length: Duration) -> Self {
+        let mut key = self.clone();
         if let Self::Layer(LayerQuery::Reports(query), _) | Self::Within(_, LayerQuery::Reports(query), _) =
-            &mut question
+            &mut key
         {
             query.window = Window::Last(length);
         }
-        question
+        key
     }
 
-    /// Returns what the response can contain.
-    pub(super) fn holds(&self) -> ContentClass {
+    pub(super) fn content_class(&self) -> ContentClass {
         if self.resource() == Resource::Reports {
             ContentClass::MayHaveReports
         } else {
@@ -174,7 +171,7 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the resource whose changes change the response.
+    /// Returns the resource whose changes make the response stale.
     #[must_use]
     pub(crate) fn resource(&self) -> Resource {
         match self {

@@ -5,7 +5,6 @@ use serde::Serialize;
 use crate::model::{AreaSelector, FloodLayer, FloodState};
 use crate::stores::{FloodQuery, ReportSummary, Store, StoreError, Versioned};
 
-/// The names of the regions that contain flooded areas.
 #[derive(Serialize)]
 pub(super) struct FloodedRegions {
     #[serde(rename = "total number of regions with flooded RWs")]
@@ -14,7 +13,6 @@ pub(super) struct FloodedRegions {
     names: BTreeSet<String>,
 }
 
-/// The number of flooded areas by the depth of their water.
 #[derive(Default, Serialize)]
 pub(super) struct FloodedAreas {
     #[serde(rename = "# hati-hati RWs")]
@@ -27,9 +25,8 @@ pub(super) struct FloodedAreas {
     severe: u64,
 }
 
-/// The number of reports by source and by disaster.
 #[derive(Serialize)]
-pub(super) struct Reported {
+pub(super) struct ReportCounts {
     #[serde(rename = "total number of reports")]
     total: u64,
     #[serde(rename = "by source")]
@@ -38,7 +35,6 @@ pub(super) struct Reported {
     by_disaster: BTreeMap<String, u64>,
 }
 
-/// Returns the flooded areas of a selection.
 pub(super) async fn flooded(
     store: &dyn Store,
     selector: &AreaSelector,
@@ -69,7 +65,7 @@ impl FloodedAreas {
     }
 }
 
-impl From<ReportSummary> for Reported {
+impl From<ReportSummary> for ReportCounts {
     fn from(ReportSummary { by_source, by_disaster }: ReportSummary) -> Self {
         Self {
             total: by_disaster.values().sum(),

@@ -8,18 +8,16 @@ use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::resources::Boundaries;
 use crate::stores::LayerQuery;
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![described!(list_boundaries).summary("The boundaries of provinces")]
 }
 
-/// `GET /admin`: responds with the boundaries of all provinces, or of one.
 #[get("/admin")]
 pub(super) async fn list_boundaries(
     _caller: Caller,
     select: AreaFilter<Boundaries>,
     choice: FormatChoice<Boundaries>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    answers.layer(LayerQuery::Boundaries(select.areas.region), choice.format).await
+    cache.layer(LayerQuery::Boundaries(select.areas.region), choice.format).await
 }

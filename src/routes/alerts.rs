@@ -17,7 +17,6 @@ use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::resources::Alerts;
 use crate::stores::{AlertQuery, FloodQuery, LayerQuery};
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_alerts).summary("The alerts in force, as a feed for alert hubs"),
@@ -30,7 +29,6 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /alerts`: responds with the alerts in force.
 #[get("/alerts")]
 pub(super) async fn list_alerts(
     _caller: Caller,
@@ -39,13 +37,12 @@ pub(super) async fn list_alerts(
     content: QueryParam<AlertContent>,
     language: QueryParam<PageLanguage>,
     choice: FormatChoice<Alerts>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    list(AlertQuery::InForce(query), *content, language.localize(choice.format), &answers).await
+    list(AlertQuery::InForce(query), *content, language.localize(choice.format), &cache).await
 }
 
-/// `GET /alerts/history`: responds with the alerts about an area.
 #[get("/alerts/history")]
 pub(super) async fn list_alert_history(
     _caller: Caller,
@@ -54,54 +51,51 @@ pub(super) async fn list_alert_history(
     content: QueryParam<AlertContent>,
     language: QueryParam<PageLanguage>,
     choice: FormatChoice<Alerts>,
-    answers: ResponseCache,
+    cache: ResponseCache,
     config: &State<Config>,
 ) -> Result<ApiResponse, Problem> {
-    let before = before.get().0.map(|identifier| named(&identifier, config)).transpose()?;
-    if before.is_some_and(|(of, _)| of != area.0) {
-        return Err(missing());
+    let before = before.get().0.map(|identifier| parse_identifier(&identifier, config)).transpose()?;
+    if before.is_some_and(|(other, _)| other != area.0) {
+        return Err(not_found());
     }
     list(
         AlertQuery::History(area.0, before.map(|(_, key)| key)),
         *content,
         language.localize(choice.format),
-        &answers,
+        &cache,
     )
     .await
 }
 
-/// `GET /alerts/exercise`: responds with the alert about a made-up flood.
 #[get("/alerts/exercise")]
 pub(super) async fn list_exercise(
     _caller: Caller,
     content: QueryParam<AlertContent>,
     language: QueryParam<PageLanguage>,
     choice: FormatChoice<Alerts>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    list(AlertQuery::Exercise, *content, language.localize(choice.format), &answers).await
+    list(AlertQuery::Exercise, *content, language.localize(choice.format), &cache).await
 }
 
-/// `GET /alerts/:identifier`: responds with one alert.
 #[get("/alerts/<identifier>", rank = 1)]
 pub(super) async fn show_alert(
     _caller: Caller,
     identifier: PathParam<AlertIdentifier>,
     language: QueryParam<PageLanguage>,
     format: AlertFormat,
-    answers: ResponseCache,
+    cache: ResponseCache,
     config: &State<Config>,
 ) -> Result<ApiResponse, Problem> {
-    let (area, key) = named(&identifier.get()?, config)?;
-    answers.layer(LayerQuery::Alerts(AlertQuery::One(area, key), false), language.localize(format.0)).await
+    let (area, key) = parse_identifier(&identifier.get()?, config)?;
+    cache.layer(LayerQuery::Alerts(AlertQuery::One(area, key), false), language.localize(format.0)).await
 }
 
-/// Returns the area and the key of the alert with an identifier.
-fn named(identifier: &AlertIdentifier, config: &Config) -> Result<(AreaId, MessageKey), Problem> {
-    config.issuer().parse(&identifier.0).ok_or_else(missing)
+fn parse_identifier(identifier: &AlertIdentifier, config: &Config) -> Result<(AreaId, MessageKey), Problem> {
+    config.issuer().parse(&identifier.0).ok_or_else(not_found)
 }
 
-fn missing() -> Problem {
+fn not_found() -> Problem {
     Problem::not_found("this alert")
 }
 
@@ -109,9 +103,9 @@ async fn list(
     query: AlertQuery,
     content: AlertContent,
     format: Arc<dyn Format>,
-    answers: &ResponseCache,
+    cache: &ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let format = format.inline().filter(|_| content.inline).unwrap_or(format);
-    let is_doubtful = query != AlertQuery::Exercise && answers.is_silent(CoveredData::Floods);
-    answers.layer(LayerQuery::Alerts(query, is_doubtful), format).await
+    let is_doubtful = query != AlertQuery::Exercise && cache.is_silent(CoveredData::Floods);
+    cache.layer(LayerQuery::Alerts(query, is_doubtful), format).await
 }

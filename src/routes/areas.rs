@@ -14,7 +14,6 @@ use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::resources::{Areas, Floods};
 use crate::stores::{AreaQuery, LayerQuery, Store, StoreError};
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_areas).summary("The outlines of areas, without their states"),
@@ -25,7 +24,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /areas`: responds with outlines. `Content-Location` is the address from which caches may reuse them for a day.
+/// `Content-Location` is the address from which caches may reuse the outlines for a day.
 #[get("/areas")]
 pub(super) async fn list_areas(
     _caller: Caller,
@@ -35,36 +34,34 @@ pub(super) async fn list_areas(
     within: QueryParam<BboxParam>,
     known: RevisionParam,
     choice: FormatChoice<Areas>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let query = LayerQuery::Areas(AreaQuery { selector: select.areas, level: level.0, ids: ids.0.clone() });
-    Ok(answers.layer_within(query, within.0, choice.format).await?.at_revision(&known))
+    Ok(cache.layer_within(query, within.0, choice.format).await?.at_revision(&known))
 }
 
-/// `GET /areas/at`: responds with the area at a place.
 #[get("/areas/at")]
 pub(super) async fn find_area(
     _caller: Caller,
     lat: QueryParam<Latitude>,
     lng: QueryParam<Longitude>,
     choice: FormatChoice<Floods>,
-    answers: ResponseCache,
+    cache: ResponseCache,
     store: &State<Arc<dyn Store>>,
 ) -> Result<ApiResponse, Problem> {
     let places = store.places().await?.value;
     let place = Position::new(lng.0, lat.0);
     let area = place.and_then(|place| places.locator().locate(place).local_area_id);
     let missing = || StoreError::NotFound { what: format!("an area at {}, {}", lat.0, lng.0) };
-    answers.layer(LayerQuery::Flood(area.ok_or_else(missing)?), choice.format).await
+    cache.layer(LayerQuery::Flood(area.ok_or_else(missing)?), choice.format).await
 }
 
-/// `GET /areas/:id`: responds with one area and its state.
 #[get("/areas/<id>", rank = 1)]
 pub(super) async fn show_local_area(
     _caller: Caller,
     id: PathParam<AreaId>,
     choice: FormatChoice<Floods>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    answers.layer(LayerQuery::Flood(id.get()?), choice.format).await
+    cache.layer(LayerQuery::Flood(id.get()?), choice.format).await
 }

@@ -1,5 +1,3 @@
-//! Which areas need attention.
-
 use std::sync::Arc;
 
 use rocket::{State, get};
@@ -12,7 +10,6 @@ use crate::rendering::ApiResponse;
 use crate::schema::{array, reference};
 use crate::stores::AttentionList;
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_attention)
@@ -23,7 +20,6 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /floods/attention`: responds with the areas that need attention, and why.
 #[get("/floods/attention")]
 pub(super) async fn list_attention(
     _authorized: Authorized<FloodsWrite>,

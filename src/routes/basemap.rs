@@ -15,7 +15,6 @@ use crate::rendering::{ApiResponse, Renderer};
 use crate::schema::{array, object, one_of, text};
 use crate::stores::Store;
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     let integers = array(json!({ "type": "integer" }));
     let pair = array(json!({ "type": "number" }));
@@ -46,7 +45,6 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /basemap`: responds with a part of the base map.
 #[get("/basemap")]
 pub(super) async fn show_basemap(
     _caller: Caller,
@@ -58,8 +56,8 @@ pub(super) async fn show_basemap(
     store: &State<Arc<dyn Store>>,
     config: &State<Config>,
 ) -> Result<ApiResponse, Problem> {
-    let ground = time::timeout(config.limits.timeout, basemap.ground(&***store));
-    let ground = ground.await.map_err(Problem::slow_store)??;
-    let drawn = ground.draw(within.0, zoom.0, &renderer.permits).await?;
-    Ok(ApiResponse::shared(&drawn).with_version(&ground.version, &known))
+    let snapshot = time::timeout(config.limits.timeout, basemap.snapshot(&***store));
+    let snapshot = snapshot.await.map_err(Problem::slow_store)??;
+    let drawn = snapshot.draw(within.0, zoom.0, &renderer.permits).await?;
+    Ok(ApiResponse::shared(&drawn).with_version(&snapshot.version, &known))
 }

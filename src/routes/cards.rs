@@ -23,7 +23,6 @@ use crate::schema::{self, object, reference};
 use crate::stores::{Store, StoreError};
 use crate::telemetry::{Metrics, ReportOrigin};
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(create_card)
@@ -55,7 +54,6 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// A card as responses show it.
 #[derive(Serialize)]
 struct CardRecord<'a> {
     pkey: String,
@@ -68,7 +66,7 @@ struct CardRecord<'a> {
 }
 
 impl<'a> CardRecord<'a> {
-    /// Returns the record, with the name of its holder only for callers with a credential.
+    /// The name of the holder is only for callers with a credential.
     fn new(card: &'a Card, with_name: bool) -> Self {
         Self {
             pkey: card.pkey.to_string(),
@@ -82,7 +80,6 @@ impl<'a> CardRecord<'a> {
     }
 }
 
-/// `POST /cards`: makes a card.
 #[post("/cards", data = "<body>")]
 pub(super) async fn create_card(
     _authorized: Authorized<CardsWrite>,
@@ -94,7 +91,6 @@ pub(super) async fn create_card(
     ApiResponse::bare(&json!({ "cardId": card.id, "created": true }))
 }
 
-/// `GET /cards/:cardId`: responds with a card.
 #[get("/cards/<id>")]
 pub(super) async fn find_card(
     user: CardUser<CardsRead>,
@@ -110,7 +106,7 @@ pub(super) async fn find_card(
     }
 }
 
-/// `PUT /cards/:cardId`: publishes the report of a card. Without a credential, one from outside all areas waits for review.
+/// Without a credential, a report from outside all areas waits for review.
 #[put("/cards/<id>", data = "<body>")]
 pub(super) async fn receive_card_report(
     user: CardUser<CardsWrite>,
@@ -125,7 +121,7 @@ pub(super) async fn receive_card_report(
     let id = id.read(config)?;
     let about_card = |error: StoreError| Problem::from(error).with_card_id(&id);
     let receiving = async {
-        // A card that does not exist, or already has its report, is reported before the body is checked.
+        // A missing or used card is reported before errors of the body.
         let card = user.card(&id, &***store).await.map_err(about_card)?;
         if card.report.is_some() {
             return Err(about_card(StoreError::card_used(&id)));
@@ -152,29 +148,27 @@ pub(super) async fn receive_card_report(
         };
         receiving.await.map_err(about_card)
     };
-    // All questions to the store together have the time of one.
+    // One time limit for all queries together.
     let received = time::timeout(config.limits.timeout, receiving).await;
     received.unwrap_or_else(|elapsed| Err(Problem::slow_store(elapsed).with_card_id(&id)))?;
     metrics.count_report(ReportOrigin::Card);
-    let answer = ApiResponse::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))?;
+    let response = ApiResponse::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))?;
     if user.has_credential() {
-        return Ok(Receipt::Plain(answer));
+        return Ok(Receipt::Plain(response));
     }
-    // Without the token the report is stored all the same.
+    // The report is stored even if the token is unavailable.
     Ok(match images.photo_token(&id).await {
-        Ok(token) => Receipt::WithToken(answer, Header::new(PHOTO_TOKEN, token)),
-        Err(_) => Receipt::Plain(answer),
+        Ok(token) => Receipt::WithToken(response, Header::new(PHOTO_TOKEN, token)),
+        Err(_) => Receipt::Plain(response),
     })
 }
 
-/// The response to a report; with the token for its photo if the request had no credential.
 #[derive(Responder)]
 pub(super) enum Receipt {
     Plain(ApiResponse),
     WithToken(ApiResponse, Header<'static>),
 }
 
-/// `GET /cards/:cardId/images`: responds with the address to which the image of a card is uploaded.
 #[get("/cards/<id>/images")]
 pub(super) async fn invite_image(
     user: CardUser<CardsRead>,
@@ -190,7 +184,7 @@ pub(super) async fn invite_image(
     let inviting = async {
         if !user.has_credential() {
             let card = user.card(&id, &***store).await?;
-            // The identifier is public once the report is.
+            // The identifier is public once the report is published.
             if card.report.is_some() && !has_token(&user, &card, images).await? {
                 return Err(Problem::unauthorized(
                     "the report of the card is there, and the photo token is not",
@@ -198,7 +192,7 @@ pub(super) async fn invite_image(
                 ));
             }
         }
-        Ok(images.invite(&id, image_type, early).await?)
+        Ok(images.expect_upload(&id, image_type, early).await?)
     };
     let invited = time::timeout(config.limits.timeout, inviting).await;
     let invited = invited.unwrap_or_else(|elapsed| Err(Problem::slow_store(elapsed)));
@@ -210,7 +204,7 @@ pub(super) async fn invite_image(
     ApiResponse::bare(&body)
 }
 
-/// Returns whether a caller without a credential has the token for the photo of a card.
+/// Returns whether a caller without a credential has the photo token of a card.
 async fn has_token(user: &CardUser<CardsRead>, card: &Card, images: &CardImages) -> Result<bool, ImageError> {
     match user.photo_token(card) {
         Some(token) => images.is_photo_token(token, &card.id).await,
@@ -218,8 +212,7 @@ async fn has_token(user: &CardUser<CardsRead>, card: &Card, images: &CardImages)
     }
 }
 
-/// `PATCH /cards/:cardId`: confirms the image of a card for clients that send its address after the upload. The service knows the
-/// address, so nothing changes.
+/// For clients that confirm the address after the upload. The service knows it, so nothing changes.
 #[patch("/cards/<id>", data = "<body>")]
 pub(super) async fn confirm_image(
     user: CardUser<CardsWrite>,

@@ -13,7 +13,7 @@ use crate::schema::object;
 use crate::schema::resources::Boundaries;
 use crate::stores::{LayerQuery, Store};
 
-/// Returns the routes of the resource, which `PetaBencana`'s clients ask for. What these call cities are provinces.
+/// For clients of `PetaBencana`, whose "cities" are provinces.
 pub(super) fn routes() -> Vec<Described> {
     let whether = json!({
         "pointInCity": { "type": "boolean", "description": "Whether the place lies in the province." },
@@ -27,17 +27,15 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /cities`: responds with the boundaries of all provinces.
 #[get("/cities")]
 pub(super) async fn list_cities(
     _caller: Caller,
     choice: FormatChoice<Boundaries>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    answers.layer(LayerQuery::Boundaries(None), choice.format).await
+    cache.layer(LayerQuery::Boundaries(None), choice.format).await
 }
 
-/// `GET /cities/bounds`: responds with whether a place lies in a province.
 #[get("/cities/bounds")]
 pub(super) async fn locate_in_city(
     _caller: Caller,

@@ -16,7 +16,6 @@ use crate::schema::{self, array, reference};
 use crate::stores::{ReceiveOutcome, Store};
 use crate::telemetry::{Metrics, ReportOrigin};
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     let partner = described!(post_partner_report)
         .summary("Publishes a report of a partner")
@@ -34,7 +33,6 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /feeds`: lists the feeds.
 #[get("/feeds")]
 pub(super) fn list_feeds(
     _authorized: Authorized<FeedsWrite>,
@@ -48,7 +46,6 @@ pub(super) fn list_feeds(
     }]))
 }
 
-/// `POST /feeds/partner`: publishes a partner's report.
 #[post("/feeds/partner", data = "<body>")]
 pub(super) async fn post_partner_report(
     _authorized: Authorized<FeedsWrite>,

@@ -1,4 +1,4 @@
-//! Orders for many areas at once, and the log of all areas.
+//! Batch requests, and the log of all areas.
 
 use std::sync::Arc;
 
@@ -19,7 +19,6 @@ use crate::schema::{array, reference};
 use crate::stores::{FloodLogQuery, Store};
 use crate::telemetry::Metrics;
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(change_floods)
@@ -38,7 +37,6 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `POST /floods/changes`: sets and clears the states of areas.
 #[post("/floods/changes", data = "<body>")]
 pub(super) async fn change_floods(
     authorized: Authorized<FloodsWrite>,
@@ -52,7 +50,6 @@ pub(super) async fn change_floods(
     change_batch(by, key, body, store, metrics).await
 }
 
-/// `POST /floods/changes/:batch/undo`: sets the states that the areas had before a batch.
 #[post("/floods/changes/<batch>/undo")]
 pub(super) async fn undo_flood_batch(
     authorized: Authorized<FloodsWrite>,
@@ -66,10 +63,9 @@ pub(super) async fn undo_flood_batch(
     undo_batch(by, key, batch.get()?, store, metrics).await
 }
 
-/// How many entries a page of the log has, unless more have the last time.
-const PAGE: u32 = 1_000;
+/// Entries of a page of the log. A page has more if they share the last time.
+const PAGE_SIZE: u32 = 1_000;
 
-/// `GET /floods/log`: responds with the changes of all areas, and who made them.
 #[get("/floods/log")]
 pub(super) async fn list_all_flood_changes(
     _authorized: Authorized<FloodsWrite>,
@@ -86,7 +82,7 @@ pub(super) async fn list_all_flood_changes(
         before: before.0,
         by: by.get().0,
         batch: batch.0,
-        most: PAGE,
+        most: PAGE_SIZE,
     };
     let places = store.places().await?.value;
     let log = store.all_flood_changes(&query).await?;

@@ -17,7 +17,6 @@ use crate::schema::resources::Gauges;
 use crate::stores::{GaugeQuery, LayerQuery, Store, Window};
 use crate::telemetry::Metrics;
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_gauges)
@@ -30,20 +29,18 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /floodgauges`: responds with the gauges read in the last hour, or in another period up to now.
 #[get("/floodgauges")]
 pub(super) async fn list_gauges(
     _caller: Caller,
     select: AreaFilter<Gauges>,
     time_period: QueryParam<TimePeriod>,
     choice: FormatChoice<Gauges>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let query = GaugeQuery { selector: select.areas, window: Window::Last(time_period.0) };
-    answers.layer(LayerQuery::Gauges(query), choice.format).await
+    cache.layer(LayerQuery::Gauges(query), choice.format).await
 }
 
-/// `PUT /floodgauges`: stores a gauge and its readings.
 #[put("/floodgauges", data = "<body>")]
 pub(super) async fn store_gauge(
     _authorized: Authorized<GaugesWrite>,

@@ -19,7 +19,6 @@ use crate::schema::{array, reference};
 use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, LogQuery, SetFloodState, Store};
 use crate::telemetry::Metrics;
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_floods)
@@ -48,8 +47,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /floods`: responds with the areas and their current states, on the map; or with one alert, if the query is the address
-/// of its entry in the feed.
+/// Responds with one alert instead of the map if the query is the address of an entry in the feed.
 #[get("/floods")]
 pub(super) async fn list_floods(
     _caller: Caller,
@@ -58,55 +56,50 @@ pub(super) async fn list_floods(
     within: QueryParam<BboxParam>,
     choice: FormatChoice<Floods>,
     entry: FloodEntry,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     if let FloodEntry(Some(FeedEntry { area, since, format })) = entry {
-        return answers.layer(LayerQuery::FloodSince(area, since), format).await;
+        return cache.layer(LayerQuery::FloodSince(area, since), format).await;
     }
     let query = FloodQuery { selector: select.0, minimum_state: minimum_state.0 };
-    answers.layer_within(LayerQuery::Floods(query), within.0, choice.format).await
+    cache.layer_within(LayerQuery::Floods(query), within.0, choice.format).await
 }
 
-/// `GET /floods/states`: responds with the current states without the map.
 #[get("/floods/states")]
 pub(super) async fn list_flood_states(
     _caller: Caller,
     select: FloodAreaFilter,
     minimum_state: QueryParam<MinimumState>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let query = FloodQuery { selector: select.0, minimum_state: minimum_state.0 };
-    answers.to(ResponseKey::FloodStates(query)).await
+    cache.get(ResponseKey::FloodStates(query)).await
 }
 
-/// `GET /floods/archive`: responds with the highest state of each area in a period.
 #[get("/floods/archive")]
 pub(super) async fn list_flood_archive(
     _caller: Caller,
     select: AreaFilter<Floods>,
     period: RequestedPeriod,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let query = HistoryQuery { selector: select.areas, period: period.0 };
-    answers.to(ResponseKey::FloodArchive(query)).await
+    cache.get(ResponseKey::FloodArchive(query)).await
 }
 
-/// `GET /floods/timeseries`: responds with the number of flooded areas at each hour of a period.
 #[get("/floods/timeseries")]
 pub(super) async fn list_flood_series(
     _caller: Caller,
     select: AreaFilter<Floods>,
     period: RequestedPeriod,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let query = HistoryQuery { selector: select.areas, period: period.0 };
-    answers.to(ResponseKey::FloodSeries(query)).await
+    cache.get(ResponseKey::FloodSeries(query)).await
 }
 
-/// How many entries of the log a response has at most.
-const LOG_PAGE: u32 = 1_000;
+const LOG_PAGE_SIZE: u32 = 1_000;
 
-/// An entry of the log as responses show it.
 #[derive(Serialize)]
 struct LogEntry<'a> {
     changed_at: Timestamp,
@@ -122,7 +115,6 @@ impl<'a> From<&'a FloodChange> for LogEntry<'a> {
     }
 }
 
-/// `GET /floods/:localAreaId/log`: responds with the changes of an area, and who made them.
 #[get("/floods/<id>/log")]
 pub(super) async fn list_flood_changes(
     _authorized: Authorized<FloodsWrite>,
@@ -130,12 +122,11 @@ pub(super) async fn list_flood_changes(
     before: QueryParam<BeforeTime>,
     store: &State<Arc<dyn Store>>,
 ) -> Result<ApiResponse, Problem> {
-    let query = LogQuery { area: id.get()?, before: before.0, most: LOG_PAGE };
+    let query = LogQuery { area: id.get()?, before: before.0, most: LOG_PAGE_SIZE };
     let entries = store.latest_flood_changes(&query).await?;
     ApiResponse::private_result(&entries.iter().map(LogEntry::from).collect::<Vec<_>>())
 }
 
-/// `PUT /floods/:localAreaId`: sets the state of an area.
 #[put("/floods/<id>", data = "<body>")]
 pub(super) async fn set_flood_state(
     authorized: Authorized<FloodsWrite>,
@@ -152,7 +143,6 @@ pub(super) async fn set_flood_state(
     Ok(changed)
 }
 
-/// `DELETE /floods/:localAreaId`: clears the state of an area.
 #[delete("/floods/<id>")]
 pub(super) async fn clear_flood_state(
     authorized: Authorized<FloodsWrite>,

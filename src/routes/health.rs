@@ -21,12 +21,11 @@ use crate::sources::Sources;
 use crate::stores::{Check, Store};
 use crate::webhooks::WebhookStatuses;
 
-/// How long the results of the checks are reused: any number of probes in this time costs one check.
+/// How long results are reused, so that any number of probes costs one check.
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// The same for the check of the image storage, which can cost money.
+/// Longer for the image storage: its check can cost money.
 const STORAGE_MAX_AGE: Duration = Duration::from_secs(5);
 
-/// The latest results of the checks.
 #[derive(Debug, Default)]
 pub(crate) struct Readiness(Mutex<CheckResults>);
 
@@ -36,7 +35,6 @@ struct CheckResults {
     storage: Option<(Instant, Check)>,
 }
 
-/// The result of a check as the response shows it.
 #[derive(Serialize)]
 struct CheckResult {
     name: &'static str,
@@ -55,31 +53,30 @@ impl From<&Check> for CheckResult {
 }
 
 impl Readiness {
-    async fn shown(&self, store: &dyn Store, images: &CardImages, follower: &Follower) -> Vec<CheckResult> {
+    async fn check(&self, store: &dyn Store, images: &CardImages, follower: &Follower) -> Vec<CheckResult> {
         let mut guard = self.0.lock().await;
-        let found = &mut *guard;
+        let results = &mut *guard;
         let (store, storage) = join!(
-            recent(found.store.take(), MAX_AGE, store.readiness()),
-            recent(found.storage.take(), STORAGE_MAX_AGE, images.readiness()),
+            recent(results.store.take(), MAX_AGE, store.readiness()),
+            recent(results.storage.take(), STORAGE_MAX_AGE, images.readiness()),
         );
         let failure = follower
             .clock_skew()
             .map(|_| "the newest change of a flood state is ahead of the clock of this server");
         let changes = Check { name: "changes", required: false, failure, took: Duration::ZERO };
-        let shown = store.1.iter().chain([&storage.1, &changes]).map(CheckResult::from).collect();
-        (found.store, found.storage) = (Some(store), Some(storage));
-        shown
+        let checks = store.1.iter().chain([&storage.1, &changes]).map(CheckResult::from).collect();
+        (results.store, results.storage) = (Some(store), Some(storage));
+        checks
     }
 }
 
-/// `GET /health/live`: responds with 200 while the service runs.
 #[get("/health/live")]
 pub(super) fn tell_live() -> Result<ApiResponse, Problem> {
     ApiResponse::private_result(&json!({ "status": "live" }))
 }
 
-/// `GET /health/ready`: responds with 200 if everything that reads need works, else with 503. If only something else fails, the
-/// status is still 200, but the text is `degraded`.
+/// Responds with 200 if all required checks pass, else with 503. If only optional ones fail, the status is 200 and the text is
+/// `degraded`.
 #[get("/health/ready")]
 pub(super) async fn tell_ready(
     readiness: &State<Readiness>,
@@ -88,7 +85,7 @@ pub(super) async fn tell_ready(
     images: &State<Arc<CardImages>>,
     follower: &State<Follower>,
 ) -> Result<(Status, ApiResponse), Problem> {
-    let checks = readiness.shown(&***store, images, follower).await;
+    let checks = readiness.check(&***store, images, follower).await;
     let (status, text) = if draining.has_started() {
         (Status::ServiceUnavailable, "draining")
     } else if checks.iter().any(|check| check.required && !check.ok) {
@@ -98,16 +95,15 @@ pub(super) async fn tell_ready(
     } else {
         (Status::Ok, "ready")
     };
-    let answer = ApiResponse::bare(&json!({
+    let response = ApiResponse::bare(&json!({
         "statusCode": status.code,
         "result": { "status": text, "checks": checks },
     }))?;
-    Ok((status, answer))
+    Ok((status, response))
 }
 
-/// `GET /health/data`: responds with 503 while a source of the data is silent or the data may be out of date, else with 200. It
-/// also names webhooks that are more than an hour behind, or switched off, and says how many seconds the newest change of a
-/// flood state is ahead of the clock, if it is by more than 10.
+/// Responds with 503 while a source is silent or the data may be stale, else with 200. Also lists webhooks that are over an hour
+/// behind or disabled, and how many seconds the newest flood change is ahead of the clock, if over 10.
 #[get("/health/data")]
 pub(super) fn tell_data(
     sources: &State<Sources>,
@@ -125,7 +121,7 @@ pub(super) fn tell_data(
     let is_silent = worst.status == Some(SourceStatus::Silent);
     let is_missing = is_silent || stale_since.is_some();
     let status = if is_missing { Status::ServiceUnavailable } else { Status::Ok };
-    let answer = ApiResponse::bare(&json!({
+    let response = ApiResponse::bare(&json!({
         "statusCode": status.code,
         "result": {
             "status": worst.name(),
@@ -135,5 +131,5 @@ pub(super) fn tell_data(
             "seconds_ahead": follower.clock_skew().map(|by| by.as_secs()),
         },
     }))?;
-    Ok((status, answer))
+    Ok((status, response))
 }

@@ -14,7 +14,6 @@ use crate::photos::{CardImages, ImageError, ImageType};
 use crate::rendering::ApiResponse;
 use crate::schema::{self, object};
 
-/// Returns the routes of images and their uploads.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(receive_image)
@@ -30,7 +29,6 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `PUT /uploads/:name`: receives the image of a card at the address that was signed for it.
 #[put("/uploads/<_>", data = "<body>")]
 pub(super) async fn receive_image(
     upload: SignedUpload,
@@ -44,12 +42,11 @@ pub(super) async fn receive_image(
     if ImageType::detect(beginning).is_none() {
         return Err(ImageError::NoImage.into());
     }
-    // The one byte more shows whether the image is too large.
+    // One byte over the limit, to detect an image that is too large.
     images.receive(incoming, body.open(config.images.max_bytes + 1.bytes())).await?;
     ApiResponse::bare(&json!({ "statusCode": 200, "received": true }))
 }
 
-/// `GET /images/:name`: responds with the published image of a card.
 #[get("/images/<name>")]
 pub(super) async fn find_image(
     _caller: Caller,

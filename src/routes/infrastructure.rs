@@ -9,7 +9,6 @@ use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::resources::Infrastructure;
 use crate::stores::LayerQuery;
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_infrastructure).summary("Floodgates, pumps and waterways, or one kind of them"),
@@ -17,7 +16,6 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /infrastructure`: responds with floodgates, pumps and waterways, or with one kind of them.
 #[get("/infrastructure")]
 pub(super) async fn list_infrastructure(
     _caller: Caller,
@@ -25,12 +23,11 @@ pub(super) async fn list_infrastructure(
     select: AreaFilter<Infrastructure>,
     within: QueryParam<BboxParam>,
     choice: FormatChoice<Infrastructure>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    list(kind.0, select, within.0, choice, &answers).await
+    list(kind.0, select, within.0, choice, &cache).await
 }
 
-/// `GET /infrastructure/:type`: responds with one kind of infrastructure.
 #[get("/infrastructure/<kind>")]
 pub(super) async fn list_infrastructure_of_type(
     _caller: Caller,
@@ -38,9 +35,9 @@ pub(super) async fn list_infrastructure_of_type(
     select: AreaFilter<Infrastructure>,
     within: QueryParam<BboxParam>,
     choice: FormatChoice<Infrastructure>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    list(Some(kind.get()?), select, within.0, choice, &answers).await
+    list(Some(kind.get()?), select, within.0, choice, &cache).await
 }
 
 async fn list(
@@ -48,7 +45,7 @@ async fn list(
     select: AreaFilter<Infrastructure>,
     within: Option<BoundingBox>,
     choice: FormatChoice<Infrastructure>,
-    answers: &ResponseCache,
+    cache: &ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    answers.layer_within(LayerQuery::Infrastructure(select.areas, kind), within, choice.format).await
+    cache.layer_within(LayerQuery::Infrastructure(select.areas, kind), within, choice.format).await
 }

@@ -6,7 +6,6 @@ use crate::http::content::CacheControl;
 use crate::http::error::Problem;
 use crate::telemetry::{Metrics, prometheus_text};
 
-/// The response of `GET /metrics`.
 #[derive(Responder)]
 pub(super) struct Page {
     text: String,
@@ -14,8 +13,7 @@ pub(super) struct Page {
     cache_control: Header<'static>,
 }
 
-/// `GET /metrics`: responds with all metrics, for Prometheus: as `OpenMetrics` if `Accept` prefers that, otherwise in its text
-/// format. It does not query the store.
+/// Responds in `OpenMetrics` if `Accept` prefers it, otherwise in the text format of Prometheus. Does not query the store.
 #[get("/metrics")]
 pub(super) fn list_metrics(
     _reader: MetricsReader,

@@ -1,5 +1,5 @@
-//! The interface: one file for each resource, named as in the address. A route runs its guards, then asks for a response or
-//! changes the store; it knows neither a concrete store nor a concrete format.
+//! The interface: one file per resource, named as in its address. A route runs its guards, then returns a response or changes the
+//! store. It knows neither a concrete store nor a concrete format.
 
 mod admin;
 mod alerts;
@@ -28,10 +28,10 @@ mod stats;
 use rocket::{Route, routes};
 
 pub(crate) use self::health::Readiness;
-pub(crate) use self::openapi::Description;
+pub(crate) use self::openapi::OpenApiDocument;
 use crate::openapi::Described;
 
-/// Returns all routes under the base address, with their descriptions.
+/// Returns the described routes under the base address.
 pub(crate) fn all() -> Vec<Described> {
     let all = [
         floods::routes(),
@@ -58,9 +58,8 @@ pub(crate) fn all() -> Vec<Described> {
     all.into_iter().flatten().collect()
 }
 
-/// Returns the routes outside the base address: for operators, and the description of the interface; with the routes of the
-/// metrics if wanted.
-pub(crate) fn outside(with_metrics: bool) -> Vec<Route> {
+/// Returns the routes outside the base address: health, `/openapi.json` and, if enabled, metrics.
+pub(crate) fn operator_routes(with_metrics: bool) -> Vec<Route> {
     let mut all = routes![health::tell_live, health::tell_ready, health::tell_data, openapi::describe,];
     if with_metrics {
         all.extend(routes![metrics::list_metrics]);

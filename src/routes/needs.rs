@@ -8,7 +8,6 @@ use crate::openapi::Described;
 use crate::rendering::ApiResponse;
 use crate::schema::{array, object};
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     let output = json!({ "type": { "const": "GeometryCollection" }, "geometries": array(json!({})) });
     let topology = json!({
@@ -23,7 +22,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /needs`: responds with an empty topology, because Siaga has no needs.
+/// Always empty: Siaga has no needs.
 #[get("/needs")]
 pub(super) async fn list_needs(_caller: Caller) -> Result<ApiResponse, Problem> {
     ApiResponse::private_result(&json!({

@@ -11,35 +11,35 @@ use crate::config::Config;
 use crate::guards::Caller;
 use crate::http::error::Problem;
 use crate::model::AreaSet;
-use crate::rendering::cache::Rendered;
-use crate::rendering::{ApiResponse, JSON, prepared};
+use crate::rendering::cache::RenderedResponse;
+use crate::rendering::{ApiResponse, JSON, precompress};
 
-/// The description of the interface, compressed when it is first requested, and again after its examples have changed.
+/// The OpenAPI document, compressed on first request, and again when the codes in its examples change.
 #[derive(Debug)]
-pub(crate) struct Description {
+pub(crate) struct OpenApiDocument {
     document: Value,
-    ready: Mutex<Option<(Codes, Rendered)>>,
+    rendered: Mutex<Option<(AreaCodes, RenderedResponse)>>,
 }
 
-/// The codes of the cities and provinces of areas.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Codes {
+struct AreaCodes {
     city: BTreeSet<String>,
     admin: BTreeSet<String>,
 }
 
-impl Codes {
+impl AreaCodes {
     fn new(areas: &AreaSet) -> Self {
         let (city, admin): (BTreeSet<_>, BTreeSet<_>) = areas.codes().cloned().unzip();
-        let filled = |codes: BTreeSet<String>| codes.into_iter().filter(|code| !code.is_empty()).collect();
-        Self { city: filled(city), admin: filled(admin) }
+        let non_empty = |codes: BTreeSet<String>| codes.into_iter().filter(|code| !code.is_empty()).collect();
+        Self { city: non_empty(city), admin: non_empty(admin) }
     }
 
-    /// Makes them the examples of the parameters `city` and `admin` that have examples. Without codes, those of the configuration stay.
-    fn exemplify(&self, document: &mut Value) {
+    /// Replaces the examples of the parameters `city` and `admin`. Without codes, those of the configuration stay.
+    fn set_examples(&self, document: &mut Value) {
         let paths = document["paths"].as_object_mut();
         let operations = paths.into_iter().flatten().filter_map(|(_, path)| path.as_object_mut()).flatten();
-        let parameters = operations.filter_map(|(_, of)| of.get_mut("parameters")?.as_array_mut()).flatten();
+        let parameters =
+            operations.filter_map(|(_, operation)| operation.get_mut("parameters")?.as_array_mut()).flatten();
         for parameter in parameters {
             let codes = match parameter["name"].as_str() {
                 Some("city") => &self.city,
@@ -53,33 +53,30 @@ impl Codes {
     }
 }
 
-impl Description {
-    /// Makes the description from an OpenAPI document.
+impl OpenApiDocument {
     pub(crate) fn new(document: Value) -> Self {
-        Self { document, ready: Mutex::default() }
+        Self { document, rendered: Mutex::default() }
     }
 
-    /// Returns the description with examples from these areas.
     async fn for_areas(&self, areas: Option<Arc<AreaSet>>) -> Result<ApiResponse, Problem> {
-        let codes = areas.as_deref().map(Codes::new).unwrap_or_default();
-        let mut ready = self.ready.lock().await;
+        let codes = areas.as_deref().map(AreaCodes::new).unwrap_or_default();
+        let mut ready = self.rendered.lock().await;
         if let Some((_, rendered)) = ready.as_ref().filter(|(known, _)| *known == codes) {
             return Ok(ApiResponse::shared(rendered));
         }
         let mut document = self.document.clone();
-        codes.exemplify(&mut document);
-        let rendered = prepared(JSON, document.to_string().into_bytes()).await?;
-        let answer = ApiResponse::shared(&rendered);
+        codes.set_examples(&mut document);
+        let rendered = precompress(JSON, document.to_string().into_bytes()).await?;
+        let response = ApiResponse::shared(&rendered);
         *ready = Some((codes, rendered));
-        Ok(answer)
+        Ok(response)
     }
 }
 
-/// `GET /openapi.json`: responds with the description of the interface.
 #[get("/openapi.json")]
 pub(super) async fn describe(
     _caller: Caller,
-    description: &State<Description>,
+    description: &State<OpenApiDocument>,
     follower: &State<Follower>,
     config: &State<Config>,
 ) -> Result<ApiResponse, Problem> {

@@ -10,7 +10,7 @@ use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::resources::Areas;
 use crate::stores::{LayerQuery, Store, places_with_cities};
 
-/// Returns the routes of the resource, which `PetaBencana`'s clients ask for. What these call regions are cities.
+/// For clients of `PetaBencana`, whose "regions" are cities.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_regions).summary("The boundaries of cities, for clients of PetaBencana"),
@@ -18,23 +18,21 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /regions`: responds with the boundaries of all cities.
 #[get("/regions")]
 pub(super) async fn list_regions(
     _caller: Caller,
     choice: FormatChoice<Areas>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    answers.layer(LayerQuery::Cities(None), choice.format).await
+    cache.layer(LayerQuery::Cities(None), choice.format).await
 }
 
-/// `GET /regions/bounds`: responds with the boundary of one city.
 #[get("/regions/bounds")]
 pub(super) async fn show_region(
     _caller: Caller,
     admin: QueryParam<Admin>,
     choice: FormatChoice<Areas>,
-    answers: ResponseCache,
+    cache: ResponseCache,
     store: &State<Arc<dyn Store>>,
 ) -> Result<ApiResponse, Problem> {
     let Admin(id) = admin.get();
@@ -44,5 +42,5 @@ pub(super) async fn show_region(
         let must = format!("must be one of [{}]", ids.join(", "));
         return Err(Problem::invalid(Source::Query, "admin", must));
     }
-    answers.layer(LayerQuery::Cities(Some(id)), choice.format).await
+    cache.layer(LayerQuery::Cities(Some(id)), choice.format).await
 }

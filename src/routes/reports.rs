@@ -19,7 +19,6 @@ use crate::schema::resources::Reports;
 use crate::schema::{array, reference};
 use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Store, Window};
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_reports)
@@ -39,7 +38,6 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /reports`: responds with the reports of the last hour, or of another period up to now.
 #[get("/reports")]
 pub(super) async fn list_reports(
     _caller: Caller,
@@ -49,14 +47,13 @@ pub(super) async fn list_reports(
     time_period: QueryParam<TimePeriod>,
     within: QueryParam<BboxParam>,
     choice: FormatChoice<Reports>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let window = Window::Last(time_period.0);
     let query = ReportQuery { selector: select.areas, disaster: disaster.0, training: training.0, window };
-    answers.layer_within(LayerQuery::Reports(query), within.0, choice.format).await
+    cache.layer_within(LayerQuery::Reports(query), within.0, choice.format).await
 }
 
-/// `GET /reports/archive`: responds with the reports of a period.
 #[get("/reports/archive")]
 pub(super) async fn list_report_archive(
     _caller: Caller,
@@ -65,15 +62,13 @@ pub(super) async fn list_report_archive(
     training: QueryParam<Training>,
     period: RequestedPeriod,
     choice: FormatChoice<Reports>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let window = Window::Within(period.0);
     let query = ReportQuery { selector: select.areas, disaster: disaster.0, training: training.0, window };
-    answers.layer(LayerQuery::Reports(query), choice.format).await
+    cache.layer(LayerQuery::Reports(query), choice.format).await
 }
 
-/// `GET /reports/timeseries`: responds with the number of reports in each hour of a period; of flood reports, unless the client
-/// asks for another disaster.
 #[get("/reports/timeseries")]
 pub(super) async fn list_report_series(
     _caller: Caller,
@@ -81,26 +76,24 @@ pub(super) async fn list_report_series(
     disaster: QueryParam<Disaster>,
     training: QueryParam<Training>,
     period: RequestedPeriod,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let disaster = disaster.0.unwrap_or(DisasterType::Flood);
     let (selector, training, period) = (select.areas, training.0, period.0);
-    answers.to(ResponseKey::ReportSeries(ReportSeriesQuery { selector, disaster, training, period })).await
+    cache.get(ResponseKey::ReportSeries(ReportSeriesQuery { selector, disaster, training, period })).await
 }
 
-/// `GET /reports/:id`: responds with one report, whether from a training or not.
 #[get("/reports/<id>")]
 pub(super) async fn find_report(
     _caller: Caller,
     id: PathParam<ReportKey>,
     choice: FormatChoice<Reports>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let key = id.get()?;
-    answers.layer(LayerQuery::Report(key), choice.format).await
+    cache.layer(LayerQuery::Report(key), choice.format).await
 }
 
-/// `PUT /reports/:id/visibility`: hides a report, or shows it again.
 #[put("/reports/<id>/visibility", data = "<body>")]
 pub(super) async fn set_visibility(
     authorized: Authorized<ReportsModerate>,

@@ -10,7 +10,6 @@ use crate::rendering::ApiResponse;
 use crate::schema::{array, object, or_null, reference, utc_date_time};
 use crate::sources::Sources;
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_sources)
@@ -28,7 +27,6 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /sources`: lists the sources of the data.
 #[get("/sources")]
 pub(super) fn list_sources(
     _caller: Caller,
@@ -42,7 +40,6 @@ pub(super) fn list_sources(
     }))
 }
 
-/// `PUT /sources/:name/heartbeat`: notes that a source is alive.
 #[put("/sources/<name>/heartbeat")]
 pub(super) fn send_heartbeat(
     identified: Authenticated,

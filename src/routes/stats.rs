@@ -10,23 +10,22 @@ use crate::schema::resources::Reports;
 use crate::schema::{array, enveloped_with_members, object};
 use crate::stores::{ReportQuery, Window};
 
-/// Returns the routes of the statistics.
 pub(super) fn routes() -> Vec<Described> {
-    let count = |says: &str| json!({ "type": "integer", "minimum": 0, "description": says });
+    let count = |description: &str| json!({ "type": "integer", "minimum": 0, "description": description });
     let counts = json!({ "type": "object", "additionalProperties": { "type": "integer", "minimum": 1 } });
-    let shares = |route: Described, statistic: Value| {
+    let describe = |route: Described, statistic: Value| {
         let route = route.response(enveloped_with_members(object(statistic)));
         route.with(|operation, _| operation.cached_response())
     };
     vec![
-        shares(
+        describe(
             described!(summarize_flooded_regions).summary("The regions that have flooded areas"),
             json!({
                 "total number of regions with flooded RWs": count("How many regions have flooded areas."),
                 "regions with flooded RWs": array(json!({ "type": "string" })),
             }),
         ),
-        shares(
+        describe(
             described!(summarize_flooded_areas).summary("The number of areas in each flood state"),
             json!({
                 "# hati-hati RWs": count("Areas in state 1."),
@@ -35,7 +34,7 @@ pub(super) fn routes() -> Vec<Described> {
                 "# 151cm+ RWs": count("Areas in state 4."),
             }),
         ),
-        shares(
+        describe(
             described!(summarize_reports).summary("The number of reports by source and by disaster"),
             json!({
                 "total number of reports": count("How many reports there are."),
@@ -46,36 +45,33 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /stats/floodedRegionsSummary`: responds with the names of the regions that contain flooded areas.
 #[get("/stats/floodedRegionsSummary")]
 pub(super) async fn summarize_flooded_regions(
     _caller: Caller,
     select: AreaFilter<Reports>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    answers.to(ResponseKey::FloodedRegions(select.areas)).await
+    cache.get(ResponseKey::FloodedRegions(select.areas)).await
 }
 
-/// `GET /stats/floodedRWsSummary`: responds with the number of areas at each depth of water.
 #[get("/stats/floodedRWsSummary")]
 pub(super) async fn summarize_flooded_areas(
     _caller: Caller,
     select: AreaFilter<Reports>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
-    answers.to(ResponseKey::FloodedAreas(select.areas)).await
+    cache.get(ResponseKey::FloodedAreas(select.areas)).await
 }
 
-/// `GET /stats/reportsSummary`: responds with the number of reports by source and by disaster.
 #[get("/stats/reportsSummary")]
 pub(super) async fn summarize_reports(
     _caller: Caller,
     select: AreaFilter<Reports>,
     training: QueryParam<Training>,
     time_period: QueryParam<TimePeriod>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let window = Window::Last(time_period.0);
     let query = ReportQuery { selector: select.areas, disaster: None, training: training.0, window };
-    answers.to(ResponseKey::ReportSummary(query)).await
+    cache.get(ResponseKey::ReportSummary(query)).await
 }

@@ -25,12 +25,12 @@ use crate::http::quotas::{Quotas, StreamLimiter};
 use crate::model::{Clock, LayerKind};
 use crate::openapi::{Described, Interface, document};
 use crate::pages::layout::Layout;
-use crate::pages::{self, Desk, lead_to_front, problem_page};
+use crate::pages::{self, Desk, problem_page, redirect_to_front};
 use crate::photos::{CardImages, Worker};
 use crate::rendering::basemap::Basemap;
-use crate::rendering::cache::{Cache, Patience, SHARE};
-use crate::rendering::{Layers, Permits, Renderer, ResponseKey};
-use crate::routes::{self, Description, Readiness};
+use crate::rendering::cache::{Cache, Patience, UNBOUNDED_SHARE};
+use crate::rendering::{LayerCache, Permits, Renderer, ResponseKey};
+use crate::routes::{self, OpenApiDocument, Readiness};
 use crate::runtime::run_in_background;
 use crate::sources::{ActivityRecorder, Sources};
 use crate::stores::{MeasuredStore, OpenedStore, Store};
@@ -73,7 +73,7 @@ impl Builder {
             Arc::new(DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock))) as _
         });
         let spec = Interface { config: &config, formats: &formats };
-        let description = Description::new(document(&spec, &interface));
+        let description = OpenApiDocument::new(document(&spec, &interface));
         let (addresses, known) = (bare_addresses(&spec, &interface), known_parameters(&spec, &interface));
         let routes = with_request_ids(interface.into_iter().map(|described| described.route).collect());
         let others = unsupported_method_routes(routes.iter());
@@ -197,20 +197,20 @@ fn renderer(
     let limits = config.limits;
     Renderer {
         store: Arc::clone(store),
-        cache: Cache::sharing(
+        cache: Cache::with_unbounded_keys(
             cache_size,
             Patience::for_requests(limits.timeout),
             metrics.clone(),
-            ResponseKey::is_period,
+            ResponseKey::is_unbounded,
         ),
         withdrawn: withdrawn.clone(),
         permits: Permits::new(
             limits.rendering.as_u64(),
-            config.cache.size.as_u64() / SHARE as u64,
+            config.cache.size.as_u64() / UNBOUNDED_SHARE as u64,
             cores,
             metrics.clone(),
         ),
-        features: limits.features.get().into(),
+        max_features: limits.features.get().into(),
         clock: Arc::clone(clock),
         time_zone: config.time_zone,
         base_url: Arc::from(config.base_url.as_str()),
@@ -220,7 +220,7 @@ fn renderer(
         stale: limits.stale,
         metrics: metrics.clone(),
         tables: Arc::new(TableSchema::new(config.country.data(), &config.photos_url())),
-        layers: Layers::default(),
+        layers: LayerCache::default(),
     }
 }
 
@@ -272,10 +272,10 @@ fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
 
 /// Returns the routes outside the base path. Each mount path without a route of its own redirects to the front page.
 fn root_routes(config: &Config, routes: &[Route]) -> Vec<Route> {
-    let mut at_root = routes::outside(config.metrics.enabled);
+    let mut at_root = routes::operator_routes(config.metrics.enabled);
     at_root.extend(pages::routes(config.desk.enabled));
     let is_taken = |path: &str| path == "/" || routes.iter().any(|route| route.uri.path() == "/");
-    at_root.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
+    at_root.extend(config.mount_paths().filter(|path| !is_taken(path)).map(redirect_to_front));
     with_request_ids(at_root)
 }
 
@@ -285,7 +285,7 @@ fn with_results(
     config: &Config,
     clock: &Arc<dyn Clock>,
 ) -> Result<Rocket<Build>, BuildError> {
-    let rocket = pages::managed(rocket, config)
+    let rocket = pages::manage_state(rocket, config)
         .manage(Basemap::load(config)?)
         .manage(Layout::new(config))
         .manage(Arc::clone(clock))

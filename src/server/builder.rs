@@ -310,7 +310,7 @@ impl Builder {
         let country = config.country.data();
         let notices = alerts::Notices::within(config.alerts.clone(), cap.clone(), country);
         let mut known = builtin(settings.topojson, cap, notices.clone());
-        known.push(Arc::new(AlertsPage::within(notices, Layout::new(config), country)));
+        known.push(Arc::new(AlertsPage::for_country(notices, Layout::new(config), country)));
         known.extend(templates);
         known.extend(self.formats.iter().cloned());
         known

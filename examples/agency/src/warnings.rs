@@ -31,10 +31,10 @@ pub(crate) fn routes() -> Vec<Described> {
 async fn list_warnings(
     _caller: Caller,
     select: AreaFilter<Floods>,
-    answers: ResponseCache,
+    cache: ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: Some(FloodState::Moderate) };
-    answers.layer(LayerQuery::Floods(query), Arc::new(Bulletin)).await
+    cache.layer(LayerQuery::Floods(query), Arc::new(Bulletin)).await
 }
 
 /// Writes the number of flooded areas, and then one area per line, without areas that have no state. Not enabled in the

@@ -1,6 +1,6 @@
-//! The page of alerts for people, one language first.
+//! The alerts page, in one language first.
 
-mod picture;
+mod area_map;
 
 use std::cmp::Reverse;
 use std::io;
@@ -11,9 +11,9 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-use self::picture::Picture;
+use self::area_map::AreaMap;
 use crate::data::country::{Country, Translations};
-use crate::data::statements::alerts as says;
+use crate::data::statements::alerts as alert_sentences;
 use crate::formats::alerts::{Notice, NoticeText, Notices, writing};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{AlertLayer, AreaId, Layer, LayerKind, Timestamp};
@@ -21,30 +21,27 @@ use crate::pages::layout::{Layout, PageContext, PageTemplate};
 
 const PAGE: PageTemplate = PageTemplate::new("alerts.html", include_str!("page.html"));
 
-/// How many alerts of a page have a map.
-const MOST_PICTURES: usize = 10;
+const MAX_MAPS: usize = 10;
 
-/// Writes messages as a page for people, in one language first.
+/// Encodes alerts as a page, in one language first.
 #[derive(Clone, Debug)]
 pub struct Page {
     notices: Notices,
-    shell: Arc<Layout>,
-    /// The languages of the country.
+    layout: Arc<Layout>,
     languages: Arc<[Arc<Translations>]>,
-    /// Which of them comes first.
+    /// Index of the first language.
     language: usize,
 }
 
 impl Page {
-    /// Returns the format for the country that is part of the program.
+    /// Returns the format for the built-in country.
     #[must_use]
     pub fn new(notices: Notices) -> Self {
-        Self::within(notices, Layout::default(), &Country::built_in())
+        Self::for_country(notices, Layout::default(), &Country::built_in())
     }
 
-    /// Returns the format for the pages of an installation.
-    pub(crate) fn within(notices: Notices, shell: Layout, country: &Country) -> Self {
-        Self { notices, shell: Arc::new(shell), languages: country.languages().into(), language: 0 }
+    pub(crate) fn for_country(notices: Notices, layout: Layout, country: &Country) -> Self {
+        Self { notices, layout: Arc::new(layout), languages: country.languages().into(), language: 0 }
     }
 
     fn page(
@@ -57,69 +54,68 @@ impl Page {
         let texts = texts.ok_or_else(|| io::Error::other("there is no language"))?;
         let mut sorted: Vec<_> = notices.iter().collect();
         if !layer.is_history() {
-            // The worst first, and what is over last. The order of time stays among equals.
+            // Worst first, ended last. The sort is stable in time.
             sorted.sort_by_key(|notice| Reverse(state(notice)));
         }
         let mut before = None;
-        let shown = sorted.into_iter().enumerate().map(|(index, notice)| {
+        let messages = sorted.into_iter().enumerate().map(|(index, notice)| {
             let area = Some(notice.alert.area.id);
-            // One map for each area, and not too many.
-            let is_drawn = index < MOST_PICTURES && before != area;
+            // One map per area, up to `MAX_MAPS`.
+            let is_drawn = index < MAX_MAPS && before != area;
             before = area;
             MessageView::new(notice, texts, context, is_drawn.then_some(layer))
         });
-        let shown: Vec<_> = shown.collect();
+        let messages: Vec<_> = messages.collect();
         let language = format!("format=html&lang={}", texts.code());
-        // One message has no path of its own.
+        // A single message has no path of its own.
         let path = match (&*layer.path(), notices) {
             ("", [notice]) => notice.address.clone(),
             ("", _) => format!("{}/alerts", context.base_url),
             (path, _) => format!("{}/{path}", context.base_url),
         };
-        // Addresses of pages have no host, so that they work by any name of the server.
+        // Page addresses have no host: the server may have several names.
         let local = |address: &str| match address.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]).to_owned(),
             None => address.to_owned(),
         };
-        let (here, query) = path.split_once('?').unwrap_or((&path, ""));
-        let here = local(here);
-        let kept: Vec<_> = query.split('&').filter_map(|part| part.split_once('=')).collect();
-        let keep = [&kept[..], &[("format", "html")]].concat();
+        let (address, query) = path.split_once('?').unwrap_or((&path, ""));
+        let address = local(address);
+        let parameters: Vec<_> = query.split('&').filter_map(|part| part.split_once('=')).collect();
+        let keep = [&parameters[..], &[("format", "html")]].concat();
         let next = layer.next_path().map(|path| format!("{}/{path}&{language}", context.base_url));
-        let said = says(shown.len(), layer.is_doubtful()).into_iter();
-        let said: Vec<_> =
-            said.map(|key| serde_json::json!({ "key": key, "text": key.text(texts, None) })).collect();
+        let sentences = alert_sentences(messages.len(), layer.is_doubtful()).into_iter();
+        let sentences: Vec<_> =
+            sentences.map(|key| serde_json::json!({ "key": key, "text": key.text(texts, None) })).collect();
         let values = context! {
             t => Serde(texts.group("alerts")),
-            says => Serde(said),
-            is_one => shown.len() == 1,
+            sentences => Serde(sentences),
+            is_one => messages.len() == 1,
             all => format!("{}?{language}", local(&format!("{}/alerts", context.base_url))),
-            alerts => Serde(shown),
+            alerts => Serde(messages),
             next,
         };
-        let here = PageContext { page: "alerts", path: &here, keep: &keep };
-        self.shell.render(PAGE, texts, here, values).map_err(io::Error::other)
+        let page_context = PageContext { page: "alerts", path: &address, keep: &keep };
+        self.layout.render(PAGE, texts, page_context, values).map_err(io::Error::other)
     }
 }
 
-/// A message as the page shows it.
 #[derive(Clone, Debug, Serialize)]
 struct MessageView {
     address: String,
     status: &'static str,
     message_type: &'static str,
-    /// 0 if the flood is over.
+    /// 0 if the flood has ended.
     state: u8,
     area: String,
-    /// `None` for the area of the exercise, which is on no map.
+    /// `None` for the area of the exercise, which is not on the map.
     area_id: Option<String>,
     sender_name: String,
     sent: String,
     sent_words: String,
     expires: String,
     expires_words: String,
-    picture: Option<Picture>,
-    /// The texts in the language of the page, or else in the first of the alerts.
+    map: Option<AreaMap>,
+    /// The texts in the language of the page, or in the first of the alerts.
     main: Option<MessageText>,
     others: Vec<MessageText>,
 }
@@ -139,11 +135,11 @@ impl MessageView {
         context: &EncodeContext,
         drawn: Option<&AlertLayer>,
     ) -> Self {
-        let text = |said: NoticeText<'_>| MessageText {
-            language: said.language.to_owned(),
-            headline: said.headline,
-            description: said.description,
-            instruction: said.instruction.to_owned(),
+        let text = |text: NoticeText<'_>| MessageText {
+            language: text.language.to_owned(),
+            headline: text.headline,
+            description: text.description,
+            instruction: text.instruction.to_owned(),
         };
         let mut others: Vec<_> = notice.texts().map(text).collect();
         let is_main = |text: &MessageText| text.language.split('-').next() == Some(texts.code());
@@ -163,14 +159,14 @@ impl MessageView {
             sent_words: words(message.sent),
             expires: notice.expires.clone(),
             expires_words: words(message.expires),
-            picture: drawn.and_then(|layer| Picture::draw(notice, layer.areas())),
+            map: drawn.and_then(|layer| AreaMap::draw(notice, layer.areas())),
             main,
             others,
         }
     }
 }
 
-/// Returns the code of the state; 0 if the flood is over.
+/// Returns the code of the state; 0 if the flood has ended.
 fn state(notice: &Notice<'_>) -> u8 {
     if notice.is_over() { 0 } else { notice.alert.message.state.code() }
 }

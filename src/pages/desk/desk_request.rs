@@ -1,4 +1,4 @@
-//! The page of the desk: the form to log in, or what the script of the desk needs to start.
+//! The desk page: the login form, or the settings for its script.
 
 use std::sync::Arc;
 
@@ -22,30 +22,28 @@ use crate::stores::Store;
 
 const PAGE: PageTemplate = PageTemplate::new("desk.html", include_str!("page.html"));
 
-/// A page, which no cache keeps.
 #[derive(Responder)]
-pub(super) struct Page {
-    answer: (Http, ApiResponse),
+pub(super) struct DeskPage {
+    response: (Http, ApiResponse),
     policy: Header<'static>,
     language: Header<'static>,
 }
 
-/// A request for a page, and what its response needs of the service.
 pub(super) struct DeskRequest<'r> {
     language: Language,
     pub(super) config: &'r Config,
-    shell: &'r Layout,
+    layout: &'r Layout,
     pub(super) store: &'r dyn Store,
 }
 
-guard!(DeskRequest<'r>, |request| Self::read(request));
+guard!(DeskRequest<'r>, |request| Self::from_request(request));
 
 impl<'r> DeskRequest<'r> {
-    fn read(request: &'r Request<'_>) -> Result<Self, Problem> {
+    fn from_request(request: &'r Request<'_>) -> Result<Self, Problem> {
         Ok(Self {
             language: Language::for_request(request)?,
             config: managed(request)?,
-            shell: managed(request)?,
+            layout: managed(request)?,
             store: &**managed::<Arc<dyn Store>>(request)?,
         })
     }
@@ -64,25 +62,23 @@ impl DeskRequest<'_> {
         self.texts().moment(at, self.config.time_zone)
     }
 
-    /// Returns how the page names a state.
-    pub(super) fn state(&self, state: Option<FloodState>) -> &str {
+    pub(super) fn state_name(&self, state: Option<FloodState>) -> &str {
         match state {
             None => self.text("dry"),
             Some(state) => self.texts().text("depths", &state.code().to_string()),
         }
     }
 
-    /// Returns the form to log in. `said` is the key of a text.
-    pub(super) async fn login(&self, status: Http, said: &str) -> Result<Page, Problem> {
-        let said = Some(said).filter(|said| !said.is_empty()).map(|said| self.text(said));
-        self.page(status, context! { said, officer => () }).await
+    /// Returns the login form. `message` is the key of a text.
+    pub(super) async fn login(&self, status: Http, message: &str) -> Result<DeskPage, Problem> {
+        let message = Some(message).filter(|key| !key.is_empty()).map(|key| self.text(key));
+        self.page(status, context! { message, officer => () }).await
     }
 
-    /// Returns the desk, which the script of the page draws.
-    pub(super) async fn desk(&self, officer: &Officer) -> Result<Page, Problem> {
+    pub(super) async fn desk(&self, officer: &Officer) -> Result<DeskPage, Problem> {
         let places = self.store.places().await?.value;
         let around = places.areas().around(&AreaSelector::default());
-        let around = around.map(|of| [of.min().x, of.min().y, of.max().x, of.max().y]);
+        let around = around.map(|bbox| [bbox.min().x, bbox.min().y, bbox.max().x, bbox.max().y]);
         let officer = json!({
             "settings": self.settings(officer, around).to_string(),
             "name": officer.name(),
@@ -93,7 +89,6 @@ impl DeskRequest<'_> {
         self.page(Http::Ok, context! { officer => Serde(officer) }).await
     }
 
-    /// Returns what the script of the page needs to begin.
     fn settings(&self, officer: &Officer, around: Option<[f64; 4]>) -> Value {
         let (config, texts) = (self.config, self.texts());
         let zone = config.time_zone;
@@ -102,7 +97,7 @@ impl DeskRequest<'_> {
             "language": texts.code(),
             "timeZone": zone.name(),
             "zone": Utc::now().with_timezone(&zone).format("%Z").to_string(),
-            "texts": self.words()["script"],
+            "texts": self.desk_texts()["script"],
             "depths": texts.group("depths"),
             "photos": config.photos_url(),
             "box": around,
@@ -114,13 +109,12 @@ impl DeskRequest<'_> {
         })
     }
 
-    /// Returns whether nobody outside should act on what the desk decides.
     fn is_exercise(&self) -> bool {
         self.config.issuer().status != Status::Actual
     }
 
-    /// Returns the texts of the desk, with the word for what the alerts are if nobody outside should act on them.
-    fn words(&self) -> Value {
+    /// Returns the texts of the desk, with the name of the alert status unless it is `Actual`.
+    fn desk_texts(&self) -> Value {
         let texts = self.texts();
         let mut words = texts.group("desk").clone();
         let status = self.config.issuer().status.name();
@@ -130,39 +124,38 @@ impl DeskRequest<'_> {
         words
     }
 
-    async fn page(&self, status: Http, values: minijinja::Value) -> Result<Page, Problem> {
+    async fn page(&self, status: Http, values: minijinja::Value) -> Result<DeskPage, Problem> {
         self.render(PAGE, "/desk", status, values).await
     }
 
-    /// Renders a page of the desk from its template.
     pub(super) async fn render(
         &self,
         template: PageTemplate,
         path: &str,
         status: Http,
         values: minijinja::Value,
-    ) -> Result<Page, Problem> {
+    ) -> Result<DeskPage, Problem> {
         let texts = self.texts();
         let shared = context! {
-            t => Serde(self.words()),
+            t => Serde(self.desk_texts()),
             depths => Serde(texts.group("depths")),
             exercise => self.is_exercise(),
             situation => format!("/desk/situation?lang={}", texts.code()),
             table => format!("/desk/situation.csv?lang={}", texts.code()),
             ..values
         };
-        let here = PageContext { page: "desk", path, keep: &[] };
-        let html = self.shell.render(template, texts, here, shared).map_err(Problem::internal)?;
-        Ok(Page {
-            // Other sites cannot make a browser send the cookie, so the length tells them nothing.
-            answer: (status, ApiResponse::private_page(html).compressed().await?),
+        let context = PageContext { page: "desk", path, keep: &[] };
+        let html = self.layout.render(template, texts, context, shared).map_err(Problem::internal)?;
+        Ok(DeskPage {
+            // Safe from BREACH: other sites cannot make a browser send the cookie (`SameSite=Strict`).
+            response: (status, ApiResponse::private_page(html).compressed().await?),
             policy: Header::new("Content-Security-Policy", policy(self.config)),
             language: Header::new("Content-Language", self.language.code().to_owned()),
         })
     }
 }
 
-/// Only files of this service run, and no text becomes a script or a part of the page's structure.
+/// Only scripts of this service run. Trusted types forbid turning text into script or HTML.
 fn policy(config: &Config) -> String {
     let photos = url::Url::parse(&config.photos_url()).map(|url| url.origin().ascii_serialization());
     format!(

@@ -1,4 +1,4 @@
-//! What the script of the desk shows, besides the states that everybody sees.
+//! Data for the script of the desk, besides the public states.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,36 +14,34 @@ use crate::model::{
     BatchNumber, Clock, DisasterType, ImageUrl, LoggedChange, ModerationAction, Report, Timestamp,
     WaitingReport, WaitingReports, flood_depth,
 };
-use crate::pages::report::Limits;
+use crate::pages::report::ReportLimits;
 use crate::rendering::ApiResponse;
 use crate::runtime::throttle::Throttle;
 use crate::stores::{
     AttentionList, FloodLogQuery, ModerationQuery, ReportQuery, Store, WaitingQuery, Window,
 };
 
-/// How far back the log of the desk reaches.
-const NIGHT: Duration = Duration::from_hours(24);
-/// How many changes, reports and hidden reports are sent at most: the newest. The page says which were left out.
-const MOST_LOGGED: u32 = 1_000;
-const MOST_REPORTS: usize = 1_000;
-const MOST_WAITING: u32 = 200;
-/// How many waiting reports of one sender are sent at most. The script folds them into one.
-const MOST_OF_SENDER: u32 = 20;
-const MOST_MODERATED: u32 = 100;
+const LOG_WINDOW: Duration = Duration::from_hours(24);
+/// The newest items are sent, up to these limits. `left_out` tells the page which lists are truncated.
+const MAX_LOGGED: u32 = 1_000;
+const MAX_REPORTS: usize = 1_000;
+const MAX_WAITING: u32 = 200;
+/// The script folds the reports of one sender into one.
+const MAX_PER_SENDER: u32 = 20;
+const MAX_MODERATED: u32 = 100;
 
-/// How long after the news were collected they are collected again.
-const PERIOD: Duration = Duration::from_secs(2);
+/// Minimum time between two collections.
+const MIN_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The news, which are the same for all officers.
+/// The same for all officers.
 pub(super) type News = Throttle<Result<ApiResponse, Problem>>;
 
-/// Returns the news of no desk yet.
 pub(super) fn throttle(clock: Arc<dyn Clock>) -> News {
-    Throttle::new(PERIOD, clock)
+    Throttle::new(MIN_INTERVAL, clock)
 }
 
-/// `GET /desk/news`: responds with the areas that need attention, the reports and the changes of the last day, and which reports were
-/// hidden. They are collected at most every two seconds for all officers.
+/// Responds with the attention list, the reports and changes of the last day, and the hidden reports. Collected at most every two
+/// seconds for all officers.
 #[get("/desk/news")]
 pub(super) async fn tell(
     _officer: Officer,
@@ -51,7 +49,7 @@ pub(super) async fn tell(
     list: &State<Arc<AttentionList>>,
     store: &State<Arc<dyn Store>>,
     config: &State<Config>,
-    limits: &State<Limits>,
+    limits: &State<ReportLimits>,
 ) -> Result<ApiResponse, Problem> {
     desk.news.get(collect(desk.now(), list, &***store, config, limits)).await
 }
@@ -61,14 +59,14 @@ async fn collect(
     list: &AttentionList,
     store: &dyn Store,
     config: &Config,
-    limits: &Limits,
+    limits: &ReportLimits,
 ) -> Result<ApiResponse, Problem> {
-    let since = now.before(NIGHT);
-    let query = FloodLogQuery { since: Some(since), most: MOST_LOGGED, ..FloodLogQuery::default() };
+    let since = now.before(LOG_WINDOW);
+    let query = FloodLogQuery { since: Some(since), most: MAX_LOGGED, ..FloodLogQuery::default() };
     let log = store.all_flood_changes(&query).await?;
     let mut left_out = Map::new();
-    if log.len() >= MOST_LOGGED as usize {
-        left_out.insert("log".to_owned(), json!(MOST_LOGGED));
+    if log.len() >= MAX_LOGGED as usize {
+        left_out.insert("log".to_owned(), json!(MAX_LOGGED));
     }
     let query = ReportQuery {
         selector: crate::model::AreaSelector::default(),
@@ -78,36 +76,36 @@ async fn collect(
     };
     let mut reports = store.reports(&query).await?.value.reports;
     reports.retain(|report| report.tags.local_area_id.is_some());
-    if reports.len() > MOST_REPORTS {
-        left_out.insert("reports".to_owned(), json!(MOST_REPORTS));
+    if reports.len() > MAX_REPORTS {
+        left_out.insert("reports".to_owned(), json!(MAX_REPORTS));
     }
-    let query = WaitingQuery { most: MOST_WAITING, per_sender: MOST_OF_SENDER };
+    let query = WaitingQuery { most: MAX_WAITING, per_sender: MAX_PER_SENDER };
     let WaitingReports { total, reports: waiting } = store.waiting_reports(query).await?;
     if total > waiting.len() as u64 {
         left_out.insert("waiting".to_owned(), json!(waiting.len()));
     }
-    let query = ModerationQuery { after: 0, before: None, most: MOST_MODERATED };
+    let query = ModerationQuery { after: 0, before: None, most: MAX_MODERATED };
     let moderated = store.moderation_log(query).await?.value;
-    if moderated.len() >= MOST_MODERATED as usize && moderated.last().is_some_and(|entry| entry.at >= since) {
-        left_out.insert("hidden".to_owned(), json!(MOST_MODERATED));
+    if moderated.len() >= MAX_MODERATED as usize && moderated.last().is_some_and(|entry| entry.at >= since) {
+        left_out.insert("hidden".to_owned(), json!(MAX_MODERATED));
     }
     let mut last = HashSet::new();
     let hidden = moderated.iter().filter(|entry| {
-        // Newest first: only the last order for a report counts.
+        // Newest first: only the last action on a report counts.
         last.insert(entry.report) && entry.action == ModerationAction::Hide && entry.at >= since
     });
     let hidden = hidden.map(
         |entry| json!({ "id": entry.report, "at": entry.at, "by": entry.by.name(), "reason": entry.reason }),
     );
     let photos = config.photos_url();
-    let shown = waiting
+    let report_rows = waiting
         .iter()
-        .map(|waiting| told(&waiting.report, Some(waiting), &photos))
-        .chain(reports.iter().take(MOST_REPORTS).map(|report| told(report, None, &photos)));
+        .map(|waiting| report_json(&waiting.report, Some(waiting), &photos))
+        .chain(reports.iter().take(MAX_REPORTS).map(|report| report_json(report, None, &photos)));
     let news = ApiResponse::private_result(&json!({
         "attention": *list.get().await?,
-        "log": log.iter().map(logged).collect::<Vec<_>>(),
-        "reports": shown.collect::<Vec<_>>(),
+        "log": log.iter().map(change_json).collect::<Vec<_>>(),
+        "reports": report_rows.collect::<Vec<_>>(),
         "hidden": hidden.collect::<Vec<_>>(),
         "waiting": total,
         "crowded": limits.is_crowded(now),
@@ -116,7 +114,7 @@ async fn collect(
     news.compressed().await
 }
 
-fn told(report: &Report, waiting: Option<&WaitingReport>, photos: &str) -> Value {
+fn report_json(report: &Report, waiting: Option<&WaitingReport>, photos: &str) -> Value {
     let Report { key, content, tags } = report;
     json!({
         "id": key,
@@ -133,7 +131,7 @@ fn told(report: &Report, waiting: Option<&WaitingReport>, photos: &str) -> Value
     })
 }
 
-fn logged(LoggedChange { change, batch, note }: &LoggedChange) -> Value {
+fn change_json(LoggedChange { change, batch, note }: &LoggedChange) -> Value {
     json!({
         "area_id": change.area,
         "at": change.at,

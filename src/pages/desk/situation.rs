@@ -1,4 +1,4 @@
-//! The report of the situation: which areas are flooded, by larger area, and the changes of the last six hours; to print, and as CSV.
+//! The situation report: the flooded areas by larger area, and the changes of the last six hours; to print, and as CSV.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use rocket::http::{ContentType, Header, Status};
 use rocket::{Responder, State, get};
 use serde_json::{Value, json};
 
-use super::desk_request::{DeskRequest, Page};
+use super::desk_request::{DeskPage, DeskRequest};
 use super::session::{Desk, Officer};
 use crate::http::content::CacheControl;
 use crate::http::error::Problem;
@@ -18,40 +18,37 @@ use crate::pages::layout::PageTemplate;
 use crate::stores::{FloodLogQuery, FloodQuery, Store};
 
 const PAGE: PageTemplate = PageTemplate::new("situation.html", include_str!("situation.html"));
-/// How far back changes are listed. Officers report every six hours.
+/// Officers report every six hours.
 const RECENT: Duration = Duration::from_hours(6);
-/// How many changes are listed at most: the newest. The report says what it leaves out.
-const MOST: u32 = 10_000;
+/// The newest changes are listed, up to this limit. The report tells where it is truncated.
+const MAX_CHANGES: u32 = 10_000;
 
-/// The column of the table with the changes.
 const CHANGES: &str = "changes_of_six_hours";
 
-/// The situation at a moment.
 struct Situation {
     at: Timestamp,
     layer: FloodLayer,
-    /// The changes of the last hours, newest first.
     changes: Vec<LoggedChange>,
 }
 
-/// An area that is flooded, or has changed lately.
-struct Line<'s> {
+/// An area that is flooded or has changed recently.
+struct AreaSituation<'s> {
     area: &'s Area,
     current: Option<CurrentState>,
-    /// Its changes, newest first.
     changes: Vec<&'s LoggedChange>,
 }
 
 impl Situation {
     async fn read(store: &dyn Store, at: Timestamp) -> Result<Self, Problem> {
-        let query = FloodLogQuery { since: Some(at.before(RECENT)), most: MOST, ..FloodLogQuery::default() };
+        let query =
+            FloodLogQuery { since: Some(at.before(RECENT)), most: MAX_CHANGES, ..FloodLogQuery::default() };
         let changes = store.all_flood_changes(&query).await?;
         let layer = store.floods(&FloodQuery::default()).await?.value;
         Ok(Self { at, layer, changes })
     }
 
-    /// Returns the changes by order and state, newest first. All changes of an order follow each other.
-    fn orders(&self) -> Vec<Vec<&LoggedChange>> {
+    /// Returns the changes by batch and state, newest first. Changes of a batch are adjacent.
+    fn changes_by_batch(&self) -> Vec<Vec<&LoggedChange>> {
         let mut orders: Vec<Vec<&LoggedChange>> = Vec::new();
         for logged in &self.changes {
             let is_same = |order: &&mut Vec<&LoggedChange>| {
@@ -66,8 +63,8 @@ impl Situation {
         orders
     }
 
-    /// Returns an order as the page lists it: its areas by larger area.
-    fn listed(&self, order: &[&LoggedChange], view: &DeskRequest<'_>) -> Value {
+    /// Returns a batch with its areas by larger area.
+    fn batch_json(&self, order: &[&LoggedChange], view: &DeskRequest<'_>) -> Value {
         let areas = self.layer.areas();
         let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for logged in order {
@@ -81,45 +78,43 @@ impl Situation {
         json!({
             "at": view.moment(change.at),
             "state": change.state,
-            "depth": view.state(change.state),
+            "depth": view.state_name(change.state),
             "by": change.by.name(),
             "note": note,
             "places": places.into_iter().map(|(parent, names)| json!([parent, names])).collect::<Value>(),
         })
     }
 
-    /// Returns the areas by city and larger area.
-    fn lines(&self) -> BTreeMap<(&str, &str), Vec<Line<'_>>> {
+    fn areas_by_parent(&self) -> BTreeMap<(&str, &str), Vec<AreaSituation<'_>>> {
         let mut changes: HashMap<AreaId, Vec<&LoggedChange>> = HashMap::new();
         for logged in &self.changes {
             changes.entry(logged.change.area).or_default().push(logged);
         }
-        let mut lines: BTreeMap<_, Vec<Line<'_>>> = BTreeMap::new();
+        let mut lines: BTreeMap<_, Vec<AreaSituation<'_>>> = BTreeMap::new();
         for flood in self.layer.features() {
             let (area, current) = (flood.area, flood.current);
             let changes = changes.remove(&area.id).unwrap_or_default();
             if current.is_some() || !changes.is_empty() {
                 let key = (area.city_name.as_str(), area.parent_name.as_str());
-                lines.entry(key).or_default().push(Line { area, current, changes });
+                lines.entry(key).or_default().push(AreaSituation { area, current, changes });
             }
         }
-        for of in lines.values_mut() {
-            of.sort_by(|one, other| one.area.name.cmp(&other.area.name));
+        for areas in lines.values_mut() {
+            areas.sort_by(|one, other| one.area.name.cmp(&other.area.name));
         }
         lines
     }
 }
 
-/// `GET /desk/situation`: responds with a page to print.
 #[get("/desk/situation")]
 pub(super) async fn show(
     officer: Officer,
     view: DeskRequest<'_>,
     desk: &State<Desk>,
-) -> Result<Page, Problem> {
+) -> Result<DeskPage, Problem> {
     let situation = Situation::read(view.store, desk.now()).await?;
     let (mut groups, mut totals) = (Vec::new(), [0; 4]);
-    for ((city, parent), lines) in situation.lines() {
+    for ((city, parent), lines) in situation.areas_by_parent() {
         let mut counts = [0; 4];
         for current in lines.iter().filter_map(|line| line.current) {
             counts[usize::from(current.state.code()) - 1] += 1;
@@ -134,7 +129,7 @@ pub(super) async fn show(
                 "name": line.area.name,
                 "id": line.area.id,
                 "state": current.state.code(),
-                "depth": view.state(Some(current.state)),
+                "depth": view.state_name(Some(current.state)),
             })
         });
         groups.push(json!({
@@ -143,7 +138,8 @@ pub(super) async fn show(
             "confirmed": confirmed.map(|confirmed| view.moment(confirmed)),
         }));
     }
-    let changes: Vec<Value> = situation.orders().iter().map(|order| situation.listed(order, &view)).collect();
+    let changes: Vec<Value> =
+        situation.changes_by_batch().iter().map(|order| situation.batch_json(order, &view)).collect();
     let values = context! {
         at => view.moment(situation.at),
         by => officer.name(),
@@ -151,20 +147,19 @@ pub(super) async fn show(
         totals => totals.to_vec(),
         total => totals.iter().sum::<u32>(),
         changes => Serde(changes),
-        left => left_before(&situation.changes).map(|at| view.left_out(at)),
+        left => truncated_before(&situation.changes).map(|at| view.truncation_text(at)),
     };
     view.render(PAGE, "/desk/situation", Status::Ok, values).await
 }
 
-/// A table that a browser saves.
 #[derive(Responder)]
 pub(super) struct Table {
     text: (ContentType, Vec<u8>),
-    kept: Header<'static>,
-    saved: Header<'static>,
+    cache_control: Header<'static>,
+    disposition: Header<'static>,
 }
 
-/// `GET /desk/situation.csv`: responds with one row for each area that is flooded or has changed within six hours.
+/// One row for each area that is flooded or has changed within six hours.
 #[get("/desk/situation.csv")]
 pub(super) async fn table(
     _officer: Officer,
@@ -176,15 +171,15 @@ pub(super) async fn table(
     let written = |at: Timestamp| local(at).format("%Y-%m-%d %H:%M:%S %Z").to_string();
     let changed = |logged: &&LoggedChange| {
         let change = &logged.change;
-        format!("{} {} ({})", written(change.at), view.state(change.state), change.by.name())
+        format!("{} {} ({})", written(change.at), view.state_name(change.state), change.by.name())
     };
-    // Programs for tables read the bytes as UTF-8 if the file begins so.
+    // BOM, so that spreadsheets read UTF-8.
     let mut table = csv::Writer::from_writer("\u{feff}".as_bytes().to_vec());
     let heads =
         ["city", "parent_name", "area_id", "area_name", "state", "depth", "since", "confirmed", CHANGES];
     table.write_record(heads).map_err(Problem::internal)?;
-    for ((city, parent), lines) in situation.lines() {
-        for Line { area, current, changes } in lines {
+    for ((city, parent), lines) in situation.areas_by_parent() {
+        for AreaSituation { area, current, changes } in lines {
             let state = current.map(|current| current.state);
             let row = [
                 city.to_owned(),
@@ -192,41 +187,42 @@ pub(super) async fn table(
                 area.id.to_string(),
                 area.name.clone(),
                 state.map(FloodState::code).map(|code| code.to_string()).unwrap_or_default(),
-                view.state(state).to_owned(),
+                view.state_name(state).to_owned(),
                 current.and_then(|current| current.flooded_since).map(written).unwrap_or_default(),
                 current.and_then(|current| current.confirmed).map(written).unwrap_or_default(),
                 changes.iter().map(changed).collect::<Vec<_>>().join("; "),
             ];
-            table.write_record(row.map(harmless)).map_err(Problem::internal)?;
+            table.write_record(row.map(escape_formula)).map_err(Problem::internal)?;
         }
     }
-    if let Some(at) = left_before(&situation.changes) {
-        let row = heads.map(|head| if head == CHANGES { view.left_out(at) } else { String::new() });
+    if let Some(at) = truncated_before(&situation.changes) {
+        let row = heads.map(|head| if head == CHANGES { view.truncation_text(at) } else { String::new() });
         table.write_record(row).map_err(Problem::internal)?;
     }
     let text = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
     let name = local(situation.at).format("situation-%Y%m%d-%H%M.csv");
     Ok(Table {
         text: (ContentType::CSV, text),
-        kept: Header::new("Cache-Control", CacheControl::NO_STORE),
-        saved: Header::new("Content-Disposition", format!("attachment; filename=\"{name}\"")),
+        cache_control: Header::new("Cache-Control", CacheControl::NO_STORE),
+        disposition: Header::new("Content-Disposition", format!("attachment; filename=\"{name}\"")),
     })
 }
 
-/// Returns the time before which changes, which come newest first, were left out.
-fn left_before(changes: &[LoggedChange]) -> Option<Timestamp> {
-    changes.last().filter(|_| changes.len() >= MOST as usize).map(|logged| logged.change.at)
+/// Returns the time before which changes are missing from a truncated list.
+fn truncated_before(changes: &[LoggedChange]) -> Option<Timestamp> {
+    changes.last().filter(|_| changes.len() >= MAX_CHANGES as usize).map(|logged| logged.change.at)
 }
 
 impl DeskRequest<'_> {
-    /// Returns what the report says about changes that it leaves out.
-    fn left_out(&self, before: Timestamp) -> String {
-        self.text("left_out").replace("{at}", &self.moment(before)).replace("{count}", &MOST.to_string())
+    fn truncation_text(&self, before: Timestamp) -> String {
+        self.text("left_out")
+            .replace("{at}", &self.moment(before))
+            .replace("{count}", &MAX_CHANGES.to_string())
     }
 }
 
-/// Returns a cell that no program for tables takes for a formula.
-fn harmless(cell: String) -> String {
+/// Escapes a cell that a spreadsheet would evaluate as a formula.
+fn escape_formula(cell: String) -> String {
     if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell }
 }
 
@@ -236,13 +232,13 @@ mod tests {
     use crate::model::{Actor, FloodChange};
 
     #[test]
-    fn a_report_that_reaches_its_limit_says_since_when_it_is_whole() {
+    fn a_truncated_report_has_the_time_since_which_it_is_complete() {
         let at = Timestamp::parse("2016-12-19T13:53:52.274Z").unwrap();
         let by = Actor { subject: "bpbd".to_owned(), username: None };
         let change = FloodChange { area: AreaId::EXERCISE, state: None, at, received: at, by };
-        let mut changes = vec![LoggedChange { change, batch: None, note: None }; MOST as usize - 1];
-        assert_eq!(left_before(&changes), None);
+        let mut changes = vec![LoggedChange { change, batch: None, note: None }; MAX_CHANGES as usize - 1];
+        assert_eq!(truncated_before(&changes), None);
         changes.push(changes[0].clone());
-        assert_eq!(left_before(&changes), Some(at));
+        assert_eq!(truncated_before(&changes), Some(at));
     }
 }

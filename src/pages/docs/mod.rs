@@ -1,4 +1,4 @@
-//! The description of the interface for people: Swagger UI, whose files are part of the program.
+//! The documentation of the interface: Swagger UI, built into the program.
 
 mod files;
 
@@ -15,38 +15,36 @@ use crate::rendering::{ApiResponse, HTML};
 
 const PAGE: PageTemplate = PageTemplate::new("docs.html", include_str!("page.html"));
 
-/// The page, with its own content security policy.
 #[derive(Responder)]
 pub(super) struct Page {
-    answer: ApiResponse,
+    response: ApiResponse,
     policy: Header<'static>,
     vary: Header<'static>,
 }
 
-/// `GET /docs`: responds with the page.
 #[get("/docs")]
 pub(super) fn show(
     _caller: Caller,
     language: Language,
     config: &State<Config>,
-    shell: &State<Layout>,
+    layout: &State<Layout>,
 ) -> Result<Page, Problem> {
-    let here = PageContext { page: "developers", path: "/docs", keep: &[] };
-    let page = shell.render(PAGE, language.translations(), here, context! {}).map_err(Problem::internal)?;
-    // Only scripts that come with the page run; the page may send requests to the interface, so that people can try it.
+    let context = PageContext { page: "developers", path: "/docs", keep: &[] };
+    let page =
+        layout.render(PAGE, language.translations(), context, context! {}).map_err(Problem::internal)?;
+    // Only bundled scripts run. The page may send requests to the interface, for trying it out.
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
          connect-src 'self' {}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         config.base_url.origin()
     );
     Ok(Page {
-        answer: ApiResponse::public(HTML, page.into_bytes()),
+        response: ApiResponse::public(HTML, page.into_bytes()),
         policy: Header::new("Content-Security-Policy", policy),
         vary: Header::new("Vary", "Accept-Encoding, Accept-Language"),
     })
 }
 
-/// `GET /docs/:file`: responds with a file that the page loads.
 #[get("/docs/<file>")]
 pub(super) async fn find_file(
     _caller: Caller,

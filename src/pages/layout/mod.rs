@@ -1,6 +1,6 @@
-//! What all pages for people have in common: header, navigation, footer, and the colours.
+//! The layout of all pages: header, navigation, footer and colours.
 //!
-//! A page is a template that extends `shell.html`. The style sheet is a part of each page, so that no page waits for it.
+//! A page is a template that extends `layout.html`. The style sheet is inlined, so that no page waits for it.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -14,19 +14,18 @@ use crate::data::country::Translations;
 use crate::data::statements::{Sentence, banner};
 use crate::model::alerts::Status;
 
-const SHELL: &str = include_str!("shell.html");
-const STYLE: &str = include_str!("shell.css");
+const LAYOUT: &str = include_str!("layout.html");
+const STYLE: &str = include_str!("layout.css");
 
-/// The address of the logo.
 pub(crate) const LOGO: &str = "/logo";
 
-/// All characters of a value in a query that are not written as they are.
+/// The characters that are escaped in a query value.
 const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The template of a page, which extends `shell.html`.
+/// The template of a page, which extends `layout.html`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageTemplate {
-    /// Its name, which no other page has. The ending `.html` makes the engine escape every value.
+    /// Unique name. Its ending `.html` makes the engine escape every value.
     name: &'static str,
     source: &'static str,
 }
@@ -37,34 +36,32 @@ impl PageTemplate {
     }
 }
 
-/// The templates of the pages that were rendered, each compiled once. Clones share them.
+/// The templates, each compiled on first use. Clones share them.
 #[derive(Clone, Debug)]
 struct Templates(Arc<RwLock<Environment<'static>>>);
 
-/// What the pages of an installation have in common.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
     templates: Templates,
     site: Site,
     licence: Licence,
-    /// What every page says first.
+    /// Shown on top of every page.
     banner: Option<Sentence>,
-    /// The status of alerts, which is in the titles of pages if it is not `Actual`.
+    /// The status of alerts, shown in titles unless it is `Actual`.
     status: Status,
-    /// The code and the name of each language, the country's own first.
+    /// Code and name of each language, the main one first.
     languages: Vec<(String, String)>,
-    /// The pages in the navigation: the key of their text in the group `shell`, and the path.
+    /// The navigation: key of the text in the group `shell`, and path.
     pages: Vec<(&'static str, String)>,
 }
 
-/// The page that is shown.
+/// The page that is rendered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageContext<'a> {
-    /// Its name: the key of its text in the navigation, and the end of the class of the body.
+    /// Key of its text in the navigation, and suffix of the class of the body.
     pub(crate) page: &'a str,
-    /// Its path.
     pub(crate) path: &'a str,
-    /// The parameters that links to other languages keep, with their values.
+    /// Parameters that links to other languages keep.
     pub(crate) keep: &'a [(&'a str, &'a str)],
 }
 
@@ -73,9 +70,8 @@ struct LayoutContext<'a> {
     page: &'a str,
     language: &'a str,
     languages: Vec<Language<'a>>,
-    /// The address of the front page.
     home: String,
-    pages: Vec<Linked<'a>>,
+    pages: Vec<PageLink<'a>>,
     banner: Option<Banner<'a>>,
     name: &'a str,
     agency: Option<&'a str>,
@@ -86,7 +82,7 @@ struct LayoutContext<'a> {
     has_own_terms: bool,
 }
 
-/// What a page says before everything else, and before its title, if its data is not real.
+/// A warning that the data is not real, on top of a page and in its title.
 #[derive(Serialize)]
 struct Banner<'a> {
     key: Sentence,
@@ -98,19 +94,19 @@ struct Banner<'a> {
 struct Language<'a> {
     code: &'a str,
     name: &'a str,
-    /// The address of this page in the language.
+    /// This page in the language.
     address: String,
 }
 
 #[derive(Serialize)]
-struct Linked<'a> {
+struct PageLink<'a> {
     name: &'a str,
     path: String,
 }
 
 impl Default for Templates {
     fn default() -> Self {
-        // Unlike that of the environment, this escapes by the ending of a name.
+        // Unlike `Environment::default`, this environment escapes by the ending of the name.
         Self(Arc::new(RwLock::new(Environment::new())))
     }
 }
@@ -121,7 +117,7 @@ impl Templates {
         let is_known = self.read().get_template(name).is_ok();
         if !is_known {
             let mut templates = self.0.write().unwrap_or_else(PoisonError::into_inner);
-            for (name, source) in [("shell.html", SHELL), ("shell.css", STYLE), (name, source)] {
+            for (name, source) in [("layout.html", LAYOUT), ("layout.css", STYLE), (name, source)] {
                 templates.add_template(name, source)?;
             }
         }
@@ -134,7 +130,6 @@ impl Templates {
 }
 
 impl Layout {
-    /// Returns what the pages of an installation have in common.
     pub(crate) fn new(config: &Config) -> Self {
         let base = config.base_url.path().trim_end_matches('/');
         let languages = config.country.data().languages().iter();
@@ -157,50 +152,44 @@ impl Layout {
         }
     }
 
-    /// Renders a page from its template. Every value is escaped for HTML. Besides `values`, the template has `shell` and `s`: the
-    /// texts of the group `shell`.
-    ///
-    /// # Errors
-    ///
-    /// If the template is wrong, or a value cannot be written.
+    /// Renders a page. Every value is escaped for HTML. The template also gets `layout`, and `s`: the texts of the group `shell`.
     pub(crate) fn render(
         &self,
         template: PageTemplate,
         texts: &Translations,
-        here: PageContext<'_>,
+        context: PageContext<'_>,
         values: Value,
     ) -> Result<String, Error> {
-        let shared = context! { shell => Serde(self.frame(texts, here)), s => Serde(texts.group("shell")) };
+        let shared = context! { layout => Serde(self.layout_context(texts, context)), s => Serde(texts.group("shell")) };
         self.templates.render(template, context! { ..values, ..shared })
     }
 
-    /// Returns the word for what is not real.
-    fn word<'t>(&self, banner: Sentence, texts: &'t Translations) -> &'t str {
+    fn status_word<'t>(&self, banner: Sentence, texts: &'t Translations) -> &'t str {
         match banner {
             Sentence::Demo => texts.text("shell", "demo_title"),
             _ => texts.group("alerts")["statuses"][self.status.name()].as_str().unwrap_or_default(),
         }
     }
 
-    fn frame<'a>(&'a self, texts: &'a Translations, here: PageContext<'a>) -> LayoutContext<'a> {
-        let kept = here
+    fn layout_context<'a>(&'a self, texts: &'a Translations, context: PageContext<'a>) -> LayoutContext<'a> {
+        let keep_query = context
             .keep
             .iter()
             .map(|(name, value)| format!("{name}={}&", utf8_percent_encode(value, QUERY_VALUE)));
-        let kept: String = kept.collect();
+        let keep_query: String = keep_query.collect();
         let languages = self.languages.iter().map(|(code, name)| {
-            let address = format!("{}?{kept}lang={code}", here.path);
+            let address = format!("{}?{keep_query}lang={code}", context.path);
             Language { code, name, address }
         });
         let is_main = self.languages.first().is_some_and(|(code, _)| code == texts.code());
         let pages = self.pages.iter().map(|(name, path)| {
             let sign = if path.contains('?') { '&' } else { '?' };
             let path = if is_main { path.clone() } else { format!("{path}{sign}lang={}", texts.code()) };
-            Linked { name, path }
+            PageLink { name, path }
         });
         let Site { name, agency, contact, emergency, .. } = &self.site;
         LayoutContext {
-            page: here.page,
+            page: context.page,
             language: texts.code(),
             languages: languages.collect(),
             home: if is_main { "/".to_owned() } else { format!("/?lang={}", texts.code()) },
@@ -208,7 +197,7 @@ impl Layout {
             banner: self.banner.map(|key| Banner {
                 key,
                 text: key.text(texts, None),
-                title: self.word(key, texts),
+                title: self.status_word(key, texts),
             }),
             name,
             agency: agency.as_deref(),
@@ -227,7 +216,6 @@ mod tests {
 
     use super::*;
 
-    /// The colours of the palettes: light, dark, print.
     fn palettes() -> [HashMap<&'static str, &'static str>; 3] {
         let mut rules = STYLE.split(":root {").skip(1).map(|rule| rule.split_once('}').unwrap().0);
         let mut known = HashMap::new();
@@ -243,7 +231,6 @@ mod tests {
         })
     }
 
-    /// The relative luminance of a colour (WCAG 2.2).
     fn luminance(colour: &str) -> f64 {
         let digits = colour.strip_prefix('#').unwrap();
         let wide: String = if digits.len() == 3 {
@@ -264,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn states_stand_out_and_texts_can_be_read_in_each_palette() {
+    fn states_and_texts_have_enough_contrast_in_each_palette() {
         let grounds = ["--land", "--sea", "--ground", "--raised"];
         for (palette, name) in palettes().iter().zip(["light", "dark", "print"]) {
             let ratio = |one: &str, other: &str| contrast(palette[one], palette[other]);
@@ -282,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_state_stands_out_most_in_the_dark() {
+    fn the_worst_state_has_the_highest_contrast_in_the_dark_palette() {
         let [_, dark, _] = palettes();
         let ratios = [1, 2, 3, 4].map(|state| contrast(dark[&*format!("--edge-{state}")], dark["--land"]));
         assert!(ratios[..3].iter().all(|ratio| *ratio < ratios[3]), "{ratios:?}");

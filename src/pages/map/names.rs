@@ -1,4 +1,4 @@
-//! The names of all areas and of the places of the base map, for the search of the page.
+//! The index of area and place names, for the search on the page.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,34 +9,37 @@ use serde_json::json;
 use crate::http::error::Problem;
 use crate::model::AreaSet;
 use crate::rendering::basemap::Basemap;
-use crate::rendering::cache::Rendered;
-use crate::rendering::{JSON, prepared};
+use crate::rendering::cache::RenderedResponse;
+use crate::rendering::{JSON, precompress};
 
-/// The index of the areas that were last read.
 #[derive(Debug, Default)]
-pub(crate) struct Names(Mutex<Option<(Arc<AreaSet>, Rendered)>>);
+pub(crate) struct NameIndex(Mutex<Option<(Arc<AreaSet>, RenderedResponse)>>);
 
-impl Names {
-    /// Returns the index: `cities`, each with its larger areas, each with its areas: `[[city,[[parent,[[id,name]]]]]]`, in the order
-    /// of names and numbers; and `places` with longitude and latitude. It is written once for each set of areas.
-    pub(super) async fn index(&self, areas: Arc<AreaSet>, basemap: &Basemap) -> Result<Rendered, Problem> {
-        let mut known = self.0.lock().await;
-        if let Some((of, rendered)) = &*known
-            && Arc::ptr_eq(of, &areas)
+impl NameIndex {
+    /// Returns the index: `cities` as `[[city,[[parent,[[id,name]]]]]]`, sorted by name and number, and `places` with longitude
+    /// and latitude. Built once for each set of areas.
+    pub(super) async fn index(
+        &self,
+        areas: Arc<AreaSet>,
+        basemap: &Basemap,
+    ) -> Result<RenderedResponse, Problem> {
+        let mut cached = self.0.lock().await;
+        if let Some((indexed, rendered)) = &*cached
+            && Arc::ptr_eq(indexed, &areas)
         {
             return Ok(rendered.clone());
         }
-        let rendered = prepared(JSON, write(&areas, basemap).map_err(Problem::internal)?).await?;
-        *known = Some((areas, rendered.clone()));
+        let rendered = precompress(JSON, write(&areas, basemap).map_err(Problem::internal)?).await?;
+        *cached = Some((areas, rendered.clone()));
         Ok(rendered)
     }
 }
 
-/// The identifiers and names of areas, by the name of the larger area.
+/// Identifiers and names of areas by parent.
 type Parents<'a> = BTreeMap<&'a str, Vec<(String, &'a str)>>;
 
-/// Names in this order are in that of their numbers: `RW 9` before `RW 10`.
-fn numbered(name: &str) -> (String, u64) {
+/// Natural sort key: `RW 9` before `RW 10`.
+fn natural_key(name: &str) -> (String, u64) {
     let (digits, rest): (String, String) = name.chars().partition(char::is_ascii_digit);
     (rest, digits.parse().unwrap_or_default())
 }
@@ -49,10 +52,10 @@ fn write(areas: &AreaSet, basemap: &Basemap) -> serde_json::Result<Vec<u8>> {
         parent.push((area.id.to_string(), &area.name));
     }
     for areas in cities.values_mut().flat_map(BTreeMap::values_mut) {
-        areas.sort_by_cached_key(|(_, name)| numbered(name));
+        areas.sort_by_cached_key(|(_, name)| natural_key(name));
     }
     let lists: Vec<_> =
-        cities.into_iter().map(|(city, of)| (city, of.into_iter().collect::<Vec<_>>())).collect();
+        cities.into_iter().map(|(city, parents)| (city, parents.into_iter().collect::<Vec<_>>())).collect();
     // Four decimals are 11 m.
     let short = |degrees: f64| (degrees * 1e4).round() / 1e4;
     let places = basemap.places().map(|(name, at)| (name, short(at.coord().x), short(at.coord().y)));
@@ -64,9 +67,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn areas_are_in_the_order_of_their_numbers() {
+    fn areas_are_in_natural_order() {
         let mut names = ["RW 10", "TMII", "RW 09", "RW 1"];
-        names.sort_by_cached_key(|name| numbered(name));
+        names.sort_by_cached_key(|name| natural_key(name));
         assert_eq!(names, ["RW 1", "RW 09", "RW 10", "TMII"]);
     }
 }

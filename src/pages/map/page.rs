@@ -7,8 +7,8 @@ use chrono_tz::Tz;
 use minijinja::value::Serde;
 use serde_json::{Map, Value, json};
 
-use super::list::{DisplayTime, Flooded, List, MOST, area_name};
-use super::selected_area::{SelectedArea, Writing, for_script};
+use super::flood_list::{DisplayTime, FloodList, FloodedArea, MAX_ROWS, area_name};
+use super::selected_area::{SelectedArea, TextContext, reports_json};
 use crate::changes::{Cursor, State};
 use crate::config::Config;
 use crate::data::country::Translations;
@@ -17,34 +17,31 @@ use crate::guards::Language;
 use crate::http::error::Problem;
 use crate::model::alerts::CONFIRMED_FOR;
 use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, LayerKind, Timestamp, readable};
+use crate::pages::flood_reports::FloodReport;
 use crate::pages::layout::{Layout, PageContext, PageTemplate};
-use crate::pages::reported::Reported;
-use crate::pages::{doubt, over};
-use crate::rendering::{ApiResponse, HTML, ResponseCache, prepared};
+use crate::pages::{ended_floods, uncertainty};
+use crate::rendering::{ApiResponse, HTML, ResponseCache, precompress};
 use crate::sources::{SourceReport, watch};
 use crate::stores::Revision;
 
 const PAGE: PageTemplate = PageTemplate::new("map.html", include_str!("page.html"));
-/// How often a page looks how current the data is, in milliseconds.
-const CHECK: u32 = 60_000;
+/// Interval in milliseconds in which a page checks how current its data is.
+const CHECK_INTERVAL: u32 = 60_000;
 
-/// The data that a page shows.
 #[derive(Debug)]
 pub(super) struct MapData {
     pub(super) version: Version,
     floods: FloodData,
-    /// `None` if the floods cannot be read, and were not read before.
-    list: Option<List>,
-    /// The page follows the changes from here on. The states that it shows are not older, unless they are stale.
+    /// `None` if the floods were never read.
+    list: Option<FloodList>,
+    /// Where the page starts to follow changes; `None` if the states are stale.
     cursor: Option<Cursor>,
     areas: Arc<AreaSet>,
-    /// Since when the floods of dry areas of the selection are over.
-    over: BTreeMap<AreaId, Timestamp>,
-    /// The version of the base map; `None` if there is none.
-    ground: Option<String>,
+    ended: BTreeMap<AreaId, Timestamp>,
+    basemap_version: Option<String>,
 }
 
-/// The version of the data that a page is made from: the epoch and the revisions of floods and places, and whether it is current.
+/// The version of the data of a page: epoch, revisions of floods and places, and whether it is current.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Version(Option<(u64, [Revision; 2])>, FloodData);
 
@@ -56,141 +53,135 @@ impl Version {
 }
 
 impl MapData {
-    /// Collects what a page shows of the states and the areas that were last read. Costs O(areas).
+    /// Collects the data of a page. Costs O(areas).
     pub(super) fn new(
         state: Option<&State>,
         (floods, areas): (FloodData, Arc<AreaSet>),
         selector: &AreaSelector,
         zone: Tz,
-        ground: Option<String>,
+        basemap_version: Option<String>,
     ) -> Self {
-        let over = over(state).filter(|(area, _)| selector.matches(area));
+        let ended = ended_floods(state).filter(|(area, _)| selector.matches(area));
         Self {
             version: Version::new(state, floods),
             floods,
-            list: state.map(|state| List::new(state, selector, zone)),
-            // Another server may have read further than stale states.
+            list: state.map(|state| FloodList::new(state, selector, zone)),
+            // Stale states may be behind what another server has sent.
             cursor: state.filter(|_| floods == FloodData::Now).map(State::cursor),
             areas,
-            over: over.map(|(area, at)| (area.id, at)).collect(),
-            // It is empty if there is no base map.
-            ground: ground.filter(|version| !version.is_empty()),
+            ended: ended.map(|(area, at)| (area.id, at)).collect(),
+            // Empty if there is no base map.
+            basemap_version: basemap_version.filter(|version| !version.is_empty()),
         }
     }
 
-    /// Returns the area with this identifier.
     pub(super) fn area(&self, id: &str) -> Option<&Area> {
         Some(&self.areas[self.areas.position(id.parse().ok()?)?])
     }
 
-    /// Returns whether the states are those of now.
     pub(super) fn is_current(&self) -> bool {
         self.floods == FloodData::Now
     }
 
-    fn flooded(&self, area: &Area) -> Option<&Flooded> {
+    fn flooded(&self, area: &Area) -> Option<&FloodedArea> {
         self.list.as_ref()?.find(self.areas.position(area.id)?)
     }
 
-    /// Returns when an area was last changed: its state was set, or cleared.
+    /// Returns when the state of an area was last set or cleared.
     pub(super) fn changed(&self, area: &Area) -> Option<Timestamp> {
         let flooded = self.flooded(area);
-        flooded.map(|row| row.last_updated).or_else(|| self.over.get(&area.id).copied())
+        flooded.map(|row| row.last_updated).or_else(|| self.ended.get(&area.id).copied())
     }
 }
 
-/// A page before it is rendered.
 pub(super) struct Page<'a> {
-    pub(super) shown: &'a MapData,
+    pub(super) data: &'a MapData,
     pub(super) language: &'a Language,
     pub(super) selector: &'a AreaSelector,
-    /// The area of the address, which may not exist.
+    /// The `area` of the address, which may not exist.
     pub(super) area: Option<&'a str>,
-    /// The city of the address, if the service has no areas in it.
+    /// The `city` of the address, if the service has no areas in it.
     pub(super) unknown_city: Option<&'a str>,
-    /// Whether all flooded areas are listed.
-    pub(super) is_whole: bool,
-    /// The reports from the area of the address that count; `None` if they cannot be read.
-    pub(super) reported: Option<Vec<Reported>>,
-    /// The sources, as the page lists them.
+    pub(super) lists_all: bool,
+    /// The recent reports from the selected area; `None` if they cannot be read.
+    pub(super) reports: Option<Vec<FloodReport>>,
     pub(super) sources: &'a [SourceReport],
-    /// The style sheets of the page, which are part of it: a request less on a slow connection.
+    /// The style sheets, inlined: one request less on a slow connection.
     pub(super) styles: &'a str,
 }
 
 impl Page<'_> {
-    /// Returns whether many visitors see the same page.
-    pub(super) fn is_plain(&self) -> bool {
-        self.area.is_none() && self.unknown_city.is_none() && !self.is_whole
+    /// Returns whether many visitors see the same page, so that it is worth caching.
+    pub(super) fn is_cacheable(&self) -> bool {
+        self.area.is_none() && self.unknown_city.is_none() && !self.lists_all
     }
 
-    /// Returns whether the service knows nothing about the city or the area of the address.
+    /// Returns whether the city or the area of the address is unknown.
     pub(super) fn is_unknown(&self) -> bool {
         self.unknown_city.is_some() || self.is_unknown_area()
     }
 
     fn is_unknown_area(&self) -> bool {
-        !self.shown.areas.is_empty() && self.area.is_some_and(|id| self.shown.area(id).is_none())
+        !self.data.areas.is_empty() && self.area.is_some_and(|id| self.data.area(id).is_none())
     }
 
-    /// Returns the page. One that names reports is made for each request, and kept by no cache: a hidden report is gone at once.
+    /// Renders the page. With reports it is not cacheable: a hidden report must disappear at once.
     pub(super) async fn render(
         &self,
-        answers: &ResponseCache,
-        shell: &Layout,
+        cache: &ResponseCache,
+        layout: &Layout,
         config: &Config,
     ) -> Result<ApiResponse, Problem> {
-        let page = self.written(answers, shell, config)?;
-        if self.reported.as_ref().is_some_and(|reported| !reported.is_empty()) {
+        let page = self.html(cache, layout, config)?;
+        if self.reports.as_ref().is_some_and(|reported| !reported.is_empty()) {
             return ApiResponse::private_page(page).compressed().await;
         }
-        Ok(ApiResponse::shared(&prepared(HTML, page.into_bytes()).await?))
+        Ok(ApiResponse::shared(&precompress(HTML, page.into_bytes()).await?))
     }
 
-    /// Marks the page as stale if its states may be out of date.
-    pub(super) fn dated(&self, page: ApiResponse, now: Timestamp) -> ApiResponse {
-        match self.shown.floods.stale_since() {
+    pub(super) fn with_staleness(&self, page: ApiResponse, now: Timestamp) -> ApiResponse {
+        match self.data.floods.stale_since() {
             Some(since) => page.stale_since(since, now.since(since)),
             None => page,
         }
     }
 
-    /// Describes what the page knows.
     fn situation(&self, now: Timestamp) -> Situation {
-        let MapData { list, floods, areas, over, .. } = self.shown;
+        let MapData { list, floods, areas, ended, .. } = self.data;
         Situation {
             now,
             floods: *floods,
             watch: watch(self.sources).0,
-            // Areas that cannot be read are not known to be none.
-            has_areas: !(self.shown.is_current() && areas.is_empty()),
+            // Unreadable areas are not the same as no areas.
+            has_areas: !(self.data.is_current() && areas.is_empty()),
             is_part: !self.selector.is_everything(),
-            flooded: list.as_ref().map_or(0, List::total),
-            newest: list.as_ref().and_then(List::newest).max(over.values().max().copied()),
+            flooded: list.as_ref().map_or(0, FloodList::total),
+            newest: list.as_ref().and_then(FloodList::newest).max(ended.values().max().copied()),
         }
     }
 
-    pub(super) fn written(
+    pub(super) fn html(
         &self,
-        answers: &ResponseCache,
-        shell: &Layout,
+        cache: &ResponseCache,
+        layout: &Layout,
         config: &Config,
     ) -> Result<String, Problem> {
-        let Self { shown, language, selector, sources, .. } = *self;
-        let MapData { list, cursor, areas, over, ground, .. } = shown;
-        let (now, zone, texts) = (answers.now(), config.time_zone, language.translations());
-        let writing = Writing { texts, zone };
+        let Self { data, language, selector, sources, .. } = *self;
+        let MapData { list, cursor, areas, ended, basemap_version, .. } = data;
+        let (now, zone, texts) = (cache.now(), config.time_zone, language.translations());
+        let writing = TextContext { texts, zone };
         let situation = self.situation(now);
-        let says = situation.page();
-        let (nothing, is_read) =
-            (List::default(), !says.contains(&Sentence::Away) && !says.contains(&Sentence::Old));
+        let sentences = situation.page();
+        let is_read = ![Sentence::Away, Sentence::Old].iter().any(|key| sentences.contains(key));
+        let nothing = FloodList::default();
         let list = list.as_ref().filter(|_| is_read).unwrap_or(&nothing);
         let (t, depths) = (texts.group("map"), texts.group("depths"));
-        let said = |key: Sentence| says.contains(&key).then(|| key.text(texts, None));
+        let text_if_said = |key: Sentence| sentences.contains(&key).then(|| key.text(texts, None));
         let stale = situation.floods.stale_since();
-        let newest = situation.newest.filter(|_| says.contains(&Sentence::Newest));
+        let newest = situation.newest.filter(|_| sentences.contains(&Sentence::Newest));
         let base = config.base_url.path().trim_end_matches('/');
-        let around = areas.around(selector).map(|of| [of.min().x, of.min().y, of.max().x, of.max().y]);
+        let around =
+            areas.around(selector).map(|bbox| [bbox.min().x, bbox.min().y, bbox.max().x, bbox.max().y]);
         let (watched, silent) = watch(sources);
         let settings = json!({
             "base": base,
@@ -204,24 +195,24 @@ impl Page<'_> {
             "cityName": areas.iter().find(|area| selector.matches(area)).map(|area| &area.city_name),
             "cursor": cursor.map(|cursor| cursor.to_string()),
             "tiles": config.map.tiles,
-            "ground": ground,
+            "ground": basemap_version,
             "attribution": config.map.basemap.attribution,
             "photos": config.photos_url(),
             "known": situation.floods != FloodData::Unread,
             "stale": stale,
             "watch": watched.name(),
-            "silent": silent.map(|of| json!({ "name": of.name, "last_heard": of.last_heard })),
+            "silent": silent.map(|source| json!({ "name": source.name, "last_heard": source.last_heard })),
             "hasAreas": situation.has_areas,
             "newest": situation.newest,
-            "over": over.iter().filter(|(_, at)| now.since(**at) < OVER_FOR).map(|(id, at)| (id.to_string(), json!(at))).collect::<Map<_, _>>(),
-            "reported": self.reported.as_ref().map(|reported| json!({ "area": self.area, "reports": for_script(reported) })),
-            "check": CHECK,
+            "over": ended.iter().filter(|(_, at)| now.since(**at) < OVER_FOR).map(|(id, at)| (id.to_string(), json!(at))).collect::<Map<_, _>>(),
+            "reported": self.reports.as_ref().map(|reported| json!({ "area": self.area, "reports": reports_json(reported) })),
+            "check": CHECK_INTERVAL,
             "names": "/map/names",
             "box": around,
-            "confirmedFor": milliseconds(CONFIRMED_FOR),
-            "overFor": milliseconds(OVER_FOR),
-            "shownFor": milliseconds(SHOWN_FOR),
-            "reportsFor": milliseconds(config.attention.suggesting_within),
+            "confirmedFor": millis(CONFIRMED_FOR),
+            "overFor": millis(OVER_FOR),
+            "shownFor": millis(SHOWN_FOR),
+            "reportsFor": millis(config.attention.suggesting_within),
         });
         let states = FloodState::ALL.map(|state| {
             let code = state.code().to_string();
@@ -229,13 +220,13 @@ impl Page<'_> {
         });
         let can_select = !config.areas.selectable(LayerKind::Floods).city.is_empty();
         let offered = areas.city_names().iter().filter(|_| can_select);
-        let more = list.rest(self.is_whole);
+        let more = list.hidden_count(self.lists_all);
         let more = t["script"]["more"]
             .as_str()
             .filter(|_| more > 0)
             .map(|text| text.replace("{count}", &more.to_string()));
-        let chosen = self.chosen(&situation, writing);
-        let title = match (&chosen, said(Sentence::Flooded)) {
+        let chosen = self.selected_area(&situation, writing);
+        let title = match (&chosen, text_if_said(Sentence::Flooded)) {
             (Some(chosen), _) => chosen.title(),
             (None, Some(flooded)) => format!("{}, {} {flooded}", text(t, "title"), list.total()),
             (None, None) => text(t, "title").to_owned(),
@@ -252,53 +243,52 @@ impl Page<'_> {
             styles => self.styles,
             floods => format!("{base}/floods?{}", self.query("minimum_state", "1")),
             total => list.total(),
-            counted => said(Sentence::Flooded),
-            empty => says.first().filter(|key| **key != Sentence::Flooded).map(|key| json!({ "key": key, "text": key.text(texts, None) })).map(Serde),
+            counted => text_if_said(Sentence::Flooded),
+            empty => sentences.first().filter(|key| **key != Sentence::Flooded).map(|key| json!({ "key": key, "text": key.text(texts, None) })).map(Serde),
             newest => newest.map(|at| Serde(DisplayTime::new(at, zone))),
-            never => said(Sentence::Never),
-            groups => Serde(list.groups(self.is_whole, now)),
+            never => text_if_said(Sentence::Never),
+            groups => Serde(list.groups(self.lists_all, now)),
             more => more,
             selected => format!("{}&", self.query("lang", language.code())),
             states => Serde(states),
-            sources => Serde(listed(sources, zone)),
-            watch => doubt(&says, silent, texts, |at| DisplayTime::new(at, zone).text)
+            sources => Serde(source_rows(sources, zone)),
+            watch => uncertainty(&sentences, silent, texts, |at| DisplayTime::new(at, zone).text)
                 .map(|(key, text)| Serde(json!({ "key": key, "text": text }))),
-            missing => self.missing(texts).map(Serde),
+            missing => self.unknown_text(texts).map(Serde),
             chosen => chosen.map(Serde),
-            over => Serde(self.over(&situation, zone)),
+            over => Serde(self.ended_rows(&situation, zone)),
             stale => stale.map(|since| Serde(DisplayTime::new(since, zone))),
             cities => Serde(offered.map(|(code, name)| json!({ "code": code, "name": name })).collect::<Vec<_>>()),
             city => selector.city.clone(),
             alerts => format!("{base}/alerts"),
         };
-        let kept = [("area", self.area), ("city", selector.city.as_deref())];
-        let kept: Vec<_> = kept.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        let here = PageContext { page: "map", path: "/map", keep: &kept };
-        shell.render(PAGE, texts, here, values).map_err(Problem::internal)
+        let keep = [("area", self.area), ("city", selector.city.as_deref())];
+        let keep: Vec<_> = keep.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        let context = PageContext { page: "map", path: "/map", keep: &keep };
+        layout.render(PAGE, texts, context, values).map_err(Problem::internal)
     }
 
-    /// Returns the selected city and another parameter as a query.
     fn query(&self, name: &str, value: &str) -> String {
         let city = self.selector.city.as_ref().map(|city| ("city", city));
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(city).append_pair(name, value).finish()
     }
 
-    /// Returns the areas whose flood is over, the last first, for as long as that may be said.
-    fn over(&self, situation: &Situation, zone: Tz) -> Vec<Value> {
+    /// Returns the areas whose flood has ended recently, latest first.
+    fn ended_rows(&self, situation: &Situation, zone: Tz) -> Vec<Value> {
         let about = |over_since| AreaSituation { flood: None, over_since, reports: Some(0) };
         let is_said = |at| situation.area(&about(Some(at))).contains(&Sentence::Over);
-        let mut over: Vec<_> = self.shown.over.iter().filter(|(_, at)| is_said(**at)).collect();
-        over.sort_by_key(|(_, at)| Reverse(**at));
-        let rows = over.into_iter().take(MOST).filter_map(|(id, at)| {
-            let area = &self.shown.areas[self.shown.areas.position(*id)?];
+        let mut ended: Vec<_> = self.data.ended.iter().filter(|(_, at)| is_said(**at)).collect();
+        ended.sort_by_key(|(_, at)| Reverse(**at));
+        let rows = ended.into_iter().take(MAX_ROWS).filter_map(|(id, at)| {
+            let area = &self.data.areas[self.data.areas.position(*id)?];
             Some(json!({ "id": id, "name": area_name(area), "city": readable(&area.city_name), "since": DisplayTime::new(*at, zone) }))
         });
         rows.collect()
     }
 
-    /// Returns what the page says about a city or an area that the service does not know.
-    fn missing(&self, texts: &Translations) -> Option<Value> {
+    /// Returns the text about an unknown city or area.
+    fn unknown_text(&self, texts: &Translations) -> Option<Value> {
         let (key, city) = match (self.unknown_city, self.is_unknown_area()) {
             (Some(city), _) => (Sentence::NotCoveredCity, city),
             (None, true) => (Sentence::NoSuchArea, ""),
@@ -307,30 +297,30 @@ impl Page<'_> {
         Some(json!({ "key": key, "text": key.text(texts, None).replace("{city}", city) }))
     }
 
-    /// Returns what the page says about the area of the address.
-    fn chosen(&self, situation: &Situation, writing: Writing<'_>) -> Option<SelectedArea> {
-        let area = self.shown.area(self.area?)?;
-        let reported = self.reported.as_deref();
+    fn selected_area(&self, situation: &Situation, writing: TextContext<'_>) -> Option<SelectedArea> {
+        let area = self.data.area(self.area?)?;
+        let reported = self.reports.as_deref();
         let about = AreaSituation {
-            flood: self.shown.flooded(area).map(|row| row.flood),
-            over_since: self.shown.over.get(&area.id).copied(),
+            flood: self.data.flooded(area).map(|row| row.flood),
+            over_since: self.data.ended.get(&area.id).copied(),
             reports: reported.map(<[_]>::len),
         };
         Some(SelectedArea::new(area, situation, &about, reported.unwrap_or_default(), writing))
     }
 }
 
-/// Returns a text of a group.
 fn text<'t>(group: &'t Value, name: &str) -> &'t str {
     group[name].as_str().unwrap_or_default()
 }
 
-fn milliseconds(length: Duration) -> u64 {
+fn millis(length: Duration) -> u64 {
     u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns the sources as the page lists them.
-fn listed(sources: &[SourceReport], zone: Tz) -> Vec<Value> {
-    let heard = |of: &SourceReport| of.last_heard.map(|at| DisplayTime::new(at, zone));
-    sources.iter().map(|of| json!({ "name": of.name, "status": of.status, "heard": heard(of) })).collect()
+fn source_rows(sources: &[SourceReport], zone: Tz) -> Vec<Value> {
+    let last_heard = |source: &SourceReport| source.last_heard.map(|at| DisplayTime::new(at, zone));
+    sources
+        .iter()
+        .map(|source| json!({ "name": source.name, "status": source.status, "heard": last_heard(source) }))
+        .collect()
 }

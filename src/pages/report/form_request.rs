@@ -5,7 +5,7 @@ use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 use rocket::tokio::time::timeout;
 
-use super::sending::Limits;
+use super::submission::ReportLimits;
 use crate::changes::Follower;
 use crate::config::Config;
 use crate::guards::{CardUser, CardsWrite, FormSite, Language, Query, guard, managed};
@@ -17,21 +17,21 @@ use crate::photos::CardImages;
 use crate::stores::Store;
 use crate::telemetry::Metrics;
 
-/// A request for the page, and what its response needs of the service. There is none unless `cards.open`.
+/// A request for the form, with the state that handlers need. Fails with 404 unless `cards.open`.
 pub(in crate::pages) struct FormRequest<'r> {
     pub(super) config: &'r Config,
     pub(super) store: &'r dyn Store,
     pub(super) images: &'r CardImages,
     pub(super) clock: &'r dyn Clock,
-    pub(super) limits: &'r Limits,
+    pub(super) limits: &'r ReportLimits,
     pub(super) metrics: &'r Metrics,
-    pub(super) shell: &'r Layout,
+    pub(super) layout: &'r Layout,
     pub(super) user: CardUser<CardsWrite>,
     pub(super) language: Language,
     pub(super) address: Option<IpAddr>,
-    /// Whether the form was sent from a page of another site.
+    /// Whether the form was sent from another site.
     pub(super) is_foreign: bool,
-    /// Whether the request is from a script, which wants JSON.
+    /// Whether a script sent the request and expects JSON.
     pub(super) is_script: bool,
     follower: &'r Follower,
     query: Query<'r>,
@@ -53,7 +53,7 @@ impl<'r> FormRequest<'r> {
             clock: &**managed::<Arc<dyn Clock>>(request)?,
             limits: managed(request)?,
             metrics: managed(request)?,
-            shell: managed(request)?,
+            layout: managed(request)?,
             user: CardUser::for_request(request)?,
             language: guard(request).await?,
             address: RequestInfo::for_request(request).client,
@@ -64,7 +64,7 @@ impl<'r> FormRequest<'r> {
         })
     }
 
-    /// Takes the language of a card, unless the address names one.
+    /// Uses the card's language unless `?lang=` is given.
     pub(super) fn with_card(mut self, card: &Card) -> Self {
         if self.query.get("lang").is_ok_and(|lang| lang.is_none())
             && let Some(language) = Language::from_tag(&card.holder.language, self.config)
@@ -74,22 +74,16 @@ impl<'r> FormRequest<'r> {
         self
     }
 
-    /// Returns a parameter of the address.
     pub(super) fn text(&self, name: &str) -> Result<Option<String>, Problem> {
         Ok(self.query.get(name)?.map(Into::into))
     }
 
-    /// Returns what is on the map.
-    ///
-    /// # Errors
-    ///
-    /// 503 while the store is away.
     pub(super) async fn places(&self) -> Result<Arc<Places>, Problem> {
         let reading = timeout(self.config.limits.timeout, self.store.places()).await;
         Ok(reading.map_err(Problem::slow_store)??.value)
     }
 
-    /// Returns the areas for the lists of the form, which is shown without them while the store is away.
+    /// Returns the areas for the lists of the form; none while the store is unavailable.
     pub(super) async fn areas(&self) -> Arc<AreaSet> {
         let areas = timeout(self.config.limits.timeout, self.follower.areas()).await;
         areas.ok().and_then(Result::ok).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! What the form asks about each hazard. The hazards, their types of reports and attributes are those of the country, and the words
-//! are the group `hazards` of its texts.
+//! The questions of the form for each hazard. Hazards, report types and attributes are those of the country; their texts are the
+//! group `hazards`.
 
 use serde_json::{Value, json};
 
@@ -9,24 +9,24 @@ use crate::data::country::Translations;
 use crate::model::bodies::{Accepts, Object, report_types};
 use crate::model::{Attribute, DisasterType, Hazard};
 
-/// The member `report_type` of `card_data`, and the end of the name of its field.
+/// The member of `card_data`, and the suffix of its field.
 const TYPE: &str = "report_type";
-/// The icon of a disaster that only the configuration knows.
+/// The icon of a disaster without hazard data.
 const ICON: &str = "M12 3 1.5 21h21zm-1 6h2v6h-2zm0 7.5h2v2h-2z";
 
-/// A hazard in the form.
+/// A hazard of the form.
 struct HazardQuestion<'a> {
     disaster: DisasterType,
-    /// `None` if only the configuration knows the disaster.
+    /// `None` if only the configuration has the disaster.
     hazard: Option<&'a Hazard>,
-    /// The form asks for the type if there are several.
+    /// The form has a field for the type if there are several.
     types: Vec<&'a str>,
-    /// Each once, with the types of reports that have it.
+    /// Each attribute once, with the report types that have it.
     attributes: Vec<(&'a Attribute, Vec<&'a str>)>,
 }
 
-/// Calls `each` with the hazards of the form, in its order, and returns the results.
-fn each<T>(config: &Config, mut each: impl FnMut(HazardQuestion<'_>) -> T) -> Vec<T> {
+/// Maps the hazards in the order of the form.
+fn map_hazards<T>(config: &Config, mut each: impl FnMut(HazardQuestion<'_>) -> T) -> Vec<T> {
     let disasters = config.disaster_types().into_iter().filter(|disaster| *disaster != DisasterType::Prep);
     disasters
         .map(|disaster| {
@@ -55,53 +55,50 @@ fn each<T>(config: &Config, mut each: impl FnMut(HazardQuestion<'_>) -> T) -> Ve
         .collect()
 }
 
-/// Returns the name of the field for a member of `card_data`. Hazards have fields of their own.
+/// Returns the name of the field for a member of `card_data`. Each hazard has its own fields.
 fn field(disaster: DisasterType, member: &str) -> String {
     format!("{}.{member}", disaster.name())
 }
 
-/// Returns the names of the fields about hazards.
 pub(super) fn fields(config: &Config) -> Vec<String> {
-    let of = |asked: HazardQuestion<'_>| {
-        let attributes = asked.attributes.iter().map(|(attribute, _)| attribute.name.as_str());
-        [TYPE].into_iter().chain(attributes).map(|name| field(asked.disaster, name)).collect::<Vec<_>>()
+    let map = |question: HazardQuestion<'_>| {
+        let attributes = question.attributes.iter().map(|(attribute, _)| attribute.name.as_str());
+        [TYPE].into_iter().chain(attributes).map(|name| field(question.disaster, name)).collect::<Vec<_>>()
     };
-    each(config, of).concat()
+    map_hazards(config, map).concat()
 }
 
-/// Returns the hazards that people can report, with their questions, in a language.
 pub(super) fn hazards(config: &Config, texts: &Translations) -> Value {
-    each(config, |asked| asked.shown(texts)).into()
+    map_hazards(config, |question| question.to_json(texts)).into()
 }
 
-/// Returns the card data of a report about a disaster.
-pub(super) fn card_data(disaster: DisasterType, filled: &FormData, config: &Config) -> Object {
-    let of = |asked: HazardQuestion<'_>| (asked.disaster == disaster).then(|| asked.data(filled));
-    each(config, of).into_iter().flatten().next().unwrap_or_default()
+pub(super) fn card_data(disaster: DisasterType, form: &FormData, config: &Config) -> Object {
+    let map =
+        |question: HazardQuestion<'_>| (question.disaster == disaster).then(|| question.card_data(form));
+    map_hazards(config, map).into_iter().flatten().next().unwrap_or_default()
 }
 
-/// Returns the field that a fault of a member of the card data is about: that of the disaster if the form does not ask for the member.
+/// Returns the field for a faulty member of the card data, or that of the disaster if the form has none.
 pub(super) fn field_of(disaster: DisasterType, member: &str, config: &Config) -> String {
     let name = field(disaster, member);
     if fields(config).contains(&name) { name } else { "disaster".to_owned() }
 }
 
-/// Returns what the form says if a field is wrong, in a language.
-pub(super) fn fault(field: &str, texts: &Translations, config: &Config) -> String {
+pub(super) fn fault_text(field: &str, texts: &Translations, config: &Config) -> String {
     let faults = &texts.group("form")["faults"];
-    let said = |name: &str| faults[name].as_str().or(faults["other"].as_str()).unwrap_or_default().to_owned();
+    let text = |name: &str| faults[name].as_str().or(faults["other"].as_str()).unwrap_or_default().to_owned();
     match field.split_once('.') {
-        None => said(field),
-        Some((_, TYPE)) => said(TYPE),
+        None => text(field),
+        Some((_, TYPE)) => text(TYPE),
         Some((_, name)) => match config.cards.hazards.attribute(name).map(|attribute| attribute.accepts) {
-            Some(Accepts::Depth(highest)) => said("depth").replace("{highest}", &highest.to_string()),
-            _ => said("other"),
+            Some(Accepts::Depth(highest)) => text("depth").replace("{highest}", &highest.to_string()),
+            _ => text("other"),
         },
     }
 }
 
 impl HazardQuestion<'_> {
-    fn shown(&self, texts: &Translations) -> Value {
+    fn to_json(&self, texts: &Translations) -> Value {
         let words = texts.group("hazards");
         let name = self.disaster.name();
         let types = self.types.iter().map(|name| json!({ "name": name, "label": words["types"][name] }));
@@ -116,7 +113,7 @@ impl HazardQuestion<'_> {
             };
             json!({
                 "field": field(self.disaster, name), "label": words["ask"], "types": types.join(" "),
-                "kind": kind, "unit": unit, "highest": highest(*accepts), "choices": choices(*accepts, words, texts),
+                "kind": kind, "unit": unit, "highest": max_depth(*accepts), "choices": choices(*accepts, words, texts),
             })
         });
         json!({
@@ -129,10 +126,10 @@ impl HazardQuestion<'_> {
         })
     }
 
-    fn data(&self, filled: &FormData) -> Object {
+    fn card_data(&self, form: &FormData) -> Object {
         let report_type = match self.types[..] {
             [only] => Some(only),
-            _ => filled.get(&field(self.disaster, TYPE)),
+            _ => form.get(&field(self.disaster, TYPE)),
         };
         let mut data = Object::new();
         let Some(report_type) = report_type else { return data };
@@ -140,7 +137,7 @@ impl HazardQuestion<'_> {
         for (Attribute { name, accepts, .. }, _) in
             self.attributes.iter().filter(|(_, types)| types.contains(&report_type))
         {
-            let mut values: Vec<Value> = filled.all(&field(self.disaster, name)).map(value).collect();
+            let mut values: Vec<Value> = form.all(&field(self.disaster, name)).map(parse_value).collect();
             let value = match accepts {
                 _ if values.is_empty() => continue,
                 Accepts::Codes(_) => values.into(),
@@ -152,11 +149,11 @@ impl HazardQuestion<'_> {
     }
 }
 
-fn highest(accepts: Accepts) -> Option<u32> {
+fn max_depth(accepts: Accepts) -> Option<u32> {
     if let Accepts::Depth(highest) = accepts { Some(highest) } else { None }
 }
 
-/// Returns the answers to choose from. Codes with the same words are one answer, the first of them.
+/// Returns the choices. Codes with the same text are one choice, the first of them.
 fn choices(accepts: Accepts, words: &Value, texts: &Translations) -> Value {
     let codes = match accepts {
         Accepts::Code(highest) | Accepts::Codes(highest) => 0..=highest,
@@ -176,9 +173,8 @@ fn choices(accepts: Accepts, words: &Value, texts: &Translations) -> Value {
     choices.into()
 }
 
-/// Returns what a text means: a number, also with a decimal comma, or true or false; anything else stays a text, which the rules
-/// for reports refuse.
-fn value(text: &str) -> Value {
+/// Parses a text as a number (also with a decimal comma) or a boolean. Any other text is left to the validation of the report.
+fn parse_value(text: &str) -> Value {
     match text {
         "true" => true.into(),
         "false" => false.into(),
@@ -193,7 +189,7 @@ mod tests {
 
     #[test]
     fn only_the_attributes_of_the_report_type_are_sent() {
-        let mut filled = FormData::default();
+        let mut form = FormData::default();
         for (name, text) in [
             ("flood.flood_depth", " 40,5 "),
             ("earthquake.report_type", "road"),
@@ -203,7 +199,7 @@ mod tests {
             ("volcano.evacuationArea", "true"),
             ("fire.fireRadius", "wide"),
         ] {
-            filled.put(name, text);
+            form.set(name, text);
         }
         for (disaster, expected) in [
             ("flood", json!({ "report_type": "flood", "flood_depth": 40.5 })),
@@ -212,13 +208,13 @@ mod tests {
             ("fire", json!({ "report_type": "fire", "fireRadius": "wide" })),
             ("typhoon", json!({})),
         ] {
-            let data = card_data(disaster.parse().unwrap(), &filled, &Config::default());
+            let data = card_data(disaster.parse().unwrap(), &form, &Config::default());
             assert_eq!(Value::from(data), expected);
         }
     }
 
     #[test]
-    fn codes_with_the_same_words_are_one_answer_and_what_is_not_asked_has_no_field() {
+    fn codes_with_the_same_text_are_one_choice_and_unasked_attributes_have_no_field() {
         let config = Config::default();
         let shown = hazards(&config, &config.country.data().languages()[1]);
         let road = &shown[1]["attributes"][0];

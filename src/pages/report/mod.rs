@@ -1,12 +1,12 @@
-//! The page on which residents report: one form without a script, steps with one. Its texts are the group `form`.
+//! The report form for residents: one page without a script, steps with one. Its texts are the group `form`.
 
-mod content;
 mod form_data;
+mod form_report;
 mod form_request;
 mod hazards;
-mod page;
 mod places;
-mod sending;
+mod responses;
+mod submission;
 
 use std::sync::Arc;
 
@@ -15,120 +15,117 @@ use rocket::{Data, State, get, post};
 
 use self::form_data::FormData;
 use self::form_request::FormRequest;
-use self::page::RenderedForm;
-pub(crate) use self::sending::Limits;
+use self::responses::RenderedForm;
+pub(crate) use self::submission::ReportLimits;
 use crate::guards::{Caller, CardIdParam};
 use crate::http::error::Problem;
 use crate::model::{Card, CardId};
-use crate::pages::files::Files;
+use crate::pages::assets::Assets;
 use crate::rendering::ApiResponse;
 use crate::stores::StoreError;
 
-/// `GET /report`: responds with the form for people without a link of a bot.
+/// The form for people without the link of a bot.
 #[get("/report")]
-pub(super) async fn show(visit: FormRequest<'_>) -> Result<RenderedForm, Problem> {
-    let mut filled = FormData::default();
-    filled.put("token", &form_data::token()?);
-    visit.form(None, filled, &[]).await
+pub(super) async fn show(request: FormRequest<'_>) -> Result<RenderedForm, Problem> {
+    let mut form = FormData::default();
+    form.set("token", &form_data::new_token()?);
+    request.form(None, form, &[]).await
 }
 
-/// `GET /report/:cardId`: responds with the form of a card, or says that it was used, or what to do without a card.
+/// The form of a card, the thank-you page of a used one, or how to report without a card.
 #[get("/report/<id>")]
-pub(super) async fn show_card(visit: FormRequest<'_>, id: CardIdParam<'_>) -> Result<RenderedForm, Problem> {
-    match visit.card(id).await? {
+pub(super) async fn show_card(
+    request: FormRequest<'_>,
+    id: CardIdParam<'_>,
+) -> Result<RenderedForm, Problem> {
+    match request.card(id).await? {
         CardLookup::Unused(card) => {
-            visit.with_card(&card).form(Some(&card.id), FormData::default(), &[]).await
+            request.with_card(&card).form(Some(&card.id), FormData::default(), &[]).await
         }
-        CardLookup::Used(card) => visit.with_card(&card).thanks(&card, None).await,
-        CardLookup::Nothing => visit.expired(),
+        CardLookup::Used(card) => request.with_card(&card).thanks(&card, None).await,
+        CardLookup::Missing => request.expired(),
     }
 }
 
-/// `POST /report`: takes the report of a form without a card.
 #[post("/report", data = "<body>")]
 pub(super) async fn send(
-    visit: FormRequest<'_>,
+    request: FormRequest<'_>,
     kind: Option<&ContentType>,
     body: Data<'_>,
 ) -> Result<RenderedForm, Problem> {
-    visit.receive(None, kind, body).await
+    request.receive(None, kind, body).await
 }
 
-/// `POST /report/:cardId`: takes the report of a card.
 #[post("/report/<id>", data = "<body>")]
 pub(super) async fn send_card(
-    visit: FormRequest<'_>,
+    request: FormRequest<'_>,
     id: CardIdParam<'_>,
     kind: Option<&ContentType>,
     body: Data<'_>,
 ) -> Result<RenderedForm, Problem> {
-    match visit.card(id).await? {
+    match request.card(id).await? {
         CardLookup::Unused(card) | CardLookup::Used(card) => {
-            visit.with_card(&card).receive(Some(&card), kind, body).await
+            request.with_card(&card).receive(Some(&card), kind, body).await
         }
-        CardLookup::Nothing => visit.receive_expired(kind, body).await,
+        CardLookup::Missing => request.receive_expired(kind, body).await,
     }
 }
 
-/// `GET /report/:cardId/thanks`: says thank you and what to do now.
 #[get("/report/<id>/thanks")]
-pub(super) async fn thank(visit: FormRequest<'_>, id: CardIdParam<'_>) -> Result<RenderedForm, Problem> {
-    match visit.card(id).await? {
-        CardLookup::Used(card) => visit.with_card(&card).thanks(&card, None).await,
+pub(super) async fn thank(request: FormRequest<'_>, id: CardIdParam<'_>) -> Result<RenderedForm, Problem> {
+    match request.card(id).await? {
+        CardLookup::Used(card) => request.with_card(&card).thanks(&card, None).await,
         CardLookup::Unused(card) => {
-            visit.with_card(&card).form(Some(&card.id), FormData::default(), &[]).await
+            request.with_card(&card).form(Some(&card.id), FormData::default(), &[]).await
         }
-        CardLookup::Nothing => visit.expired(),
+        CardLookup::Missing => request.expired(),
     }
 }
 
-/// `POST /report/:cardId/photo`: takes the photo of a report that came without one, for those who have sent the report.
+/// Adds the photo to a report that was sent without one. Only for the sender of the report.
 #[post("/report/<id>/photo", data = "<body>")]
 pub(super) async fn send_photo(
-    visit: FormRequest<'_>,
+    request: FormRequest<'_>,
     id: CardIdParam<'_>,
     kind: Option<&ContentType>,
     body: Data<'_>,
 ) -> Result<RenderedForm, Problem> {
-    match visit.card(id).await? {
-        CardLookup::Used(card) => visit.with_card(&card).receive_later(&card, kind, body).await,
-        CardLookup::Unused(_) | CardLookup::Nothing => visit.expired(),
+    match request.card(id).await? {
+        CardLookup::Used(card) => request.with_card(&card).receive_later(&card, kind, body).await,
+        CardLookup::Unused(_) | CardLookup::Missing => request.expired(),
     }
 }
 
-/// `GET /reporting/places?q=`: responds with the areas that a part of a name finds.
 #[get("/reporting/places")]
-pub(super) async fn find_places(visit: FormRequest<'_>) -> Result<ApiResponse, Problem> {
-    let text = visit.text("q")?.unwrap_or_default();
-    ApiResponse::private_result(&places::found(visit.places().await?.areas(), &text))
+pub(super) async fn find_places(request: FormRequest<'_>) -> Result<ApiResponse, Problem> {
+    let text = request.text("q")?.unwrap_or_default();
+    ApiResponse::private_result(&places::search(request.places().await?.areas(), &text))
 }
 
-/// `GET /reporting/:file`: responds with a file that the page loads.
 #[get("/reporting/<file>")]
 pub(super) async fn find_file(
     _caller: Caller,
     file: &str,
-    files: &State<Files>,
+    files: &State<Assets>,
 ) -> Result<ApiResponse, Problem> {
     files.find("/reporting/", file).await
 }
 
-/// The card in an address.
 enum CardLookup {
     Unused(Arc<Card>),
     Used(Arc<Card>),
-    /// It is unknown or has expired, or no card can have this identifier.
-    Nothing,
+    /// Unknown, expired, or not a valid identifier.
+    Missing,
 }
 
 impl FormRequest<'_> {
     async fn card(&self, id: CardIdParam<'_>) -> Result<CardLookup, Problem> {
-        let Ok(id): Result<CardId, _> = id.read(self.config) else { return Ok(CardLookup::Nothing) };
+        let Ok(id): Result<CardId, _> = id.read(self.config) else { return Ok(CardLookup::Missing) };
         self.user.check_guesses()?;
         match self.user.card(&id, self.store).await {
             Ok(card) if card.report.is_some() => Ok(CardLookup::Used(card)),
             Ok(card) => Ok(CardLookup::Unused(card)),
-            Err(StoreError::NotFound { .. }) => Ok(CardLookup::Nothing),
+            Err(StoreError::NotFound { .. }) => Ok(CardLookup::Missing),
             Err(error) => Err(error.into()),
         }
     }

@@ -1,4 +1,4 @@
-//! Areas to choose a place from: by lists, or by a part of a name.
+//! Areas as locations to choose from: by lists, or by a search.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 
 use crate::model::AreaSet;
 
-/// How many areas a search finds at most.
-const MOST_FOUND: usize = 20;
+const MAX_RESULTS: usize = 20;
 
-/// Returns the lists of the page without a script: cities, or the larger areas of a city, or the areas of one of these.
-pub(super) fn lists(areas: &AreaSet, city: Option<&str>, parent: Option<&str>) -> Value {
+/// Returns the lists of the page without a script: cities, the parents in a city, or the areas in a parent.
+pub(super) fn choices(areas: &AreaSet, city: Option<&str>, parent: Option<&str>) -> Value {
     let in_city = || areas.iter().filter(|area| city.is_none_or(|city| area.city_name == city));
     let names = |names: BTreeSet<&str>| names.into_iter().map(Value::from).collect::<Vec<_>>();
     match (city, parent) {
@@ -27,8 +26,8 @@ pub(super) fn lists(areas: &AreaSet, city: Option<&str>, parent: Option<&str>) -
     }
 }
 
-/// Returns the areas whose name, with that of their larger area and city, contains all words of a text.
-pub(super) fn found(areas: &AreaSet, text: &str) -> Value {
+/// Returns the areas whose names (with parent and city) contain all words of a text.
+pub(super) fn search(areas: &AreaSet, text: &str) -> Value {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     if words.is_empty() {
         return json!([]);
@@ -41,5 +40,5 @@ pub(super) fn found(areas: &AreaSet, text: &str) -> Value {
         let [lng, lat] = areas.label(position)?;
         Some(json!({ "name": area.name, "parent": area.parent_name, "city": area.city_name, "lat": lat, "lng": lng }))
     });
-    places.take(MOST_FOUND).collect()
+    places.take(MAX_RESULTS).collect()
 }

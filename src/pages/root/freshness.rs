@@ -8,31 +8,27 @@ use serde::Serialize;
 use crate::model::{AreaSelector, FloodState, FloodStateRecord, Report, Timestamp};
 use crate::stores::{FloodQuery, GaugeQuery, ReportQuery, Store, Window};
 
-/// The period in which the latest report and reading are looked for: the one a map shows by default, so that no more has to be
-/// read.
+/// The default window of a map, so that nothing more needs to be read.
 const WINDOW: Window = Window::Last(Duration::from_hours(1));
 
-/// How many reports the page lists.
-const MOST_REPORTS: usize = 8;
+const MAX_REPORTS: usize = 8;
 
-/// How many areas are flooded, and when each kind of data was last added to; null if there is none, or if the store cannot be
-/// read now.
+/// How many areas are flooded, and when each kind of data last changed; null if there is none, or if the store cannot be read.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Freshness {
-    /// How many areas have each state.
+    /// The number of areas by state.
     #[serde(skip)]
     pub(super) flooded: Option<BTreeMap<u8, u64>>,
-    /// The newest reports of the last hour.
     #[serde(skip)]
     pub(super) reports: Vec<Arc<Report>>,
-    /// Whether the reports and the readings could be read.
+    /// Whether reports and readings could be read.
     #[serde(skip)]
     pub(super) are_read: [bool; 2],
-    /// When the latest of the current states was set; on the page also when the latest flood was over.
+    /// When the latest current state was set; the page also counts ended floods.
     pub(super) flood_state: Option<Timestamp>,
-    /// When the latest report of the last hour was made.
+    /// The latest of the last hour.
     pub(super) report: Option<Timestamp>,
-    /// When the latest reading of the last hour was made.
+    /// The latest of the last hour, too.
     pub(super) gauge_reading: Option<Timestamp>,
 }
 
@@ -53,19 +49,19 @@ impl Freshness {
         let reports = reports.map(|reports| reports.value.reports).unwrap_or_default();
         let set_at = |record: &FloodStateRecord| record.last_updated;
         Self {
-            flooded: states.as_deref().map(by_state),
+            flooded: states.as_deref().map(count_by_state),
             are_read,
             flood_state: states.iter().flat_map(|states| states.iter().map(set_at)).max(),
-            // The newest comes first.
+            // The store returns the newest first.
             report: reports.first().map(|report| report.content.created_at),
-            reports: reports.iter().take(MOST_REPORTS).cloned().collect(),
+            reports: reports.iter().take(MAX_REPORTS).cloned().collect(),
             gauge_reading: gauges.ok().and_then(|gauges| gauges.value.newest()),
         }
     }
 }
 
-/// Returns how many areas have each state, also none.
-fn by_state(records: &[FloodStateRecord]) -> BTreeMap<u8, u64> {
+/// Counts areas by state, including states without areas.
+fn count_by_state(records: &[FloodStateRecord]) -> BTreeMap<u8, u64> {
     let mut counts: BTreeMap<_, _> = FloodState::ALL.map(|state| (state.code(), 0)).into();
     for record in records {
         *counts.entry(record.state.code()).or_default() += 1;

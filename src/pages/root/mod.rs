@@ -1,4 +1,4 @@
-//! How many areas are flooded, how fresh the data is, what the service is, and under which terms its data may be used.
+//! The front page: how many areas are flooded, how fresh the data is, what the service is, and the terms for its data.
 
 mod freshness;
 
@@ -23,7 +23,7 @@ use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, WantsPage};
 use crate::http::error::Problem;
 use crate::model::LayerKind;
-use crate::pages::{doubt, over};
+use crate::pages::{ended_floods, uncertainty};
 use crate::rendering::{ApiResponse, HTML, JSON, ResponseCache, envelope};
 use crate::schema::resources::describe;
 
@@ -35,92 +35,88 @@ use crate::stores::{Resource, Revision, Store};
 
 const PAGE: PageTemplate = PageTemplate::new("front.html", include_str!("page.html"));
 
-/// How long a result is reused: any number of visits in this time costs one look at the store.
+/// Any number of visits in this time costs one query.
 const MAX_AGE: Duration = Duration::from_secs(5);
 
-/// The revision of the reports before a look, and how fresh the data was.
-type FreshnessRead = (Option<Revision>, Freshness);
+/// The revision of the reports before the read, and the result.
+type CachedFreshness = (Option<Revision>, Freshness);
 
-/// The last look at the data.
 #[derive(Debug, Default)]
-pub(crate) struct Front(Mutex<Option<(Instant, FreshnessRead)>>);
+pub(crate) struct FreshnessCache(Mutex<Option<(Instant, CachedFreshness)>>);
 
-impl Front {
-    /// Returns how fresh the data is; all null if that cannot be found out within `limit`. It has no report that was hidden or erased
-    /// before: after a change of the reports it is read again.
-    async fn fresh(&self, store: &dyn Store, limit: Duration) -> Freshness {
+impl FreshnessCache {
+    /// Returns how fresh the data is; all null if that cannot be read within `limit`. Reread after each change of reports, so
+    /// that hidden ones disappear.
+    async fn freshness(&self, store: &dyn Store, limit: Duration) -> Freshness {
         let looking = async {
             let revision = store.revision(Resource::Reports).await.ok();
-            let mut found = self.0.lock().await;
-            let kept = found.take().filter(|(_, (of, _))| *of == revision);
+            let mut cached = self.0.lock().await;
+            let reusable = cached.take().filter(|(_, (cached_revision, _))| *cached_revision == revision);
             let look = async { (revision, Freshness::read(store).await) };
-            let (at, (of, fresh)) = recent(kept, MAX_AGE, look).await;
-            *found = Some((at, (of, fresh.clone())));
+            let (at, (cached_revision, fresh)) = recent(reusable, MAX_AGE, look).await;
+            *cached = Some((at, (cached_revision, fresh.clone())));
             fresh
         };
         timeout(limit, looking).await.unwrap_or_default()
     }
 }
 
-/// The response, which depends on the language that the client prefers.
 #[derive(Responder)]
 pub(super) struct FrontResponse {
-    answer: ApiResponse,
+    response: ApiResponse,
     vary: Header<'static>,
 }
 
-/// `GET /`: responds with a page for people in their language, or with the same as JSON for programs.
+/// Responds with a page, or with the same as JSON for programs.
 #[get("/")]
 #[allow(clippy::too_many_arguments, reason = "each is a guard")]
 pub(super) async fn show(
     _caller: Caller,
     wants: WantsPage,
     language: Language,
-    front: &State<Front>,
+    front: &State<FreshnessCache>,
     store: &State<Arc<dyn Store>>,
     formats: &State<FormatRegistry>,
     config: &State<Config>,
-    shell: &State<Layout>,
-    answers: ResponseCache,
+    layout: &State<Layout>,
+    cache: ResponseCache,
 ) -> Result<FrontResponse, Problem> {
-    let fresh = if answers.follower.stale_since().is_some() {
-        // The store is known to be away.
+    let fresh = if cache.follower.stale_since().is_some() {
         Freshness::default()
     } else {
-        front.fresh(&***store, config.limits.timeout).await
+        front.freshness(&***store, config.limits.timeout).await
     };
-    let about = about(config, formats, &fresh);
-    let answer = if wants.0 {
-        let page = page(&language, about, &fresh, config, shell, &answers)?;
+    let about = service_json(config, formats, &fresh);
+    let response = if wants.0 {
+        let page = page(&language, about, &fresh, config, layout, &cache)?;
         if fresh.reports.is_empty() {
             ApiResponse::public(HTML, page.into_bytes())
         } else {
-            // No cache keeps reports, which can be hidden.
+            // Not cacheable: reports can be hidden.
             ApiResponse::private_page(page).compressed().await?
         }
     } else {
         ApiResponse::public(JSON, envelope::result(&about)?)
     };
-    Ok(FrontResponse { answer, vary: Header::new("Vary", "Accept, Accept-Encoding, Accept-Language") })
+    Ok(FrontResponse { response, vary: Header::new("Vary", "Accept, Accept-Encoding, Accept-Language") })
 }
 
-/// Writes the page in a language, with times in the configured time zone.
 fn page(
     language: &Language,
     about: Value,
     fresh: &Freshness,
     config: &Config,
-    shell: &Layout,
-    answers: &ResponseCache,
+    layout: &Layout,
+    cache: &ResponseCache,
 ) -> Result<String, Problem> {
     let texts = language.translations();
     let moment = |at| texts.moment(at, config.time_zone);
-    let state = answers.follower.states().borrow().clone();
-    let changed = fresh.flood_state.max(over(state.as_deref()).map(|(_, at)| at).max());
-    let sources = answers.sources.reports();
+    let state = cache.follower.states().borrow().clone();
+    let changed = fresh.flood_state.max(ended_floods(state.as_deref()).map(|(_, at)| at).max());
+    let sources = cache.sources.reports();
     let (watched, silent) = watch(&sources);
     let situation = Situation {
-        now: answers.now(),
+        now: cache.now(),
         floods: if fresh.flooded.is_some() { FloodData::Now } else { FloodData::Unread },
         watch: watched,
         has_areas: state.is_none_or(|state| !state.areas().is_empty()),
@@ -128,14 +124,14 @@ fn page(
         flooded: fresh.flooded.iter().flat_map(|counts| counts.values()).sum::<u64>() as usize,
         newest: changed,
     };
-    let says = situation.page();
+    let sentences = situation.page();
     let [reports_read, gauges_read] = fresh.are_read;
-    let listed = [
+    let newest_rows = [
         ("flood_state", fresh.flooded.is_some(), changed, Sentence::Never),
         ("report", reports_read, fresh.report, Sentence::NoneLately),
         ("gauge_reading", gauges_read, fresh.gauge_reading, Sentence::NoneLately),
     ];
-    let listed = listed.map(|(name, is_read, at, none)| {
+    let newest_rows = newest_rows.map(|(name, is_read, at, none)| {
         let (key, at) = (newest(is_read, at, none), at.filter(|_| is_read));
         let local = at.map_or_else(|| key.text(texts, None).to_owned(), moment);
         json!({ "name": name, "key": key, "at": at, "local": local })
@@ -148,16 +144,15 @@ fn page(
         about => Serde(about),
         alerts => format!("{}/alerts?format=html&lang={}", config.base_url.path().trim_end_matches('/'), language.code()),
         flooded => Serde(flooded),
-        state => says.first().map(|key| Serde(json!({ "key": key, "text": key.text(texts, None) }))),
-        watch => doubt(&says, silent, texts, moment).map(|(key, text)| Serde(json!({ "key": key, "text": text }))),
-        newest => Serde(listed),
+        state => sentences.first().map(|key| Serde(json!({ "key": key, "text": key.text(texts, None) }))),
+        watch => uncertainty(&sentences, silent, texts, moment).map(|(key, text)| Serde(json!({ "key": key, "text": text }))),
+        newest => Serde(newest_rows),
         reports => Serde(reports(texts, fresh, config)),
     };
-    let here = PageContext { page: "front", path: "/", keep: &[] };
-    shell.render(PAGE, texts, here, values).map_err(Problem::internal)
+    let context = PageContext { page: "front", path: "/", keep: &[] };
+    layout.render(PAGE, texts, context, values).map_err(Problem::internal)
 }
 
-/// Returns the newest reports in words.
 fn reports(texts: &Translations, fresh: &Freshness, config: &Config) -> Vec<Value> {
     let hazards = config.country.data().hazards();
     let reports = fresh.reports.iter().map(|report| {
@@ -177,9 +172,9 @@ fn reports(texts: &Translations, fresh: &Freshness, config: &Config) -> Vec<Valu
     reports.collect()
 }
 
-fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value {
+fn service_json(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value {
     let (base, origin) = (config.base_url.as_str(), config.base_url.origin());
-    let links = to_try(base, formats).into_iter();
+    let links = example_addresses(base, formats).into_iter();
     let links = links.map(|(name, addresses)| (name.to_owned(), addresses.into()));
     json!({
         "service": "Siaga",
@@ -195,8 +190,8 @@ fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value 
     })
 }
 
-/// Returns addresses below `base` that show the data, by resource: for floods, one per format.
-fn to_try(base: &str, formats: &FormatRegistry) -> Vec<(&'static str, Vec<String>)> {
+/// Returns example addresses by resource: for floods, one per format.
+fn example_addresses(base: &str, formats: &FormatRegistry) -> Vec<(&'static str, Vec<String>)> {
     let one = |path: &str| vec![format!("{base}/{path}")];
     let resources = LayerKind::ALL.into_iter().map(|kind| {
         let path = describe(kind).path;
@@ -214,20 +209,19 @@ fn to_try(base: &str, formats: &FormatRegistry) -> Vec<(&'static str, Vec<String
     resources.chain(others.map(|(name, path)| (name, one(path)))).collect()
 }
 
-/// Returns a route that redirects from a path at which the interface is mounted to `/`, for paths that have no resource
-/// themselves.
+/// Returns a route that redirects to `/` from a mount point of the interface that has no resource of its own.
 #[must_use]
-pub(crate) fn lead_to_front(path: &str) -> Route {
-    Route::new(Method::Get, path, Lead)
+pub(crate) fn redirect_to_front(path: &str) -> Route {
+    Route::new(Method::Get, path, FrontRedirect)
 }
 
 #[derive(Clone)]
-struct Lead;
+struct FrontRedirect;
 
 #[rocket::async_trait]
-impl Handler for Lead {
+impl Handler for FrontRedirect {
     async fn handle<'r>(&self, _request: &'r Request<'_>, _data: Data<'r>) -> Outcome<'r> {
-        // The address has no host, because the service may be reached by any name.
+        // No host: the service may have several names.
         let response =
             Response::build().status(Status::TemporaryRedirect).raw_header("Location", "/").finalize();
         Outcome::Success(response)

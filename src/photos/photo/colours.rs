@@ -3,10 +3,10 @@ use moxcms::{ColorProfile, DataColorSpace, Layout as Samples, TransformOptions};
 use super::flatten::Layout;
 use super::picture::Picture;
 
-/// Converts the colours of a picture from those of its ICC profile to sRGB.
+/// Converts the colours from an ICC profile to sRGB.
 ///
-/// This works for profiles of three primaries and their curves, such as those of cameras, phones and screens (Display P3, Adobe
-/// RGB). Any other profile, and one of a gray picture, is ignored, and the samples stay unchanged.
+/// Supports profiles of three primaries and curves, such as those of cameras, phones and screens (Display P3, Adobe RGB). Other
+/// profiles and gray pictures are left unchanged.
 pub(super) fn to_srgb(picture: &mut Picture, profile: &[u8]) {
     if picture.layout == Layout::Gray {
         return;

@@ -6,38 +6,32 @@ pub const MAX_PIXELS: u64 = 50_000_000;
 /// The maximum length of a side of a picture, in pixels.
 pub(crate) const MAX_SIDE: u32 = 20_000;
 
-/// How many bytes of memory making a photo may take, in addition to the file.
+/// The memory for making a photo in bytes, besides the file.
 ///
-/// A photo of [`MAX_PIXELS`] as cameras write it, a JPEG in one scan, fits. The decoder of a progressive JPEG keeps all
-/// coefficients, so such an image fits up to 25 megapixels in full colour, and 39 with halved colour (4:2:0). A PNG of 16 bits
-/// with alpha fits up to 29 megapixels. A lossless WebP fits up to about 600 KiB, because its header does not show how much
-/// memory a larger one takes.
+/// A photo of [`MAX_PIXELS`] as cameras write it, a JPEG in one scan, fits. The decoder of a progressive JPEG buffers all
+/// coefficients, so such an image fits up to 25 megapixels in full colour, and 39 with 4:2:0 subsampling. A PNG of 16 bits with
+/// alpha fits up to 29 megapixels. A lossless WebP fits up to about 600 KiB, because its header does not tell the memory of a
+/// larger one.
 pub(crate) const MAX_MEMORY: u64 = 224 << 20;
 
-/// In how many scans a progressive JPEG may draw its picture. Encoders write about ten.
+/// The most scans of a progressive JPEG. Encoders write about ten.
 ///
-/// Each scan visits every block of the picture, even if the scan itself has only a few bytes: a scan bomb.
+/// Each scan visits every block of the picture, even if it has only a few bytes: a scan bomb.
 pub const MAX_SCANS: usize = 64;
 
-/// How many bytes of profiles and texts in a PNG its decoder may unpack and keep.
+/// Limit in bytes for unpacked profiles and texts of a PNG.
 pub(super) const MAX_METADATA: u64 = 16 << 20;
 
-/// The size of an image, according to its header.
+/// The size of an image according to its header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     pub(super) width: u32,
     pub(super) height: u32,
-    /// Bytes of the decoded picture.
     pub(super) decoded: u64,
-    /// Bytes that the decoder takes in addition.
     pub(super) working: u64,
 }
 
 impl Size {
-    /// # Errors
-    ///
-    /// [`NotAPhoto::TooLong`], [`NotAPhoto::TooManyPixels`] or [`NotAPhoto::TooMuchMemory`] if the picture exceeds the limits,
-    /// either while it is decoded or while it is shrunk.
     pub(super) fn check(&self, max_side: u32) -> Result<(), NotAPhoto> {
         let (long, short) = (self.width.max(self.height), self.width.min(self.height));
         let pixels = u64::from(long) * u64::from(short);
@@ -48,9 +42,9 @@ impl Size {
             return Err(NotAPhoto::TooLong { side: long });
         }
         let decoding = self.decoded.saturating_add(self.working);
-        let kept = u64::from(long.min(max_side));
-        // The picture, an intermediate picture with the width of the photo and the height of the picture, and the photo.
-        let shrinking = 3 * (pixels + kept * u64::from(short) + kept * kept.min(u64::from(short)));
+        let side = u64::from(long.min(max_side));
+        // The picture, an intermediate one with the new width and the old height, and the photo.
+        let shrinking = 3 * (pixels + side * u64::from(short) + side * side.min(u64::from(short)));
         let bytes = if long > max_side { decoding.max(shrinking) } else { decoding.max(3 * 3 * pixels) };
         if bytes > MAX_MEMORY { Err(NotAPhoto::TooMuchMemory { bytes }) } else { Ok(()) }
     }

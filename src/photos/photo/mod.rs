@@ -1,12 +1,6 @@
-//! Converts an uploaded file into a photo that can be published, or refuses it.
+//! Converts an uploaded file into a publishable photo, or rejects it.
 //!
-//! ```text
-//! file -> type, by its first bytes -> outline: where the image ends and what decoding it takes
-//!      -> limits, by the header -> decode -> shrink -> sRGB -> upright -> JPEG
-//! ```
-//!
-//! The published photo is encoded from the decoded pixels alone, so nothing else in the file matters: neither its metadata nor
-//! what follows the image.
+//! The published photo is encoded from the decoded pixels alone: neither metadata nor trailing bytes of the file can reach it.
 
 mod colours;
 mod decode;
@@ -21,7 +15,7 @@ pub use self::not_a_photo::NotAPhoto;
 
 use super::ImageType;
 
-/// A JPEG that contains only a picture, without metadata.
+/// A JPEG without metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Photo {
     /// The file.
@@ -32,16 +26,16 @@ pub struct Photo {
     pub height: u32,
 }
 
-/// Makes a photo from a file: upright, in sRGB, with a white background where it was transparent; from the first picture if
-/// there are several. It is shrunk until no side is longer than `max_side` pixels, but never enlarged. Only the picture
-/// remains: no EXIF, GPS, XMP, comments, profile or thumbnail, and nothing that follows the image in the file.
+/// Makes a photo from the first picture of a file: upright, in sRGB, over a white background. It is shrunk until no side is
+/// longer than `max_side` pixels, but never enlarged. EXIF, GPS, XMP, comments, profile, thumbnail and trailing bytes are
+/// dropped.
 ///
-/// In addition to the file, takes at most `MAX_MEMORY` bytes, which is checked by the header before anything is decoded, and
-/// 20 MiB for profiles and tables.
+/// Besides the file, takes at most `MAX_MEMORY` bytes, checked by the header before anything is decoded, and 20 MiB for profiles
+/// and tables.
 ///
 /// The time is bounded by the number of pixels, at most [`MAX_PIXELS`], times [`MAX_SCANS`] for JPEGs, and by the length of the
-/// file, which is read several times. Pictures after the first are not decoded. It cannot be interrupted. If a decoder panics,
-/// the caller must catch that and treat it as a refusal.
+/// file, which is read several times. It cannot be interrupted. If a decoder panics, the caller must catch that and treat it as a
+/// rejection.
 ///
 /// # Errors
 ///
@@ -53,9 +47,9 @@ pub fn prepare(file: &[u8], max_side: u32) -> Result<Photo, NotAPhoto> {
     let kind = ImageType::detect(file).ok_or(NotAPhoto::OtherType)?;
     let outline = outline::scan(kind, file)?;
     let decoded = decode::decode(kind, &file[..outline.end], outline.working, max_side)?;
-    let mut picture = decoded.picture.shrunk(max_side)?;
+    let mut picture = decoded.picture.shrink(max_side)?;
     if let Some(profile) = decoded.profile {
         colours::to_srgb(&mut picture, &profile);
     }
-    picture.turned(decoded.orientation)?.encoded()
+    picture.orient(decoded.orientation)?.encode()
 }

@@ -4,13 +4,13 @@ use super::limits::{MAX_MEMORY, MAX_PIXELS, MAX_SIDE};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotAPhoto {
-    /// It has no bytes.
+    /// The file is empty.
     #[error("is empty")]
     Empty,
-    /// Its first bytes are not those of a supported type.
+    /// The type is not supported.
     #[error("is none of [image/jpeg, image/png, image/webp, image/gif]")]
     OtherType,
-    /// Its end is missing.
+    /// The file is truncated.
     #[error("ends before the image does")]
     CutOff,
     /// The picture has too many pixels.
@@ -37,13 +37,12 @@ pub enum NotAPhoto {
         /// The number of scans that are allowed for such a picture.
         allowed: usize,
     },
-    /// It is not a valid image, or of an unsupported kind.
+    /// The image is invalid or of an unsupported kind.
     #[error("cannot be decoded: {0}")]
     Undecodable(String),
 }
 
 impl NotAPhoto {
-    /// Makes the error for a file that cannot be decoded.
     pub(super) fn undecodable(cause: impl ToString) -> Self {
         Self::Undecodable(cause.to_string())
     }

@@ -7,10 +7,8 @@ use image::{DynamicImage, ExtendedColorType, GrayImage, RgbImage};
 use super::flatten::Layout;
 use super::{NotAPhoto, Photo};
 
-/// The JPEG quality of photos, from 1 to 100.
 const QUALITY: u8 = 82;
 
-/// A decoded picture with 8 bits per sample.
 pub(super) struct Picture {
     pub(super) width: u32,
     pub(super) height: u32,
@@ -19,9 +17,8 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// Shrinks the picture until no side is longer than `max_side` pixels; each side keeps at least one pixel. The ratio of its
-    /// sides stays the same as far as whole pixels allow. A picture that is small enough stays as it is.
-    pub(super) fn shrunk(self, max_side: u32) -> Result<Self, NotAPhoto> {
+    /// Shrinks the picture until no side is longer than `max_side` pixels, keeping its ratio. Each side keeps at least one pixel.
+    pub(super) fn shrink(self, max_side: u32) -> Result<Self, NotAPhoto> {
         let max_side = max_side.max(1);
         let long = self.width.max(self.height);
         if long <= max_side {
@@ -29,7 +26,6 @@ impl Picture {
         }
         let fit = |side: u32| {
             let (side, max_side, long) = (u64::from(side), u64::from(max_side), u64::from(long));
-            // At most `max_side`, because neither side is longer than `long`.
             ((side * max_side + long / 2) / long).max(1) as u32
         };
         let (width, height) = (fit(self.width), fit(self.height));
@@ -45,8 +41,7 @@ impl Picture {
         Ok(Self { width, height, layout: self.layout, samples: target.into_vec() })
     }
 
-    /// Turns and mirrors the picture.
-    pub(super) fn turned(self, orientation: Orientation) -> Result<Self, NotAPhoto> {
+    pub(super) fn orient(self, orientation: Orientation) -> Result<Self, NotAPhoto> {
         if orientation == Orientation::NoTransforms {
             return Ok(self);
         }
@@ -60,8 +55,7 @@ impl Picture {
         Ok(Self { width: image.width(), height: image.height(), layout, samples: image.into_bytes() })
     }
 
-    /// Encodes the picture as a baseline JPEG.
-    pub(super) fn encoded(self) -> Result<Photo, NotAPhoto> {
+    pub(super) fn encode(self) -> Result<Photo, NotAPhoto> {
         let Self { width, height, layout, samples } = self;
         let color = match layout {
             Layout::Gray => ExtendedColorType::L8,

@@ -5,25 +5,24 @@ use geo::{Coord, LineString};
 use rstar::primitives::{GeomWithData, Rectangle};
 use rstar::{AABB, RTree};
 
-use super::lines::{Line, Place, bounds, joined, length, simplified};
+use super::lines::{Line, Point, bounds, join, length, simplify};
 use crate::model::{BasemapFeature, BasemapKind, BasemapShape, Position};
 
-/// How many positions a degree has.
+/// Units per degree.
 const UNITS: f64 = 1e7;
 
-/// The zooms for which the map is simplified.
 const ZOOMS: [u8; 5] = [8, 10, 12, 14, 16];
 
-/// How many names a search gets at most.
-const MOST_NAMES: usize = 2_000;
+/// The most names that a search uses.
+const MAX_NAMES: usize = 2_000;
 
-/// How many units a pixel has at a zoom. At zoom 0 the world is 256 pixels wide.
-pub(super) fn pixel(zoom: u8) -> f64 {
+/// Returns the units per pixel. At zoom 0 the world is 256 pixels wide.
+pub(super) fn units_per_pixel(zoom: u8) -> f64 {
     360.0 * UNITS / 256.0 / 2_f64.powi(zoom.into())
 }
 
-/// Returns the zoom from which parts of a kind are shown.
-pub(super) fn shown_from(kind: BasemapKind) -> u8 {
+/// Returns the lowest zoom at which a kind is shown.
+pub(super) fn min_zoom(kind: BasemapKind) -> u8 {
     match kind {
         BasemapKind::Motorway => 7,
         BasemapKind::Water | BasemapKind::River => 8,
@@ -34,7 +33,6 @@ pub(super) fn shown_from(kind: BasemapKind) -> u8 {
     }
 }
 
-/// The parts of a base map, before they are simplified.
 #[derive(Default)]
 pub(super) struct BasemapBuilder {
     names: HashMap<String, u32>,
@@ -44,42 +42,39 @@ pub(super) struct BasemapBuilder {
     hash: blake3::Hasher,
 }
 
-/// A part of the map: a line, the rings of an area, or a point.
+/// A line, the rings of an area, or a point.
 #[derive(Clone)]
 pub(super) struct BasemapGeometry {
     pub(super) kind: BasemapKind,
-    /// The number of its name.
     pub(super) name: u32,
     pub(super) lines: Vec<Line>,
 }
 
-/// A base map, simplified for several zooms.
 pub(super) struct ZoomLevels {
     names: Vec<String>,
     zooms: Vec<ZoomLevel>,
     version: String,
 }
 
-/// A base map, simplified for a zoom.
 pub(super) struct ZoomLevel {
-    /// The most important first: by kind, then by length.
+    /// By importance: kind, then length.
     pub(super) parts: Vec<BasemapGeometry>,
     index: RTree<GeomWithData<Rectangle<[i64; 2]>, usize>>,
 }
 
 impl fmt::Debug for ZoomLevels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Levels").field("version", &self.version).finish_non_exhaustive()
+        f.debug_struct("ZoomLevels").field("version", &self.version).finish_non_exhaustive()
     }
 }
 
-/// Returns a position in units. The globe has 3.6 thousand million of them, which 32 bits hold.
-fn place(at: Coord<f64>) -> Place {
+/// Converts degrees to units. 360 degrees are 3.6 thousand million units, which fit 32 bits.
+fn to_units(at: Coord<f64>) -> Point {
     [at.x, at.y].map(|degrees| (degrees * UNITS).round() as i32)
 }
 
-fn line(of: &LineString<f64>) -> Line {
-    let mut line: Line = of.0.iter().copied().map(place).collect();
+fn to_line(string: &LineString<f64>) -> Line {
+    let mut line: Line = string.0.iter().copied().map(to_units).collect();
     line.dedup();
     line
 }
@@ -91,23 +86,23 @@ impl BasemapBuilder {
         let name = *self.names.entry(name).or_insert(next);
         let lines = match shape {
             BasemapShape::Lines(lines) => {
-                let lines: Vec<Line> = lines.iter().map(line).filter(|line| line.len() > 1).collect();
-                self.note(&lines);
+                let lines: Vec<Line> = lines.iter().map(to_line).filter(|line| line.len() > 1).collect();
+                self.hash_lines(&lines);
                 return self.lines.entry((kind, name)).or_default().extend(lines);
             }
             BasemapShape::Areas(areas) => {
                 let rings =
                     areas.iter().flat_map(|area| [area.exterior()].into_iter().chain(area.interiors()));
-                rings.map(line).collect()
+                rings.map(to_line).collect()
             }
-            BasemapShape::Point(at) => vec![vec![place(at.coord())]],
+            BasemapShape::Point(at) => vec![vec![to_units(at.coord())]],
         };
-        self.note(&lines);
+        self.hash_lines(&lines);
         let all = if kind == BasemapKind::Place { &mut self.points } else { &mut self.areas };
         all.push(BasemapGeometry { kind, name, lines });
     }
 
-    fn note(&mut self, lines: &[Line]) {
+    fn hash_lines(&mut self, lines: &[Line]) {
         for [x, y] in lines.iter().flatten() {
             self.hash.update(&x.to_le_bytes()).update(&y.to_le_bytes());
         }
@@ -116,7 +111,7 @@ impl BasemapBuilder {
     pub(super) fn into_levels(self) -> ZoomLevels {
         let Self { names, lines, areas, points, hash } = self;
         let lines = lines.into_iter().flat_map(|((kind, name), lines)| {
-            joined(lines).into_iter().map(move |line| BasemapGeometry { kind, name, lines: vec![line] })
+            join(lines).into_iter().map(move |line| BasemapGeometry { kind, name, lines: vec![line] })
         });
         let mut parts: Vec<(f64, BasemapGeometry)> = areas
             .into_iter()
@@ -124,13 +119,13 @@ impl BasemapBuilder {
             .map(|part| (part.lines.iter().map(|line| length(line)).sum(), part))
             .collect();
         parts.sort_by(|(one, a), (other, b)| a.kind.cmp(&b.kind).then(other.total_cmp(one)));
-        // Those of the file come in its order.
+        // Points stay in the order of the file.
         let mut parts: Vec<BasemapGeometry> = parts.into_iter().map(|(_, part)| part).chain(points).collect();
         let is_empty = parts.is_empty();
         let mut levels: Vec<ZoomLevel> = Vec::with_capacity(ZOOMS.len());
-        // From near to far: each is simplified from the one before.
+        // From near to far: each level is simplified from the one before.
         for zoom in ZOOMS.into_iter().rev() {
-            parts = parts.iter().filter_map(|part| part.simplified(zoom)).collect();
+            parts = parts.iter().filter_map(|part| part.simplify(zoom)).collect();
             levels.push(ZoomLevel::new(parts.clone()));
         }
         levels.reverse();
@@ -152,23 +147,23 @@ impl FromIterator<BasemapFeature> for BasemapBuilder {
 }
 
 impl BasemapGeometry {
-    /// Returns what is left at a zoom; `None` if it is too small, or not shown.
-    fn simplified(&self, zoom: u8) -> Option<Self> {
+    /// Returns the part simplified for a zoom; `None` if it is too small or not shown.
+    fn simplify(&self, zoom: u8) -> Option<Self> {
         let Self { kind, name, .. } = *self;
-        if shown_from(kind) > zoom {
+        if min_zoom(kind) > zoom {
             return None;
         }
         if kind == BasemapKind::Place {
             return Some(self.clone());
         }
-        let pixel = pixel(zoom);
+        let pixel = units_per_pixel(zoom);
         let [west, south, east, north] = bounds(&self.lines).map(f64::from);
         let is_nearest = Some(&zoom) == ZOOMS.last();
         if !is_nearest && (east - west).hypot(north - south) < 3.0 * pixel {
             return None;
         }
         let least = if self.is_area() { 4 } else { 2 };
-        let lines = self.lines.iter().map(|line| simplified(line, 0.6 * pixel));
+        let lines = self.lines.iter().map(|line| simplify(line, 0.6 * pixel));
         let lines: Vec<Line> = lines.filter(|line| line.len() >= least).collect();
         (!lines.is_empty()).then_some(Self { kind, name, lines })
     }
@@ -188,7 +183,7 @@ impl ZoomLevel {
         Self { parts, index }
     }
 
-    /// Returns the parts whose bounds touch any of these boxes, the most important first.
+    /// Returns the parts whose bounds touch any of the boxes, by importance.
     pub(super) fn within(&self, boxes: &[[i32; 4]]) -> impl Iterator<Item = &BasemapGeometry> + use<'_> {
         let around = boxes.iter().map(|sides| {
             let [west, south, east, north] = sides.map(i64::from);
@@ -205,28 +200,26 @@ impl ZoomLevel {
 }
 
 impl ZoomLevels {
-    /// Identifies its content. Empty if there is none.
+    /// Identifies the content. Empty without content.
     pub(super) fn version(&self) -> &str {
         &self.version
     }
 
-    /// Returns what is shown at a zoom.
     pub(super) fn at(&self, zoom: u8) -> Option<&ZoomLevel> {
         let level = ZOOMS.iter().position(|level| *level >= zoom).unwrap_or(ZOOMS.len() - 1);
         self.zooms.get(level)
     }
 
-    pub(super) fn name(&self, of: u32) -> &str {
-        self.names.get(of as usize).map_or("", String::as_str)
+    pub(super) fn name(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("", String::as_str)
     }
 
-    /// Returns the names of its places, as many as a search gets.
     pub(super) fn places(&self) -> impl Iterator<Item = (&str, Position)> {
         let nearest = self.zooms.last().into_iter().flat_map(|level| &level.parts);
         let named = nearest.filter(|part| part.kind == BasemapKind::Place).filter_map(|part| {
-            let [x, y] = part.lines.first()?.first()?.map(|of| f64::from(of) / UNITS);
+            let [x, y] = part.lines.first()?.first()?.map(|units| f64::from(units) / UNITS);
             Some((self.name(part.name), Position::new(x, y)?))
         });
-        named.filter(|(name, _)| !name.is_empty()).take(MOST_NAMES)
+        named.filter(|(name, _)| !name.is_empty()).take(MAX_NAMES)
     }
 }

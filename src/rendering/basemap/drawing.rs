@@ -2,27 +2,25 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::builder::{BasemapGeometry, ZoomLevels, pixel, shown_from};
-use super::lines::{Line, Place, cut, seen};
+use super::builder::{BasemapGeometry, ZoomLevels, min_zoom, units_per_pixel};
+use super::lines::{Line, Point, clip_line, clip_ring};
 use crate::http::error::Problem;
 use crate::model::{BasemapKind, BasemapShapeType, BoundingBox};
 use crate::rendering::envelope;
 
-/// How many positions a response has at most. Each takes three to four bytes when it is compressed. A line counts as some more.
-const MOST_POSITIONS: usize = 20_000;
-const FOR_A_LINE: usize = 5;
-/// How many names of places a response has at most.
-const MOST_PLACES: usize = 150;
-/// The zoom from which roads and rivers have their names.
-const NAMES_FROM: u8 = 14;
-/// Below this zoom, streets are shown all or not at all: some here and there would look like a fault.
-const STREETS_IN_PART_FROM: u8 = 16;
-/// How far beyond the box parts are drawn, in pixels, so that no line ends at the side of a screen.
+/// The most positions of a response. Each takes three to four bytes compressed. Each line counts `LINE_OVERHEAD` more.
+const MAX_POSITIONS: usize = 20_000;
+const LINE_OVERHEAD: usize = 5;
+const MAX_PLACES: usize = 150;
+const NAMES_MIN_ZOOM: u8 = 14;
+/// Below this zoom, all streets are drawn or none: some would look like a bug.
+const PARTIAL_STREETS_MIN_ZOOM: u8 = 16;
+/// How far beyond the box lines are drawn, in pixels, so that none ends at the edge of a screen.
 const MARGIN: f64 = 16.0;
-/// How many steps of the response's grid a pixel has.
-const FINE: f64 = 2.0;
+/// Resolution of the response's grid.
+const STEPS_PER_PIXEL: f64 = 2.0;
 
-/// What is drawn together: a kind, and a name where names are shown.
+/// Drawn together: a kind, and a name where names are shown.
 type Group<'a> = (BasemapKind, &'a str);
 
 #[derive(Serialize)]
@@ -56,7 +54,7 @@ struct Shape<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     arcs: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    coordinates: Option<Place>,
+    coordinates: Option<Point>,
     properties: Properties<'a>,
 }
 
@@ -67,20 +65,19 @@ struct Properties<'a> {
     name: &'a str,
 }
 
-/// The grid of a response.
 struct Grid {
-    origin: Place,
+    origin: Point,
     step: f64,
 }
 
 impl Grid {
-    fn at(&self, place: Place) -> Place {
+    fn at(&self, place: Point) -> Point {
         [0, 1]
             .map(|axis| ((f64::from(place[axis]) - f64::from(self.origin[axis])) / self.step).round() as i32)
     }
 
-    /// Returns a line as `TopoJSON` has it: each position relative to the one before.
-    fn arc(&self, line: &[Place]) -> Line {
+    /// Returns a line with delta-encoded positions, as in `TopoJSON`.
+    fn arc(&self, line: &[Point]) -> Line {
         let mut before = [0, 0];
         let mut arc = Line::with_capacity(line.len());
         for place in line.iter().map(|place| self.at(*place)) {
@@ -94,14 +91,14 @@ impl Grid {
     }
 }
 
-/// Draws a part of the map, `None` for all of it: a `TopoJSON` topology in the envelope of responses.
+/// Draws a box, or everything, as a `TopoJSON` topology in the JSON envelope.
 pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) -> Result<Vec<u8>, Problem> {
-    let pixel = pixel(zoom.min(16));
+    let pixel = units_per_pixel(zoom.min(16));
     let everywhere = [-1_800_000_000, -900_000_000, 1_800_000_000, 900_000_000];
-    let shown: Vec<[i32; 4]> =
-        within.map_or(vec![everywhere], |of| of.halves().map(|half| half.units()).collect());
+    let boxes: Vec<[i32; 4]> =
+        within.map_or(vec![everywhere], |bbox| bbox.halves().map(|half| half.units()).collect());
     let margin = (MARGIN * pixel).min(1e9) as i32;
-    let around: Vec<[i32; 4]> = shown
+    let around: Vec<[i32; 4]> = boxes
         .iter()
         .map(|[west, south, east, north]| {
             [
@@ -112,15 +109,15 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
             ]
         })
         .collect();
-    let [west, south, ..] = shown.first().copied().unwrap_or(everywhere);
-    let grid = Grid { origin: [west, south], step: pixel / FINE };
+    let [west, south, ..] = boxes.first().copied().unwrap_or(everywhere);
+    let grid = Grid { origin: [west, south], step: pixel / STEPS_PER_PIXEL };
     let mut arcs = Vec::new();
     let mut groups: IndexMap<Group<'_>, Vec<Vec<usize>>> = IndexMap::new();
     let mut points = Vec::new();
     let (mut cost, mut lacks_streets) = (0, false);
     for levels in sets {
         for part in levels.at(zoom).into_iter().flat_map(|level| level.within(&around)) {
-            if shown_from(part.kind) > zoom {
+            if min_zoom(part.kind) > zoom {
                 continue;
             }
             let name = levels.name(part.name);
@@ -128,14 +125,14 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
                 points.extend(point(part, name, &grid));
                 continue;
             }
-            if cost > MOST_POSITIONS {
+            if cost > MAX_POSITIONS {
                 lacks_streets |= part.kind == BasemapKind::Street;
                 continue;
             }
-            let has_name = zoom >= NAMES_FROM && !part.is_area();
+            let has_name = zoom >= NAMES_MIN_ZOOM && !part.is_area();
             let drawn = around.iter().map(|sides| lines(part, *sides, &grid));
             for drawn in drawn.filter(|drawn| !drawn.is_empty()) {
-                cost += drawn.iter().map(|line| line.len() + FOR_A_LINE).sum::<usize>();
+                cost += drawn.iter().map(|line| line.len() + LINE_OVERHEAD).sum::<usize>();
                 let group = groups.entry((part.kind, if has_name { name } else { "" })).or_default();
                 let numbers: Vec<usize> = (arcs.len()..arcs.len() + drawn.len()).collect();
                 arcs.extend(drawn);
@@ -143,11 +140,11 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
             }
         }
     }
-    points.truncate(MOST_PLACES);
-    if lacks_streets && zoom < STREETS_IN_PART_FROM {
+    points.truncate(MAX_PLACES);
+    if lacks_streets && zoom < PARTIAL_STREETS_MIN_ZOOM {
         groups.retain(|(kind, _), _| *kind != BasemapKind::Street);
         let used = groups.values().flatten().flatten().max().map_or(0, |last| last + 1);
-        // Streets are the last lines.
+        // Streets come last.
         arcs.truncate(used);
     }
     let mut geometries: Vec<Shape<'_>> =
@@ -158,7 +155,7 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
         r#type: "Topology",
         transform: Transform {
             scale: [grid.step * degrees; 2],
-            translate: grid.origin.map(|of| f64::from(of) / 1e7),
+            translate: grid.origin.map(|units| f64::from(units) / 1e7),
         },
         arcs,
         objects: Objects { basemap: Collection { r#type: "GeometryCollection", geometries } },
@@ -166,12 +163,11 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
     envelope::result(&topology)
 }
 
-/// Returns the lines of a part within a box, on the grid.
 fn lines(part: &BasemapGeometry, around: [i32; 4], grid: &Grid) -> Vec<Line> {
     let (cut, least) = if part.is_area() {
-        (part.lines.iter().map(|ring| cut(ring, around)).collect::<Vec<_>>(), 4)
+        (part.lines.iter().map(|ring| clip_ring(ring, around)).collect::<Vec<_>>(), 4)
     } else {
-        (part.lines.iter().flat_map(|line| seen(line, around)).collect(), 2)
+        (part.lines.iter().flat_map(|line| clip_line(line, around)).collect(), 2)
     };
     cut.iter().map(|line| grid.arc(line)).filter(|arc| arc.len() >= least).collect()
 }
@@ -202,7 +198,6 @@ mod tests {
     use crate::model::{BasemapFeature, BasemapShape};
     use crate::rendering::basemap::builder::BasemapBuilder;
 
-    /// Streets, each bent, with a name of its own.
     fn streets(roads: i32, positions: i32) -> Vec<BasemapFeature> {
         let road = |number: i32| {
             let (x, y) = (f64::from(number % 100) * 0.001, f64::from(number / 100) * 0.001);
@@ -224,19 +219,22 @@ mod tests {
     #[test]
     fn a_response_has_at_most_60_kb_however_many_roads_there_are() {
         let (short, long) = (levels(streets(10_000, 6)), levels(streets(500, 200)));
-        let sent = |levels: &ZoomLevels, zoom: u8| {
+        let compressed_length = |levels: &ZoomLevels, zoom: u8| {
             let content = Content::new(draw(&[levels], None, zoom).unwrap());
             content.compress_all();
             content.representation(AcceptedEncodings::new(["gzip"])).bytes.len()
         };
         for zoom in [16, 22] {
             for levels in [&short, &long] {
-                let sent = sent(levels, zoom);
-                assert!((20_000..=60_000).contains(&sent), "zoom {zoom}: {sent} bytes");
+                let compressed_length = compressed_length(levels, zoom);
+                assert!(
+                    (20_000..=60_000).contains(&compressed_length),
+                    "zoom {zoom}: {compressed_length} bytes"
+                );
             }
         }
         for zoom in [14, 15] {
-            assert!(sent(&short, zoom) < 500, "all streets or none: zoom {zoom}");
+            assert!(compressed_length(&short, zoom) < 500, "all streets or none: zoom {zoom}");
         }
     }
 

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-pub(super) type Place = [i32; 2];
-pub(super) type Line = Vec<Place>;
+pub(super) type Point = [i32; 2];
+pub(super) type Line = Vec<Point>;
 
-/// Joins lines that continue each other: where exactly two of them end. Maps cut a road wherever a property changes, and a road in
-/// pieces cannot be simplified.
-pub(super) fn joined(lines: Vec<Line>) -> Vec<Line> {
-    let mut ends: HashMap<Place, Vec<usize>> = HashMap::with_capacity(lines.len());
+/// Joins lines where exactly two of them end. Maps cut a road wherever a property changes, and a road in pieces cannot be
+/// simplified.
+pub(super) fn join(lines: Vec<Line>) -> Vec<Line> {
+    let mut ends: HashMap<Point, Vec<usize>> = HashMap::with_capacity(lines.len());
     for (number, line) in lines.iter().enumerate() {
         for end in [line.first(), line.last()].into_iter().flatten() {
             ends.entry(*end).or_default().push(number);
@@ -18,7 +18,7 @@ pub(super) fn joined(lines: Vec<Line>) -> Vec<Line> {
     let mut all = Vec::new();
     for number in 0..left.len() {
         let Some(mut line) = left[number].take() else { continue };
-        // Onwards from its end, then from its beginning.
+        // Extend the end, then the beginning.
         for _ in 0..2 {
             while let Some(next) = next(&line, &ends, &mut left) {
                 line.extend(next);
@@ -30,8 +30,8 @@ pub(super) fn joined(lines: Vec<Line>) -> Vec<Line> {
     all
 }
 
-/// Takes the line that continues this one, without the position that they share.
-fn next(line: &Line, ends: &HashMap<Place, Vec<usize>>, left: &mut [Option<Line>]) -> Option<Line> {
+/// Takes the line that continues this one, without the shared position.
+fn next(line: &Line, ends: &HashMap<Point, Vec<usize>>, left: &mut [Option<Line>]) -> Option<Line> {
     let end = *line.last()?;
     let &[one, other] = ends.get(&end)?.as_slice() else { return None };
     let mut next = left[one].take().or_else(|| left[other].take())?;
@@ -42,8 +42,8 @@ fn next(line: &Line, ends: &HashMap<Place, Vec<usize>>, left: &mut [Option<Line>
     Some(next)
 }
 
-/// Returns a line without the positions that lie nearer than `tolerance` to it (Douglas and Peucker).
-pub(super) fn simplified(line: &[Place], tolerance: f64) -> Line {
+/// Removes positions closer than `tolerance` to the line (Douglas-Peucker).
+pub(super) fn simplify(line: &[Point], tolerance: f64) -> Line {
     let Some(last) = line.len().checked_sub(1) else { return Line::new() };
     let mut is_kept = vec![false; line.len()];
     is_kept[0] = true;
@@ -60,16 +60,16 @@ pub(super) fn simplified(line: &[Place], tolerance: f64) -> Line {
     line.iter().zip(is_kept).filter_map(|(place, is_kept)| is_kept.then_some(*place)).collect()
 }
 
-/// Returns the square of the distance of a position from a line between two others.
-fn distance(place: Place, from: Place, to: Place) -> f64 {
-    let [[x, y], [ax, ay], [bx, by]] = [place, from, to].map(|of| of.map(f64::from));
+/// Returns the squared distance of a position from a segment.
+fn distance(place: Point, from: Point, to: Point) -> f64 {
+    let [[x, y], [ax, ay], [bx, by]] = [place, from, to].map(|point| point.map(f64::from));
     let (dx, dy) = (bx - ax, by - ay);
     let length = dx * dx + dy * dy;
     let part = if length > 0.0 { (((x - ax) * dx + (y - ay) * dy) / length).clamp(0.0, 1.0) } else { 0.0 };
     (x - ax - part * dx).powi(2) + (y - ay - part * dy).powi(2)
 }
 
-/// Returns the corners of a box around lines: west, south, east, north.
+/// Returns the bounds of lines: west, south, east, north.
 pub(super) fn bounds<'a>(lines: impl IntoIterator<Item = &'a Line>) -> [i32; 4] {
     let none = [i32::MAX, i32::MAX, i32::MIN, i32::MIN];
     lines.into_iter().flatten().fold(none, |[west, south, east, north], &[x, y]| {
@@ -77,18 +77,17 @@ pub(super) fn bounds<'a>(lines: impl IntoIterator<Item = &'a Line>) -> [i32; 4] 
     })
 }
 
-/// Returns how far it is from the first position of a line to its last, along it.
-pub(super) fn length(line: &[Place]) -> f64 {
-    let step = |pair: &[Place]| {
+pub(super) fn length(line: &[Point]) -> f64 {
+    let step = |pair: &[Point]| {
         let [dx, dy] = [0, 1].map(|axis| f64::from(pair[1][axis]) - f64::from(pair[0][axis]));
         dx.hypot(dy)
     };
     line.windows(2).map(step).sum()
 }
 
-/// Returns the parts of a line that may be seen in a box: of pieces outside it, none.
-pub(super) fn seen(line: &[Place], [west, south, east, north]: [i32; 4]) -> Vec<Line> {
-    let touches = |[one, other]: [Place; 2]| {
+/// Returns the parts of a line that may touch a box.
+pub(super) fn clip_line(line: &[Point], [west, south, east, north]: [i32; 4]) -> Vec<Line> {
+    let touches = |[one, other]: [Point; 2]| {
         one[0].min(other[0]) <= east
             && one[0].max(other[0]) >= west
             && one[1].min(other[1]) <= north
@@ -110,11 +109,11 @@ pub(super) fn seen(line: &[Place], [west, south, east, north]: [i32; 4]) -> Vec<
     all
 }
 
-/// Returns the part of a ring within a box (Sutherland and Hodgman): a ring, or nothing.
-pub(super) fn cut(ring: &[Place], [west, south, east, north]: [i32; 4]) -> Line {
+/// Clips a ring to a box (Sutherland-Hodgman). Returns a ring, or nothing.
+pub(super) fn clip_ring(ring: &[Point], [west, south, east, north]: [i32; 4]) -> Line {
     let mut ring: Line = ring.to_vec();
     for (axis, limit, is_least) in [(0, west, true), (0, east, false), (1, south, true), (1, north, false)] {
-        let is_in = |place: Place| if is_least { place[axis] >= limit } else { place[axis] <= limit };
+        let is_in = |place: Point| if is_least { place[axis] >= limit } else { place[axis] <= limit };
         let mut cut = Line::with_capacity(ring.len());
         for pair in ring.windows(2) {
             let [from, to] = [pair[0], pair[1]];
@@ -145,39 +144,42 @@ mod tests {
     #[test]
     fn lines_that_continue_each_other_become_one_and_crossings_stay() {
         let road = vec![vec![[0, 0], [1, 0]], vec![[3, 0], [2, 0]], vec![[1, 0], [2, 0]]];
-        let all = joined(road);
+        let all = join(road);
         assert_eq!(all.len(), 1, "{all:?}");
         assert!(matches!(
             all[0].as_slice(),
             [[0, 0], [1, 0], [2, 0], [3, 0]] | [[3, 0], [2, 0], [1, 0], [0, 0]]
         ));
         let crossing = vec![vec![[0, 0], [1, 0]], vec![[1, 0], [2, 0]], vec![[1, 0], [1, 1]]];
-        assert_eq!(joined(crossing.clone()), crossing, "three lines meet");
+        assert_eq!(join(crossing.clone()), crossing, "three lines meet");
         let circle = vec![vec![[0, 0], [1, 0], [1, 1]], vec![[1, 1], [0, 1], [0, 0]]];
-        assert_eq!(joined(circle).iter().map(Vec::len).collect::<Vec<_>>(), [5], "it ends");
+        assert_eq!(join(circle).iter().map(Vec::len).collect::<Vec<_>>(), [5], "it ends");
     }
 
     #[test]
     fn a_line_keeps_the_positions_that_lie_off_it() {
-        assert_eq!(simplified(&[[0, 0], [50, 1], [100, 0]], 2.0), [[0, 0], [100, 0]]);
-        assert_eq!(simplified(&[[0, 0], [50, 3], [100, 0]], 2.0), [[0, 0], [50, 3], [100, 0]]);
+        assert_eq!(simplify(&[[0, 0], [50, 1], [100, 0]], 2.0), [[0, 0], [100, 0]]);
+        assert_eq!(simplify(&[[0, 0], [50, 3], [100, 0]], 2.0), [[0, 0], [50, 3], [100, 0]]);
         let ring = [[0, 0], [100, 0], [100, 100], [0, 100], [0, 0]];
-        assert_eq!(simplified(&ring, 2.0), ring);
-        assert_eq!(simplified(&[], 2.0), Line::new());
-        // A line of any length takes no recursion.
+        assert_eq!(simplify(&ring, 2.0), ring);
+        assert_eq!(simplify(&[], 2.0), Line::new());
+        // Not recursive: lines may have any length.
         let steps: Line = (0..200_000).map(|at| [at, at % 2 * 10]).collect();
-        assert_eq!(simplified(&steps[..2_000], 20.0).len(), 2);
+        assert_eq!(simplify(&steps[..2_000], 20.0).len(), 2);
     }
 
     #[test]
-    fn only_what_a_box_shows_is_left_of_a_line_and_of_a_ring() {
+    fn lines_and_rings_are_clipped_to_a_box() {
         let line = [[0, 0], [10, 0], [50, 0], [90, 0], [100, 0]];
-        assert_eq!(seen(&line, [20, -5, 40, 5]), [vec![[10, 0], [50, 0]]]);
-        assert_eq!(seen(&line, [20, 5, 40, 9]), Vec::<Line>::new());
+        assert_eq!(clip_line(&line, [20, -5, 40, 5]), [vec![[10, 0], [50, 0]]]);
+        assert_eq!(clip_line(&line, [20, 5, 40, 9]), Vec::<Line>::new());
         let there_and_back = [[0, 0], [30, 0], [100, 0], [100, 20], [30, 4], [0, 4]];
-        assert_eq!(seen(&there_and_back, [20, -5, 40, 5]).len(), 2, "it comes back");
+        assert_eq!(clip_line(&there_and_back, [20, -5, 40, 5]).len(), 2, "it comes back");
         let ring = [[0, 0], [100, 0], [100, 100], [0, 100], [0, 0]];
-        assert_eq!(cut(&ring, [50, 50, 200, 200]), [[100, 50], [100, 100], [50, 100], [50, 50], [100, 50]]);
-        assert_eq!(cut(&ring, [200, 200, 300, 300]), Line::new());
+        assert_eq!(
+            clip_ring(&ring, [50, 50, 200, 200]),
+            [[100, 50], [100, 100], [50, 100], [50, 50], [100, 50]]
+        );
+        assert_eq!(clip_ring(&ring, [200, 200, 300, 300]), Line::new());
     }
 }

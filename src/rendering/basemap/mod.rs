@@ -1,9 +1,7 @@
-//! The base map: roads, rails, rivers, parks and names of places from a file, and the waterways of the store, simplified for each
-//! zoom.
+//! The base map: roads, rails, rivers, parks and place names of a file, and the waterways of the store, simplified for each zoom.
 //!
-//! It is derived data, held in memory: a server reads the file once, at startup, whatever its store is. A response is drawn from the
-//! part of the map that a client shows, with at most so many positions that it has some 60 kB when it is compressed: the most
-//! important parts come first.
+//! It is derived data in memory: a server reads the file once, at startup, whatever its store. A response is drawn for the box
+//! that a client shows, the most important parts first, up to a number of positions that compresses to about 60 kB.
 
 mod builder;
 mod drawing;
@@ -24,43 +22,37 @@ use crate::http::error::Problem;
 use crate::model::{
     BasemapFeature, BasemapKind, BasemapShape, BoundingBox, Geometry, InfrastructureKind, Places, Position,
 };
-use crate::rendering::cache::Rendered;
-use crate::rendering::{JSON, PermitPool, Permits, prepared};
+use crate::rendering::cache::RenderedResponse;
+use crate::rendering::{JSON, PermitPool, Permits, precompress};
 use crate::runtime::off_thread;
 use crate::stores::Store;
 
-/// How many responses are kept: those for what visitors see first.
-const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
+/// Enough for the views that visitors see first.
+const CACHED_RESPONSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
 
-/// The base map of a server.
 #[derive(Debug)]
 pub(crate) struct Basemap {
     file: Arc<ZoomLevels>,
-    ground: Mutex<Option<Arc<BasemapSnapshot>>>,
+    snapshot: Mutex<Option<Arc<BasemapSnapshot>>>,
 }
 
-/// The base map with the waterways that the store has.
 pub(crate) struct BasemapSnapshot {
     places: Arc<Places>,
     file: Arc<ZoomLevels>,
     waterways: ZoomLevels,
-    /// Identifies its content. Empty if there is none.
+    /// Identifies the content. Empty without content.
     pub(crate) version: String,
-    drawn: Mutex<LruCache<(Option<BoundingBox>, u8), Rendered>>,
+    responses: Mutex<LruCache<(Option<BoundingBox>, u8), RenderedResponse>>,
 }
 
 impl std::fmt::Debug for BasemapSnapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ground").field("version", &self.version).finish_non_exhaustive()
+        f.debug_struct("BasemapSnapshot").field("version", &self.version).finish_non_exhaustive()
     }
 }
 
 impl Basemap {
-    /// Reads the configured file, or the one of the demo.
-    ///
-    /// # Errors
-    ///
-    /// The first fault of the file.
+    /// Reads the configured file, or that of the demo. Fails with the first error in the file.
     pub(crate) fn load(config: &Config) -> Result<Self, DatasetError> {
         let file = match config.basemap() {
             Some(file) => {
@@ -78,35 +70,32 @@ impl Basemap {
             None if config.is_demo() => read(&demo::folder())?,
             None => BasemapBuilder::default(),
         };
-        Ok(Self { file: Arc::new(file.into_levels()), ground: Mutex::default() })
+        Ok(Self { file: Arc::new(file.into_levels()), snapshot: Mutex::default() })
     }
 
-    /// Returns the base map with the waterways of the store. While the store is away, these are the last that were read.
-    ///
-    /// # Errors
-    ///
-    /// If the store fails and has never been read.
-    pub(crate) async fn ground(&self, store: &dyn Store) -> Result<Arc<BasemapSnapshot>, Problem> {
+    /// Returns the base map with the waterways of the store. While the store is unavailable, with the last ones read; fails if
+    /// none were.
+    pub(crate) async fn snapshot(&self, store: &dyn Store) -> Result<Arc<BasemapSnapshot>, Problem> {
         let places = store.places().await.map(|places| places.value);
-        let mut known = self.ground.lock().await;
-        let places = match (&*known, places) {
-            (Some(ground), Ok(places)) if !Arc::ptr_eq(&ground.places, &places) => places,
-            (Some(ground), _) => return Ok(Arc::clone(ground)),
+        let mut cached = self.snapshot.lock().await;
+        let places = match (&*cached, places) {
+            (Some(snapshot), Ok(places)) if !Arc::ptr_eq(&snapshot.places, &places) => places,
+            (Some(snapshot), _) => return Ok(Arc::clone(snapshot)),
             (None, places) => places?,
         };
         let file = Arc::clone(&self.file);
-        let ground = off_thread(move |_| Arc::new(BasemapSnapshot::new(places, file))).await;
-        let ground = ground.map_err(Problem::internal)?;
-        *known = Some(Arc::clone(&ground));
-        Ok(ground)
+        let snapshot = off_thread(move |_| Arc::new(BasemapSnapshot::new(places, file))).await;
+        let snapshot = snapshot.map_err(Problem::internal)?;
+        *cached = Some(Arc::clone(&snapshot));
+        Ok(snapshot)
     }
 
-    /// Returns the base map as it was last made.
-    pub(crate) async fn last_ground(&self) -> Option<Arc<BasemapSnapshot>> {
-        self.ground.lock().await.clone()
+    /// Returns the last base map without querying the store.
+    pub(crate) async fn last_snapshot(&self) -> Option<Arc<BasemapSnapshot>> {
+        self.snapshot.lock().await.clone()
     }
 
-    /// Returns the names of the file's places, for searches.
+    /// Returns the place names of the file, for searches.
     pub(crate) fn places(&self) -> impl Iterator<Item = (&str, Position)> {
         self.file.places()
     }
@@ -123,7 +112,7 @@ fn read(folder: &Folder) -> Result<BasemapBuilder, DatasetError> {
 
 impl BasemapSnapshot {
     fn new(places: Arc<Places>, file: Arc<ZoomLevels>) -> Self {
-        let ways = places.infrastructure().iter().filter(|of| of.kind == InfrastructureKind::Waterways);
+        let ways = places.infrastructure().iter().filter(|item| item.kind == InfrastructureKind::Waterways);
         let waterways: BasemapBuilder = ways
             .filter_map(|way| {
                 let Geometry::LineString(line) = way.geometry() else { return None };
@@ -133,30 +122,26 @@ impl BasemapSnapshot {
             .collect();
         let waterways = waterways.into_levels();
         let version = format!("{}{}", file.version(), waterways.version());
-        Self { places, file, waterways, version, drawn: Mutex::new(LruCache::new(KEPT)) }
+        Self { places, file, waterways, version, responses: Mutex::new(LruCache::new(CACHED_RESPONSES)) }
     }
 
-    /// Returns the response for a part of the map, `None` for all of it, at a zoom.
-    ///
-    /// # Errors
-    ///
-    /// If too many are drawn already.
+    /// Returns the response for a box, or for everything. Fails if too many are being drawn.
     pub(crate) async fn draw(
         self: &Arc<Self>,
         within: Option<BoundingBox>,
         zoom: u8,
         permits: &Permits,
-    ) -> Result<Rendered, Problem> {
+    ) -> Result<RenderedResponse, Problem> {
         let key = (within, zoom);
-        if let Some(known) = self.drawn.lock().await.get(&key) {
-            return Ok(known.clone());
+        if let Some(cached) = self.responses.lock().await.get(&key) {
+            return Ok(cached.clone());
         }
         let _permit = permits.small(PermitPool::Current).await.map_err(Problem::from)?;
-        let ground = Arc::clone(self);
-        let drawing = off_thread(move |_| draw(&[&ground.waterways, &ground.file], within, zoom));
+        let snapshot = Arc::clone(self);
+        let drawing = off_thread(move |_| draw(&[&snapshot.waterways, &snapshot.file], within, zoom));
         let body = drawing.await.map_err(Problem::internal)??;
-        let rendered = prepared(JSON, body).await?;
-        self.drawn.lock().await.put(key, rendered.clone());
+        let rendered = precompress(JSON, body).await?;
+        self.responses.lock().await.put(key, rendered.clone());
         Ok(rendered)
     }
 }

@@ -5,25 +5,21 @@ use super::rendering::Rendering;
 use super::response::Response;
 use crate::model::Timestamp;
 
-/// The cache entry of one question.
 #[derive(Debug)]
 pub(super) struct CacheEntry<E> {
-    /// The last response, current or not.
     pub(super) last: Option<LastResponse>,
-    /// The newest rendering, if it is in progress or has failed.
     pub(super) rendering: Option<Arc<Rendering<E>>>,
 }
 
-/// The last response to a question, which may not be current any more.
+/// The last response for a key. May be stale.
 #[derive(Clone, Debug)]
 pub(super) struct LastResponse {
     pub(super) response: Arc<Response>,
-    /// When it was last known to be current.
     pub(super) current_at: Timestamp,
 }
 
 impl<E> CacheEntry<E> {
-    /// Forgets a rendering, if it is still the newest.
+    /// Removes a rendering, unless a newer one has replaced it.
     pub(super) fn forget(&mut self, rendering: &Arc<Rendering<E>>) {
         self.rendering.take_if(|newest| Arc::ptr_eq(newest, rendering));
     }
@@ -43,9 +39,9 @@ impl<E: Clone> Value for CacheEntry<E> {
         }
     }
 
-    /// Requests that arrive later join a rendering in progress, so it stays.
+    /// A rendering in progress stays: later requests join it.
     fn evict(&mut self) -> bool {
         self.last = None;
-        self.rendering.as_ref().is_some_and(|rendering| rendering.is_under_way())
+        self.rendering.as_ref().is_some_and(|rendering| rendering.is_in_progress())
     }
 }

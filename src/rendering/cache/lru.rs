@@ -2,31 +2,29 @@ use std::hash::Hash;
 
 use lru::LruCache;
 
-/// A map whose values take up to `limit` bytes in total. If they take more, the least recently used one is dropped first.
+/// A map with a limit in bytes. Evicts the least recently used values first.
 #[derive(Debug)]
 pub(super) struct LruByBytes<K: Hash + Eq, V> {
-    values: LruCache<K, Weighed<V>>,
-    /// How many bytes the values take now.
+    values: LruCache<K, SizedValue<V>>,
     size: usize,
     limit: usize,
 }
 
-/// A value of an [`LruByBytes`].
 pub(super) trait Value: Default {
-    /// Returns how many bytes the value takes; `None` if the value is not worth keeping.
+    /// Returns the size of the value in bytes; `None` removes it from the map.
     fn bytes(&self) -> Option<usize>;
 
-    /// Drops the bytes of the value; returns whether the rest of it must stay.
+    /// Frees the bytes of the value. Returns whether the entry must stay in the map.
     fn evict(&mut self) -> bool;
 }
 
 #[derive(Debug)]
-struct Weighed<V> {
+struct SizedValue<V> {
     value: V,
-    weight: usize,
+    size: usize,
 }
 
-/// About how many bytes a value takes in addition to its own.
+/// Approximate size of an entry in bytes, besides its value.
 pub(super) const OVERHEAD: usize = 512;
 
 impl<K: Clone + Hash + Eq, V: Value> LruByBytes<K, V> {
@@ -34,63 +32,60 @@ impl<K: Clone + Hash + Eq, V: Value> LruByBytes<K, V> {
         Self { values: LruCache::unbounded(), size: 0, limit }
     }
 
-    /// Changes the limit, and drops values until the others fit.
-    pub(super) fn limit_to(&mut self, limit: usize) {
+    pub(super) fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
-        self.make_room();
+        self.evict_to_limit();
     }
 
-    /// Returns the value of a key and marks it as used. The caller must not change how many bytes it takes.
+    /// Returns the value of a key and marks it as used. The caller must not change its size: use `update`.
     pub(super) fn get(&mut self, key: &K) -> Option<&mut V> {
         self.values.get_mut(key).map(|weighed| &mut weighed.value)
     }
 
-    /// Returns the value of a key without marking it as used.
     pub(super) fn peek(&self, key: &K) -> Option<&V> {
         self.values.peek(key).map(|weighed| &weighed.value)
     }
 
-    /// Changes the value of a key, which starts as the default, and drops other values until all fit.
-    pub(super) fn change<R>(&mut self, key: &K, change: impl FnOnce(&mut V) -> R) -> R {
+    /// Updates the value of a key, or the default value, then evicts other values until all fit.
+    pub(super) fn update<R>(&mut self, key: &K, change: impl FnOnce(&mut V) -> R) -> R {
         let mut value = match self.values.pop(key) {
             Some(weighed) => {
-                self.size -= weighed.weight;
+                self.size -= weighed.size;
                 weighed.value
             }
             None => V::default(),
         };
         let result = change(&mut value);
         if let Some(bytes) = value.bytes() {
-            let weight = OVERHEAD + bytes;
-            self.size += weight;
-            self.values.put(key.clone(), Weighed { value, weight });
-            self.make_room();
+            let cost = OVERHEAD + bytes;
+            self.size += cost;
+            self.values.put(key.clone(), SizedValue { value, size: cost });
+            self.evict_to_limit();
         }
         result
     }
 
-    /// Makes the value of a key the first to be dropped.
+    /// Makes the key the first to be evicted.
     pub(super) fn demote(&mut self, key: &K) {
         self.values.demote(key);
     }
 
-    /// Returns how many bytes the values take.
     pub(super) fn size(&self) -> usize {
         self.size
     }
 
-    fn make_room(&mut self) {
+    fn evict_to_limit(&mut self) {
         let mut staying = Vec::new();
         while self.size > self.limit {
             let Some((key, mut least)) = self.values.pop_lru() else { break };
-            self.size -= least.weight;
+            self.size -= least.size;
             if least.value.evict() {
                 self.size += OVERHEAD;
                 staying.push((key, least.value));
             }
         }
         for (key, value) in staying {
-            self.values.put(key, Weighed { value, weight: OVERHEAD });
+            self.values.put(key, SizedValue { value, size: OVERHEAD });
         }
     }
 }
@@ -99,7 +94,6 @@ impl<K: Clone + Hash + Eq, V: Value> LruByBytes<K, V> {
 mod tests {
     use super::*;
 
-    /// A value of so many bytes; it may have to stay in the map.
     #[derive(Debug, Default)]
     struct Bytes {
         bytes: usize,
@@ -118,7 +112,7 @@ mod tests {
     }
 
     fn put(lru: &mut LruByBytes<u8, Bytes>, key: u8, bytes: usize, stays: bool) {
-        lru.change(&key, |value| *value = Bytes { bytes, stays });
+        lru.update(&key, |value| *value = Bytes { bytes, stays });
     }
 
     fn keys(lru: &LruByBytes<u8, Bytes>) -> Vec<u8> {
@@ -128,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_the_longest_goes_first() {
+    fn the_least_recently_used_value_is_evicted_first() {
         let mut lru = LruByBytes::new(10_000);
         for key in 1..=3 {
             put(&mut lru, key, 2_000, false);
@@ -140,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_changes_weighs_what_it_weighs_now_and_one_without_bytes_is_gone() {
+    fn an_update_changes_the_size_and_a_value_without_bytes_is_removed() {
         let mut lru = LruByBytes::new(10_000);
         put(&mut lru, 1, 5_000, false);
         put(&mut lru, 1, 3_000, false);
@@ -150,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_stay_does_and_gives_up_its_bytes() {
+    fn an_entry_that_must_stay_stays_without_its_bytes() {
         let mut lru = LruByBytes::new(2 * OVERHEAD + 100);
         put(&mut lru, 1, 100, true);
         for key in 2..9 {
@@ -160,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_demoted_makes_room_before_what_is_older() {
+    fn a_demoted_value_is_evicted_before_older_ones() {
         let mut lru = LruByBytes::new(2 * OVERHEAD + 2);
         put(&mut lru, 1, 1, false);
         put(&mut lru, 2, 1, false);

@@ -4,61 +4,55 @@ use std::time::Duration;
 use rocket::tokio::sync::{SetOnce, watch};
 use rocket::tokio::time::timeout;
 
-use super::Failed;
-use super::response::{Expected, Response};
+use super::RenderFailure;
+use super::response::{Freshness, Response};
 
-/// The outcome of a rendering: the response, or why there is none.
-pub(super) type Outcome<E> = Result<Arc<Response>, Failed<E>>;
+pub(super) type Outcome<E> = Result<Arc<Response>, RenderFailure<E>>;
 
-/// The rendering of one response in its own task, and the requests that wait for it.
+/// The rendering of one response, in its own task, and the number of requests that wait for it.
 #[derive(Debug)]
 pub(super) struct Rendering<E> {
-    /// Renderings are numbered in the order they begin.
+    /// Renderings are numbered in the order in which they start.
     pub(super) number: u64,
     outcome: SetOnce<Outcome<E>>,
-    /// How many requests wait.
-    waiting: watch::Sender<usize>,
+    waiters: watch::Sender<usize>,
 }
 
-/// A request that waits for a rendering, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Waiter<E>(Arc<Rendering<E>>);
 
 impl<E: Clone> Rendering<E> {
-    /// Makes a rendering, and the first request that waits for it.
     pub(super) fn new(number: u64) -> (Arc<Self>, Waiter<E>) {
-        let rendering = Arc::new(Self { number, outcome: SetOnce::new(), waiting: watch::Sender::new(0) });
+        let rendering = Arc::new(Self { number, outcome: SetOnce::new(), waiters: watch::Sender::new(0) });
         let first = rendering.join();
         (rendering, first)
     }
 
-    /// Lets another request wait for it.
     pub(super) fn join(self: &Arc<Self>) -> Waiter<E> {
-        change(&self.waiting, |count| count + 1);
+        change(&self.waiters, |count| count + 1);
         Waiter(Arc::clone(self))
     }
 
-    pub(super) fn is_under_way(&self) -> bool {
+    pub(super) fn is_in_progress(&self) -> bool {
         self.outcome.get().is_none()
     }
 
     pub(super) fn is_awaited(&self) -> bool {
-        *self.waiting.borrow() > 0
+        *self.waiters.borrow() > 0
     }
 
-    /// Returns its error if it has failed, if it began after the request arrived, and if the error concerns all requests.
-    pub(super) fn failure(&self, expected: &Expected<'_>) -> Option<E> {
+    /// Returns its error if the error is for every request and the rendering started after this request arrived.
+    pub(super) fn failure(&self, expected: &Freshness<'_>) -> Option<E> {
         match self.outcome.get()?.as_ref().err()? {
-            Failed::ForAll(error) if self.number > expected.newest => Some(error.clone()),
-            Failed::ForAll(_) | Failed::ForStarter(_) => None,
+            RenderFailure::ForAll(error) if self.number > expected.newest => Some(error.clone()),
+            RenderFailure::ForAll(_) | RenderFailure::ForInitiator(_) => None,
         }
     }
 
-    /// Resolves when no request has waited for this long.
-    pub(super) async fn nobody_waits(&self, for_long: Duration) {
-        let mut waiting = self.waiting.subscribe();
+    /// Resolves once no request has waited for this long.
+    pub(super) async fn wait_until_unwaited(&self, for_long: Duration) {
+        let mut waiting = self.waiters.subscribe();
         loop {
-            // The sender lives as long as `self`.
             drop(waiting.wait_for(|count| *count == 0).await);
             if timeout(for_long, waiting.wait_for(|count| *count > 0)).await.is_err() {
                 return;
@@ -66,7 +60,7 @@ impl<E: Clone> Rendering<E> {
         }
     }
 
-    /// Gives the outcome to all requests that wait. Only the first call counts.
+    /// Sets the outcome for all waiting requests. Only the first call counts.
     pub(super) fn finish(&self, outcome: Outcome<E>) {
         drop(self.outcome.set(outcome));
     }
@@ -84,11 +78,11 @@ impl<E: Clone> Waiter<E> {
 
 impl<E> Drop for Waiter<E> {
     fn drop(&mut self) {
-        change(&self.0.waiting, |count| count.saturating_sub(1));
+        change(&self.0.waiters, |count| count.saturating_sub(1));
     }
 }
 
-/// Changes a count. A watcher is woken only when the count becomes zero or stops being zero.
+/// Updates the count. Wakes the watcher only when the count becomes zero or stops being zero.
 fn change(count: &watch::Sender<usize>, change: impl FnOnce(usize) -> usize) {
     count.send_if_modified(|count| {
         let before = std::mem::replace(count, change(*count));

@@ -13,43 +13,41 @@ use rocket::tokio::time::timeout;
 
 use crate::changes::{self, Delta, FullState, TooSlow};
 use crate::http::content::CacheControl;
-use crate::rendering::{ApiResponse, JSON, between, envelope};
+use crate::rendering::{ApiResponse, JSON, cache_topology, envelope};
 
-/// How often a response that waits sends a line break before its JSON, because Rocket notices only when it sends
-/// something that a client has gone.
-const PULSE: Duration = Duration::from_secs(5);
+/// Interval of line breaks before the JSON of a waiting response: Rocket detects a closed connection only when it writes.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
-/// The response of `/changes`.
 pub(in super::super) enum ChangesResponse {
     Delta(Box<ApiResponse>),
-    /// A full state, which all clients share, and how caches may keep it.
+    /// A full state, shared by all clients, and how long caches may keep it.
     Full(Arc<FullState>, CacheControl),
-    Later(LongPollResponse),
+    LongPoll(LongPollResponse),
 }
 
 impl<'r> Responder<'r, 'r> for ChangesResponse {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'r> {
-        let (state, kept) = match self {
-            Self::Delta(answer) => return answer.respond_to(request),
-            Self::Later(awaited) => return awaited.respond_to(request),
-            Self::Full(state, kept) => (state, kept),
+        let (state, cache_control) = match self {
+            Self::Delta(response) => return response.respond_to(request),
+            Self::LongPoll(awaited) => return awaited.respond_to(request),
+            Self::Full(state, cache_control) => (state, cache_control),
         };
         let (before, after) = envelope::ENVELOPE;
         let whole = |text: &[u8]| std::iter::once(Ok(text.to_vec()));
         let pieces = whole(before).chain(changes::FullStateBody::new(state)).chain(whole(after));
-        let pieces = pieces.map(|piece| Piece(piece.map(io::Cursor::new)));
+        let pieces = pieces.map(|piece| BodyChunk(piece.map(io::Cursor::new)));
         let mut response = Response::new();
         response.set_raw_header("Content-Type", JSON);
-        response.set_raw_header("Cache-Control", kept.header_value(between(request)));
+        response.set_raw_header("Cache-Control", cache_control.header_value(cache_topology(request)));
         response.set_streamed_body(ReaderStream::from(stream::iter(pieces)));
         Ok(response)
     }
 }
 
-/// A piece of a body, or the error that breaks it off.
-struct Piece(Result<io::Cursor<Vec<u8>>, TooSlow>);
+/// A chunk of a body, or the error that aborts it.
+struct BodyChunk(Result<io::Cursor<Vec<u8>>, TooSlow>);
 
-impl AsyncRead for Piece {
+impl AsyncRead for BodyChunk {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match &mut self.get_mut().0 {
             Ok(bytes) => Pin::new(bytes).poll_read(cx, to),
@@ -58,7 +56,7 @@ impl AsyncRead for Piece {
     }
 }
 
-/// A response whose delta is not there yet. It begins at once, with line breaks, which JSON allows before a value.
+/// A response that waits for its delta. It starts at once, with line breaks, which JSON allows before a value.
 pub(in super::super) struct LongPollResponse(Pin<Box<dyn Future<Output = Arc<Delta>> + Send>>);
 
 impl LongPollResponse {
@@ -71,8 +69,7 @@ impl<'r> Responder<'r, 'r> for LongPollResponse {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'r> {
         let body = stream::unfold(Some(self.0), async |waiting| {
             let mut waiting = waiting?;
-            match timeout(PULSE, &mut waiting).await {
-                // A delta can always be written as JSON.
+            match timeout(KEEP_ALIVE, &mut waiting).await {
                 Ok(delta) => Some((envelope::result(&*delta).unwrap_or_default(), None)),
                 Err(_silence) => Some((b"\n".to_vec(), Some(waiting))),
             }

@@ -12,7 +12,7 @@ use rocket::tokio::time::{Instant, timeout, timeout_at};
 
 use self::body::{ChangesResponse, LongPollResponse};
 use self::stream::{ChangeStream, EventStream};
-use self::subscriber::{Announced, LiveUpdate, StateUpdate, Subscriber};
+use self::subscriber::{Announcement, LiveUpdate, StateUpdate, Subscriber};
 use crate::changes::{Cursor, Follower, State};
 use crate::config::{Config, Streams};
 use crate::described;
@@ -25,13 +25,12 @@ use crate::http::error::Problem;
 use crate::http::fairings::Draining;
 use crate::http::quotas::{Client, ConcurrencyPermit, StreamLimiter};
 use crate::openapi::{Described, Interface, Operation, Part};
-use crate::rendering::{ApiResponse, JSON, Renderer, between, envelope};
+use crate::rendering::{ApiResponse, JSON, Renderer, cache_topology, envelope};
 use crate::schema::reference;
 use crate::schema::resources::Floods;
 use crate::stores::FloodQuery;
 use crate::telemetry::Metrics;
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_changes)
@@ -44,7 +43,7 @@ pub(super) fn routes() -> Vec<Described> {
             }),
         described!(stream_changes).summary("What changes, as server-sent events that do not end").with(
             |operation, _| {
-                // In OpenAPI before 3.2, the schema is that of each event.
+                // Before OpenAPI 3.2, the schema describes each event.
                 operation.response("text/event-stream", reference("ChangeEvent"));
                 operation.empty_response(204, "Streams are switched off: do not connect again.");
             },
@@ -52,7 +51,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /changes`: responds with what changed since a cursor, and waits for a change if asked to.
+/// Responds with the changes since a cursor. With `wait`, waits for the next change.
 #[get("/changes")]
 pub(super) async fn list_changes(
     _caller: Caller,
@@ -60,24 +59,26 @@ pub(super) async fn list_changes(
     select: AreaFilter<Floods>,
     minimum_state: QueryParam<MinimumState>,
     wait: QueryParam<Wait>,
-    watch: Watch,
+    watch: ChangesRequest,
 ) -> Result<ChangesResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
     let (current, since) = watch.current(since.0).await?;
-    let tick =
-        watch.every.filter(|_| wait.0.is_zero()).map(|every| watch.follower.states_at_tick(every, &current));
+    let tick = watch
+        .shared_max_age
+        .filter(|_| wait.0.is_zero())
+        .map(|every| watch.follower.states_at_tick(every, &current));
     if let Some((states, left)) = &tick
         && let StateUpdate::Delta(delta) = StateUpdate::since(states, since, &query)
     {
-        // A client that has read further gets nothing new, and keeps its cursor until the next tick.
-        let answer = ApiResponse::public(JSON, envelope::result(&*delta)?).until_tick(*left);
-        return Ok(ChangesResponse::Delta(Box::new(answer)));
+        // A client with a newer cursor gets an empty delta until the next tick.
+        let response = ApiResponse::public(JSON, envelope::result(&*delta)?).until_tick(*left);
+        return Ok(ChangesResponse::Delta(Box::new(response)));
     }
     let delta = match StateUpdate::since(&current, since, &query) {
         StateUpdate::Full(state) => {
             let full = watch.renderer.full_state(&state, &query, watch.account.as_ref()).await?;
-            let kept = tick.map_or(CacheControl::NoStore, |(_, left)| CacheControl::UntilTick(left));
-            return Ok(ChangesResponse::Full(full, kept));
+            let cache_control = tick.map_or(CacheControl::NoStore, |(_, left)| CacheControl::UntilTick(left));
+            return Ok(ChangesResponse::Full(full, cache_control));
         }
         StateUpdate::Delta(delta) => delta,
     };
@@ -85,26 +86,25 @@ pub(super) async fn list_changes(
         return Ok(ChangesResponse::Delta(Box::new(ApiResponse::private_result(&*delta)?)));
     }
     let ends = Instant::now() + wait.0;
-    let (seat, mut live) =
-        (watch.seat()?, Subscriber::new(watch.follower, query, since, Some(Announced::Current)));
+    let (seat, mut subscriber) =
+        (watch.acquire_stream()?, Subscriber::new(watch.follower, query, since, Some(Announcement::Current)));
     let waiting = async move {
         let _seat = seat;
         let next = async {
             select! {
-                news = live.next() => news,
+                news = subscriber.next() => news,
                 () = watch.draining.started() => None,
             }
         };
         match timeout_at(ends, next).await {
             Ok(Some(LiveUpdate::Changed(StateUpdate::Delta(changed)))) => changed,
-            // A client that asks again learns that the store is away, or gets the full state.
+            // On the next request the client gets the full state, or the error of the store.
             _ => delta,
         }
     };
-    Ok(ChangesResponse::Later(LongPollResponse::new(waiting)))
+    Ok(ChangesResponse::LongPoll(LongPollResponse::new(waiting)))
 }
 
-/// `GET /changes/stream`: sends what changes as server-sent events.
 #[get("/changes/stream")]
 pub(super) async fn stream_changes(
     _caller: Caller,
@@ -112,34 +112,34 @@ pub(super) async fn stream_changes(
     last: LastEventId,
     select: AreaFilter<Floods>,
     minimum_state: QueryParam<MinimumState>,
-    watch: Watch,
+    watch: ChangesRequest,
 ) -> Result<ChangeStream, Problem> {
     if watch.limits.total == 0 {
-        return Ok(ChangeStream::off());
+        return Ok(ChangeStream::disabled());
     }
-    let seat = watch.seat()?;
+    let seat = watch.acquire_stream()?;
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    let live = Subscriber::new(watch.follower.clone(), query, last.0.or(since.0), None);
-    Ok(ChangeStream::new(EventStream::new(live, seat, watch)))
+    let subscriber = Subscriber::new(watch.follower.clone(), query, last.0.or(since.0), None);
+    Ok(ChangeStream::new(EventStream::new(subscriber, seat, watch)))
 }
 
-/// What a request needs to wait for changes. A guard.
-pub(super) struct Watch {
+/// A guard with the state that a request for changes needs.
+pub(super) struct ChangesRequest {
     follower: Follower,
     renderer: Arc<Renderer>,
     account: Option<Account>,
-    seats: StreamLimiter,
+    streams: StreamLimiter,
     client: Client,
     draining: Draining,
     limits: Streams,
     timeout: Duration,
-    /// How long shared caches reuse a response to this client; `None` if none may.
-    every: Option<Duration>,
+    /// How long shared caches may reuse a response to this client.
+    shared_max_age: Option<Duration>,
     metrics: Metrics,
 }
 
-impl Watch {
-    fn read(request: &Request<'_>) -> Result<Self, Problem> {
+impl ChangesRequest {
+    fn from_request(request: &Request<'_>) -> Result<Self, Problem> {
         let config = managed::<Config>(request)?;
         let account = Account::for_request(request);
         let client = account.as_ref().map(|account| account.client().clone());
@@ -147,12 +147,12 @@ impl Watch {
             follower: managed::<Follower>(request)?.clone(),
             renderer: Arc::clone(managed::<Arc<Renderer>>(request)?),
             account,
-            seats: managed::<StreamLimiter>(request)?.clone(),
+            streams: managed::<StreamLimiter>(request)?.clone(),
             client: client.unwrap_or(Client::Rest),
             draining: managed::<Draining>(request)?.clone(),
             limits: config.streams,
             timeout: config.limits.timeout,
-            every: match between(request) {
+            shared_max_age: match cache_topology(request) {
                 CacheTopology::Shared(every) => Some(every),
                 CacheTopology::Unconfigured | CacheTopology::SharedWithCredential => None,
             },
@@ -160,12 +160,8 @@ impl Watch {
         })
     }
 
-    /// Returns states that include every change that was acknowledged before the call, and the cursor; `None` if that is ahead
-    /// of the store.
-    ///
-    /// # Errors
-    ///
-    /// If the store is away.
+    /// Returns states that include every change acknowledged before the call, and the cursor; `None` if the cursor is ahead of
+    /// the store.
     async fn current(&self, since: Option<Cursor>) -> Result<(Arc<State>, Option<Cursor>), Problem> {
         let current = || timeout(self.timeout, self.follower.current());
         let state = current().await.map_err(Problem::slow_store)??;
@@ -174,19 +170,15 @@ impl Watch {
         Ok((current().await.map_err(Problem::slow_store)??, reached.then_some(ahead)))
     }
 
-    /// Takes a place, which is free again when it is dropped.
-    ///
-    /// # Errors
-    ///
-    /// 429 if the client has as many as it may have, 503 if the server has.
-    fn seat(&self) -> Result<ConcurrencyPermit<Client>, Problem> {
-        Ok(self.seats.try_acquire(self.client.clone())?)
+    /// Acquires a stream until the permit is dropped. Fails with 429 if the client has too many, with 503 if the server has.
+    fn acquire_stream(&self) -> Result<ConcurrencyPermit<Client>, Problem> {
+        Ok(self.streams.try_acquire(self.client.clone())?)
     }
 }
 
-guard!(Watch, |request| Self::read(request));
+guard!(ChangesRequest, |request| Self::from_request(request));
 
-impl Part for Watch {
+impl Part for ChangesRequest {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         operation.error(429, "The client has too many streams, or sends too many requests.");
     }

@@ -8,37 +8,36 @@ use crate::changes::{Cursor, Delta, Follower, State};
 use crate::model::Timestamp;
 use crate::stores::FloodQuery;
 
-/// A client that follows the changes.
+/// A client that follows changes.
 pub(super) struct Subscriber {
     follower: Follower,
     states: Receiver<Option<Arc<State>>>,
     stale: Receiver<Option<Timestamp>>,
     pub(super) query: FloodQuery,
     pub(super) since: Option<Cursor>,
-    /// Whether the client was told that its states are current, or that they may be out of date; `None` if it was told nothing yet.
-    told: Option<Announced>,
+    /// The last announcement to the client: its states are current, or may be stale.
+    announced: Option<Announcement>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Announced {
+pub(super) enum Announcement {
     Current,
     Stale,
 }
 
-/// What a client that follows the changes is told.
+/// An update for a client.
 pub(super) enum LiveUpdate {
-    /// What has changed.
+    /// The states have changed.
     Changed(StateUpdate),
-    /// What has changed, perhaps nothing, and that the states are current, which the client does not know.
+    /// The states are current again, and have perhaps changed.
     Current(StateUpdate),
-    /// The states may be out of date: they were last known to be current at this time.
+    /// The states may be stale: when they were last known to be current.
     Stale(Timestamp),
 }
 
-/// What a client does not know yet.
+/// The difference between the states and the client's cursor.
 pub(super) enum StateUpdate {
     Delta(Arc<Delta>),
-    /// All of this state.
     Full(Arc<State>),
 }
 
@@ -60,38 +59,38 @@ impl Subscriber {
         follower: Follower,
         query: FloodQuery,
         since: Option<Cursor>,
-        told: Option<Announced>,
+        announced: Option<Announcement>,
     ) -> Self {
         let (states, stale) = (follower.states(), follower.stale());
-        Self { follower, states, stale, query, since, told }
+        Self { follower, states, stale, query, since, announced }
     }
 
-    /// Returns what is new for the client; `None` when the server ends. After a full state, the caller sets `since` to its
-    /// cursor.
+    /// Returns the next update; `None` at shutdown. After a full state, the caller sets `since` to its cursor.
     ///
-    /// If the client is slow, deltas in between are one: each is computed from what the client has. A client that is ahead of
-    /// the states waits until they have reached it, or until it is certain that they do not: then it gets all of them.
+    /// Slow clients get one merged delta. A client whose cursor is ahead waits until the server catches up; if it cannot, the
+    /// client gets the full state.
     pub(super) async fn next(&mut self) -> Option<LiveUpdate> {
         loop {
-            // Read first: states that are read after it are at least as new.
+            // Read first: the states below are at least as new.
             let stale = *self.stale.borrow_and_update();
             let state = self.states.borrow_and_update().clone();
-            let ahead = self.since.filter(|since| state.as_ref().is_some_and(|of| of.is_behind(*since)));
+            let ahead =
+                self.since.filter(|since| state.as_ref().is_some_and(|state| state.is_behind(*since)));
             if let Some(state) = state.filter(|_| ahead.is_none()) {
-                let found = StateUpdate::since(&state, self.since, &self.query);
-                if let StateUpdate::Delta(delta) = &found {
+                let update = StateUpdate::since(&state, self.since, &self.query);
+                if let StateUpdate::Delta(delta) = &update {
                     self.since = Some(delta.cursor);
                 }
-                if stale.is_none() && self.told != Some(Announced::Current) {
-                    self.told = Some(Announced::Current);
-                    return Some(LiveUpdate::Current(found));
+                if stale.is_none() && self.announced != Some(Announcement::Current) {
+                    self.announced = Some(Announcement::Current);
+                    return Some(LiveUpdate::Current(update));
                 }
-                if !found.is_empty() {
-                    return Some(LiveUpdate::Changed(found));
+                if !update.is_empty() {
+                    return Some(LiveUpdate::Changed(update));
                 }
             }
-            if let Some(since) = stale.filter(|_| self.told != Some(Announced::Stale)) {
-                self.told = Some(Announced::Stale);
+            if let Some(since) = stale.filter(|_| self.announced != Some(Announcement::Stale)) {
+                self.announced = Some(Announcement::Stale);
                 return Some(LiveUpdate::Stale(since));
             }
             let reaches = async {

@@ -4,54 +4,58 @@ use super::documents::SCHEMA;
 use super::params::{OgcState, selection_parameters};
 use crate::formats::tables::{Collection, Column};
 
-/// The media type of the description. QGIS reads it only with exactly this one.
+/// QGIS requires exactly this media type.
 pub(super) const OPENAPI: &str = "application/vnd.oai.openapi+json;version=3.0";
 
-/// Returns a description of the addresses as `OpenAPI` 3.0 (§9), which is older than that of the whole interface.
-pub(super) fn document(site: &OgcState<'_>) -> Value {
+/// Returns the `OpenAPI` 3.0 document (§9), which is older than that of the whole interface.
+pub(super) fn document(state: &OgcState<'_>) -> Value {
     let mut paths = Map::new();
-    for (path, id, description) in [
+    for (path, id, summary) in [
         ("/", "landing", "The landing page"),
         ("/conformance", "conformance", "The parts of the standard"),
         ("/collections", "collections", "The collections"),
     ] {
-        paths.insert(path.to_owned(), read(id, description, Vec::new(), "application/json"));
+        paths.insert(path.to_owned(), get_operation(id, summary, Vec::new(), "application/json"));
     }
     for collection in Collection::ALL {
         let path = format!("/collections/{collection}");
-        let id = |of: &str| format!("{collection}.{of}");
+        let id = |operation: &str| format!("{collection}.{operation}");
         let geojson = crate::formats::tables::GEOJSON;
-        let description = format!("Features of {collection}");
-        let own = site.renderer.tables.columns(collection).iter().map(column);
-        let general = selection_parameters(site.config)
+        let summary = format!("Features of {collection}");
+        let own = state.renderer.tables.columns(collection).iter().map(column_parameter);
+        let general = selection_parameters(state.config)
             .into_iter()
             .map(|(name, description, schema)| parameter(name, description, schema));
         let parameters = general.chain(own).collect();
         let item =
             json!({ "name": "featureId", "in": "path", "required": true, "schema": { "type": "string" } });
-        paths.insert(path.clone(), read(&id("collection"), "The collection", Vec::new(), "application/json"));
-        let queryables = read(&id("queryables"), "The columns that select features", Vec::new(), SCHEMA);
+        paths.insert(
+            path.clone(),
+            get_operation(&id("collection"), "The collection", Vec::new(), "application/json"),
+        );
+        let queryables =
+            get_operation(&id("queryables"), "The columns that select features", Vec::new(), SCHEMA);
         paths.insert(format!("{path}/queryables"), queryables);
-        paths.insert(format!("{path}/items"), read(&id("items"), &description, parameters, geojson));
+        paths.insert(format!("{path}/items"), get_operation(&id("items"), &summary, parameters, geojson));
         paths.insert(
             format!("{path}/items/{{featureId}}"),
-            read(&id("item"), "One feature", vec![item], geojson),
+            get_operation(&id("item"), "One feature", vec![item], geojson),
         );
     }
     json!({
         "openapi": "3.0.3",
         "info": { "title": "Siaga: OGC API – Features", "version": env!("CARGO_PKG_VERSION") },
-        "servers": [{ "url": site.address("") }],
+        "servers": [{ "url": state.address("") }],
         "paths": paths,
     })
 }
 
-fn read(id: &str, description: &str, parameters: Vec<Value>, media_type: &str) -> Value {
+fn get_operation(id: &str, summary: &str, parameters: Vec<Value>, media_type: &str) -> Value {
     json!({ "get": {
         "operationId": id,
-        "summary": description,
+        "summary": summary,
         "parameters": parameters,
-        "responses": { "200": { "description": description, "content": { media_type: { "schema": { "type": "object" } } } } },
+        "responses": { "200": { "description": summary, "content": { media_type: { "schema": { "type": "object" } } } } },
     } })
 }
 
@@ -59,7 +63,7 @@ fn parameter(name: &str, description: &str, mut schema: Value) -> Value {
     let mut parameter = json!({
         "name": name, "in": "query", "required": false, "description": description, "style": "form", "explode": false,
     });
-    // OpenAPI 3.0 has one example instead of a list.
+    // OpenAPI 3.0 has a single example.
     if let Some(examples) = schema.as_object_mut().and_then(|schema| schema.remove("examples")) {
         parameter["example"] = examples[0].clone();
     }
@@ -74,6 +78,6 @@ fn parameter(name: &str, description: &str, mut schema: Value) -> Value {
     parameter
 }
 
-fn column(Column { name, kind, description }: &Column) -> Value {
+fn column_parameter(Column { name, kind, description }: &Column) -> Value {
     parameter(name, description, kind.schema())
 }

@@ -1,4 +1,4 @@
-//! OGC API – Features 1.0, Part 1: the parts Core, GeoJSON and OpenAPI 3.0 (OGC 17-069r4).
+//! OGC API – Features 1.0, Part 1: the classes Core, GeoJSON and OpenAPI 3.0 (OGC 17-069r4).
 
 mod api;
 mod documents;
@@ -17,7 +17,6 @@ use crate::openapi::{Described, Interface, Operation, Parameter};
 use crate::rendering::{ApiResponse, ItemSelector, ItemsQuery, JSON, ResponseCache, ResponseKey};
 use crate::schema::{array, object};
 
-/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     let document = || json!({ "type": "object" });
     let strict = |described: Described| described.strict_parameters();
@@ -56,7 +55,7 @@ pub(super) fn routes() -> Vec<Described> {
             .with(|operation, _| operation.response(documents::SCHEMA, json!({ "type": "object" }))),
         with_collection(described!(list_items))
             .summary("Features of a collection, page by page. Each column is a parameter too: `state=3` selects by its value")
-            .with(takes_selection)
+            .with(describe_selection)
             .with(move |operation, _| {
                 operation.response(GEOJSON, features.clone());
                 operation.cached_response();
@@ -71,154 +70,145 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-fn takes_selection(operation: &mut Operation, interface: &Interface<'_>) {
-    for (name, says, schema) in params::selection_parameters(interface.config) {
-        operation.parameter(Parameter::query(name, says, schema));
+fn describe_selection(operation: &mut Operation, interface: &Interface<'_>) {
+    for (name, description, schema) in params::selection_parameters(interface.config) {
+        operation.parameter(Parameter::query(name, description, schema));
     }
 }
 
-/// A response whose form does not depend on `Accept`.
+/// A response that does not depend on `Accept`.
 #[derive(Responder)]
 pub(super) struct OgcResponse {
-    answer: ApiResponse,
+    response: ApiResponse,
     vary: Header<'static>,
 }
 
 impl OgcResponse {
-    /// Makes the response with a document, whose texts are in the language that the client prefers.
+    /// The texts of documents are in the language that the client prefers.
     fn document(media_type: &'static str, document: &Value) -> Self {
         Self {
-            answer: ApiResponse::public(media_type, document.to_string().into_bytes()),
+            response: ApiResponse::public(media_type, document.to_string().into_bytes()),
             vary: Header::new("Vary", "Accept-Encoding, Accept-Language"),
         }
     }
 
-    /// Makes the response with features, which are the same in all languages.
+    /// Features are the same in all languages.
     async fn features(
         collection: Collection,
-        wanted: ItemSelector,
-        answers: ResponseCache,
+        selector: ItemSelector,
+        cache: ResponseCache,
     ) -> Result<Self, Problem> {
-        let answer = answers.to(ResponseKey::Items(ItemsQuery { collection, wanted })).await?;
-        Ok(Self { answer, vary: Header::new("Vary", "Accept-Encoding") })
+        let response = cache.get(ResponseKey::Items(ItemsQuery { collection, selector })).await?;
+        Ok(Self { response, vary: Header::new("Vary", "Accept-Encoding") })
     }
 }
 
-/// `GET /ogc`: responds with the landing page.
 #[get("/ogc")]
 pub(super) async fn show_landing(
     _caller: Caller,
-    asked: OgcParams,
-    site: OgcState<'_>,
+    params: OgcParams,
+    state: OgcState<'_>,
 ) -> Result<OgcResponse, Problem> {
-    asked.reject_unknown_except(&[])?;
-    Ok(OgcResponse::document(JSON, &documents::landing(&site, &asked)))
+    params.check_known(&[])?;
+    Ok(OgcResponse::document(JSON, &documents::landing(&state, &params)))
 }
 
-/// `GET /ogc/conformance`: responds with the parts of the standard that the service has.
 #[get("/ogc/conformance")]
-pub(super) async fn list_conformance(_caller: Caller, asked: OgcParams) -> Result<OgcResponse, Problem> {
-    asked.reject_unknown_except(&[])?;
+pub(super) async fn list_conformance(_caller: Caller, params: OgcParams) -> Result<OgcResponse, Problem> {
+    params.check_known(&[])?;
     Ok(OgcResponse::document(JSON, &documents::conformance()))
 }
 
-/// `GET /ogc/api`: responds with the description of these addresses.
 #[get("/ogc/api")]
 pub(super) async fn describe_api(
     _caller: Caller,
-    asked: OgcParams,
-    site: OgcState<'_>,
+    params: OgcParams,
+    state: OgcState<'_>,
 ) -> Result<OgcResponse, Problem> {
-    asked.reject_unknown_except(&[])?;
-    Ok(OgcResponse::document(api::OPENAPI, &api::document(&site)))
+    params.check_known(&[])?;
+    Ok(OgcResponse::document(api::OPENAPI, &api::document(&state)))
 }
 
-/// `GET /ogc/collections`: responds with the collections.
 #[get("/ogc/collections")]
 pub(super) async fn list_collections(
     _caller: Caller,
-    asked: OgcParams,
-    site: OgcState<'_>,
+    params: OgcParams,
+    state: OgcState<'_>,
 ) -> Result<OgcResponse, Problem> {
-    asked.reject_unknown_except(&[])?;
-    Ok(OgcResponse::document(JSON, &documents::collections(&site, &asked).await?))
+    params.check_known(&[])?;
+    Ok(OgcResponse::document(JSON, &documents::collections(&state, &params).await?))
 }
 
-/// `GET /ogc/collections/:collection`: responds with one collection.
 #[get("/ogc/collections/<collection>")]
 pub(super) async fn show_collection(
     _caller: Caller,
     collection: &str,
-    asked: OgcParams,
-    site: OgcState<'_>,
+    params: OgcParams,
+    state: OgcState<'_>,
 ) -> Result<OgcResponse, Problem> {
-    let collection = named(collection)?;
-    asked.reject_unknown_except(&[])?;
-    Ok(OgcResponse::document(JSON, &documents::collection(&site, &asked, collection).await?))
+    let collection = parse_collection(collection)?;
+    params.check_known(&[])?;
+    Ok(OgcResponse::document(JSON, &documents::collection(&state, &params, collection).await?))
 }
 
-/// `GET /ogc/collections/:collection/schema`: responds with the columns of a collection.
 #[get("/ogc/collections/<collection>/schema")]
 pub(super) async fn show_schema(
     _caller: Caller,
     collection: &str,
-    asked: OgcParams,
-    site: OgcState<'_>,
+    params: OgcParams,
+    state: OgcState<'_>,
 ) -> Result<OgcResponse, Problem> {
-    schema(&site, &asked, collection, "schema")
+    schema(&state, &params, collection, "schema")
 }
 
-/// `GET /ogc/collections/:collection/queryables`: responds with the columns that are parameters.
 #[get("/ogc/collections/<collection>/queryables")]
 pub(super) async fn show_queryables(
     _caller: Caller,
     collection: &str,
-    asked: OgcParams,
-    site: OgcState<'_>,
+    params: OgcParams,
+    state: OgcState<'_>,
 ) -> Result<OgcResponse, Problem> {
-    schema(&site, &asked, collection, "queryables")
+    schema(&state, &params, collection, "queryables")
 }
 
 fn schema(
-    site: &OgcState<'_>,
-    asked: &OgcParams,
+    state: &OgcState<'_>,
+    params: &OgcParams,
     collection: &str,
     document: &str,
 ) -> Result<OgcResponse, Problem> {
-    let collection = named(collection)?;
-    asked.reject_unknown_except(&[])?;
-    Ok(OgcResponse::document(documents::SCHEMA, &documents::schema(site, asked, collection, document)))
+    let collection = parse_collection(collection)?;
+    params.check_known(&[])?;
+    Ok(OgcResponse::document(documents::SCHEMA, &documents::schema(state, params, collection, document)))
 }
 
-/// `GET /ogc/collections/:collection/items`: responds with features of a collection.
 #[get("/ogc/collections/<collection>/items")]
 pub(super) async fn list_items(
     _caller: Caller,
     collection: &str,
-    asked: OgcParams,
-    site: OgcState<'_>,
-    answers: ResponseCache,
+    params: OgcParams,
+    state: OgcState<'_>,
+    cache: ResponseCache,
 ) -> Result<OgcResponse, Problem> {
-    let collection = named(collection)?;
-    let wanted = asked.selection(collection, &site.renderer.tables)?;
-    OgcResponse::features(collection, wanted, answers).await
+    let collection = parse_collection(collection)?;
+    let selector = params.selection(collection, &state.renderer.tables)?;
+    OgcResponse::features(collection, selector, cache).await
 }
 
-/// `GET /ogc/collections/:collection/items/:id`: responds with one feature.
 #[get("/ogc/collections/<collection>/items/<id>")]
 pub(super) async fn show_item(
     _caller: Caller,
     collection: &str,
     id: &str,
-    asked: OgcParams,
-    answers: ResponseCache,
+    params: OgcParams,
+    cache: ResponseCache,
 ) -> Result<OgcResponse, Problem> {
-    let collection = named(collection)?;
-    asked.reject_unknown_except(&[])?;
-    OgcResponse::features(collection, ItemSelector::One(id.to_owned()), answers).await
+    let collection = parse_collection(collection)?;
+    params.check_known(&[])?;
+    OgcResponse::features(collection, ItemSelector::One(id.to_owned()), cache).await
 }
 
-fn named(name: &str) -> Result<Collection, Problem> {
+fn parse_collection(name: &str) -> Result<Collection, Problem> {
     Collection::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Collection::ALL.map(Collection::name).into();
         let names = names.join(", ");

@@ -12,20 +12,17 @@ use crate::model::digits;
 use crate::openapi::{Interface, Operation, Parameter, Part};
 use crate::rendering::{ItemSelector, Renderer};
 
-/// How many features a page has if the request does not say so.
-const LIMIT: usize = 1_000;
-/// The most features of a page.
-const MOST: usize = 10_000;
+const DEFAULT_LIMIT: usize = 1_000;
+const MAX_LIMIT: usize = 10_000;
 
-/// The parameters of a request below `/ogc`.
 #[derive(Debug)]
 pub(in super::super) struct OgcParams {
-    /// The parameters but for `f` and `lang`, decoded.
+    /// The decoded parameters, without `f` and `lang`.
     parameters: Vec<(String, String)>,
     pub(super) language: Language,
 }
 
-guard!(OgcParams, |request| Self::read(request));
+guard!(OgcParams, |request| Self::from_request(request));
 
 impl Part for OgcParams {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
@@ -36,7 +33,7 @@ impl Part for OgcParams {
 }
 
 impl OgcParams {
-    fn read(request: &Request<'_>) -> Result<Self, Problem> {
+    fn from_request(request: &Request<'_>) -> Result<Self, Problem> {
         let query = request.uri().query().map_or("", |query| query.as_str());
         let mut parameters: Vec<(String, String)> = Vec::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -53,12 +50,8 @@ impl OgcParams {
         Ok(Self { parameters, language })
     }
 
-    /// Checks that the request has only these parameters, and `f` and `lang`.
-    ///
-    /// # Errors
-    ///
-    /// 400 with the first other one (OGC API – Features 1.0 §7.5.1).
-    pub(super) fn reject_unknown_except(&self, known: &[&str]) -> Result<(), Problem> {
+    /// Fails with 400 if the request has other parameters than these, `f` and `lang` (OGC API – Features 1.0 §7.5.1).
+    pub(super) fn check_known(&self, known: &[&str]) -> Result<(), Problem> {
         let Some((other, _)) = self.parameters.iter().find(|(name, _)| !known.contains(&name.as_str()))
         else {
             return Ok(());
@@ -71,11 +64,7 @@ impl OgcParams {
         ))
     }
 
-    /// Returns the features that the request selects.
-    ///
-    /// # Errors
-    ///
-    /// 400 with the parameter that is wrong or unknown.
+    /// Parses the selection. Fails with 400 and the parameter that is wrong or unknown.
     pub(super) fn selection(
         &self,
         collection: Collection,
@@ -83,12 +72,18 @@ impl OgcParams {
     ) -> Result<ItemSelector, Problem> {
         let columns = tables.columns(collection);
         let names: Vec<&str> =
-            SELECTING.into_iter().chain(columns.iter().map(|column| &*column.name)).collect();
-        self.reject_unknown_except(&names)?;
-        let mut selection =
-            Selection { part: None, time: None, values: Vec::new(), limit: LIMIT, after: None, offset: 0 };
-        let mut kept: Vec<(&str, &str)> = Vec::new();
-        // As everywhere, an empty parameter is as if it were absent.
+            SELECTION_PARAMETERS.into_iter().chain(columns.iter().map(|column| &*column.name)).collect();
+        self.check_known(&names)?;
+        let mut selection = Selection {
+            part: None,
+            time: None,
+            values: Vec::new(),
+            limit: DEFAULT_LIMIT,
+            after: None,
+            offset: 0,
+        };
+        let mut selecting: Vec<(&str, &str)> = Vec::new();
+        // Empty parameters count as absent.
         for (name, value) in self.parameters.iter().filter(|(_, value)| !value.is_empty()) {
             let invalid = |must: String| Problem::invalid(Source::Query, name, must);
             match name.as_str() {
@@ -114,10 +109,10 @@ impl OgcParams {
                 }
                 "limit" => {
                     let limit = digits(value).filter(|limit| *limit > 0);
-                    let limit =
-                        limit.ok_or_else(|| invalid(format!("must be a whole number from 1 to {MOST}")))?;
-                    // A larger limit gives the largest page (§7.15.2).
-                    selection.limit = usize::try_from(limit).unwrap_or(MOST).min(MOST);
+                    let limit = limit
+                        .ok_or_else(|| invalid(format!("must be a whole number from 1 to {MAX_LIMIT}")))?;
+                    // A larger limit selects the largest page (§7.15.2).
+                    selection.limit = usize::try_from(limit).unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
                 }
                 name => {
                     let column = columns.iter().position(|column| column.name == name);
@@ -127,22 +122,21 @@ impl OgcParams {
                         .push((column, ValueFilter::parse(columns[column].kind, value).map_err(invalid)?));
                 }
             }
-            kept.push((name, value));
+            selecting.push((name, value));
         }
-        // The order of parameters makes no difference.
-        kept.sort_unstable();
+        // Sorted, so that their order does not matter.
+        selecting.sort_unstable();
         selection.values.sort_by_key(|(column, _)| *column);
-        let kept = form_urlencoded::Serializer::new(String::new()).extend_pairs(kept).finish();
-        Ok(ItemSelector::Page(selection, kept))
+        let selecting = form_urlencoded::Serializer::new(String::new()).extend_pairs(selecting).finish();
+        Ok(ItemSelector::Page(selection, selecting))
     }
 }
 
-/// The parameters that select features of every collection.
-const SELECTING: [&str; 6] = ["bbox", "datetime", "limit", "cursor", "offset", "startindex"];
+const SELECTION_PARAMETERS: [&str; 6] = ["bbox", "datetime", "limit", "cursor", "offset", "startindex"];
 
-/// Returns the meaning and the schema of these parameters, with their names.
+/// Returns the name, description and schema of each.
 pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static str, Value); 6] {
-    let [bbox, datetime, limit, cursor, offset, start_index] = SELECTING;
+    let [bbox, datetime, limit, cursor, offset, start_index] = SELECTION_PARAMETERS;
     let time = "A time, or two with / between them, of which one may be .. instead: floods are as they were at the end. Without effect \
                 on areas and infrastructure.";
     let number = || json!({ "type": "integer", "minimum": 0, "default": 0 });
@@ -161,7 +155,7 @@ pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static 
         (
             limit,
             "How many features a page has at most.",
-            json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": LIMIT }),
+            json!({ "type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT }),
         ),
         (
             cursor,
@@ -178,14 +172,14 @@ pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static 
     ]
 }
 
-/// Returns a pattern for `datetime`: a moment, or an interval of which one end may be open.
+/// Returns the pattern of `datetime`: a time, or an interval with at most one open end.
 fn time_pattern() -> String {
     let day = r"(19[7-9]|20\d)\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])";
     let moment = format!(r"{day}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{{1,3}})?(Z|[+-](0\d|1[0-3]):[0-5]\d)");
     format!(r"^({moment}|{moment}/(\.\.)?|(\.\.)?/{moment}|{moment}/{moment})$")
 }
 
-/// What the installation gives to the responses.
+/// Shared state for OGC handlers.
 #[derive(Debug)]
 pub(in super::super) struct OgcState<'r> {
     pub(super) config: &'r Config,
@@ -193,7 +187,6 @@ pub(in super::super) struct OgcState<'r> {
 }
 
 impl OgcState<'_> {
-    /// Returns the public address of the landing page, with a further path.
     pub(super) fn address(&self, path: &str) -> String {
         format!("{}/ogc{path}", self.config.base_url.as_str().trim_end_matches('/'))
     }

@@ -3,11 +3,6 @@
 use super::{Outline, bytes};
 use crate::photos::photo::NotAPhoto;
 
-/// Walks the blocks up to the trailer.
-///
-/// # Errors
-///
-/// As [`of`](super::of).
 pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
     let [flags] = bytes(file, 10)?;
     let mut position = 13 + colour_table(flags);
@@ -23,7 +18,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
             }
             [0x3B] => {
                 let end = position + 1;
-                // The first picture is decoded separately and then drawn on the canvas.
+                // The first picture is decoded separately, then drawn on the canvas.
                 return Ok(Outline { end, working: 4 * first.unwrap_or(0) + end as u64 });
             }
             _ => return Err(NotAPhoto::undecodable("there is something between its blocks")),
@@ -31,7 +26,6 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
     }
 }
 
-/// Returns the size in bytes of the colour table that these flags announce.
 fn colour_table(flags: u8) -> usize {
     if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) }
 }

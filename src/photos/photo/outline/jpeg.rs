@@ -3,17 +3,12 @@
 use super::{Outline, bytes};
 use crate::photos::photo::{MAX_SCANS, NotAPhoto};
 
-const MARK: u8 = 0xFF;
+const MARKER: u8 = 0xFF;
 
-/// Walks the segments up to the end-of-image marker. It cannot just search for the marker's bytes, because the first ones may
-/// belong to a thumbnail within a segment.
-///
-/// # Errors
-///
-/// As [`of`](super::of).
+/// Walks the segments up to the end-of-image marker. A search for its bytes could find that of a thumbnail within a segment.
 pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
-    let invalid = |what| Err(NotAPhoto::undecodable(what));
-    if bytes(file, 0)? != [MARK, 0xD8] {
+    let invalid = |reason| Err(NotAPhoto::undecodable(reason));
+    if bytes(file, 0)? != [MARKER, 0xD8] {
         return invalid("there is no start-of-image marker");
     }
     let mut frame = None;
@@ -23,13 +18,13 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
     let mut position = 2;
     loop {
         let [mark] = bytes(file, position)?;
-        if mark != MARK {
+        if mark != MARKER {
             return invalid("there is something between its segments");
         }
         let [code] = bytes(file, position + 1)?;
         match code {
-            // Marks can be repeated as padding.
-            MARK => {
+            // Padding.
+            MARKER => {
                 position += 1;
                 continue;
             }
@@ -51,7 +46,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
             0xDA => {
                 let Some(frame) = &frame else { return invalid("there is a scan before the frame") };
                 scans += 1;
-                // A JPEG that is not progressive draws each component once.
+                // A JPEG that is not progressive has one scan for each component at most.
                 let allowed = if frame.progressive { MAX_SCANS } else { usize::from(frame.components()) };
                 if scans > allowed {
                     return Err(NotAPhoto::TooManyScans { allowed });
@@ -66,7 +61,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
     }
     let Some(frame) = frame.filter(|_| scans > 0) else { return invalid("there is no picture") };
     let end = position + 2;
-    // The decoder copies the file, and from it the segments that do not contain the picture.
+    // The decoder copies the file, and the segments without picture data once more.
     let mut working = (2 * end - drawn) as u64;
     if frame.progressive || separate {
         working += frame.coefficients();
@@ -74,25 +69,23 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
     Ok(Outline { end, working })
 }
 
-/// Returns the position of the marker that ends a scan. Within a scan there can be stuffed marks, restart markers and padding.
+/// Returns the position of the marker that ends a scan, skipping stuffed bytes, restart markers and padding.
 fn end_of_scan(file: &[u8], mut position: usize) -> Result<usize, NotAPhoto> {
     loop {
         let rest = file.get(position..).ok_or(NotAPhoto::CutOff)?;
-        position += rest.iter().position(|&byte| byte == MARK).ok_or(NotAPhoto::CutOff)?;
+        position += rest.iter().position(|&byte| byte == MARKER).ok_or(NotAPhoto::CutOff)?;
         match bytes(file, position + 1)? {
             [0x00 | 0xD0..=0xD7] => position += 2,
-            [MARK] => position += 1,
+            [MARKER] => position += 1,
             _ => return Ok(position),
         }
     }
 }
 
-/// The frame header: how the picture is drawn.
 struct Frame {
     progressive: bool,
     width: u16,
     height: u16,
-    /// The horizontal and vertical sampling of each component.
     sampling: Vec<(u8, u8)>,
 }
 
@@ -101,7 +94,7 @@ impl Frame {
         let [_, y1, y0, x1, x0, components, rest @ ..] = segment else {
             return Err(NotAPhoto::undecodable("its frame is too short"));
         };
-        // Four components are inks. Their colours depend on the printer, and cameras do not write them.
+        // Four components are CMYK: its colours depend on the printer, and cameras do not write it.
         if !matches!(components, 1 | 3) {
             let inks = if *components == 4 { " (CMYK, for printing): save it in RGB" } else { "" };
             let reason = format!("it has {components} colour components, not 1 or 3{inks}");
@@ -116,14 +109,14 @@ impl Frame {
     }
 
     fn components(&self) -> u8 {
-        // There are at most 3.
         self.sampling.len() as u8
     }
 
-    /// Returns the size of all its coefficients, two bytes each.
+    /// Returns the size of all coefficients, two bytes each.
     fn coefficients(&self) -> u64 {
-        let largest =
-            |of: fn(&(u8, u8)) -> u8| u64::from(self.sampling.iter().map(of).max().unwrap_or(1).max(1));
+        let largest = |factor: fn(&(u8, u8)) -> u8| {
+            u64::from(self.sampling.iter().map(factor).max().unwrap_or(1).max(1))
+        };
         let columns = u64::from(self.width).div_ceil(8 * largest(|sampling| sampling.0));
         let rows = u64::from(self.height).div_ceil(8 * largest(|sampling| sampling.1));
         let blocks: u64 = self.sampling.iter().map(|&(h, v)| u64::from(h) * u64::from(v)).sum();

@@ -8,21 +8,15 @@ mod webp;
 use super::NotAPhoto;
 use crate::photos::ImageType;
 
-/// The end of an image, and the memory to decode it.
+/// Where an image ends, and the memory that decoding takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outline {
-    /// The position at which the image ends.
     pub(super) end: usize,
-    /// How many bytes the decoder takes in addition to the decoded picture.
+    /// The decoder's memory in bytes, besides the decoded picture.
     pub(super) working: u64,
 }
 
-/// Returns the outline of a file of this type. Reads the file once, and decodes nothing.
-///
-/// # Errors
-///
-/// [`NotAPhoto::CutOff`] if the file ends before the image, [`NotAPhoto::Undecodable`] if its structure is invalid for the
-/// type, [`NotAPhoto::TooManyScans`].
+/// Scans a file once, without decoding. Fails if it is truncated or its structure is invalid.
 pub(super) fn scan(kind: ImageType, file: &[u8]) -> Result<Outline, NotAPhoto> {
     match kind {
         ImageType::Jpeg => jpeg::outline(file),
@@ -32,11 +26,6 @@ pub(super) fn scan(kind: ImageType, file: &[u8]) -> Result<Outline, NotAPhoto> {
     }
 }
 
-/// Returns the `N` bytes at `position`.
-///
-/// # Errors
-///
-/// [`NotAPhoto::CutOff`] if there are fewer.
 pub(super) fn bytes<const N: usize>(file: &[u8], position: usize) -> Result<[u8; N], NotAPhoto> {
     file.get(position..).and_then(<[u8]>::first_chunk).copied().ok_or(NotAPhoto::CutOff)
 }

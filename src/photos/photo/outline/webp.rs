@@ -5,11 +5,7 @@ use std::ops::Range;
 use super::{Outline, bytes};
 use crate::photos::photo::NotAPhoto;
 
-/// Walks the chunks up to the end that the file announces.
-///
-/// # Errors
-///
-/// As [`of`](super::of).
+/// Walks the chunks up to the end in the file header.
 pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
     let announced = 8 + u32::from_le_bytes(bytes(file, 4)?) as usize;
     let riff = file.get(..announced).ok_or(NotAPhoto::CutOff)?;
@@ -31,14 +27,14 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
         position = chunk.next;
     }
     let picture = match animated {
-        // The canvas, and the frame before it is drawn on the canvas.
+        // The canvas, and the frame before it is drawn on it.
         Some(frame) => 4 * still.area() + 4 * frame.area() + frame.working(),
         None => still.working(),
     };
     Ok(Outline { end, working: 3 * end as u64 + picture })
 }
 
-/// Decodes a number of pixels, which chunks store minus one, in 24 bits.
+/// Chunks store lengths minus one, in 24 bits.
 fn pixels(low: u8, middle: u8, high: u8) -> u32 {
     u32::from_le_bytes([low, middle, high, 0]) + 1
 }
@@ -61,19 +57,18 @@ impl Chunk {
     }
 }
 
-/// The memory that one picture takes, according to its chunks.
 #[derive(Default)]
 struct Frame {
     size: (u32, u32),
-    /// The pixels of lossy data by its own header, which can differ from the size in the chunks around it.
+    /// Pixels by the header of the lossy data, which can differ from the size in the chunks.
     lossy: u64,
-    /// The bytes of lossless data: a picture, or the alpha channel of a lossy one.
+    /// Bytes of lossless data: a picture, or the alpha channel of a lossy one.
     lossless: u64,
 }
 
-/// How many bytes decoding one byte of lossless data can take: a few bytes can describe a code whose tables take thousands of
-/// bytes, and the header does not show how many codes there are.
-const TABLES: u64 = 300;
+/// Memory per byte of lossless data: a few bytes can describe a code whose tables take thousands, and the header does not tell
+/// the number of codes.
+const LOSSLESS_FACTOR: u64 = 300;
 
 impl Frame {
     fn from_animation(riff: &[u8], data: &Range<usize>) -> Result<Self, NotAPhoto> {
@@ -88,7 +83,6 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Adds a chunk, if it contains a picture.
     fn add(&mut self, riff: &[u8], chunk: &Chunk) -> Result<(), NotAPhoto> {
         match &chunk.name {
             b"VP8 " => {
@@ -114,11 +108,11 @@ impl Frame {
         u64::from(self.size.0) * u64::from(self.size.1)
     }
 
-    /// Returns the memory for the planes of lossy data, and for lossless data with its transforms and codes.
+    /// Returns the memory for lossy planes, and for lossless data with its transforms and codes.
     fn working(&self) -> u64 {
         let lossless = match self.lossless {
             0 => 0,
-            bytes => 5 * self.area().max(self.lossy) + TABLES * bytes,
+            bytes => 5 * self.area().max(self.lossy) + LOSSLESS_FACTOR * bytes,
         };
         2 * self.lossy + lossless
     }

@@ -1,4 +1,4 @@
-//! Responses are compressed when a client first needs it, once for all.
+//! Responses are compressed on first use, once for all requests.
 
 use crate::http::content::{AcceptedEncodings, ContentEncoding};
 use crate::model::ManualClock;
@@ -7,13 +7,12 @@ use crate::telemetry::Metrics;
 use rocket::futures::FutureExt;
 use rocket::futures::future::join_all;
 
-use super::super::{Cache, Failed, Rendered};
+use super::super::{Cache, RenderFailure, RenderedResponse};
 use super::{Failure, LARGE, PATIENT, rendered};
 use crate::eventually::{LONG, eventually};
 use crate::fixture;
 
-/// How a response is sent to a client that accepts gzip.
-fn coding(rendered: &Rendered) -> ContentEncoding {
+fn coding(rendered: &RenderedResponse) -> ContentEncoding {
     rendered.content.representation(AcceptedEncodings::new(["gzip"])).encoding
 }
 
@@ -27,15 +26,15 @@ async fn a_response_is_compressed_once_for_all_requests_and_counts_in_all_its_fo
         bytes.unwrap().parse::<usize>().unwrap()
     };
     let clock = ManualClock::new(fixture::now());
-    let render =
-        || async { Ok::<_, Failed<Failure>>(Versioned::at(Revision(1), rendered(&"banjir ".repeat(1000)))) };
-    let rendered = cache.find(&0, Revision(1), &clock, render).await.unwrap();
+    let render = || async {
+        Ok::<_, RenderFailure<Failure>>(Versioned::at(Revision(1), rendered(&"banjir ".repeat(1000))))
+    };
+    let rendered = cache.get_or_render(&0, Revision(1), &clock, render).await.unwrap();
     let plain = cached();
-    // A request that goes away after it has begun.
     cache.compress(&0, &rendered, ContentEncoding::Gzip).now_or_never();
-    let sent = async || coding(&rendered);
-    eventually("it is compressed though its request has gone", LONG, sent, |sent| {
-        *sent == ContentEncoding::Gzip
+    let encoding = async || coding(&rendered);
+    eventually("it is compressed though its request has gone", LONG, encoding, |encoding| {
+        *encoding == ContentEncoding::Gzip
     })
     .await;
     let first = rendered.content.representation(AcceptedEncodings::new(["gzip"])).bytes;
@@ -48,21 +47,20 @@ async fn a_response_is_compressed_once_for_all_requests_and_counts_in_all_its_fo
 
 #[rocket::async_test]
 async fn a_response_too_large_with_its_forms_leaves_the_cache_and_no_other() {
-    // Room for one and a short one, and no form beside them.
+    // Room for both responses, but not for a compressed form.
     let cache = Cache::new(9_000, PATIENT, Metrics::default());
     let clock = ManualClock::new(fixture::now());
-    // Text that compresses, but not to a tenth.
     let long: String = (0..2_000u32).map(|n| format!("{:08x}", n.wrapping_mul(2_654_435_761))).collect();
     let texts = ["short".to_owned(), long[..7_300].to_owned()];
-    for (question, text) in texts.iter().enumerate() {
+    for (key, text) in texts.iter().enumerate() {
         let render = || {
             let text = text.clone();
-            async move { Ok::<_, Failed<Failure>>(Versioned::at(Revision(1), rendered(&text))) }
+            async move { Ok::<_, RenderFailure<Failure>>(Versioned::at(Revision(1), rendered(&text))) }
         };
-        let found = cache.find(&question, Revision(1), &clock, render).await.unwrap();
-        cache.compress(&question, &found, ContentEncoding::Gzip).await;
-        assert_eq!(coding(&found) == ContentEncoding::Gzip, question == 1);
+        let response = cache.get_or_render(&key, Revision(1), &clock, render).await.unwrap();
+        cache.compress(&key, &response, ContentEncoding::Gzip).await;
+        assert_eq!(coding(&response) == ContentEncoding::Gzip, key == 1);
     }
-    eventually("it leaves", LONG, async || cache.last(&1).is_some(), |is_cached| !is_cached).await;
-    assert!(cache.last(&0).is_some());
+    eventually("it leaves", LONG, async || cache.last_known(&1).is_some(), |is_cached| !is_cached).await;
+    assert!(cache.last_known(&0).is_some());
 }

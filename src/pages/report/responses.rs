@@ -1,4 +1,4 @@
-//! The responses of the page.
+//! The responses of the report form.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use rocket::http::Status;
 use rocket::response::{Responder, Response, Result as ResponseResult};
 use serde_json::{Value, json};
 
-use super::content::LONGEST_TEXT;
 use super::form_data::FormData;
+use super::form_report::MAX_TEXT;
 use super::form_request::FormRequest;
-use super::hazards::{fault, hazards};
-use super::places::lists;
+use super::hazards::{fault_text, hazards};
+use super::places::choices;
 use crate::data::statements::after_report;
 use crate::guards::PHOTO_TOKEN;
 use crate::http::content::CacheControl;
@@ -24,21 +24,20 @@ use crate::pages::layout::{PageContext, PageTemplate};
 use crate::rendering::{ApiResponse, HTML};
 use crate::stores::StoreError;
 
-/// What became of the photo of a report.
+/// The outcome of sending a photo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PhotoOutcome {
-    /// None was sent.
     None,
-    /// It was received, now or before.
+    /// Received, now or before.
     Stored,
-    /// Too many uploads are in progress: it can be sent again.
+    /// Too many uploads are in progress. The client can retry.
     Later,
-    /// Its sender is not known to be that of the report.
+    /// The sender is not known to be that of the report.
     Refused,
 }
 
 impl PhotoOutcome {
-    /// Returns the value of `photo` in the address of the thank-you.
+    /// The value of `photo` in the address of the thank-you page.
     fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -48,7 +47,7 @@ impl PhotoOutcome {
         }
     }
 
-    /// Returns the fault in the texts of the form that the thank-you shows.
+    /// The key of the text that the thank-you page shows.
     fn fault(self) -> Option<&'static str> {
         match self {
             Self::None | Self::Stored => None,
@@ -61,10 +60,10 @@ impl PhotoOutcome {
 const FORM: PageTemplate = PageTemplate::new("form.html", include_str!("form.html"));
 const TEXT: PageTemplate = PageTemplate::new("form-text.html", include_str!("text.html"));
 
-/// What is escaped of the identifier of a card in a path.
+/// The characters that are escaped in the identifier of a card in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Only files of the page run; the address, which permits to report, is told to nobody, and no cache and no search engine keeps it.
+/// Only scripts of this service run. The address permits to report, so it is neither sent as a referrer nor cached nor indexed.
 const HEADERS: [(&str, &str); 4] = [
     (
         "Content-Security-Policy",
@@ -76,7 +75,6 @@ const HEADERS: [(&str, &str); 4] = [
     ("Cache-Control", CacheControl::NO_STORE),
 ];
 
-/// A page, JSON for its script, or a redirection.
 pub(in crate::pages) struct RenderedForm {
     status: Status,
     body: Option<ApiResponse>,
@@ -84,8 +82,7 @@ pub(in crate::pages) struct RenderedForm {
 }
 
 impl RenderedForm {
-    /// Says that the address leads nowhere.
-    pub(super) fn not_found(self) -> Self {
+    pub(super) fn with_not_found(self) -> Self {
         Self { status: Status::NotFound, ..self }
     }
 }
@@ -93,7 +90,7 @@ impl RenderedForm {
 impl<'r> Responder<'r, 'static> for RenderedForm {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'static> {
         let mut response = match self.body {
-            Some(answer) => answer.respond_to(request)?,
+            Some(response) => response.respond_to(request)?,
             None => Response::new(),
         };
         response.set_status(self.status);
@@ -108,39 +105,39 @@ impl<'r> Responder<'r, 'static> for RenderedForm {
 }
 
 impl FormRequest<'_> {
-    /// Responds with the form, with what was filled in and the names of the fields that are wrong.
+    /// Responds with the form, filled in, and with the faulty fields.
     pub(super) async fn form(
         &self,
         card: Option<&CardId>,
-        filled: FormData,
+        form: FormData,
         faults: &[String],
     ) -> Result<RenderedForm, Problem> {
         let texts = self.language.translations();
         let t = texts.group("form");
-        let said: Value = faults
+        let fault_texts: Value = faults
             .iter()
-            .map(|field| (field.clone(), fault(field, texts, self.config).into()))
+            .map(|field| (field.clone(), fault_text(field, texts, self.config).into()))
             .collect::<serde_json::Map<_, _>>()
             .into();
         let status = if faults.is_empty() { Status::Ok } else { Status::BadRequest };
         if self.is_script && !faults.is_empty() {
-            let body = ApiResponse::bare(&json!({ "statusCode": 400, "faults": said }))?;
+            let body = ApiResponse::bare(&json!({ "statusCode": 400, "faults": fault_texts }))?;
             return Ok(RenderedForm { status, body: Some(body), headers: Vec::new() });
         }
-        let chosen = |name: &str| Ok::<_, Problem>(filled.get(name).map(str::to_owned).or(self.text(name)?));
+        let chosen = |name: &str| Ok::<_, Problem>(form.get(name).map(str::to_owned).or(self.text(name)?));
         let (city, parent) = (chosen("city")?, chosen("parent")?);
-        let areas = lists(&*self.areas().await, city.as_deref(), parent.as_deref());
+        let areas = choices(&*self.areas().await, city.as_deref(), parent.as_deref());
         let settings = json!({
             "base": self.config.base_url.path().trim_end_matches('/'),
             "language": self.language.code(),
             "texts": t["script"],
-            "longest": LONGEST_TEXT,
+            "longest": MAX_TEXT,
             "card": card,
         });
-        // After its report, the identifier of a card is public. The token is for its photo, if the form is sent again.
+        // The identifier of a card is public after its report. The token permits to send its photo if the form is resubmitted.
         let token = match card {
             Some(card) => Some(self.images.photo_token(card).await?),
-            None => filled.get("token").map(str::to_owned),
+            None => form.get("token").map(str::to_owned),
         };
         let values = context! {
             language => self.language.code(),
@@ -150,30 +147,31 @@ impl FormRequest<'_> {
             hazards => Serde(hazards(self.config, texts)),
             places => Serde(areas),
             token => token,
-            filled => Serde(filled.shown()),
-            faults => Serde(said),
-            longest => LONGEST_TEXT,
+            form => Serde(form.values()),
+            faults => Serde(fault_texts),
+            longest => MAX_TEXT,
             settings => settings.to_string(),
         };
         self.page(status, FORM, &path(card), values)
     }
 
-    /// Responds with a thank-you, where the report is on the map, and what to do now. Those who have sent the report can add a
-    /// photo; `fault` names the field that was wrong.
+    /// Responds with the thank-you page: where the report is on the map, and what to do now. The sender of the report can add a
+    /// photo; `fault` names the faulty field.
     pub(super) async fn thanks(&self, card: &Card, fault: Option<&str>) -> Result<RenderedForm, Problem> {
         let texts = self.language.translations();
         let (form, t) = (texts.group("form"), &texts.group("form")["thanks"]);
         let report = match card.report {
             Some(key) => match self.store.report(key).await {
                 Ok(report) => Some(report.value),
-                // It waits for review, or is hidden.
+                // Waiting for review, or hidden.
                 Err(StoreError::NotFound { .. }) => None,
                 Err(error) => return Err(error.into()),
             },
             None => None,
         };
         let is_on_map = report.as_ref().map(|report| self.is_on_map(report));
-        let (said, link) = (after_report(is_on_map), if is_on_map == Some(true) { "map" } else { "openMap" });
+        let (sentence, link) =
+            (after_report(is_on_map), if is_on_map == Some(true) { "map" } else { "openMap" });
         let area = report.as_ref().and_then(|report| report.tags.local_area_id);
         let map = match area {
             Some(area) => format!("/map?area={area}&lang={}", self.language.code()),
@@ -181,17 +179,18 @@ impl FormRequest<'_> {
         };
         let own = self.config.report.advice.get(self.language.code());
         let advice = own.cloned().unwrap_or_else(|| self.with_number(text(t, "advice")));
-        let mut says = vec![said.text(texts, None), advice.as_str()];
+        let mut paragraphs = vec![sentence.text(texts, None), advice.as_str()];
         let has_photo = self.store.has_upload(&card.id).await?;
         if has_photo {
-            says.insert(1, text(t, "photoThere"));
+            paragraphs.insert(1, text(t, "photoThere"));
         }
         let outcome = self.text("photo")?;
         let outcomes = [PhotoOutcome::Later, PhotoOutcome::Refused];
-        let outcome = outcomes.into_iter().find(|of| outcome.as_deref() == Some(of.name()) && !has_photo);
+        let outcome =
+            outcomes.into_iter().find(|known| outcome.as_deref() == Some(known.name()) && !has_photo);
         let is_busy = fault == PhotoOutcome::Later.fault();
         let token = if has_photo { None } else { self.photo_token(card).await? };
-        // Without a token the page cannot offer to send it again.
+        // Without a token the page cannot offer a retry.
         let outcome = outcome.map(|outcome| if token.is_some() { outcome } else { PhotoOutcome::Refused });
         let fault = fault.or(outcome.and_then(PhotoOutcome::fault));
         let alert = fault.filter(|_| token.is_none()).map(|fault| text(&form["faults"], fault));
@@ -210,8 +209,8 @@ impl FormRequest<'_> {
         });
         let values = context! {
             title => text(t, "title"),
-            key => said.name(),
-            says => Serde(json!(says)),
+            key => sentence.name(),
+            paragraphs => Serde(json!(paragraphs)),
             alert => alert,
             photo => photo.map(Serde),
             link => map,
@@ -219,7 +218,6 @@ impl FormRequest<'_> {
         };
         let status = match fault {
             Some("photoLate") => Status::Forbidden,
-            // The report itself was accepted.
             Some("photoBusy") if !is_busy => Status::Ok,
             Some("photoBusy") => Status::ServiceUnavailable,
             Some(_) => Status::BadRequest,
@@ -232,26 +230,25 @@ impl FormRequest<'_> {
         Ok(page)
     }
 
-    /// Returns the token of the address if it permits the photo of a card.
+    /// Returns the token of the address if it is valid for the photo of a card.
     pub(super) async fn photo_token(&self, card: &Card) -> Result<Option<String>, Problem> {
         let Some(token) = self.text("token")? else { return Ok(None) };
         Ok(self.permits_photo(card, &token).await?.then_some(token))
     }
 
-    /// Returns whether a token permits the photo of a card.
     pub(super) async fn permits_photo(&self, card: &Card, token: &str) -> Result<bool, Problem> {
         let is_open = self.config.cards.is_open(card, self.clock.now());
         Ok(is_open && self.images.is_photo_token(token, &card.id).await?)
     }
 
-    /// Returns whether the live map shows a report that is neither hidden nor waits.
+    /// Returns whether a published report is recent enough for the live map.
     fn is_on_map(&self, report: &Report) -> bool {
         let hazard = self.config.cards.hazards.get(report.content.disaster_type);
         let window = hazard.map_or(Duration::from_hours(1), |hazard| hazard.window);
         report.content.created_at.after(window) > self.clock.now()
     }
 
-    /// Responds that the link is unknown or no longer valid.
+    /// Responds that the link is unknown or has expired.
     pub(super) fn expired(&self) -> Result<RenderedForm, Problem> {
         let t = &self.language.translations().group("form")["expired"];
         if self.is_script {
@@ -263,29 +260,29 @@ impl FormRequest<'_> {
         self.text_page(Status::NotFound, "expired", &[text(t, "says")], Some((&link, text(t, "link"))))
     }
 
-    /// Responds that the address has sent too many reports.
-    pub(super) fn refused(&self) -> Result<RenderedForm, Problem> {
+    /// Responds with 429: too many reports from the client's address.
+    pub(super) fn too_many_reports(&self) -> Result<RenderedForm, Problem> {
         let t = &self.language.translations().group("form")["refused"];
-        let says = self.with_number(text(t, "says"));
+        let message = self.with_number(text(t, "says"));
         let retry = vec![("Retry-After", "600".to_owned())];
         if self.is_script {
-            let body = ApiResponse::bare(&json!({ "statusCode": 429, "message": says }))?;
+            let body = ApiResponse::bare(&json!({ "statusCode": 429, "message": message }))?;
             return Ok(RenderedForm { status: Status::TooManyRequests, body: Some(body), headers: retry });
         }
-        let page = self.text_page(Status::TooManyRequests, "refused", &[&says], None)?;
+        let page = self.text_page(Status::TooManyRequests, "refused", &[&message], None)?;
         Ok(RenderedForm { headers: retry, ..page })
     }
 
-    /// Responds to a report that was accepted, now or, with `waits` unknown, before: leads to the thank-you, so that loading the
-    /// page again sends nothing. The script is told `none` of a photo that can be sent again, and keeps it.
-    pub(super) fn accepted(
+    /// Responds to an accepted report with a redirect to the thank-you page, so that reloading sends nothing (POST/redirect/GET).
+    /// `waits` is `None` if the report was accepted before. For a photo that can be retried, the script gets `none` and keeps it.
+    pub(super) fn accept(
         &self,
         id: &CardId,
         waits: Option<bool>,
         photo: PhotoOutcome,
         token: Option<String>,
     ) -> Result<RenderedForm, Problem> {
-        let mut location = self.thanks_of(id);
+        let mut location = self.thanks_address(id);
         if photo.fault().is_some() {
             location = format!("{location}&photo={}", photo.name());
         }
@@ -305,29 +302,26 @@ impl FormRequest<'_> {
         Ok(RenderedForm { status: Status::SeeOther, body: None, headers })
     }
 
-    /// Leads to the thank-you after a photo.
-    pub(super) fn photo_accepted(&self, id: &CardId) -> RenderedForm {
-        let headers = vec![("Location", self.thanks_of(id))];
+    pub(super) fn accept_photo(&self, id: &CardId) -> RenderedForm {
+        let headers = vec![("Location", self.thanks_address(id))];
         RenderedForm { status: Status::SeeOther, body: None, headers }
     }
 
-    /// Returns the address of the thank-you.
-    fn thanks_of(&self, id: &CardId) -> String {
+    fn thanks_address(&self, id: &CardId) -> String {
         format!("{}/thanks?lang={}", path(Some(id)), self.language.code())
     }
 
-    /// Responds with a page of some paragraphs and a link.
     fn text_page(
         &self,
         status: Status,
         group: &str,
-        says: &[&str],
+        paragraphs: &[&str],
         link: Option<(&str, &str)>,
     ) -> Result<RenderedForm, Problem> {
         let t = self.language.translations().group("form");
         let values = context! {
             title => text(&t[group], "title"),
-            says => Serde(json!(says)),
+            paragraphs => Serde(json!(paragraphs)),
             link => link.map(|(link, _)| link),
             link_text => link.map(|(_, text)| text),
         };
@@ -346,10 +340,10 @@ impl FormRequest<'_> {
         path: &str,
         values: minijinja::Value,
     ) -> Result<RenderedForm, Problem> {
-        let here = PageContext { page: "report", path, keep: &[] };
+        let context = PageContext { page: "report", path, keep: &[] };
         let html = self
-            .shell
-            .render(template, self.language.translations(), here, values)
+            .layout
+            .render(template, self.language.translations(), context, values)
             .map_err(Problem::internal)?;
         let language = vec![("Content-Language", self.language.code().to_owned())];
         Ok(RenderedForm {
@@ -360,7 +354,6 @@ impl FormRequest<'_> {
     }
 }
 
-/// Returns the path of the form of a card, or of that without one.
 fn path(card: Option<&CardId>) -> String {
     card.map_or_else(
         || "/report".to_owned(),
@@ -368,7 +361,6 @@ fn path(card: Option<&CardId>) -> String {
     )
 }
 
-/// Returns a text of a group.
 fn text<'t>(group: &'t Value, name: &str) -> &'t str {
     group[name].as_str().unwrap_or_default()
 }

@@ -3,32 +3,29 @@ use std::time::{Duration, Instant};
 use rocket::futures::future::try_join_all;
 use rocket::tokio::time;
 
-use super::error::log_unless_away;
+use super::error::log_unless_unavailable;
 use super::{CardImages, ImageError, Uploads, names};
 use crate::model::{PhotoMove, PhotoPlace, ReportKey};
 use crate::stores::{Resource, Revision, StoreError};
 use crate::telemetry::causes;
 
-/// How often to check whether there is an order.
-const ROUND: Duration = Duration::from_secs(1);
-/// How long moving a photo may take.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// How long no other server moves the same photo; after a failure, it is moved again then.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+const MOVE_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long a server reserves a photo. After a failure, it is moved again when the lease ends.
 const LEASE: Duration = Duration::from_secs(30);
-/// How many photos are moved at once: most of the time goes by waiting for the storage.
-const AT_ONCE: usize = 4;
-/// How often a request checks whether another has moved its photo.
-const SOON: Duration = Duration::from_millis(20);
+/// Concurrent moves: most of the time is spent waiting for the storage.
+const CONCURRENCY: usize = 4;
+/// Retry interval while another server moves the photo.
+const CONFLICT_RETRY: Duration = Duration::from_millis(20);
 
 impl CardImages {
-    /// Moves the photo of a report that was hidden or shown again to where it belongs, within the time of a request. If that
-    /// fails, a server moves it later.
-    pub(crate) async fn settle(&self, report: ReportKey) {
+    /// Moves the photo of a hidden or restored report within the time of a request. If that fails, a server moves it later.
+    pub(crate) async fn move_photo_of(&self, report: ReportKey) {
         let taking = async {
             loop {
                 match self.store.take_photo_move_of(report, LEASE).await {
-                    // A server has been faster.
-                    Err(StoreError::Conflict { .. }) => time::sleep(SOON).await,
+                    // Another server is moving it.
+                    Err(StoreError::Conflict { .. }) => time::sleep(CONFLICT_RETRY).await,
                     taken => return taken,
                 }
             }
@@ -36,43 +33,42 @@ impl CardImages {
         let moving = async {
             match taking.await {
                 Ok(None) => {}
-                Ok(Some(order)) => match self.carry_out(&order).await {
+                Ok(Some(order)) => match self.run_move(&order).await {
                     Ok(()) => {}
-                    Err(ImageError::Store(error)) => log_unless_away(&error),
-                    Err(error) => log_later(&order, &error),
+                    Err(ImageError::Store(error)) => log_unless_unavailable(&error),
+                    Err(error) => log_failed_move(&order, &error),
                 },
-                Err(error) => log_unless_away(&error),
+                Err(error) => log_unless_unavailable(&error),
             }
         };
         let _ = time::timeout(self.timeout, moving).await;
     }
 
-    /// Moves the photos of reports that were hidden, shown again or erased to where they belong; never ends.
+    /// Moves the photos of hidden, restored and erased reports. Never returns.
     pub(super) async fn move_photos(&self) {
         let mut settled: Option<(Revision, Instant)> = None;
         loop {
-            // An order changes the revision. While nothing changes, this costs no query.
+            // Each order changes the revision, so an idle store is not queried.
             if let Ok(revision) = self.store.revision(Resource::Reports).await
                 && settled.is_none_or(|(last, at)| last != revision || at.elapsed() >= LEASE)
             {
-                let all = try_join_all((0..AT_ONCE).map(|_| self.settle_all())).await;
-                settled = all.inspect_err(log_unless_away).is_ok().then(|| (revision, Instant::now()));
+                let all = try_join_all((0..CONCURRENCY).map(|_| self.run_pending_moves())).await;
+                settled = all.inspect_err(log_unless_unavailable).is_ok().then(|| (revision, Instant::now()));
             }
-            time::sleep(ROUND).await;
+            time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Moves photos until no order is left. If the storage fails, this is logged once, and the orders can be taken again when
-    /// their leases have ended.
-    async fn settle_all(&self) -> Result<(), StoreError> {
+    /// Runs all pending moves. Logs only the first failure; failed moves are retried when their leases end.
+    async fn run_pending_moves(&self) -> Result<(), StoreError> {
         let mut failed = 0_u64;
         while let Some(order) = self.store.take_photo_move(LEASE).await? {
-            match self.carry_out(&order).await {
+            match self.run_move(&order).await {
                 Ok(()) => {}
                 Err(ImageError::Store(error)) => return Err(error),
                 Err(error) => {
                     if failed == 0 {
-                        log_later(&order, &error);
+                        log_failed_move(&order, &error);
                     }
                     failed += 1;
                 }
@@ -84,7 +80,7 @@ impl CardImages {
         Ok(())
     }
 
-    async fn carry_out(&self, order: &PhotoMove) -> Result<(), ImageError> {
+    async fn run_move(&self, order: &PhotoMove) -> Result<(), ImageError> {
         let moving = async {
             match order.to {
                 PhotoPlace::Public => self.storage.show_photo(&order.photo).await,
@@ -92,22 +88,21 @@ impl CardImages {
                 PhotoPlace::Gone => self.remove(&order.photo).await,
             }
         };
-        let moved = time::timeout(PATIENCE, moving).await;
+        let moved = time::timeout(MOVE_TIMEOUT, moving).await;
         moved.map_err(|elapsed| ImageError::Storage(elapsed.into()))??;
         Ok(self.store.end_photo_move(order).await?)
     }
 
-    /// Deletes a photo, and the uploads of its card.
     pub(super) async fn remove(&self, photo: &str) -> Result<(), ImageError> {
         self.storage.delete_photo(photo).await?;
         let Some(card) = names::published_card(photo) else { return Ok(()) };
         match &self.uploads {
             Uploads::Presigned(_) => Ok(self.storage.delete_upload(&names::presigned(&card)).await?),
-            // Their names have random endings.
+            // The names of uploads have random suffixes.
             Uploads::Direct => {
                 self.storage
                     .delete_uploads(|name| {
-                        names::upload_of(name).is_some_and(|(upload, _)| upload.card == card)
+                        names::parse_upload(name).is_some_and(|(upload, _)| upload.card == card)
                     })
                     .await
             }
@@ -115,6 +110,6 @@ impl CardImages {
     }
 }
 
-fn log_later(order: &PhotoMove, error: &ImageError) {
+fn log_failed_move(order: &PhotoMove, error: &ImageError) {
     tracing::warn!(photo = &*order.photo, "a photo is moved later: {}", causes(error));
 }

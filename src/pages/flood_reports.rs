@@ -7,30 +7,26 @@ use rocket::tokio::sync::Mutex;
 use crate::model::{AreaId, AreaSelector, DisasterType, Timestamp, flood_depth};
 use crate::stores::{ReportQuery, Resource, Revision, Store, StoreError, Window};
 
-/// A report of a flood, as the page about its area counts it.
+/// A report of a flood.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Reported {
+pub(crate) struct FloodReport {
     pub(crate) at: Timestamp,
-    /// The depth of the water in centimetres, if the report gives one.
+    /// In centimetres.
     pub(crate) depth: Option<f64>,
 }
 
-type ByArea = HashMap<AreaId, Vec<Reported>>;
+type ByArea = HashMap<AreaId, Vec<FloodReport>>;
 
-/// The published reports of floods of the last hours by area, each area's oldest first. They are read again whenever a report was
-/// added, hidden or shown, so a page that is made from them never names one that was hidden.
+/// Caches the published flood reports of the last hours by area, oldest first. Reread whenever a report is added, hidden or
+/// restored, so a page never shows a hidden one.
 #[derive(Debug, Default)]
-pub(crate) struct FloodReports(Mutex<Option<(Key, Arc<ByArea>)>>);
+pub(crate) struct FloodReports(Mutex<Option<(CacheKey, Arc<ByArea>)>>);
 
-/// The reports stay the same while this does: the revision, and the minute, as one may be dated in the future.
-type Key = (Revision, Timestamp);
+/// The revision, and the minute, because a report may be dated in the future.
+type CacheKey = (Revision, Timestamp);
 
 impl FloodReports {
-    /// Returns the reports from an area that were made in the time `within` before `now`, and not before the area's newest change.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
+    /// Returns the reports from an area that were made within a time before `now`, and not before the area's last change.
     pub(crate) async fn find(
         &self,
         store: &dyn Store,
@@ -38,21 +34,21 @@ impl FloodReports {
         changed: Option<Timestamp>,
         now: Timestamp,
         within: Duration,
-    ) -> Result<Vec<Reported>, StoreError> {
+    ) -> Result<Vec<FloodReport>, StoreError> {
         let key = (store.revision(Resource::Reports).await?, now.floor(Duration::from_mins(1)));
-        let mut known = self.0.lock().await;
-        let by_area = match &*known {
-            Some((of, by_area)) if *of == key => Arc::clone(by_area),
+        let mut cached = self.0.lock().await;
+        let by_area = match &*cached {
+            Some((cached_key, by_area)) if *cached_key == key => Arc::clone(by_area),
             _ => {
                 let by_area = Arc::new(read(store, within).await?);
-                *known = Some((key, Arc::clone(&by_area)));
+                *cached = Some((key, Arc::clone(&by_area)));
                 by_area
             }
         };
-        drop(known);
+        drop(cached);
         let from = changed.map_or(now.before(within), |changed| changed.max(now.before(within)));
         let all = by_area.get(&area).map(Vec::as_slice).unwrap_or_default();
-        Ok(all.iter().filter(|of| of.at >= from && of.at <= now).copied().collect())
+        Ok(all.iter().filter(|report| report.at >= from && report.at <= now).copied().collect())
     }
 }
 
@@ -64,11 +60,11 @@ async fn read(store: &dyn Store, within: Duration) -> Result<ByArea, StoreError>
         window: Window::Last(within),
     };
     let mut by_area = ByArea::new();
-    // The newest comes first.
+    // The store returns the newest first.
     for report in store.reports(&query).await?.value.reports.iter().rev() {
         if let Some(area) = report.tags.local_area_id {
-            let of = Reported { at: report.content.created_at, depth: flood_depth(report) };
-            by_area.entry(area).or_default().push(of);
+            let report_entry = FloodReport { at: report.content.created_at, depth: flood_depth(report) };
+            by_area.entry(area).or_default().push(report_entry);
         }
     }
     Ok(by_area)

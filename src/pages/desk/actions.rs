@@ -1,4 +1,4 @@
-//! What the script of the desk sends. The same functions carry it out as for the routes under the base address.
+//! The actions of the desk's script, implemented by the same functions as the routes of the interface.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::sources::Sources;
 use crate::stores::Store;
 use crate::telemetry::Metrics;
 
-/// `POST /desk/changes`: sets and clears the states of areas, or says what that would do.
+/// Sets and clears the states of areas, or previews that.
 #[post("/desk/changes", data = "<body>")]
 pub(super) async fn change(
     sender: OfficerScript,
@@ -31,13 +31,12 @@ pub(super) async fn change(
     metrics: &State<Metrics>,
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = sender;
-    officer.must_write()?;
-    let answer = change_batch(officer.actor(), key, body, store, metrics).await?;
+    officer.require_write()?;
+    let response = change_batch(officer.actor(), key, body, store, metrics).await?;
     sources.record_subject(&officer.credential.subject);
-    Ok(answer)
+    Ok(response)
 }
 
-/// `POST /desk/changes/:batch/undo`: sets the states that the areas had before a batch.
 #[post("/desk/changes/<batch>/undo")]
 pub(super) async fn undo(
     sender: OfficerScript,
@@ -48,13 +47,12 @@ pub(super) async fn undo(
     metrics: &State<Metrics>,
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = sender;
-    officer.must_write()?;
-    let answer = undo_batch(officer.actor(), key, batch.get()?, store, metrics).await?;
+    officer.require_write()?;
+    let response = undo_batch(officer.actor(), key, batch.get()?, store, metrics).await?;
     sources.record_subject(&officer.credential.subject);
-    Ok(answer)
+    Ok(response)
 }
 
-/// `PUT /desk/reports/:id/visibility`: hides a report, or shows it.
 #[put("/desk/reports/<id>/visibility", data = "<body>")]
 pub(super) async fn moderate(
     sender: OfficerScript,
@@ -66,12 +64,12 @@ pub(super) async fn moderate(
     archive: &State<Option<Archive>>,
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = sender;
-    officer.must_moderate()?;
+    officer.require_moderate()?;
     set_report_visibility(officer.actor(), id.get()?, body, store, images, follower, archive.inner().as_ref())
         .await
 }
 
-/// `POST /desk/reports/waiting/:sender/hide`: hides all reports of a sender that wait for review.
+/// Hides all waiting reports of a sender.
 #[post("/desk/reports/waiting/<sender>/hide", data = "<body>")]
 pub(super) async fn hide_waiting(
     officer: OfficerScript,
@@ -80,16 +78,15 @@ pub(super) async fn hide_waiting(
     store: &State<Arc<dyn Store>>,
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = officer;
-    officer.must_moderate()?;
+    officer.require_moderate()?;
     let reason = read_reason(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let order = HideWaiting { sender: sender.get()?, by: officer.actor(), reason };
-    // They are hidden already, so no response has them.
+    // Waiting reports are not public, so no cached response contains them.
     let hidden = store.hide_waiting(&order).await?;
     ApiResponse::bare(&json!({ "hidden": hidden }))
 }
 
-/// `POST /desk/alive`: an officer works at the desk, so the officer's source is heard. The page sends it only within 30 minutes of the
-/// last key or tap.
+/// Heartbeat of the officer's source. The page sends it only within 30 minutes of the last key or tap.
 #[post("/desk/alive")]
 pub(super) fn hear(sender: OfficerScript, sources: &State<Sources>) -> Result<ApiResponse, Problem> {
     sources.record_subject(&sender.0.credential.subject);

@@ -3,8 +3,8 @@
 use rocket::tokio::sync::OnceCell;
 
 use crate::http::error::Problem;
-use crate::rendering::cache::Rendered;
-use crate::rendering::{ApiResponse, prepared};
+use crate::rendering::cache::RenderedResponse;
+use crate::rendering::{ApiResponse, precompress};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
@@ -19,9 +19,9 @@ const GROUND: &str = include_str!("map/ground.js");
 const LIVE: &str = include_str!("../../examples/clients/live.js");
 const PHOTO: &str = include_str!("report/photo.js");
 
-/// The files: address, and the modules that it joins. A module follows those that it imports by a relative path, so that a page needs one
-/// request for its script, which compresses better than its parts. All names at the top level of joined modules differ: a test fails else.
-const ALL: [(&str, &[&str]); 10] = [
+/// The files: address, and its concatenated modules. A module follows those that it imports by a relative path. One script per
+/// page needs one request and compresses better. Top-level names of joined modules must differ (tested).
+const FILES: [(&str, &[&str]); 10] = [
     (
         "/map/map.js",
         &[
@@ -87,29 +87,29 @@ const ALL: [(&str, &[&str]); 10] = [
     ("/desk/desk.css", &[include_str!("desk/desk.css")]),
 ];
 
-/// The files that pages load. Each is compressed once, when it is first requested.
+/// The files that pages load. Each is compressed on first request.
 #[derive(Debug, Default)]
-pub(crate) struct Files([OnceCell<Rendered>; ALL.len()]);
+pub(crate) struct Assets([OnceCell<RenderedResponse>; FILES.len()]);
 
-impl Files {
-    /// Returns the file at the address that `folder` and `name` are together. Fails with 404 if there is none.
+impl Assets {
+    /// Returns the file at an address, or 404.
     pub(super) async fn find(&self, folder: &str, name: &str) -> Result<ApiResponse, Problem> {
         let is_wanted = |address: &str| address.strip_prefix(folder) == Some(name);
-        let ((address, parts), ready) = ALL
+        let ((address, parts), ready) = FILES
             .iter()
             .zip(&self.0)
             .find(|((address, _), _)| is_wanted(address))
             .ok_or_else(|| Problem::not_found("this file"))?;
         let media_type = if address.rsplit('.').next() == Some("css") { STYLE } else { SCRIPT };
-        let prepare =
-            || prepared(media_type, parts.iter().map(|part| bare(part)).collect::<String>().into_bytes());
+        let prepare = || {
+            precompress(media_type, parts.iter().map(|part| minify(part)).collect::<String>().into_bytes())
+        };
         Ok(ApiResponse::shared(ready.get_or_try_init(prepare).await?))
     }
 }
 
-/// Returns a script or a style sheet without comments on lines of their own, without indentation, and without imports of modules that it is
-/// joined with: a third of the bytes on a slow connection.
-pub(super) fn bare(text: &str) -> String {
+/// Removes comment lines, indentation, and imports of joined modules from a script or style sheet. Saves a third of the bytes.
+pub(super) fn minify(text: &str) -> String {
     let is_comment = |line: &str| ["//", "/*", "*"].iter().any(|begin| line.starts_with(begin));
     let is_joined = |line: &str| line.starts_with("import ") && line.contains(" from \".");
     let is_code = |line: &&str| !line.is_empty() && !is_comment(line) && !is_joined(line);
@@ -123,13 +123,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_sent_without_comments_indentation_and_relative_imports_and_with_all_code() {
+    fn minified_files_have_all_code_and_no_comments_indentation_or_relative_imports() {
         let text = "// Says why.\n\nimport { two } from \"./two.js\";\n/**\n * Doubles.\n *\n * @param of\n */\nconst twice = (of) => {\n  return 2 * of; // both\n};\n";
-        assert_eq!(bare(text), "const twice = (of) => {\nreturn 2 * of; // both\n};\n");
+        assert_eq!(minify(text), "const twice = (of) => {\nreturn 2 * of; // both\n};\n");
     }
 
     #[test]
-    fn no_text_of_a_script_spans_lines_because_its_spaces_would_be_lost() {
+    fn no_template_literal_spans_lines_because_it_would_lose_its_indentation() {
         for (address, parts) in scripts() {
             let lines = parts.iter().flat_map(|part| part.lines());
             for line in lines.filter(|line| !line.trim_start().starts_with(['/', '*'])) {
@@ -139,11 +139,11 @@ mod tests {
     }
 
     fn scripts() -> impl Iterator<Item = &'static (&'static str, &'static [&'static str])> {
-        ALL.iter().filter(|(address, _)| address.rsplit('.').next() == Some("js"))
+        FILES.iter().filter(|(address, _)| address.rsplit('.').next() == Some("js"))
     }
 
-    /// Returns the names that a line at the top level of a module declares.
-    fn declared(line: &str) -> Vec<&str> {
+    /// Returns the names that a top-level line declares.
+    fn declared_names(line: &str) -> Vec<&str> {
         let line = line.trim_start_matches("export ").trim_start_matches("async ");
         let (keyword, rest) = line.split_once(' ').unwrap_or_default();
         let ended = rest.split([';', '}']).next().unwrap_or(rest);
@@ -161,8 +161,8 @@ mod tests {
 
     #[test]
     fn joined_modules_declare_each_name_once_and_before_they_import_it() {
-        assert_eq!(declared("export const { base, texts: t } = settings;"), ["base", "t"]);
-        assert_eq!(declared("let hits = [], active = -1; // one, other"), ["hits", "active"]);
+        assert_eq!(declared_names("export const { base, texts: t } = settings;"), ["base", "t"]);
+        assert_eq!(declared_names("let hits = [], active = -1; // one, other"), ["hits", "active"]);
         for (address, parts) in scripts() {
             let mut known = HashSet::new();
             for line in parts.iter().flat_map(|part| part.lines()) {
@@ -172,7 +172,7 @@ mod tests {
                     let unknown: Vec<_> = names.split(", ").filter(|name| !known.contains(name)).collect();
                     assert!(unknown.is_empty(), "{address} lacks {unknown:?} before: {line}");
                 }
-                for name in declared(line) {
+                for name in declared_names(line) {
                     assert!(known.insert(name), "{address} declares {name} twice: {line}");
                 }
             }

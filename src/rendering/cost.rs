@@ -9,44 +9,38 @@ use crate::stores::{
     entries_in_force,
 };
 
-/// The bytes that a report takes while a list of reports is rendered: for its row, and for its part of the body.
+/// Estimated bytes of a report while a list is rendered: its row, and its part of the body.
 const REPORT: u64 = 2 << 10;
-/// The same for a reading of a gauge.
 const READING: u64 = 512;
-/// The bytes that a feature of a part of the map takes without its positions: for its properties.
+/// A feature without its positions.
 const FEATURE: u64 = 512;
-/// The bytes that a position takes in such a part.
 const POSITION: u64 = 32;
-/// The bytes that an entry of the log of flood states takes in a history, and an area in one, which may have an entry from before it.
+/// An entry of the log of flood states in a history, and an area, which may have an entry from before.
 const ENTRY: u64 = 128;
-/// The bytes that a message takes in a list of alerts. The shortest format needs a quarter of this.
+/// A message in a list of alerts. The shortest format needs a quarter of this.
 const ALERT: u64 = 4 << 10;
-/// The most entries that are counted. So many cost more than any client has.
-const MOST_ENTRIES: u64 = 1 << 20;
-/// The bytes that a feature takes while features are selected by their values, of which most may not be in the response.
+/// Counting stops here: no client can afford so many entries.
+const MAX_ENTRIES: u64 = 1 << 20;
+/// A feature that is compared with a selection.
 const SCANNED: u64 = 64;
-/// The bytes that an hour of a history takes. The numbers of an hour take much less; this covers the data that the store reads
-/// to find them.
+/// An hour of a history. Its numbers take much less; this covers the data that the store reads to compute them.
 const HOUR: u64 = 1 << 10;
 
-/// Estimates how many bytes rendering the response to a question takes. The estimate is coarse, and rather too large.
+/// Estimates the cost of rendering a response: its memory in bytes, coarse and rather too large.
 ///
-/// The store counts the items of a list, and the entries of the log that a history or a list of alerts is made from; further, a
-/// history is estimated by its areas and hours. Everything else is on the map, where requests can
-/// ask for only few different things: it is estimated by its size when it was rendered `last`. A part of the map is estimated by
+/// The store counts the items of lists, and the log entries of histories and lists of alerts; histories also count areas and
+/// hours. Other responses have few keys: their cost follows from their size when they were rendered `last`. A box is estimated by
 /// its [`features`].
 ///
-/// # Errors
-///
-/// 400 for a list of more than `features` items; any error of the store.
-pub(super) async fn weigh(
-    question: &ResponseKey,
+/// Fails with 400 for a list of more than `features` items.
+pub(super) async fn estimate(
+    key: &ResponseKey,
     store: &dyn Store,
     now: Timestamp,
     features: u64,
     last: Option<usize>,
 ) -> Result<u64, Problem> {
-    Ok(match question {
+    Ok(match key {
         ResponseKey::Layer(LayerQuery::Reports(query), _)
         | ResponseKey::Within(_, LayerQuery::Reports(query), _) => {
             report_list(reports(query, store, features).await?)
@@ -57,7 +51,7 @@ pub(super) async fn weigh(
             if !query.selector.is_everything() || last.is_none() =>
         {
             let entries = entries_in_force(query, now);
-            store.count_flood_entries(&entries, MOST_ENTRIES).await? * ALERT
+            store.count_flood_entries(&entries, MAX_ENTRIES).await? * ALERT
         }
         ResponseKey::ReportSeries(query) => hours(Window::Within(query.period)) * HOUR,
         ResponseKey::ReportSummary(query) => hours(query.window) * HOUR,
@@ -70,12 +64,10 @@ pub(super) async fn weigh(
     })
 }
 
-/// Estimates how many bytes rendering the features of a part of the map takes.
 pub(super) fn features(layer: &Layer) -> u64 {
     layer.features().map(|feature| FEATURE + POSITION * feature.geometry.positions() as u64).sum()
 }
 
-/// Estimates how many bytes rendering selected features of a collection takes.
 pub(super) fn items(items: &Items) -> u64 {
     let positions =
         items.selected.iter().map(|index| items.layer.feature(*index).geometry.positions() as u64);
@@ -83,13 +75,12 @@ pub(super) fn items(items: &Items) -> u64 {
     positions.map(|positions| feature + POSITION * positions).sum()
 }
 
-/// Estimates how many bytes rendering a list of so many reports takes.
 pub(super) fn report_list(count: u64) -> u64 {
     count * REPORT
 }
 
-/// Returns how many bytes a layer takes that was read for one rendering, and writing it: those of reports, whose texts can be long.
-pub(super) fn read(layer: &Layer) -> u64 {
+/// Returns the cost of the texts of reports that were read, which can be long.
+pub(super) fn layer_text(layer: &Layer) -> u64 {
     let Layer::Reports(reports) = layer else { return 0 };
     let text = |report: &Report| {
         let ReportContent { title, text, report_data, .. } = &report.content;
@@ -98,40 +89,39 @@ pub(super) fn read(layer: &Layer) -> u64 {
     reports.reports.iter().map(|report| REPORT / 2 + 2 * text(report) as u64).sum()
 }
 
-/// Estimates how many bytes selecting features of a layer by their values, their time or their place takes: each is looked at.
-pub(super) fn scanned(features: usize) -> u64 {
+/// Estimates the cost of comparing each feature with a selection.
+pub(super) fn scan(features: usize) -> u64 {
     SCANNED * features as u64
 }
 
-/// Returns the part of an estimate that is known before anything is counted, so that a client that cannot afford it is refused first.
-pub(super) async fn before_counting(question: &ResponseKey, store: &dyn Store) -> Result<u64, Problem> {
-    match question {
+/// Returns the part of the cost that is known without counting, so that a client who cannot afford it is rejected first.
+pub(super) async fn known_upfront(key: &ResponseKey, store: &dyn Store) -> Result<u64, Problem> {
+    match key {
         ResponseKey::FloodArchive(query) | ResponseKey::FloodSeries(query) => {
-            quiet_history(query, store).await
+            empty_history(query, store).await
         }
         _ => Ok(0),
     }
 }
 
-/// Estimates how many bytes the states of a period take, by the entries of the log that are read: those in the period, and the one
-/// before it of each area.
+/// Estimates the cost of the states of a period, by its log entries and, for each area, the one before it.
 pub(super) async fn history(query: &HistoryQuery, store: &dyn Store) -> Result<u64, Problem> {
     let HistoryQuery { selector, period } = query;
     let entries =
         EntryQuery { selector: selector.clone(), area: None, from: period.start(), until: period.end() };
-    let entries = store.count_flood_entries(&entries, MOST_ENTRIES).await?;
-    Ok(entries * ENTRY + quiet_history(query, store).await?)
+    let entries = store.count_flood_entries(&entries, MAX_ENTRIES).await?;
+    Ok(entries * ENTRY + empty_history(query, store).await?)
 }
 
-/// Estimates the same for a period without entries.
-pub(super) async fn quiet_history(query: &HistoryQuery, store: &dyn Store) -> Result<u64, Problem> {
+/// Estimates the cost of a period without log entries.
+pub(super) async fn empty_history(query: &HistoryQuery, store: &dyn Store) -> Result<u64, Problem> {
     let areas = store.places().await?.value.areas().count(&query.selector) as u64;
     Ok(areas * ENTRY + hours(Window::Within(query.period)) * HOUR)
 }
 
-/// Returns how many requests a rendering of this weight costs in addition to its own: one for each MiB.
-pub(super) fn cost(weight: u64) -> u32 {
-    u32::try_from(weight >> 20).unwrap_or(u32::MAX)
+/// Returns how many additional requests a cost is charged as: one per MiB.
+pub(super) fn extra_requests(cost: u64) -> u32 {
+    u32::try_from(cost >> 20).unwrap_or(u32::MAX)
 }
 
 async fn reports(query: &ReportQuery, store: &dyn Store, features: u64) -> Result<u64, Problem> {
@@ -144,22 +134,21 @@ async fn readings(query: &GaugeQuery, store: &dyn Store, features: u64) -> Resul
     if count <= features { Ok(count) } else { Err(too_many(features, "readings", query.window)) }
 }
 
-fn too_many(features: u64, what: &str, window: Window) -> Problem {
+fn too_many(features: u64, items: &str, window: Window) -> Problem {
     match window {
         Window::Last(_) => {
-            let must = format!("must be shorter: there are more than {features} {what} in it");
+            let must = format!("must be shorter: there are more than {features} {items} in it");
             Problem::invalid(Source::Query, "timeperiod", must)
         }
         Window::Within(_) => {
             let message = format!(
-                "\"start\" and \"end\" must be closer together: there are more than {features} {what} between them"
+                "\"start\" and \"end\" must be closer together: there are more than {features} {items} between them"
             );
             Problem::bad_request(Source::Query, &["start", "end"], message)
         }
     }
 }
 
-/// Returns the number of whole hours in a window, plus one.
 fn hours(window: Window) -> u64 {
     let length = match window {
         Window::Last(length) => length,

@@ -5,39 +5,36 @@ use std::time::{Duration, Instant};
 
 use rocket::tokio::sync::Mutex;
 
-/// How long a value is cached while what it was made from stays the same.
+/// How long a value is cached while its version stays the same.
 const LIFETIME: Duration = Duration::from_mins(1);
-/// How many values are cached at most, without those that are being made.
+/// The most cached values, besides those in progress.
 const CAPACITY: usize = 1_024;
 
-/// Values by key, each with the version of the data that it was made from. One caller makes a value, and others with the same key wait
-/// for it. No caller waits for the value of another key.
+/// Caches values by key and version of their data. Concurrent callers with one key compute it once; callers with different keys
+/// never wait for each other.
 #[derive(Debug)]
 pub(super) struct PageCache<K, R, V> {
     max_age: Duration,
-    slots: std::sync::Mutex<HashMap<K, Arc<Slot<R, V>>>>,
+    slots: std::sync::Mutex<HashMap<K, Arc<CacheSlot<R, V>>>>,
 }
 
-type Slot<R, V> = Mutex<Option<Entry<R, V>>>;
+type CacheSlot<R, V> = Mutex<Option<CachedValue<R, V>>>;
 
 #[derive(Debug)]
-struct Entry<R, V> {
+struct CachedValue<R, V> {
     at: Instant,
     version: R,
     value: V,
 }
 
 impl<K: Eq + Hash, R: PartialEq, V: Clone> PageCache<K, R, V> {
-    /// Makes a cache in which a value of another version is reused for `max_age`.
+    /// Returns a cache that reuses a value of an older version for `max_age`.
     pub(super) fn new(max_age: Duration) -> Self {
         Self { max_age, slots: std::sync::Mutex::default() }
     }
 
-    /// Returns the value of a key if it was made from this version, or lately; otherwise makes it.
-    ///
-    /// # Errors
-    ///
-    /// Those of `make`; then the next caller tries again.
+    /// Returns the cached value if its version matches or it is younger than `max_age`; otherwise computes it. If `make` fails,
+    /// the next caller tries again.
     pub(super) async fn get<E>(
         &self,
         key: K,
@@ -52,16 +49,15 @@ impl<K: Eq + Hash, R: PartialEq, V: Clone> PageCache<K, R, V> {
             return Ok(known.value.clone());
         }
         let value = make.await?;
-        *slot = Some(Entry { at: Instant::now(), version, value: value.clone() });
+        *slot = Some(CachedValue { at: Instant::now(), version, value: value.clone() });
         Ok(value)
     }
 
-    /// Returns the slot of a key. Drops the values that are too old, and all if there are too many.
-    fn slot(&self, key: K) -> Arc<Slot<R, V>> {
+    /// Returns the slot of a key. Evicts expired values, or all if there are too many.
+    fn slot(&self, key: K) -> Arc<CacheSlot<R, V>> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = slots.len() >= CAPACITY;
         slots.retain(|_, slot| {
-            // Locked slots are in use.
             let Ok(slot) = slot.try_lock() else { return true };
             !is_full && slot.as_ref().is_some_and(|known| known.at.elapsed() < LIFETIME)
         });
@@ -79,7 +75,7 @@ mod tests {
     use super::*;
 
     #[rocket::async_test]
-    async fn a_page_waits_for_no_other_and_is_made_once_for_all_who_want_it() {
+    async fn a_value_is_computed_once_and_never_waits_for_another_key() {
         let cache = PageCache::new(Duration::ZERO);
         let made = |value: &'static str| ready(Ok::<_, Infallible>(value));
         let mut slow = Box::pin(cache.get("slow", 1, pending::<Result<&str, Infallible>>()));

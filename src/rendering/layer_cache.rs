@@ -8,25 +8,19 @@ use crate::formats::tables::Collection;
 use crate::model::{Layer, Timestamp, Validity};
 use crate::stores::{Revision, Versioned};
 
-/// All features of collections as they were last read, for all pages and items of a revision. Clones share them.
+/// Caches all features of a collection for the pages and items of a revision. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Layers(Arc<std::sync::Mutex<HashMap<Collection, Arc<Slot>>>>);
+pub(crate) struct LayerCache(Arc<std::sync::Mutex<HashMap<Collection, Arc<LayerEntry>>>>);
 
-/// What was read last, and in which minute. Held while it is read.
-type Slot = Mutex<Option<(Timestamp, Versioned<Layer>)>>;
+/// The layer, and the minute in which it was read. Locked while it is read.
+type LayerEntry = Mutex<Option<(Timestamp, Versioned<Layer>)>>;
 
-/// How long a layer that changes with time is reused.
 const MINUTE: Duration = Duration::from_mins(1);
 
-impl Layers {
-    /// Returns the layer of a collection if it was read at this revision and in this minute; otherwise reads it, once for all who
-    /// wait.
+impl LayerCache {
+    /// Returns the layer read at this revision and in this minute, or reads it, once for all concurrent callers.
     ///
-    /// What changes with time alone, as alerts that are renewed, is in the layer within a minute.
-    ///
-    /// # Errors
-    ///
-    /// Those of `read`; then the next caller tries again.
+    /// Changes by time alone, such as renewed alerts, appear within a minute. If `read` fails, the next caller tries again.
     pub(super) async fn get<E>(
         &self,
         collection: Collection,

@@ -8,31 +8,28 @@ use crate::changes::State;
 use crate::data::statements::Flood;
 use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, Timestamp, place_name, readable};
 
-/// How many rows the page lists unless all are requested.
-pub(super) const MOST: usize = 50;
+/// The most rows unless all are requested.
+pub(super) const MAX_ROWS: usize = 50;
 
-/// The flooded areas as the page lists them: the deepest first, and of these the one that was flooded last.
+/// The flooded areas of the page: deepest first, then latest first.
 #[derive(Debug, Default)]
-pub(super) struct List {
+pub(super) struct FloodList {
     areas: Arc<AreaSet>,
-    rows: Vec<Flooded>,
+    rows: Vec<FloodedArea>,
     counts: [usize; FloodState::ALL.len()],
     newest: Option<Timestamp>,
     zone: Tz,
 }
 
-/// The flooded areas of one state.
 #[derive(Debug, Serialize)]
-pub(super) struct Group {
-    /// The code of the state, as the texts are named.
+pub(super) struct StateGroup {
+    /// The code of the state, which is the key of its text.
     state: String,
     areas: Vec<Row>,
 }
 
-/// A flooded area.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flooded {
-    /// Its position in the set.
+pub(super) struct FloodedArea {
     position: usize,
     pub(super) flood: Flood,
     pub(super) last_updated: Timestamp,
@@ -43,19 +40,16 @@ struct Row {
     id: AreaId,
     name: String,
     city: String,
-    /// The code of the state.
     state: u8,
     since: DisplayTime,
-    /// Whether nobody has confirmed the state for so long that no alert is in force.
+    /// Whether the state is unconfirmed for so long that no alert is in force.
     faded: bool,
 }
 
-/// A time, to the minute, for programs and for people.
+/// A time, for programs and for people.
 #[derive(Debug, Serialize)]
 pub(super) struct DisplayTime {
-    /// In UTC (RFC 3339).
     at: String,
-    /// In the configured time zone.
     pub(super) text: String,
 }
 
@@ -66,8 +60,7 @@ impl DisplayTime {
     }
 }
 
-impl List {
-    /// Lists the flooded areas that are selected.
+impl FloodList {
     pub(super) fn new(state: &State, selector: &AreaSelector, zone: Tz) -> Self {
         let mut list = Self { areas: Arc::clone(state.areas()), zone, ..Self::default() };
         for (position, status) in state.statuses() {
@@ -83,26 +76,26 @@ impl List {
                 flooded_since: current.flooded_since.unwrap_or(last_updated),
                 confirmed: current.confirmed.unwrap_or(last_updated),
             };
-            list.rows.push(Flooded { position, flood, last_updated });
+            list.rows.push(FloodedArea { position, flood, last_updated });
         }
-        // Positions have the order of identifiers.
+        // Stable: rows start in the order of identifiers.
         list.rows.sort_by_key(|row| (Reverse(row.flood.state), Reverse(row.flood.flooded_since)));
         list
     }
 
-    /// Returns the rows by state, the deepest first: at most 50, or all.
-    pub(super) fn groups(&self, all: bool, now: Timestamp) -> Vec<Group> {
-        let shown = &self.rows[..self.shown(all)];
-        let by_state = shown.chunk_by(|one, next| one.flood.state == next.flood.state);
+    /// Returns the rows by state, deepest first.
+    pub(super) fn groups(&self, all: bool, now: Timestamp) -> Vec<StateGroup> {
+        let listed = &self.rows[..self.row_count(all)];
+        let by_state = listed.chunk_by(|one, next| one.flood.state == next.flood.state);
         by_state
-            .map(|rows| Group {
+            .map(|rows| StateGroup {
                 state: rows[0].flood.state.code().to_string(),
                 areas: rows.iter().map(|row| self.row(row, now)).collect(),
             })
             .collect()
     }
 
-    fn row(&self, Flooded { position, flood, .. }: &Flooded, now: Timestamp) -> Row {
+    fn row(&self, FloodedArea { position, flood, .. }: &FloodedArea, now: Timestamp) -> Row {
         let area = &self.areas[*position];
         Row {
             id: area.id,
@@ -114,21 +107,18 @@ impl List {
         }
     }
 
-    fn shown(&self, all: bool) -> usize {
-        if all { self.rows.len() } else { self.rows.len().min(MOST) }
+    fn row_count(&self, all: bool) -> usize {
+        if all { self.rows.len() } else { self.rows.len().min(MAX_ROWS) }
     }
 
-    /// Returns how many flooded areas have no row.
-    pub(super) fn rest(&self, all: bool) -> usize {
-        self.rows.len() - self.shown(all)
+    pub(super) fn hidden_count(&self, all: bool) -> usize {
+        self.rows.len() - self.row_count(all)
     }
 
-    /// Returns the flooded area at a position in the set.
-    pub(super) fn find(&self, position: usize) -> Option<&Flooded> {
+    pub(super) fn find(&self, position: usize) -> Option<&FloodedArea> {
         self.rows.iter().find(|row| row.position == position)
     }
 
-    /// Returns how many areas have a state.
     pub(super) fn count(&self, state: FloodState) -> usize {
         self.counts[usize::from(state.code()) - 1]
     }
@@ -137,13 +127,12 @@ impl List {
         self.rows.len()
     }
 
-    /// Returns when the newest of the states was set.
     pub(super) fn newest(&self) -> Option<Timestamp> {
         self.newest
     }
 }
 
-/// Returns the name of an area with that of the larger area that it lies in.
+/// Returns the name of an area with that of its parent.
 pub(super) fn area_name(area: &Area) -> String {
     place_name(&area.parent_name, &area.name, &area.id.to_string())
 }

@@ -1,4 +1,4 @@
-//! Takes the report of the form: exactly one, however often it is sent.
+//! Handles form submission. Idempotent: resubmitting creates no second report.
 
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
@@ -8,10 +8,10 @@ use rocket::Data;
 use rocket::http::ContentType;
 use rocket::tokio::time::timeout;
 
-use super::content::{FormReport, read};
-use super::form_data::{self, FormData, Photo, TOKEN, Unreadable};
+use super::form_data::{self, FormData, FormError, Photo, TOKEN_LENGTH};
+use super::form_report::{FormReport, parse_report};
 use super::form_request::FormRequest;
-use super::page::{PhotoOutcome, RenderedForm};
+use super::responses::{PhotoOutcome, RenderedForm};
 use crate::config::Config;
 use crate::http::error::Problem;
 use crate::http::quotas::{HourlyLimiter, ReviewPolicy};
@@ -22,23 +22,22 @@ use crate::photos::ImageError;
 use crate::stores::StoreError;
 use crate::telemetry::ReportOrigin;
 
-/// The network of cards that the page makes.
 const NETWORK: &str = "website";
-/// How long the rest of a photo that is not needed may take.
-const LONGEST_REST: Duration = Duration::from_mins(2);
+/// Time limit for reading the rest of an unused photo.
+const DISCARD_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// How many reports without a link people can send. Those with a link are limited by it: it is good for one.
-pub(crate) struct Limits {
+/// Limits reports without a link. A link is good for one report.
+pub(crate) struct ReportLimits {
     unreviewed: ReviewPolicy,
     refused: HourlyLimiter,
-    /// Until when the desk says that too many reports arrive.
+    /// Until when the desk warns that too many reports arrive.
     crowded_until: Mutex<Option<Timestamp>>,
 }
 
-/// How long the desk says that too many reports have arrived.
-const CROWDED: Duration = Duration::from_mins(10);
+/// How long the desk warns after the last report over the limit.
+const CROWDED_FOR: Duration = Duration::from_mins(10);
 
-impl Limits {
+impl ReportLimits {
     pub(crate) fn new(config: &Config) -> Self {
         let settings = &config.report;
         Self {
@@ -48,16 +47,16 @@ impl Limits {
         }
     }
 
-    /// Counts a report without a link; returns whether it waits for review.
-    fn waits(&self, address: Option<IpAddr>, now: Timestamp) -> bool {
+    /// Counts a report without a link. Returns whether it must wait for review.
+    fn needs_review(&self, address: Option<IpAddr>, now: Timestamp) -> bool {
         let verdict = self.unreviewed.count(address);
         if verdict.is_crowded() {
-            *self.crowded_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(now.after(CROWDED));
+            *self.crowded_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(now.after(CROWDED_FOR));
         }
         verdict.is_held()
     }
 
-    /// Returns whether too many reports in total have just arrived at this server, so that some wait for review.
+    /// Returns whether this server has recently received too many reports in total, so that some wait for review.
     pub(crate) fn is_crowded(&self, now: Timestamp) -> bool {
         let until = *self.crowded_until.lock().unwrap_or_else(PoisonError::into_inner);
         until.is_some_and(|until| now < until)
@@ -65,29 +64,29 @@ impl Limits {
 }
 
 impl FormRequest<'_> {
-    /// Takes a report: of a card, or of a form without one, whose card is made here. The photo comes first, so that the report
-    /// never appears without it: a request that ends in between has sent nothing, and is repeated.
+    /// Receives a report of a card, or of a form without one, whose card is created here. The photo is stored first, so that the
+    /// report never appears without it; an interrupted request leaves no report and can be repeated.
     pub(super) async fn receive(
         self,
         card: Option<&Card>,
         kind: Option<&ContentType>,
         body: Data<'_>,
     ) -> Result<RenderedForm, Problem> {
-        let (filled, mut photo) = self.read(kind, body).await?;
-        // Boxed: it is most of the future of the route.
-        let shown = Box::pin(self.take(card, filled, photo.as_mut())).await;
+        let (form, mut photo) = self.read_form(kind, body).await?;
+        // Boxed, because it is most of the size of the route's future.
+        let shown = Box::pin(self.submit(card, form, photo.as_mut())).await;
         discard(photo).await;
         shown
     }
 
-    /// Takes the photo of a report that came without one. Nothing changes if there is one already.
+    /// Receives the photo of a report that was sent without one. Does nothing if there is one already.
     pub(super) async fn receive_later(
         self,
         card: &Card,
         kind: Option<&ContentType>,
         body: Data<'_>,
     ) -> Result<RenderedForm, Problem> {
-        let (_, mut photo) = self.read(kind, body).await?;
+        let (_, mut photo) = self.read_form(kind, body).await?;
         let received = match (&mut photo, self.photo_token(card).await?) {
             (_, None) => Ok(Err("photoLate")),
             (None, Some(_)) => Ok(Err("photo")),
@@ -96,73 +95,73 @@ impl FormRequest<'_> {
         discard(photo).await;
         match received? {
             Ok(PhotoOutcome::Later) => self.thanks(card, Some("photoBusy")).await,
-            Ok(_) => Ok(self.photo_accepted(&card.id)),
+            Ok(_) => Ok(self.accept_photo(&card.id)),
             Err(fault) => self.thanks(card, Some(fault)).await,
         }
     }
 
-    /// Responds to a report by a link that is unknown or no longer valid: with the form without a link, in which everything but the
-    /// photo is filled in. The script of the page has kept the photo too.
+    /// Responds to a report with an unknown or expired link: with the form without a link, filled in except for the photo. The
+    /// script has kept the photo, too.
     pub(super) async fn receive_expired(
         self,
         kind: Option<&ContentType>,
         body: Data<'_>,
     ) -> Result<RenderedForm, Problem> {
-        let (mut filled, photo) = self.read(kind, body).await?;
+        let (mut form, photo) = self.read_form(kind, body).await?;
         discard(photo).await;
         if self.is_script {
             return self.expired();
         }
-        filled.put("token", &form_data::token()?);
-        let shown = self.form(None, filled, &["link".to_owned()]).await?;
-        Ok(shown.not_found())
+        form.set("token", &form_data::new_token()?);
+        let shown = self.form(None, form, &["link".to_owned()]).await?;
+        Ok(shown.with_not_found())
     }
 
-    /// Reads the texts of a form, up to its photo.
-    async fn read<'d>(
+    async fn read_form<'d>(
         &self,
         kind: Option<&ContentType>,
         body: Data<'d>,
     ) -> Result<(FormData, Option<Photo<'d>>), Problem> {
         let limit = self.config.limits.timeout;
-        let reading = timeout(limit, form_data::read(kind, body, self.config)).await;
+        let reading = timeout(limit, form_data::parse(kind, body, self.config)).await;
         match reading.map_err(|_| Problem::timeout(written(limit)))? {
             Ok(read) => Ok(read),
-            Err(Unreadable::NoForm) => {
+            Err(FormError::NoForm) => {
                 Err(Problem::unsupported_media_type("Content-Type must be multipart/form-data"))
             }
             Err(error) => Err(Problem::bad_request(crate::http::error::Source::Body, &[], error.to_string())),
         }
     }
 
-    async fn take(
+    async fn submit(
         self,
         card: Option<&Card>,
-        filled: FormData,
+        form: FormData,
         photo: Option<&mut Photo<'_>>,
     ) -> Result<RenderedForm, Problem> {
-        let Some(id) = self.id(card, &filled).await? else {
-            let mut filled = filled;
-            filled.put("token", &form_data::token()?);
-            return self.form(None, filled, &["token".to_owned()]).await;
+        let Some(id) = self.card_id(card, &form).await? else {
+            let mut form = form;
+            form.set("token", &form_data::new_token()?);
+            return self.form(None, form, &["token".to_owned()]).await;
         };
         let link = card.map(|card| &card.id);
         if self.has_report(card, &id).await? {
-            return self.repeated(card, &id, filled, photo).await;
+            return self.resubmit(card, &id, form, photo).await;
         }
         let window = TimeWindow::new(self.clock.now(), card.and_then(|card| card.created_at));
         let places = self.places().await?;
-        let FormReport { content, is_outside } = match read(&id, &filled, window, &places, self.config) {
+        let FormReport { content, is_outside } = match parse_report(&id, &form, window, &places, self.config)
+        {
             Ok(read) => read,
-            Err(fields) => return self.form(link, filled, &fields).await,
+            Err(fields) => return self.form(link, form, &fields).await,
         };
         if card.is_none() {
             if self.limits.refused.count_address(self.address).is_err() {
-                return self.refused();
+                return self.too_many_reports();
             }
-            let made = self.store.create_card_as(&id, self.holder()).await;
+            let made = self.store.create_card_as(&id, self.anonymous_holder()).await;
             match made {
-                // The same form was sent before, but its report was not received.
+                // The form was sent before, but its report was not received.
                 Err(StoreError::Conflict { .. }) => {}
                 made => drop(made?),
             }
@@ -171,19 +170,19 @@ impl FormRequest<'_> {
             None => PhotoOutcome::None,
             Some(photo) => match self.receive_photo(&id, photo).await? {
                 Ok(outcome) => outcome,
-                Err(field) => return self.form(link, filled, &[field.to_owned()]).await,
+                Err(field) => return self.form(link, form, &[field.to_owned()]).await,
             },
         };
-        // A field that people do not see was filled in by a program.
-        let is_program = filled.get("website").is_some();
+        // Honeypot: people do not see this field.
+        let is_program = form.get("website").is_some();
         let waits = self.config.report.review
             || is_program
             || is_outside
             || self.is_foreign
-            || (card.is_none() && self.limits.waits(self.address, self.clock.now()));
+            || (card.is_none() && self.limits.needs_review(self.address, self.clock.now()));
         let received = if waits {
             let sender = match self.address {
-                Some(address) => Some(self.images.sender(&address.into()).await?),
+                Some(address) => Some(self.images.sender_hash(&address.into()).await?),
                 None => None,
             };
             let origin = WaitingOrigin { sender, is_suspect: is_program };
@@ -193,15 +192,15 @@ impl FormRequest<'_> {
         };
         match received {
             Ok(_) => self.metrics.count_report(ReportOrigin::Page),
-            // The same form arrived twice at once, with the same photo.
-            Err(StoreError::Conflict { .. }) => return self.repeated(card, &id, filled, None).await,
+            // The same form was sent twice concurrently, with the same photo.
+            Err(StoreError::Conflict { .. }) => return self.resubmit(card, &id, form, None).await,
             Err(error) => return Err(error.into()),
         }
         let token = self.images.photo_token(&id).await.ok();
-        self.accepted(&id, Some(waits), photo, token)
+        self.accept(&id, Some(waits), photo, token)
     }
 
-    /// Returns whether the report of a card was received, which a form without one may have made.
+    /// Returns whether the report of a card, or of a form without one, was received before.
     async fn has_report(&self, card: Option<&Card>, id: &CardId) -> Result<bool, Problem> {
         if let Some(card) = card {
             return Ok(card.report.is_some());
@@ -213,17 +212,17 @@ impl FormRequest<'_> {
         }
     }
 
-    /// Responds to a form whose report was received before. Its photo is received if none is stored, from the sender of that report
-    /// only: the identifier of the card is public by now.
-    async fn repeated(
+    /// Responds to a form whose report was received before. Accepts a missing photo from the sender of that report only: the
+    /// identifier of the card is public by now.
+    async fn resubmit(
         &self,
         card: Option<&Card>,
         id: &CardId,
-        filled: FormData,
+        form: FormData,
         photo: Option<&mut Photo<'_>>,
     ) -> Result<RenderedForm, Problem> {
-        let is_sender = match (card, filled.get("token")) {
-            // The identifier was made from the token.
+        let is_sender = match (card, form.get("token")) {
+            // The identifier is derived from the token.
             (None, _) => true,
             (Some(card), Some(token)) => self.permits_photo(card, token).await?,
             (Some(_), None) => false,
@@ -233,24 +232,24 @@ impl FormRequest<'_> {
             Some(_) if !is_sender => PhotoOutcome::Refused,
             Some(photo) => match self.receive_photo(id, photo).await? {
                 Ok(outcome) => outcome,
-                Err(field) => return self.form(card.map(|card| &card.id), filled, &[field.to_owned()]).await,
+                Err(field) => return self.form(card.map(|card| &card.id), form, &[field.to_owned()]).await,
             },
         };
         let photo = if self.store.has_upload(id).await? { PhotoOutcome::Stored } else { received };
         let token = if is_sender { self.images.photo_token(id).await.ok() } else { None };
-        self.accepted(id, None, photo, token)
+        self.accept(id, None, photo, token)
     }
 
-    /// Returns the identifier of a card, or that which the token of a form makes; `None` if that is no token.
-    async fn id(&self, card: Option<&Card>, filled: &FormData) -> Result<Option<CardId>, Problem> {
+    /// Returns the identifier of the card, or the one derived from the token of the form; `None` if the token is invalid.
+    async fn card_id(&self, card: Option<&Card>, form: &FormData) -> Result<Option<CardId>, Problem> {
         if let Some(card) = card {
             return Ok(Some(card.id.clone()));
         }
-        let Some(token) = filled.get("token").filter(|token| is_token(token)) else { return Ok(None) };
+        let Some(token) = form.get("token").filter(|token| is_token(token)) else { return Ok(None) };
         Ok(Some(self.images.card_of_form(token).await?))
     }
 
-    /// Receives the photo, unless too many uploads are in progress; returns the field with the fault if it is refused.
+    /// Receives the photo, unless too many uploads are in progress. Returns the faulty field if it is rejected.
     async fn receive_photo(
         &self,
         id: &CardId,
@@ -276,8 +275,8 @@ impl FormRequest<'_> {
         }
     }
 
-    /// Returns the holder of a card that the page makes: it knows no name.
-    fn holder(&self) -> CardHolder {
+    /// Returns a holder without a name.
+    fn anonymous_holder(&self) -> CardHolder {
         CardHolder {
             username: String::new(),
             network: NETWORK.to_owned(),
@@ -287,13 +286,14 @@ impl FormRequest<'_> {
     }
 }
 
-/// Reads what is left of a photo: a browser that cannot send it to the end does not read the response.
+/// Reads the rest of a photo: a browser ignores the response until it has sent the whole body.
 async fn discard(photo: Option<Photo<'_>>) {
     if let Some(photo) = photo {
-        let _ = timeout(LONGEST_REST, photo.discard()).await;
+        let _ = timeout(DISCARD_TIMEOUT, photo.discard()).await;
     }
 }
 
 fn is_token(text: &str) -> bool {
-    text.len() == TOKEN && text.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase())
+    text.len() == TOKEN_LENGTH
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase())
 }
