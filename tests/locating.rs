@@ -26,7 +26,7 @@ fn naive(areas: &AreaSet, regions: &[Arc<Region>], position: Position) -> Tags {
 }
 
 #[test]
-fn inside_and_on_each_border_of_any_areas_the_index_finds_what_a_look_at_every_area_finds() {
+fn the_index_finds_the_same_as_a_linear_scan_inside_and_on_every_border() {
     let all: Vec<Area> = areas().iter().cloned().collect();
     let overlapping = [7, 3].map(|number: u64| Area { id: number.try_into().unwrap(), ..all[0].clone() });
     let nowhere = Area { region_code: String::new(), ..all[0].clone() };

@@ -13,7 +13,7 @@ fn change(folder: &TempDir, file: &str, change: impl FnOnce(String) -> String) {
 }
 
 #[test]
-fn a_data_set_without_faults_is_said_to_have_none_below_the_configuration() {
+fn check_prints_below_the_configuration_that_the_data_set_has_no_faults() {
     let folder = with_data();
     fs::write(folder.path().join("data/rw.shp"), "").unwrap();
     for (arguments, variables) in
@@ -33,7 +33,7 @@ fn a_data_set_without_faults_is_said_to_have_none_below_the_configuration() {
 }
 
 #[test]
-fn the_last_line_is_a_verdict_after_the_warnings_that_each_start_would_give() {
+fn the_last_line_is_a_verdict_after_the_warnings_of_a_startup() {
     let folder = with_data();
     let public = [("SIAGA_BASE_URL", "http://flood.example/v1")];
     let said = out(&siaga_in(&folder, &["check"], &public));
@@ -68,7 +68,7 @@ fn every_fault_is_named_by_file_and_line() {
 }
 
 #[test]
-fn rows_that_refer_to_a_wrong_file_are_no_further_faults() {
+fn rows_that_refer_to_an_invalid_file_are_not_reported_as_further_faults() {
     let folder = with_data();
     change(&folder, "areas.geojson", |rows| rows.replacen("\"area_id\":\"5\"", "\"area_id\":\"x\"", 1));
     change(&folder, "reports.geojson", |rows| rows[..rows.len() / 2].to_owned());
@@ -79,7 +79,7 @@ fn rows_that_refer_to_a_wrong_file_are_no_further_faults() {
 }
 
 #[test]
-fn a_wrong_base_map_is_named_by_file_and_line_wherever_it_is() {
+fn a_fault_of_the_base_map_is_reported_with_file_and_line_wherever_the_file_is() {
     let folder = with_data();
     let point = |kind: &str| {
         let geometry = r#"{"type":"Point","coordinates":[106.8,-6.1]}"#;
@@ -120,7 +120,7 @@ fn the_number_of_faults_is_bounded() {
 }
 
 #[test]
-fn check_names_each_fault_of_a_country_and_finds_none_in_that_of_the_program() {
+fn check_reports_each_fault_of_a_country_and_none_in_the_built_in_one() {
     let check = |folder: &str| siaga(&["check"], &[("SIAGA_COUNTRY__FOLDER", folder)]);
     let output = check(concat!(env!("CARGO_MANIFEST_DIR"), "/country/id"));
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");

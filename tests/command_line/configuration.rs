@@ -25,7 +25,7 @@ fn check_prints_the_effective_configuration_with_secrets_masked() {
 }
 
 #[test]
-fn the_printed_configuration_is_one_the_program_takes() {
+fn the_printed_configuration_can_be_loaded_again() {
     let printed = out(&siaga(&["check"], &[]));
     let folder = configured(&printed);
     assert_eq!(out(&siaga_in(&folder, &["check"], &[])), printed);
@@ -46,7 +46,7 @@ fn the_environment_wins_over_the_profile_and_the_profile_over_the_default() {
 }
 
 #[test]
-fn the_file_must_be_where_the_environment_says() {
+fn rocket_config_selects_a_file_that_must_exist() {
     let folder = tempfile::tempdir().unwrap();
     let elsewhere = folder.path().join("elsewhere.toml");
     std::fs::write(&elsewhere, "[default.siaga]\ntime_zone = \"Asia/Makassar\"\n").unwrap();
@@ -61,7 +61,7 @@ fn the_file_must_be_where_the_environment_says() {
 }
 
 #[test]
-fn a_plain_number_is_of_seconds_or_bytes_wherever_it_stands() {
+fn a_plain_number_means_seconds_or_bytes_in_every_source_of_configuration() {
     let limits = |variables: &[(&str, &str)], file: &str| {
         let limits = &effective(&configured(file), variables)["limits"];
         (limits["timeout"].as_str().unwrap().to_owned(), limits["body"].as_integer().unwrap())
@@ -74,7 +74,7 @@ fn a_plain_number_is_of_seconds_or_bytes_wherever_it_stands() {
 }
 
 #[test]
-fn the_address_of_the_database_in_the_environment_wins_and_one_line_says_that_it_is_away() {
+fn the_database_url_of_the_environment_wins_and_one_line_reports_that_the_database_is_unreachable() {
     let file = "[default.siaga]\nstore = \"postgres\"\n\
                 [default.databases.siaga]\nurl = \"postgres://siaga@127.0.0.1:1/file\"\n";
     let folder = configured(file);
@@ -99,7 +99,7 @@ fn variables_a_container_platform_injects_are_ignored_but_a_plain_port_is_refuse
 }
 
 #[test]
-fn a_table_of_the_service_in_a_wrong_place_is_refused_with_the_table_to_write() {
+fn a_misplaced_table_of_the_service_is_refused_with_its_correct_name() {
     for (file, table, instead) in [
         ("[default.siga]\nstore = \"postgres\"", "[default.siga]", "[default.siaga]"),
         ("[global.siagas.log]\nlevel = \"info\"", "[global.siagas]", "[global.siaga]"),
@@ -129,7 +129,7 @@ fn the_table_of_a_replica_is_refused_by_a_start_and_by_check() {
 }
 
 #[test]
-fn a_table_of_the_service_in_a_selected_profile_and_tables_of_others_are_taken() {
+fn a_table_of_the_service_in_the_selected_profile_and_tables_of_other_programs_are_accepted() {
     let file = "[siaga]\nport = 1\n[siaga.siaga]\ndataset = \"empty\"\n[default.ceiling]\nstate = 2\n[default.post]\n";
     let variables = [("ROCKET_PROFILE", "siaga"), ("ROCKET_CEILING", "{state=2}")];
     let output = siaga_in(&configured(file), &["check"], &variables);
@@ -150,14 +150,14 @@ fn a_broken_configuration_file_is_refused_in_one_line() {
 }
 
 #[test]
-fn texts_that_look_like_numbers_stay_texts() {
+fn strings_that_look_like_numbers_stay_strings() {
     let variables = [("SIAGA_AUTH__JWT__SECRET", "0042"), ("SIAGA_AUTH__JWT__ISSUER", "7")];
     let siaga = effective(&tempfile::tempdir().unwrap(), &variables);
     assert_eq!(siaga["auth"]["jwt"]["issuer"].as_str(), Some("7"));
 }
 
 #[test]
-fn the_description_of_the_interface_is_printed_as_it_is_configured() {
+fn the_printed_openapi_document_reflects_the_configuration() {
     let address = "https://data.example/api/v1";
     let printed = out(&siaga(&["openapi"], &[("SIAGA_BASE_URL", address)]));
     let document: serde_json::Value = serde_json::from_str(&printed).unwrap();

@@ -37,7 +37,7 @@ fn wrong_usage_of_an_address_does_not_print_its_password() {
 }
 
 #[test]
-fn a_command_that_is_gone_names_what_has_replaced_it() {
+fn a_removed_command_names_its_replacement() {
     for (arguments, instead) in [
         (&["floods", "undo", "5", "--by", "Ibu Sri"][..], "use the desk, or POST /floods/changes"),
         (&["alerts", "check", "feed.xml"], "run cap-check FILE"),
@@ -48,7 +48,7 @@ fn a_command_that_is_gone_names_what_has_replaced_it() {
 }
 
 #[test]
-fn a_data_set_that_cannot_be_read_stops_the_start_and_the_check() {
+fn startup_and_check_fail_with_an_unreadable_data_set() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("city")).unwrap();
     let file = folder.path().join("city/areas.geojson");
@@ -60,7 +60,7 @@ fn a_data_set_that_cannot_be_read_stops_the_start_and_the_check() {
 }
 
 #[test]
-fn an_address_to_listen_on_that_is_taken_or_of_another_machine_ends_the_program_with_the_key_to_change() {
+fn startup_on_an_unavailable_address_fails_with_the_key_to_change() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     // The second address is kept for documentation: no machine has it.
@@ -74,7 +74,7 @@ fn an_address_to_listen_on_that_is_taken_or_of_another_machine_ends_the_program_
 }
 
 #[test]
-fn a_store_that_keeps_nothing_has_nothing_to_look_after() {
+fn maintenance_commands_refuse_a_store_that_does_not_persist_data() {
     let create = ["key", "create", "--name", "a", "--scope", "admin"];
     for command in [&["migrate"][..], &["import", "."], &["export", "."], &["status"], &create] {
         let error = refusal(&siaga(command, &[]));

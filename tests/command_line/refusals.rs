@@ -3,7 +3,7 @@
 use crate::{refusal, siaga, siaga_in};
 
 #[test]
-fn a_wrong_key_stops_the_check_and_the_start_in_one_line_without_secrets() {
+fn check_and_startup_fail_with_one_line_without_secrets_for_a_wrong_key() {
     for (name, value, begins) in [
         ("SIAGA_STROE", "memory", "siaga: siaga.stroe: unknown key"),
         (
@@ -22,7 +22,7 @@ fn a_wrong_key_stops_the_check_and_the_start_in_one_line_without_secrets() {
 }
 
 #[test]
-fn a_template_that_is_missing_stops_what_writes_formats_and_nothing_else() {
+fn a_missing_template_stops_only_the_commands_that_write_formats() {
     let folder = tempfile::tempdir().unwrap();
     let toml = "[default.siaga.formats.template.x]\nfile = \"x.txt\"\nmedia_type = \"text/plain\"\nlayers = [\"floods\"]\n";
     let write = |toml: &str| std::fs::write(folder.path().join("Rocket.toml"), toml).unwrap();

@@ -54,7 +54,7 @@ fn formats_of_the_service_write_without_the_envelope() {
 }
 
 #[test]
-fn old_reports_are_written_on_request_and_a_layer_without_any_is_said_to_be_empty() {
+fn old_reports_are_written_on_request_and_an_empty_layer_is_reported() {
     let folder = with_template("{{ features|length }}", "[\"reports\"]");
     let recent = siaga_in(&folder, &render("names", "reports", &["data"]), &[]);
     assert_eq!((out(&recent).as_str(), recent.status.code()), ("0", Some(0)));
@@ -84,7 +84,7 @@ fn a_fault_is_named_by_file_and_line() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_with_what_can() {
+fn an_unsupported_layer_or_format_is_refused_with_the_supported_ones() {
     let folder = with_template("{{ features|length }}", "[\"floods\"]");
     for (format, layer, data, says) in [
         ("names", "boundaries", "data", "can write boundaries; these can: [geojson, topojson]"),

@@ -19,7 +19,7 @@ fn a_token_is_printed_alone_and_needs_a_secret() {
 }
 
 #[test]
-fn what_tokens_are_verified_by_must_be_one_thing_that_fits_the_algorithm() {
+fn tokens_need_exactly_one_verification_key_that_fits_the_algorithm() {
     let (rsa, weak, p384) = (
         include_str!("../http/keys/rsa.pem"),
         include_str!("../http/keys/rsa1024.pem"),
@@ -46,7 +46,7 @@ fn what_tokens_are_verified_by_must_be_one_thing_that_fits_the_algorithm() {
 }
 
 #[test]
-fn with_a_public_key_alone_no_token_can_be_made() {
+fn a_public_key_alone_cannot_issue_tokens() {
     let variables = [("SIAGA_AUTH__JWT__ALGORITHM", "ES256"), (PUBLIC_KEY, P256)];
     assert_eq!(siaga(&["check"], &variables).status.code(), Some(0));
     let error = refusal(&siaga(&["token", "--sub", "ops", "--scope", "admin"], &variables));

@@ -73,7 +73,7 @@ fn fits(key: &str, actual: Option<&Value>, documented: &str) -> bool {
 }
 
 #[test]
-fn every_default_is_as_the_page_says() {
+fn every_default_matches_the_page() {
     let default = serde_json::to_value(Config::default()).unwrap();
     let minimal = serde_json::to_value(extracted(&tables()).unwrap()).unwrap();
     for Documented { key, default: documented } in page::of_the_service() {
@@ -92,7 +92,7 @@ fn is_in_a_table(key: &str) -> bool {
 }
 
 #[test]
-fn a_service_that_is_told_nothing_has_the_defaults_but_for_its_quotas() {
+fn a_service_without_configuration_has_the_defaults_except_for_its_quotas() {
     let told_nothing = serde_json::to_value(extracted(&json!({})).unwrap()).unwrap();
     let mut default = serde_json::to_value(Config::default()).unwrap();
     for number in ["per_second", "per_day", "fuse_per_second"] {
@@ -118,7 +118,7 @@ fn without(key: &str) -> Value {
 }
 
 #[test]
-fn a_key_without_a_default_must_be_given() {
+fn a_key_without_a_default_is_required() {
     assert!(extracted(&tables()).is_ok());
     let required: Vec<_> = page::of_the_service().into_iter().filter(|row| row.default.is_empty()).collect();
     assert!(required.len() > 6, "{required:?}");
@@ -130,7 +130,7 @@ fn a_key_without_a_default_must_be_given() {
 }
 
 #[test]
-fn rockets_keys_have_the_defaults_the_page_says() {
+fn the_defaults_of_rockets_keys_match_the_page() {
     let rocket: rocket::Config = Config::figment().extract().unwrap();
     for Documented { key, default } in page::of_rocket() {
         let documented = match key.rsplit('.').next().unwrap() {
@@ -147,7 +147,7 @@ fn rockets_keys_have_the_defaults_the_page_says() {
 }
 
 #[test]
-fn a_default_that_another_page_has_is_the_same() {
+fn defaults_on_other_pages_match() {
     let documented: Vec<Documented> = page::of_the_service().into_iter().chain(page::of_rocket()).collect();
     let rows = page::rows(include_str!("../../docs/postgresql.md"));
     assert!(rows.len() > 2, "{rows:?}");
@@ -158,7 +158,7 @@ fn a_default_that_another_page_has_is_the_same() {
 }
 
 #[test]
-fn images_are_beside_the_data_set_or_the_file_of_the_store() {
+fn images_are_stored_beside_the_data_set_or_the_file_of_the_store() {
     let storage = |store: &str, key: &str, path: &str| {
         let figment = Figment::from(rocket::Config::debug_default());
         let figment = figment.merge(("siaga.store", store)).merge((key, path));

@@ -39,7 +39,7 @@ fn values(verifier: &str) -> (Value, Value) {
 }
 
 #[test]
-fn the_examples_of_the_page_together_are_a_configuration() {
+fn the_examples_of_the_page_form_a_valid_configuration() {
     for verifier in VERIFIERS {
         let (service, rocket) = values(verifier);
         let read = extracted(&service);

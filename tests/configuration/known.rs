@@ -73,7 +73,7 @@ fn keys(rows: Vec<page::Documented>) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_key_there_is_stands_on_the_page_and_no_other() {
+fn the_page_lists_exactly_the_existing_keys() {
     let known = known();
     assert!(known.len() > 80, "{known:#?}");
     let documented = keys(page::of_the_service());
@@ -83,7 +83,7 @@ fn every_key_there_is_stands_on_the_page_and_no_other() {
 }
 
 #[test]
-fn every_key_of_the_database_stands_on_the_page_and_no_other() {
+fn the_page_lists_exactly_the_existing_keys_of_the_database() {
     let figment = Figment::from(rocket::Config::default())
         .merge(("siaga.store", "postgres"))
         .merge((format!("databases.siaga.{UNKNOWN}"), 1));

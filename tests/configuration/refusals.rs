@@ -9,7 +9,7 @@ use crate::minimal::{extracted, place, tables};
 use crate::page;
 
 #[test]
-fn a_value_of_another_kind_is_refused_with_the_full_path_of_its_key() {
+fn a_value_of_the_wrong_type_is_refused_with_the_full_path_of_its_key() {
     for row in page::of_the_service() {
         let is_list = row.key.starts_with("auth.api_keys.");
         let path = row.key.replace("<>", if is_list { "0" } else { "x" });
@@ -40,7 +40,7 @@ fn assert_refused(cases: &[(&str, &str, &str)]) {
 }
 
 #[test]
-fn a_wrong_value_is_refused_with_its_path_and_what_is_allowed() {
+fn an_invalid_value_is_refused_with_its_path_and_the_allowed_values() {
     assert_refused(&[
         ("stroe", "memory", "unknown key; did you mean store? allowed are store, "),
         ("postgres.migrate", "perhaps", "bool"),
@@ -69,7 +69,7 @@ fn a_wrong_value_is_refused_with_its_path_and_what_is_allowed() {
 }
 
 #[test]
-fn a_wrong_value_of_images_areas_or_formats_is_refused_with_its_path_and_what_is_allowed() {
+fn an_invalid_value_of_images_areas_or_formats_is_refused_with_its_path_and_the_allowed_values() {
     let formats = "one of [topojson, geojson, cap, atom, rss, html]";
     let schemes = "one of [file:///…, memory:///, s3://bucket/prefix";
     assert_refused(&[
@@ -90,7 +90,7 @@ fn a_wrong_value_of_images_areas_or_formats_is_refused_with_its_path_and_what_is
 }
 
 #[test]
-fn a_wrong_value_of_credentials_is_refused_with_its_path_and_what_is_allowed() {
+fn an_invalid_value_of_credentials_is_refused_with_its_path_and_the_allowed_values() {
     assert_refused(&[("auth.jwt.secret", "", "must not be empty"), ("auth.jwt.algorithm", "none", "HS256")]);
     let zeros = "0".repeat(64);
     for (key, path, allowed) in [
@@ -106,7 +106,7 @@ fn a_wrong_value_of_credentials_is_refused_with_its_path_and_what_is_allowed() {
 }
 
 #[test]
-fn a_value_that_does_not_fit_others_is_refused_with_the_path_of_the_one_to_change() {
+fn a_value_that_contradicts_others_is_refused_with_the_path_of_the_key_to_change() {
     let keys = |keys: [(&str, &str); 2]| {
         let entry = |(name, key)| {
             let sum = siaga::auth::KeyDigest::new(key).to_hex();

@@ -232,12 +232,12 @@ proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 100, ..ProptestConfig::with_cases(24) })]
 
     #[test]
-    fn whatever_is_done_all_stores_answer_the_same(operations in prop::collection::vec(operation(), 80)) {
+    fn all_stores_return_the_same_results_for_random_operations(operations in prop::collection::vec(operation(), 80)) {
         block_on(compare(operations))?;
     }
 
     #[test]
-    fn whatever_is_done_for_images_all_stores_answer_the_same(
+    fn all_stores_return_the_same_results_for_random_image_operations(
         operations in operations_around_images()
     ) {
         block_on(compare(operations))?;

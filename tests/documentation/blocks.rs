@@ -108,7 +108,7 @@ fn blocks_of(page: &str, text: &str) -> Vec<Block> {
 }
 
 #[test]
-fn every_block_is_tried_or_says_why_not() {
+fn every_block_is_tested_or_has_a_reason_why_not() {
     let (not_tried, tried): (Vec<_>, Vec<_>) =
         every_block().into_iter().partition(|block| block.reason().is_some());
     for block in tried {

@@ -16,7 +16,7 @@ use crate::postgres::Database;
 use crate::tools::{printed, python};
 
 #[test]
-fn what_pages_have_as_json_is_json_and_as_yaml_yaml() {
+fn json_and_yaml_blocks_of_pages_parse() {
     for block in blocks("json") {
         let read: Result<Value, _> = serde_json::from_str(&block.text);
         assert!(read.is_ok(), "{read:?} of {block:?}");
@@ -29,7 +29,7 @@ fn what_pages_have_as_json_is_json_and_as_yaml_yaml() {
 
 /// Roles are of all databases of the tests, so nothing of it stays.
 #[test]
-fn what_pages_have_for_the_database_runs_in_their_order() {
+fn sql_blocks_of_pages_run_in_order() {
     block_on(async {
         let database = Database::with_fixture().await;
         let mut connection = PgConnection::connect(&database.url()).await.unwrap();
@@ -62,7 +62,7 @@ fn fault(text: &str) -> Option<String> {
 }
 
 #[test]
-fn what_pages_have_as_toml_is_configuration() {
+fn toml_blocks_of_pages_are_valid_configuration() {
     for block in blocks("toml").iter().filter(|block| !is_manifest(block)) {
         assert_eq!(fault(&block.text), None, "{block:?}");
     }
@@ -70,7 +70,7 @@ fn what_pages_have_as_toml_is_configuration() {
 }
 
 #[test]
-fn what_pages_have_as_manifests_is_that_of_the_example_which_builds() {
+fn manifest_blocks_of_pages_match_the_example_that_builds() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/agency/Cargo.toml");
     let built: toml::Table = fs::read_to_string(file).unwrap().parse().unwrap();
     // The example lies in the repository, other crates beside it.

@@ -9,7 +9,7 @@ use crate::demo::Demo;
 const NGINX: &str = include_str!("../../deploy/edge/nginx.conf");
 
 #[test]
-fn the_cache_knows_the_parameters_of_all_public_reads() {
+fn the_edge_configuration_lists_the_parameters_of_all_public_reads() {
     let demo = Demo::start();
     let paths = serde_json::from_str::<Value>(&demo.body("/openapi.json")).unwrap()["paths"].clone();
     // For GIS programs each column is a parameter: the cache does not select among those.

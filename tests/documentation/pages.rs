@@ -45,7 +45,7 @@ fn a_reader_who_executes_the_flood_map_at_docs_sees_the_response_soon() {
 }
 
 #[test]
-fn axe_finds_nothing_at_the_front_page_in_either_language_and_colour_scheme() {
+fn axe_finds_no_fault_on_the_front_page_in_either_language_and_colour_scheme() {
     let demo = Demo::start();
     let states = demo.get("floods/states");
     let states: Vec<_> = states["result"].as_array().unwrap().iter().map(|one| &one["state"]).collect();
@@ -80,12 +80,12 @@ fn agency() -> Demo {
 }
 
 #[test]
-fn axe_finds_nothing_on_any_page_and_large_text_fits_a_small_screen() {
+fn axe_finds_no_fault_on_any_page_and_large_text_fits_a_small_screen() {
     play(agency(), "every_page.mjs");
 }
 
 #[test]
-fn a_phone_shows_how_exact_a_fix_is_a_long_name_in_large_text_and_the_map_when_it_is_turned() {
+fn a_phone_shows_the_accuracy_of_its_position_long_names_in_large_text_and_the_map_when_rotated() {
     play(agency(), "phone.mjs");
 }
 
@@ -110,31 +110,31 @@ fn officers_play_a_night_at_the_desk_with_another_officer_and_a_bad_network() {
 }
 
 #[test]
-fn a_desk_that_does_not_start_says_so_and_leads_to_the_situation() {
+fn a_desk_that_fails_to_start_shows_it_and_links_to_the_situation_page() {
     play(Demo::start(), "desk_start.mjs");
 }
 
 #[test]
-fn an_order_of_an_officer_is_sent_again_until_the_service_itself_responds() {
+fn a_batch_of_an_officer_is_retried_until_the_service_itself_responds() {
     play(Demo::start(), "desk_portal.mjs");
 }
 
 #[test]
-fn the_desk_bears_a_great_flood_a_cut_network_two_tabs_and_small_screens() {
+fn the_desk_works_with_a_great_flood_a_lost_network_two_tabs_and_small_screens() {
     play(Demo::start(), "desk_demands.mjs");
 }
 
 #[test]
-fn the_map_takes_nothing_else_for_the_service_and_says_what_it_had_kept() {
+fn the_map_ignores_responses_of_others_and_marks_what_it_shows_from_its_cache() {
     play(Demo::start(), "worker.mjs");
 }
 
 #[test]
-fn officers_take_back_undo_and_drop_as_the_desk_says() {
+fn officers_withdraw_undo_and_discard_changes_at_the_desk() {
     play(Demo::start(), "desk_orders.mjs");
 }
 
 #[test]
-fn the_script_of_the_live_map_says_what_the_table_says_by_the_clock_and_connection_of_the_reader() {
+fn the_statements_of_the_live_map_match_the_table_for_each_clock_and_connection() {
     play(Demo::start(), "statements.mjs");
 }

@@ -24,12 +24,12 @@ fn run(language: &str, name: &str, script: &str, command: impl Fn(&Path) -> Comm
 }
 
 #[test]
-fn in_javascript_a_change_is_told_once_and_a_refusal_is_waited_for() {
+fn polling_in_javascript_prints_a_change_once_and_waits_after_a_429() {
     run("js", "changes.mjs", "polling.mjs", node);
 }
 
 #[test]
-fn in_python_a_change_is_told_once_and_a_refusal_is_waited_for() {
+fn polling_in_python_prints_a_change_once_and_waits_after_a_429() {
     run("python", "changes.py", "polling.py", |_| python());
 }
 
@@ -45,7 +45,7 @@ fn size(demo: &Demo, target: &str, coding: &str, tag: &str) -> (u64, u64) {
 }
 
 #[test]
-fn an_answer_costs_what_the_page_says_but_for_a_twentieth() {
+fn the_size_of_a_response_matches_the_page_within_a_twentieth() {
     let demo = Demo::start();
     let page = &pages()[PAGE];
     let rows =

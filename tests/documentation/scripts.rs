@@ -27,7 +27,7 @@ fn place(block: &Block) -> String {
 }
 
 #[test]
-fn what_pages_have_for_node_runs_as_it_is_printed() {
+fn node_blocks_of_pages_run_as_printed() {
     each("js", |_, block, folder, text| {
         fs::write(folder.join("block.mjs"), text).unwrap();
         printed(&place(block), node(folder).arg("block.mjs"));
@@ -59,7 +59,7 @@ fn the_map_for_browsers_draws_every_flooded_area_and_then_redraws_only_what_chan
 }
 
 #[test]
-fn what_pages_have_for_python_runs_as_it_is_printed() {
+fn python_blocks_of_pages_run_as_printed() {
     each("python", |_, block, folder, text| {
         fs::write(folder.join("block.py"), text).unwrap();
         printed(&place(block), python().arg("block.py").current_dir(folder));

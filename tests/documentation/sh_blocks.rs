@@ -208,7 +208,7 @@ fn run(page: &str, blocks: &[Block]) {
 }
 
 #[test]
-fn what_pages_have_for_the_shell_runs_as_it_is_printed_and_prints_the_responses_that_they_show() {
+fn shell_blocks_of_pages_run_as_printed_and_print_the_responses_shown() {
     let mut pages: BTreeMap<String, Vec<Block>> = BTreeMap::new();
     for block in blocks("sh") {
         pages.entry(block.page.clone()).or_default().push(block);

@@ -12,7 +12,7 @@ use crate::blocks::{blocks, pages};
 use crate::demo::Demo;
 
 #[test]
-fn a_template_of_a_page_is_a_format_by_the_configuration_before_it() {
+fn each_template_of_a_page_works_with_the_configuration_before_it() {
     for template in blocks("jinja") {
         let before = blocks("toml").into_iter().rfind(|toml| {
             toml.page == template.page && toml.line < template.line && toml.text.contains("formats.template.")
@@ -71,7 +71,7 @@ fn described(all: &Value, schema: &Value, before: &str, found: &mut BTreeMap<Str
 }
 
 #[test]
-fn the_properties_of_each_layer_are_those_of_the_interface() {
+fn the_listed_properties_of_each_layer_match_the_interface() {
     let document = builder(|figment| figment).openapi().unwrap();
     let all = &document["components"]["schemas"];
     let page = &pages()["docs/resources.md"];
@@ -92,7 +92,7 @@ fn the_properties_of_each_layer_are_those_of_the_interface() {
 }
 
 #[test]
-fn what_a_template_is_said_not_to_have_stops_the_start() {
+fn startup_fails_with_a_template_that_uses_what_the_page_excludes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("own.txt");
     let check = |template: &str| {

@@ -26,7 +26,7 @@ fn assert_faults(file: FolderFile, changes: &[(&str, &str, u64, &str)]) {
 }
 
 #[test]
-fn a_wrong_area_or_region_is_named() {
+fn an_invalid_area_or_region_is_reported_with_its_line() {
     let deep = format!("\"a\":{}1{},\"geom_id\"", "[".repeat(16), "]".repeat(16));
     let no_polygon = "\"MultiPolygon\",\"coordinates\":[],\"x\":[";
     let changes = [
@@ -60,7 +60,7 @@ fn a_wrong_area_or_region_is_named() {
 }
 
 #[test]
-fn a_wrong_state_is_named() {
+fn an_invalid_state_is_reported_with_its_line() {
     let row = "3,1,2016-12-18T00:00:00Z,";
     let unheaded = "id;state;changed_at\n7;2;2016-12-19T10:00:00Z\n";
     let separated = "sep=;\n\narea_id;state;changed_at\n7;2;2016-12-19T10:00:00Z\n7;9;2016-12-19T10:00:00Z\n";
@@ -83,7 +83,7 @@ fn a_wrong_state_is_named() {
 }
 
 #[test]
-fn a_wrong_piece_of_infrastructure_gauge_or_reading_is_named() {
+fn invalid_infrastructure_gauges_and_readings_are_reported_with_their_line() {
     let changes = [
         ("pumps", "dams", 2, "type must be one of [floodgates, pumps, waterways]"),
         ("\"769\"", "769.5", 2, "tags.local_area_id must be a text or a whole number"),
@@ -112,7 +112,7 @@ fn a_wrong_piece_of_infrastructure_gauge_or_reading_is_named() {
 const DEEP: &str = "[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]";
 
 #[test]
-fn a_wrong_report_is_named() {
+fn an_invalid_report_is_reported_with_its_line() {
     let (undated, keyed) = ("{\"created_at\":\"2016-12-18", "{\"pkey\":17,\"created_at\":\"2016-12-18");
     let deep = format!("\"x\":{DEEP}");
     let script = "\"image_url\":\"javascript:alert(1)\"";
@@ -132,7 +132,7 @@ fn a_wrong_report_is_named() {
 }
 
 #[test]
-fn a_wrong_card_or_post_is_named() {
+fn an_invalid_card_or_post_is_reported_with_its_line() {
     let (number, most) = ("must be a whole number from 1 to 9223372036854775807", "9223372036854775808");
     let pkey = format!("pkey {number}");
     let (large, report) = (format!("card-two,{most}"), format!("report {number} or empty"));
@@ -168,7 +168,7 @@ fn a_wrong_card_or_post_is_named() {
 const BOW_TIE: &str = r#"{"type":"Polygon","coordinates":[[[106.8,-6.2],[106.9,-6.1],[106.9,-6.2],[106.8,-6.1],[106.8,-6.2]]]}"#;
 
 #[test]
-fn a_wrong_feature_is_named_by_its_number_and_identifier_with_what_was_found_and_what_to_do() {
+fn an_invalid_feature_is_reported_with_its_number_identifier_value_and_remedy() {
     let at = |position: &str| format!(r#"{{"type":"Polygon","coordinates":[[[{position}],[1,0],[1,1]]]}}"#);
     let (metres, swapped) = (at("699000,9320000"), at("-6.2,106.8"));
     let (id, unknown) = (r#""area_id":17"#, r#""OBJECTID":17,"RW\n":"01""#);

@@ -66,7 +66,7 @@ card-one,1~,,,,,7~
 }
 
 #[test]
-fn an_identifier_with_a_fraction_or_beyond_what_doubles_hold_is_refused() {
+fn an_identifier_with_a_fraction_or_beyond_the_precision_of_doubles_is_refused() {
     for (properties, reason) in [
         (r#""area_id":1.5"#, "area_id must be a text or a whole number"),
         (r#""area_id":1,"geom_id":9007199254740993.0"#, "geom_id must be a text or a whole number"),
@@ -79,7 +79,7 @@ fn an_identifier_with_a_fraction_or_beyond_what_doubles_hold_is_refused() {
 }
 
 #[test]
-fn infrastructure_of_several_parts_is_taken_apart() {
+fn infrastructure_of_several_parts_is_split() {
     let areas = collection(&[
         (r#""area_id":1"#, SQUARE),
         (r#""area_id":2"#, r#"{"type":"Polygon","coordinates":[[[8,8],[9,8],[9,9],[8,8]]]}"#),
@@ -163,7 +163,7 @@ fn a_gauge_is_at_one_point() {
 }
 
 #[test]
-fn collapsed_rings_are_dropped_and_open_ones_closed_by_a_repair_that_is_counted() {
+fn collapsed_rings_are_dropped_open_ones_are_closed_and_repairs_are_counted() {
     let repaired = |geometry: &str| -> Result<(Vec<Area>, Vec<String>), String> {
         let folder = folder_of(&[(FolderFile::Areas, collection(&[(r#""area_id":1"#, geometry)]))]);
         let opened = Folder::open(folder.path()).unwrap().with_repair();
@@ -198,7 +198,7 @@ fn collapsed_rings_are_dropped_and_open_ones_closed_by_a_repair_that_is_counted(
 }
 
 #[test]
-fn a_collection_of_one_surface_with_points_and_lines_is_that_surface() {
+fn points_and_lines_beside_a_single_surface_are_dropped() {
     let line = r#"{"type":"LineString","coordinates":[[5,5],[6,6]]}"#;
     let of = |members: &[&str]| {
         let geometry = format!(r#"{{"type":"GeometryCollection","geometries":[{}]}}"#, members.join(","));

@@ -27,7 +27,7 @@ fn a_feature_has_the_line_it_begins_on_wherever_it_stands() {
 }
 
 #[test]
-fn what_is_no_feature_collection_is_named_wherever_it_shows() {
+fn a_file_that_is_not_a_feature_collection_is_refused_wherever_that_shows() {
     let one = area("1");
     let last = format!("{{\"features\":[\n{one}\n],\n\"type\":\"Feature\"}}");
     let twice = "{\"type\":\"FeatureCollection\",\"features\":[],\n\"features\":[]}";

@@ -20,7 +20,7 @@ fn notes_of(file: FolderFile, content: &str, read: impl FnOnce(&Folder)) -> Vec<
 }
 
 #[test]
-fn a_property_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it() {
+fn a_dropped_property_is_noted_once_with_its_number_of_rows() {
     let region = |code: &str, more: &str| feature(&format!(r#""code":"{code}","name":"N"{more}"#), SQUARE);
     let regions = [
         region("ID-1", ""),
@@ -35,14 +35,14 @@ fn a_property_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it
 }
 
 #[test]
-fn a_column_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it() {
+fn a_dropped_column_is_noted_once_with_its_number_of_rows() {
     let posts = "post_id,note,pkey\n1,dry,1\n2,,2\n3,wet,3\n";
     let notes = notes_of(FolderFile::PartnerPosts, posts, |folder| folder.partner_posts(taken()).unwrap());
     assert_eq!(notes, ["partner_posts.csv: note is not kept (2 rows)"]);
 }
 
 #[test]
-fn a_status_or_a_tag_that_is_not_kept_is_said_and_what_an_export_writes_is_not() {
+fn a_dropped_status_or_tag_is_noted_unless_an_export_wrote_it() {
     let report = |properties: &str| {
         let required = r#""created_at":"2016-12-19T10:00:00Z","source":"grasp","disaster_type":"flood""#;
         feature(&format!("{required},{properties}"), POINT)
@@ -107,7 +107,7 @@ fn cities_of(cities: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn an_area_without_a_city_gets_that_in_which_it_lies_or_it_is_said_that_it_has_none() {
+fn an_area_without_a_city_gets_the_city_around_it_or_a_note() {
     let (codes, notes) = cities_of(&[]);
     assert_eq!(codes, ["", "own", ""]);
     assert!(notes.len() == 1 && notes[0].starts_with("areas.geojson: 2 areas have no city,"), "{notes:?}");
@@ -121,7 +121,7 @@ fn an_area_without_a_city_gets_that_in_which_it_lies_or_it_is_said_that_it_has_n
 }
 
 #[test]
-fn infrastructure_of_another_shape_than_its_kind_usually_has_is_counted() {
+fn infrastructure_with_an_unusual_geometry_type_is_counted() {
     let piece =
         |(kind, geometry): &(&str, &str)| feature(&format!(r#""type":"{kind}","name":"N""#), geometry);
     let line = r#"{"type":"LineString","coordinates":[[0.5,0.5],[0.6,0.6]]}"#;

@@ -14,7 +14,7 @@ use super::support::{POINT, collection, feature, folder_of, load, loaded};
 use crate::fixture::{self, block_on};
 
 #[test]
-fn what_is_not_known_of_an_area_is_its_attributes_as_it_is_written() {
+fn unknown_properties_of_an_area_become_its_attributes_unchanged() {
     for (more, expected) in [
         ("", None),
         (
@@ -37,7 +37,7 @@ fn what_is_not_known_of_an_area_is_its_attributes_as_it_is_written() {
 }
 
 #[test]
-fn a_folder_gives_its_places_history_gauges_reports_cards_and_posts() {
+fn a_folder_is_read_with_places_history_gauges_reports_cards_and_posts() {
     let folder = folder_of(&SAMPLES);
     fs::write(folder.path().join("notes.txt"), b"\xff ignored").unwrap();
     let dataset = load(folder.path()).unwrap();
@@ -95,7 +95,7 @@ fn every_file_is_optional_and_in_utf_8_perhaps_with_a_byte_order_mark() {
 }
 
 #[test]
-fn a_path_that_is_no_folder_or_holds_no_data_set_is_refused_with_what_is_allowed() {
+fn a_path_that_is_not_a_data_folder_is_refused_with_the_expected_files() {
     let refused = |path: &str| {
         let loaded = Dataset::load(path, &FolderRules::default(), fixture::now());
         loaded.map(drop).unwrap_err().to_string()
@@ -126,7 +126,7 @@ fn a_path_that_is_no_folder_or_holds_no_data_set_is_refused_with_what_is_allowed
 }
 
 #[test]
-fn a_change_has_its_subject_and_the_last_of_one_moment_counts() {
+fn a_change_keeps_its_subject_and_the_last_one_of_a_moment_counts() {
     let states = "area_id,state,changed_at,username,subject
 7,1,2016-12-19T10:00:00Z,,first
 3, 2 ,2016-12-19T10:00:00Z,bpbd,key
@@ -144,7 +144,7 @@ fn a_change_has_its_subject_and_the_last_of_one_moment_counts() {
 }
 
 #[test]
-fn a_gauge_whose_province_is_null_has_none_and_one_that_says_nothing_is_located() {
+fn a_gauge_with_a_null_province_has_none_and_one_without_the_property_is_located() {
     for (given, expected) in [
         ("", Some("ID-JK")),
         (",\"instance_region_code\":\"\"", Some("ID-JK")),
@@ -160,7 +160,7 @@ fn a_gauge_whose_province_is_null_has_none_and_one_that_says_nothing_is_located(
 }
 
 #[test]
-fn a_new_card_of_the_memory_store_counts_on_from_the_highest() {
+fn a_new_card_of_the_memory_store_gets_the_number_after_the_highest() {
     let cards = CARDS.replace("card-one,1", "card-one,99");
     let dataset = loaded(&[(FolderFile::Reports, REPORTS), (FolderFile::Cards, &cards)]).unwrap();
     let store = MemoryStore::new(dataset, Arc::new(ManualClock::new(fixture::now())));

@@ -16,7 +16,7 @@ use super::support::{load, wound, written};
 use crate::fixture;
 
 #[test]
-fn what_is_written_is_read_as_the_same_and_written_as_the_same_bytes() {
+fn a_written_folder_is_read_back_equal_and_written_again_byte_for_byte() {
     let demo = Dataset::load("demo", &FolderRules::default(), fixture::now()).unwrap();
     for dataset in [wound(fixture::dataset()), demo, Dataset::default()] {
         assert_same_when_read(&dataset);

@@ -31,7 +31,7 @@ fn a_hundred<T>(row: FolderRow<T>) -> Result<(), Refused> {
 }
 
 #[test]
-fn an_error_of_the_sink_comes_back_as_it_is_before_what_follows_its_row_is_read() {
+fn an_error_of_the_sink_is_returned_unchanged_before_the_next_row_is_read() {
     let posts: String = (1..=100_000).map(|number| format!("{number},{number}\n")).collect();
     let areas: Vec<_> = (1..=10_000).map(|number| area(&number.to_string())).collect();
     let files = [
@@ -53,7 +53,7 @@ fn an_error_of_the_sink_comes_back_as_it_is_before_what_follows_its_row_is_read(
 }
 
 #[test]
-fn a_quotation_mark_left_open_does_not_take_in_the_whole_file() {
+fn an_unclosed_quotation_mark_does_not_read_the_whole_file() {
     let rest = format!("3,{}\n", "x".repeat(1 << 20)).repeat(40);
     let folder = folder_of(&[(FolderFile::PartnerPosts, format!("post_id,pkey\n1,1\n\n2,\"2\n{rest}"))]);
     let (opened, read) = watched(&folder);

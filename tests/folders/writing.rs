@@ -34,7 +34,7 @@ fn a_written_folder_has_one_row_a_line_and_properties_in_their_order() {
 }
 
 #[test]
-fn a_file_has_its_name_only_when_it_is_finished_and_one_not_asked_for_is_none() {
+fn a_file_gets_its_name_once_finished_and_unrequested_files_are_not_created() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join("a").join("new");
     let names = || {
@@ -53,7 +53,7 @@ fn a_file_has_its_name_only_when_it_is_finished_and_one_not_asked_for_is_none() 
 }
 
 #[test]
-fn a_folder_with_a_data_set_is_not_written_into() {
+fn a_folder_with_a_data_set_is_not_overwritten() {
     let folder = folder_of(&[(FolderFile::GaugeReadings, "")]);
     let error = FolderWriter::create(folder.path()).map(drop).unwrap_err();
     assert!(matches!(&error, WriteError::Exists(path) if path.ends_with("gauge_readings.csv")), "{error:?}");

@@ -37,14 +37,14 @@ fn also_at_mounts_the_interface_a_second_time() {
 }
 
 #[test]
-fn the_description_has_one_interface_wherever_it_is_mounted() {
+fn the_openapi_document_has_one_interface_wherever_it_is_mounted() {
     let [once, twice] = [&[][..], &["/"]].map(|paths| json_of(also_at(paths).get("/openapi.json")));
     assert_eq!(once, twice);
     assert_eq!(twice["servers"][0]["url"], "http://localhost/v1");
 }
 
 #[test]
-fn the_address_of_the_interface_itself_leads_to_the_front_page() {
+fn the_base_address_redirects_to_the_front_page() {
     let siaga = also_at(&["/", "/api"]);
     for address in ["/v1", "/v1/", "/v1/?a=b", "/api/"] {
         for method in [Method::Get, Method::Head] {
@@ -80,7 +80,7 @@ fn paths_outside_the_interface_are_reserved() {
 }
 
 #[test]
-fn a_path_that_is_one_of_a_resource_is_refused() {
+fn a_mount_point_that_is_the_path_of_a_resource_is_refused() {
     assert_eq!(check("https://example.org/v1", "/floods"), Ok(()));
     for (base, also) in [("https://example.org/floods", "/"), ("https://example.org", "/reports/v1")] {
         assert!(check(base, also).unwrap_err().contains("mounted at / as well"), "{base} {also}");

@@ -13,7 +13,7 @@ fn all_boundaries_are_listed_by_code() {
 }
 
 #[test]
-fn admin_picks_one_and_geoformat_the_format() {
+fn admin_filters_by_code_and_geoformat_sets_the_format() {
     let siaga = Siaga::start();
     assert_eq!(each(&siaga.result("/v1/admin?admin=ID-JK"), "code"), ["ID-JK"]);
     assert_eq!(siaga.result("/v1/admin?admin=ID-AC")["objects"]["output"]["geometries"], json!([]));

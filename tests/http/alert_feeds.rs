@@ -57,7 +57,7 @@ fn the_feed_follows_a_flood_from_its_beginning_to_its_end() {
 }
 
 #[test]
-fn a_copy_of_the_feed_is_current_until_the_next_message_comes_or_goes() {
+fn the_tag_of_the_feed_stays_the_same_until_a_message_is_added_or_removed() {
     let siaga = Siaga::start();
     // The fixture's flood began at 13:41:35. It is 16:08:52.
     let renewed = minutes(5 * 60) + Duration::from_secs(15);
@@ -111,7 +111,7 @@ fn the_page_of_an_alert_is_in_one_language_first_with_times_in_words_a_map_and_a
 }
 
 #[test]
-fn unknown_and_unsent_messages_are_404_and_no_cache_keeps_that() {
+fn unknown_and_unsent_messages_are_404_and_not_cached() {
     let siaga = Siaga::start();
     let begun = fixture::log().last().unwrap().at.to_utc().timestamp_millis();
     let renewal = format!("localhost-5-{begun}-1");
@@ -166,7 +166,7 @@ fn a_message_is_a_document_for_hubs_a_page_for_browsers_and_json_for_programs() 
 }
 
 #[test]
-fn a_feed_can_be_narrowed_as_the_flood_map() {
+fn a_feed_has_the_filters_of_the_flood_map() {
     let siaga = Siaga::start();
     siaga.put("/v1/floods/30", r#"{"state":4}"#);
     let areas = |query: &str| {
@@ -244,7 +244,7 @@ fn a_long_history_comes_in_pages_of_a_thousand() {
 }
 
 #[test]
-fn the_feed_of_the_exercise_has_the_message_of_the_moment() {
+fn the_feed_of_the_exercise_has_the_current_message() {
     let siaga = Siaga::start();
     for expected in ["Alert", "Update"] {
         let listed = listed(&siaga, "/v1/alerts/exercise");

@@ -56,7 +56,7 @@ fn path(address: &str) -> String {
 }
 
 #[test]
-fn an_entry_links_to_its_document_whatever_the_reader_accepts_and_says_what_was_observed_and_where() {
+fn an_entry_links_to_its_document_for_every_accept_header_and_has_the_observation_and_its_place() {
     let siaga = service();
     for feed in FEEDS {
         let entries = entries(&body(&siaga, feed));
@@ -85,7 +85,7 @@ fn an_entry_links_to_its_document_whatever_the_reader_accepts_and_says_what_was_
 }
 
 #[test]
-fn only_alerts_have_an_address_that_ends_so() {
+fn only_alerts_have_addresses_that_end_in_xml() {
     let siaga = service();
     for address in ["/v1/alerts/nothing.xml", "/v1/alerts/history.xml?area=5", "/v1/alerts/exercise.xml"] {
         assert_eq!(siaga.get(address).status(), Status::NotFound, "{address}");

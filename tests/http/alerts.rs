@@ -5,7 +5,7 @@ use rocket::http::Status;
 use crate::suite::support::{Siaga, figment, json_of};
 
 #[test]
-fn alerts_and_their_feed_say_what_is_configured() {
+fn alerts_and_their_feed_have_the_configured_texts() {
     let figment = figment()
         .merge(("siaga.formats.cap.sender", "bpbd.example.org"))
         .merge(("siaga.formats.cap.expires_after", "90m"))
@@ -32,7 +32,7 @@ fn entries(siaga: &Siaga) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_address_of_an_entry_answers_its_alert_while_that_stands() {
+fn the_address_of_an_entry_returns_its_alert_while_it_is_in_force() {
     let siaga = Siaga::start();
     let found = entries(&siaga);
     assert_eq!(found.len(), 2);
@@ -60,7 +60,7 @@ fn the_address_of_an_entry_answers_its_alert_while_that_stands() {
 }
 
 #[test]
-fn only_both_parameters_of_an_entry_without_a_format_name_it() {
+fn area_id_and_time_without_a_format_select_a_single_alert() {
     let siaga = Siaga::start();
     let time = "time=2016-12-19T13:41:35Z";
     for query in ["area_id=5", time, "area_id=&time=", "area_id=5&time=", "area_id=x"] {

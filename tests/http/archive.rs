@@ -103,7 +103,7 @@ fn nothing_in_the_archive_is_about_a_person() {
 }
 
 #[test]
-fn words_and_exact_places_are_as_configured() {
+fn texts_and_exact_places_are_archived_as_configured() {
     let archived =
         Archived::start(&[("siaga.archive.text", json!(true)), ("siaga.archive.coarse", json!(1_000))]);
     let rows = archived.rows("reports.csv");
@@ -143,7 +143,7 @@ fn the_description_has_the_size_the_digest_and_the_rows_of_each_file() {
 }
 
 #[test]
-fn parts_of_files_are_served_so_that_downloads_can_go_on() {
+fn range_requests_let_downloads_resume() {
     let archived = Archived::start(&[]);
     let address = "/archive/2016-12/reports.csv";
     let whole = archived.text(address);

@@ -116,7 +116,7 @@ fn has_report(server: &Client) -> Option<bool> {
 }
 
 #[test]
-fn a_report_that_is_hidden_or_shown_withdraws_its_month_at_once_until_it_is_written_again() {
+fn hiding_or_showing_a_report_withdraws_its_month_until_it_is_written_again() {
     let mut archived = Archived::start(&[]);
     for hidden in [true, false] {
         assert_eq!(has_report(&archived.server), Some(hidden));
@@ -138,7 +138,7 @@ fn a_report_that_is_hidden_or_shown_withdraws_its_month_at_once_until_it_is_writ
 }
 
 #[test]
-fn a_report_that_another_server_hides_withdraws_its_month_within_seconds_or_when_a_server_starts() {
+fn hiding_a_report_on_another_server_withdraws_its_month_within_seconds_or_at_startup() {
     let mut archived = Archived::start(&[]);
     moderate(&archived.siaga.client, true);
     let look = || has_report(&archived.server);
@@ -155,7 +155,7 @@ fn a_report_that_another_server_hides_withdraws_its_month_within_seconds_or_when
 }
 
 #[test]
-fn a_report_that_was_erased_for_its_age_withdraws_its_month() {
+fn erasing_an_old_report_withdraws_its_month() {
     let archived = Archived::start(&[]);
     let old = server(&archived.siaga, &archived.folder, &[("siaga.reports.keep", json!("24h"))]);
     let look = || has_report(&old);
@@ -164,7 +164,7 @@ fn a_report_that_was_erased_for_its_age_withdraws_its_month() {
 }
 
 #[test]
-fn many_moderated_reports_of_another_month_withdraw_only_that() {
+fn many_moderated_reports_withdraw_only_their_own_month() {
     let archived = Archived::start(&[]);
     let siaga = &archived.siaga;
     let report = json!({ "card_data": { "report_type": "wind" }, "created_at": siaga.now().to_string(),
@@ -210,7 +210,7 @@ fn a_month_from_before_a_backup_was_restored_is_written_again() {
 }
 
 #[test]
-fn folders_that_a_crash_has_left_are_not_in_the_way() {
+fn folders_left_by_a_crash_do_not_block_writing() {
     let archived = Archived::start(&[]);
     for left in [".2016-12.old", ".2016-12.part"] {
         fs::create_dir(archived.folder.path().join(left)).unwrap();
@@ -226,7 +226,7 @@ fn folders_that_a_crash_has_left_are_not_in_the_way() {
 }
 
 #[test]
-fn a_month_that_cannot_be_written_does_not_keep_the_others() {
+fn a_month_that_cannot_be_written_does_not_block_the_others() {
     let (_siaga, folder, server) = faulty(&Faults { has_bad_report: true, ..Faults::default() });
     await_file(&server, "/archive/2017-01/reports.csv");
     assert_eq!(status(&server, DESCRIPTION), Status::NotFound);
@@ -248,7 +248,7 @@ fn a_month_is_not_published_if_a_report_is_hidden_while_it_is_written() {
 }
 
 #[test]
-fn downloads_work_while_the_database_is_away_unless_it_is_unknown_what_was_hidden() {
+fn downloads_work_without_the_database_unless_the_hidden_reports_are_unknown() {
     let faults = Faults::default();
     let (siaga, folder, server) = faulty(&faults);
     await_file(&server, "/archive/2017-01/reports.csv");

@@ -9,7 +9,7 @@ use crate::suite::support::{Siaga, assert_invalid, each, properties};
 const EAST: &str = "106.841,-6.189,106.859,-6.181";
 
 #[test]
-fn local_areas_have_names_and_a_place_for_their_label_but_no_state() {
+fn local_areas_have_names_and_a_label_position_but_no_state() {
     let siaga = Siaga::start();
     let result = siaga.result("/v1/areas");
     assert_eq!(each(&result, "area_id"), ["1", "2", "5", "10", "30"]);
@@ -42,7 +42,7 @@ fn larger_areas_and_cities_are_dissolved() {
 }
 
 #[test]
-fn caches_may_keep_a_known_version_of_the_areas_for_a_day() {
+fn a_versioned_address_of_the_areas_is_cacheable_for_a_day() {
     let siaga = Siaga::start();
     let got = |address: &str| {
         let response = siaga.get(address);
@@ -88,7 +88,7 @@ fn the_area_at_a_place_is_found() {
 }
 
 #[test]
-fn a_part_of_the_map_has_only_what_touches_it() {
+fn a_part_of_the_map_has_only_the_areas_that_touch_it() {
     let siaga = Siaga::start();
     let of = |path: &str| each(&siaga.result(&format!("{path}bbox={EAST}")), "area_id");
     assert_eq!(of("/v1/areas?"), ["10", "30"]);

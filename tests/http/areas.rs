@@ -51,7 +51,7 @@ fn assert_selected(siaga: &Siaga, queries: &[(&str, Expected, Expected)]) {
 }
 
 #[test]
-fn a_selection_without_an_area_is_400_naming_the_codes_that_there_are() {
+fn a_selection_without_areas_is_400_with_the_existing_codes() {
     let siaga = Siaga::start();
     let other = Wrong("admin", "\"admin\" must be one of [ID-JB, ID-JK]");
     let apart = Wrong("admin", "\"admin\" must be one of [ID-JB]");
@@ -85,7 +85,7 @@ fn assert_not_covered(response: &LocalResponse<'_>, address: &str) {
 }
 
 #[test]
-fn a_city_of_the_interface_without_areas_is_empty_and_every_format_says_that_it_is_not_covered() {
+fn a_known_city_without_areas_is_empty_and_marked_as_not_covered_in_every_format() {
     let figment = figment()
         .merge(("siaga.sources.desk.subject", "bpbd"))
         .merge(("siaga.sources.desk.every", "10m"))
@@ -159,7 +159,7 @@ fn while_there_are_no_areas_the_configured_codes_can_be_selected() {
 }
 
 #[test]
-fn where_no_area_has_a_city_none_can_be_selected() {
+fn no_city_can_be_selected_if_no_area_has_one() {
     let areas = fixture::areas();
     let without = areas.iter().map(|area| Area { city_code: String::new(), ..area.clone() });
     let (siaga, _folder) = with_areas(without);
@@ -168,7 +168,7 @@ fn where_no_area_has_a_city_none_can_be_selected() {
 }
 
 #[test]
-fn what_is_not_of_areas_is_selected_by_the_configured_codes_and_by_the_cities_of_areas() {
+fn other_layers_are_selected_by_configured_codes_and_by_the_cities_of_areas() {
     let figment =
         figment().merge(("siaga.areas.cities", ["its"])).merge(("siaga.areas.provinces", ["ID-ITS"]));
     let siaga = Siaga::with(figment, |builder| builder);

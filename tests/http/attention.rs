@@ -42,7 +42,7 @@ fn report(siaga: &Siaga, minutes: u64, depth: Option<u32>, is_training: bool) ->
 }
 
 #[test]
-fn reports_put_an_area_on_the_list_at_once_and_a_change_takes_it_off() {
+fn reports_put_an_area_on_the_list_at_once_and_a_change_removes_it() {
     let siaga = Siaga::start();
     siaga.put("/v1/floods/1", r#"{"state":1}"#);
     siaga.clock.set(now().after(Duration::from_mins(1)));

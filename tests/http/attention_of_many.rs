@@ -20,7 +20,7 @@ const MADE: Duration = Duration::from_secs(1);
 const KEPT: Duration = Duration::from_millis(100);
 
 #[test]
-fn the_list_of_a_large_city_is_kept_until_something_changes() {
+fn the_list_of_a_large_city_is_cached_until_a_change() {
     block_on(async {
         let digest = siaga::auth::KeyDigest::new(KEY).to_hex();
         let keys = json!([{ "name": "bpbd", "sha256": digest, "scopes": ["admin"] }]);

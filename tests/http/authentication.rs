@@ -53,7 +53,7 @@ fn a_key_or_a_token_that_allows_it_is_accepted_in_either_header() {
 }
 
 #[test]
-fn whatever_is_wrong_with_a_credential_is_the_same_403() {
+fn every_fault_of_a_credential_is_the_same_403() {
     let siaga = Siaga::start();
     let good = token(json!({}));
     let bearer = |token: &str| format!("Bearer {token}");
@@ -110,7 +110,7 @@ fn a_token_is_accepted_within_the_configured_leeway() {
 }
 
 #[test]
-fn issuer_and_audience_count_once_they_are_configured() {
+fn issuer_and_audience_are_checked_once_configured() {
     let figment = figment()
         .merge(("siaga.auth.jwt.issuer", "https://id.example.org"))
         .merge(("siaga.auth.jwt.audience", "siaga"));
@@ -143,7 +143,7 @@ fn without_configured_credentials_nobody_may_write() {
 }
 
 #[test]
-fn an_open_route_refuses_a_bad_credential_and_takes_a_good_one_of_any_scope() {
+fn an_open_route_rejects_a_bad_credential_and_accepts_a_good_one_of_any_scope() {
     let siaga = Siaga::start();
     for route in ["/v1/floods", "/v1/floods/states", "/v1/floods/archive", "/v1/floods/timeseries"] {
         let address = format!("{route}?start=2016-12-14T00:00:00Z&end=2016-12-14T00:00:00Z");
@@ -181,7 +181,7 @@ fn an_empty_header_and_a_bearer_without_a_token_count_as_no_credential() {
 }
 
 #[test]
-fn the_credential_is_judged_before_anything_else_of_the_request() {
+fn the_credential_is_checked_before_the_rest_of_the_request() {
     let siaga = Siaga::start();
     let response = siaga.client.put("/v1/floods/x?username=%FF").body("rubbish").dispatch();
     assert_eq!(response.status(), Status::Forbidden);

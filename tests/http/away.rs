@@ -127,7 +127,7 @@ fn a_store_that_cannot_be_reached_is_503_with_retry_after_on_every_route() {
 }
 
 #[test]
-fn a_failing_store_and_a_panic_are_500_without_a_word_about_the_cause() {
+fn a_failing_store_and_a_panic_are_500_without_the_cause() {
     let siaga = with(Fault::States);
     for address in ["/v1/floods/states", "/v1/floods/states?minimum_state=1"] {
         let response = siaga.get(address);

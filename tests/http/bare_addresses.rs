@@ -14,7 +14,7 @@ fn body(siaga: &Siaga, address: &str) -> String {
 }
 
 #[test]
-fn every_map_resource_is_at_its_address_with_the_name_of_each_format_without_the_envelope() {
+fn every_map_resource_has_an_address_with_the_extension_of_each_format_without_the_envelope() {
     let siaga = Siaga::with_setting("siaga.also_at", ["/data", "/"]);
     let document = json_of(siaga.get("/openapi.json"));
     let mut tried = 0;
@@ -79,7 +79,7 @@ fn features_have_the_identifiers_that_they_have_in_the_collections_for_gis_progr
 }
 
 #[test]
-fn parameters_still_count_and_may_not_contradict_the_address() {
+fn parameters_apply_and_must_not_contradict_the_address() {
     let siaga = Siaga::start();
     let bare = body(&siaga, "/v1/floods.geojson");
     // The address of one alert in the feed of CAP has no name of a format.
@@ -94,7 +94,7 @@ fn parameters_still_count_and_may_not_contradict_the_address() {
 }
 
 #[test]
-fn its_response_is_cached_apart_and_its_version_has_an_address() {
+fn a_bare_response_is_cached_separately_and_has_versioned_addresses() {
     let siaga = Siaga::start();
     let address = "/v1/areas.geojson?level=city";
     let response = siaga.get(address);
@@ -141,7 +141,7 @@ fn own() -> &'static str {
 }
 
 #[test]
-fn a_route_that_a_program_has_at_such_an_address_itself_comes_first() {
+fn a_route_of_a_program_at_such_an_address_takes_precedence() {
     let siaga = Siaga::with(figment(), |builder| builder.mount("/", routes![own]));
     assert_eq!(body(&siaga, "/v1/floods.geojson"), "its own");
     assert!(body(&siaga, "/v1/floods.topojson").starts_with('{'));

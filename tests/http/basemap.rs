@@ -55,7 +55,7 @@ fn each_zoom_has_its_kinds_and_pieces_of_a_road_are_one_line() {
 }
 
 #[test]
-fn only_what_lies_near_the_box_is_in_the_response_and_without_a_box_everything() {
+fn a_box_limits_the_response_to_its_surroundings_and_without_one_everything_is_returned() {
     let siaga = with_basemap();
     assert_eq!(shapes(&siaga.result("/v1/basemap?bbox=1,1,1.1,1.1&zoom=16")), []);
     assert_eq!(shapes(&siaga.result("/v1/basemap?zoom=16")).len(), 5);

@@ -79,7 +79,7 @@ fn a_card_id_has_7_to_14_characters() {
 }
 
 #[test]
-fn success_of_a_report_is_created_true_and_the_report_is_published() {
+fn an_accepted_report_returns_created_true_and_is_published() {
     let siaga = Siaga::start();
     let response = put(&siaga, &report());
     assert_eq!(response.into_string().unwrap(), r#"{"statusCode":200,"cardId":"fresh-card","created":true}"#);
@@ -96,7 +96,7 @@ fn success_of_a_report_is_created_true_and_the_report_is_published() {
 }
 
 #[test]
-fn no_such_card_is_404_and_one_in_another_state_409_before_the_body_is_judged() {
+fn an_unknown_card_is_404_and_a_used_one_409_before_the_body_is_validated() {
     let siaga = Siaga::start();
     let report = report().to_string();
     for (method, rest, id, body, status, message) in [
@@ -117,7 +117,7 @@ fn no_such_card_is_404_and_one_in_another_state_409_before_the_body_is_judged() 
 }
 
 #[test]
-fn what_a_form_leaves_open_or_names_in_its_own_way_is_published_as_documented() {
+fn omitted_and_alternative_members_of_a_report_are_published_as_documented() {
     let of_type = |name: &str| json!({ "disaster_type": null, "card_data": { "report_type": name } });
     let long_ago = "2009-12-09T11:32:52.011Z";
     let nowhere = json!({ "instance_region_code": null, "local_area_id": null });
@@ -145,7 +145,7 @@ fn shown(siaga: &Siaga, data: &Value) -> Value {
 }
 
 #[test]
-fn what_the_forms_of_clients_send_is_shown_as_the_types_clients_read() {
+fn values_sent_by_the_forms_of_clients_are_returned_in_the_types_that_clients_read() {
     let siaga = Siaga::start();
     for (report_type, sent, expected) in [
         ("volcano", r#""volcanicSigns":3"#, r#""volcanicSigns":[3]"#),
@@ -182,7 +182,7 @@ fn the_radius_of_a_fire_is_shown_as_a_place_on_the_circle() {
 }
 
 #[test]
-fn a_report_from_the_future_is_400_and_one_of_a_clock_slightly_ahead_is_as_of_its_arrival() {
+fn a_report_from_the_future_is_400_and_one_slightly_ahead_gets_its_arrival_time() {
     let siaga = Siaga::start();
     let sent = |time: &str| put(&siaga, &report_with(json!({ "created_at": time })));
     let says = "is 6 h 59 min in the future: is it local time written as UTC?";
@@ -257,7 +257,7 @@ fn nested(levels: usize) -> Value {
 }
 
 #[test]
-fn what_is_kept_as_it_is_sent_is_nested_at_most_16_levels_deep() {
+fn json_stored_as_sent_is_at_most_16_levels_deep() {
     let siaga = Siaga::start();
     let report = |levels: usize| {
         let data = json!({ "report_type": "flood", "flood_depth": 1, "more": nested(levels - 1) });
@@ -284,7 +284,7 @@ fn the_types_of_preparedness_are_configured() {
 }
 
 #[test]
-fn cards_of_an_installation_that_is_taken_over_may_have_longer_identifiers() {
+fn identifiers_of_migrated_cards_may_be_longer() {
     const CARD: &str = "/v1/cards/0f6a1c1e-3f0d-4c5e-9a61-5b8f2f0c7d11";
     assert_invalid(Siaga::start().ask(Method::Get, CARD, ""), "params", &["cardId"], "7 to 14 characters");
     let longer = Siaga::with_setting("siaga.cards.max_id_length", 36);
@@ -294,7 +294,7 @@ fn cards_of_an_installation_that_is_taken_over_may_have_longer_identifiers() {
 }
 
 #[test]
-fn disasters_that_only_the_installation_knows_are_reported_and_asked_for() {
+fn configured_disasters_can_be_reported_and_filtered() {
     const LIST: &str = "/v1/reports?disaster=typhoon&timeperiod=604800";
     assert_eq!(Siaga::start().get(LIST).status(), Status::BadRequest);
     let siaga = Siaga::with_setting("siaga.disasters.also", ["typhoon"]);

@@ -5,7 +5,7 @@ use crate::suite::support::{ADMIN_KEY, Siaga, assert_invalid, json_of, key};
 const ADDRESS: &str = "/v1/cards/used-card/images";
 
 #[test]
-fn the_answer_is_where_to_send_a_photo_and_where_it_will_be_found() {
+fn the_response_has_the_upload_and_the_public_address_of_a_photo() {
     let siaga = Siaga::start();
     let response = siaga.ask(Method::Get, ADDRESS, "");
     assert_eq!(response.status(), Status::Ok);
@@ -51,7 +51,7 @@ fn the_type_is_file_type_else_the_header_content_type_else_jpeg() {
 }
 
 #[test]
-fn the_public_address_is_where_the_configuration_says() {
+fn the_public_address_is_configurable() {
     let siaga = Siaga::with_setting("siaga.images.public_url", "https://images.example.org/cards/");
     let answer = json_of(siaga.ask(Method::Get, ADDRESS, ""));
     assert_eq!(answer["url"], "https://images.example.org/cards/used-card.jpg");

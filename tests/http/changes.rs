@@ -16,7 +16,7 @@ use crate::suite::servers::{apply, cursor, delta, states};
 use crate::suite::support::{ADMIN_KEY, KEY, Siaga, figment, key, service};
 
 #[test]
-fn a_client_gets_all_states_first_and_then_what_changed() {
+fn a_client_gets_all_states_first_and_then_the_changes() {
     let siaga = Siaga::start();
     let first = delta(&siaga.client, "");
     assert_eq!(first["full"], true);
@@ -50,7 +50,7 @@ fn a_client_gets_all_states_first_and_then_what_changed() {
 }
 
 #[test]
-fn a_cursor_from_elsewhere_gets_everything() {
+fn a_foreign_cursor_gets_the_full_state() {
     let siaga = Siaga::start();
     let own = cursor(&delta(&siaga.client, ""));
     let (epoch, revisions) = own.split_once('.').unwrap();
@@ -87,7 +87,7 @@ async fn while_time_passes<T>(clock: &ManualClock, something: impl Future<Output
 }
 
 #[test]
-fn a_cursor_that_is_ahead_for_more_than_a_second_gets_everything() {
+fn a_cursor_ahead_of_the_server_for_more_than_a_second_gets_the_full_state() {
     block_on(async {
         let (rocket, clock, _opener) = service(figment(), |builder| builder).await;
         let client = asynchronous::Client::untracked(rocket).await.unwrap();
@@ -105,7 +105,7 @@ fn a_cursor_that_is_ahead_for_more_than_a_second_gets_everything() {
 }
 
 #[test]
-fn a_cursor_that_is_ahead_for_a_moment_gets_what_changed_when_the_server_has_reached_it() {
+fn a_cursor_ahead_of_the_server_for_a_moment_gets_a_delta_once_the_server_catches_up() {
     block_on(async {
         let (rocket, _clock, _opener) = service(figment(), |builder| builder).await;
         let client = asynchronous::Client::untracked(rocket).await.unwrap();
@@ -142,7 +142,7 @@ pub(crate) async fn read_until(response: &mut asynchronous::LocalResponse<'_>, w
 }
 
 #[test]
-fn a_stream_begins_with_everything_and_goes_on_where_the_client_was_cut_off() {
+fn a_stream_begins_with_the_full_state_and_resumes_where_the_client_was_cut_off() {
     block_on(async {
         let (rocket, _clock, _opener) = service(figment(), |builder| builder).await;
         let client = asynchronous::Client::untracked(rocket).await.unwrap();
@@ -227,7 +227,7 @@ fn the_events_of_a_stream_are_as_described() {
 }
 
 #[test]
-fn a_response_has_the_reports_that_were_hidden_before_the_request() {
+fn a_response_has_the_reports_hidden_before_the_request() {
     let siaga = Siaga::start();
     for round in 0..5 {
         let since = cursor(&delta(&siaga.client, ""));
@@ -243,7 +243,7 @@ fn a_response_has_the_reports_that_were_hidden_before_the_request() {
 }
 
 #[test]
-fn streams_that_are_switched_off_answer_204_and_nobody_waits() {
+fn disabled_streams_are_204_and_long_polls_return_at_once() {
     let siaga = Siaga::with_setting("siaga.streams.total", 0);
     assert_eq!(siaga.get("/v1/changes/stream").status(), Status::NoContent);
     let first = cursor(&delta(&siaga.client, ""));
@@ -253,7 +253,7 @@ fn streams_that_are_switched_off_answer_204_and_nobody_waits() {
 }
 
 #[test]
-fn a_client_has_no_more_streams_than_it_may() {
+fn the_streams_of_a_client_are_limited() {
     block_on(async {
         let figment = figment().merge(("siaga.streams.per_address", 2)).merge(("siaga.streams.total", 3));
         let (rocket, _clock, _opener) = service(figment, |builder| builder).await;
@@ -277,7 +277,7 @@ fn a_client_has_no_more_streams_than_it_may() {
 }
 
 #[test]
-fn a_client_cut_off_after_any_event_misses_nothing_when_it_goes_on() {
+fn a_client_cut_off_after_any_event_resumes_without_a_gap() {
     block_on(async {
         let (rocket, _clock, _opener) = service(figment(), |builder| builder).await;
         let client = asynchronous::Client::untracked(rocket).await.unwrap();

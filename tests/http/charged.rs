@@ -85,7 +85,7 @@ fn seconds(before: &'static str, after: &'static str) -> impl Iterator<Item = St
 }
 
 #[test]
-fn what_reads_the_whole_map_or_its_log_costs_more_than_one_request_however_little_is_returned() {
+fn reading_the_whole_map_or_its_log_costs_several_requests_even_for_a_small_response() {
     block_on(async {
         let boxes = (0..30)
             .map(|part| format!("/v1/ogc/collections/alerts/items?limit=1&bbox=100,0,101,0.{part:02}1"));
@@ -112,7 +112,7 @@ fn what_reads_the_whole_map_or_its_log_costs_more_than_one_request_however_littl
 }
 
 #[test]
-fn a_client_that_cannot_pay_for_a_period_is_refused_before_its_entries_are_counted() {
+fn a_client_without_quota_for_a_period_is_rejected_before_its_entries_are_counted() {
     block_on(async {
         for (before, after) in [
             ("/v1/floods/archive?start=", "&end=2016-12-19T16:00:00Z"),

@@ -22,7 +22,7 @@ fn sizes(figment: Figment) -> (usize, usize) {
 }
 
 #[test]
-fn an_answer_is_copied_in_chunks_of_the_configured_size() {
+fn a_response_is_copied_in_chunks_of_the_configured_size() {
     let (chunk, whole) = sizes(figment());
     assert!(whole > 500 && chunk == whole + 1, "{whole} bytes at once, by chunks of {chunk}");
     let (chunk, same) = sizes(figment().merge(("siaga.limits.chunk", 100)));

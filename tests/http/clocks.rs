@@ -16,7 +16,7 @@ fn area(siaga: &Siaga, id: &str) -> Value {
 }
 
 #[test]
-fn a_clock_that_was_ahead_silences_no_other_area_and_is_reported() {
+fn a_clock_that_was_ahead_blocks_no_other_area_and_is_reported() {
     let siaga = Siaga::start();
     let right = now();
     siaga.clock.set(right.after(Duration::from_hours(2)));
@@ -50,7 +50,7 @@ fn a_clock_that_was_ahead_silences_no_other_area_and_is_reported() {
 }
 
 #[test]
-fn every_resource_shows_since_when_an_area_is_flooded_confirmed_or_dry() {
+fn every_resource_has_the_times_since_when_an_area_is_flooded_confirmed_or_dry() {
     let siaga = Siaga::start();
     let hours = |hours| now().after(Duration::from_hours(hours));
     let set = |hour, body: &str| {

@@ -78,7 +78,7 @@ fn a_typhoon_with_wind_flood_or_storm_is_accepted_where_the_country_has_it() {
 }
 
 #[test]
-fn a_report_type_of_several_hazards_means_that_of_the_contract_if_none_is_named() {
+fn a_report_type_of_several_hazards_defaults_to_the_one_of_the_contract() {
     let siaga = philippines();
     let flood = card(None, &json!({ "report_type": "flood", "flood_depth": 60 }));
     assert_eq!(report_of(&siaga, &flood)["disaster_type"], "flood");
@@ -116,7 +116,7 @@ fn a_report_type_of_several_further_hazards_needs_the_name_of_one() {
 }
 
 #[test]
-fn the_front_page_says_reports_in_words_of_its_language_and_lacks_none() {
+fn the_front_page_describes_reports_in_its_language_with_a_fallback() {
     let siaga = philippines();
     let typhoon = card(Some("typhoon"), &json!({ "report_type": "wind", "impact": 2, "note": "<b>" }));
     assert_eq!(report(&siaga, &typhoon).0, 200);
@@ -132,7 +132,7 @@ fn the_front_page_says_reports_in_words_of_its_language_and_lacks_none() {
 }
 
 #[test]
-fn phones_and_networks_name_a_language_in_many_ways() {
+fn languages_are_recognised_in_the_spellings_of_phones_and_networks() {
     let language = |siaga: &Siaga, address: &str, accepted: &str| {
         let request = siaga.client.get(address.to_owned()).header(Header::new("Accept", BROWSER));
         let header = Header::new("Accept-Language", accepted.to_owned());
@@ -188,7 +188,7 @@ fn the_regions_are_those_of_the_country() {
 }
 
 #[test]
-fn alerts_are_in_the_languages_of_the_country_that_have_words_for_them() {
+fn alerts_are_in_the_languages_of_the_country_with_texts_for_them() {
     let siaga = philippines();
     let feed = siaga.get("/v1/alerts?content=inline").into_string().unwrap();
     assert!(feed.contains("<language>en-PH</language>") && feed.contains(" at 21:41 PST, "), "{feed}");

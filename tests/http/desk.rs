@@ -83,7 +83,7 @@ fn set(client: &Client, area: &str, state: u8, note: &str) -> Status {
 }
 
 #[test]
-fn what_officers_write_is_text_on_the_pages() {
+fn input_of_officers_is_escaped_on_the_pages() {
     let (_siaga, client) = browser(figment());
     assert_eq!(log_in(&client, HOSTILE, KEY).status(), Status::SeeOther);
     assert_eq!(set(&client, "5", 2, HOSTILE), Status::Ok);
@@ -97,7 +97,7 @@ fn what_officers_write_is_text_on_the_pages() {
 }
 
 #[test]
-fn the_page_runs_its_own_files_only_and_nobody_frames_it() {
+fn the_page_runs_only_its_own_files_and_cannot_be_framed() {
     let siaga = Siaga::start();
     let response = siaga.get("/desk");
     let policy = response.headers().get_one("Content-Security-Policy").unwrap();
@@ -115,7 +115,7 @@ fn the_page_runs_its_own_files_only_and_nobody_frames_it() {
 }
 
 #[test]
-fn a_key_logs_in_and_the_cookie_is_sealed_and_for_the_desk_alone() {
+fn a_key_logs_in_and_the_cookie_is_encrypted_and_limited_to_the_desk() {
     let (_siaga, client) = browser(figment());
     let response = log_in(&client, "Ibu Sri", KEY);
     assert_eq!(response.status(), Status::SeeOther);
@@ -181,7 +181,7 @@ fn the_form_to_log_out_must_come_from_the_desk() {
 }
 
 #[test]
-fn a_login_ends_after_half_a_day_and_when_it_was_changed() {
+fn a_login_ends_after_half_a_day_and_when_its_cookie_is_altered() {
     let (siaga, client) = browser(figment());
     log_in(&client, "Sri", KEY);
     let cookie = client.cookies().get("siaga-desk").unwrap().value().to_owned();
@@ -229,14 +229,14 @@ fn a_revoked_key_ends_the_login_on_every_server() {
 }
 
 #[test]
-fn a_desk_that_is_switched_off_is_not_there() {
+fn a_disabled_desk_is_404() {
     let siaga = Siaga::with_setting("siaga.desk.enabled", false);
     assert_eq!(siaga.get("/desk").status(), Status::NotFound);
     assert_eq!(siaga.client.post("/desk/login").dispatch().status(), Status::NotFound);
 }
 
 #[test]
-fn the_script_orders_previews_and_undoes_as_the_interface_does() {
+fn the_routes_of_the_script_set_preview_and_undo_batches_like_the_interface() {
     let (siaga, client) = browser(figment());
     log_in(&client, "Ibu Sri", KEY);
     let order = json!({ "note": "by telephone", "changes": [
@@ -267,7 +267,7 @@ fn the_script_orders_previews_and_undoes_as_the_interface_does() {
 }
 
 #[test]
-fn what_the_script_sends_must_come_from_the_desk_and_from_who_may() {
+fn requests_of_the_script_need_the_origin_of_the_desk_and_the_scope() {
     let (siaga, client) = browser(figment());
     let order = json!({ "changes": [{ "area_id": "1", "state": 2 }] });
     let hide = json!({ "hidden": true, "reason": "spam" });
@@ -330,7 +330,7 @@ fn the_situation_is_a_page_to_print_and_a_table_without_formulas() {
 }
 
 #[test]
-fn the_situation_has_all_changes_of_six_hours_by_order_and_the_log_says_what_it_leaves_out() {
+fn the_situation_has_all_changes_of_six_hours_by_batch_and_the_log_counts_what_it_omits() {
     let (siaga, client) = browser(figment());
     log_in(&client, "Sri", KEY);
     let logged = || {
@@ -359,7 +359,7 @@ fn the_situation_has_all_changes_of_six_hours_by_order_and_the_log_says_what_it_
 }
 
 #[test]
-fn an_officer_at_the_desk_is_heard_as_a_source() {
+fn activity_of_an_officer_counts_as_a_sign_of_life_of_the_source() {
     let source = json!({ "subject": "bpbd", "covers": ["floods"], "every": "1h" });
     let (siaga, client) = browser(figment().merge(("siaga.sources.desk", source)));
     log_in(&client, "Sri", KEY);

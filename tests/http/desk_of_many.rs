@@ -45,7 +45,7 @@ impl Decorator for Wrapped<Reads> {
 }
 
 #[test]
-fn twenty_desks_cost_no_more_than_one_and_none_misses_a_change() {
+fn twenty_desks_query_the_store_as_often_as_one_and_see_every_change() {
     block_on(async {
         let reads = Reads::default();
         let opener = OpenWrapped::new(OpenFixture::default(), reads.clone());

@@ -18,7 +18,7 @@ fn an_unknown_route_is_404_in_json() {
 }
 
 #[test]
-fn a_wrong_method_is_405_with_the_methods_there_are() {
+fn a_wrong_method_is_405_with_the_allowed_methods() {
     let siaga = Siaga::start();
     for (method, address, allow) in [
         (Method::Post, "/v1/floods", "GET, HEAD, OPTIONS"),

@@ -96,7 +96,7 @@ fn the_cities_and_disasters_of_partners_are_configured() {
 }
 
 #[test]
-fn half_an_emoji_and_a_byte_order_mark_do_not_cost_a_report() {
+fn half_an_emoji_or_a_byte_order_mark_does_not_reject_a_report() {
     let siaga = Siaga::start();
     let body = partner_report(json!({})).to_string().replace("A big flood", r"banjir \ud83d");
     assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", format!("\u{feff}{body}")).status(), Status::Ok);
@@ -104,7 +104,7 @@ fn half_an_emoji_and_a_byte_order_mark_do_not_cost_a_report() {
 }
 
 #[test]
-fn a_time_may_lack_seconds_and_the_minutes_of_its_offset_and_one_slightly_ahead_is_that_of_arrival() {
+fn a_time_may_lack_seconds_and_offset_minutes_and_one_slightly_ahead_becomes_the_arrival_time() {
     let siaga = Siaga::start();
     for (written, shown) in [
         ("2016-12-19T22:46+07", "2016-12-19T15:46:00.000Z"),

@@ -39,7 +39,7 @@ fn the_readings_of_the_last_hour_are_listed_by_default() {
 }
 
 #[test]
-fn the_province_narrows_the_list_and_timeperiod_widens_its_window() {
+fn province_filters_the_list_and_timeperiod_sets_its_window() {
     let siaga = Siaga::start();
     for (query, expected) in [
         ("admin=ID-JK", &["TMA00001"][..]),
@@ -122,7 +122,7 @@ fn a_list_with_a_reading_from_the_future_is_400_naming_it_and_nothing_is_stored(
 }
 
 #[test]
-fn a_list_of_too_many_readings_is_400_naming_what_narrows_it() {
+fn a_list_of_too_many_readings_is_400_with_the_parameters_that_narrow_it() {
     let siaga = Siaga::with_setting("siaga.limits.features", 3);
     assert_eq!(each(&siaga.result("/v1/floodgauges"), "gaugeid").len(), 2, "of two gauges three readings");
     let says = "must be shorter: there are more than 3 readings in it";

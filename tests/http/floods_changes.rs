@@ -40,7 +40,7 @@ fn states(siaga: &Siaga) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn an_order_sets_and_clears_areas_at_one_time_and_names_them() {
+fn a_batch_sets_and_clears_areas_at_one_time_and_returns_them() {
     let siaga = Siaga::start();
     siaga.clock.set(now().after(Duration::from_hours(1)));
     let order = json!({
@@ -88,7 +88,7 @@ fn an_area_can_be_named_by_its_geometry() {
 }
 
 #[test]
-fn unknown_areas_are_404_and_all_of_them_are_named() {
+fn unknown_areas_are_404_with_all_of_their_ids() {
     let siaga = Siaga::start();
     let before = states(&siaga);
     let areas = std::iter::once(1).chain(1_000..1_030);
@@ -101,7 +101,7 @@ fn unknown_areas_are_404_and_all_of_them_are_named() {
 }
 
 #[test]
-fn what_another_officer_has_changed_is_409_with_who_and_when() {
+fn an_area_changed_by_another_officer_is_409_with_author_and_time() {
     let siaga = Siaga::start();
     let seen = siaga.result("/v1/floods/states")[0]["last_updated"].clone();
     siaga.clock.set(now().after(Duration::from_hours(1)));
@@ -147,7 +147,7 @@ fn a_repeated_request_gets_the_first_response_and_another_body_is_422() {
 }
 
 #[test]
-fn an_undo_sets_the_states_before_once_and_names_what_it_left_alone() {
+fn an_undo_restores_the_previous_states_once_and_lists_the_areas_it_skipped() {
     let siaga = Siaga::start();
     let before = states(&siaga);
     let order = json!({ "changes": [{ "area_id": "1", "state": 2 }, { "area_id": "5", "state": 4 }, { "area_id": "30", "state": null }] });
@@ -168,7 +168,7 @@ fn an_undo_sets_the_states_before_once_and_names_what_it_left_alone() {
 }
 
 #[test]
-fn a_preview_says_which_alerts_would_be_sent_and_stores_nothing() {
+fn a_preview_returns_the_alerts_that_would_be_sent_and_stores_nothing() {
     let siaga = Siaga::start();
     let before = (states(&siaga), log(&siaga, "/v1/floods/log").len());
     let order = json!({ "preview": true, "changes": [
@@ -184,7 +184,7 @@ fn a_preview_says_which_alerts_would_be_sent_and_stores_nothing() {
 }
 
 #[test]
-fn a_wrong_order_is_400_and_names_all_its_faults() {
+fn an_invalid_batch_is_400_with_all_of_its_faults() {
     let siaga = Siaga::start();
     let assert_wrong = |order: Value, keys: &[&str]| {
         let (status, body) = post(&siaga, ADDRESS, &order, None);

@@ -40,7 +40,7 @@ fn the_attributes_of_an_area_are_served_as_the_data_set_has_them() {
 }
 
 #[test]
-fn cap_is_an_atom_feed_whichever_parameter_asks_for_it() {
+fn cap_is_an_atom_feed_for_either_format_parameter() {
     let siaga = Siaga::start();
     for query in ["format=xml&geoformat=cap", "geoformat=cap", "format=xml"] {
         let response = siaga.client.get(format!("/v1/floods?city=jbd&minimum_state=1&{query}")).dispatch();
@@ -139,7 +139,7 @@ fn the_longest_period_is_configured() {
 }
 
 #[test]
-fn the_series_has_a_count_as_a_text_for_every_hour_from_start_to_end() {
+fn the_series_has_a_count_as_a_string_for_every_hour_from_start_to_end() {
     let series = "/v1/floods/timeseries?start=2016-12-14T01%3A30%3A00-0500&end=2016-12-14T09%3A00%3A00Z";
     assert_eq!(
         Siaga::start().result(series),

@@ -16,7 +16,7 @@ pub(crate) fn log(siaga: &Siaga, address: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_state_is_set_and_cleared_and_the_log_has_by_whom_newest_first() {
+fn the_log_has_who_set_and_cleared_a_state_newest_first() {
     let siaga = Siaga::start();
     siaga.clock.set(now().after(Duration::from_millis(1_234)));
     let set = siaga.put("/v1/floods/10?username=Ibu%20O%27Neil%20%22x%22", r#"{"state":4}"#);
@@ -49,7 +49,7 @@ fn a_state_is_set_and_cleared_and_the_log_has_by_whom_newest_first() {
 }
 
 #[test]
-fn no_cache_keeps_the_log() {
+fn the_log_is_not_cacheable() {
     let siaga = Siaga::start();
     let address = "/v1/floods/5/log";
     let response = siaga.client.get(address).header(key(KEY)).dispatch();

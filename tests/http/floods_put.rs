@@ -9,7 +9,7 @@ const ADDRESS: &str = "/v1/floods/5";
 const BODY: &str = r#"{"state":2}"#;
 
 #[test]
-fn a_number_from_1_to_4_or_a_text_of_it_is_accepted_whatever_stood_before_and_the_last_one_counts() {
+fn a_state_from_1_to_4_as_number_or_string_is_accepted_and_the_last_one_counts() {
     let siaga = Siaga::start();
     for (body, state) in [
         (r#"{"state":1}"#, 1),
@@ -26,7 +26,7 @@ fn a_number_from_1_to_4_or_a_text_of_it_is_accepted_whatever_stood_before_and_th
 }
 
 #[test]
-fn anything_else_is_400_naming_state_and_changes_nothing() {
+fn any_other_state_is_400_and_changes_nothing() {
     let siaga = Siaga::start();
     for state in ["0", "5", "-1", "2.5", "1e300", "\"\"", "\"5\"", "\"02\"", "\" 2\"", "null", "true", "[2]"]
     {
@@ -38,7 +38,7 @@ fn anything_else_is_400_naming_state_and_changes_nothing() {
 }
 
 #[test]
-fn a_body_that_is_no_json_object_is_400() {
+fn a_body_that_is_not_a_json_object_is_400() {
     let siaga = Siaga::start();
     let [nested, deeper] = [100, 10_000].map(|levels| "[".repeat(levels) + &"]".repeat(levels));
     for body in ["", "{", "null", "[{\"state\":2}]", "state=2", "{\"state\":2}x", &nested, &deeper] {

@@ -30,7 +30,7 @@ fn address(kind: LayerKind) -> String {
 }
 
 #[test]
-fn accept_chooses_when_no_parameter_does_and_a_parameter_counts_whatever_is_accepted() {
+fn a_format_parameter_overrides_accept() {
     let siaga = Siaga::start();
     for (query, accept, expected) in [
         ("", &[][..], "Topol"),
@@ -49,7 +49,7 @@ fn accept_chooses_when_no_parameter_does_and_a_parameter_counts_whatever_is_acce
 }
 
 #[test]
-fn who_accepts_geojson_gets_it_without_the_envelope_and_all_others_with_it() {
+fn accept_geojson_omits_the_envelope_and_other_requests_get_it() {
     let siaga = Siaga::start();
     for address in LayerKind::ALL.map(address) {
         let address = &*address;
@@ -85,7 +85,7 @@ fn who_accepts_geojson_gets_it_without_the_envelope_and_all_others_with_it() {
 }
 
 #[test]
-fn only_formats_that_carry_the_layer_are_chosen() {
+fn only_formats_that_support_the_layer_are_chosen() {
     let siaga = Siaga::start();
     let has_no_feed = |kind: &LayerKind| !matches!(kind, LayerKind::Floods | LayerKind::Alerts);
     for address in LayerKind::ALL.into_iter().filter(has_no_feed).map(address) {
@@ -96,7 +96,7 @@ fn only_formats_that_carry_the_layer_are_chosen() {
 }
 
 #[test]
-fn a_resource_is_on_offer_in_the_formats_it_is_narrowed_to() {
+fn a_resource_is_limited_to_its_configured_formats() {
     let figment = figment()
         .merge(("siaga.formats.resources.floods", ["cap", "geojson"]))
         .merge(("siaga.formats.resources.reports", ["geojson", "topojson"]));
@@ -118,14 +118,14 @@ fn a_resource_is_on_offer_in_the_formats_it_is_narrowed_to() {
 }
 
 #[test]
-fn a_request_that_names_no_format_gets_the_configured_default() {
+fn a_request_without_a_format_gets_the_configured_default() {
     let siaga = Siaga::with_setting("siaga.formats.default", "geojson");
     assert_eq!(begun(&siaga, "/v1/floods", &[]), "Featu");
     assert_eq!(begun(&siaga, "/v1/floods?geoformat=topojson", &[]), "Topol");
 }
 
 #[test]
-fn a_resource_narrowed_to_what_it_cannot_be_written_in_stops_the_start() {
+fn startup_fails_if_a_resource_is_limited_to_formats_that_cannot_encode_it() {
     for (key, names, expected) in [
         ("gauges", &["cap"][..], "gauges: each must be one of [topojson, geojson], not \"cap\""),
         ("floods", &[], "floods: must name at least one of [topojson, geojson, cap]"),

@@ -7,7 +7,7 @@ use crate::independent::away::with_away;
 use crate::suite::support::{Siaga, json_of, key};
 
 #[test]
-fn health_answers_head_and_whoever_asks_and_no_other_method() {
+fn health_allows_only_get_and_head_and_needs_no_credential() {
     let siaga = Siaga::start();
     for address in ["/health/live", "/health/ready", "/health/live/"] {
         let head = siaga.client.head(address).dispatch();
@@ -22,7 +22,7 @@ fn health_answers_head_and_whoever_asks_and_no_other_method() {
 }
 
 #[test]
-fn a_store_that_is_away_is_unready_and_tells_nothing_of_itself() {
+fn an_unreachable_store_makes_the_service_unready_without_details() {
     let siaga = with_away();
     assert_eq!(siaga.get("/health/live").status(), Status::Ok);
     let response = siaga.get("/health/ready");

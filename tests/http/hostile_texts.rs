@@ -16,7 +16,7 @@ const TEXTS: [&str; 8] = [
 ];
 
 #[test]
-fn names_and_texts_are_data_whatever_they_hold() {
+fn hostile_names_and_texts_are_stored_and_returned_unchanged() {
     let siaga = Siaga::start();
     let before = from_partners(&siaga);
     let place = json!({ "lat": -6.195, "lng": 106.805 });

@@ -17,7 +17,7 @@ fn all_kinds_are_listed_by_kind_then_name() {
 }
 
 #[test]
-fn a_type_and_a_province_are_picked_by_path_or_by_parameter() {
+fn type_and_province_are_selected_by_path_or_parameter() {
     let siaga = Siaga::start();
     for (query, names) in [
         ("/floodgates", &["Pintu Air"][..]),

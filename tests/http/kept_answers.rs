@@ -42,7 +42,7 @@ fn decoded(coding: &str, bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn an_answer_comes_shorter_to_who_accepts_it_with_a_tag_of_its_own() {
+fn a_compressed_response_has_its_own_entity_tag() {
     let siaga = Siaga::start();
     for address in ["/v1/floods", "/v1/floods?geoformat=geojson", "/v1/floods?city=jbd"] {
         let (status, coding, tag, plain) = with_coding(&siaga, address, "identity", None);
@@ -76,7 +76,7 @@ fn responses_that_are_not_cached_are_compressed_and_short_ones_are_not() {
 }
 
 #[test]
-fn nothing_is_compressed_for_headers_alone_or_a_client_that_has_the_response() {
+fn head_requests_and_304_compress_nothing() {
     let siaga = Siaga::with_setting("siaga.metrics.enabled", true);
     let cached = || siaga.metric("siaga_cache_bytes") as u64;
     let address = "/v1/floods?geoformat=cap";
@@ -96,7 +96,7 @@ fn nothing_is_compressed_for_headers_alone_or_a_client_that_has_the_response() {
 }
 
 #[test]
-fn a_change_and_an_answer_to_somebody_alone_are_sent_as_they_are() {
+fn responses_to_writes_and_private_responses_are_not_compressed() {
     let siaga = Siaga::start();
     for (method, address) in [(Method::Put, "/v1/floods/5"), (Method::Get, "/v1/feeds")] {
         let request = siaga.client.req(method, address).header(key(ADMIN_KEY)).body(r#"{"state":2}"#);
@@ -184,7 +184,7 @@ fn answer(client: &Client, address: &str) -> (u16, Option<String>, Option<String
 }
 
 #[test]
-fn no_answer_differs_by_a_byte_from_one_that_is_made_for_its_request() {
+fn cached_responses_equal_fresh_ones_byte_for_byte() {
     proptest!(ProptestConfig::with_cases(6), |(steps in prop::collection::vec(step(), 120))| {
         let kept = Siaga::start();
         // Another server on the same store.
@@ -212,7 +212,7 @@ fn etag(siaga: &Siaga, address: &str) -> String {
 }
 
 #[test]
-fn a_known_answer_is_304_until_it_changes() {
+fn a_current_response_is_304_until_it_changes() {
     let siaga = Siaga::start();
     for address in
         ["/v1/floods", "/v1/floods?geoformat=geojson", "/v1/floods?geoformat=cap", "/v1/floods/states"]
@@ -237,7 +237,7 @@ fn a_known_answer_is_304_until_it_changes() {
 }
 
 #[test]
-fn head_of_a_period_that_is_not_cached_renders_nothing() {
+fn head_of_an_uncached_period_renders_nothing() {
     let siaga = Siaga::with_setting("siaga.metrics.enabled", true);
     let ends = "start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z";
     let renderings = || siaga.metric("siaga_cache_misses_total");

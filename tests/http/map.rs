@@ -49,7 +49,7 @@ fn a_city_is_selected_as_for_floods() {
 }
 
 #[test]
-fn a_city_or_an_area_without_data_is_a_page_that_says_so_and_never_an_all_clear() {
+fn the_page_of_a_city_or_area_without_data_is_never_an_all_clear() {
     let siaga = Siaga::start();
     for (address, says) in [
         ("/map?city=sby&lang=en", "This service does not cover “sby”."),
@@ -66,7 +66,7 @@ fn a_city_or_an_area_without_data_is_a_page_that_says_so_and_never_an_all_clear(
 }
 
 #[test]
-fn a_browser_gets_a_page_in_words_where_a_program_gets_an_error_in_json() {
+fn a_browser_gets_an_error_page_where_a_program_gets_json() {
     const HTML: &str = "text/html; charset=utf-8";
     const JSON: &str = "application/json";
     let configured = figment().merge(("siaga.quota.per_second", 0)).merge(("siaga.quota.per_day", 8));
@@ -98,7 +98,7 @@ fn a_browser_gets_a_page_in_words_where_a_program_gets_an_error_in_json() {
 }
 
 #[test]
-fn a_shared_address_names_the_area_its_state_and_what_to_do_without_a_script() {
+fn a_shared_address_shows_the_area_its_state_and_advice_without_a_script() {
     let siaga = Siaga::start();
     siaga.put("/v1/floods/5", r#"{"state":4}"#);
     let flooded = page(&siaga, "/map?area=5&lang=en", "");
@@ -118,7 +118,7 @@ fn the_search_has_the_names_of_all_areas_by_city_and_larger_area() {
 }
 
 #[test]
-fn only_files_of_the_page_run_and_only_configured_sites_may_embed_it() {
+fn the_page_runs_only_its_own_files_and_only_configured_sites_may_embed_it() {
     let siaga = Siaga::start();
     let response = siaga.get("/map");
     let policy = header(&response, "Content-Security-Policy");
@@ -139,7 +139,7 @@ fn only_files_of_the_page_run_and_only_configured_sites_may_embed_it() {
 }
 
 #[test]
-fn the_page_and_all_files_that_it_loads_are_there_and_current_while_they_stay_the_same() {
+fn the_page_and_its_files_exist_and_are_304_while_unchanged() {
     let siaga = Siaga::start();
     let page = page(&siaga, "/map", "id");
     assert!(page.split('"').filter(|text| text.starts_with("/map/")).all(|file| file == "/map/map.js"));
@@ -174,7 +174,7 @@ fn reports_get_the_words_of_the_country_for_hazards_and_attributes() {
 }
 
 #[test]
-fn the_worker_that_keeps_the_page_is_no_older_than_the_page() {
+fn caches_revalidate_the_service_worker() {
     let siaga = Siaga::start();
     let response = siaga.get("/sw.js");
     assert_eq!(header(&response, "Cache-Control"), "public, no-cache, stale-if-error=3600");

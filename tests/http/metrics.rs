@@ -48,7 +48,7 @@ fn a_client_gets_the_text_format_unless_it_prefers_openmetrics() {
 }
 
 #[test]
-fn metrics_with_a_token_are_for_who_knows_it() {
+fn metrics_with_a_token_need_the_token() {
     let secret = figment().merge(("siaga.metrics.enabled", true)).merge(("siaga.metrics.token", "a token"));
     let siaga = Siaga::with(secret, |builder| builder);
     let asked = |value: &str| {
@@ -109,7 +109,7 @@ fn calls_of_the_store_are_measured_by_their_method() {
 }
 
 #[test]
-fn renderings_are_measured_by_what_they_render_and_its_format() {
+fn renderings_are_measured_by_resource_and_format() {
     let siaga = with_metrics();
     for address in ["/v1/floods", "/v1/floods", "/v1/floods/states", "/v1/nowhere"] {
         siaga.get(address);
@@ -161,7 +161,7 @@ fn page_with(siaga: &Siaga, line: &str) -> String {
 }
 
 #[test]
-fn the_metrics_tell_how_new_the_data_is_and_how_many_areas_are_flooded() {
+fn the_metrics_have_the_age_of_the_data_and_the_number_of_flooded_areas() {
     let siaga = with_metrics();
     let first = page_with(&siaga, "siaga_flooded_areas{state=\"2\"} 1");
     for (state, areas) in [(1, 0.0), (3, 1.0), (4, 0.0)] {
@@ -181,7 +181,7 @@ fn the_metrics_tell_how_new_the_data_is_and_how_many_areas_are_flooded() {
 }
 
 #[test]
-fn the_metrics_tell_which_alerts_are_in_force_and_how_long_one_was_not_confirmed() {
+fn the_metrics_have_the_alerts_in_force_and_the_oldest_confirmation() {
     let siaga = with_metrics();
     let first = page_with(&siaga, "siaga_alerts{type=\"Alert\"} 1");
     assert_eq!(value(&first, "siaga_alerts{type=\"Cancel\"}"), 0.0);
@@ -196,7 +196,7 @@ fn the_metrics_tell_which_alerts_are_in_force_and_how_long_one_was_not_confirmed
 }
 
 #[test]
-fn the_metrics_ask_the_store_nothing() {
+fn the_metrics_do_not_query_the_store() {
     let siaga = with_metrics();
     page_with(&siaga, "siaga_uploads_waiting 0");
     let asked = || -> f64 {
@@ -214,7 +214,7 @@ fn the_metrics_ask_the_store_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_metrics_tell_what_the_process_uses() {
+fn the_metrics_have_the_resources_of_the_process() {
     let page = page(&with_metrics());
     let memory = value(&page, "process_resident_memory_bytes{}");
     assert!((1e6..1e11).contains(&memory), "{memory}");
@@ -223,7 +223,7 @@ fn the_metrics_tell_what_the_process_uses() {
 }
 
 #[test]
-fn whatever_is_requested_the_number_of_series_stays() {
+fn no_request_adds_series() {
     let siaga = with_metrics();
     // By a linear congruential generator, so that each run asks the same.
     let mut number = 1_u64;

@@ -117,7 +117,7 @@ fn reports_that_arrive_between_two_pages_move_no_other() {
 }
 
 #[test]
-fn an_area_without_a_flood_is_there_with_the_state_0_and_words_for_it() {
+fn an_area_without_a_flood_has_state_0_and_its_label() {
     let siaga = Siaga::start();
     for area in ["5", "30"] {
         assert_eq!(siaga.delete(&format!("/v1/floods/{area}")).status(), Status::Ok);
@@ -211,7 +211,7 @@ fn hidden_reports_are_in_no_page() {
 }
 
 #[test]
-fn every_response_is_json_whatever_accept_says_and_its_texts_are_in_the_language_of_the_reader() {
+fn every_response_is_json_for_every_accept_header_and_in_the_language_of_the_reader() {
     let siaga = Siaga::start();
     let (text, features) = ("Accept-Encoding, Accept-Language", "Accept-Encoding");
     for (address, media_type, vary) in [

@@ -44,7 +44,7 @@ fn each_kind_of_infrastructure_is_a_collection_of_its_own() {
 }
 
 #[test]
-fn a_gauge_is_a_feature_also_while_nobody_reads_it() {
+fn a_gauge_without_readings_is_a_feature() {
     let siaga = Siaga::start();
     let gauges = ids(&all(&siaga, "gauges", ""));
     assert_eq!(gauges.len(), fixture::gauges().len());
@@ -62,7 +62,7 @@ fn a_gauge_is_a_feature_also_while_nobody_reads_it() {
 }
 
 #[test]
-fn a_page_begins_at_a_number_by_either_name() {
+fn a_page_begins_at_an_offset_by_either_parameter_name() {
     let siaga = Siaga::start();
     let page = |address: &str| {
         let page = document(&siaga, address);
@@ -90,7 +90,7 @@ fn a_page_begins_at_a_number_by_either_name() {
 }
 
 #[test]
-fn an_interval_of_floods_has_the_states_at_its_end_and_now_if_that_has_not_come() {
+fn an_interval_of_floods_has_the_states_at_its_end_or_now() {
     let siaga = Siaga::start();
     let now = states(&siaga, "");
     let then = "2016-12-19T12:00:00Z";

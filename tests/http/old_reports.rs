@@ -26,7 +26,7 @@ fn reports_are_erased_when_they_are_old_and_still_counted() {
 }
 
 #[test]
-fn a_card_without_a_report_is_erased_a_week_after_it_was_made() {
+fn a_card_without_a_report_is_erased_a_week_after_its_creation() {
     let siaga = Siaga::start();
     let made_at = fixture::now().after(Duration::from_hours(25));
     siaga.clock.set(made_at);

@@ -46,7 +46,7 @@ fn shows_the_photo_of(siaga: &Siaga, card: &str) {
 }
 
 #[test]
-fn the_requests_of_petabencanas_card_app_in_its_order_and_without_a_key_put_the_photo_on_the_map() {
+fn the_requests_of_petabencanas_card_app_without_a_key_publish_the_photo() {
     let siaga = started(open());
     let card = card(&siaga);
     let found = json_of(send(&siaga, Method::Get, &card, ""));
@@ -67,7 +67,7 @@ fn the_requests_of_petabencanas_card_app_in_its_order_and_without_a_key_put_the_
 }
 
 #[test]
-fn a_photo_that_arrives_after_the_report_at_an_address_from_before_it_is_shown() {
+fn a_photo_uploaded_after_the_report_to_an_earlier_address_is_published() {
     let siaga = started(open());
     let card = card(&siaga);
     let address = invited(send(&siaga, Method::Get, &format!("{card}/images"), ""));
@@ -77,7 +77,7 @@ fn a_photo_that_arrives_after_the_report_at_an_address_from_before_it_is_shown()
 }
 
 #[test]
-fn after_the_report_the_identifier_permits_only_what_is_public() {
+fn after_the_report_the_identifier_only_allows_public_reads() {
     let siaga = started(open());
     let (other, card) = (card(&siaga), card(&siaga));
     let images = format!("{card}/images");
@@ -102,7 +102,7 @@ fn after_the_report_the_identifier_permits_only_what_is_public() {
 }
 
 #[test]
-fn an_expired_card_looks_like_an_unknown_one_and_a_used_one_expires_for_photos_alone() {
+fn an_expired_card_looks_unknown_and_a_used_one_expires_only_for_photos() {
     let siaga = started(open().merge(("siaga.cards.open_for", "1h")));
     let (expired, used) = (card(&siaga), card(&siaga));
     let sent = send(&siaga, Method::Put, &used, report(&siaga));
@@ -137,7 +137,7 @@ fn an_expired_card_looks_like_an_unknown_one_and_a_used_one_expires_for_photos_a
 }
 
 #[test]
-fn an_open_card_permits_no_other_and_a_bad_key_permits_nothing() {
+fn an_open_card_gives_no_access_to_others_and_a_bad_key_to_none() {
     let siaga = started(open());
     assert_eq!(status(&siaga, Method::Post, "/v1/cards"), 403, "the identifier permits to make no card");
     let with_bad_key = siaga.client.get("/v1/cards/fresh-card").header(key("wrong")).dispatch();
@@ -171,7 +171,7 @@ fn a_confirmation_is_404_for_an_unknown_card_and_needs_json() {
 }
 
 #[test]
-fn who_guesses_identifiers_is_refused_for_cards_and_for_nothing_else() {
+fn guessing_identifiers_blocks_an_address_for_cards_only() {
     let figment = open()
         .merge(("siaga.quota.unknown_cards", 20))
         .merge(("siaga.quota.per_second", 0))
@@ -196,7 +196,7 @@ fn who_guesses_identifiers_is_refused_for_cards_and_for_nothing_else() {
 }
 
 #[test]
-fn a_report_by_an_open_card_is_not_refused_for_its_time_or_place_and_waits_if_it_is_outside() {
+fn a_report_by_an_open_card_is_accepted_for_any_time_and_place_and_reviewed_if_outside() {
     let siaga = started(open());
     let made = siaga.now();
     let cards: Vec<String> = (0..5).map(|_| card(&siaga)).collect();

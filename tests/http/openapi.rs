@@ -32,7 +32,7 @@ fn unnamed(path: &str, open: char) -> String {
 }
 
 #[test]
-fn it_has_every_route_below_the_base_address_and_no_other() {
+fn the_document_has_exactly_the_routes_below_the_base_address() {
     let siaga = Siaga::start();
     let document = json_of(siaga.get("/openapi.json"));
     let described = operations(&document).into_iter().map(|(method, path)| (method, unnamed(&path, '{')));
@@ -48,7 +48,7 @@ fn it_has_every_route_below_the_base_address_and_no_other() {
 }
 
 #[test]
-fn it_names_the_base_address_the_licence_and_each_thing_once() {
+fn the_document_has_the_base_address_the_licence_and_unique_names() {
     let licence = json!({ "url": "https://data.example/licence", "terms": "CC BY 4.0" });
     let document = json_of(Siaga::with_setting("siaga.licence", licence).get("/openapi.json"));
     assert_eq!(document["openapi"], "3.1.1");
@@ -80,7 +80,7 @@ fn it_names_the_base_address_the_licence_and_each_thing_once() {
 }
 
 #[test]
-fn every_operation_has_a_described_tag_and_says_which_credential_it_needs() {
+fn every_operation_has_a_described_tag_and_its_security_requirement() {
     let document = json_of(Siaga::start().get("/openapi.json"));
     let tags = document["tags"].as_array().unwrap();
     let names: Vec<_> = tags.iter().map(|tag| &tag["name"]).collect();
@@ -110,7 +110,7 @@ fn the_default_format_is_the_first_media_type_of_a_map() {
 }
 
 #[test]
-fn it_offers_what_is_configured() {
+fn the_document_reflects_the_configuration() {
     let figment = figment()
         .merge(("siaga.formats", json!({ "enabled": ["geojson"], "default": "geojson" })))
         .merge(("siaga.areas.provinces", ["ID-JB"]))
@@ -136,7 +136,7 @@ fn it_offers_what_is_configured() {
 }
 
 #[test]
-fn it_is_a_valid_document_whose_examples_are_what_they_exemplify() {
+fn the_document_is_valid_and_its_examples_match_their_schemas() {
     let document = json_of(Siaga::start().get("/openapi.json"));
     let mut examples = 0;
     for value in all(&document) {
@@ -182,7 +182,7 @@ fn list_own(city: &str) -> &str {
 }
 
 #[test]
-fn it_has_the_routes_of_an_agency_as_far_as_these_say_something() {
+fn the_document_has_the_described_routes_of_an_agency() {
     let told =
         described!(list_warnings).summary("The warnings of a city").response(json!({ "type": "object" }));
     let own = rocket::routes![list_own];
@@ -196,7 +196,7 @@ fn it_has_the_routes_of_an_agency_as_far_as_these_say_something() {
 }
 
 #[test]
-fn the_files_of_its_page_come_compressed_to_the_first_who_asks() {
+fn the_files_of_the_docs_page_are_compressed_from_the_first_request() {
     let siaga = Siaga::start();
     for (address, length) in [("/docs/swagger-ui-bundle.js", 1_000_000), ("/openapi.json", 64_000)] {
         let mut tags = BTreeSet::new();
@@ -220,7 +220,7 @@ fn the_files_of_its_page_come_compressed_to_the_first_who_asks() {
 }
 
 #[test]
-fn its_page_needs_nothing_from_elsewhere() {
+fn the_docs_page_loads_nothing_from_other_hosts() {
     let siaga = Siaga::start();
     let response = siaga.get("/docs");
     let policy = response.headers().get_one("Content-Security-Policy").unwrap();

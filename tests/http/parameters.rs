@@ -66,7 +66,7 @@ fn assert_wrong(siaga: &Siaga, address: &str, source: &str, key: &str, says: &st
 }
 
 #[test]
-fn a_wrong_parameter_is_400_naming_it_and_what_is_allowed() {
+fn a_wrong_parameter_is_400_with_its_name_and_the_allowed_values() {
     let siaga = Siaga::start();
     for (source, wrong) in [("query", &WRONG[..]), ("params", &WRONG_PATHS)] {
         for (address, key, says) in wrong {
@@ -76,7 +76,7 @@ fn a_wrong_parameter_is_400_naming_it_and_what_is_allowed() {
 }
 
 #[test]
-fn start_and_end_are_required_and_judged_on_every_route_of_a_period() {
+fn start_and_end_are_required_and_validated_on_every_route_of_a_period() {
     let siaga = Siaga::start();
     let (start, end) = ("start=2016-12-14T00:00:00Z", "end=2016-12-15T00:00:00Z");
     for route in ["floods/archive", "floods/timeseries", "reports/archive", "reports/timeseries"] {
@@ -95,7 +95,7 @@ fn start_and_end_are_required_and_judged_on_every_route_of_a_period() {
 }
 
 #[test]
-fn a_box_that_is_none_is_400_on_every_route_that_takes_one() {
+fn an_invalid_bbox_is_400_on_every_route_with_a_bbox() {
     let siaga = Siaga::start();
     let says = "\"bbox\" must be four numbers with commas between them: west, south, east and north in degrees, longitudes \
                 from -180 to 180, latitudes from -90 to 90";

@@ -13,7 +13,7 @@ fn siaga() -> Siaga {
 }
 
 #[test]
-fn there_are_no_needs_and_a_map_that_asks_for_them_shows_the_number_of_reports() {
+fn needs_are_empty_and_a_map_that_requests_them_shows_the_number_of_reports() {
     let siaga = siaga();
     for mount in MOUNTS {
         for query in ["", "?training=false&admin=ID-JK", "?training=true&admin=undefined", "?timeperiod=x"] {
@@ -39,7 +39,7 @@ fn cities_are_the_provinces() {
 }
 
 #[test]
-fn a_place_lies_in_a_city_or_does_not() {
+fn the_bounds_of_a_city_report_whether_they_contain_a_place() {
     let siaga = siaga();
     for (mount, code, name, lng, is_inside) in [
         ("/v1", "ID-JK", "DKI Jakarta", "106.805", true),
@@ -75,7 +75,7 @@ fn regions_are_the_cities_each_with_a_code_of_its_own() {
 }
 
 #[test]
-fn responses_differ_from_cognicity_as_the_page_about_switching_over_says() {
+fn responses_differ_from_cognicity_as_documented() {
     let siaga = Siaga::start();
     for (address, status) in [
         ("/v1/cards", Status::MethodNotAllowed),

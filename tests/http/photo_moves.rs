@@ -53,7 +53,7 @@ fn set(siaga: &Siaga, hidden: bool) {
 }
 
 #[test]
-fn a_request_moves_its_own_photo_however_many_others_wait() {
+fn a_request_moves_its_own_photo_regardless_of_the_backlog() {
     let (siaga, left) = with_busy();
     publish(&siaga);
     left.store(u64::MAX, Ordering::SeqCst);

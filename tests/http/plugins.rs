@@ -62,7 +62,7 @@ async fn warn(
 }
 
 #[test]
-fn routes_of_an_agency_stand_beside_the_services_own() {
+fn routes_of_an_agency_are_mounted_beside_the_services_own() {
     let siaga = Siaga::with(figment(), |builder| builder.mount("/warnings/", routes![warn]));
     let response = siaga.get("/v1/warnings/jbd?timeperiod=60");
     assert_eq!(response.headers().get_one("Access-Control-Allow-Origin"), Some("*"));
@@ -75,7 +75,7 @@ fn routes_of_an_agency_stand_beside_the_services_own() {
 }
 
 #[test]
-fn routes_cannot_stand_at_what_is_no_path() {
+fn routes_cannot_be_mounted_at_an_invalid_path() {
     for wrong in ["warnings", "/warnings?of=jbd"] {
         let builder = siaga::Siaga::builder().figment(figment().merge(("siaga.store", "memory")));
         let refused = block_on(builder.mount(wrong, routes![warn]).build());
@@ -85,7 +85,7 @@ fn routes_cannot_stand_at_what_is_no_path() {
 }
 
 #[test]
-fn a_fairing_of_an_agency_sees_every_answer() {
+fn a_fairing_of_an_agency_sees_every_response() {
     let siaga = Siaga::with(figment(), |builder| {
         builder.attach(AdHoc::on_response("Agency", |_, response| {
             response.set_raw_header("X-Agency", "BPBD");
@@ -108,7 +108,7 @@ fn show_area(_number: &str) -> rocket::response::Redirect {
 }
 
 #[test]
-fn a_route_of_an_agency_may_stand_at_a_path_the_service_has_for_other_methods() {
+fn a_route_of_an_agency_may_share_a_path_of_the_service_for_other_methods() {
     let siaga = Siaga::with(figment(), |builder| builder.mount("/", routes![amend_area, show_area]));
     assert_eq!(siaga.client.patch("/v1/floods/7").dispatch().into_string().unwrap(), "7");
     assert_eq!(siaga.get("/v1/floods/7").status(), Status::SeeOther);
@@ -131,7 +131,7 @@ async fn answer_own(select: AreaFilter<Floods>, answers: ResponseCache) -> Resul
 }
 
 #[test]
-fn a_format_of_one_route_is_not_taken_for_another_of_its_name() {
+fn formats_of_the_same_name_on_two_routes_are_not_confused() {
     let figment = figment().merge(("siaga.formats.enabled", ["topojson", "csv"]));
     let siaga = Siaga::with(figment, |builder| builder.format(csv()).mount("/", routes![answer_own]));
     for _ in 0..2 {
@@ -146,7 +146,7 @@ fn refuse() -> Result<ApiResponse, Problem> {
 }
 
 #[test]
-fn what_a_store_refuses_is_403_and_says_why() {
+fn a_refusal_of_a_store_is_403_with_its_reason() {
     let siaga = Siaga::with(figment(), |builder| builder.mount("/", routes![refuse]));
     let refused = siaga.get("/v1/refused");
     assert_eq!(refused.status(), Status::Forbidden);

@@ -39,7 +39,7 @@ fn is_from(address: &'static str, peer: &str, headers: &[(&'static str, &'static
 }
 
 #[test]
-fn only_a_trusted_proxy_says_whom_a_request_is_from() {
+fn only_a_trusted_proxy_sets_the_client_address() {
     for (address, peer, headers) in [
         ("192.0.2.1", "192.0.2.1", &[][..]),
         ("192.0.2.1", "192.0.2.1", &[("X-Forwarded-For", "198.51.100.1")]),
@@ -65,7 +65,7 @@ fn only_a_trusted_proxy_says_whom_a_request_is_from() {
 }
 
 #[test]
-fn nobody_is_trusted_unless_configured() {
+fn no_proxy_is_trusted_unless_configured() {
     // Rocket's own key for the same decides nothing.
     let figment = one_a_day(figment()).merge(("ip_header", "X-Real-IP"));
     let siaga = Siaga::with(figment, |builder| builder);
@@ -80,7 +80,7 @@ fn nobody_is_trusted_unless_configured() {
 }
 
 #[test]
-fn a_request_keeps_the_id_a_trusted_proxy_gave_it() {
+fn the_request_id_of_a_trusted_proxy_is_used() {
     let siaga = Siaga::with(trusting(figment()), |builder| builder);
     let [long, longer] = [64, 65].map(|length| &*"x".repeat(length).leak());
     let id = |peer: &str, headers: &[(&'static str, &'static str)]| {
@@ -99,7 +99,7 @@ fn a_request_keeps_the_id_a_trusted_proxy_gave_it() {
 }
 
 #[test]
-fn what_reached_a_trusted_proxy_by_http_is_sent_on_to_https() {
+fn requests_that_reached_a_trusted_proxy_by_http_are_redirected_to_https() {
     let figment = trusting(figment()).merge(("siaga.base_url", "https://data.example.org/v1"));
     let siaga = Siaga::with(figment, |builder| builder);
     let http = [("X-Forwarded-Proto", "http"), ("Host", "evil.example")];

@@ -47,7 +47,7 @@ fn statuses(siaga: &Siaga, peer: &str, count: usize) -> Vec<u16> {
 }
 
 #[test]
-fn a_request_too_many_is_429_with_the_time_to_wait() {
+fn a_request_over_the_limit_is_429_with_retry_after() {
     let siaga = started(three());
     assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
     let response = siaga.get_from("192.0.2.1", COUNTED);
@@ -68,7 +68,7 @@ fn a_request_too_many_is_429_with_the_time_to_wait() {
 }
 
 #[test]
-fn every_counted_answer_says_where_its_client_stands_in_the_tighter_window() {
+fn every_counted_response_has_the_rate_limit_headers_of_the_tighter_window() {
     let siaga = started(with(&[("per_second", 1_000), ("burst", 10), ("per_day", 5)]));
     for (target, left) in [("/v1/floods", 4), ("/v1/nothing", 3), ("/v1/floods?city=x", 2)] {
         let response = siaga.get_from("192.0.2.1", target);
@@ -82,7 +82,7 @@ fn every_counted_answer_says_where_its_client_stands_in_the_tighter_window() {
 }
 
 #[test]
-fn a_credential_is_counted_wherever_it_comes_from_and_apart_from_its_address() {
+fn a_credential_is_counted_across_addresses_and_apart_from_them() {
     let siaga = started(three());
     let peers = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
     assert_eq!(peers.map(|peer| status_with(&siaga, peer, KEY)), [200, 200, 200, 429]);
@@ -109,14 +109,14 @@ fn a_key_can_have_quotas_of_its_own() {
 }
 
 #[test]
-fn a_wrong_credential_counts_for_its_address() {
+fn a_wrong_credential_is_counted_for_its_address() {
     let siaga = started(three());
     let guess = |number| status_with(&siaga, "192.0.2.1", &format!("guess {number}"));
     assert_eq!([0, 1, 2, 3].map(guess), [403, 403, 403, 429]);
 }
 
 #[test]
-fn the_fuse_comes_before_any_credential() {
+fn the_fuse_applies_before_any_credential() {
     let siaga = started(with(&[("per_second", 0), ("per_day", 0), ("fuse_per_second", 1)]));
     let statuses: Vec<u16> = (0..50).map(|_| status_with(&siaga, "192.0.2.1", ADMIN_KEY)).collect();
     assert_eq!(statuses[0], 200);
@@ -163,7 +163,7 @@ fn some_requests_are_not_counted() {
 }
 
 #[test]
-fn no_method_of_any_path_escapes() {
+fn every_method_of_every_path_is_counted() {
     let siaga = started(with(&[("per_second", 0), ("per_day", 1)]));
     assert_eq!(statuses(&siaga, "192.0.2.1", 2), [200, 429]);
     let known = siaga.client.rocket().routes().filter(|route| route.name.is_some());
@@ -195,7 +195,7 @@ fn remaining(response: &LocalResponse<'_>) -> u32 {
 }
 
 #[test]
-fn a_period_that_is_rendered_costs_as_many_requests_as_it_is_large() {
+fn the_cost_of_a_rendered_period_grows_with_its_length() {
     let siaga = started(with(&[("per_second", 0), ("per_day", 100)]));
     let asked = |target: &str| {
         let response = siaga.get_from("192.0.2.1", target);
@@ -215,7 +215,7 @@ fn a_period_that_is_rendered_costs_as_many_requests_as_it_is_large() {
 }
 
 #[test]
-fn a_period_too_many_is_429_for_the_client_that_starts_it_alone() {
+fn a_period_over_the_limit_is_429_only_for_the_client_that_starts_it() {
     let siaga = started(with(&[("per_second", 0), ("per_day", 12)]));
     let year = |number: u32| {
         format!("/v1/floods/timeseries?start=2016-01-01T00:00:{number:02}Z&end=2016-12-31T23:00:00Z")

@@ -66,7 +66,7 @@ fn begin(format: &Gate) {
 }
 
 #[test]
-fn a_response_slower_than_its_requests_wait_is_rendered_once_for_all_who_ask_again() {
+fn a_response_slower_than_the_timeout_is_rendered_once_for_all_retries() {
     let (gate, format) = gated();
     let siaga = Siaga::with(configured("1s"), |builder| builder.format(format));
     begin(&gate);
@@ -82,7 +82,7 @@ fn a_response_slower_than_its_requests_wait_is_rendered_once_for_all_who_ask_aga
 }
 
 #[test]
-fn a_response_whose_request_has_gone_is_written_no_further() {
+fn rendering_stops_when_its_last_request_has_gone() {
     let (gate, format) = gated();
     block_on(async {
         let (rocket, _, _opener) = service(configured("10s"), |builder| builder.format(format)).await;

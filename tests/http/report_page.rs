@@ -13,7 +13,7 @@ use crate::suite::photos::photo;
 use crate::suite::support::{KEY, Siaga, json_of, key};
 
 #[test]
-fn a_report_without_a_card_and_without_a_script_stands_on_the_map_with_its_photo() {
+fn a_report_without_card_and_script_is_published_with_its_photo() {
     let siaga = started(open());
     let page = siaga.get("/report?lang=en").into_string().unwrap();
     assert!(page.contains("name=\"token\" value=\"") && page.contains("enctype=\"multipart/form-data\""));
@@ -35,7 +35,7 @@ fn a_report_without_a_card_and_without_a_script_stands_on_the_map_with_its_photo
 }
 
 #[test]
-fn what_is_wrong_is_said_beside_its_field_and_nothing_that_was_typed_is_lost() {
+fn errors_stand_beside_their_fields_and_input_is_preserved() {
     let siaga = started(open());
     let small = started(open().merge(("siaga.images.max_bytes", "1KiB")));
     let before = count(&siaga);
@@ -83,7 +83,7 @@ fn the_script_gets_json() {
 }
 
 #[test]
-fn a_link_is_a_form_then_a_thank_you_and_later_says_what_to_do() {
+fn a_link_shows_the_form_then_a_thank_you_and_later_advice() {
     let siaga = started(open());
     let (used, late) = (card(&siaga, "en"), card(&siaga, "id"));
     let address = format!("/report/{used}");
@@ -109,7 +109,7 @@ fn a_link_is_a_form_then_a_thank_you_and_later_says_what_to_do() {
 }
 
 #[test]
-fn without_open_cards_there_is_no_page() {
+fn without_open_cards_the_page_is_404() {
     let siaga = Siaga::start();
     for address in ["/report", "/report/fresh-card", "/report/fresh-card/thanks", "/reporting/places?q=a"] {
         assert_eq!(siaga.get(address).status(), Status::NotFound, "{address}");
@@ -118,7 +118,7 @@ fn without_open_cards_there_is_no_page() {
 }
 
 #[test]
-fn every_report_waits_for_review_if_the_operator_wants_it_and_no_page_counts_it() {
+fn with_review_of_all_reports_each_one_waits_and_is_counted_on_no_page() {
     let siaga = started(open().merge(("siaga.report.review", true)));
     let before = count(&siaga);
     let panels = || {
@@ -139,7 +139,7 @@ fn every_report_waits_for_review_if_the_operator_wants_it_and_no_page_counts_it(
 }
 
 #[test]
-fn reports_of_a_program_or_of_many_from_one_address_wait_and_then_are_refused() {
+fn automated_and_frequent_reports_of_an_address_wait_for_review_and_then_are_rejected() {
     let limits = open().merge(("siaga.report.reviewed_after", 2)).merge(("siaga.report.refused_after", 4));
     let siaga = started(limits);
     let before = count(&siaga);
@@ -162,7 +162,7 @@ fn reports_of_a_program_or_of_many_from_one_address_wait_and_then_are_refused() 
 }
 
 #[test]
-fn nobody_else_learns_the_address_and_no_cache_keeps_the_page() {
+fn the_page_is_not_cached_not_indexed_and_sends_no_referrer() {
     let siaga = started(open());
     for address in ["/report".to_owned(), format!("/report/{}", siaga.card())] {
         let response = siaga.get(&address);
@@ -227,7 +227,7 @@ fn a_disaster_of_the_configuration_has_one_type_and_no_questions() {
 }
 
 #[test]
-fn those_who_have_sent_a_report_can_add_a_photo_while_the_card_is_open() {
+fn the_sender_of_a_report_can_add_a_photo_while_the_card_is_open() {
     let siaga = started(open());
     let address = format!("/report/{}", siaga.card());
     let late = format!("/report/{}", siaga.card());

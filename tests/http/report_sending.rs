@@ -38,7 +38,7 @@ fn all(siaga: &Siaga) -> Vec<Value> {
 }
 
 #[test]
-fn a_report_is_from_the_first_press_of_the_button_and_never_from_before_its_link() {
+fn the_time_of_a_report_is_the_first_press_of_the_button_and_not_before_its_link() {
     let siaga = started(open().merge(("siaga.cards.open_for", "72h")));
     let made = siaga.now();
     let [old, new] = [siaga.card(), siaga.card()].map(|card| format!("/report/{card}"));
@@ -60,7 +60,7 @@ fn a_report_is_from_the_first_press_of_the_button_and_never_from_before_its_link
 }
 
 #[test]
-fn a_line_break_counts_once_and_is_stored_as_one_character() {
+fn a_line_break_counts_and_is_stored_as_one_character() {
     let siaga = started(open());
     // 500 characters, with a line break as one.
     let longest = format!("{}{}", "a\r\n".repeat(240), "b".repeat(20));
@@ -86,7 +86,7 @@ fn a_line_break_counts_once_and_is_stored_as_one_character() {
 }
 
 #[test]
-fn a_report_that_is_sent_again_by_the_same_token_gets_a_place_for_its_photo() {
+fn a_report_sent_again_with_the_same_token_can_add_its_photo() {
     let siaga = started(open());
     let before = count(&siaga);
     let link = format!("/report/{}", siaga.card());
@@ -124,7 +124,7 @@ fn a_report_that_is_sent_again_by_the_same_token_gets_a_place_for_its_photo() {
 }
 
 #[test]
-fn a_form_that_cannot_be_read_is_400_and_names_the_limit_of_heads_only_if_a_head_is_too_long() {
+fn a_malformed_form_is_400_and_mentions_the_limit_of_part_headers_only_if_exceeded() {
     let siaga = started(open());
     let kind = ContentType::new("multipart", "form-data").with_params(("boundary", "x"));
     let part = "--x\r\nContent-Disposition: form-data; name=\"text";
@@ -136,7 +136,7 @@ fn a_form_that_cannot_be_read_is_400_and_names_the_limit_of_heads_only_if_a_head
 }
 
 #[test]
-fn the_content_of_a_photo_decides_whatever_its_name_and_type() {
+fn the_type_of_a_photo_is_decided_by_its_content() {
     let siaga = started(open());
     let jpeg = photo(80, 60, 1);
     for (number, head) in [
@@ -187,7 +187,7 @@ fn a_place_outside_all_areas_is_asked_about_once_and_its_report_waits_for_review
 }
 
 #[test]
-fn a_report_whose_place_cannot_be_judged_is_503_and_nothing_is_stored() {
+fn a_report_whose_place_cannot_be_located_is_503_and_nothing_is_stored() {
     let siaga = Siaga::with(open(), |builder| builder.store(OpenWrapped::new(OpenMemory, Placeless)));
     for place in [&[("lat", "-6.195"), ("lng", "106.805")][..], &[("lat", ""), ("area", "1")]] {
         let fields = flood(&[&[("token", TOKEN)], place].concat());
@@ -204,7 +204,7 @@ fn a_report_whose_place_cannot_be_judged_is_503_and_nothing_is_stored() {
 }
 
 #[test]
-fn the_thank_you_says_that_a_report_is_on_the_map_only_while_it_is() {
+fn the_thank_you_links_to_the_map_only_while_the_report_is_on_it() {
     let siaga = started(open());
     let thanks = |fields: &[(&str, &str)]| {
         let address = location(&send(&siaga, "/report?lang=en", fields, None));
@@ -220,7 +220,7 @@ fn the_thank_you_says_that_a_report_is_on_the_map_only_while_it_is() {
 }
 
 #[test]
-fn a_photo_without_a_place_can_be_sent_again_only_where_the_page_offers_it() {
+fn the_page_offers_to_send_a_delayed_photo_again_only_with_the_token() {
     let siaga = started(open());
     let (_, sent) = send_by_script(&siaga, "/report?lang=en", &flood(&[("token", TOKEN)]), None);
     let thanks = sent["thanks"].as_str().unwrap();

@@ -31,7 +31,7 @@ fn a_report_has_the_documented_properties() {
 }
 
 #[test]
-fn reports_of_the_last_hour_are_listed_newest_first_and_picked_by_disaster_admin_and_city() {
+fn reports_of_the_last_hour_are_listed_newest_first_and_filtered_by_disaster_admin_and_city() {
     let siaga = Siaga::start();
     for (query, expected) in [
         ("", vec!["1", "7", "6", "2", "5"]),
@@ -50,7 +50,7 @@ fn reports_of_the_last_hour_are_listed_newest_first_and_picked_by_disaster_admin
 }
 
 #[test]
-fn every_province_of_the_country_can_be_asked_for_as_city_or_as_admin() {
+fn every_province_of_the_country_is_accepted_as_city_and_as_admin() {
     let siaga = Siaga::start();
     let response = siaga.get("/v1/reports?admin=x");
     let message = json_of(response)["message"].as_str().unwrap().to_owned();
@@ -74,7 +74,7 @@ fn every_province_of_the_country_can_be_asked_for_as_city_or_as_admin() {
 }
 
 #[test]
-fn a_report_dated_2099_is_found_by_its_number_and_listed_when_its_time_has_come() {
+fn a_report_dated_2099_is_found_by_number_and_listed_from_that_time() {
     let siaga = Siaga::start();
     assert!(!keys(&siaga, "/v1/reports?timeperiod=604800").contains(&json!("8")));
     assert_eq!(keys(&siaga, "/v1/reports/8"), ["8"]);
@@ -115,7 +115,7 @@ fn one_report_is_found_by_its_number_and_an_unknown_one_is_404() {
 }
 
 #[test]
-fn the_archive_lists_a_period_with_both_ends() {
+fn the_archive_lists_a_period_including_both_ends() {
     let siaga = Siaga::start();
     let archive = "/v1/reports/archive?start=2016-12-19T14:08:52Z&end=2016-12-19T22:53:52%2B0700";
     assert_eq!(keys(&siaga, archive), ["7", "6", "2", "5", "4"]);
@@ -140,7 +140,7 @@ fn the_time_series_counts_flood_reports_hour_by_hour() {
 }
 
 #[test]
-fn a_list_of_too_many_reports_has_the_newest_and_an_archive_is_400_naming_what_narrows_it() {
+fn a_long_list_of_reports_has_the_newest_and_a_long_archive_is_400_with_the_parameters_that_narrow_it() {
     let siaga = Siaga::with_setting("siaga.limits.features", 5);
     assert_eq!(keys(&siaga, "/v1/reports").len(), 5);
     let whole = siaga.get("/v1/reports");

@@ -25,7 +25,7 @@ fn listed(client: &Client, address: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_hidden_report_leaves_every_response_and_comes_back() {
+fn a_hidden_report_is_in_no_response_until_it_is_shown_again() {
     let siaga = Siaga::start();
     let addresses = [
         "/v1/reports",
@@ -51,7 +51,7 @@ fn a_hidden_report_leaves_every_response_and_comes_back() {
 }
 
 #[test]
-fn another_server_on_the_same_data_follows_within_a_second() {
+fn another_server_on_the_same_store_hides_the_report_within_a_second() {
     let siaga = Siaga::start();
     let other = siaga.beside(figment());
     assert_eq!(listed(&other, "/v1/reports"), ["1", "7", "6", "2", "5"]);
@@ -62,7 +62,7 @@ fn another_server_on_the_same_data_follows_within_a_second() {
 }
 
 #[test]
-fn the_log_has_the_credential_and_the_user_it_acts_for() {
+fn the_log_has_the_credential_and_its_user() {
     let siaga = Siaga::start();
     siaga.ask(Method::Put, "/v1/reports/7/visibility?username=Ibu%20Ani", HIDE);
     let store = siaga.client.rocket().state::<std::sync::Arc<dyn Store>>().unwrap();
@@ -74,7 +74,7 @@ fn the_log_has_the_credential_and_the_user_it_acts_for() {
 }
 
 #[test]
-fn a_wrong_order_is_400_and_an_unknown_report_404() {
+fn an_invalid_body_is_400_and_an_unknown_report_404() {
     let siaga = Siaga::start();
     let put = |report: &str, body: &str| {
         let address = format!("/v1/reports/{report}/visibility");

@@ -12,7 +12,7 @@ use crate::suite::support::{Siaga, figment};
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 #[test]
-fn programs_get_what_there_is_as_json() {
+fn programs_get_the_list_of_resources_as_json() {
     let siaga = Siaga::start();
     let about = siaga.result("/");
     assert_eq!((&about["service"], &about["base_url"]), (&json!("Siaga"), &json!("http://localhost/v1")));
@@ -32,7 +32,7 @@ fn programs_get_what_there_is_as_json() {
 }
 
 #[test]
-fn it_says_when_what_is_known_was_last_added_to() {
+fn the_root_has_the_time_of_the_last_change() {
     let siaga = Siaga::start();
     let newest = |address: &str, field: &str| {
         let layer = siaga.result(address);
@@ -54,7 +54,7 @@ fn it_says_when_what_is_known_was_last_added_to() {
 }
 
 #[test]
-fn people_get_a_page_whatever_else_their_browser_takes() {
+fn browsers_get_a_page_for_every_accept_header_with_html() {
     let siaga = Siaga::with_setting("siaga.licence.url", "https://data.example/licence?a=1&b=\"2\"");
     let response = siaga.client.get("/").header(Header::new("Accept", BROWSER)).dispatch();
     assert_eq!(response.headers().get_one("Content-Type"), Some("text/html; charset=utf-8"));
@@ -78,7 +78,7 @@ fn people_get_a_page_whatever_else_their_browser_takes() {
 }
 
 #[test]
-fn people_read_how_many_areas_are_flooded_and_when_that_was_known_in_their_language_and_time() {
+fn the_page_shows_the_number_of_flooded_areas_and_its_time_in_the_language_and_zone_of_the_reader() {
     let siaga = Siaga::start();
     let counts = siaga.result("/")["flooded_areas"].clone();
     let summary = siaga.result("/v1/stats/floodedRWsSummary");
@@ -107,7 +107,7 @@ fn people_read_how_many_areas_are_flooded_and_when_that_was_known_in_their_langu
 }
 
 #[test]
-fn pages_name_the_site_and_its_agency_and_show_its_logo() {
+fn pages_have_the_names_of_site_and_agency_and_the_logo() {
     let folder = tempfile::tempdir().unwrap();
     let logo = folder.path().join("logo.svg");
     std::fs::write(&logo, "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>1</script></svg>").unwrap();
@@ -143,7 +143,7 @@ fn list_next() -> Linked {
 }
 
 #[test]
-fn every_answer_names_a_configured_licence() {
+fn every_response_links_to_the_configured_licence() {
     let licence = r#"<https://data.example/licence>; rel="license""#;
     let figment = figment().merge(("siaga.licence.url", "https://data.example/licence"));
     let siaga = Siaga::with(figment, |builder| builder.mount("/", rocket::routes![list_next]));

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::suite::support::{Siaga, figment};
 
 #[test]
-fn every_response_has_the_mark_of_the_service_and_of_the_interface_runs_nothing() {
+fn every_response_has_the_header_of_the_service_and_a_policy_that_runs_nothing() {
     let siaga = Siaga::start();
     let tag = siaga.get("/v1/floods").headers().get_one("ETag").unwrap().to_owned();
     for (method, target, status) in [
@@ -48,7 +48,7 @@ fn every_response_has_the_mark_of_the_service_and_of_the_interface_runs_nothing(
 }
 
 #[test]
-fn browsers_are_told_to_stay_with_https_when_they_use_it() {
+fn hsts_is_sent_over_https() {
     let figment = figment().merge(("siaga.https.hsts", "365d"));
     let figment = figment.merge(("siaga.quota.trusted_proxies", ["10.0.0.1"]));
     let siaga = Siaga::with(figment, |builder| builder);
@@ -69,7 +69,7 @@ fn browsers_are_told_to_stay_with_https_when_they_use_it() {
 }
 
 #[test]
-fn a_page_of_a_template_runs_nothing_either_and_stays_as_it_is_while_it_is_known() {
+fn a_page_of_a_template_has_a_policy_that_runs_nothing_and_its_304_does_not_replace_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
     std::fs::write(&file, "<!doctype html>{% for f in features %}<p>{{ f.properties.pkey }}</p>{% endfor %}")
@@ -90,7 +90,7 @@ fn a_page_of_a_template_runs_nothing_either_and_stays_as_it_is_while_it_is_known
 }
 
 #[test]
-fn pages_of_any_origin_may_read_every_answer() {
+fn cors_allows_every_origin_to_read_every_response() {
     let siaga = Siaga::start();
     for address in ["/v1/floods", "/v1/floods?city=x", "/v1/nothing", "/v1/floods?geoformat=cap"] {
         let response =
@@ -103,7 +103,7 @@ fn pages_of_any_origin_may_read_every_answer() {
 }
 
 #[test]
-fn a_preflight_allows_the_methods_of_the_path_and_the_headers_asked_for() {
+fn a_preflight_allows_the_methods_of_the_path_and_the_requested_headers() {
     let siaga = Siaga::start();
     let response = siaga
         .client

@@ -43,7 +43,7 @@ pub(crate) fn apply(known: &mut BTreeMap<String, Value>, delta: &Value) {
 }
 
 #[test]
-fn a_service_that_has_what_it_needs_is_live_and_ready() {
+fn a_service_with_its_dependencies_is_live_and_ready() {
     let siaga = Siaga::start();
     let live = siaga.get("/health/live");
     assert_eq!(live.headers().get_one("Cache-Control"), Some("no-store"));
@@ -64,7 +64,7 @@ fn a_service_that_has_what_it_needs_is_live_and_ready() {
 }
 
 #[test]
-fn a_request_that_waits_is_answered_by_the_change_of_another_server() {
+fn a_waiting_request_returns_the_change_of_another_server() {
     let siaga = Siaga::start();
     let other = siaga.beside(figment());
     let first = cursor(&delta(&siaga.client, ""));

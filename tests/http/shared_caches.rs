@@ -21,7 +21,7 @@ fn header(response: &LocalResponse<'_>, name: &str) -> Option<String> {
 }
 
 #[test]
-fn shared_caches_keep_public_data_for_some_seconds_and_reports_only_a_minute_after_an_error() {
+fn shared_caches_may_store_public_data_for_seconds_and_reports_only_a_minute_after_an_error() {
     let siaga = shared();
     for (address, expected) in [
         ("/v1/floods", PLAIN),
@@ -51,7 +51,7 @@ fn shared_caches_keep_public_data_for_some_seconds_and_reports_only_a_minute_aft
 }
 
 #[test]
-fn a_reader_with_a_credential_gets_what_shared_caches_may_not_keep() {
+fn responses_to_requests_with_a_credential_are_private() {
     let siaga = shared();
     for (address, expected) in [("/v1/floods", "private, no-cache"), ("/v1/changes", "no-store")] {
         let response = siaga.client.get(address).header(key(ADMIN_KEY)).dispatch();
@@ -70,7 +70,7 @@ fn changes(siaga: &Siaga, since: Option<&str>) -> (Value, String) {
 }
 
 #[test]
-fn cursors_stand_at_ticks_so_that_clients_share_a_few_addresses() {
+fn cursors_are_rounded_to_ticks_so_that_clients_share_addresses() {
     let siaga = shared();
     // The fixture's time is not at a tick.
     let to_tick = siaga.now().floor(Duration::from_secs(5)).after(Duration::from_secs(5));
@@ -99,7 +99,7 @@ fn cursors_stand_at_ticks_so_that_clients_share_a_few_addresses() {
 }
 
 #[test]
-fn unknown_parameters_are_ignored_and_named_and_their_order_does_not_matter() {
+fn unknown_parameters_are_ignored_and_listed_and_the_order_of_parameters_does_not_matter() {
     let siaga = Siaga::with_setting("siaga.metrics.enabled", true);
     let plain = siaga.get("/v1/floods?city=jbd&minimum_state=1");
     let tag = header(&plain, "ETag");
@@ -124,7 +124,7 @@ fn unknown_parameters_are_ignored_and_named_and_their_order_does_not_matter() {
 }
 
 #[test]
-fn a_request_whose_response_was_ready_counts_a_tenth_and_not_by_the_day() {
+fn a_cache_hit_counts_a_tenth_and_not_for_the_day() {
     let quota = json!({ "per_second": 1, "burst": 10, "per_day": 20 });
     let siaga = Siaga::with_setting("siaga.quota", quota);
     let tag = header(&siaga.get("/v1/floods/states"), "ETag").unwrap();

@@ -114,7 +114,7 @@ fn a_source_is_late_after_its_interval_and_silent_after_three() {
 }
 
 #[test]
-fn a_heartbeat_is_taken_from_any_credential_of_the_subject_and_from_no_other() {
+fn a_heartbeat_is_accepted_only_with_a_credential_of_the_subject() {
     let siaga = start();
     let address = "/v1/sources/desk/heartbeat";
     assert_eq!(siaga.client.put(address).dispatch().status(), Status::Forbidden);
@@ -165,7 +165,7 @@ fn an_accepted_write_is_a_sign_of_life_of_all_sources_with_its_subject() {
 }
 
 #[test]
-fn public_data_says_how_current_it_is_by_the_sources_that_cover_it() {
+fn public_data_has_the_freshness_of_the_sources_that_cover_it() {
     let posts = json!({ "subject": "root", "every": "1m", "covers": ["reports"] });
     let siaga = Siaga::with(with_sources().merge(("siaga.sources.posts", posts)), |builder| builder);
     beat(&siaga.client, "desk", KEY);
@@ -193,7 +193,7 @@ fn public_data_says_how_current_it_is_by_the_sources_that_cover_it() {
 }
 
 #[test]
-fn the_headers_change_neither_body_nor_tag_and_come_with_a_304() {
+fn the_freshness_headers_change_neither_body_nor_tag_and_are_sent_with_a_304() {
     let (siaga, without) = (start(), Siaga::start());
     let plain = without.get("/v1/floods");
     assert_eq!(headers(&plain), is("unknown", None));
@@ -219,7 +219,7 @@ fn the_headers_change_neither_body_nor_tag_and_come_with_a_304() {
 }
 
 #[test]
-fn a_sign_of_life_on_one_server_shows_on_the_other_and_never_earlier() {
+fn a_sign_of_life_on_one_server_reaches_the_other_and_never_goes_back() {
     let siaga = start();
     let other = siaga.beside(with_sources());
     // A time of one source is stored at most once a second.
@@ -239,7 +239,7 @@ fn a_sign_of_life_on_one_server_shows_on_the_other_and_never_earlier() {
 }
 
 #[test]
-fn a_sign_of_life_is_stored_at_the_end_of_the_service() {
+fn a_sign_of_life_is_stored_at_shutdown() {
     let siaga = start();
     beat(&siaga.client, "river-2", OTHER_KEY);
     beat(&siaga.client, "desk", KEY);
@@ -266,7 +266,7 @@ fn a_source_has_metrics() {
 }
 
 #[test]
-fn feeds_say_that_alerts_may_be_missing_while_a_source_of_floods_is_silent() {
+fn feeds_warn_of_missing_alerts_while_a_source_of_floods_is_silent() {
     let siaga = start();
     let feed = |address: &str| siaga.get(address).into_string().unwrap();
     for (format, element) in [("atom", "<subtitle>"), ("rss", "<description>")] {

@@ -131,7 +131,7 @@ fn stale_since(response: &LocalResponse<'_>) -> Option<String> {
 }
 
 #[test]
-fn while_the_store_is_away_reads_get_the_last_response_and_how_old_it_is() {
+fn reads_get_the_last_response_and_its_age_while_the_store_is_unreachable() {
     let (siaga, away) = with_failing(&[]);
     for address in ["/v1/floods", "/v1/floods/states", "/v1/reports"] {
         let first = siaga.get(address);
@@ -160,7 +160,7 @@ fn while_the_store_is_away_reads_get_the_last_response_and_how_old_it_is() {
 }
 
 #[test]
-fn what_was_not_read_before_is_503_while_the_store_is_away() {
+fn uncached_responses_are_503_while_the_store_is_unreachable() {
     let (siaga, away) = with_failing(&[]);
     assert_eq!(siaga.get("/v1/floods").status(), Status::Ok);
     away.all(true);
@@ -172,7 +172,7 @@ fn what_was_not_read_before_is_503_while_the_store_is_away() {
 }
 
 #[test]
-fn a_rendering_that_fails_leaves_the_last_response_there() {
+fn a_failed_rendering_keeps_the_last_response() {
     let (siaga, away) = with_failing(&[]);
     let states = || {
         let response = siaga.get("/v1/floods/states");
@@ -193,7 +193,7 @@ fn a_rendering_that_fails_leaves_the_last_response_there() {
 }
 
 #[test]
-fn a_response_is_returned_for_no_longer_than_configured_after_it_was_current() {
+fn a_stale_response_is_returned_no_longer_than_configured() {
     for (stale, seconds) in [(None, 3_600), (Some("90s"), 90), (Some("0"), 0)] {
         let settings = stale.map(|stale| ("siaga.limits.stale", stale));
         let (siaga, away) = with_failing(settings.as_slice());
@@ -209,7 +209,7 @@ fn a_response_is_returned_for_no_longer_than_configured_after_it_was_current() {
 }
 
 #[test]
-fn no_alert_is_returned_that_has_expired() {
+fn no_expired_alert_is_returned() {
     let (siaga, away) =
         with_failing(&[("siaga.limits.stale", "1d"), ("siaga.formats.cap.expires_after", "2h")]);
     for address in ["/v1/floods", "/v1/floods?geoformat=cap"] {
@@ -247,7 +247,7 @@ fn read(siaga: &Siaga) -> Vec<String> {
 }
 
 #[test]
-fn a_report_that_was_hidden_stays_hidden_while_the_store_is_away() {
+fn a_hidden_report_stays_hidden_while_the_store_is_unreachable() {
     let (siaga, away) = with_failing(&[]);
     let tags = read(&siaga);
     assert_eq!(siaga.get("/v1/floods").status(), Status::Ok);
@@ -265,7 +265,7 @@ fn a_report_that_was_hidden_stays_hidden_while_the_store_is_away() {
 }
 
 #[test]
-fn other_servers_that_have_read_the_order_do_not_return_the_report_either() {
+fn servers_that_have_read_the_moderation_do_not_return_the_report_either() {
     let (opener, away) = failing();
     let siaga = on_failing(Arc::clone(&opener), &[]);
     let other = on_failing(opener, &[]);
@@ -284,7 +284,7 @@ fn other_servers_that_have_read_the_order_do_not_return_the_report_either() {
 }
 
 #[test]
-fn a_rendering_that_began_before_the_order_and_ends_after_it_is_not_returned_either() {
+fn a_rendering_started_before_the_moderation_is_not_returned_after_it() {
     block_on(async {
         let (client, away, _) = client().await;
         away.slow.store(true, Ordering::SeqCst);
@@ -305,7 +305,7 @@ fn a_rendering_that_began_before_the_order_and_ends_after_it_is_not_returned_eit
 }
 
 #[test]
-fn a_stream_says_that_its_states_may_be_out_of_date_and_when_they_are_current_again() {
+fn a_stream_announces_when_its_states_become_stale_and_current_again() {
     block_on(async {
         let (client, away, clock) = client().await;
         let mut stream = client.get("/v1/changes/stream").dispatch().await;
@@ -343,7 +343,7 @@ fn a_stream_says_that_its_states_may_be_out_of_date_and_when_they_are_current_ag
 }
 
 #[test]
-fn a_request_that_waits_ends_when_the_store_is_lost() {
+fn a_waiting_request_ends_when_the_store_is_lost() {
     block_on(async {
         let (client, away, _) = client().await;
         let cursor = result(&client, "/v1/changes".to_owned()).await["cursor"].clone();
@@ -359,7 +359,7 @@ fn a_request_that_waits_ends_when_the_store_is_lost() {
 }
 
 #[test]
-fn while_the_store_is_known_to_be_away_neither_a_response_nor_a_page_waits_for_it() {
+fn neither_responses_nor_pages_wait_for_a_store_known_to_be_unreachable() {
     let (siaga, away) = with_failing(&[("siaga.limits.timeout", "8s")]);
     assert_eq!(siaga.get("/v1/floods").status(), Status::Ok);
     assert_eq!(siaga.get("/map").status(), Status::Ok);
@@ -383,7 +383,7 @@ fn while_the_store_is_known_to_be_away_neither_a_response_nor_a_page_waits_for_i
 }
 
 #[test]
-fn the_map_is_a_page_while_the_store_is_away() {
+fn the_map_is_a_page_while_the_store_is_unreachable() {
     let (siaga, away) = with_failing(&[]);
     let page = |address: &'static str| {
         let response = siaga.get(address);
@@ -417,7 +417,7 @@ fn the_map_is_a_page_while_the_store_is_away() {
 }
 
 #[test]
-fn a_map_of_floods_that_were_never_read_or_long_ago_does_not_say_that_there_are_none() {
+fn a_map_without_recent_floods_read_is_not_an_all_clear() {
     let (opener, away) = failing();
     away.all(true);
     let never = on_failing(opener, &[]);

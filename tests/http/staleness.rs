@@ -33,7 +33,7 @@ async fn write_and_read(client: Arc<Client>, area: u64) {
 }
 
 #[test]
-fn a_change_that_is_acknowledged_is_in_every_later_response_while_others_change_and_read() {
+fn an_acknowledged_change_is_in_every_later_response_under_concurrent_reads_and_writes() {
     block_on(async {
         let (rocket, _, _opener) = service(figment(), |builder| builder).await;
         let client = Arc::new(Client::untracked(rocket).await.unwrap());

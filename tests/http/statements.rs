@@ -186,7 +186,7 @@ fn of_area(siaga: &Siaga, id: u64, watch: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn pages_say_only_what_is_so_in_256_random_situations() {
+fn pages_make_only_true_statements_in_256_random_situations() {
     let mut seen = BTreeSet::new();
     for round in 0..32 {
         let mut dice = Dice(round);
@@ -263,7 +263,7 @@ fn pages_say_only_what_is_so_in_256_random_situations() {
 }
 
 #[test]
-fn a_page_that_names_a_report_forgets_it_when_it_is_hidden_and_no_cache_keeps_it() {
+fn a_page_with_a_report_drops_it_when_hidden_and_is_not_cached() {
     let siaga = Siaga::start();
     let opened = |address: &'static str| {
         let response = siaga.client.get(address).header(Header::new("Accept", "text/html")).dispatch();
@@ -298,7 +298,7 @@ fn the_demo_keeps_its_own_banner_alone() {
 }
 
 #[test]
-fn the_desk_of_a_test_says_the_word_of_the_public_pages() {
+fn the_desk_of_a_test_installation_has_the_banner_of_the_public_pages() {
     let siaga = Siaga::with(configured("none", "Test"), |builder| builder);
     let desk = page(&siaga, "/desk?lang=en");
     assert!(desk.contains(">TEST: nothing here is real") && desk.contains("<title>Test: "), "{desk}");
@@ -306,8 +306,7 @@ fn the_desk_of_a_test_says_the_word_of_the_public_pages() {
 }
 
 #[test]
-fn after_an_all_clear_the_newest_change_is_the_clearing_and_for_six_hours_pages_say_since_when_floods_are_over()
- {
+fn pages_show_the_time_of_an_all_clear_for_six_hours() {
     let siaga = Siaga::start();
     siaga.clock.set(siaga.now().after(HOUR));
     let change = |area: &str| json!({ "area_id": area, "state": null });

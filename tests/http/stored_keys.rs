@@ -35,7 +35,7 @@ fn await_status(siaga: &Siaga, text: &str, expected: Status) {
 }
 
 #[test]
-fn a_key_is_accepted_from_soon_after_it_was_made_until_soon_after_it_was_revoked() {
+fn a_key_is_accepted_soon_after_its_creation_until_soon_after_its_revocation() {
     let siaga = Siaga::start();
     assert_eq!(change(&siaga, "stored"), Status::Forbidden);
     create(&siaga, entry("new", "stored"));

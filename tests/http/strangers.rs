@@ -23,7 +23,7 @@ fn log_in(client: &Client, key: &str, origin: &str) -> Status {
 }
 
 #[test]
-fn a_form_of_another_site_waits_for_review_and_no_site_reads_the_response() {
+fn a_form_of_another_site_waits_for_review_and_its_response_is_unreadable_to_it() {
     let siaga = started(open());
     let before = count(&siaga);
     for (number, (headers, waits)) in [
@@ -52,7 +52,7 @@ fn a_form_of_another_site_waits_for_review_and_no_site_reads_the_response() {
 }
 
 #[test]
-fn nobody_logs_in_from_another_site() {
+fn login_from_another_site_is_rejected() {
     let siaga = started(open());
     for (origin, expected) in [
         ("https://evil.example", Status::Forbidden),
@@ -64,7 +64,7 @@ fn nobody_logs_in_from_another_site() {
 }
 
 #[test]
-fn beyond_the_total_each_network_still_publishes_a_few_and_the_desk_is_told() {
+fn beyond_the_total_limit_each_network_still_publishes_a_few_reports_and_the_desk_shows_it() {
     let figment = open().merge(("siaga.report.reviewed_total", 5));
     let (_siaga, client) = officer(figment, KEY);
     let crowded = || json_of(client.get("/desk/news").dispatch())["result"]["crowded"].clone();
@@ -88,7 +88,7 @@ fn a_report_by_a_link_does_not_count_for_its_address() {
 }
 
 #[test]
-fn one_address_keeps_no_real_report_off_the_list_of_the_moderators() {
+fn one_address_cannot_crowd_real_reports_out_of_the_moderation_list() {
     let figment = open().merge(("siaga.report.reviewed_after", 1)).merge(("siaga.report.refused_after", 0));
     let (siaga, client) = officer(figment, ADMIN_KEY);
     for (numbers, host, others) in [

@@ -57,7 +57,7 @@ fn a_template_is_chosen_like_the_services_own_formats() {
 }
 
 #[test]
-fn a_template_stands_where_its_configuration_does_and_is_read_once() {
+fn the_path_of_a_template_is_relative_to_its_configuration_and_it_is_read_once() {
     let (folder, figment) = beside("{{ layer }} at {{ base_url }}: {{ features|length }}");
     let siaga = Siaga::with(figment, |builder| builder);
     fs::remove_file(folder.path().join("x.txt")).unwrap();
@@ -70,7 +70,7 @@ fn a_template_stands_where_its_configuration_does_and_is_read_once() {
 }
 
 #[test]
-fn a_template_of_json_stands_in_the_envelope() {
+fn a_json_template_is_wrapped_in_the_envelope() {
     let (_folder, figment) = beside("{{ features|map(attribute='properties.area_id')|list }}");
     let figment = figment.merge(("siaga.formats.template.x.media_type", "application/json"));
     let siaga = Siaga::with(figment, |builder| builder);
@@ -79,7 +79,7 @@ fn a_template_of_json_stands_in_the_envelope() {
 }
 
 #[test]
-fn a_template_that_fails_is_a_500_that_tells_nothing() {
+fn a_failing_template_is_a_500_without_details() {
     // What is tried at the start has no area 30.
     let fails = "{% if of.properties.area_id == '30' %}{{ of.x }}{% endif %}{{ of.properties.area_id }}";
     let (_folder, figment) = beside(&format!("{{% for of in features %}}{fails}{{% endfor %}}"));
@@ -91,7 +91,7 @@ fn a_template_that_fails_is_a_500_that_tells_nothing() {
 }
 
 #[test]
-fn a_template_is_chosen_by_the_container_it_is_given_else_by_that_of_its_media_type() {
+fn a_template_is_chosen_by_its_configured_container_else_by_that_of_its_media_type() {
     let (_folder, figment) = beside("{{ features|length }} from a template");
     for (figment, chosen, other) in [
         (figment.clone(), "text", "html"),

@@ -55,7 +55,7 @@ fn a_public_key_can_be_in_a_file() {
 }
 
 #[test]
-fn what_a_token_says_of_its_algorithm_does_not_count() {
+fn the_algorithm_in_a_token_is_ignored() {
     for (algorithm, pem) in PUBLIC {
         let siaga = with_key(algorithm, pem);
         let claims = claims(json!({}));
@@ -87,7 +87,7 @@ fn what_a_token_says_of_its_algorithm_does_not_count() {
 }
 
 #[test]
-fn a_key_that_a_token_brings_along_is_not_used() {
+fn a_key_inside_a_token_is_not_used() {
     let siaga = with_key("ES256", P256_PEM);
     for brought in [
         json!({ "jwk": jwk("EdDSA", "own") }),
@@ -142,7 +142,7 @@ fn a_signature_that_was_touched_is_refused() {
 }
 
 #[test]
-fn a_huge_token_is_refused_before_it_is_read() {
+fn a_huge_token_is_rejected_before_it_is_parsed() {
     let siaga = with_key("RS256", RSA_PEM);
     let long = |bytes: usize| {
         let filled = claims(json!({ "filling": "x".repeat(bytes) }));

@@ -38,7 +38,7 @@ fn the_address_of_a_photo_is_the_one_configured_when_the_report_is_read() {
 }
 
 #[test]
-fn a_photo_that_is_sent_is_shown_by_the_report_as_small_as_configured_and_upright() {
+fn an_uploaded_photo_is_published_with_the_report_upright_and_at_the_configured_size() {
     let siaga = Siaga::with_setting("siaga.images.max_side", 100);
     let address = invited(&siaga, "");
     let answer = send(&siaga, &address, "image/jpeg", photo(160, 120, 6));
@@ -68,7 +68,7 @@ fn a_photo_that_is_sent_is_shown_by_the_report_as_small_as_configured_and_uprigh
 }
 
 #[test]
-fn a_photo_is_taken_as_the_type_it_was_asked_for_as_by_any_of_its_names() {
+fn a_photo_is_accepted_under_every_name_of_its_requested_type() {
     for (asked, sent, format) in [
         ("image/pjpeg", "Image/PJPEG", ImageFormat::Jpeg),
         ("image/png", "image/x-png", ImageFormat::Png),
@@ -86,7 +86,7 @@ fn a_photo_is_taken_as_the_type_it_was_asked_for_as_by_any_of_its_names() {
 }
 
 #[test]
-fn an_address_is_accepted_by_every_server_with_its_signing_key_and_by_no_other() {
+fn an_upload_address_is_accepted_only_by_servers_with_its_signing_key() {
     let siaga = Siaga::start();
     let address = invited(&siaga, "");
     let other_key = figment().merge(("siaga.images.signing_key", "another key"));
@@ -98,7 +98,7 @@ fn an_address_is_accepted_by_every_server_with_its_signing_key_and_by_no_other()
 }
 
 #[test]
-fn an_address_that_is_altered_expired_or_foreign_is_403() {
+fn an_altered_expired_or_foreign_upload_address_is_403() {
     let siaga = Siaga::start();
     let address = invited(&siaga, "");
     let (path, query) = address.split_once('?').unwrap();
@@ -130,7 +130,7 @@ fn an_address_that_is_altered_expired_or_foreign_is_403() {
 }
 
 #[test]
-fn an_address_is_used_once_and_then_no_other_is_given() {
+fn an_upload_address_works_once_and_then_no_other_is_issued() {
     let siaga = Siaga::start();
     let (address, another) = (invited(&siaga, ""), invited(&siaga, "?file_type=image/png"));
     upload(&siaga, &address);
@@ -145,7 +145,7 @@ fn an_address_is_used_once_and_then_no_other_is_given() {
 }
 
 #[test]
-fn an_upload_that_is_refused_leaves_its_address_usable() {
+fn a_rejected_upload_leaves_its_address_usable() {
     let siaga = Siaga::with_setting("siaga.images.max_bytes", 2_000);
     let address = invited(&siaga, "");
     let mut jpeg = photo(4, 3, 1);
@@ -182,7 +182,7 @@ fn an_upload_that_is_refused_leaves_its_address_usable() {
 }
 
 #[test]
-fn an_upload_that_is_no_photo_leaves_the_report_alone_and_another_can_be_sent() {
+fn an_upload_that_is_not_a_photo_changes_nothing_and_another_can_be_sent() {
     let siaga = Siaga::start();
     let whole = photo(400, 300, 1);
     for (turn, file) in [&whole[..whole.len() / 2], &whole[..whole.len() / 3]].into_iter().enumerate() {
@@ -202,7 +202,7 @@ fn an_upload_that_is_no_photo_leaves_the_report_alone_and_another_can_be_sent() 
 }
 
 #[test]
-fn an_image_that_is_not_there_is_404_whatever_its_name() {
+fn a_missing_image_is_404_whatever_its_name() {
     let siaga = Siaga::start();
     for name in ["used-card.jpg", "used-card.png", ".jpg", "..%2Fuploads%2Fused-card.jpg", "%FF%FE.jpg"] {
         let answer = siaga.get(&format!("/v1/images/{name}")).status();

@@ -8,7 +8,7 @@ fn with_profile(image: &RgbImage, profile: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn the_colours_of_a_wide_space_are_brought_to_srgb_and_what_is_srgb_already_stays() {
+fn wide_gamut_colours_are_converted_to_srgb_and_srgb_stays_unchanged() {
     // This green of sRGB is written less green in the wider space.
     let image = RgbImage::from_pixel(32, 32, Rgb([117, 251, 76]));
     for (profile, expected) in

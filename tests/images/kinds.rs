@@ -9,7 +9,7 @@ use crate::support::{
 };
 
 #[test]
-fn every_type_shows_what_it_holds_and_an_animation_its_first_picture() {
+fn every_type_is_decoded_and_an_animation_shows_its_first_frame() {
     let (image, black) = (colourful(48, 32), RgbaImage::from_pixel(48, 32, Rgba([0, 0, 0, 255])));
     for (file, by) in [
         (jpeg(&image), 3.0),
@@ -38,7 +38,7 @@ fn wide(samples: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_transparent_is_white() {
+fn transparent_pixels_become_white() {
     let image = RgbaImage::from_fn(32, 32, |x, _| Rgba([0, 0, 0, if x < 16 { 0 } else { 255 }]));
     let half = RgbImage::from_fn(32, 32, |x, _| Rgb([if x < 16 { 255 } else { 0 }; 3]));
     let gray: Vec<u8> = image.pixels().flat_map(|pixel| [pixel.0[0], pixel.0[3]]).collect();
@@ -56,7 +56,7 @@ fn what_is_transparent_is_white() {
 }
 
 #[test]
-fn every_depth_of_colours_is_read_and_gray_stays_gray() {
+fn every_colour_depth_is_decoded_and_gray_stays_gray() {
     let image = colourful(32, 32);
     let sixteen = png_of(32, 32, ColorType::Rgb, BitDepth::Sixteen, &wide(&image), |_| {});
     let stripes = |x: u32| if x.is_multiple_of(2) { [200, 30, 30] } else { [30, 30, 200] };

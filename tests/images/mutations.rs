@@ -24,13 +24,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn any_bytes_are_a_photo_or_refused(bytes in vec(any::<u8>(), 0..2_000), kind in 0..5_usize) {
+    fn random_bytes_are_a_photo_or_rejected(bytes in vec(any::<u8>(), 0..2_000), kind in 0..5_usize) {
         let start = [&b"\xFF\xD8\xFF"[..], b"\x89PNG\r\n\x1a\n", b"RIFF\x80\0\0\0WEBP", b"GIF89a", b""][kind];
         try_it(&[start, &bytes].concat(), 32);
     }
 
     #[test]
-    fn any_image_with_a_part_of_another_and_bytes_changed_is_a_photo_or_refused(
+    fn mutated_images_are_a_photo_or_rejected(
         which in any::<(Index, Index)>(),
         cut in prop::option::of(any::<(Index, Index)>()),
         changes in vec((any::<Index>(), any::<u8>()), 0..12),

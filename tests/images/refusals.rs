@@ -12,7 +12,7 @@ fn refusal(file: &[u8]) -> NotAPhoto {
 }
 
 #[test]
-fn what_is_no_image_is_refused_whatever_it_is_called() {
+fn other_content_is_rejected_whatever_its_declared_type() {
     assert_eq!(refusal(b""), NotAPhoto::Empty);
     for other in [&b"<svg xmlns='http://www.w3.org/2000/svg'/>"[..], b"\0\0\0\x18ftypheic"] {
         assert_eq!(refusal(other), NotAPhoto::OtherType);
@@ -51,7 +51,7 @@ fn a_huge_picture_is_refused_by_its_header() {
 }
 
 #[test]
-fn a_picture_within_a_picture_counts_too() {
+fn a_picture_within_a_picture_counts_towards_the_limit() {
     // The canvas is small, what is to be laid on it is not.
     let mut lossy = vp8(16, 16);
     lossy[6..10].copy_from_slice(&[0xFF, 0x3F, 0xFF, 0x3F]);
@@ -95,7 +95,7 @@ fn a_jpeg_that_is_not_progressive_draws_each_colour_once() {
 }
 
 #[test]
-fn a_jpeg_of_four_inks_is_refused() {
+fn a_cmyk_jpeg_is_rejected() {
     let mut file = jpeg(&colourful(16, 16));
     let frame = frame(&file, 0xC0);
     file[frame + 9] = 4;
@@ -107,7 +107,7 @@ fn a_jpeg_of_four_inks_is_refused() {
 }
 
 #[test]
-fn a_profile_that_unpacks_to_very_much_is_dropped() {
+fn a_colour_profile_that_decompresses_to_a_huge_size_is_dropped() {
     // The profile is packed as the pixels of another image are.
     let inner = png_of(4_000, 8_000, ColorType::Grayscale, BitDepth::Eight, &vec![0; 32_000_000], |_| {});
     let start = inner.windows(4).position(|name| name == b"IDAT").unwrap();
@@ -119,7 +119,7 @@ fn a_profile_that_unpacks_to_very_much_is_dropped() {
 }
 
 #[test]
-fn a_lossless_webp_is_refused_when_its_codes_could_take_too_much() {
+fn a_lossless_webp_is_rejected_when_its_prefix_codes_could_need_too_much_memory() {
     let noise = |side: u32| {
         let mut state = 1_u32;
         RgbaImage::from_fn(side, side, |_, _| {
@@ -135,7 +135,7 @@ fn a_lossless_webp_is_refused_when_its_codes_could_take_too_much() {
 }
 
 #[test]
-fn something_between_the_parts_of_an_image_is_refused() {
+fn bytes_between_the_parts_of_an_image_are_rejected() {
     let image = jpeg(&colourful(16, 16));
     assert!(prepare(&with_segments(&image, &[b"PK\x03\x04".to_vec()]), 100).is_err());
     assert!(prepare(&with_segments(&image, &[segment(0xE5, b"known to nobody")]), 100).is_ok());

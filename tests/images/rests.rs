@@ -7,7 +7,7 @@ use crate::support::{
 };
 
 #[test]
-fn what_follows_an_image_is_left_out_of_the_photo() {
+fn bytes_after_the_end_of_an_image_are_dropped() {
     let further = jpeg(&colourful(8, 8));
     let tails: [&[u8]; 4] =
         [&[0; 4_096], &further, &further[..further.len() - 1], b"<script>alert(1)</script>"];
@@ -21,7 +21,7 @@ fn what_follows_an_image_is_left_out_of_the_photo() {
 }
 
 #[test]
-fn markup_in_comments_and_texts_is_left_out_of_the_photo() {
+fn markup_in_comments_and_text_chunks_is_dropped() {
     let image = colourful(16, 16);
     let markup = b"<script>alert(1)</script>";
     let text = [b"Comment\0", &markup[..]].concat();
@@ -36,7 +36,7 @@ fn markup_in_comments_and_texts_is_left_out_of_the_photo() {
 }
 
 #[test]
-fn a_thumbnail_is_not_the_end_of_its_image() {
+fn the_end_of_a_thumbnail_is_not_the_end_of_its_image() {
     let thumbnail = segment(0xE1, &jpeg(&colourful(8, 8)));
     let file = with_segments(&jpeg(&colourful(40, 20)), &[thumbnail]);
     assert_eq!(photo(&file, 100).1.dimensions(), (40, 20));

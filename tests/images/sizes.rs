@@ -16,7 +16,7 @@ fn the_longest_side_is_as_long_as_allowed_and_the_ratio_stays() {
 }
 
 #[test]
-fn what_is_no_longer_than_allowed_keeps_its_size() {
+fn images_within_the_limit_keep_their_size() {
     for (width, height) in [(1, 100), (99, 100), (100, 100), (8, 8)] {
         let image = colourful(width, height);
         for file in [jpeg(&image), png(&image)] {
@@ -27,7 +27,7 @@ fn what_is_no_longer_than_allowed_keeps_its_size() {
 }
 
 #[test]
-fn a_shrunk_photo_shows_the_same() {
+fn a_scaled_photo_shows_the_same() {
     let (_, shown) = photo(&png(&colourful(600, 400)), 150);
     assert_shows(&shown, &colourful(150, 100), 4.0);
 }

@@ -44,7 +44,7 @@ fn photos_of_all_eight_orientations_stand_upright() {
 }
 
 #[test]
-fn an_orientation_that_is_none_changes_nothing() {
+fn an_invalid_orientation_changes_nothing() {
     let image = quarters(64, 32);
     for orientation in [0, 9, u16::MAX] {
         let file = with_segments(&jpeg(&image), &[exif_segment(Tiff::Big, orientation)]);
@@ -55,7 +55,7 @@ fn an_orientation_that_is_none_changes_nothing() {
 }
 
 #[test]
-fn nothing_of_what_the_camera_wrote_survives() {
+fn camera_metadata_is_removed() {
     let secret: [&[u8]; 6] =
         [b"SECRETCAM", b"Exif", b"xpacket", b"secret comment", b"ICC_PROFILE", b"Photoshop"];
     let xmp = b"http://ns.adobe.com/xap/1.0/\0<?xpacket begin=''?><x:xmpmeta><rdf:RDF/></x:xmpmeta>";

@@ -26,7 +26,7 @@ async fn left(connection: &mut PgConnection) -> Vec<i64> {
 }
 
 #[rocket::async_test]
-async fn a_report_that_cannot_be_read_does_not_keep_the_others_from_being_erased() {
+async fn an_unreadable_report_does_not_block_the_erasure_of_others() {
     let (database, mut connection) = with_bad_row().await;
     let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
     let later = now().after(Duration::from_hours(24));
@@ -38,7 +38,7 @@ async fn a_report_that_cannot_be_read_does_not_keep_the_others_from_being_erased
 }
 
 #[test]
-fn a_report_that_cannot_be_read_is_named_in_the_log() {
+fn an_unreadable_report_is_named_in_the_log() {
     let (database, connection) = block_on(with_bad_row());
     drop(connection);
     let kept = Kept::in_database(&database.url()).with("SIAGA_REPORTS__KEEP", "1d");

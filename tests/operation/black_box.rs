@@ -6,7 +6,7 @@ use crate::eventually::patiently;
 use crate::running::Running;
 
 #[test]
-fn every_address_printed_at_the_start_answers_and_the_printed_key_writes() {
+fn every_address_printed_at_startup_works_and_the_printed_key_can_write() {
     let service = Running::demo(&[]);
     let origin = format!("http://{}", service.authority);
     let printed = service.lines.join(" ");
@@ -24,7 +24,7 @@ fn every_address_printed_at_the_start_answers_and_the_printed_key_writes() {
 }
 
 #[test]
-fn a_method_that_nobody_knows_is_405_with_what_the_path_takes() {
+fn an_unknown_method_is_405_with_the_allowed_methods() {
     let service = Running::demo(&[("SIAGA_DATASET", "demo")]);
     for (method, target, expected) in [
         ("PROPFIND", "/v1/floods", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
@@ -63,7 +63,7 @@ fn a_form_that_names_head_gets_the_response_to_a_post() {
 }
 
 #[test]
-fn a_body_that_does_not_come_is_408_and_one_announced_too_large_413() {
+fn a_missing_body_is_408_and_a_declared_length_over_the_limit_413() {
     let service = Running::demo(&[("SIAGA_LIMITS__TIMEOUT", "50ms")]);
     let key = service.key();
     // Rocket itself waits for the first bytes of a body, to see whether they name another method.
@@ -79,7 +79,7 @@ fn a_body_that_does_not_come_is_408_and_one_announced_too_large_413() {
 }
 
 #[test]
-fn the_service_has_the_data_set_the_name_and_the_address_it_is_configured_with() {
+fn the_service_has_its_configured_data_set_name_and_address() {
     let areas = |service: &Running| {
         let answer = service.request("GET", "/v1/floods?geoformat=geojson", "\r\n");
         let head = answer.split("\r\n\r\n").next().unwrap().to_ascii_lowercase();

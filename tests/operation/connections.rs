@@ -52,7 +52,7 @@ async fn with_many_requests(server: &Server, other: &mut PgConnection, database:
 }
 
 #[rocket::async_test]
-async fn a_server_has_as_many_connections_as_it_may_until_nobody_needed_them_for_a_while() {
+async fn a_server_opens_connections_up_to_its_limit_and_closes_idle_ones() {
     for most in [2, 5] {
         let settings = [("max_connections", most), ("idle_timeout", 1)];
         let (server, mut other, database) = served(&settings).await;
@@ -62,7 +62,7 @@ async fn a_server_has_as_many_connections_as_it_may_until_nobody_needed_them_for
 }
 
 #[rocket::async_test]
-async fn connections_that_nobody_needs_are_made_and_counted_until_the_store_is_closed() {
+async fn min_connections_are_opened_and_counted_until_the_store_is_closed() {
     let (server, mut other, _database) = served(&[("min_connections", 3)]).await;
     until(&mut other, |found| found >= 3).await;
     let count = async |state: &str| {
@@ -82,7 +82,7 @@ const WORKING: &str = "
     WHERE datname = current_database() AND application_name = 'siaga' AND wait_event = 'PgSleep'";
 
 #[rocket::async_test]
-async fn a_connection_is_waited_for_as_long_as_configured() {
+async fn waiting_for_a_connection_ends_at_the_configured_timeout() {
     for (seconds, status) in [(1, 503), (20, 200)] {
         let settings = [("max_connections", 1), ("connect_timeout", seconds)];
         let (server, mut other, _database) = served(&settings).await;
@@ -115,7 +115,7 @@ async fn until_value(server: &Server, series: &str, expected: impl Fn(f64) -> bo
 const WAITING: &str = "siaga_database_calls_waiting{}";
 
 #[rocket::async_test]
-async fn the_metrics_tell_how_many_calls_wait_for_a_connection() {
+async fn the_metrics_have_the_number_of_operations_that_wait_for_a_connection() {
     let (server, mut other, _database) = served(&[("max_connections", 1)]).await;
     until_value(&server, WAITING, |waiting| waiting == 0.0).await;
     other.execute(SLOW_CARDS).await.unwrap();
@@ -127,7 +127,7 @@ async fn the_metrics_tell_how_many_calls_wait_for_a_connection() {
 }
 
 #[rocket::async_test]
-async fn the_metrics_tell_of_calls_that_are_retried() {
+async fn the_metrics_count_retried_operations() {
     let database = Database::with_fixture().await;
     let figment = figment(&database.url()).merge(("siaga.metrics.enabled", true));
     let server = Server::of(built(figment).await.unwrap()).await;

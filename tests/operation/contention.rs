@@ -53,7 +53,7 @@ async fn others_are_served(server: &Server) {
 }
 
 #[rocket::async_test]
-async fn many_writers_on_a_locked_table_leave_other_requests_and_readiness_alone() {
+async fn many_writers_on_a_locked_table_do_not_block_other_requests_or_readiness() {
     let (server, mut other, database) = served("8s").await;
     let mut watching = PgConnection::connect(&database.url()).await.unwrap();
     other.execute("BEGIN; LOCK TABLE flood_states IN EXCLUSIVE MODE").await.unwrap();
@@ -97,7 +97,7 @@ async fn many_writers_on_a_locked_table_leave_other_requests_and_readiness_alone
 }
 
 #[rocket::async_test]
-async fn orders_go_on_while_a_few_areas_are_locked() {
+async fn batches_continue_while_a_few_areas_are_locked() {
     let (server, mut other, _database) = served("20s").await;
     let locked = "BEGIN; SELECT FROM areas JOIN flood_states USING (area_id) WHERE area_id < 103 FOR UPDATE";
     for area in AREAS.take(3) {
@@ -124,7 +124,7 @@ async fn orders_go_on_while_a_few_areas_are_locked() {
 }
 
 #[rocket::async_test]
-async fn orders_that_meet_a_lock_are_carried_out_when_it_is_released_in_time() {
+async fn batches_that_wait_for_a_lock_succeed_when_it_is_released_in_time() {
     let (server, mut other, database) = served("20s").await;
     other.execute("BEGIN; LOCK TABLE flood_states IN EXCLUSIVE MODE").await.unwrap();
     let orders = join_all(AREAS.map(|area| server.set(area, 1)));
@@ -140,7 +140,7 @@ async fn orders_that_meet_a_lock_are_carried_out_when_it_is_released_in_time() {
 }
 
 #[rocket::async_test]
-async fn calls_that_wait_for_locks_share_the_connections_with_those_that_need_not() {
+async fn operations_that_wait_for_locks_leave_connections_to_others() {
     for mode in ["EXCLUSIVE", "ACCESS EXCLUSIVE"] {
         let (server, mut other, _database) = served("8s").await;
         let lock = format!("BEGIN; LOCK TABLE cards IN {mode} MODE");
@@ -180,7 +180,7 @@ async fn give_up(server: &Server) {
 }
 
 #[rocket::async_test]
-async fn statements_of_calls_that_were_given_up_end_and_their_sessions_do_not_pile_up() {
+async fn statements_of_abandoned_operations_are_cancelled_and_their_sessions_end() {
     let (server, mut other, database) = served("60s").await;
     other.execute(SLOW_CARDS).await.unwrap();
     let giving_up = async {
@@ -208,7 +208,7 @@ async fn statements_of_calls_that_were_given_up_end_and_their_sessions_do_not_pi
 }
 
 #[rocket::async_test]
-async fn readiness_does_not_wait_for_the_connections_of_requests() {
+async fn readiness_does_not_wait_for_a_connection_of_the_request_pool() {
     let (server, mut other, _database) = served("5s").await;
     other.execute(SLOW_CARDS).await.unwrap();
     let making = join_all((0..8).map(|_| server.make_card()));
@@ -237,7 +237,7 @@ async fn a_transaction_that_writes_reports_is_open_until_it_ends() {
 }
 
 #[rocket::async_test]
-async fn an_error_of_the_database_is_told_by_its_code() {
+async fn a_database_error_is_classified_by_its_code() {
     let (server, mut other, _database) = served("2s").await;
     other.execute("ALTER TABLE cards RENAME TO gone").await.unwrap();
     let Err(StoreError::Backend { source }) = server.store.card(&"used-card".parse().unwrap()).await else {

@@ -141,7 +141,7 @@ fn reports(service: &Running) -> BTreeMap<String, (usize, usize)> {
 }
 
 #[test]
-fn a_report_whose_requests_are_cut_off_arrives_once() {
+fn a_report_whose_requests_are_cut_off_is_stored_once() {
     let rounds = env::var("CUTS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let images = url::Url::from_directory_path(folder.path()).unwrap();

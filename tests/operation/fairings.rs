@@ -111,7 +111,7 @@ async fn fairings_of_others_run_to_their_end_while_a_connection_is_open() {
 }
 
 #[rocket::async_test]
-async fn fairings_that_take_longer_than_the_grace_are_cancelled() {
+async fn fairings_that_exceed_the_grace_period_are_cancelled() {
     let (listening, listens) = listening();
     let endless = AdHoc::on_shutdown("Endless", |_| Box::pin(std::future::pending()));
     let builder = Siaga::builder().figment(figment("1s")).attach(endless).attach(listening);
@@ -122,7 +122,7 @@ async fn fairings_that_take_longer_than_the_grace_are_cancelled() {
 }
 
 #[rocket::async_test]
-async fn the_store_is_closed_whoever_shuts_the_server_down() {
+async fn the_store_is_closed_by_every_kind_of_shutdown() {
     let finished = Arc::default();
     let (mut service, listens, _fail) = with_slow_fairings(&finished).await;
     let closed = Arc::new(AtomicBool::new(false));

@@ -67,7 +67,7 @@ fn photos(store: &Path, names: &[&str]) -> PathBuf {
 }
 
 #[test]
-fn a_backup_made_beside_a_server_brings_data_and_photos_back() {
+fn a_backup_made_beside_a_running_server_restores_data_and_photos() {
     let file = with_fixture();
     let path = file.path();
     let server = start(&path);
@@ -102,7 +102,7 @@ fn a_backup_made_beside_a_server_brings_data_and_photos_back() {
 }
 
 #[test]
-fn a_backup_that_is_copied_over_the_file_by_hand_sends_everything_to_clients_that_are_ahead() {
+fn clients_ahead_of_a_backup_copied_over_the_file_get_the_full_state() {
     let file = with_fixture();
     let path = file.path();
     let mut server = start(&path);
@@ -130,7 +130,7 @@ fn a_backup_that_is_copied_over_the_file_by_hand_sends_everything_to_clients_tha
 }
 
 #[test]
-fn a_backup_that_no_server_can_read_replaces_nothing_and_a_right_one_a_damaged_file() {
+fn an_unreadable_backup_replaces_nothing_and_a_valid_one_replaces_a_damaged_file() {
     let file = with_fixture();
     let path = file.path();
     let right = backup(&path, "right.db");
@@ -243,7 +243,7 @@ fn the_photos_of_hidden_reports_are_hidden_again_after_a_restore() {
 }
 
 #[test]
-fn a_backup_has_only_photos_of_cards_that_it_has_and_only_its_owner_can_read_them() {
+fn a_backup_has_only_photos_of_its_own_cards_readable_by_its_owner_only() {
     let file = with_fixture();
     let path = file.path();
     let kept = ["used-card.jpg", "hidden/used-card.jpg", "uploads/used-card.0.ab", "a.jpg"];

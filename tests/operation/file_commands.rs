@@ -58,7 +58,7 @@ fn a_second_server_on_a_file_ends_and_says_why() {
 }
 
 #[test]
-fn commands_work_beside_a_server_which_knows_within_a_second_what_they_did() {
+fn commands_work_beside_a_server_which_sees_their_changes_within_a_second() {
     let file = with_fixture();
     let path = file.path();
     let server = start(&path);
@@ -96,7 +96,7 @@ fn commands_work_beside_a_server_which_knows_within_a_second_what_they_did() {
 }
 
 #[test]
-fn an_import_makes_the_file_and_other_commands_do_not() {
+fn only_an_import_creates_the_file() {
     let file = StoreFile::none();
     let path = file.path();
     for arguments in [&["status"][..], &["export", "new"], &["backup", "new.db"]] {

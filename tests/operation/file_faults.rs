@@ -60,7 +60,7 @@ fn a_file_without_a_schema_is_migrated_by_a_server_and_by_the_command() {
 }
 
 #[test]
-fn a_path_that_cannot_be_a_file_of_the_store_is_named_in_one_line() {
+fn a_path_that_cannot_be_a_store_file_is_reported_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other.db");
     fs::write(&other, "").unwrap();

@@ -71,7 +71,7 @@ fn no_change_is_confirmed_while_the_file_of_a_server_is_gone() {
 }
 
 #[test]
-fn a_removed_file_is_brought_back_from_its_server() {
+fn a_removed_file_is_recovered_from_its_server() {
     let file = file_with_areas();
     let path = file.path();
     let server = start(&path);
@@ -87,7 +87,7 @@ fn a_removed_file_is_brought_back_from_its_server() {
 }
 
 #[test]
-fn no_change_is_confirmed_after_another_file_was_put_in_the_place_of_a_servers_own() {
+fn no_change_is_confirmed_after_the_file_of_a_server_was_replaced() {
     let file = file_with_areas();
     let (path, copy) = (file.path(), beside(&file.path(), ".copy"));
     let server = start(&path);
@@ -112,7 +112,7 @@ fn changes_survive_the_loss_of_the_log() {
 }
 
 #[test]
-fn nothing_begins_without_a_file_that_was_there() {
+fn startup_fails_without_a_file_that_existed_before() {
     let file = file_with_areas();
     let path = file.path();
     let folder = tempfile::tempdir().unwrap();
@@ -163,7 +163,7 @@ fn only_the_owner_can_take_the_lock_of_a_file() {
 }
 
 #[test]
-fn a_health_check_says_at_once_that_another_process_writes() {
+fn a_health_check_detects_another_writing_process_at_once() {
     let file = file_with_areas();
     let path = file.path();
     let server = start(&path);
@@ -200,7 +200,7 @@ fn a_health_check_says_at_once_that_another_process_writes() {
 }
 
 #[test]
-fn what_was_erased_is_soon_in_no_file_of_a_running_server() {
+fn erased_data_soon_leaves_every_file_of_a_running_server() {
     const TEXT: &str = "the house of the Rahasia family";
     let file = file_with_areas();
     let path = file.path();
@@ -231,7 +231,7 @@ fn what_was_erased_is_soon_in_no_file_of_a_running_server() {
 }
 
 #[test]
-fn the_log_shrinks_after_a_reader_has_made_it_large() {
+fn the_write_ahead_log_shrinks_after_a_long_reader() {
     let file = file_with_areas();
     let path = file.path();
     let server = start(&path);

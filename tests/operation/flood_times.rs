@@ -99,7 +99,7 @@ async fn a_log_of_an_earlier_version_gets_its_times_from_its_batches() {
 }
 
 #[rocket::async_test]
-async fn a_restart_with_the_store_in_one_file_keeps_what_was_undone() {
+async fn a_restart_with_the_file_store_keeps_the_undone_batches() {
     let file = StoreFile::with_fixture().await;
     let clock = Arc::new(ManualClock::new(now()));
     let settings = || StoreSettings::new(file.figment(), Arc::clone(&clock) as _);

@@ -28,7 +28,7 @@ fn failed(result: &Value) -> Vec<&str> {
 }
 
 #[rocket::async_test]
-async fn a_server_is_unready_while_its_database_is_lost_and_ready_when_it_is_back() {
+async fn a_server_is_unready_while_its_database_is_unreachable_and_ready_afterwards() {
     let database = Database::with_fixture().await;
     let proxy = Proxy::before(&database.url());
     let server = Server::on(&proxy.through(&database.url())).await;
@@ -52,7 +52,7 @@ async fn a_server_is_unready_while_its_database_is_lost_and_ready_when_it_is_bac
 }
 
 #[rocket::async_test]
-async fn a_schema_that_is_not_the_one_needed_is_unready_and_a_newer_one_ready() {
+async fn an_older_schema_is_unready_and_a_newer_one_ready() {
     let database = Database::with_fixture().await;
     let server = Server::on(&database.url()).await;
     let mut connection = PgConnection::connect(&database.url()).await.unwrap();
@@ -78,7 +78,7 @@ fn a_full_disk_degrades_the_service() {
 }
 
 #[rocket::async_test]
-async fn a_server_whose_listener_does_not_get_through_is_degraded() {
+async fn a_server_whose_listener_cannot_connect_is_degraded() {
     let database = Database::with_fixture().await;
     let server = Server::on(&database.url()).await;
     until(&server, "ready").await;

@@ -59,7 +59,7 @@ impl Certificate {
 }
 
 #[test]
-fn by_https_everything_is_answered_and_browsers_are_told_to_stay() {
+fn https_responses_have_hsts_and_http_redirects_to_https() {
     let certificate = Certificate::make();
     let (table, port) = (certificate.table(), free_port().to_string());
     let mut service = Running::demo(&[
@@ -98,7 +98,7 @@ fn by_https_everything_is_answered_and_browsers_are_told_to_stay() {
 }
 
 #[test]
-fn without_hsts_configured_none_is_sent_by_https() {
+fn hsts_is_not_sent_if_disabled() {
     let certificate = Certificate::make();
     let table = certificate.table();
     let service = Running::demo(&[("ROCKET_TLS", &table), ("ROCKET_PROFILE", "release")]);
@@ -108,7 +108,7 @@ fn without_hsts_configured_none_is_sent_by_https() {
 }
 
 #[test]
-fn a_taken_port_ends_the_program_with_one_line() {
+fn a_port_in_use_ends_the_program_with_one_line() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let mut program = Command::new(PROGRAM);
@@ -119,7 +119,7 @@ fn a_taken_port_ends_the_program_with_one_line() {
 }
 
 #[test]
-fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
+fn startup_warns_of_settings_unfit_for_the_internet() {
     for (variables, warnings) in [
         (
             &[("SIAGA_BASE_URL", "http://data.example.org/v1"), ("SIAGA_QUOTA__PER_DAY", "0")][..],
@@ -160,7 +160,7 @@ fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
 }
 
 #[test]
-fn warnings_at_the_start_have_the_form_of_the_log() {
+fn startup_warnings_have_the_format_of_the_log() {
     let service = Running::demo(&[("SIAGA_LOG__FORMAT", "json"), ("ROCKET_ADDRESS", "0.0.0.0")]);
     assert_warned(&service, &["siaga.base_url names this machine alone"]);
     let errors = service.errors();

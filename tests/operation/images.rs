@@ -51,7 +51,7 @@ async fn is_asked(database: &Database, moment: DateTime<Utc>) {
 }
 
 #[rocket::async_test]
-async fn addresses_of_photos_that_earlier_versions_have_kept_become_names() {
+async fn photo_addresses_stored_by_earlier_versions_become_names() {
     const MIGRATION: &str = include_str!("../../migrations/0011_photo_names.sql");
     let (_database, store, upload, mut other) = with_received().await;
     let card = "INSERT INTO cards (card_id, username, network, language) VALUES ('kartu é/%', '', '', '')";
@@ -97,7 +97,7 @@ async fn ask_amid<T: Send + 'static>(
 }
 
 #[rocket::async_test]
-async fn an_image_is_published_beside_what_an_editor_changes_and_not_in_place_of_theirs() {
+async fn publishing_an_image_keeps_the_concurrent_changes_of_an_editor() {
     let publish = async |store: Arc<dyn Store>, upload: Upload| {
         let published = store.publish_image(&upload, URL).await.unwrap();
         assert_eq!(store.take_upload(LEASE).await.unwrap(), None, "the upload is done with");
@@ -116,7 +116,7 @@ async fn an_image_is_published_beside_what_an_editor_changes_and_not_in_place_of
 }
 
 #[rocket::async_test]
-async fn what_another_does_to_an_image_meanwhile_counts() {
+async fn concurrent_changes_of_an_image_are_respected() {
     const REFUSED: &str = "UPDATE images SET state = 'expected', turn = 1, object = NULL, due_at = NULL";
     const PUBLISHED: &str = "UPDATE images SET state = 'published', due_at = NULL";
     const OTHER_OBJECT: &str = "UPDATE images SET object = 'b'";
@@ -138,7 +138,7 @@ async fn what_another_does_to_an_image_meanwhile_counts() {
 }
 
 #[rocket::async_test]
-async fn an_upload_that_somebody_has_locked_is_not_waited_for() {
+async fn a_locked_upload_is_skipped() {
     let (_database, store, upload, mut other) = with_received().await;
     other.execute("BEGIN; SELECT FROM images FOR UPDATE").await.unwrap();
     let taking = time::timeout(Duration::from_secs(1), store.take_upload(LEASE));
@@ -148,7 +148,7 @@ async fn an_upload_that_somebody_has_locked_is_not_waited_for() {
 }
 
 #[rocket::async_test]
-async fn a_row_of_an_image_in_no_state_there_is_cannot_be_written() {
+async fn the_schema_rejects_an_unknown_state_of_an_image() {
     let (_database, _store, _upload, mut other) = with_received().await;
     for wrong in [
         "state = 'expected'",

@@ -46,7 +46,7 @@ async fn await_everywhere(servers: &[&Server], key: &str, expected: u16) {
 }
 
 #[rocket::async_test]
-async fn what_the_program_does_with_a_key_is_so_on_every_server_within_a_second() {
+async fn key_commands_take_effect_on_every_server_within_a_second() {
     let database = Database::with_fixture().await;
     let url = database.url();
     let servers = [Server::on(&url).await, Server::on(&url).await];
@@ -61,7 +61,7 @@ async fn what_the_program_does_with_a_key_is_so_on_every_server_within_a_second(
 }
 
 #[test]
-fn the_program_lists_all_of_a_key_but_what_it_is() {
+fn the_list_of_keys_shows_all_but_the_secret() {
     let database = block_on(Database::with_fixture());
     let url = database.url();
     let empty = printed(&siaga(&url, &["key", "list"]));
@@ -98,7 +98,7 @@ fn the_program_lists_all_of_a_key_but_what_it_is() {
 }
 
 #[test]
-fn what_cannot_be_done_with_a_key_is_said_in_one_line() {
+fn a_failed_key_command_prints_one_line() {
     let database = block_on(Database::with_fixture());
     let url = database.url();
     create(&url, &["--name", "one", "--scope", "admin"]);
@@ -114,7 +114,7 @@ fn what_cannot_be_done_with_a_key_is_said_in_one_line() {
 }
 
 #[rocket::async_test]
-async fn while_the_database_is_away_the_keys_stay_as_they_were() {
+async fn keys_stay_unchanged_while_the_database_is_unreachable() {
     let cluster = Cluster::new();
     let server = Server::on(&cluster.url()).await;
     let key = create(&cluster.url(), &["--name", "one", "--scope", "floods:write"]);
@@ -132,7 +132,7 @@ async fn while_the_database_is_away_the_keys_stay_as_they_were() {
 }
 
 #[rocket::async_test]
-async fn the_schema_takes_no_key_that_could_not_be_one() {
+async fn the_schema_rejects_malformed_keys() {
     let database = Database::with_fixture().await;
     let mut connection = PgConnection::connect(&database.url()).await.unwrap();
     let with = |column: usize, value: &str| {

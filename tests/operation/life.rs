@@ -96,7 +96,7 @@ fn ask_on_and_on(authority: &str, request: &str, ended: &AtomicBool, under_way: 
 }
 
 #[rocket::async_test]
-async fn told_to_end_under_load_it_tears_no_response_and_has_answered_what_was_changed() {
+async fn shutdown_under_load_truncates_no_response_and_acknowledges_every_stored_change() {
     const CHANGES: &str = "SELECT count(*) FROM flood_changes";
     const SESSIONS: &str = "
         SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
@@ -141,7 +141,7 @@ fn unfinished(service: &Running, length: usize, beginning: &str) -> TcpStream {
 }
 
 #[test]
-fn a_request_under_way_is_answered_and_its_connection_is_the_last_thing_waited_for() {
+fn shutdown_completes_a_request_in_flight_and_waits_for_its_connection_last() {
     let mut service = Running::demo(&[("SIAGA_METRICS__ENABLED", "true")]);
     let mut idle = TcpStream::connect(&service.authority).unwrap();
     write!(idle, "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
@@ -165,7 +165,7 @@ fn a_request_under_way_is_answered_and_its_connection_is_the_last_thing_waited_f
 }
 
 #[test]
-fn a_request_that_does_not_end_is_cut_after_the_grace() {
+fn a_request_that_does_not_end_is_cancelled_after_the_grace_period() {
     let limits = [("SIAGA_SHUTDOWN__GRACE", "1s"), ("SIAGA_LIMITS__TIMEOUT", "1m")];
     let mut service = Running::demo(&[&limits[..], &[("SIAGA_METRICS__ENABLED", "true")]].concat());
     let _slow = unfinished(&service, 100, r#"{"state":2,"a":"b""#);
@@ -176,7 +176,7 @@ fn a_request_that_does_not_end_is_cut_after_the_grace() {
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once_and_says_so() {
+fn a_second_signal_ends_the_program_at_once_with_a_message() {
     let mut service = Running::demo(&[("SIAGA_SHUTDOWN__GRACE", "1m"), ("SIAGA_SHUTDOWN__DELAY", "1m")]);
     service.signal("TERM");
     let unready = service.until("draining", |service| {
@@ -202,7 +202,7 @@ fn a_second_signal_ends_it_at_once_and_says_so() {
 }
 
 #[test]
-fn two_signals_at_once_are_one() {
+fn two_simultaneous_signals_count_as_one() {
     let mut service = Running::demo(&[("SIAGA_SHUTDOWN__DELAY", "500ms")]);
     let id = service.process.id();
     let both = format!("kill -TERM {id} && kill -INT {id}");

@@ -10,7 +10,7 @@ use crate::logs::lines as logged_lines;
 use crate::running::{Running, send};
 
 #[test]
-fn addresses_and_headers_that_are_too_large_and_http_2_are_refused_and_the_service_goes_on() {
+fn oversized_addresses_and_headers_and_http_2_are_rejected_and_the_service_continues() {
     let service = Running::demo(&[]);
     let host = &service.authority;
     let line = |target: &str, rest: &str| {
@@ -37,7 +37,7 @@ fn addresses_and_headers_that_are_too_large_and_http_2_are_refused_and_the_servi
 }
 
 #[test]
-fn a_client_over_its_quota_is_refused_until_it_has_waited() {
+fn a_client_over_its_quota_is_rejected_until_it_has_waited() {
     let service = Running::demo(&[
         ("SIAGA_QUOTA__PER_SECOND", "2"),
         ("SIAGA_QUOTA__BURST", "5"),
@@ -54,7 +54,7 @@ fn a_client_over_its_quota_is_refused_until_it_has_waited() {
 }
 
 #[test]
-fn requests_that_rocket_cannot_read_are_counted_and_logged_as_what_they_are() {
+fn requests_that_rocket_cannot_parse_are_counted_and_logged_by_their_cause() {
     let service = Running::demo(&[
         ("SIAGA_QUOTA__PER_SECOND", "0"),
         ("SIAGA_QUOTA__PER_DAY", "4"),

@@ -55,7 +55,7 @@ async fn no_revision_is_older_than_a_second_while_the_listener_is_stalled() {
 }
 
 #[rocket::async_test]
-async fn what_is_changed_by_sql_is_a_change_too() {
+async fn a_change_by_sql_increments_the_revision() {
     let database = Database::with_fixture().await;
     let server = Server::on(&database.url()).await;
     let mut editor = PgConnection::connect(&database.url()).await.unwrap();
@@ -85,7 +85,7 @@ async fn lag(writer: &Server, reader: &Server) -> Duration {
 }
 
 #[rocket::async_test]
-async fn the_other_server_learns_of_a_change_by_notification_and_not_by_polling() {
+async fn the_other_server_sees_a_change_by_notification_without_polling() {
     /// How often a server reads the revisions without a notification.
     const POLLING: Duration = Duration::from_millis(300);
     let database = Database::with_fixture().await;
@@ -104,7 +104,7 @@ async fn the_other_server_learns_of_a_change_by_notification_and_not_by_polling(
 }
 
 #[rocket::async_test]
-async fn places_that_go_back_to_an_older_revision_are_read_anew() {
+async fn places_that_return_to_an_older_revision_are_reloaded() {
     let database = Database::with_fixture().await;
     let server = Server::on(&database.url()).await;
     let mut editor = PgConnection::connect(&database.url()).await.unwrap();
@@ -129,7 +129,7 @@ async fn places_that_go_back_to_an_older_revision_are_read_anew() {
 }
 
 #[rocket::async_test]
-async fn a_role_that_may_edit_gains_nothing_by_the_counting() {
+async fn the_revision_trigger_gives_an_editing_role_no_further_rights() {
     let database = Database::with_fixture().await;
     let mut owner = PgConnection::connect(&database.url()).await.unwrap();
     // Roles are the cluster's: this one is of this database's test alone.

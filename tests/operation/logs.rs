@@ -30,7 +30,7 @@ pub(crate) fn lines(service: &Running, count: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_request_is_one_line_of_json_with_what_is_known_of_it_and_no_secret() {
+fn a_request_is_logged_as_one_line_of_json_without_secrets() {
     let service = access("json");
     let rest =
         format!("X-Api-Key: {KEY}\r\nUser-Agent: kirim/1 \"x\"\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
@@ -62,7 +62,7 @@ fn a_request_is_one_line_of_json_with_what_is_known_of_it_and_no_secret() {
 }
 
 #[test]
-fn what_a_client_sends_makes_no_further_line() {
+fn input_of_a_client_cannot_forge_log_lines() {
     for format in ["text", "json"] {
         let service = access(format);
         let forged = "/v1/%0d%0a2026-01-01T00:00:00Z%20ERROR%20forged?a=%0d%0a";
@@ -80,7 +80,7 @@ fn what_a_client_sends_makes_no_further_line() {
 }
 
 #[test]
-fn without_being_asked_the_program_logs_no_request_and_no_refusal() {
+fn requests_and_rejections_are_not_logged_by_default() {
     let service = Running::demo(&[("ROCKET_LOG_LEVEL", "normal")]);
     for (method, target) in [("GET", "/v1/floods"), ("GET", "/nowhere"), ("FOO", "/v1/floods")] {
         service.request(method, target, "\r\n");
@@ -145,7 +145,7 @@ fn the_level_decides_what_is_logged_and_an_error_is_logged_once_with_the_id_of_t
 }
 
 #[test]
-fn no_level_shows_what_a_client_sends_as_a_secret() {
+fn no_log_level_shows_secrets_of_clients() {
     let service = Running::demo(&[("SIAGA_LOG__LEVEL", "trace")]);
     let secrets = "Authorization: Bearer hunter2\r\nX-Api-Key: hunter2\r\n\r\n";
     service.request("GET", "/v1/floods/states?signature=hunter2", secrets);
@@ -192,7 +192,7 @@ fn line_of(service: &Running, id: &str) -> Value {
 }
 
 #[test]
-fn the_log_says_why_a_request_is_forbidden_and_the_client_is_not_told() {
+fn the_reason_of_a_403_is_in_the_log_and_not_in_the_response() {
     let keys = gauge_keys();
     let auth = [("SIAGA_AUTH__API_KEYS", &*keys), ("SIAGA_AUTH__JWT__SECRET", SECRET)];
     let service = Running::start(&[LOG, auth].concat(), "Siaga ");
@@ -228,7 +228,7 @@ fn the_log_says_why_a_request_is_forbidden_and_the_client_is_not_told() {
 }
 
 #[test]
-fn the_log_says_why_an_address_for_an_upload_is_refused() {
+fn the_log_has_the_reason_why_an_upload_address_is_rejected() {
     let service = Running::demo(&LOG);
     let target = "/v1/uploads/demo-001.0.jpeg?expires=1&signature=0badc0de";
     let response = service.request("PUT", target, "Content-Length: 0\r\n\r\n");
@@ -240,7 +240,7 @@ fn the_log_says_why_an_address_for_an_upload_is_refused() {
 }
 
 #[test]
-fn the_log_tells_a_revoked_key_from_one_that_never_was() {
+fn the_log_distinguishes_a_revoked_key_from_an_unknown_one() {
     let database = block_on(Database::with_fixture());
     let kept =
         Kept::in_database(&database.url()).with("SIAGA_LOG__LEVEL", "info").with("SIAGA_LOG__FORMAT", "json");

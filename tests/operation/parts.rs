@@ -34,7 +34,7 @@ async fn misses(client: &Client) -> u64 {
 }
 
 #[rocket::async_test]
-async fn a_part_of_the_map_costs_as_many_requests_as_it_is_large() {
+async fn the_cost_of_a_part_of_the_map_grows_with_its_size() {
     let client = service(MAP, a_day(100)).await;
     let left = async |address: &'static str| {
         let response = get(&client, 1, address).await;

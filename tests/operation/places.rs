@@ -20,7 +20,7 @@ const LOADING: &str = "
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
 #[rocket::async_test]
-async fn a_changed_area_is_loaded_once_however_many_ask() {
+async fn a_changed_area_is_loaded_once_for_concurrent_requests() {
     let database = Database::with_fixture().await;
     let figment = figment(&database.url()).merge(("siaga.limits.timeout", "60s"));
     let server = Server::of(built(figment).await.unwrap()).await;
@@ -78,7 +78,7 @@ async fn loading(server: &Server) -> (Duration, Duration) {
 }
 
 #[test]
-fn geometry_is_decoded_and_indexed_off_the_threads_that_serve() {
+fn geometry_is_decoded_and_indexed_off_the_serving_threads() {
     // One thread serves: what is done on it is seen by whoever else wants it.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

@@ -42,7 +42,7 @@ fn accepts(service: &Running, key: &str) -> bool {
 }
 
 #[test]
-fn sighup_puts_other_keys_and_another_log_into_effect() {
+fn sighup_reloads_keys_and_log_settings() {
     let service = Running::start_with(&[], LAST, &file(&["old"], "", ""));
     assert!(accepts(&service, "old") && !accepts(&service, "new"));
     let next =
@@ -61,7 +61,7 @@ fn sighup_puts_other_keys_and_another_log_into_effect() {
 }
 
 #[test]
-fn a_wrong_empty_or_missing_configuration_leaves_everything_as_it_was() {
+fn a_wrong_empty_or_missing_configuration_changes_nothing_at_sighup() {
     let service = Running::start_with(&[], LAST, &file(&["old"], "", ""));
     let wrong = "the configuration stays as it was: ";
     let empty = "Rocket.toml: the file is empty or missing";
@@ -108,7 +108,7 @@ fn declared(template: &Path, layers: &str) -> String {
 }
 
 #[test]
-fn a_changed_template_is_read_at_sighup_and_nothing_by_the_old_one_is_sent_after_that() {
+fn sighup_reloads_a_changed_template_and_drops_responses_of_the_old_one() {
     let (_folder, template) = template();
     let body = |answer: String| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
     let configuration = file(&["key"], "level = \"info\"", &declared(&template, "[\"floods\"]"));
@@ -137,7 +137,7 @@ fn a_changed_template_is_read_at_sighup_and_nothing_by_the_old_one_is_sent_after
 }
 
 #[test]
-fn a_template_at_fault_keeps_no_keys_from_being_changed() {
+fn a_faulty_template_does_not_block_the_reload_of_keys() {
     let (_folder, template) = template();
     let declared = |layers: &str| declared(&template, layers);
     let service = Running::start_with(&[], LAST, &file(&["old"], "", &declared("[\"floods\"]")));
@@ -161,7 +161,7 @@ fn a_template_at_fault_keeps_no_keys_from_being_changed() {
 }
 
 #[test]
-fn the_key_made_for_the_run_is_accepted_until_another_credential_is_configured() {
+fn the_temporary_key_is_accepted_until_a_credential_is_configured() {
     let service = Running::start_with(&[], "it allows everything", "");
     let key = service.key();
     reload(&service, "[default.siaga]\ntime_zone = \"Asia/Jayapura\"\n");
@@ -173,7 +173,7 @@ fn the_key_made_for_the_run_is_accepted_until_another_credential_is_configured()
 }
 
 #[test]
-fn quotas_change_by_their_own_numbers_and_not_by_an_address_that_needs_a_restart() {
+fn sighup_applies_changed_quotas_but_no_changed_base_url() {
     let public = "base_url = \"https://data.example.org/v1\"";
     let service = Running::start_with(&[], LAST, &file(&["old"], "", public));
     let limit = |service: &Running| {
@@ -192,7 +192,7 @@ fn quotas_change_by_their_own_numbers_and_not_by_an_address_that_needs_a_restart
 }
 
 #[test]
-fn a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
+fn a_pipe_in_place_of_a_file_blocks_nothing() {
     let (_folder, template) = template();
     let configuration = file(&["old"], "", &declared(&template, "[\"floods\"]"));
     let mut service = Running::start_with(&[], LAST, &configuration);

@@ -81,7 +81,7 @@ fn a_third_unfinished_upload_to_one_address_is_429_until_another_ends() {
 }
 
 #[test]
-fn uploads_beyond_those_a_server_receives_at_once_are_503_until_one_ends() {
+fn uploads_beyond_the_limit_of_a_server_are_503_until_one_ends() {
     let service = Running::demo(&[("SIAGA_IMAGES__MAX_UPLOADS", "1")]);
     let (one, other) = (invited(&service, "demo-001"), invited(&service, "demo-003"));
     let ([first], refused) = refused(&service, [&one], &other, 503);
@@ -142,7 +142,7 @@ fn invited_for_new_card(server: &Running) -> String {
 }
 
 #[test]
-fn an_address_outlives_its_server_where_the_store_alone_is_configured_unless_a_key_is_configured_then() {
+fn upload_addresses_survive_a_restart_with_the_derived_key_unless_a_key_is_configured_then() {
     let (file, database) = (block_on(StoreFile::with_fixture()), block_on(Database::with_fixture()));
     outlives(Kept::in_file(&file.path()));
     outlives(Kept::in_database(&database.url()));

@@ -19,7 +19,7 @@ use crate::server::{Server, built, figment};
 const NOWHERE: &str = "postgres://siaga:hush@127.0.0.1:1/siaga";
 
 #[rocket::async_test]
-async fn a_start_without_its_database_fails_at_once_and_says_why_for_each_host_without_the_password() {
+async fn startup_without_the_database_fails_at_once_with_the_cause_for_each_host_and_no_password() {
     for (hosts, reasons) in
         [("127.0.0.1:1", &[][..]), ("127.0.0.1:1,127.0.0.1:2", &["127.0.0.1:1: ", "; 127.0.0.1:2: "])]
     {
@@ -37,7 +37,7 @@ async fn a_start_without_its_database_fails_at_once_and_says_why_for_each_host_w
 }
 
 #[rocket::async_test]
-async fn a_start_that_waits_for_its_database_answers_503_until_that_is_there() {
+async fn a_startup_that_waits_for_its_database_serves_503_until_it_is_reachable() {
     let database = Database::with_fixture().await;
     let proxy = Proxy::before(&database.url());
     proxy.cut();
@@ -52,7 +52,7 @@ async fn a_start_that_waits_for_its_database_answers_503_until_that_is_there() {
 }
 
 #[rocket::async_test]
-async fn a_start_that_has_waited_long_enough_ends_the_service() {
+async fn a_startup_that_waits_too_long_ends_the_service() {
     let figment = figment(NOWHERE).merge(("siaga.postgres.wait", "500ms")).merge(("port", 0));
     let begun = Instant::now();
     let error = built(figment).await.unwrap().launch().await.unwrap_err().to_string();
@@ -92,7 +92,7 @@ async fn two_servers_started_at_once_on_an_empty_database_both_serve() {
 }
 
 #[rocket::async_test]
-async fn a_start_that_may_not_migrate_refuses_an_old_schema() {
+async fn startup_without_migrations_refuses_an_old_schema() {
     let database = Database::empty().await;
     let refusing = figment(&database.url()).merge(("siaga.postgres.migrate", false));
     let error = built(refusing.clone()).await.unwrap_err().to_string();
@@ -132,7 +132,7 @@ async fn own(mut database: rocket_db_pools::Connection<Primary>) -> String {
 }
 
 #[rocket::async_test]
-async fn routes_of_ones_own_use_the_database_where_it_is_chosen_and_only_there() {
+async fn custom_routes_can_use_the_database_only_with_the_postgres_store() {
     let database = Database::with_fixture().await;
     let mut service = built(figment(&database.url())).await.unwrap();
     service.rocket = service.rocket.mount("/", rocket::routes![own]);
@@ -180,7 +180,7 @@ pub(crate) fn assert_warned(service: &Running, texts: &[&str]) {
 }
 
 #[rocket::async_test]
-async fn a_public_service_on_an_empty_database_says_what_it_lacks() {
+async fn startup_of_a_public_service_on_an_empty_database_warns_of_what_is_missing() {
     let database = Database::empty().await;
     let service = public(&database, &[IMAGES]);
     assert!(service.lines[0].contains(" serves 0 areas from the database "), "{:?}", service.lines);
@@ -188,7 +188,7 @@ async fn a_public_service_on_an_empty_database_says_what_it_lacks() {
 }
 
 #[rocket::async_test]
-async fn a_public_service_that_lacks_nothing_says_how_many_areas_it_has_and_warns_of_nothing() {
+async fn startup_of_a_complete_public_service_prints_its_number_of_areas_without_warnings() {
     let database = Database::with_fixture().await;
     let server = Server::on(&database.url()).await;
     let key = NewKey::make("bpbd", vec![Scope::Admin]).unwrap().entry;
@@ -203,7 +203,7 @@ async fn a_public_service_that_lacks_nothing_says_how_many_areas_it_has_and_warn
 }
 
 #[rocket::async_test]
-async fn the_start_says_where_photos_are_when_that_depends_on_the_folder_it_is_started_in() {
+async fn startup_prints_the_folder_of_photos_if_it_depends_on_the_working_directory() {
     let database = Database::with_fixture().await;
     let secret = "s".repeat(64);
     let service = public(&database, &[&NAME[..], &[("SIAGA_AUTH__JWT__SECRET", &secret)]].concat());

@@ -38,7 +38,7 @@ fn peak(service: &Running) -> u64 {
 }
 
 #[test]
-fn forms_whose_parts_have_no_end_are_refused_before_they_use_memory() {
+fn forms_with_endless_parts_are_rejected_before_they_use_memory() {
     let service = Running::start(&SETTINGS, LAST);
     let warm = answer(begun(&service, &vec![b'x'; 20_000]));
     assert!(warm.starts_with("HTTP/1.1 400 ") && warm.contains("4096 bytes"), "{warm}");
@@ -68,7 +68,7 @@ fn forms_whose_parts_have_no_end_are_refused_before_they_use_memory() {
 }
 
 #[test]
-fn a_report_is_stored_while_there_is_no_place_for_its_photo_and_the_photo_follows() {
+fn a_report_is_stored_without_its_photo_while_uploads_are_full_and_the_photo_can_follow() {
     // Two places for each client.
     let service = Running::start(&[&SETTINGS[..], &[("SIAGA_IMAGES__MAX_UPLOADS", "8")]].concat(), LAST);
     let photo = photo(80, 60, 1);
@@ -98,7 +98,7 @@ fn a_report_is_stored_while_there_is_no_place_for_its_photo_and_the_photo_follow
 }
 
 #[test]
-fn a_form_of_another_origin_waits_and_one_of_the_address_that_was_requested_does_not() {
+fn a_form_of_another_origin_waits_for_review_and_one_of_the_requested_origin_does_not() {
     let service = Running::start(&SETTINGS, LAST);
     let waits = |number: u32, origin: &str| -> Value {
         let form = String::from_utf8(form::whole(&format!("{number:032x}"), &[], None)).unwrap();

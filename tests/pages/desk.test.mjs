@@ -10,12 +10,12 @@ const conflicts = [{ area_id: "2", state: 4, since: "2016-12-05T03:00:00Z", user
 /** What is left of orders, without their identifiers. */
 const left = (orders) => orders.map(({ status, due, changes }) => [status, due, changes.map(({ area_id, after }) => (after ? [area_id, after] : area_id))]);
 
-test("an order without a response of the service is sent again as the same one", () => {
+test("a batch without a response of the service is sent again unchanged", () => {
   const responses = [null, ...[408, 429, 500, 502, 503].map((status) => ({ status, body: {} }))];
   for (const response of responses) assert.deepEqual(settle(order, response, NOW), { kept: [{ ...order, status: "lost", due: NOW + 5_000 }] });
 });
 
-test("an order is over when the service has stored it, refused it, or ended the login", () => {
+test("a batch ends when the service has stored or rejected it, or ended the login", () => {
   assert.deepEqual(settle(order, { status: 200, body: { result: { batch: 7 } } }, NOW), { kept: [], result: { batch: 7 } });
   assert.deepEqual(settle(order, { status: 200, body: { hidden: [1] } }, NOW), { kept: [], result: { hidden: [1] } });
   assert.deepEqual(settle(order, { status: 400, body: { message: "no" } }, NOW), { kept: [], refused: order, why: "no" });
@@ -23,7 +23,7 @@ test("an order is over when the service has stored it, refused it, or ended the 
   for (const status of [401, 403]) assert.deepEqual(settle(order, { status, body: {} }, NOW), { kept: [{ ...order, status: "ended" }] });
 });
 
-test("what two officers have changed becomes a conflict, and the rest an order of its own", () => {
+test("areas changed by two officers become a conflict, and the rest becomes a batch of its own", () => {
   const { kept } = settle(order, { status: 409, body: { conflicts } }, NOW);
   assert.deepEqual(left(kept), [["held", 0, ["1"]], ["conflict", order.due, ["2", "3"]]]);
   assert.equal(new Set([order, ...kept].map(({ id }) => id)).size, 3, "each body has an identifier of its own");
@@ -32,12 +32,12 @@ test("what two officers have changed becomes a conflict, and the rest an order o
   assert.equal(conflict.status, "conflict");
 });
 
-test("areas that no longer exist are refused, and the rest is sent", () => {
+test("areas that no longer exist are rejected, and the rest is sent", () => {
   const { kept, refused, why } = settle(order, { status: 404, body: { unknown: ["1"] } }, NOW);
   assert.deepEqual([left(kept), refused.changes, why], [[["held", 0, ["2", "3"]]], [change("1")], "gone"]);
 });
 
-test("an officer keeps the states of the other one, or sets the own ones over them", () => {
+test("an officer accepts the states of the other officer or overwrites them", () => {
   const [, conflict] = settle(order, { status: 409, body: { conflicts } }, NOW).kept;
   assert.deepEqual(decide(conflict, ["2", "3"], false, NOW), []);
   const [open] = decide(conflict, ["2"], false, NOW);

@@ -25,13 +25,13 @@ const made = (...names) => {
   return Object.assign(of, box);
 };
 
-test("entries are sent in their order, and leave when they have arrived", async () => {
+test("entries are sent in order and removed once stored", async () => {
   const box = made("a", "b");
   assert.deepEqual(await box.flush(), [{ kept: [], name: "a" }, { kept: [], name: "b" }]);
   assert.deepEqual([box.sent, box.entries.size], [["a", "b"], 0]);
 });
 
-test("entries without a response stay, and wait for their time or the network", async () => {
+test("entries without a response stay, and wait for their next attempt or the network", async () => {
   const box = made("a", "b");
   box.isThere = false;
   await box.flush();
@@ -44,14 +44,14 @@ test("entries without a response stay, and wait for their time or the network", 
   assert.equal(box.entries.size, 0);
 });
 
-test("what is taken back, or sent by another page, while another entry is sent is not sent", async () => {
+test("entries withdrawn, or sent by another page, while another entry is sent are not sent", async () => {
   const box = made("a", "b", "c");
   box.during = (name) => name === "a" && box.entries.delete("b");
   await box.flush();
   assert.deepEqual(box.sent, ["a", "c"]);
 });
 
-test("one that a person sends is sent at once, due or not", async () => {
+test("an entry that a person sends is sent at once, due or not", async () => {
   const box = made("a");
   const entry = { name: "a", next: Infinity };
   assert.deepEqual(await box.post(entry), { kept: [], name: "a" });

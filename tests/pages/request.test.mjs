@@ -6,7 +6,7 @@ import { get, isOwn, once, request } from "../../src/pages/request.js";
 const PORTAL = new Response("<html>Log in</html>", { status: 200, headers: { "Content-Type": "text/html" } });
 const respond = (...response) => (globalThis.fetch = async () => response[0] instanceof Response ? response[0].clone() : new Response(...response));
 
-test("only a response with the mark is the service's own, and only JSON is a body", async () => {
+test("only a response with the header of the service is its own, and only JSON is a body", async () => {
   respond('{"result":1}', { headers: { "Siaga-Version": "1" } });
   const own = await request("/");
   assert.deepEqual([own.status, own.body, isOwn(own)], [200, { result: 1 }, true]);
@@ -15,7 +15,7 @@ test("only a response with the mark is the service's own, and only JSON is a bod
   assert.deepEqual([portal.status, portal.body, isOwn(portal)], [200, null, false]);
 });
 
-test("a request that reads fails unless its response is 200 with JSON", async () => {
+test("a read fails unless its response is 200 with JSON", async () => {
   respond('{"result":1}');
   assert.deepEqual((await get("/")).body, { result: 1 });
   respond(PORTAL);
@@ -24,7 +24,7 @@ test("a request that reads fails unless its response is 200 with JSON", async ()
   await assert.rejects(get("/"), { status: 404 });
 });
 
-test("a request ends after its time, by its own signal, or with the network", async () => {
+test("a request ends by its timeout, its own signal, or the network", async () => {
   // The timer of such a signal alone does not keep node running.
   const running = setInterval(() => {}, 1_000);
   globalThis.fetch = (_, { signal }) => new Promise((_, failed) => signal.addEventListener("abort", () => failed(signal.reason)));
@@ -41,7 +41,7 @@ test("a request ends after its time, by its own signal, or with the network", as
   AbortSignal.timeout = timeout;
 });
 
-test("what is loaded once is loaded again only after it has failed", async () => {
+test("a resource loaded once is loaded again only after a failure", async () => {
   let loads = 0;
   const load = async () => {
     loads += 1;

@@ -274,7 +274,7 @@ async fn large_database(plans: &str) -> (Database, PgConnection) {
 }
 
 #[rocket::async_test]
-async fn every_question_is_answered_by_its_index_in_a_large_database() {
+async fn every_query_uses_its_index_in_a_large_database() {
     let mut faults = Vec::new();
     for plans in ["force_custom_plan", "force_generic_plan"] {
         let (database, mut connection) = large_database(plans).await;

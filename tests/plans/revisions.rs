@@ -25,7 +25,7 @@ async fn statements(connection: &mut PgConnection) -> i64 {
 }
 
 #[rocket::async_test]
-async fn a_thousand_who_ask_after_a_write_cost_few_statements_and_see_it() {
+async fn a_thousand_reads_after_a_write_share_few_statements_and_see_it() {
     let database = Database::with_fixture().await;
     let mut connection = PgConnection::connect(&database.url()).await.unwrap();
     let store = OpenPostgres.open(&database.settings()).await.unwrap().store;

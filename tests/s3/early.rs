@@ -16,7 +16,7 @@ async fn open(storage: &Storage) -> Siaga {
 }
 
 #[rocket::async_test]
-async fn a_photo_sent_to_the_storage_before_the_report_and_without_a_key_is_shown_once_the_report_is_there() {
+async fn a_photo_uploaded_before_the_report_without_a_key_is_published_with_the_report() {
     let storage = Storage::start().await;
     let siaga = open(&storage).await;
     let holder = json!({ "username": "u", "network": "n", "language": "id" }).to_string();

@@ -19,7 +19,7 @@ async fn assert_away(siaga: &Siaga) {
 }
 
 #[rocket::async_test]
-async fn an_upload_is_taken_once_a_storage_that_was_away_is_back() {
+async fn an_upload_is_processed_once_an_unreachable_storage_is_back() {
     let mut storage = Storage::start().await;
     storage.stop().await;
     let siaga = Siaga::start(storage.figment()).await;
@@ -37,7 +37,7 @@ async fn an_upload_is_taken_once_a_storage_that_was_away_is_back() {
 }
 
 #[rocket::async_test]
-async fn a_storage_that_does_not_answer_is_waited_for_no_longer_than_configured() {
+async fn a_hanging_storage_is_given_up_after_the_configured_timeout() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let siaga = Siaga::start(figment(silent.local_addr().unwrap())).await;
     siaga.invited("").await;
@@ -45,7 +45,7 @@ async fn a_storage_that_does_not_answer_is_waited_for_no_longer_than_configured(
 }
 
 #[rocket::async_test]
-async fn an_upload_sent_while_no_server_runs_is_found_after_the_next_start() {
+async fn an_upload_sent_while_no_server_runs_is_found_at_the_next_startup() {
     let storage = Storage::start().await;
     let store = service::store();
     let first = Siaga::on(store.clone(), storage.figment()).await;

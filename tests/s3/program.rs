@@ -17,7 +17,7 @@ fn body(answer: &str) -> Value {
 }
 
 #[rocket::async_test]
-async fn the_program_takes_the_credentials_of_its_storage_from_the_environment() {
+async fn the_program_reads_the_credentials_of_its_storage_from_the_environment() {
     let storage = Storage::start().await;
     let mut variables = storage.variables();
     variables.insert("SIAGA_IMAGES__URL", "s3://bucket/prefix".to_owned());

@@ -14,7 +14,7 @@ use crate::service::Siaga;
 use crate::storage::Storage;
 
 #[rocket::async_test]
-async fn what_is_no_photo_is_emptied_and_a_photo_sent_to_the_same_address_is_taken() {
+async fn an_upload_that_is_not_a_photo_is_emptied_and_a_photo_at_the_same_address_is_accepted() {
     let whole = photo(400, 300, 1);
     let mut large = photo(40, 30, 1);
     large.resize(20_001, 0);
@@ -43,7 +43,7 @@ async fn what_is_no_photo_is_emptied_and_a_photo_sent_to_the_same_address_is_tak
 }
 
 #[rocket::async_test]
-async fn a_photo_sent_while_what_was_sent_before_is_looked_at_is_not_deleted_with_it() {
+async fn a_photo_sent_while_an_earlier_upload_is_processed_is_not_deleted_with_it() {
     // Noise, which takes a while until its end is missed.
     let noise = RgbImage::from_fn(2000, 1500, |x, y| {
         let [red, green, blue, _] = (x * y).wrapping_mul(2_654_435_761).rotate_left(x % 32).to_le_bytes();

@@ -8,7 +8,7 @@ use crate::service::Siaga;
 use crate::storage::Storage;
 
 #[rocket::async_test]
-async fn an_address_is_for_15_minutes_and_one_that_is_altered_or_foreign_is_refused() {
+async fn an_upload_address_is_valid_for_15_minutes_and_an_altered_or_foreign_one_is_rejected() {
     let storage = Storage::start().await;
     let siaga = Siaga::start(storage.figment()).await;
     let address = siaga.invited("").await;
@@ -36,7 +36,7 @@ async fn an_address_is_for_15_minutes_and_one_that_is_altered_or_foreign_is_refu
 }
 
 #[rocket::async_test]
-async fn an_address_is_signed_for_the_type_that_the_response_names_and_another_is_refused() {
+async fn an_upload_address_is_signed_for_its_type_and_another_type_is_rejected() {
     let storage = Storage::start().await;
     let siaga = Siaga::start(storage.figment()).await;
     let (_, answer) = siaga.ask("?file_type=image/x-png").await;

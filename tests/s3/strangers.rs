@@ -14,7 +14,7 @@ const STRANGERS: [&str; 6] =
     ["x", "fresh-card", "no-such-card", "used-card.jpg", "used-card.0.jpeg", "=2e=2e"];
 
 #[rocket::async_test]
-async fn objects_nobody_waits_for_are_left_alone_and_hurt_nothing() {
+async fn unknown_objects_are_ignored() {
     let storage = Storage::start().await;
     let siaga = Siaga::start(storage.figment()).await;
     for name in STRANGERS {
@@ -31,7 +31,7 @@ async fn objects_nobody_waits_for_are_left_alone_and_hurt_nothing() {
 }
 
 #[rocket::async_test]
-async fn an_old_upload_that_cannot_be_deleted_keeps_no_other_from_being_found_or_deleted() {
+async fn an_old_upload_that_cannot_be_deleted_blocks_no_other() {
     let storage = Storage::start().await;
     let clock = Arc::new(ManualClock::new(SystemClock.now()));
     let siaga = Siaga::by(Arc::clone(&clock) as _, store(), storage.figment()).await;

@@ -17,7 +17,7 @@ use crate::service::{self, IMAGE, Siaga};
 use crate::storage::Storage;
 
 #[rocket::async_test]
-async fn a_photo_sent_to_the_storage_is_shown_by_the_report_and_served() {
+async fn a_photo_uploaded_to_the_storage_is_published_with_the_report_and_served() {
     let storage = Storage::start().await;
     let siaga = Siaga::start(storage.figment()).await;
     let (status, answer) = siaga.ask("").await;
@@ -43,7 +43,7 @@ async fn a_photo_sent_to_the_storage_is_shown_by_the_report_and_served() {
 }
 
 #[rocket::async_test]
-async fn the_service_itself_takes_no_upload() {
+async fn the_service_itself_accepts_no_upload() {
     let storage = Storage::start().await;
     let siaga = Siaga::start(storage.figment()).await;
     let address = siaga.invited("").await;
@@ -80,7 +80,7 @@ async fn the_photo_and_upload_of_an_erased_report_are_deleted_without_a_list_of_
 }
 
 #[test]
-fn of_50_concurrent_uploads_and_requests_for_a_card_one_image_is_published() {
+fn exactly_one_image_of_50_concurrent_uploads_for_a_card_is_published() {
     block_on(async {
         let storage = Storage::start().await;
         let store = service::store();

@@ -184,7 +184,7 @@ fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
 }
 
 #[test]
-fn nginx_at_the_edge_asks_once_for_all_stores_nothing_private_and_outlives_the_service_as_long_as_it_may() {
+fn nginx_at_the_edge_coalesces_requests_stores_nothing_private_and_serves_stale_responses_within_limits() {
     let (demo, line, proxy) = served(&format!("{SHARED}s"));
     many_addresses_are_one(&proxy, &line);
     credentials_pass(&proxy, &line, &demo);
@@ -195,7 +195,7 @@ fn nginx_at_the_edge_asks_once_for_all_stores_nothing_private_and_outlives_the_s
 }
 
 #[test]
-fn nginx_at_the_edge_stores_what_gis_programs_read_and_the_boundaries_by_their_whole_query() {
+fn nginx_at_the_edge_caches_gis_resources_and_boundaries_by_their_whole_query() {
     let (demo, line, proxy) = served("1m");
     for (path, query) in [
         ("/v1/cities", ""),

@@ -175,7 +175,7 @@ fn erase(site: &Site, files: &Path, checkpoint: impl Fn()) -> Traces {
 }
 
 #[test]
-fn an_erased_report_is_in_no_file_of_the_store_in_one_file() {
+fn an_erased_report_is_in_no_file_of_the_file_store() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("siaga.db");
     let site = Site::new(Kept::in_file(&path));

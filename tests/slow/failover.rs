@@ -72,7 +72,7 @@ fn nothing_acknowledged_is_lost_when_the_primary_crashes_under_load_and_its_stan
 }
 
 #[test]
-fn a_primary_that_is_demoted_without_a_restart_is_left_for_the_promoted_standby() {
+fn servers_switch_from_a_primary_demoted_without_a_restart_to_the_promoted_standby() {
     block_on(async {
         let (primary, standby) = primary_and_standby().await;
         let server = Server::on(&url_of(&[&primary, &standby])).await;
@@ -89,7 +89,7 @@ fn a_primary_that_is_demoted_without_a_restart_is_left_for_the_promoted_standby(
 }
 
 #[test]
-fn a_start_finds_the_host_that_accepts_writes_wherever_it_is_named() {
+fn startup_finds_the_host_that_accepts_writes_at_any_position_of_the_list() {
     block_on(async {
         let (primary, standby) = primary_and_standby().await;
         for hosts in [[&standby, &primary], [&primary, &standby]] {
@@ -115,7 +115,7 @@ async fn caught_up(primary: &Cluster, standby: &Cluster) {
 }
 
 #[test]
-fn a_primary_that_answers_nothing_any_more_is_left_for_the_promoted_standby() {
+fn servers_switch_from_a_hanging_primary_to_the_promoted_standby() {
     block_on(async {
         let primary = primary();
         let standby = Cluster::standby_of(&primary);

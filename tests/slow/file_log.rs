@@ -66,7 +66,7 @@ async fn everything(path: &Path) -> String {
 }
 
 #[test]
-fn a_log_that_is_cut_leaves_the_changes_before_the_cut() {
+fn a_truncated_log_keeps_the_changes_before_the_cut() {
     block_on(async {
         let file = StoreFile::with_fixture().await;
         let path = file.path();

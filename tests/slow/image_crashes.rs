@@ -190,7 +190,7 @@ fn killed_amid_uploads(mut server: Running, moment: Duration, received: bool) ->
 }
 
 #[test]
-fn every_image_that_was_acknowledged_is_shown_whole_after_the_service_was_killed() {
+fn every_acknowledged_image_is_published_complete_after_the_service_was_killed() {
     let (site, port) = (Site::new(), free_port());
     let (mut acknowledged, mut torn) = (0, 0);
     for round in 0..ROUNDS {
@@ -233,7 +233,7 @@ fn every_image_that_was_acknowledged_is_shown_whole_after_the_service_was_killed
 }
 
 #[test]
-fn what_a_server_was_at_when_it_was_killed_another_finishes() {
+fn another_server_finishes_the_images_of_a_killed_one() {
     let site = Site::new();
     let other = site.start(free_port());
     for round in 0..4 {

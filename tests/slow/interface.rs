@@ -101,7 +101,7 @@ fn the_client_of_openapi_python_client_has_every_operation_and_calls_the_service
 }
 
 #[test]
-fn schemathesis_finds_no_answer_that_is_not_described_nor_a_request_taken_or_refused_that_should_not() {
+fn schemathesis_finds_no_undescribed_response_and_no_request_wrongly_accepted_or_rejected() {
     // Streams do not end.
     let demo = Demo::configured(&[("SIAGA_STREAMS__TOTAL", "0")]);
     // It finds its hooks in the folder it runs in, and leaves there what it has learnt.
@@ -123,7 +123,7 @@ fn schemathesis_finds_no_answer_that_is_not_described_nor_a_request_taken_or_ref
 }
 
 #[test]
-fn openlayers_and_maplibre_find_every_flooded_area_at_the_address_of_geojson() {
+fn openlayers_and_maplibre_read_every_flooded_area_from_geojson() {
     let demo = Demo::start();
     let folder = folder_with(&["tests/slow/map_libraries.mjs", "tests/documentation/chromium.mjs"]);
     let address = demo.address("floods.geojson?minimum_state=1");
@@ -137,7 +137,7 @@ fn openlayers_and_maplibre_find_every_flooded_area_at_the_address_of_geojson() {
 
 /// On a globe a ring that runs the wrong way encloses nearly all of it.
 #[test]
-fn d3_draws_the_areas_of_the_demo_as_large_as_they_are() {
+fn d3_draws_the_areas_of_the_demo_at_their_true_size() {
     let (demo, folder) = (Demo::start(), folder_with(&["tests/slow/globe.mjs"]));
     let topology = demo.get("floods?geoformat=topojson")["result"].to_string();
     fs::write(folder.path().join("topology.json"), topology).unwrap();

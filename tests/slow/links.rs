@@ -102,7 +102,7 @@ fn a_stalled_link_is_503_within_the_limit_and_comes_back_within_two_seconds() {
 }
 
 #[test]
-fn links_that_lead_nowhere_without_a_word_are_left_for_new_ones_within_two_seconds() {
+fn silently_dropped_links_are_replaced_by_new_ones_within_two_seconds() {
     block_on(async {
         let database = Database::with_fixture().await;
         let proxy = Proxy::before(&database.url());

@@ -80,7 +80,7 @@ async fn limited(store: impl OpenStore + 'static, timeout: &str) -> Service {
 }
 
 #[test]
-fn parts_and_full_states_that_nobody_reads_take_no_more_memory_than_their_limit() {
+fn unread_parts_and_full_states_use_no_more_memory_than_their_limit() {
     // 10,000 areas: a part with nearly all of them has some 5 MB, and the full state 0.7 MB.
     const MAP: OpenLarge = OpenLarge { side: 100, points: 5 };
     let test = async {
@@ -164,7 +164,7 @@ fn archive(number: u64) -> String {
 }
 
 #[test]
-fn distinct_archives_asked_for_at_once_take_no_more_memory_than_their_limit() {
+fn distinct_archives_requested_at_once_use_no_more_memory_than_their_limit() {
     let test = async {
         let client = limited(OpenReports, "10s").await;
         // What is made once is there.
@@ -247,7 +247,7 @@ fn prepared(what: &str, file: &[u8], limit: u64) -> Result<Photo, NotAPhoto> {
 }
 
 #[test]
-fn no_file_takes_more_memory_than_is_allowed() {
+fn no_file_uses_more_memory_than_allowed() {
     alone(|| {
         let many = png(30_000, 30_000, ColorType::Grayscale, BitDepth::One);
         let photo = prepared("a header of 900 megapixels", &many, 20);

@@ -157,14 +157,14 @@ pub(crate) fn events_come_soon(demo: &Demo, nginx: &Proxy) {
 }
 
 #[test]
-fn nginx_as_debian_configures_it_passes_events_on_within_a_second() {
+fn nginx_with_debians_configuration_forwards_events_within_a_second() {
     let demo = Demo::start();
     events_come_soon(&demo, &Proxy::of_debian(&demo));
     demo.end();
 }
 
 #[test]
-fn nginx_by_our_file_passes_events_on_and_lets_requests_wait_and_an_address_have_its_streams() {
+fn nginx_with_our_configuration_forwards_events_long_polls_and_the_streams_of_an_address() {
     let demo = Demo::start();
     let nginx = Proxy::of_ours(&demo);
     events_come_soon(&demo, &nginx);
@@ -188,7 +188,7 @@ fn nginx_by_our_file_passes_events_on_and_lets_requests_wait_and_an_address_have
 }
 
 #[test]
-fn forms_that_nginx_refuses_say_that_the_report_was_not_received() {
+fn nginx_rejects_forms_with_a_page_that_the_report_was_not_received() {
     let demo = Demo::start();
     let nginx = Proxy::of_ours(&demo);
     let files = tempfile::tempdir().unwrap();

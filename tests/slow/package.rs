@@ -150,7 +150,7 @@ fn refused(machine: &Machine, command: &[&str]) -> String {
 }
 
 #[test]
-fn an_installed_service_is_enabled_commands_find_its_settings_and_data_and_nobody_else_can_read_them() {
+fn an_installed_service_is_enabled_and_commands_find_its_private_settings_and_data() {
     let machine = installed();
     assert_eq!(machine.printed("systemctl is-enabled siaga"), "enabled");
     let running = machine.printed("systemctl show --property=User,NRestarts --value siaga");

@@ -19,7 +19,7 @@ fn counted_by_gdal(source: &str) -> usize {
 }
 
 #[test]
-fn gdal_opens_a_response_by_its_address_and_csv_and_the_result_of_topojson_from_a_file() {
+fn gdal_opens_a_response_by_url_and_csv_and_topojson_from_a_file() {
     let demo = templates();
     for (format, others) in [
         ("geojson", &["reports", "floodgauges", "infrastructure/pumps", "admin"][..]),
@@ -54,7 +54,7 @@ fn python_on(demo: &Demo, target: &str, lines: &str) {
 }
 
 #[test]
-fn feedparser_finds_nothing_wrong_with_the_feed_of_alerts_those_for_hubs_and_georss() {
+fn feedparser_finds_no_fault_in_the_alert_feeds_and_georss() {
     let any = "
 import sys, feedparser
 feed = feedparser.parse(sys.argv[1])

@@ -122,7 +122,7 @@ fn site() -> (Cluster, Kept) {
 }
 
 #[test]
-fn a_server_told_to_end_ends_its_streams_within_a_second_and_clients_go_on_at_another() {
+fn shutdown_ends_streams_within_a_second_and_clients_continue_at_another_server() {
     let (_cluster, kept) = site();
     let (mut first, second) = (kept.start(), kept.start());
     let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
@@ -174,7 +174,7 @@ fn clients_miss_nothing_when_servers_are_killed_and_areas_are_imported_while_sta
 }
 
 #[test]
-fn an_outage_of_the_database_is_told_to_streams_and_logged_once_and_the_map_stays() {
+fn a_database_outage_is_sent_to_streams_and_logged_once_and_the_map_stays() {
     let (cluster, kept) = site();
     let server = kept.without("SIAGA_LIMITS__STALE").start();
     let page = || server.request("GET", "/map?lang=en", "\r\n");
@@ -204,7 +204,7 @@ fn an_outage_of_the_database_is_told_to_streams_and_logged_once_and_the_map_stay
 }
 
 #[test]
-fn a_client_that_has_gone_gives_its_seat_back_soon() {
+fn a_disconnected_client_soon_releases_its_stream() {
     let server = Running::demo(&[("SIAGA_STREAMS__PER_ADDRESS", "1")]);
     let changes = |rest: &str| {
         let answer = server.request("GET", &format!("/v1/changes?{rest}"), "X-Real-IP: 192.0.2.1\r\n\r\n");

@@ -34,7 +34,7 @@ async fn lies_in(store: &dyn Store, city: &str) -> (Vec<u64>, String) {
 }
 
 #[rocket::async_test]
-async fn stored_and_new_reports_are_in_the_cities_that_an_import_brings() {
+async fn stored_and_new_reports_are_located_in_imported_cities() {
     let (operator, store) = Operator::live().await;
     assert_eq!(lies_in(&*store, "jbd").await.0, [1, 4, 6, 7]);
     assert_eq!(lies_in(&*store, "bdg").await, (vec![2], "Pompa A".to_owned()));

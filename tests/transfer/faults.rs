@@ -67,7 +67,7 @@ fn file_of(file: FolderFile, rows: &[String]) -> (FolderFile, String) {
 }
 
 #[rocket::async_test]
-async fn a_broken_row_late_in_any_file_leaves_everything_as_it_was() {
+async fn a_broken_row_late_in_any_file_changes_nothing() {
     let sound = FolderFile::ALL.map(|file| file_of(file, &many(file)));
     for operator in Operator::each_with_fixture().await {
         let before = operator.everything().await;
@@ -90,7 +90,7 @@ async fn a_broken_row_late_in_any_file_leaves_everything_as_it_was() {
 }
 
 #[rocket::async_test]
-async fn a_row_that_contradicts_the_store_or_another_is_named_and_leaves_everything_as_it_was() {
+async fn a_row_that_contradicts_the_store_or_another_row_is_reported_and_changes_nothing() {
     let new = || report(Some(20), 1, 0.5, 0.5);
     let known = &fixture::reports()[0].content;
     let mut moved = report(Some(1), 0, 0.6, 0.5);

@@ -13,7 +13,7 @@ use crate::folders::{area, collection, states};
 use crate::operator::Operator;
 
 #[rocket::async_test]
-async fn other_attributes_of_an_area_are_a_change_and_the_same_are_none() {
+async fn changed_attributes_of_an_area_are_a_change_and_equal_ones_are_not() {
     let operator = Operator::with_fixture().await;
     let import = async |attributes: Value| {
         let mut area = area(40, 20.0, 20.0);
@@ -29,7 +29,7 @@ async fn other_attributes_of_an_area_are_a_change_and_the_same_are_none() {
 }
 
 #[rocket::async_test]
-async fn an_imported_log_is_merged_with_what_is_live() {
+async fn an_imported_log_is_merged_with_live_entries() {
     let (operator, store) = Operator::live().await;
     store.set_flood_state(order(1, Some(4))).await.unwrap();
     store.set_flood_state(order(30, None)).await.unwrap();
@@ -64,7 +64,7 @@ async fn a_corrected_entry_replaces_the_one_of_its_moment() {
 }
 
 #[rocket::async_test]
-async fn entries_that_are_imported_between_others_change_the_beginnings_of_their_runs() {
+async fn entries_imported_between_others_change_the_start_of_their_runs() {
     let (operator, store) = Operator::live().await;
     let moment = |day: &str| Timestamp::parse(&format!("{day}T00:00:00Z")).unwrap();
     let (selector, area) = (AreaSelector::default(), Some(id(5)));
@@ -84,7 +84,7 @@ async fn entries_that_are_imported_between_others_change_the_beginnings_of_their
 }
 
 #[rocket::async_test]
-async fn an_import_tells_for_how_many_areas_it_changes_the_past() {
+async fn an_import_returns_the_number_of_areas_whose_past_it_changes() {
     // Area 2 has no log yet; area 5 has one until 13:41 of the 19th, and area 30 one entry of the 13th.
     let newer = "2,3,2016-12-19T10:00:00Z,,\n2,2,2016-12-19T09:00:00Z,,\n5,4,2016-12-19T16:00:00Z,,\n";
     let older = "2,4,2016-12-19T09:30:00Z,,\n5,1,2016-12-19T16:00:00Z,,\n30,2,2016-12-14T00:00:00Z,,\n";

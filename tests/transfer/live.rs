@@ -19,7 +19,7 @@ use crate::folders::{long_folder, states};
 use crate::operator::Operator;
 
 #[rocket::async_test]
-async fn nothing_that_is_written_during_an_import_fails_or_is_lost() {
+async fn writes_during_an_import_neither_fail_nor_get_lost() {
     let (operator, store) = Operator::live().await;
     let operator = Arc::new(operator);
     let folder = long_folder();
@@ -75,7 +75,7 @@ async fn nothing_that_is_written_during_an_import_fails_or_is_lost() {
 }
 
 #[rocket::async_test]
-async fn an_import_that_takes_long_holds_nobody_up_before_it_comes_to_the_reports() {
+async fn a_long_import_blocks_no_writer_before_it_reaches_the_reports() {
     let (operator, store) = Operator::live().await;
     let operator = Arc::new(operator);
     let mut holder = PgConnection::connect(&operator.database().url()).await.unwrap();

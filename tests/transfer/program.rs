@@ -50,7 +50,7 @@ fn the_program_imports_and_exports_folders() {
 }
 
 #[test]
-fn migrate_says_what_it_did_and_status_what_it_has_to_do() {
+fn migrate_prints_the_applied_and_status_the_pending_migrations() {
     let operator = Operator::of(block_on(Database::empty()));
     let said = |command| said(operator.database(), &[command]);
     let status = said("status");
@@ -66,7 +66,7 @@ fn migrate_says_what_it_did_and_status_what_it_has_to_do() {
 }
 
 #[rocket::async_test]
-async fn status_tells_what_is_stored_and_how_fresh_it_is_while_a_server_runs() {
+async fn status_prints_the_stored_data_and_its_freshness_while_a_server_runs() {
     let (operator, store) = Operator::live().await;
     let status = || -> HashMap<String, String> {
         let said = said(operator.database(), &["status"]);
@@ -97,7 +97,7 @@ async fn status_tells_what_is_stored_and_how_fresh_it_is_while_a_server_runs() {
 }
 
 #[test]
-fn import_says_what_it_leaves_out_repairs_and_removes() {
+fn import_prints_what_it_skips_repairs_and_removes() {
     let database = block_on(Database::with_fixture());
     let mut bow_tie = area(77, 9.0, 9.0);
     bow_tie["geometry"]["coordinates"][0].as_array_mut().unwrap().swap(1, 2);
@@ -128,7 +128,7 @@ fn import_says_what_it_leaves_out_repairs_and_removes() {
 }
 
 #[test]
-fn a_backup_is_restored_as_the_same() {
+fn a_restored_backup_equals_the_original() {
     let (database, restored) = block_on(async { (Database::with_fixture().await, Database::empty().await) });
     let folder = tempfile::tempdir().unwrap();
     let dump = folder.path().join("dump");

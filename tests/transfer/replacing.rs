@@ -35,7 +35,7 @@ async fn areas_in_the_log_are_removed_only_with_it() {
 }
 
 #[rocket::async_test]
-async fn areas_without_a_log_are_removed_and_what_lay_in_them_is_located_anew() {
+async fn areas_without_a_log_are_removed_and_their_contents_relocated() {
     let operator = Operator::with_fixture().await;
     let log = "WITH states AS (DELETE FROM flood_states) DELETE FROM flood_changes RETURNING area_id";
     operator.numbers(log).await;
@@ -58,7 +58,7 @@ async fn areas_without_a_log_are_removed_and_what_lay_in_them_is_located_anew() 
 }
 
 #[rocket::async_test]
-async fn a_folder_without_areas_removes_none() {
+async fn a_folder_without_areas_removes_no_areas() {
     let operator = Operator::with_fixture().await;
     for files in [vec![reports(&[])], vec![(FolderFile::Areas, collection(&[""; 0]))]] {
         let folder = folder_of(&files);

@@ -13,7 +13,7 @@ use crate::folders::{cards, posts, report, reports};
 use crate::operator::Operator;
 
 #[rocket::async_test]
-async fn reports_alone_are_tagged_with_the_areas_of_the_store() {
+async fn reports_imported_alone_are_tagged_with_the_areas_of_the_store() {
     let (operator, store) = Operator::live().await;
     let mut elsewhere = report(Some(22), 1, 0.5, 0.5);
     elsewhere["properties"]["tags"] = json!({ "instance_region_code": "ID-JB", "local_area_id": null });
@@ -27,7 +27,7 @@ async fn reports_alone_are_tagged_with_the_areas_of_the_store() {
 }
 
 #[rocket::async_test]
-async fn reports_without_a_key_are_counted_on_once() {
+async fn reports_without_a_key_get_new_numbers_once() {
     let operator = Operator::with_fixture().await;
     let twice = [report(None, 1, 0.5, 0.5), report(Some(20), 2, 0.5, 0.5), report(None, 1, 0.5, 0.5)];
     operator.add(&[reports(&twice)]).await;
@@ -72,7 +72,7 @@ async fn the_next_report_follows_the_highest_imported_key() {
 }
 
 #[rocket::async_test]
-async fn an_import_that_fails_takes_no_keys() {
+async fn a_failed_import_uses_no_keys() {
     let (operator, store) = Operator::live().await;
     let highest = [report(Some(ReportKey::MAX), 1, 0.5, 0.5)];
     let files = [reports(&highest), cards(&format!("new-card,{},,,,,\nmy-card,5,,,,,99\n", ReportKey::MAX))];
@@ -84,7 +84,7 @@ async fn an_import_that_fails_takes_no_keys() {
 }
 
 #[rocket::async_test]
-async fn imported_cards_and_posts_are_used_as_if_they_had_come_by_themselves() {
+async fn imported_cards_and_posts_behave_like_native_ones() {
     let (operator, store) = Operator::live().await;
     let files = [
         reports(&[report(Some(20), 1, 0.5, 0.5), report(Some(21), 1, 0.5, 0.5)]),

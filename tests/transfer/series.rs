@@ -86,7 +86,7 @@ async fn each_folder_is_imported_and_exported_alike_by_each_store() {
 }
 
 #[rocket::async_test]
-async fn what_is_imported_is_exported_as_the_same_bytes_and_imported_again_changes_nothing() {
+async fn imported_data_is_exported_byte_for_byte_and_a_second_import_changes_nothing() {
     for dataset in [fixture::dataset(), Dataset::load("demo", &FolderRules::default(), now()).unwrap()] {
         let folder = saved(dataset);
         for operator in Operator::each_empty().await {
@@ -106,7 +106,7 @@ async fn what_is_imported_is_exported_as_the_same_bytes_and_imported_again_chang
 }
 
 #[rocket::async_test]
-async fn infrastructure_is_replaced_by_its_identifier_else_by_what_it_is() {
+async fn infrastructure_is_replaced_by_identifier_else_by_content() {
     let pump = |id: Option<&str>, x| point(json!({ "type": "pumps", "name": "Pump", "id": id }), x, 0.5);
     let rows = |read, added, replaced| RowCounts { read, added, replaced };
     let operators = Operator::each_with_fixture().await;

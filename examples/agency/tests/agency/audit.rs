@@ -54,7 +54,7 @@ fn lines_of_a_change(area: AreaId) -> String {
 }
 
 #[test]
-fn a_change_leaves_one_line_with_who_made_it() {
+fn a_change_is_logged_in_one_line_with_its_author() {
     let lines = lines_of_a_change(fixture::id(5));
     assert_eq!(lines.lines().count(), 1, "{lines}");
     for part in
@@ -65,12 +65,12 @@ fn a_change_leaves_one_line_with_who_made_it() {
 }
 
 #[test]
-fn a_change_that_is_refused_leaves_none() {
+fn a_rejected_change_is_not_logged() {
     assert_eq!(lines_of_a_change(fixture::id(99)), "");
 }
 
 #[test]
-fn any_store_can_be_audited_and_says_so() {
+fn any_store_can_be_wrapped_by_the_audit_and_its_name_shows_it() {
     let names =
         [OpenAudited::new(OpenMemory).name().to_owned(), OpenAudited::new(OpenPostgres).name().to_owned()];
     assert_eq!(names, ["audited-memory", "audited-postgres"]);

@@ -5,7 +5,7 @@ use figment::Figment;
 use figment::providers::{Format, Toml};
 
 #[test]
-fn the_file_of_the_agency_chooses_what_it_adds() {
+fn the_configuration_file_of_the_agency_enables_its_additions() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Rocket.toml");
     let figment = Figment::from(rocket::Config::default()).merge(Toml::file_exact(file).nested());
     let config = agency::builder().figment(figment).check().unwrap();
@@ -14,7 +14,7 @@ fn the_file_of_the_agency_chooses_what_it_adds() {
 }
 
 #[test]
-fn the_program_has_the_commands_of_siaga_on_what_the_agency_adds() {
+fn the_commands_of_siaga_include_the_additions_of_the_agency() {
     let printed = |command: &str| {
         let mut program = Command::new(env!("CARGO_BIN_EXE_agency"));
         let output = program.arg(command).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();

@@ -57,7 +57,7 @@ fn gdal_opens_a_map_without_areas() {
 }
 
 #[test]
-fn it_is_served_with_its_own_media_type() {
+fn flatgeobuf_is_served_with_its_own_media_type() {
     let client = service();
     for query in ["geoformat=flatgeobuf", "format=fgb", "format=fgb&geoformat=flatgeobuf"] {
         let response = client.get(format!("/v1/floods?{query}")).dispatch();

@@ -3,7 +3,7 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 #[test]
-fn what_a_guard_refuses_on_a_route_of_the_agency_leaves_no_line_in_the_log() {
+fn a_request_that_a_guard_of_the_agency_rejects_is_not_logged() {
     let mut service = Command::new(env!("CARGO_BIN_EXE_agency"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("ROCKET_PORT", "0")

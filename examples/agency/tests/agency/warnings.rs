@@ -19,7 +19,7 @@ fn the_areas_at_state_3_or_4_are_listed() {
 }
 
 #[test]
-fn they_are_selected_as_on_the_flood_map() {
+fn the_filters_of_the_flood_map_apply() {
     let client = service();
     let text = client.get("/v1/warnings?city=jbd").dispatch().into_string().unwrap();
     assert_eq!(text, "Flooded areas: 0\n");
@@ -28,7 +28,7 @@ fn they_are_selected_as_on_the_flood_map() {
 }
 
 #[test]
-fn an_answer_is_not_sent_again_to_who_has_it() {
+fn a_client_with_the_current_response_gets_304() {
     let client = service();
     let response = client.get("/v1/warnings").dispatch();
     let tag = response.headers().get_one("ETag").unwrap().to_owned();
@@ -37,7 +37,7 @@ fn an_answer_is_not_sent_again_to_who_has_it() {
 }
 
 #[test]
-fn a_line_names_what_is_known_of_the_place() {
+fn a_line_has_the_known_names_of_the_place() {
     let bulletin = String::from_utf8(encoded(&Bulletin, &fixture::layer(&[(5, 2), (10, 4)]))).unwrap();
     let lines = [
         "Flooded areas: 2",
