@@ -88,14 +88,14 @@ fn alerts(criterion: &mut Criterion) {
             bencher.iter(|| black_box(feed(&runtime, &store, &format, now)));
         });
         if older == 10_000 {
-            one(criterion, &format, &layer, now);
+            message(criterion, &format, &layer, now);
         }
     }
 }
 
-fn one(criterion: &mut Criterion, format: &Atom, layer: &Layer, now: Timestamp) {
+fn message(criterion: &mut Criterion, format: &Atom, layer: &Layer, now: Timestamp) {
     let Layer::Alerts(alerts) = layer else { return };
-    let messages = alerts.features().map(|of| (of.position, of.message.clone()));
+    let messages = alerts.features().map(|feature| (feature.position, feature.message.clone()));
     let longest = messages.max_by_key(|(_, message)| message.references.len()).expect("500 of them");
     let layer = AlertLayer::new(Arc::clone(alerts.areas()), vec![longest]);
     let issuer = Issuer::new(None, "siaga.example.org", Status::Actual);

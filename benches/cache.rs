@@ -34,7 +34,7 @@ fn map() -> Vec<u8> {
     bytes
 }
 
-fn question(number: usize) -> FloodQuery {
+fn query(number: usize) -> FloodQuery {
     let selector = AreaSelector { city: Some(format!("city {number}")), region: None };
     FloodQuery { selector, minimum_state: Some(FloodState::Minor) }
 }
@@ -50,13 +50,13 @@ fn cached(criterion: &mut Criterion, name: &str, validity: Validity) {
         Ok(Versioned::at(present, rendered).within(validity))
     };
     for number in 0..100 {
-        let asked = question(number);
-        runtime.block_on(cache.get_or_render(&asked, present, &SystemClock, render)).expect("an answer");
+        let query_key = query(number);
+        runtime.block_on(cache.get_or_render(&query_key, present, &SystemClock, render)).expect("a response");
     }
-    let asked = question(7);
+    let query_key = query(7);
     criterion.bench_function(name, |bench| {
         bench.iter(|| {
-            black_box(cache.get_or_render(&asked, present, &SystemClock, render).now_or_never()).is_some()
+            black_box(cache.get_or_render(&query_key, present, &SystemClock, render).now_or_never()).is_some()
         });
     });
 }

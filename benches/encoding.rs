@@ -49,11 +49,11 @@ fn layer(areas: &Arc<AreaSet>, selected: Vec<(usize, FloodStatus)>) -> Layer {
 }
 
 fn positions(areas: &AreaSet) -> usize {
-    let of = |polygon: &geo::Polygon<f64>| {
+    let count = |polygon: &geo::Polygon<f64>| {
         let holes = polygon.interiors().iter().map(|hole| hole.0.len());
         polygon.exterior().0.len() + holes.sum::<usize>()
     };
-    areas.iter().flat_map(|area| &area.outline).map(of).sum()
+    areas.iter().flat_map(|area| &area.outline).map(count).sum()
 }
 
 fn bounds(areas: &AreaSet) -> Rect<f64> {

@@ -48,7 +48,7 @@ async fn rate<F: Future<Output = u64>>(mut work: impl FnMut() -> F) -> f64 {
     count as f64 / since.elapsed().as_secs_f64()
 }
 
-fn order(number: u64) -> SetFloodState {
+fn write(number: u64) -> SetFloodState {
     let area = AreaId::try_from(number % AREAS + 1).expect("an area");
     let by = Actor { subject: "bench".to_owned(), username: None };
     SetFloodState { area, state: Some(FloodState::Minor), by }
@@ -62,7 +62,7 @@ async fn writes(store: &Arc<dyn Store>) -> f64 {
             let mut number = writer * 100;
             let set = || {
                 number += 1;
-                async move { store.set_flood_state(order(number)).await.map(|_| 1).expect("a change") }
+                async move { store.set_flood_state(write(number)).await.map(|_| 1).expect("a change") }
             };
             rate(set).await
         })
@@ -120,7 +120,7 @@ async fn measure() {
     // Before the writes, so that both have the same data.
     for store in [&in_file, &in_memory] {
         for area in 0..AREAS {
-            store.set_flood_state(order(area)).await.expect("a change");
+            store.set_flood_state(write(area)).await.expect("a change");
         }
     }
     let (mut of_file, mut of_memory) = (Vec::new(), Vec::new());

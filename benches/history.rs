@@ -90,8 +90,8 @@ fn week(criterion: &mut Criterion) {
             bench.iter(|| {
                 let by = Actor { subject: "bench".to_owned(), username: None };
                 let area = areas.next().map_or_else(|| id(0), id);
-                let order = SetFloodState { area, state: Some(FloodState::Minor), by };
-                runtime.block_on(store.set_flood_state(order)).map(black_box)
+                let write = SetFloodState { area, state: Some(FloodState::Minor), by };
+                runtime.block_on(store.set_flood_state(write)).map(black_box)
             });
         });
     }

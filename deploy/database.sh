@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes the service's role and database. PostgreSQL's image runs this once, while its volume is empty.
+# Creates the service's role and database. PostgreSQL's image runs this once, on an empty volume.
 #
-# PostGIS is made here because the service's role may not: it is no superuser.
+# Creates PostGIS here because the service's role is not a superuser.
 set -eu
 psql --username="$POSTGRES_USER" --dbname="$POSTGRES_DB" --set=ON_ERROR_STOP=1 --set=password="$SIAGA_PASSWORD" <<'SQL'
 CREATE ROLE siaga LOGIN PASSWORD :'password';

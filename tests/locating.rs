@@ -1,4 +1,4 @@
-//! Which local area and province a place lies in.
+//! The local area and province of a place.
 
 #[path = "../crates/siaga-conformance/src/fixture.rs"]
 mod fixture;
@@ -12,8 +12,8 @@ use siaga::model::{Area, AreaSet, Locator, Position, Region, Tags};
 
 use crate::fixture::{areas, cities, now, place, regions};
 
-/// What a look at every area and every province finds: the lowest of the areas around a place, also on their borders, and its
-/// province, else the one around the place.
+/// Linear search over all areas and provinces: the lowest area that contains a place, borders included, and its
+/// province, else the province that contains the place.
 fn naive(areas: &AreaSet, regions: &[Arc<Region>], position: Position) -> Tags {
     let area = areas.iter().find(|area| area.outline.intersects(&position.coord()));
     let region = regions.iter().find(|region| region.outline.intersects(&position.coord()));
@@ -62,7 +62,7 @@ fn a_place_is_in_the_city_whose_boundary_holds_it_and_otherwise_in_the_city_of_i
 #[test]
 fn an_area_outside_its_city_s_boundary_is_not_in_the_city() {
     let around = |code: &str, area: u64| {
-        let outline = areas().iter().find(|of| of.id.number() == area).unwrap().outline.clone();
+        let outline = areas().iter().find(|candidate| candidate.id.number() == area).unwrap().outline.clone();
         Arc::new(Region { code: code.to_owned(), name: code.to_owned(), outline })
     };
     // Two cities around one area: the first code counts.

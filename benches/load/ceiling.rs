@@ -24,21 +24,21 @@ use tokio::net::TcpListener;
 type Failure = Box<dyn Error>;
 
 /// Makes a response from a head and a body, as written by curl; a bare one without the headers that it can do without.
-fn answer(head: &str, body: Vec<u8>, bare: bool) -> Result<Response<Full<Bytes>>, Failure> {
+fn response(head: &str, body: Vec<u8>, bare: bool) -> Result<Response<Full<Bytes>>, Failure> {
     let mut lines = head.lines();
     let status = lines.next().and_then(|line| line.split_whitespace().nth(1)).ok_or("no status line")?;
-    let mut answer = Response::new(Full::new(Bytes::from(body)));
-    *answer.status_mut() = status.parse::<StatusCode>()?;
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status.parse::<StatusCode>()?;
     for line in lines.take_while(|line| !line.is_empty()) {
         let (name, value) = line.split_once(':').ok_or("a header line without a colon")?;
         let name = name.parse::<HeaderName>()?;
         // hyper writes these itself, as it does in the measured server.
         let left_out = bare && name != CONTENT_TYPE && name != ETAG;
         if name != DATE && name != CONTENT_LENGTH && !left_out {
-            answer.headers_mut().append(name, HeaderValue::from_str(value.trim())?);
+            response.headers_mut().append(name, HeaderValue::from_str(value.trim())?);
         }
     }
-    Ok(answer)
+    Ok(response)
 }
 
 #[tokio::main]
@@ -48,18 +48,18 @@ async fn main() -> Result<(), Failure> {
         return Err("usage: ceiling HEAD BODY [bare]".into());
     };
     let bare = arguments.next().is_some_and(|option| option == "bare");
-    let answer = answer(&std::fs::read_to_string(head)?, std::fs::read(body)?, bare)?;
+    let response = response(&std::fs::read_to_string(head)?, std::fs::read(body)?, bare)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     println!("{}", listener.local_addr()?.port());
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
-        let answer = answer.clone();
+        let response = response.clone();
         tokio::spawn(async move {
             let service = service_fn(|_| {
                 // The body is shared, not copied.
-                let answer = answer.clone();
-                async move { Ok::<_, Infallible>(answer) }
+                let response = response.clone();
+                async move { Ok::<_, Infallible>(response) }
             });
             // This fails if the client goes away in the middle of a response, as wrk does at the end.
             drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);

@@ -1,5 +1,5 @@
-// dataset.mjs FLOODS.json FOLDER: completes FOLDER/dataset so that it has areas and a log of flood states, and writes beside
-// it what the measurements need to know of them. FLOODS.json is an answer of GET /floods?geoformat=geojson.
+// dataset.mjs FLOODS.json FOLDER: adds areas and a log of flood states to FOLDER/dataset if missing, and writes beside
+// it the inputs of the measurements. FLOODS.json is a response of GET /floods?geoformat=geojson.
 import fs from "node:fs";
 
 const ENTRIES = 20_000;
@@ -20,7 +20,7 @@ if (!fs.existsSync(`${folder}/dataset/areas.geojson`)) {
   fs.writeFileSync(`${folder}/dataset/areas.geojson`, JSON.stringify({ type: "FeatureCollection", features }));
 }
 
-// One area after the other changes, four times in five to another state, else it is cleared.
+// Areas change in turn: four times in five to another state, else the area is cleared.
 const end = Math.floor(Date.now() / 1000) * 1000;
 const start = end - DAYS * 86_400_000;
 const log = Array.from({ length: ENTRIES }, (_, number) => {

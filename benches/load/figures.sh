@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154
-# How a figure is got: requests a second, times of requests, medians, what criterion has measured.
+# Measurements: requests a second, response times, medians, results of criterion.
 
-# The middle one of the lines.
+# The median of the lines.
 median() {
     sort -n | awk '{ line[NR] = $1 } END { print line[int((NR + 1) / 2)] }'
 }
@@ -10,7 +10,7 @@ ratio() {
     awk -v a="$1" -v b="$2" 'BEGIN { printf (a < b / 10 ? "%.4f" : a < b * 100 ? "%.2f" : "%.0f"), a / b }'
 }
 
-# Requests a second of an address by wrk, for $1 seconds; the other arguments go to wrk.
+# Requests a second by wrk for $1 seconds; the other arguments are passed to wrk.
 throughput() {
     throughput_seconds=$1
     shift
@@ -22,14 +22,14 @@ throughput() {
     sed -n 's/^Requests.sec: *//p' "$folder/wrk" | awk '{ print } $1 == 0 { exit 1 }' || { say "no answer within $throughput_seconds s"; exit 1; }
 }
 
-# Milliseconds of a request until its last byte, the middle one of nine.
+# Milliseconds of a request until its last byte, the median of nine.
 request_time() {
     for _ in 1 2 3 4 5 6 7 8 9; do
         curl --silent --fail --output /dev/null --write-out '%{time_total}\n' "$1"
     done | median | awk '{ printf "%.2f", $1 * 1000 }'
 }
 
-# Milliseconds of GET /floods right after a state was changed, until the last byte: the middle one of 200, over one connection.
+# Milliseconds of GET /floods right after a change, until the last byte: the median of 200, over one connection.
 time_after_change() {
     head -n 200 "$folder/areas" | awk -v base="$(base ours)/v1/floods" -v key="$key" '{
         printf "url=%s/%s\nrequest=PUT\nheader=\"X-Api-Key: %s\"\ndata=\"{\\\"state\\\":%d}\"\n", base, $1, key, 1 + NR % 4

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2016,SC2154
 # The rows of the table, one function each; servers that only one row needs start in it.
 
-# WHAT ROW TARGET BARE_TARGET PATH [HEADER…]: our answer to a request beside plain hyper that sends the same bytes, and beside
-# plain hyper that sends the same body with only the headers that it needs, in turns.
+# WHAT ROW TARGET BARE_TARGET PATH [HEADER…]: our response to a request compared with plain hyper that sends the same bytes, and with
+# plain hyper that sends the same body with only the necessary headers, in turns.
 beside_ceiling() {
     ceiling_what=$1
     ceiling_row=$2
@@ -10,10 +10,10 @@ beside_ceiling() {
     bare_target=$4
     ceiling_path=$5
     shift 5
-    # curl and wrk call it differently, and each header is one argument.
+    # curl and wrk name the option differently, and each header is one argument.
     ours=$(base ours)$ceiling_path
     curl --silent --dump-header "$folder/head" --output "$folder/body" ${1:+--header "$1"} "$ours"
-    # curl makes no file for an answer without a body.
+    # curl creates no file for a response without a body.
     [ -f "$folder/body" ] || : >"$folder/body"
     serve_anywhere ceiling target/dist/examples/ceiling "$folder/head" "$folder/body"
     serve_anywhere bare target/dist/examples/ceiling "$folder/head" "$folder/body" bare
@@ -36,7 +36,7 @@ beside_ceiling() {
     row "$ceiling_what" "$ours/s" "$bare/s: plain hyper, bare" "$(ratio "$ours" "$bare")" ≥ "$bare_target" "$ceiling_row"
 }
 
-# Fails unless an address answers what is in $folder/head and $folder/body, apart from the date.
+# Fails unless a response equals $folder/head and $folder/body, except for the date.
 same_answer() {
     : >"$folder/other_body"
     curl --silent --dump-header "$folder/other_head" --output "$folder/other_body" ${2:+--header "$2"} "$1"
@@ -156,14 +156,14 @@ row_mixed() {
     # shellcheck disable=SC2086
     kill ${streams:-}
     highest=$(peak mixed)
-    # Threads that have had nothing to do for 10 s end, and the memory that they kept for further responses is given back.
+    # Threads idle for 10 s end and release the memory of their responses.
     sleep 15
     row "memory 15 s after mixed load: lists, parts of the map, histories and \`/changes\` in all codings, four at a time, among 20 streams and changes of states; $highest MiB at its peak" \
         "$(resident mixed) MiB" '' - ≤ 160 mixed
     stop mixed
 }
 
-# COUNT: so many requests for curl, one in ten of them changes a state.
+# COUNT: that many requests for curl, one in ten of them changes a state.
 mixed_requests() {
     awk -v base="$(base mixed)/v1" -v key="$key" -v period="$(cat "$folder/period")" -v count="$1" -v areas="$folder/areas" 'BEGIN {
         while ((getline area < areas) > 0) area_of[known++] = area
@@ -188,7 +188,7 @@ mixed_requests() {
     }'
 }
 
-# ENCODING PATH: asks the server of row_memory.
+# ENCODING PATH: sends requests to the server of row_memory.
 ask() {
     curl --silent --fail --output /dev/null --header "Accept-Encoding: $1" "$(base warmed)/v1/$2" ||
         { say "no answer to /v1/$2"; exit 1; }
@@ -232,7 +232,7 @@ row_storm() {
         "$(ratio "$ours" "$theirs")" ≥ 0.7 storm
 }
 
-# HOW [HEADER]: our cached answer beside what the ancestor makes for each request, and beside what its cache has.
+# HOW [HEADER]: our cached response compared with the ancestor's, uncached and cached.
 beside_ancestor() {
     how=$1
     shift
@@ -241,9 +241,9 @@ beside_ancestor() {
     : >"$folder/cached"
     for _ in $(seq "$runs"); do
         throughput "$seconds" ${1:+--header "$1"} "$(base ours)/v1/floods" >>"$folder/ours"
-        # One answer takes a part of a second, and 16 are asked for at once: in less time hardly any arrives.
+        # One response takes a fraction of a second, and 16 are requested at once: a shorter run receives hardly any.
         throughput $((seconds < 30 ? 30 : seconds)) ${1:+--header "$1"} "$(base ancestor)/floods" >>"$folder/each"
-        # Node goes on with what wrk no longer waits for; this one is answered after it.
+        # Node continues with requests that wrk has abandoned; this request waits for them.
         curl --silent --fail --output /dev/null "$(base ancestor)/floods"
         throughput "$seconds" ${1:+--header "$1"} "$(base ancestor)/cached/floods" >>"$folder/cached"
     done
@@ -258,7 +258,7 @@ row_ancestor() {
     install_packages
     start_database
     serve_anywhere ancestor env NODE_ENV=production node "$folder/ancestor/server.mjs"
-    # Fills its cache, and has Node compile.
+    # Fills its cache and warms up Node's compiler.
     for _ in 1 2 3 4 5; do curl --silent --fail --output /dev/null "$(base ancestor)/floods"; done
     for _ in 1 2 3 4 5; do curl --silent --fail --output /dev/null "$(base ancestor)/cached/floods"; done
     beside_ancestor 'gzip, by a browser' 'Accept-Encoding: gzip'
@@ -271,7 +271,7 @@ row_ancestor() {
 
 row_history() {
     start_database
-    # Every answer is made for its request.
+    # Every response is rendered for its request.
     export SIAGA_CACHE__SIZE=0
     SIAGA_DATASET=$folder/dataset serve of_memory target/dist/siaga
     SIAGA_STORE=postgres serve of_postgres target/dist/siaga

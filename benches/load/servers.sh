@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034,SC2154
-# Starts and stops the servers that are compared, each on a port that is free. `run` sets $here, $folder and $dataset.
+# Starts and stops the compared servers, each on a free port. `run` sets $here, $folder and $dataset.
 
 servers=
 key=key
@@ -15,7 +15,7 @@ free_port() {
     node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })'
 }
 
-# Starts a command as the server $1 and sets ${1}_port, ${1}_pid and ${1}_base when it answers.
+# Starts a command as the server $1 and sets ${1}_port, ${1}_pid and ${1}_base once it responds.
 serve() {
     serve_name=$1
     shift
@@ -42,7 +42,7 @@ serve_anywhere() {
     await "$serve_name" "$(base "$serve_name")/"
 }
 
-# Notes a server's process and port. It is noted before it answers, so that it is stopped even when it never does.
+# Records a server's process and port before it responds, so that it is stopped even if it never does.
 remember() {
     case " $servers " in *" $2 "*) ;; *) servers="$servers $2" ;; esac
     echo "$2" >"$folder/$1.pid"
@@ -53,7 +53,7 @@ base() {
     cat "$folder/$1.base"
 }
 
-# Waits until there is an answer, whatever it is, for 30 s at most.
+# Waits for any response, at most 30 s.
 await() {
     tries=600
     until curl --silent --output /dev/null "$2"; do
@@ -86,7 +86,7 @@ stop_all() {
     servers=
 }
 
-# A data set with a log of states: what was given, or the demo's areas. Writes beside it what the measurements need of it:
+# A data set with a log of states: the given one, or the demo's areas. Writes beside it the inputs of the measurements:
 # features.geojson (all areas as the service shows them), areas (their identifiers), period (start and end of the log).
 prepare_dataset() {
     mkdir "$folder/dataset"

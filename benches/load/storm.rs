@@ -68,14 +68,14 @@ impl Storm {
     fn connection(&self, first: u32, start: Instant) -> Result<Outcome, Failure> {
         let stream = TcpStream::connect(&self.address)?;
         stream.set_nodelay(true)?;
-        let mut answers = BufReader::new(stream.try_clone()?);
+        let mut responses = BufReader::new(stream.try_clone()?);
         let mut outcome = Outcome::default();
         for number in (first..self.changes).step_by(CONNECTIONS as usize) {
             let due = start + Duration::from_secs_f64(f64::from(number) / self.rate);
             thread::sleep(due.saturating_duration_since(Instant::now()));
             let latest = Instant::now().saturating_duration_since(due);
             (&stream).write_all(self.request(number).as_bytes())?;
-            let succeeded = usize::from(status(&mut answers)? == 200);
+            let succeeded = usize::from(status(&mut responses)? == 200);
             outcome = outcome.and(Outcome { succeeded, latest });
         }
         Ok(outcome)
@@ -83,14 +83,14 @@ impl Storm {
 }
 
 /// Returns the status of the next response, and reads the rest of it.
-fn status(answers: &mut impl BufRead) -> Result<u16, Failure> {
+fn status(responses: &mut impl BufRead) -> Result<u16, Failure> {
     let mut line = String::new();
-    answers.read_line(&mut line)?;
+    responses.read_line(&mut line)?;
     let status = line.split_whitespace().nth(1).ok_or("no status line")?.parse()?;
     let mut length = 0;
     loop {
         line.clear();
-        answers.read_line(&mut line)?;
+        responses.read_line(&mut line)?;
         match line.trim_end().split_once(':') {
             Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
                 length = value.trim().parse()?;
@@ -99,7 +99,7 @@ fn status(answers: &mut impl BufRead) -> Result<u16, Failure> {
             None => break,
         }
     }
-    io::copy(&mut answers.take(length), &mut io::sink())?;
+    io::copy(&mut responses.take(length), &mut io::sink())?;
     Ok(status)
 }
 

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154
-# The table: rows as they are measured, and where it stands in the documentation.
+# The table: prints measured rows, and replaces the table in the documentation.
 
-# WHAT OURS THEIRS RATIO SENSE TARGET ROW: one line; the ratio (a dash: our figure itself) is held against the target.
+# WHAT OURS THEIRS RATIO SENSE TARGET ROW: one line; compares the ratio (a dash: our figure itself) with the target.
 row() {
     if [ "$4" = - ]; then value=${2%% *}; else value=$4; fi
     verdict=$(awk -v value="$value" -v sense="$5" -v target="$6" 'BEGIN {

@@ -1,4 +1,4 @@
--- Posts of the partner feed, each with a number and a place of its own.
+-- Posts of the partner feed, each with its own number and place.
 local number = os.time() % 100000000 * 10000000
 wrk.headers["X-Api-Key"] = "key"
 function request()

@@ -1,4 +1,4 @@
--- States of areas, one as likely as another.
+-- States of random areas.
 wrk.headers["X-Api-Key"] = "key"
 function request()
     return wrk.format("PUT", "/v1/floods/" .. math.random(1, 2700), nil, '{"state":2}')

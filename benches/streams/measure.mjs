@@ -1,7 +1,7 @@
 // Opens streams of changes by real sockets, changes states, and prints what it measures. `run` starts the servers.
 //
-//   delay WRITE READ STREAMS CHANGES     how long after a request at WRITE its event is at STREAMS clients of READ
-//   idle BASE PID STREAMS SECONDS        the memory and the time of the processor that idle streams take
+//   delay WRITE READ STREAMS CHANGES     the delay from a request at WRITE to its event at STREAMS clients of READ
+//   idle BASE PID STREAMS SECONDS        memory and CPU time of idle streams
 //   stuck BASE PID CHANGES               the same for one that does not read, while 100 others measure the delay
 //   load BASE STREAMS RATE SECONDS       keeps STREAMS open and makes RATE changes a second
 //   edge WRITE READ STREAMS SECONDS      opens STREAMS through a proxy, 250 from each address, makes a change each ten seconds, and
@@ -13,7 +13,7 @@ const [what, ...rest] = process.argv.slice(2);
 const key = process.env.KEY;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A stream that calls `hear` with each piece of text; resolves when the first event has come. */
+/** A stream that calls `hear` with each piece of text; resolves after the first event. */
 const open = (base, query, hear, localAddress) =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(base);
@@ -87,7 +87,7 @@ const listener = (heard) => (index) => (text) => {
 const said = (times) => `p50 ${percentile(times, 0.5)} ms, p99 ${percentile(times, 0.99)} ms, most ${percentile(times, 1)} ms`;
 
 const resident = (pid) => Number(readFileSync(`/proc/${pid}/status`, "utf8").match(/VmRSS:\s+(\d+)/)[1]);
-/** Seconds of the processor; the kernel counts hundredths. */
+/** CPU seconds; the kernel counts hundredths. */
 const processor = (pid) => {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;

@@ -1,4 +1,4 @@
-"""Tells a Telegram chat which areas are flooded more or less than before.
+"""Sends changes of flood states to a Telegram chat.
 
 SIAGA=https://flood.example/v1 TOKEN=<of the bot> CHAT=<id of the chat> python3 telegram.py
 """
@@ -30,7 +30,7 @@ for delta in stream(base, minimum_state=1):
     before = {area: record["state"] for area, record in states.items()}
     apply(states, delta)
     after = {area: record["state"] for area, record in states.items()}
-    # What is flooded at the start is no news.
+    # Areas flooded at startup are not news.
     news = [f"{name(area)}: {before.get(area, 0)} → {after.get(area, 0)}"
             for area in sorted(before.keys() | after.keys()) if begun and before.get(area) != after.get(area)]
     begun = begun or delta["full"]

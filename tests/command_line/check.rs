@@ -1,4 +1,4 @@
-//! What `check` says about the rows of a data set, and about the folder of a country, whose faults `src/data/country/fault/tests.rs` tests.
+//! `check` on data sets and country folders; the faults of countries are tested in `src/data/country/fault/tests.rs`.
 
 use std::fs;
 

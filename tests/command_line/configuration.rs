@@ -1,4 +1,4 @@
-//! What the program is configured by.
+//! Sources of the configuration.
 
 use crate::{configured, effective, out, refusal, siaga, siaga_in};
 

@@ -1,4 +1,4 @@
-//! How the program ends when it cannot go on.
+//! Exit codes and messages of failures.
 
 use crate::{faults, refusal, siaga, siaga_in};
 
@@ -63,7 +63,7 @@ fn startup_and_check_fail_with_an_unreadable_data_set() {
 fn startup_on_an_unavailable_address_fails_with_the_key_to_change() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    // The second address is kept for documentation: no machine has it.
+    // The second address is reserved for documentation (RFC 5737).
     for (address, key) in [("127.0.0.1", "change the port (ROCKET_PORT"), ("203.0.113.7", "(ROCKET_ADDRESS")]
     {
         let variables = [("ROCKET_ADDRESS", address), ("ROCKET_PORT", &port), ("SIAGA_DATASET", "empty")];

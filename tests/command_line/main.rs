@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use self::outcome::refusal;
 
-/// Runs the program in an empty folder with these variables and nothing else of the service's.
+/// Runs the program in an empty folder with only these variables.
 fn siaga(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     siaga_in(&tempfile::tempdir().unwrap(), arguments, variables)
 }

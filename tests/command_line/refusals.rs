@@ -1,4 +1,4 @@
-//! Keys that are wrong. What each key refuses is tested in `tests/configuration/refusals.rs`.
+//! Wrong keys. The values that each key refuses are tested in `tests/configuration/refusals.rs`.
 
 use crate::{refusal, siaga, siaga_in};
 
@@ -34,13 +34,13 @@ fn a_missing_template_stops_only_the_commands_that_write_formats() {
     let token = ["token", "--sub", "ops", "--scope", "admin"];
     let secret = ("SIAGA_AUTH__JWT__SECRET", "0042");
     assert_eq!(siaga_in(&folder, &token, &[secret]).status.code(), Some(0));
-    // What they need is a database, which is not there.
+    // These fail later, at the missing database.
     let database = [("SIAGA_STORE", "postgres"), ("DATABASE_URL", "postgres://siaga@127.0.0.1:1/none")];
     for arguments in [&["key", "list"][..], &["migrate"]] {
         let error = refusal(&siaga_in(&folder, arguments, &database));
         assert!(error.starts_with("siaga: the database 127.0.0.1:1/none: "), "{arguments:?}: {error}");
     }
-    // A wrong key is not a matter of files.
+    // A wrong key fails without reading files.
     write(&toml.replace("text/plain", "plain"));
     for arguments in [&["key", "list"][..], &["check"]] {
         let error = refusal(&siaga_in(&folder, arguments, &database));

@@ -1,4 +1,4 @@
-//! What the author of a template sees of it without a server.
+//! `render`: templates without a server.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::{out, refusal, siaga, siaga_in, with_data};
 
-/// A folder with the fixture in `data`, and a template that is declared and not enabled.
+/// A folder with the fixture in `data`, and a declared but not enabled template.
 fn with_template(template: &str, layers: &str) -> TempDir {
     let folder = with_data();
     fs::write(folder.path().join("names.txt"), template).unwrap();
@@ -74,7 +74,7 @@ fn a_fault_is_named_by_file_and_line() {
     let found = error();
     assert!(found.starts_with("siaga: siaga.formats.template.names.file: "), "{found}");
     assert!(found.contains("names.txt, line 2: "), "{found}");
-    // What is tried first has no area 30.
+    // The trial rendering has no area 30.
     let printed = "\n{{ of.x if of.properties.area_id == '30' else of.properties.area_id }}";
     let template = format!("{{% for of in features %}}{printed}{{% endfor %}}");
     fs::write(folder.path().join("names.txt"), template).unwrap();
@@ -86,13 +86,13 @@ fn a_fault_is_named_by_file_and_line() {
 #[test]
 fn an_unsupported_layer_or_format_is_refused_with_the_supported_ones() {
     let folder = with_template("{{ features|length }}", "[\"floods\"]");
-    for (format, layer, data, says) in [
+    for (format, layer, data, expected) in [
         ("names", "boundaries", "data", "can write boundaries; these can: [geojson, topojson]"),
         ("nmes", "floods", "data", "can write floods; these can: [cap, geojson, names, topojson]"),
         ("names", "floods", "names.txt", "\"names.txt\" must be a data folder, demo or empty"),
     ] {
         let error = refusal(&siaga_in(&folder, &render(format, layer, &[data]), &[]));
-        assert!(error.ends_with(says), "{error}");
+        assert!(error.ends_with(expected), "{error}");
     }
     let wrong = siaga(&render("geojson", "rivers", &[]), &[]);
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");

@@ -1,4 +1,4 @@
-//! Tokens that the program makes, and what they are verified by.
+//! Issued tokens and verification keys.
 
 use crate::{out, refusal, siaga};
 

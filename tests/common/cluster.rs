@@ -1,4 +1,4 @@
-//! A `PostgreSQL` of a test's own, which it may stop and crash.
+//! A private `PostgreSQL` cluster that a test may stop and crash.
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
@@ -10,7 +10,7 @@ use std::process::Command;
 use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
 
-/// A cluster, as `tests/cluster` makes them; it is removed with the value.
+/// A cluster made by `tests/cluster`; removed on drop.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     path: PathBuf,
@@ -18,17 +18,16 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// A new cluster, started.
     pub(crate) fn new() -> Self {
-        Self::made(|path| run(&["new", path]))
+        Self::create(|path| run(&["new", path]))
     }
 
     /// A streaming standby of a running cluster, started.
     pub(crate) fn standby_of(primary: &Self) -> Self {
-        Self::made(|path| run(&["standby", path, text(&primary.path)]))
+        Self::create(|path| run(&["standby", path, text(&primary.path)]))
     }
 
-    fn made(make: impl FnOnce(&str) -> String) -> Self {
+    fn create(make: impl FnOnce(&str) -> String) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // PostgreSQL may run as another user.
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
@@ -39,7 +38,7 @@ impl Cluster {
         cluster
     }
 
-    /// Starts it, on the port it had.
+    /// Starts it on its previous port.
     pub(crate) fn start(&self) {
         run(&["start", text(&self.path)]);
     }
@@ -49,17 +48,15 @@ impl Cluster {
         run(&["stop", text(&self.path), mode]);
     }
 
-    /// Makes a standby a primary.
     pub(crate) fn promote(&self) {
         run(&["promote", text(&self.path)]);
     }
 
-    /// The folder with the files of its tables, without the write-ahead log.
+    /// The folder of the table files, without the write-ahead log.
     pub(crate) fn tables(&self) -> PathBuf {
         self.path.join("data/base")
     }
 
-    /// The address of its database.
     pub(crate) fn url(&self) -> String {
         fs::read_to_string(self.path.join("address")).unwrap().trim().to_owned()
     }
@@ -69,7 +66,7 @@ impl Cluster {
     }
 }
 
-/// The address of the database that is on one of these clusters, of each of which it names the host.
+/// A database URL with the hosts of all clusters that selects the primary.
 pub(crate) fn url_of(clusters: &[&Cluster]) -> String {
     let host = |cluster: &&Cluster| cluster.url().split(['@', '/']).nth(3).unwrap().to_owned();
     let hosts: Vec<_> = clusters.iter().map(host).collect();

@@ -1,4 +1,4 @@
-//! The demo, as the pages speak of it.
+//! The demo service of the documentation.
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::port::free_port;
 use crate::running::Running;
 
-/// Where the pages find the service: its default address.
+/// The address in the documentation.
 const DEFAULT: &str = "http://127.0.0.1:8000";
 
-/// A service on the demo's data, at a port of its own.
+/// A service with the demo data on a free port.
 pub(crate) struct Demo(Running);
 
 impl Demo {
@@ -20,23 +20,21 @@ impl Demo {
         Self::configured(&[])
     }
 
-    /// One with settings of its own.
     pub(crate) fn configured(variables: &[(&str, &str)]) -> Self {
         Self::printing(variables, "it allows everything")
     }
 
-    /// One by a configuration file.
     pub(crate) fn configured_by(file: &str) -> Self {
         Self::configured(&[("ROCKET_CONFIG", file)])
     }
 
-    /// One that keeps its data in a file, and accepts the keys in it.
+    /// With the file store, and the API keys in it.
     pub(crate) fn on_file(file: &Path) -> Self {
         let settings = [("SIAGA_STORE", "file"), ("SIAGA_FILE__PATH", file.to_str().unwrap())];
         Self::printing(&settings, "The map: ")
     }
 
-    /// Starts a service and waits until it has printed a line with a text.
+    /// Starts a service and waits until it prints a line with a text.
     fn printing(variables: &[(&str, &str)], until: &str) -> Self {
         // Addresses for uploads have the port of `base_url`, so it has to be known before the start.
         let port = free_port().to_string();
@@ -45,36 +43,34 @@ impl Demo {
         Self(Running::start(&[&own, variables].concat(), until))
     }
 
-    /// The address of a resource.
     pub(crate) fn address(&self, target: &str) -> String {
         self.origin(&format!("/v1/{target}"))
     }
 
-    /// The base address.
     pub(crate) fn base(&self) -> String {
         self.origin("/v1")
     }
 
-    /// The address of what is outside the base address.
+    /// An address outside the base address.
     pub(crate) fn origin(&self, path: &str) -> String {
         format!("http://{}{path}", self.0.authority)
     }
 
-    /// The key that was printed at the start.
+    /// The key printed at startup.
     pub(crate) fn key(&self) -> &str {
         self.0.key()
     }
 
-    /// What a read answers.
+    /// The body of a read.
     pub(crate) fn text(&self, target: &str) -> String {
         self.body(&format!("/v1/{target}"))
     }
 
-    /// The body of a response at a path, also outside the base address.
+    /// The body at a path, also outside the base address.
     pub(crate) fn body(&self, path: &str) -> String {
-        let answer = self.0.request("GET", path, "\r\n");
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
+        let response = self.0.request("GET", path, "\r\n");
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 "), "{response}");
         body.to_owned()
     }
 
@@ -90,18 +86,18 @@ impl Demo {
         flooded
     }
 
-    /// The text of a block with what its reader puts in: the address, and the key wherever one is left out.
+    /// Fills the address and the key into a code block.
     pub(crate) fn put_into(&self, text: &str) -> String {
         let text = text.replace(DEFAULT, &format!("http://{}", self.0.authority));
         if text.contains("KEY=…") { text.replace("KEY=…", &format!("KEY={}", self.key())) } else { text }
     }
 
-    /// Ends it, and returns what it complained of.
+    /// Ends it and returns its log.
     pub(crate) fn log(self) -> String {
         self.0.kill()
     }
 
-    /// Ends it, which has nothing to complain of.
+    /// Ends it and asserts that its log is empty.
     pub(crate) fn end(self) {
         assert_eq!(self.log().trim(), "");
     }

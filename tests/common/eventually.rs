@@ -1,4 +1,4 @@
-//! Waits for conditions that nothing announces.
+//! Polls for conditions.
 
 #![allow(dead_code, reason = "few test targets wait in both ways")]
 
@@ -7,12 +7,12 @@ use std::fmt::Debug;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a test waits if no limit is part of what it tests: far longer than it takes on a busy machine.
+/// The limit of waits whose duration is not under test: generous, for busy machines.
 pub(crate) const LONG: Duration = Duration::from_secs(30);
 /// The environment variable that multiplies each limit of wall-clock time in tests, such as `3` on a machine that is busy with
 /// other work.
 const PATIENCE: &str = "TEST_PATIENCE";
-/// The pause between two looks.
+/// The pause between two polls.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Returns a limit of wall-clock time for this machine.
@@ -26,12 +26,12 @@ pub(crate) fn patiently(limit: Duration) -> Duration {
     limit.mul_f64(factor)
 }
 
-/// Looks again and again until it sees what is expected, and returns that.
+/// Polls until a value is as expected, and returns it.
 ///
-/// Panics with `what` was expected and what was seen last, if a look that begins after `limit` does not see it either. How
-/// long a look takes does not count.
+/// Panics with `condition` and the last value if a poll that begins after `limit` fails too. The duration of a single poll does
+/// not count.
 pub(crate) async fn eventually<T: Debug>(
-    what: &str,
+    condition: &str,
     limit: Duration,
     mut look: impl AsyncFnMut() -> T,
     is_expected: impl Fn(&T) -> bool,
@@ -43,15 +43,15 @@ pub(crate) async fn eventually<T: Debug>(
         if is_expected(&seen) {
             return seen;
         }
-        assert!(!is_last, "not within {limit:?}: {what}; seen: {seen:?}");
+        assert!(!is_last, "not within {limit:?}: {condition}; seen: {seen:?}");
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-/// Does the same on a thread that may block.
+/// The same on a thread that may block.
 #[track_caller]
 pub(crate) fn eventually_blocking<T: Debug>(
-    what: &str,
+    condition: &str,
     limit: Duration,
     mut look: impl FnMut() -> T,
     is_expected: impl Fn(&T) -> bool,
@@ -63,7 +63,7 @@ pub(crate) fn eventually_blocking<T: Debug>(
         if is_expected(&seen) {
             return seen;
         }
-        assert!(!is_last, "not within {limit:?}: {what}; seen: {seen:?}");
+        assert!(!is_last, "not within {limit:?}: {condition}; seen: {seen:?}");
         thread::sleep(PAUSE);
     }
 }

@@ -15,21 +15,20 @@ use tempfile::TempDir;
 
 use crate::fixture;
 
-/// A file of one test; it is removed with the value.
+/// A file of one test; removed on drop.
 #[derive(Debug)]
 pub(crate) struct StoreFile {
     folder: TempDir,
 }
 
 impl StoreFile {
-    /// A file that is not there yet: in memory where the system has a disk there, because each write waits for the disk.
+    /// A path without a file: on a memory disk if there is one, because each write waits for the disk.
     pub(crate) fn none() -> Self {
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
         Self { folder: folder.unwrap() }
     }
 
-    /// A file that holds the fixture.
     pub(crate) async fn with_fixture() -> Self {
         static TEMPLATE: OnceCell<StoreFile> = OnceCell::const_new();
         let template = TEMPLATE.get_or_init(|| async {
@@ -50,17 +49,14 @@ impl StoreFile {
         upkeep.import(&self.settings(), &folder, Replace::Nothing).await.unwrap();
     }
 
-    /// Its path.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("siaga.db")
     }
 
-    /// A configuration that names it.
     pub(crate) fn figment(&self) -> Figment {
         Figment::from(Serialized::default("siaga.file.path", self.path()))
     }
 
-    /// What a store on it is opened with.
     pub(crate) fn settings(&self) -> StoreSettings {
         StoreSettings::new(self.figment(), Arc::new(ManualClock::new(fixture::now())))
     }

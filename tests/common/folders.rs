@@ -1,4 +1,4 @@
-//! Folders made for a test.
+//! Data folders of tests.
 
 use std::fmt::Display;
 use std::fs;
@@ -6,7 +6,6 @@ use std::fs;
 use siaga::folder::{Dataset, FolderFile, FolderWriter};
 use tempfile::TempDir;
 
-/// A folder of these files.
 pub(crate) fn folder_of(files: &[(FolderFile, impl AsRef<[u8]>)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (file, content) in files {
@@ -15,7 +14,6 @@ pub(crate) fn folder_of(files: &[(FolderFile, impl AsRef<[u8]>)]) -> TempDir {
     folder
 }
 
-/// Writes a data set into a new folder.
 pub(crate) fn written(dataset: &Dataset) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     dataset.save(&FolderWriter::create(folder.path()).unwrap()).unwrap();

@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
-/// What separates the parts of the form.
 pub(crate) const BOUNDARY: &str = "x";
 
 /// Returns the beginning of the body of a form, up to the end of its last part: a report of wind under a token, with some
@@ -26,7 +25,6 @@ pub(crate) fn begun(token: &str, more: &[(&str, &str)], photo: Option<&[u8]>) ->
     form
 }
 
-/// Returns the whole body.
 pub(crate) fn whole(token: &str, more: &[(&str, &str)], photo: Option<&[u8]>) -> Vec<u8> {
     [begun(token, more, photo), format!("--{BOUNDARY}--\r\n").into_bytes()].concat()
 }

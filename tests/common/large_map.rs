@@ -72,7 +72,6 @@ impl OpenStore for OpenLarge {
     }
 }
 
-/// A service on a store that has the name `large`.
 pub(crate) async fn service(
     store: impl OpenStore + 'static,
     configured: impl FnOnce(Figment) -> Figment,

@@ -1,4 +1,4 @@
-//! What test targets share. Each names the modules that it uses, so that paths begin with `crate`.
+//! Modules shared by test targets. Each target declares the modules it uses, so that paths begin with `crate`.
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
@@ -8,7 +8,6 @@ pub(crate) mod eventually;
 #[path = "../../crates/siaga-conformance/src/fixture.rs"]
 pub(crate) mod fixture;
 pub(crate) mod form;
-pub(crate) mod kept;
 pub(crate) mod large_map;
 pub(crate) mod outcome;
 pub(crate) mod photos;
@@ -18,6 +17,7 @@ pub(crate) mod programs;
 pub(crate) mod proxy;
 pub(crate) mod running;
 pub(crate) mod server;
+pub(crate) mod service_config;
 #[path = "file.rs"]
 pub(crate) mod store_file;
 pub(crate) mod tools;

@@ -1,14 +1,14 @@
-//! What a run of the program printed.
+//! Output of runs of the program.
 
 use std::process::Output;
 
-/// Returns what a run printed that succeeded and had nothing on standard error.
+/// Asserts success and an empty standard error; returns standard output.
 pub(crate) fn printed(output: &Output) -> String {
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Returns the one line on standard error of a run that ended with 1.
+/// Asserts exit code 1; returns the single line on standard error.
 pub(crate) fn refusal(output: &Output) -> String {
     let error = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");

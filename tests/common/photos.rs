@@ -18,7 +18,7 @@ fn red_and_blue(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, _| if x < width / 2 { Rgb([255, 0, 0]) } else { Rgb([0, 0, 255]) })
 }
 
-/// A photo whose metadata says how it is turned (EXIF, tag 274), and where it was taken.
+/// A photo with orientation (EXIF tag 274) and place in its metadata.
 pub(crate) fn photo(width: u32, height: u32, orientation: u8) -> Vec<u8> {
     let mut jpeg = Vec::new();
     JpegEncoder::new(&mut jpeg).encode_image(&red_and_blue(width, height)).unwrap();

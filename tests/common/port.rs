@@ -1,4 +1,4 @@
-//! Ports for programs that are told where to listen.
+//! Free ports.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 /// How many ports were tried in this process.
 static TRIED: AtomicU16 = AtomicU16::new(0);
 
-/// Returns a port on which nothing listens. No other program gets it before ours does: it is not one that systems take for connections
-/// (32,768 and above), each test gets another one, and processes look in places of their own.
+/// Returns a port on which nothing listens. No other program can take it first: it is outside the ephemeral range
+/// (32,768 and above), each test gets another one, and processes search in separate ranges.
 pub(crate) fn free_port() -> u16 {
     let place = u16::try_from(std::process::id() % 200).unwrap() * 100;
     (0..100)

@@ -15,24 +15,22 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
 use crate::fixture;
 
-/// The address of a database whose user may make others. There are no tests of a store in a database without one.
+/// The URL of a database whose user may create others. Required by all tests with a database.
 fn maintenance() -> String {
     env::var("TEST_DATABASE_URL").expect("TEST_DATABASE_URL: run the tests by tests/with-postgres")
 }
 
-/// A database of one test; it is dropped with the value.
+/// A database of one test; dropped with the value.
 #[derive(Debug)]
 pub(crate) struct Database {
     name: String,
 }
 
 impl Database {
-    /// A database without a schema.
     pub(crate) async fn empty() -> Self {
         Self::copy_of("template0").await
     }
 
-    /// A database that holds the fixture.
     pub(crate) async fn with_fixture() -> Self {
         static TEMPLATE: OnceCell<Database> = OnceCell::const_new();
         let template = TEMPLATE.get_or_init(|| async {
@@ -62,18 +60,15 @@ impl Database {
         upkeep.import(&settings, &folder, Replace::Nothing).await.unwrap();
     }
 
-    /// Its address.
     pub(crate) fn url(&self) -> String {
         let maintenance = maintenance();
         format!("{}/{}", maintenance.rsplit_once('/').unwrap().0, self.name)
     }
 
-    /// A configuration that names it.
     pub(crate) fn figment(&self) -> Figment {
         Figment::from(Serialized::default("databases.siaga.url", self.url()))
     }
 
-    /// What a store on it is opened with.
     pub(crate) fn settings(&self) -> StoreSettings {
         StoreSettings::new(self.figment(), Arc::new(ManualClock::new(fixture::now())))
     }
@@ -87,7 +82,7 @@ impl Drop for Database {
             let runtime = rocket::tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 if let Ok(mut connection) = PgConnection::connect(&maintenance()).await {
-                    // What cannot be dropped goes with the cluster.
+                    // A database that cannot be dropped is removed with the cluster.
                     let _ = connection.execute(AssertSqlSafe(drop)).await;
                 }
             });

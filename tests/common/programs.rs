@@ -2,12 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns the path of `siaga-take-over`.
 pub(crate) fn take_over() -> PathBuf {
     beside("siaga-take-over", "take_over")
 }
 
-/// Returns the path of `cap-check`.
 pub(crate) fn cap_check() -> PathBuf {
     beside("cap-check", "rules")
 }

@@ -1,4 +1,4 @@
-//! A link that can be cut, stalled and restored: what passes through it is passed on, or not.
+//! A TCP link that can be cut, stalled and restored.
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
@@ -7,7 +7,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
-/// Sees what is passed, to the target or from it, and may change it.
+/// Inspects and may change the bytes in each direction (`true`: to the target).
 type Look = dyn Fn(bool, &mut [u8]) + Send + Sync;
 
 /// A TCP proxy before a database or a service.
@@ -25,29 +25,27 @@ struct Link {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Connections are closed, those there are and those that come.
+    /// Whether existing and new connections are closed.
     is_cut: bool,
-    /// The connections that are held up: those whose first bytes hold this text.
+    /// Stalls the connections whose first bytes contain this text.
     stalled: Option<String>,
-    /// How many connections there were, and how many of the first are held up for good.
+    /// The number of connections so far, and how many of the first are stalled for good.
     count: usize,
     abandoned: usize,
-    /// The ends of all connections, to be closed by a cut.
+    /// Both ends of all connections, for `cut`.
     ends: Vec<TcpStream>,
 }
 
 impl Proxy {
-    /// A proxy before the server of a database's address.
     pub(crate) fn before(url: &str) -> Self {
         Self::before_authority(url.split('@').nth(1).unwrap().split('/').next().unwrap())
     }
 
-    /// A proxy before a service that listens there.
     pub(crate) fn before_authority(target: &str) -> Self {
         Self::looking(target, |_, _| ())
     }
 
-    /// The same, where all that is passed is looked at.
+    /// The same, with an inspector of all bytes.
     pub(crate) fn looking(target: &str, look: impl Fn(bool, &mut [u8]) + Send + Sync + 'static) -> Self {
         let target = target.to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -64,18 +62,17 @@ impl Proxy {
         Self { address, link }
     }
 
-    /// A database's address through the proxy.
+    /// The URL of a database through the proxy.
     pub(crate) fn through(&self, url: &str) -> String {
         // Without TLS, so that the first bytes name the application.
         url.replace(&self.link.target, &self.address.to_string()) + "?sslmode=disable"
     }
 
-    /// Where the proxy listens.
     pub(crate) fn authority(&self) -> String {
         self.address.to_string()
     }
 
-    /// Closes all connections, and those that come.
+    /// Closes all existing and new connections.
     pub(crate) fn cut(&self) {
         let mut state = self.link.state.lock().unwrap();
         state.is_cut = true;
@@ -86,23 +83,23 @@ impl Proxy {
         self.link.changed.notify_all();
     }
 
-    /// Holds up everything.
+    /// Stalls all connections.
     pub(crate) fn stall(&self) {
         self.stall_those_with("");
     }
 
-    /// Holds up the connections whose first bytes hold a text, such as the name of an application.
+    /// Stalls the connections whose first bytes contain a text, such as an application name.
     pub(crate) fn stall_those_with(&self, text: &str) {
         self.link.state.lock().unwrap().stalled = Some(text.to_owned());
     }
 
-    /// Holds up the connections there are for good, and passes on those that come.
+    /// Stalls the existing connections for good, and forwards new ones.
     pub(crate) fn abandon(&self) {
         let mut state = self.link.state.lock().unwrap();
         state.abandoned = state.count;
     }
 
-    /// Passes on again, what was held up first.
+    /// Forwards again, stalled bytes first.
     pub(crate) fn restore(&self) {
         let mut state = self.link.state.lock().unwrap();
         state.is_cut = false;
@@ -126,10 +123,10 @@ impl Link {
             state.ends.extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
             state.count
         };
-        let (mut answers, mut asker) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+        let (mut responses, mut asker) = (server.try_clone().unwrap(), client.try_clone().unwrap());
         let name = String::from_utf8_lossy(&beginning).into_owned();
         thread::scope(|scope| {
-            scope.spawn(|| self.pass(false, [&mut answers, &mut asker], number, &name));
+            scope.spawn(|| self.pass(false, [&mut responses, &mut asker], number, &name));
             self.wait(number, &name);
             (self.look)(true, &mut beginning);
             if server.write_all(&beginning).is_ok() {
@@ -150,7 +147,7 @@ impl Link {
         let _ = to.shutdown(Shutdown::Both);
     }
 
-    /// Waits while the connection of this beginning is held up.
+    /// Waits while the connection with these first bytes is stalled.
     fn wait(&self, number: usize, name: &str) {
         let mut state = self.state.lock().unwrap();
         let is_stalled = |state: &State| {

@@ -1,4 +1,4 @@
-//! The program as a process: spoken to over a real connection, told what to do by signals, and what is seen of it.
+//! The program as a process: requests over a real connection, signals, output and memory.
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
@@ -17,40 +17,38 @@ use tempfile::TempDir;
 use crate::eventually::{LONG, eventually_blocking};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_siaga");
-/// A key that allows everything.
+/// A key with the scope `admin`.
 pub(crate) const KEY: &str = "a key for everything";
 
-/// The setting of this key.
 pub(crate) fn keys() -> String {
     format!(r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#, KeyDigest::new(KEY).to_hex())
 }
 
-/// Returns a field of the status of a process, in bytes: what it takes now (`VmRSS`) or took at its most (`VmHWM`).
+/// Returns a memory field of a process in bytes: current (`VmRSS`) or peak (`VmHWM`).
 pub(crate) fn memory_of(process: &str, field: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(":"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
-/// A running service, stopped when it is dropped.
+/// A running service, killed on drop.
 pub(crate) struct Running {
     pub(crate) process: Child,
-    /// What it printed at its start.
+    /// Its output during startup.
     pub(crate) lines: Vec<String>,
-    /// Where it listens.
     pub(crate) authority: String,
-    /// What it prints after its start.
+    /// Its output after startup.
     output: Option<JoinHandle<String>>,
     pub(crate) folder: TempDir,
 }
 
 impl Running {
-    /// Starts the service on a free port and waits until it has printed a line with a text.
+    /// Starts the service on a free port and waits until it prints a line with a text.
     pub(crate) fn start(variables: &[(&str, &str)], until: &str) -> Self {
         Self::start_with(variables, until, "")
     }
 
-    /// Starts the service with the demo, or without data, and with a key that was made for this run.
+    /// Starts the service with the demo or without data, and a temporary key.
     pub(crate) fn demo(variables: &[(&str, &str)]) -> Self {
         Self::start(variables, "it allows everything")
     }
@@ -60,7 +58,6 @@ impl Running {
         Self::spawn(Command::new(PROGRAM), variables, until, file)
     }
 
-    /// The same, by a command that runs the program.
     pub(crate) fn spawn(mut program: Command, variables: &[(&str, &str)], until: &str, file: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
@@ -83,7 +80,7 @@ impl Running {
         }
         let authority = lines.iter().find_map(|line| line.split("://").nth(1)).unwrap();
         let authority = authority.split('/').next().unwrap().to_owned();
-        // Read on all the while: a service whose output nobody takes stands still.
+        // Keeps reading, because the service would block on a full pipe.
         let output = thread::spawn(move || {
             let mut printed = String::new();
             output.read_to_string(&mut printed).unwrap();
@@ -92,12 +89,12 @@ impl Running {
         Self { process, lines, authority, output: Some(output), folder }
     }
 
-    /// The key that was printed at the start.
+    /// The key printed at startup.
     pub(crate) fn key(&self) -> &str {
         self.lines.iter().find_map(|line| line.trim_start().strip_prefix("export KEY=")).unwrap()
     }
 
-    /// The answer to a request sent as these bytes, until the service closes the connection.
+    /// Sends bytes and returns the response until the service closes the connection.
     pub(crate) fn send(&self, request: &str) -> String {
         send(&self.authority, request).unwrap()
     }
@@ -106,17 +103,17 @@ impl Running {
         self.send(&request(&self.authority, method, target, rest))
     }
 
-    /// Opens a connection and sends the beginning of a request on it.
+    /// Opens a connection and sends the beginning of a request.
     pub(crate) fn begin(&self, head: &str, body: &[u8]) -> TcpStream {
         let mut connection = TcpStream::connect(&self.authority).unwrap();
         connection.set_read_timeout(Some(LONG)).unwrap();
         connection.write_all(head.as_bytes()).unwrap();
-        // The service may have answered and closed the connection.
+        // The service may have responded and closed the connection.
         let _ = connection.write_all(body);
         connection
     }
 
-    /// Starts the service in a shell that has run some commands, such as `ulimit`.
+    /// Starts the service in a shell after commands such as `ulimit`.
     pub(crate) fn start_after(commands: &str, variables: &[(&str, &str)], until: &str) -> Self {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", &format!("{commands}; exec {PROGRAM}")]);
@@ -129,24 +126,23 @@ impl Running {
         assert!(sent.unwrap().success(), "SIG{name}");
     }
 
-    /// What it has printed on standard error until now.
+    /// Standard error so far.
     pub(crate) fn errors(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("errors")).unwrap()
     }
 
-    /// The folder it runs in.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Waits until something is so.
-    pub(crate) fn until<T: Debug>(&self, what: &str, mut found: impl FnMut(&Self) -> Option<T>) -> T {
-        // If nothing is found, the failure shows the log of the service.
+    /// Polls until `found` returns a value.
+    pub(crate) fn until<T: Debug>(&self, condition: &str, mut found: impl FnMut(&Self) -> Option<T>) -> T {
+        // On failure, shows the log of the service.
         let look = || found(self).ok_or_else(|| self.errors());
-        eventually_blocking(what, LONG, look, Result::is_ok).unwrap()
+        eventually_blocking(condition, LONG, look, Result::is_ok).unwrap()
     }
 
-    /// Waits until it has ended by itself; answers the code it ended with, and after how long.
+    /// Waits until it exits by itself; returns the exit code and the duration.
     pub(crate) fn ended(&mut self) -> (Option<i32>, Duration) {
         let since = Instant::now();
         let look = || self.process.try_wait().unwrap().ok_or_else(|| self.errors());
@@ -154,7 +150,7 @@ impl Running {
         (status.code(), since.elapsed())
     }
 
-    /// Sends a photo to an address for uploads; returns the response.
+    /// Sends a photo to an upload address; returns the response.
     pub(crate) fn upload(&self, target: &str, photo: &[u8]) -> String {
         let head = format!("Content-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", photo.len());
         let mut connection = TcpStream::connect(&self.authority).unwrap();
@@ -166,7 +162,7 @@ impl Running {
         response
     }
 
-    /// Ends it as a crash would; answers what it printed after its start, on both outputs.
+    /// Kills it; returns its output after startup and its standard error.
     pub(crate) fn kill(mut self) -> String {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -176,13 +172,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have been killed before.
+        // It may have ended before.
         let _ = self.process.kill();
         self.process.wait().unwrap();
     }
 }
 
-/// A request as it goes over the connection; `rest` is further headers, the empty line and the body.
+/// A raw request; `rest` is further headers, the empty line and the body.
 pub(crate) fn request(authority: &str, method: &str, target: &str, rest: &str) -> String {
     format!("{method} {target} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n{rest}")
 }
@@ -192,17 +188,17 @@ pub(crate) fn send(authority: &str, request: &str) -> io::Result<String> {
     let mut connection = TcpStream::connect(authority)?;
     connection.set_read_timeout(Some(Duration::from_secs(20)))?;
     connection.write_all(request.as_bytes())?;
-    let mut answer = Vec::new();
-    // A service that did not read the whole request may reset the connection after its answer.
-    let _ = connection.read_to_end(&mut answer);
-    Ok(joined(String::from_utf8(answer).unwrap()))
+    let mut response = Vec::new();
+    // A service that did not read the whole request may reset the connection after its response.
+    let _ = connection.read_to_end(&mut response);
+    Ok(joined(String::from_utf8(response).unwrap()))
 }
 
-/// The response with the chunks of its body together (RFC 9112 §7.1). One that was cut off stays as it is.
-pub(crate) fn joined(answer: String) -> String {
-    let Some((head, mut chunks)) = answer.split_once("\r\n\r\n") else { return answer };
+/// Decodes a chunked response (RFC 9112 §7.1). A truncated one stays unchanged.
+pub(crate) fn joined(response: String) -> String {
+    let Some((head, mut chunks)) = response.split_once("\r\n\r\n") else { return response };
     if !head.to_ascii_lowercase().contains("\r\ntransfer-encoding: chunked") {
-        return answer;
+        return response;
     }
     let mut whole = format!("{head}\r\n\r\n");
     while let Some((size, rest)) = chunks.split_once("\r\n") {

@@ -1,4 +1,4 @@
-//! A server on a database, spoken to without a network.
+//! A server on a database, used without a network.
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
@@ -24,58 +24,51 @@ pub(crate) fn figment(url: &str) -> Figment {
         .merge(("siaga.base_url", "http://localhost/v1"))
         .merge(("siaga.auth.api_keys", keys))
         .merge(("siaga.limits.timeout", "2s"))
-        // The last responses would hide that the database is away.
+        // Stale responses would hide that the database is unreachable.
         .merge(("siaga.limits.stale", 0))
         .merge(("siaga.images.url", "memory:///"))
         .merge(("siaga.images.signing_key", "a key for uploads"))
         .merge(("databases.siaga.url", url))
 }
 
-/// A server.
 pub(crate) struct Server {
     pub(crate) client: Arc<Client>,
     pub(crate) store: Arc<dyn Store>,
 }
 
 impl Server {
-    /// A server on the database of this address.
     pub(crate) async fn on(url: &str) -> Self {
-        Self::of(built(figment(url)).await.unwrap()).await
+        Self::new(built(figment(url)).await.unwrap()).await
     }
 
-    pub(crate) async fn of(service: Siaga) -> Self {
+    pub(crate) async fn new(service: Siaga) -> Self {
         let client = Client::untracked(service.rocket).await.unwrap();
         Self { client: Arc::new(client), store: service.store }
     }
 
-    /// The status of a read and its body.
     pub(crate) async fn get(&self, target: &str) -> (u16, Value) {
         get(&self.client, target).await
     }
 
-    /// The status of a request with the key.
     async fn status(&self, request: LocalRequest<'_>) -> u16 {
         request.header(Header::new("X-Api-Key", KEY)).dispatch().await.status().code
     }
 
-    /// The status of an order to set the state of an area.
     pub(crate) async fn set(&self, area: u64, state: u64) -> u16 {
         let request = self.client.put(format!("/v1/floods/{area}"));
         self.status(request.body(json!({ "state": state }).to_string())).await
     }
 
-    /// The status of a request for a card, which needs the database, whatever responses are cached.
+    /// The status of a request for a card, which is never cached.
     pub(crate) async fn card(&self) -> u16 {
         self.status(self.client.get("/v1/cards/used-card")).await
     }
 
-    /// The status of a request to make a card.
     pub(crate) async fn make_card(&self) -> u16 {
         let holder = r#"{"username":"u","network":"n","language":"id"}"#;
         self.status(self.client.post("/v1/cards").body(holder)).await
     }
 
-    /// The state an area has by the interface.
     pub(crate) async fn state(&self, area: u64) -> Option<u64> {
         let (status, body) = self.get("/v1/floods/states").await;
         assert_eq!(status, 200, "{body}");

@@ -1,4 +1,4 @@
-//! The tools of clients: `tests/tools` installs what is missing.
+//! Tools of clients, installed by `tests/tools`.
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
@@ -11,7 +11,6 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
-/// The folder of the tools.
 fn tools() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -22,12 +21,12 @@ fn tools() -> &'static Path {
     })
 }
 
-/// Python with the packages for it.
+/// Python with its packages.
 pub(crate) fn python() -> Command {
     program(tools().join("python/bin/python"))
 }
 
-/// Node, which finds the packages for it from a folder.
+/// Node, with its packages linked into a folder.
 pub(crate) fn node(folder: &Path) -> Command {
     let packages = folder.join("node_modules");
     if !packages.exists() {
@@ -38,7 +37,7 @@ pub(crate) fn node(folder: &Path) -> Command {
     node
 }
 
-/// Makes a folder with these files of the repository.
+/// Creates a folder with copies of files of the repository.
 pub(crate) fn folder_with(files: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for file in files {
@@ -48,7 +47,6 @@ pub(crate) fn folder_with(files: &[&str]) -> TempDir {
     folder
 }
 
-/// A program that is in the path once the tools are installed.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     tools();
     let mut program = Command::new(name);
@@ -56,11 +54,11 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     program
 }
 
-/// What a command prints; that it succeeds.
-pub(crate) fn printed(what: &str, command: &mut Command) -> String {
+/// Asserts that a command succeeds; returns its output.
+pub(crate) fn printed(name: &str, command: &mut Command) -> String {
     let output = command.output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{what}\n{error}\n{printed:.2000}");
+    assert!(output.status.success(), "{name}\n{error}\n{printed:.2000}");
     printed.into_owned()
 }

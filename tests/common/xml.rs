@@ -1,5 +1,3 @@
-//! Reading of XML documents.
-
 use quick_xml::Reader;
 use quick_xml::events::Event;
 

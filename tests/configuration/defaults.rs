@@ -1,4 +1,4 @@
-//! The defaults that are documented are those there are.
+//! Documented defaults match the code.
 
 use figment::Figment;
 use rocket::data::ByteUnit;
@@ -12,8 +12,8 @@ use crate::page::{self, Documented, expanded};
 const PROVINCES: &str = "AC BA BB BE BT GO JA JB JI JK JT KB KI KR KS KT KU LA MA MU NB NT PA PB PD PE PS PT RI SA SB \
                          SG SN SR SS ST SU YO";
 
-/// The defaults in other words than `none`. What comes of them, but for the provinces, is found when it is needed: there is
-/// no value until then.
+/// Defaults described in words. Except for the provinces they are computed when needed,
+/// so the configuration has no value.
 const IN_WORDS: &[(&str, &str)] = &[
     ("areas.provinces", "the 38 of Indonesia"),
     ("formats.resources.<resource>", "all that can write it"),
@@ -24,9 +24,9 @@ const IN_WORDS: &[(&str, &str)] = &[
     ("images.signing_key", "kept in the store"),
 ];
 
-/// The default in words that a key has, and the value that means.
+/// The worded default of a key, and its value.
 fn in_words(key: &str) -> (&'static str, Value) {
-    let found = IN_WORDS.iter().find(|(pattern, _)| expanded(pattern).iter().any(|of| of == key));
+    let found = IN_WORDS.iter().find(|(pattern, _)| expanded(pattern).iter().any(|name| name == key));
     match found {
         Some((_, words)) if words.ends_with("the 38 of Indonesia") => {
             let cities =
@@ -39,7 +39,7 @@ fn in_words(key: &str) -> (&'static str, Value) {
     }
 }
 
-/// Whether a value in the configuration is what a text of the page says.
+/// Whether a value of the configuration equals a text of the page.
 fn is(value: &Value, text: &str) -> bool {
     match value {
         Value::String(value) => {
@@ -86,7 +86,7 @@ fn every_default_matches_the_page() {
     }
 }
 
-/// Whether a key is of a table that is there only when something in it is given, and not given for that.
+/// Whether a key belongs to an optional table, and is not the key that enables it.
 fn is_in_a_table(key: &str) -> bool {
     minimal::value(&tables(), key).is_none()
 }
@@ -103,12 +103,12 @@ fn a_service_without_configuration_has_the_defaults_except_for_its_quotas() {
     for number in ["reviewed_after", "reviewed_total", "refused_after"] {
         default["report"][number] = json!(0);
     }
-    // The demo is there to be tried.
+    // The demo opens cards.
     default["cards"]["open"] = json!(true);
     assert_eq!(told_nothing, default);
 }
 
-/// Takes the value of a key away.
+/// A configuration without a key.
 fn without(key: &str) -> Value {
     let mut values = tables();
     let (table, last) = key.rsplit_once('.').unwrap();
@@ -137,7 +137,7 @@ fn the_defaults_of_rockets_keys_match_the_page() {
             "ident" => format!("`{}`", rocket.ident),
             "ip_header" => rocket.ip_header.as_ref().map_or("`false`".to_owned(), ToString::to_string),
             "url" => String::new(),
-            // Of these, a_database_has_its_documented_defaults.
+            // Tested by a_database_has_its_documented_defaults.
             "max_connections" => "4 for each of `workers`".to_owned(),
             "connect_timeout" => "`5`".to_owned(),
             _ => "none".to_owned(),

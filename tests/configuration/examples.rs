@@ -1,4 +1,4 @@
-//! The examples of the page are configuration: all of them together, but for keys that exclude each other.
+//! The examples of the page form one valid configuration, except for mutually exclusive keys.
 
 use figment::Figment;
 use figment::providers::Serialized;
@@ -11,7 +11,7 @@ use crate::page::{self, expanded};
 /// Ways to verify tokens; a configuration has one of them.
 const VERIFIERS: [&str; 3] = ["auth.jwt.secret", "auth.jwt.public_key", "auth.jwt.jwks_url"];
 
-/// The examples that are written in TOML; the others are links.
+/// The examples in TOML; the others are links.
 fn written() -> impl Iterator<Item = (String, &'static str)> {
     let code = |(pattern, text): (&str, &'static str)| {
         let value = text.strip_prefix('`').and_then(|text| text.strip_suffix('`'))?;
@@ -20,10 +20,10 @@ fn written() -> impl Iterator<Item = (String, &'static str)> {
     page::examples().filter_map(code).flatten()
 }
 
-/// The examples as values of the service and as those of Rocket, with those of one verifier.
+/// The examples as values of the service and of Rocket, with one verifier.
 fn values(verifier: &str) -> (Value, Value) {
     let chosen = |key: &str| match key {
-        // The algorithm of the example is none of a secret.
+        // The example's algorithm does not use a secret.
         "auth.jwt.algorithm" => verifier != "auth.jwt.secret",
         _ => key == verifier || !VERIFIERS.contains(&key),
     };
@@ -32,8 +32,8 @@ fn values(verifier: &str) -> (Value, Value) {
     for (key, text) in written().filter(|(key, _)| chosen(key)) {
         let value: toml::Table = format!("value = {text}").parse().unwrap();
         let is_rockets = key.starts_with("databases.") || ["ident", "ip_header"].contains(&&*key);
-        let of = if is_rockets { &mut rocket } else { &mut service };
-        *place(of, &key) = serde_json::to_value(&value["value"]).unwrap();
+        let root = if is_rockets { &mut rocket } else { &mut service };
+        *place(root, &key) = serde_json::to_value(&value["value"]).unwrap();
     }
     (service, rocket)
 }
@@ -44,7 +44,7 @@ fn the_examples_of_the_page_form_a_valid_configuration() {
         let (service, rocket) = values(verifier);
         let read = extracted(&service);
         assert!(read.is_ok(), "{}", read.unwrap_err());
-        // The files that are named do not exist here, so only what is Rocket's is checked as at startup.
+        // The named files do not exist here, so only Rocket's keys are checked as at startup.
         let rockets = Figment::from(rocket::Config::default())
             .merge(Serialized::defaults(rocket))
             .merge(("siaga.store", "postgres"))

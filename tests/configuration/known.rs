@@ -1,4 +1,4 @@
-//! The keys that are documented are those there are.
+//! Documented keys match the code.
 
 use std::collections::BTreeSet;
 
@@ -21,20 +21,20 @@ fn at(parts: &[&str], value: Value) -> Value {
     })
 }
 
-/// The names an error says are allowed, if it is about an unknown key.
+/// The allowed names in an error about an unknown key.
 fn allowed(error: &str) -> Option<Vec<String>> {
     let (_, allowed) = error.split_once(&format!("{UNKNOWN}: unknown key; allowed are "))?;
     let allowed = allowed.split(" (").next()?;
     Some(allowed.split(", ").map(str::to_owned).collect())
 }
 
-/// The keys of the table at a place; `None` when there is no table of certain keys.
+/// The keys of the table at a path; `None` if it has no fixed keys.
 fn table(parts: &[&str]) -> Option<Vec<String>> {
     let values = at(&[parts, &[UNKNOWN]].concat(), json!(1));
     allowed(&extracted(&values).err()?.to_string())
 }
 
-/// Every key at and below a place, as the service itself tells them.
+/// Every key at and below a path, from the service's own errors.
 fn walk(parts: &[&str], found: &mut BTreeSet<String>) {
     if let Some(names) = table(parts) {
         for name in &names {
@@ -49,7 +49,7 @@ fn walk(parts: &[&str], found: &mut BTreeSet<String>) {
         walk(&with("<>"), found);
         return;
     }
-    // A list of tables is a key, too: it may be empty.
+    // A list of tables is itself a key, because it may be empty.
     found.insert(parts.join(".").replace("<0>", "<>"));
     if table(&with("<0>")).is_some() {
         walk(&with("<0>"), found);

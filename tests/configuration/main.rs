@@ -1,5 +1,5 @@
-//! docs/configuration.md tells the truth about which keys there are, about their defaults and examples. What a key does is
-//! tested where its effect is.
+//! docs/configuration.md lists the existing keys with their defaults and valid examples. The effect of a key is
+//! tested elsewhere.
 
 mod minimal;
 mod page;

@@ -1,11 +1,11 @@
-//! Configurations with no more than is needed.
+//! Minimal configurations.
 
 use figment::Figment;
 use figment::providers::Serialized;
 use serde_json::{Value, json};
 use siaga::config::{Config, ConfigError};
 
-/// The tables that are there only when something in them is given, with what must be.
+/// The optional tables, with their required keys.
 pub(crate) fn tables() -> Value {
     json!({
         "auth": {
@@ -21,23 +21,23 @@ pub(crate) fn tables() -> Value {
     })
 }
 
-/// What a service of these values is configured with, and nothing from files or the environment.
+/// The configuration of these values, without files or the environment.
 pub(crate) fn extracted(values: &Value) -> Result<Config, ConfigError> {
     Config::extract(&Figment::from(Serialized::default(Config::KEY, values)))
 }
 
-/// The value a key has, with `x` and the first for its placeholders.
-pub(crate) fn value<'v>(of: &'v Value, key: &str) -> Option<&'v Value> {
-    key.split('.').try_fold(of, |value, part| match (part, value) {
+/// The value of a key; `<>` stands for the entry `x` or the first of a list.
+pub(crate) fn value<'v>(root: &'v Value, key: &str) -> Option<&'v Value> {
+    key.split('.').try_fold(root, |value, part| match (part, value) {
         ("<>", Value::Array(list)) => list.first(),
         ("<>", table) => table.get("x"),
         _ => value.get(part),
     })
 }
 
-/// The place of a key, likewise.
-pub(crate) fn place<'v>(of: &'v mut Value, key: &str) -> &'v mut Value {
-    key.split('.').fold(of, |value, part| match (part, value) {
+/// The same, mutable.
+pub(crate) fn place<'v>(root: &'v mut Value, key: &str) -> &'v mut Value {
+    key.split('.').fold(root, |value, part| match (part, value) {
         ("<>", Value::Array(list)) => &mut list[0],
         ("<>", table) => &mut table["x"],
         (part, table) => &mut table[part],

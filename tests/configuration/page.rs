@@ -4,14 +4,14 @@ use siaga::model::LayerKind;
 
 const PAGE: &str = include_str!("../../docs/configuration.md");
 
-/// A documented key with its default as it is written; a key that must be given has an empty one.
+/// A documented key with its default as written; empty for a required key.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Documented {
     pub(crate) key: String,
     pub(crate) default: String,
 }
 
-/// The heading that parts the keys of the service from those of Rocket that the page lists.
+/// The heading between the keys of the service and Rocket's.
 const ROCKET: &str = "\n## Rocket's keys\n";
 
 /// The keys of the service's own tables.
@@ -34,7 +34,7 @@ fn lines(part: &str) -> impl Iterator<Item = &str> {
     tables.flat_map(|table| table.lines().skip(2).take_while(|line| line.starts_with('|')))
 }
 
-/// The pattern of each row, and its example as it is written.
+/// The pattern of each row, and its example.
 pub(crate) fn examples() -> impl Iterator<Item = (&'static str, &'static str)> {
     lines(PAGE).map(|line| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -57,7 +57,7 @@ pub(crate) fn row(line: &str) -> Vec<Documented> {
             expanded(key.unwrap_or_else(|| panic!("no key: {pattern}")))
         })
         .collect();
-    // One default for each key; fewer are those of the last parts of keys, of which others come before.
+    // One default per key; fewer belong to the last keys.
     let defaults: Vec<&str> = default.split("; ").collect();
     assert_eq!(keys.len() % defaults.len(), 0, "{line}");
     let defaults = defaults.into_iter().cycle();

@@ -1,4 +1,4 @@
-//! What a key cannot be is refused.
+//! Refused values of keys.
 
 use figment::Figment;
 use figment::value::Value as Figure;
@@ -21,7 +21,7 @@ fn a_value_of_the_wrong_type_is_refused_with_the_full_path_of_its_key() {
     }
 }
 
-/// Why a service does not start with a value at a key, which is read as a variable of the environment is.
+/// The error of a startup with a value for a key, read like an environment variable.
 fn refused(key: &str, value: &str) -> String {
     let is_structured = value.starts_with(['[', '{']);
     let value = if is_structured { value.parse().unwrap() } else { Figure::from(value) };
@@ -31,7 +31,7 @@ fn refused(key: &str, value: &str) -> String {
     error
 }
 
-/// Asserts that each value of a key is refused with its path and a part of what is allowed.
+/// Asserts that each value is refused with the path of its key and a part of the message.
 fn assert_refused(cases: &[(&str, &str, &str)]) {
     for (key, value, allowed) in cases {
         let error = refused(key, value);

@@ -1,4 +1,4 @@
-//! What is done for images on their way.
+//! Random operations on images.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,6 @@ use crate::fixture::now;
 use crate::operations::{CardChoice, Content, Operation, card, content, moved, operation, tick};
 use crate::{Shown, Side, debug, shown};
 
-/// Something that is done for an image.
 #[derive(Clone, Debug)]
 pub(crate) enum OfImage {
     /// Until so many milliseconds from [`now`].
@@ -25,7 +24,7 @@ pub(crate) enum OfImage {
     Publish(UploadChoice, &'static str),
 }
 
-/// Which upload is meant: one so many turns after the one of a card that was named last.
+/// An upload, by the distance of its turn from the card's last one.
 #[derive(Clone, Debug)]
 pub(crate) struct UploadChoice(CardChoice, u32);
 
@@ -91,7 +90,7 @@ fn upload() -> impl Strategy<Value = UploadChoice> {
     (card(), after).prop_map(|(card, after)| UploadChoice(card, after))
 }
 
-/// Some time, hardly ever the same as another.
+/// A duration, rarely repeated.
 fn duration() -> impl Strategy<Value = Duration> {
     prop_oneof![1 => Just(0), 3 => 0..=10_000_u64, 3 => 0..=7_200_000_u64].prop_map(Duration::from_millis)
 }
@@ -111,7 +110,7 @@ pub(crate) fn of_image() -> impl Strategy<Value = OfImage> {
     ]
 }
 
-/// Cards that receive their reports, and then operations of which most are on images.
+/// Reports of cards, followed by operations mostly on images.
 pub(crate) fn operations_around_images() -> impl Strategy<Value = Vec<Operation>> {
     let (disaster, place) = (DisasterType::Flood, (0.5, 0.5));
     let report = Content { after: 0, disaster, has_image: false, training: false, place };

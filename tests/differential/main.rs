@@ -1,5 +1,5 @@
-//! The stores in Postgres and in a file against the one in memory: all give the same answers to the same changes of states,
-//! moderation, images and history. Each other behaviour of a store is decided by the suite of `siaga-conformance`.
+//! The Postgres and file stores against the memory store: all return the same results for the same changes of states,
+//! moderation, images and history. All other behaviour is tested by the suite of `siaga-conformance`.
 
 #[path = "../../crates/siaga-conformance/src/fixture.rs"]
 mod fixture;
@@ -37,19 +37,19 @@ use images::operations_around_images;
 use operations::{CardChoice, Operation, moved, operation};
 use store_file::StoreFile;
 
-/// What one of the stores knows by other names than the other: the cards it has made.
+/// A store with its own card identifiers.
 struct Side {
     store: Arc<dyn Store>,
     cards: Vec<CardId>,
-    /// The upload of each card that was named last.
+    /// The last upload turn of each card.
     turns: HashMap<CardId, u32>,
 }
 
-/// An answer as text that can be compared: the identifiers of cards are not in it.
+/// A comparable result, without card identifiers.
 type Shown = Result<String, &'static str>;
 
-fn shown<T>(answer: Result<T, StoreError>, show: impl FnOnce(T) -> String) -> Shown {
-    answer.map(show).map_err(|error| match error {
+fn shown<T>(response: Result<T, StoreError>, show: impl FnOnce(T) -> String) -> Shown {
+    response.map(show).map_err(|error| match error {
         StoreError::NotFound { .. } => "not found",
         StoreError::Conflict { .. } => "a conflict",
         other => panic!("{other:?}"),
@@ -87,14 +87,14 @@ impl Side {
         }
     }
 
-    async fn answer(&mut self, operation: &Operation, now: Timestamp) -> Shown {
+    async fn response(&mut self, operation: &Operation, now: Timestamp) -> Shown {
         let store = &self.store;
         match operation.clone() {
             Operation::Tick(_) => Ok(String::new()),
-            Operation::Set(order) => shown(store.set_flood_state(order).await, debug),
-            Operation::Order(orders, request) => {
+            Operation::Set(moderation) => shown(store.set_flood_state(moderation).await, debug),
+            Operation::Order(writes, request) => {
                 let mut changes = Vec::new();
-                for (SetFloodState { area, state, .. }, after) in orders {
+                for (SetFloodState { area, state, .. }, after) in writes {
                     let newest = store.flood_log(area).await.unwrap().pop();
                     let after = match (after, newest) {
                         (Some(true), Some(newest)) => Condition::SetAt(newest.at),
@@ -103,11 +103,11 @@ impl Side {
                     };
                     changes.push(BatchItem { area, state, after });
                 }
-                shown(store.change_floods(ordered(BatchOperation::Set(changes), request)).await, debug)
+                shown(store.change_floods(batch_request(BatchOperation::Set(changes), request)).await, debug)
             }
             Operation::UndoBatch(batch, request) => {
                 let undo = BatchOperation::Undo(batch.try_into().unwrap());
-                shown(store.change_floods(ordered(undo, request)).await, debug)
+                shown(store.change_floods(batch_request(undo, request)).await, debug)
             }
             Operation::AllChanges(back, batch, most) => {
                 let before = back.map(|minutes| now.before(Duration::from_mins(minutes)));
@@ -116,9 +116,9 @@ impl Side {
                 shown(store.all_flood_changes(&query).await, debug)
             }
             Operation::CreateCard => {
-                let made = store.create_card(fixture::cards()[0].holder.clone()).await;
-                let made = made.inspect(|card| self.cards.push(card.id.clone()));
-                shown(made, |card| card.pkey.to_string())
+                let created = store.create_card(fixture::cards()[0].holder.clone()).await;
+                let created = created.inspect(|card| self.cards.push(card.id.clone()));
+                shown(created, |card| card.pkey.to_string())
             }
             Operation::ReceiveCard(choice, content) => {
                 let received = store.receive_card_report(&self.card(&choice), content.at(now)).await;
@@ -127,8 +127,8 @@ impl Side {
             Operation::Moderate(report, action) => {
                 let by = Actor { subject: "test".to_owned(), username: None };
                 let (report, reason) = (report.try_into().unwrap(), "spam".to_owned());
-                let order = Moderation { report, made_at: None, action, by, reason };
-                shown(store.moderate(&order).await, debug)
+                let moderation = Moderation { report, made_at: None, action, by, reason };
+                shown(store.moderate(&moderation).await, debug)
             }
             Operation::EraseOld(minutes, most) => {
                 shown(store.erase_reports(now.before(Duration::from_mins(minutes)), most).await, debug)
@@ -154,18 +154,19 @@ impl Side {
                 let key: ReportKey = key.try_into().unwrap();
                 shown(store.report(key).await, |found| of_report(&found.value))
             }
-            Operation::OfImage(operation) => self.answer_of_image(operation).await,
+            Operation::OfImage(operation) => self.apply_to_image(operation).await,
         }
     }
 
     async fn revisions(&self) -> [Revision; 2] {
-        let [floods, reports] = [Resource::Floods, Resource::Reports].map(|of| self.store.revision(of));
+        let [floods, reports] =
+            [Resource::Floods, Resource::Reports].map(|resource| self.store.revision(resource));
         [floods.await.unwrap(), reports.await.unwrap()]
     }
 }
 
-/// An order for many areas. Of two orders with one number, the second is another request if its length is.
-fn ordered(changes: BatchOperation, request: Option<u8>) -> BatchRequest {
+/// A batch. Two batches with one number are different requests if their lengths differ.
+fn batch_request(changes: BatchOperation, request: Option<u8>) -> BatchRequest {
     let digest = match &changes {
         BatchOperation::Set(changes) => changes.len().try_into().unwrap(),
         BatchOperation::Undo(_) => 0,
@@ -179,19 +180,18 @@ fn value<T: Debug>(found: Versioned<T>) -> String {
     validity(found, debug)
 }
 
-/// What was found, and how long that lasts.
 fn validity<T>(found: Versioned<T>, show: impl FnOnce(T) -> String) -> String {
     format!("{:?}\n{}", found.validity, show(found.value))
 }
 
-/// The fixture as it is read from a folder, with its rings wound as the database has them.
+/// The fixture as read from a folder, with the ring orientation of the database.
 fn dataset() -> Dataset {
     let folder = tempfile::tempdir().unwrap();
     fixture::dataset().save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
     Dataset::load(folder.path().to_str().unwrap(), &FolderRules::default(), now()).unwrap()
 }
 
-/// Does everything to all stores and compares all they say.
+/// Applies the operations to all stores and compares the results.
 async fn compare(operations: Vec<Operation>) -> Result<(), TestCaseError> {
     let clock = Arc::new(ManualClock::new(now()));
     let mut memory = Side::new(Arc::new(MemoryStore::new(dataset(), Arc::clone(&clock) as Arc<dyn Clock>)));
@@ -207,19 +207,19 @@ async fn compare(operations: Vec<Operation>) -> Result<(), TestCaseError> {
         if let Operation::Tick(by) = operation {
             clock.set(moved(clock.now(), by));
         }
-        // Two uploads of one moment are taken by their cards, which have other names in the other stores.
+        // Uploads of the same time are ordered by card id, which differs between stores.
         if matches!(operation, Operation::OfImage(_)) {
             clock.set(moved(clock.now(), 1));
         }
-        let expected = memory.answer(&operation, clock.now()).await;
+        let expected = memory.apply(&operation, clock.now()).await;
         let after = memory.revisions().await;
-        let grew = [0, 1].map(|of| after[of].cmp(&before[of]));
+        let grew = [0, 1].map(|resource| after[resource].cmp(&before[resource]));
         for (name, before_of, side) in &mut others {
-            let answered = side.answer(&operation, clock.now()).await;
+            let answered = side.apply(&operation, clock.now()).await;
             let step = format!("{name}, {number}, {operation:?}");
             prop_assert!(answered == expected, "{step}:\n{answered:?}\n{expected:?}");
             let after_of = side.revisions().await;
-            let grew_of = [0, 1].map(|of| after_of[of].cmp(&before_of[of]));
+            let grew_of = [0, 1].map(|resource| after_of[resource].cmp(&before_of[resource]));
             prop_assert_eq!(grew_of, grew, "the revisions of floods and reports, {}", step);
             *before_of = after_of;
         }

@@ -1,4 +1,4 @@
-//! What is done to the stores.
+//! Random operations on stores.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -14,21 +14,20 @@ use siaga::stores::{FloodQuery, HistoryQuery, ReportQuery, SetFloodState, Window
 use crate::fixture::{self, now, place};
 use crate::images::{OfImage, of_image};
 
-/// Something that is done to all stores.
 #[derive(Clone, Debug)]
 pub(crate) enum Operation {
     /// Moves the clock by seconds and milliseconds, forwards or back.
     Tick(i64),
     Set(SetFloodState),
-    /// Sets areas in one order, each perhaps after its newest entry or if it is dry, perhaps with a number of the request.
+    /// Sets areas in one batch, with optional preconditions (newest entry, or dry) and an optional request number.
     Order(Vec<(SetFloodState, Option<bool>)>, Option<u8>),
     UndoBatch(u64, Option<u8>),
-    /// The changes of all areas before some minutes ago, perhaps of one batch, and how many.
+    /// Changes of all areas before some minutes ago, optionally of one batch; limited.
     AllChanges(Option<u64>, Option<u64>, u32),
     CreateCard,
     ReceiveCard(CardChoice, Content),
     Moderate(u64, ModerationAction),
-    /// Erases the reports of more than some minutes ago, but not more than a number.
+    /// Erases reports older than some minutes, up to a limit.
     EraseOld(u64, u32),
     ModerationLog,
     FloodStates(FloodQuery),
@@ -42,16 +41,15 @@ pub(crate) enum Operation {
     OfImage(OfImage),
 }
 
-/// Which card is meant.
 #[derive(Clone, Debug)]
 pub(crate) enum CardChoice {
-    /// One of the fixture, or of none.
+    /// A card of the fixture, or an unknown one.
     Named(&'static str),
-    /// One of those made, counted round.
+    /// A created card, by index modulo their number.
     Made(usize),
 }
 
-/// What a report says; its time is that of the clock and some milliseconds.
+/// The content of a report; its time is an offset from the clock in milliseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Content {
     pub(crate) after: i64,
@@ -61,7 +59,6 @@ pub(crate) struct Content {
     pub(crate) place: (f64, f64),
 }
 
-/// A moment as many milliseconds from another.
 pub(crate) fn moved(moment: Timestamp, by: i64) -> Timestamp {
     let duration = Duration::from_millis(by.unsigned_abs());
     if by < 0 { moment.before(duration) } else { moment.after(duration) }
@@ -162,7 +159,7 @@ pub(crate) fn card() -> impl Strategy<Value = CardChoice> {
     prop_oneof![1 => named.prop_map(CardChoice::Named), 2 => (0..6_usize).prop_map(CardChoice::Made)]
 }
 
-fn order() -> impl Strategy<Value = SetFloodState> {
+fn write() -> impl Strategy<Value = SetFloodState> {
     let by = prop::option::of(prop::sample::select(vec!["bpbd", "Ibu O'Neil"]));
     (area(), code(), by).prop_map(|(area, state, username)| SetFloodState {
         area: fixture::id(area),
@@ -172,13 +169,13 @@ fn order() -> impl Strategy<Value = SetFloodState> {
 }
 
 pub(crate) fn operation() -> impl Strategy<Value = Operation> {
-    let ordered = prop::collection::vec((order(), prop::option::weighted(0.3, any::<bool>())), 1..4);
+    let batches = prop::collection::vec((write(), prop::option::weighted(0.3, any::<bool>())), 1..4);
     let request = || prop::option::of(0..4_u8);
     let writes = prop_oneof![
         5 => tick().prop_map(Operation::Tick),
-        8 => order().prop_map(Operation::Set),
-        6 => (ordered, request())
-            .prop_map(|(orders, request)| Operation::Order(once_each(orders.into_iter()), request)),
+        8 => write().prop_map(Operation::Set),
+        6 => (batches, request())
+            .prop_map(|(changes, request)| Operation::Order(once_each(changes.into_iter()), request)),
         3 => (1..9_u64, request()).prop_map(|(batch, request)| Operation::UndoBatch(batch, request)),
         2 => (prop::option::of(0..100_u64), prop::option::of(1..9_u64), 1..6_u32)
             .prop_map(|(back, batch, most)| Operation::AllChanges(back, batch, most)),
@@ -200,14 +197,14 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         2 => reports().prop_map(Operation::ReportSummary),
         1 => (1..20_u64).prop_map(Operation::Report),
     ];
-    // The values of all together are too large for the stack.
+    // Unboxed, the strategies are too large for the stack.
     prop_oneof![writes.boxed(), reads.boxed()]
 }
 
-/// Leaves out orders for areas that were named before.
+/// Drops further changes of the same area.
 fn once_each(
-    orders: impl Iterator<Item = (SetFloodState, Option<bool>)>,
+    changes: impl Iterator<Item = (SetFloodState, Option<bool>)>,
 ) -> Vec<(SetFloodState, Option<bool>)> {
     let mut named = HashSet::new();
-    orders.filter(|(order, _)| named.insert(order.area)).collect()
+    changes.filter(|(write, _)| named.insert(write.area)).collect()
 }

@@ -4,29 +4,28 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The languages whose blocks are tried, each by a module beside this one; Rust by the tests of the library's documentation.
+/// The tested languages, each in a module beside this one; Rust blocks are doc tests.
 const TRIED: [&str; 10] = ["sh", "js", "html", "python", "json", "yaml", "sql", "toml", "jinja", "rust"];
 
 /// The marks of blocks that other modules run: `live.rs` and `server.rs`.
 const ELSEWHERE: [&str; 4] = ["tabs", "live", "stream", "on the server"];
 
-/// How many blocks are not tried at most. Each has a comment before it that says why.
+/// The maximum number of untested blocks. Each has a comment with the reason.
 const NOT_TRIED: usize = 39;
 
-/// A block, or what stands between its fences.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) page: String,
-    /// The line of the page at which it begins.
+    /// Its first line on the page.
     pub(crate) line: usize,
     pub(crate) language: String,
     pub(crate) text: String,
-    /// What a comment before it says, which readers do not see.
+    /// The HTML comment before it.
     pub(crate) mark: Option<String>,
 }
 
 impl Block {
-    /// Why it is not tried.
+    /// Why it is not tested.
     fn reason(&self) -> Option<&str> {
         self.mark.as_deref()?.strip_prefix("not tried: ")
     }
@@ -52,7 +51,7 @@ pub(crate) fn pages() -> BTreeMap<String, String> {
     paths.map(|path| (path.clone(), fs::read_to_string(root.join(path)).unwrap())).collect()
 }
 
-/// The lines of a page that are no code.
+/// The lines of a page outside code blocks.
 pub(crate) fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut code = false;
     text.lines().filter(move |line| {
@@ -62,7 +61,7 @@ pub(crate) fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The blocks of one language that are tried, in the order of the pages.
+/// The tested blocks of one language, in page order.
 pub(crate) fn blocks(language: &str) -> Vec<Block> {
     let mut blocks = every_block();
     let is_tried = |block: &Block| block.reason().is_none() && !block.is_run_elsewhere();
@@ -76,7 +75,6 @@ pub(crate) fn marked(mark: &str) -> Vec<Block> {
     every_block().into_iter().filter(|block| block.mark.as_deref() == Some(mark)).collect()
 }
 
-/// The blocks of a page, in their order.
 pub(crate) fn blocks_on(page: &str) -> Vec<Block> {
     blocks_of(page, &pages()[page])
 }

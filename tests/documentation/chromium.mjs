@@ -1,4 +1,4 @@
-// What the scripts share that open pages in Chromium: a browser without a window, a service, and what is looked for in a page.
+// Shared helpers of the Chromium scripts: a headless browser, a service, and checks of pages.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import puppeteer from "puppeteer-core";
@@ -17,7 +17,7 @@ export const asked = async (method, path, body) => {
 /// The reports with a text.
 export const reportsOf = async (text) =>
   (await asked("GET", "/reports?geoformat=geojson&timeperiod=604800")).result.features.map(({ properties }) => properties).filter((report) => report.text === text);
-/// Waits until something holds; returns after how many milliseconds.
+/// Waits for a condition; returns the milliseconds.
 export const until = async (says, holds) => {
   const begun = Date.now();
   for (;;) {
@@ -26,12 +26,12 @@ export const until = async (says, holds) => {
     await pause(50);
   }
 };
-/// Waits until something holds in a page.
+/// Waits for a condition in a page.
 export const sees = (page, test, ...values) => page.waitForFunction(test, { polling: 20, ...slow }, ...values);
 export const text = (page, selector) => page.$eval(selector, (element) => element.textContent);
 export const isLive = (page) => sees(page, () => document.getElementById("connection").textContent === "Connected");
 export const total = (page, count) => sees(page, (count) => document.getElementById("total").textContent === `${count}`, count);
-/// What axe finds. Pages whose policy forbids scripts of others need `setBypassCSP`.
+/// The findings of axe. Pages whose policy forbids foreign scripts need `setBypassCSP`.
 export const violations = async (page, isGrave = () => true) => {
   await page.evaluate(readFileSync("node_modules/axe-core/axe.min.js", "utf8"));
   const { violations } = await page.evaluate(() => axe.run());
@@ -43,13 +43,13 @@ export const noFaults = async (page) => {
   assert.ok(await fits(page), "nothing is wider than the page");
 };
 
-/// Runs `use(page, browser)` with an empty page, and closes the browser after it. A page may not log an error, but for those that match
+/// Runs `use(page, browser)` with an empty page, then closes the browser. A page must not log errors, except those that match
 /// `expected`, nor request anything from another origin.
 export async function chromium(use, expected = /^$/) {
   const browser = await puppeteer.launch({
     executablePath: "/usr/bin/chromium",
     protocolTimeout: 600_000,
-    // The sandbox does not start for root, and containers have little shared memory. Without a graphics card, WebGL has to be asked for.
+    // The sandbox does not start for root, and containers have little shared memory. Without a graphics card, WebGL needs a flag.
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--enable-unsafe-swiftshader"],
   });
   try {

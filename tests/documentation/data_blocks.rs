@@ -1,5 +1,5 @@
-//! What pages have as data: JSON, YAML, statements for the database, and TOML, which is configuration, or where a comment before it
-//! says so a manifest.
+//! Data blocks of pages: JSON, YAML, SQL, and TOML, which is configuration, or a manifest if a comment before it
+//! marks it.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn json_and_yaml_blocks_of_pages_parse() {
     }
 }
 
-/// Roles are of all databases of the tests, so nothing of it stays.
+/// Roles belong to the whole cluster, so everything is rolled back.
 #[test]
 fn sql_blocks_of_pages_run_in_order() {
     block_on(async {
@@ -49,7 +49,7 @@ fn is_manifest(block: &Block) -> bool {
     block.mark.as_deref() == Some("a manifest")
 }
 
-/// What is wrong with some configuration, by itself.
+/// The error of a configuration.
 fn fault(text: &str) -> Option<String> {
     let figment = Figment::from(rocket::Config::default()).merge(Toml::string(text).nested());
     let of_rocket = || figment.extract::<rocket::Config>().err().map(|error| error.to_string());

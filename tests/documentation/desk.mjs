@@ -19,7 +19,7 @@ await chromium(async (page, browser) => {
   assert.ok(sizes.news <= 25_000 && sizes.page <= 20_000 && sizes.scripts <= 45_000, JSON.stringify(sizes));
   await noFaults(page);
 
-  // No text becomes a part of the page, and no script can make one of it.
+  // No text is interpreted as HTML, and no script can do so.
   assert.equal(await page.evaluate(() => {
     try {
       document.body.insertAdjacentHTML("beforeend", "<b></b>");
@@ -58,7 +58,7 @@ await chromium(async (page, browser) => {
   await stored(page, "Undone. Now: ");
   assert.equal((await page.$$("#cards .stored")).length, 1, "the card of what was undone is gone");
 
-  // Taken back before it is sent: the service has never heard of it.
+  // Withdrawn before it is sent: the service never receives it.
   const [one, two, three] = all;
   await asked("PUT", `/floods/${one}`, { state: 1 });
   await pick(page, one);
@@ -69,13 +69,13 @@ await chromium(async (page, browser) => {
   assert.match(await text(page, "#chosen-count"), /^1 chosen/);
   await press(page, "Escape");
 
-  // What another officer changes is seen at once, where the row is.
+  // A change by another officer is shown at once, in its row.
   await asked("PUT", `/floods/${one}`, { state: 3 });
   const seen = await until("the change of another officer", () => page.$eval(`[data-area="${one}"] .state`, (of) => of.textContent.includes("71–150")));
   console.log(`another officer's change: ${seen} ms`);
   assert.ok(seen < 3_000 * patience, `${seen} ms`);
 
-  // Both change two areas: the conflict shows both sides, each once, and the third area goes its way.
+  // Both change two areas: the conflict shows both sides once, and the third area is sent.
   await asked("PUT", `/floods/${two}?username=Sri`, { state: 2 });
   await pause(500 * patience);
   for (const id of [one, two, three]) await pick(page, id);
@@ -94,7 +94,7 @@ await chromium(async (page, browser) => {
   await until("mine is set", async () => [await stateOf(one), await stateOf(two)].filter((state) => state === 1).length === 1);
   await page.waitForFunction(() => !document.querySelector("#cards .conflict"), slow);
 
-  // Without a network the order is kept and said, and sent once the network is back.
+  // Without a network the batch is queued, shown, and sent once the network is back.
   await page.setOfflineMode(true);
   await pick(page, three);
   await press(page, "0");
@@ -115,7 +115,7 @@ await chromium(async (page, browser) => {
   await clickIn(page, "#cards .ended button", "Send now");
   await until("it is sent after another login", async () => (await stateOf(three)) === 3);
 
-  // A page that is closed with an order brings it back, and sends it only when it is confirmed.
+  // A page closed with a queued batch restores it, and sends it only after confirmation.
   await pick(page, three);
   await press(page, "4");
   await card(page, "held");

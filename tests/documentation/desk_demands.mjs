@@ -1,4 +1,4 @@
-// What a bad night asks of the desk: many areas and reasons, a slow or broken network, two officers, two tabs, areas that are gone.
+// The desk under stress: many areas and reasons, a slow or broken network, two officers, two tabs, removed areas.
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { asked, chromium, noFaults, origin, patience, pause, slow, text, until } from "./chromium.mjs";
@@ -109,7 +109,7 @@ await chromium(async (page, browser) => {
   await page.setRequestInterception(false);
   await open(page);
 
-  // The telephone's words find a place: "jakarta utara" is not Utan Kayu Utara in Jakarta Timur.
+  // The search matches words of one place: "jakarta utara" is not Utan Kayu Utara in Jakarta Timur.
   const found = await page.evaluate(async () => {
     const { finder } = await import("/desk/desk.js");
     const all = [["1", "RW 03", "KAMPUNG MELAYU", "Jakarta Timur"], ["2", "RW 30", "KAMPUNG MELAYU", "Jakarta Timur"],
@@ -139,7 +139,7 @@ await chromium(async (page, browser) => {
   assert.match(await text(page, "#cards .lower"), /Lower than now/);
   await page.keyboard.press("u");
 
-  // Two tabs of one officer: each sends its own orders; what a closed tab leaves comes to the other.
+  // Two tabs of one officer: each sends its own batches; a closed tab's batches pass to the other.
   const second = await browser.newPage();
   second.on("pageerror", (error) => faults.push(`second tab: ${error}`));
   await second.setViewport({ width: 1440, height: 900 });
@@ -184,7 +184,7 @@ await chromium(async (page, browser) => {
   done(`60 areas by touches: ${touched} ms`);
   assert.ok(touched <= 30_000 * patience, `${touched} ms`);
 
-  // Two officers with thirty orders each, ten of them for the same areas; the network is cut before and after the service has
+  // Two officers with thirty batches each, ten of them for the same areas; the network is cut before and after the service has
   // stored them. Each conflict is shown once, and nothing is lost.
   const officers = [await another(browser, "Ani"), await another(browser, "Budi")];
   const theirs = [ids.slice(420, 450), ids.slice(440, 470)];

@@ -1,4 +1,4 @@
-// What an officer takes back, undoes and drops at the desk, and what the page says about it.
+// Withdrawing, undoing and discarding at the desk.
 import assert from "node:assert/strict";
 import { asked, chromium, noFaults, origin, slow, text, until } from "./chromium.mjs";
 import { card, clickIn, logIn, open, press, stateOf, stored } from "./officer.mjs";
@@ -23,7 +23,7 @@ await chromium(async (page) => {
   const flooded = (await asked("GET", "/floods/states")).result.map(({ area_id }) => area_id);
   const dry = features.map(({ properties }) => `${properties.area_id}`).filter((id) => !flooded.includes(id));
 
-  // An order that is taken back gives the choice and the note back, by key and by button.
+  // Withdrawing a batch restores the selection and the note, by key and by button.
   await page.click("#tab-all");
   await choose(page, 12);
   await page.type("#note", "by telephone");
@@ -41,7 +41,7 @@ await chromium(async (page) => {
   await chosen(page, 12);
   await noCard(page, "held");
 
-  // More than ten choices are not dropped without a question.
+  // Discarding more than ten selections needs a confirmation.
   await press(page, "Escape");
   assert.ok(await isOpen(page, "drop"));
   assert.match(await text(page, "#drop-words"), /^12 areas are chosen: .+\. Choose none\?$/);
@@ -57,7 +57,7 @@ await chromium(async (page) => {
   await press(page, "Escape");
   await chosen(page, 0);
 
-  // "Over" for ten areas asks, for nine it does not.
+  // "Over" needs a confirmation for ten areas, not for nine.
   await page.click("#tab-flooded");
   await choose(page, 10);
   await press(page, "0");
@@ -73,7 +73,7 @@ await chromium(async (page) => {
   await noCard(page, "held");
   await press(page, "Escape");
 
-  // The search selects the old word, and looks at all areas from the tab of those that are chosen.
+  // The search selects the previous text, and searches all areas from the tab of selected ones.
   const named = ({ properties: { area_name, parent_name } }) => `${parent_name} ${area_name}`.toLowerCase();
   const [one, other] = [features.find(({ properties }) => `${properties.area_id}` === dry[0]), features.find(({ properties }) => `${properties.area_id}` === dry[1])];
   await press(page, "/");
@@ -93,7 +93,7 @@ await chromium(async (page) => {
   await press(page, "Escape");
   await chosen(page, 0);
 
-  // An undo in the log waits like every order, can be taken back, and says which areas are what now.
+  // An undo in the log is queued like every batch, can be withdrawn, and shows the resulting states.
   const [first, second, third] = dry;
   await set([[third, 1]]);
   const { result: { batch } } = await set([[first, 4], [second, 4], [third, 4]], "by telephone at four");
@@ -118,7 +118,7 @@ await chromium(async (page) => {
   assert.match(words, /: Depth not known: use caution; 2 areas/);
   assert.deepEqual([await stateOf(first), await stateOf(second), await stateOf(third)], [null, null, 1]);
 
-  // Without a network an undo waits as orders do, and the bar says so.
+  // Without a network an undo is queued like a batch, and the bar shows it.
   await set([[first, 3]]);
   await until("the order is in the log", () => page.$eval("#night-list li", (line) => line.textContent.includes("71–150 cm")));
   await page.setOfflineMode(true);
@@ -150,7 +150,7 @@ await chromium(async (page) => {
   await unfold();
   await curve(760);
   await unfold();
-  // What answers for the service, by path.
+  // Responses of a stand-in, by path.
   let answers = { "/v1/floodgauges": { status: 503, body: "" } };
   await page.setRequestInterception(true);
   page.on("request", (request) => {
@@ -164,7 +164,7 @@ await chromium(async (page) => {
   await unfold();
   await curve(760);
 
-  // A firewall that refuses in JSON does not end an order.
+  // A firewall that rejects in JSON does not end a batch.
   answers = { "/desk/changes": { status: 400, contentType: "application/json", body: JSON.stringify({ message: "blocked" }) } };
   await page.click("#tab-all");
   await choose(page, 1);
@@ -174,7 +174,7 @@ await chromium(async (page) => {
   answers = {};
   await until("the order is sent", async () => (await stateOf(blocked)) === 4);
 
-  // Hiding the waiting reports of a sender is an order, too: it can be taken back, and waits for the network.
+  // Hiding the waiting reports of a sender is queued too: it can be withdrawn, and waits for the network.
   for (const digit of "12") {
     const form = new FormData();
     const fields = { token: digit.repeat(32), disaster: "flood", "flood.flood_depth": "50", lat, lng, text: "buy", website: "a program" };
@@ -200,7 +200,7 @@ await chromium(async (page) => {
   await stored(page, "2 reports are hidden.");
   await page.waitForFunction((form) => !document.querySelector(form), slow, ofSender);
 
-  // If no flood would be left, the page asks, however few there are.
+  // Clearing the last flood needs a confirmation.
   const left = (await asked("GET", "/floods/states")).result.map(({ area_id }) => area_id);
   await set(left.slice(2).map((id) => [id, null]));
   await page.click("#tab-flooded");
@@ -217,7 +217,7 @@ await chromium(async (page) => {
   await stored(page, "over");
   assert.deepEqual((await asked("GET", "/floods/states")).result, []);
 
-  // What could not be loaded is not said to be nothing, and it is loaded again. What is left out is said.
+  // Data that failed to load is not shown as empty, and is loaded again. Omitted entries are counted.
   const broken = { status: 502, body: "<html>" };
   answers = { "/map/names": broken, "/desk/news": broken };
   await page.reload();

@@ -1,4 +1,4 @@
-// A portal, a proxy or a firewall responds to an officer's order: it is sent again until the service itself has stored or refused it.
+// A portal, a proxy or a firewall responds to an officer's batch: it is retried until the service itself has stored or rejected it.
 import assert from "node:assert/strict";
 import { asked, chromium, until } from "./chromium.mjs";
 import { logIn, pick, press, stateOf, stored } from "./officer.mjs";

@@ -1,4 +1,4 @@
-// A desk without JavaScript, or whose script does not start, says so and leads to the situation report.
+// A desk without JavaScript, or whose script does not start, shows it and links to the situation report.
 import assert from "node:assert/strict";
 import { chromium, key, noFaults, origin, slow, text } from "./chromium.mjs";
 import { logIn } from "./officer.mjs";

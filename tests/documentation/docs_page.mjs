@@ -1,4 +1,4 @@
-// Tries `GET /floods` at /docs, as a reader does. Prints how long the response took to show, how it begins, the media type that
+// Executes `GET /floods` at /docs. Prints the time until the response is shown, its beginning, the media type that
 // was chosen, and how many operations have an open and a closed lock.
 import { chromium, origin } from "./chromium.mjs";
 

@@ -33,7 +33,7 @@ for number, deltas in enumerate([stream(base), changes(base)]):
     threading.Timer(1, put, [5, state]).start()
     follow(deltas, lambda states: states.get("5") == state and states == states_of(base))
 
-# Streams are refused, then absent: the client waits as long as it is told, and then sends requests that wait.
+# Streams are rejected, then absent: the client waits for Retry-After, then uses long polls.
 CHANGES = [
     {"cursor": "a", "full": True, "areas": [{"area_id": "1", "state": 2}], "changed": []},
     {"cursor": "b", "full": False, "areas": [{"area_id": "1", "state": None}], "changed": []},
@@ -56,7 +56,7 @@ assert [path.split("?")[0] for path in asked] == ["/changes/stream"] * 3 + ["/ch
 assert "since=a&wait=30" in asked[-1] and "since" not in asked[-2], asked
 assert len([seconds for seconds in slept if seconds >= 1]) == 3, slept
 
-# The stream is cut after each of its bytes. The client goes on after the last event that it got whole.
+# The stream is cut after each byte. The client resumes after the last complete event.
 EVENTS = [
     'retry:2000\n:\n\nevent:changed\ndata:["reports"]\n\nevent:areas\nid:1\ndata:{"cursor":"1","full":true,'
     '"areas":[{"area_id":"1","state":1},{"area_id":"2","state":2}],"changed":["reports"]}\n\n',

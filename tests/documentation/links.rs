@@ -13,9 +13,9 @@ fn anchors(text: &str) -> HashSet<String> {
         .filter_map(|line| line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')));
     headings
         .map(|heading| {
-            let kept = heading.to_lowercase().replace(' ', "-");
+            let lowercase = heading.to_lowercase().replace(' ', "-");
             let anchor: String =
-                kept.chars().filter(|&c| c.is_alphanumeric() || c == '-' || c == '_').collect();
+                lowercase.chars().filter(|&c| c.is_alphanumeric() || c == '-' || c == '_').collect();
             let before = seen.entry(anchor.clone()).or_default();
             *before += 1;
             if *before == 1 { anchor } else { format!("{anchor}-{}", *before - 1) }
@@ -23,7 +23,7 @@ fn anchors(text: &str) -> HashSet<String> {
         .collect()
 }
 
-/// Where the links of a page lead that stay in the repository.
+/// The targets of a page's links inside the repository.
 fn links(text: &str) -> Vec<&str> {
     let targets =
         prose(text).flat_map(|line| line.split("](").skip(1)).filter_map(|rest| rest.split(')').next());
@@ -54,7 +54,6 @@ fn every_link_leads_to_a_file_and_every_anchor_to_a_heading() {
     assert!(count > 40, "{count}");
 }
 
-/// The pages that a page has links to.
 fn led(page: &str, text: &str) -> HashSet<PathBuf> {
     let folder = Path::new(page).parent().unwrap();
     let paths = links(text).into_iter().map(|link| link.split('#').next().unwrap());

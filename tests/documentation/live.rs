@@ -1,4 +1,4 @@
-//! The clients in `examples/clients`, which docs/staying-up-to-date.md shows how to use: they miss nothing.
+//! The clients in `examples/clients` of docs/staying-up-to-date.md: they miss nothing.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,7 @@ fn block(mark: &str) -> Block {
     block
 }
 
-/// Runs a script in Python, beside a client and what stands for other servers, with a program among the examples.
+/// Runs a Python script with a client, stand-ins for other servers, and a program of the examples.
 fn python_script(script: &str, program: &str, arguments: &[&str]) {
     let script_path = format!("tests/documentation/{script}");
     let folder = folder_with(&[&script_path, "tests/documentation/stand_in.py", "examples/clients/live.py"]);
@@ -27,7 +27,7 @@ fn python_script(script: &str, program: &str, arguments: &[&str]) {
     printed(script, python.current_dir(&folder).arg(script).arg(program).args(arguments));
 }
 
-/// Reads lines that a program prints until one is as wanted, and ends the program.
+/// Reads the output of a program up to a matching line, then ends the program.
 fn until(command: &mut Command, wanted: impl Fn(&str) -> bool) {
     let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(process.stdout.take().unwrap()).lines();

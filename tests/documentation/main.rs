@@ -1,4 +1,4 @@
-//! README.md, CONTRIBUTING.md and the pages of `docs/` are true: their blocks run as they are printed, and their links lead somewhere.
+//! README.md, CONTRIBUTING.md and `docs/`: code blocks run as printed, and links resolve.
 
 #[path = "../common/mod.rs"]
 mod common;

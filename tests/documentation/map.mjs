@@ -29,7 +29,7 @@ await chromium(async (page, browser) => {
   assert.equal((await page.$$("#list li")).length, listed);
   await page.setJavaScriptEnabled(true);
 
-  // With it there is the map.
+  // With a script there is the map.
   await page.goto(`${origin}/map?lang=id`);
   await sees(page, () => document.querySelectorAll("#reports li").length && document.querySelectorAll("#gauges li").length);
 
@@ -77,7 +77,7 @@ await chromium(async (page, browser) => {
   assert.equal(new URL(page.url()).searchParams.get("area"), AREA);
   assert.match(await page.$eval("a[hreflang], a.language", (link) => link.href), new RegExp(`area=${AREA}\\b`));
 
-  // What is said about it follows its state, also when the flood is over.
+  // Its statements follow its state, also when the flood is over.
   await set(3);
   await cardSays(page, "71–150 cm");
   await asked("DELETE", `/floods/${AREA}`);
@@ -85,7 +85,7 @@ await chromium(async (page, browser) => {
   await set(2);
   await total(page, listed + 1);
 
-  // A tap on dry ground says that nothing is recorded there, one outside that the place is not covered.
+  // A tap on dry ground shows that nothing is recorded, a tap outside that the place is not covered.
   await page.click("#chosen .close");
   await page.focus("#map");
   await page.keyboard.press("Enter");
@@ -141,7 +141,7 @@ await chromium(async (page, browser) => {
   await page.goto(`${origin}/map?lang=en&area=${AREA}`);
   await cardSays(page, "10–70 cm");
 
-  // Without a connection the page says since when, and recovers.
+  // Without a connection the page shows since when, and recovers.
   const other = await browser.newPage();
   await other.goto(`${origin}/map?lang=en`);
   await isLive(other);
@@ -168,7 +168,7 @@ await chromium(async (page, browser) => {
   await sees(kept, () => document.getElementById("connection").textContent.includes("No connection since"));
   await sees(kept, () => performance.getEntriesByName("floods drawn").length);
   assert.equal(Number(await text(kept, "#total")), listed + 1);
-  // Nothing that is kept tells where a reader is.
+  // No stored data reveals the reader's position.
   assert.deepEqual(await kept.evaluate(async () => (await (await caches.open("map")).keys()).map(({ url }) => url).filter((url) => url.includes("/areas/at"))), []);
   await kept.close();
 
@@ -187,7 +187,7 @@ await chromium(async (page, browser) => {
   // Measured 0.7 s and 2 s on an idle machine.
   assert.ok(list <= 5_000 * patience && whole <= 10_000 * patience, `list ${list} ms, floods drawn ${whole} ms`);
 
-  // What a visitor loads until the floods are drawn.
+  // The bytes loaded until the floods are drawn.
   const next = await (await browser.createBrowserContext()).newPage();
   await next.goto(`${origin}/map?lang=en`);
   await sees(next, () => performance.getEntriesByName("floods drawn").length);

@@ -1,5 +1,5 @@
-//! The dashboard, the alerts and the runbook agree with each other and with the metrics that docs/operating.md lists; a test
-//! beside the metrics holds that page against them.
+//! The dashboard, alerts and runbook match each other and the metrics of docs/operating.md; a test
+//! beside the metrics compares that page with the code.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::tools::{printed, program, python};
 const DASHBOARD: &str = include_str!("../../deploy/grafana.json");
 const ALERTS: &str = include_str!("../../deploy/alerts.yml");
 
-/// The time series that docs/operating.md lists: of a histogram those it consists of.
+/// The time series of docs/operating.md, with the parts of histograms.
 fn series() -> BTreeSet<String> {
     let page = &pages()["docs/operating.md"];
     let mut series = BTreeSet::new();
@@ -32,12 +32,12 @@ fn series() -> BTreeSet<String> {
 
 /// The names of series in an expression.
 fn named(expression: &str) -> BTreeSet<String> {
-    let words = expression.split(|of: char| !of.is_ascii_alphanumeric() && of != '_');
+    let words = expression.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let named = words.filter(|word| word.starts_with("siaga_") || word.starts_with("process_"));
     named.map(str::to_owned).collect()
 }
 
-/// That expressions are of Prometheus's language, with values in place of Grafana's variables, and name series there are.
+/// Asserts that expressions are valid PromQL (with Grafana's variables replaced) and use existing series.
 fn check(expressions: &[&str]) {
     let read = "import sys, promql_parser\nfor expression in sys.argv[1:]: promql_parser.parse(expression)";
     let filled: Vec<String> = expressions

@@ -1,11 +1,11 @@
-// Reports that cannot be sent at once: what a portal or a proxy responds, expired links, corrections, earlier versions of the page, clocks.
+// Reports that cannot be sent at once: responses of portals and proxies, expired links, corrections, earlier page versions, clocks.
 import assert from "node:assert/strict";
 import { asked, chromium, origin, reportsOf as of, until } from "./chromium.mjs";
 
 const HOUR = 3_600_000;
 const card = async () => (await asked("POST", "/cards", { username: "Ani", network: "telegram", language: "en" })).cardId;
 
-/// Opens a form. `fault`, if there is one, is done with each report that is sent.
+/// Opens a form. `fault`, if given, is applied to each sent report.
 async function opened(page, path = "/report") {
   const test = { fault: null, answer: true, asked: [] };
   await page.setRequestInterception(true);
@@ -34,7 +34,7 @@ const fill = (page, text, { depth = "40", photo } = {}) =>
 const press = (page) => page.evaluate(() => document.querySelector("form").requestSubmit());
 const says = (page, words) => page.waitForFunction((words) => document.getElementById("kept").innerText.includes(words) && !document.getElementById("send").disabled, {}, words);
 const pressIn = (page, name) => page.evaluate((name) => [...document.querySelectorAll("#kept button")].find((button) => button.textContent === name).click(), name);
-/// Opens the reports that the page has kept; puts one there if there is one. Returns all of them.
+/// Opens the page's stored reports; adds one if given. Returns all of them.
 const kept = (page, entry) =>
   page.evaluate((entry) => new Promise((done) => {
     const opening = indexedDB.open("siaga-reports", 1);
@@ -48,7 +48,7 @@ const kept = (page, entry) =>
 const again = (page) => page.evaluate(() => dispatchEvent(new Event("online"))).catch(() => {});
 const expected = /status of|ERR_FAILED|ERR_ABORTED/;
 
-// Nothing but the service confirms a report; each press of the button is a report of its own, and each arrives once.
+// Only the service confirms a report; each press of the button is its own report, stored once.
 await chromium(async (page) => {
   const test = await opened(page);
   const portal = "<html><title>Log in</title>Hotel</html>";
@@ -84,7 +84,7 @@ await chromium(async (page) => {
   await page.goto(`${origin}/report?lang=en`);
   assert.deepEqual(await kept(page), []);
 
-  // The fault of a report is said when the service can be reached; it is corrected or discarded, and not deleted.
+  // A report's fault is shown once the service is reachable; the report is corrected or discarded, not deleted.
   test.fault = respond(502, portal);
   for (const words of ["too deep", "no flood"]) {
     await fill(page, words, { depth: "99999", photo: true });
@@ -114,7 +114,7 @@ await chromium(async (page) => {
   assert.deepEqual(test.asked, Array(2).fill("Discard this report? It has not been sent."));
   assert.equal(await page.$eval("#text", (input) => input.value), "");
 
-  // A fault that is found at once is said at once.
+  // A fault found at once is shown at once.
   await fill(page, "at once", { depth: "" });
   await press(page);
   await page.waitForSelector('[id="fault-flood.flood_depth"]', { visible: true });
@@ -123,7 +123,7 @@ await chromium(async (page) => {
   assert.equal((await of("at once")).length, 1);
 }, expected);
 
-// An earlier version of the page has kept reports, to be deleted after a day; after a week the page asks.
+// Reports stored by an earlier page version, to be deleted after a day; the page asks after a week.
 await chromium(async (page) => {
   await opened(page);
   const entry = (number, days) => {
@@ -194,7 +194,7 @@ await chromium(async (page) => {
   await until("the page says thank you", () => page.url().includes("/thanks"));
   assert.deepEqual([(await of("house A")).length, (await of("house B")).length], [0, 1]);
 
-  // The first one arrives, and its response is lost.
+  // The first one is stored, and its response is lost.
   await page.goto(`${origin}/report/${links[1]}?lang=en`);
   await page.evaluate(() => {
     const real = window.fetch;
@@ -225,7 +225,7 @@ await chromium(async (page) => {
   await until("nothing is left", async () => (await kept(page)).length === 0);
 }, expected);
 
-// A phone that can keep nothing says so. The text has as many characters as the service counts.
+// A phone without storage shows it. The page counts characters like the service.
 await chromium(async (page) => {
   const test = await opened(page);
   const longest = `${"a".repeat(24)}\n`.repeat(20);

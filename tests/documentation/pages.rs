@@ -1,4 +1,4 @@
-//! The pages for people serve them, as Chromium shows them.
+//! The HTML pages in Chromium.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ const IMPORTED: [&str; 5] = [
     "src/data/statements/table.json",
 ];
 
-/// Runs a script that opens pages of a service in Chromium, and returns what it prints.
+/// Runs a script that opens pages of a service in Chromium, and returns its output.
 fn run(demo: &Demo, script: &str) -> String {
     let folder = folder_with(&[&IMPORTED[..], &[&format!("tests/documentation/{script}")]].concat());
     let arguments = [script, &demo.origin(""), &demo.base(), demo.key()];

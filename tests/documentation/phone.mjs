@@ -31,7 +31,7 @@ await chromium(async (page, browser) => {
   await page.goto(`${origin}/map?lang=en`);
   await sees(page, () => document.querySelectorAll("#gauges li button").length);
 
-  // An exact fix names the area; the search does not go on naming another one.
+  // An accurate position selects the area, and the search no longer shows another one.
   await page.type("#query", "rw 1");
   await page.waitForSelector("#found li[id]");
   await page.keyboard.press("Enter");
@@ -44,7 +44,7 @@ await chromium(async (page, browser) => {
   assert.equal(await page.evaluate(() => window.located.maximumAge), 0, "a reader who asks again has moved");
   const dot = await marked(page);
 
-  // One of three kilometres names none: it is drawn as large as it is, and the reader chooses.
+  // A position accurate to 3 km selects none: its circle is drawn, and the reader chooses.
   await page.setGeolocation(place(other, 3_000));
   await page.tap("#locate");
   await said(page, "You are around here, within about 3 km.");
@@ -60,7 +60,7 @@ await chromium(async (page, browser) => {
   await named(page, other.area_name.replace(/ (?=\d)/, "\u00a0"));
   assert.ok(await page.$eval("#said", ({ hidden }) => hidden));
 
-  // A row of the list is another choice, too.
+  // Selecting a row of the list replaces it, too.
   await page.type("#query", "rw 1");
   await page.$eval("#list a", (link) => link.click());
   await sees(page, () => document.getElementById("query").value === "");

@@ -1,4 +1,4 @@
-// Follows the block of the page: against the service, and against one that refuses, fails and changes as it is told.
+// Runs the code block of the page against the service, and against a scripted one that rejects, fails and changes.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { changes } from "./changes.mjs";
@@ -21,7 +21,7 @@ await set(3);
 assert.equal(state(await next), 3);
 await told.return();
 
-// By status: what is answered, what else of headers, and what was asked for with which tag.
+// Scripted responses: status and headers; and the received requests with their tags.
 const script = [[503], [429, { "Retry-After": "1" }], [200, { ETag: '"a"' }], [304], [200, { ETag: '"b"' }], [403]];
 const asked = [];
 const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-# Follows the block of the page: against the service, and against one that refuses, fails and changes as it is told.
+# Runs the code block of the page against the service, and against a scripted one that rejects, fails and changes.
 import sys
 import threading
 import time
@@ -26,7 +26,7 @@ assert state(next(told)) == 2
 threading.Timer(0.5, put, [3]).start()
 assert state(next(told)) == 3
 
-# What is answered: the status, and what else of headers.
+# Scripted responses: status and further headers.
 script = [(503, {}), (429, {"Retry-After": "1"}), (200, {"ETag": '"a"'}), (304, {}), (200, {"ETag": '"b"'}), (403, {})]
 asked = []
 

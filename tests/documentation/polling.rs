@@ -1,4 +1,4 @@
-//! What docs/staying-up-to-date.md has for programs that stay up to date, held against a service that changes, refuses and is away.
+//! The polling clients of docs/staying-up-to-date.md against a service that changes, rejects requests and fails.
 
 use std::fs;
 use std::path::Path;
@@ -33,14 +33,14 @@ fn polling_in_python_prints_a_change_once_and_waits_after_a_429() {
     run("python", "changes.py", "polling.py", |_| python());
 }
 
-/// The bytes of a response in a coding: of its headers, and of its body.
+/// The header and body size of a response in an encoding.
 fn size(demo: &Demo, target: &str, coding: &str, tag: &str) -> (u64, u64) {
     let (accept, known) = (format!("Accept-Encoding: {coding}"), format!("If-None-Match: {tag}"));
     let mut curl = program("curl");
     curl.args(["-s", "-o", "/dev/null", "-H", &accept, "-H", &known, &demo.address(target)]);
     curl.args(["-w", "%{size_header};%{size_download}"]);
-    let told = printed(target, &mut curl);
-    let (header, body) = told.split_once(';').unwrap();
+    let printed_line = printed(target, &mut curl);
+    let (header, body) = printed_line.split_once(';').unwrap();
     (header.parse().unwrap(), body.parse().unwrap())
 }
 

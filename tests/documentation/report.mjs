@@ -74,7 +74,7 @@ await chromium(async (page) => {
   assert.equal((await fetch((await of("Up to the knee"))[0].image_url)).status, 200);
   console.log(`photo ${photo.length * 0.75} bytes, sent as ${size} kB`);
 
-  // What is no photo, is one that this browser cannot read, or is too large, is refused before it is sent.
+  // A file that is not a photo, unreadable for this browser or too large, is rejected before it is sent.
   await page.goto(`${origin}/report?lang=en`);
   await page.evaluate(() => { document.querySelector('[data-step="photo"]').classList.add("current"); });
   writeFileSync("photo.heic", Buffer.from("\0\0\0\x18ftypheic\0\0\0\0mif1heic", "latin1"));
@@ -93,7 +93,7 @@ await chromium(async (page) => {
   await click(page, "#locate");
   await page.waitForFunction(() => /^Chosen: .+, Jakarta/.test(document.getElementById("chosen").textContent));
 
-  // A position that is known roughly is no place, however often the map rests, until the person moves it.
+  // A rough position is not a place until the person moves the map.
   await page.setGeolocation({ latitude: -6.2, longitude: 106.82, accuracy: 3000 });
   await click(page, "#locate");
   await page.waitForFunction(() => document.getElementById("chosen").textContent.includes("within 3000 m"));
@@ -104,7 +104,7 @@ await chromium(async (page) => {
   await page.keyboard.press("ArrowLeft");
   await page.waitForFunction(() => /^Chosen: /.test(document.getElementById("chosen").textContent));
 
-  // A place outside all areas is one as well, which the form asks about once. The agency checks the report first.
+  // A place outside all areas is accepted after one question, and its report is reviewed.
   await page.setGeolocation({ latitude: 48.1, longitude: 11.5 });
   await click(page, "#locate");
   await page.waitForFunction(() => document.getElementById("chosen").textContent.includes("outside all areas"));
@@ -121,7 +121,7 @@ await chromium(async (page) => {
   assert.match(await text(page, "main"), /The agency checks it before it appears on the map.*Open the map/s);
   assert.deepEqual(await of("Not here"), []);
 
-  // What the service refuses is said in its step.
+  // Faults reported by the service are shown in their step.
   await page.goto(`${origin}/report?lang=en`);
   for (const _ of "1234") await next(page);
   await click(page, "#send");
@@ -147,7 +147,7 @@ await chromium(async (page) => {
   const [kept] = await of("Only motorcycles");
   assert.deepEqual([kept.report_data.report_type, kept.report_data.accessabilityFailure], ["road", 1]);
 
-  // The response is lost, though the report has arrived: sent again, it is the same one.
+  // The report is stored but its response is lost: sent again, it is the same report.
   await page.goto(`${origin}/report?lang=en`);
   const fire = async () => { await page.type('[name="fire.fireRadius"]', "25"); };
   await fillIn(page, { disaster: "fire", answer: fire, words: "Behind the market" });
@@ -188,7 +188,7 @@ await chromium(async (page) => {
   // A reload of the page sends nothing.
   await page.reload();
   assert.equal((await of("Tiang listrik miring")).length, 1);
-  // The photo can follow, made small by the script where there is one.
+  // The photo can follow, scaled down by the script if there is one.
   await page.setJavaScriptEnabled(true);
   await page.reload();
   await noFaults(page);

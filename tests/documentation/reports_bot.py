@@ -1,5 +1,5 @@
 # Writes to the bot that sends links to the form, by a server that stands for Telegram. Opens the link, and sends photos after
-# the report, which takes one. A person who cannot be reached keeps nobody waiting, and no token is printed.
+# the report, which accepts one. An unreachable person blocks nobody, and no token is printed.
 import os
 import queue
 import subprocess

@@ -1,4 +1,4 @@
-//! What pages have for Node, browsers and Python.
+//! Code blocks for Node, browsers and Python.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use crate::blocks::{Block, blocks};
 use crate::demo::Demo;
 use crate::tools::{node, printed, python};
 
-/// A browser without a window: it loads a page as it is printed, and says what its map shows and requests.
+/// A headless browser that loads a page as printed and reports what its map shows and requests.
 const BROWSER: &str = include_str!("browser.mjs");
 
-/// Has each block of a language run in a folder of its own with the text that it has for a demo.
+/// Runs each block of a language in its own folder, filled in for a demo.
 fn each(language: &str, run: impl Fn(&Demo, &Block, &Path, &str)) {
     let demo = Demo::start();
     for block in blocks(language) {

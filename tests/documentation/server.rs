@@ -1,4 +1,4 @@
-//! The tutorial for a server, in its order, on directories and programs that stand for those of a machine. What the package installs
+//! The server tutorial, step by step, with stand-ins for the directories and programs of a machine. What the package installs
 //! and what systemd does is tested with the package.
 
 use std::fs;
@@ -13,7 +13,7 @@ use crate::sh_blocks::{put_programs, shell};
 
 const PAGE: &str = "docs/one-small-server.md";
 
-/// Programs that a test cannot run. `sudo` runs the command itself; `editor` writes the block that follows on the page.
+/// Stand-ins for programs that a test cannot run. `sudo` runs the command; `editor` writes the next block of the page.
 const STAND_INS: [(&str, &str); 10] = [
     ("sudo", "if [ \"$1\" = -u ]; then shift 2; fi\nexec \"$@\"\n"),
     ("editor", "n=$(cat edited 2>/dev/null || echo 0)\necho $((n + 1)) >edited\ncp \"block$n\" \"$1\"\n"),
@@ -41,7 +41,7 @@ fn here(text: &str, root: &Path, port: u16) -> String {
         .replace("https://flood.example.org/v1/f", &format!("{address}/v1/f"))
 }
 
-/// What the reader does: the blocks in their order, and between them what a reader knows or changes.
+/// The blocks in order, with the reader's own steps between them.
 fn session(blocks: &[Block]) -> String {
     let mut session = String::new();
     for block in blocks.iter().filter(|block| block.mark.as_deref() == Some("on the server")) {
@@ -77,7 +77,7 @@ fn a_reader_of_the_tutorial_for_a_server_serves_a_city_and_restores_a_backup() {
     let session = format!("trap 'systemctl stop siaga' EXIT\n{}", session(&blocks));
     let mut shell = shell(root.path(), &here(&session));
     shell.env("ROCKET_PORT", port.to_string());
-    // What the package writes.
+    // As the package writes it.
     shell.env("SIAGA_IMAGES__SIGNING_KEY", "made for the test");
     let output = shell.output().unwrap();
     let (printed, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

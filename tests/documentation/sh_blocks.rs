@@ -1,4 +1,4 @@
-//! What pages have for the shell. The blocks of a page are one session, as they are for who follows it.
+//! Shell blocks. The blocks of a page form one session, as for its reader.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ use crate::postgres::Database;
 use crate::programs::{cap_check, take_over};
 use crate::tools::{printed, program};
 
-/// The program. A server is ended as soon as it serves.
+/// The program. A server is stopped as soon as it serves.
 const SIAGA: &str = r#"#!/bin/sh
 set -eu
 if [ $# != 0 ]; then exec PROGRAM "$@"; fi
@@ -33,7 +33,7 @@ kill $!
 wait $!
 "#;
 
-/// The one command of Cargo's that pages have: it runs what was built for the test.
+/// The only Cargo command of the pages: runs the tested build.
 const CARGO: &str = r#"#!/bin/sh
 if [ "$*" != "run --release" ]; then exit 1; fi
 exec siaga
@@ -48,7 +48,7 @@ pub(crate) fn put_programs(folder: &Path, programs: &[(&str, String)]) {
     }
 }
 
-/// A shell in a folder, which has the programs there and no variable of this process. A response that is a failure ends it.
+/// A shell in a folder with its programs and a clean environment. A failed response ends it.
 pub(crate) fn shell(folder: &Path, session: &str) -> Command {
     fs::write(folder.join(".curlrc"), "fail-with-body\nsilent\nshow-error\n").unwrap();
     let path = format!("{}:{}", folder.join("bin").display(), std::env::var("PATH").unwrap());
@@ -68,7 +68,7 @@ const EXTRACT: &str = r#"<?xml version="1.0" encoding="UTF-8"?><osm version="0.6
 </osm>
 "#;
 
-/// Where the session of a page begins: with the program, a data set, the demo's, a shapefile, an extract of OpenStreetMap and a photo.
+/// The folder of a session: the program, a data set, the demo's, a shapefile, an OpenStreetMap extract and a photo.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let dataset = folder.path().join("path/to/folder");
@@ -92,12 +92,11 @@ fn folder() -> TempDir {
     folder
 }
 
-/// What the blocks of a page use.
 struct Surroundings {
     demo: Demo,
     /// The database of the service.
     database: Database,
-    /// That of a CogniCity.
+    /// A CogniCity database.
     cognicity: Database,
 }
 
@@ -111,7 +110,7 @@ impl Surroundings {
     }
 }
 
-/// The text of a block with what its reader puts into its gaps.
+/// A block with its gaps filled in.
 fn filled(block: &Block, Surroundings { demo, database, cognicity }: &Surroundings) -> String {
     let text = demo
         .put_into(&block.text)
@@ -123,18 +122,18 @@ fn filled(block: &Block, Surroundings { demo, database, cognicity }: &Surroundin
     text
 }
 
-/// The block of JSON with what a block for the shell prints at its end, if the page has it.
+/// The JSON block with the output of a shell block, if the page has one.
 fn response(block: &Block) -> Option<Block> {
     let next = blocks_on(&block.page).into_iter().find(|next| next.line > block.line)?;
     (next.mark.as_deref() == Some("the response")).then_some(next)
 }
 
-/// The file with what was printed in place of a block of JSON.
+/// The file with the actual output for a JSON block.
 fn printed_for(response: &Block) -> String {
     format!("response-{}", response.line)
 }
 
-/// Makes sure that each value that a page shows is in the response, which may have more members.
+/// Asserts that each value of the page is in the response, which may have more members.
 fn shows(response: &Block, folder: &Path) {
     let printed = fs::read_to_string(folder.join(printed_for(response))).unwrap();
     let printed = serde_json::Deserializer::from_str(&printed).into_iter::<Value>().last().unwrap().unwrap();
@@ -143,7 +142,7 @@ fn shows(response: &Block, folder: &Path) {
     assert!(is_there, "{}:{} shows another response than {printed}", response.page, response.line);
 }
 
-/// The blocks as one text for the shell. Of a file with the environment of a service the program says whether it takes it.
+/// The blocks as one shell script. Environment files of a service are checked by the program.
 fn session(blocks: &[Block], surroundings: &Surroundings) -> String {
     let mut session = String::new();
     for block in blocks {
@@ -164,7 +163,7 @@ fn session(blocks: &[Block], surroundings: &Surroundings) -> String {
     session
 }
 
-/// Waits until the service accepts the key that was made, which it does within a second.
+/// Waits until the service accepts the new key, within a second.
 const UNTIL_KEY_WORKS: &str = r#"
 curl --retry 20 --retry-delay 1 --retry-all-errors -H "X-Api-Key: $KEY" "$BASE/floods/log" >tries 2>&1
 "#;
@@ -186,7 +185,7 @@ fn run(page: &str, blocks: &[Block]) {
     };
     let surroundings = block_on(Surroundings::start(demo));
     let mut session = session(blocks, &surroundings);
-    // They speak of a service that keeps its data, and of reports in it.
+    // These pages need a persistent service with reports.
     let has_reports = page == "docs/moderation.md";
     if has_reports {
         session.insert_str(0, "siaga import path/to/folder\n");

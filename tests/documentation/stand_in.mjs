@@ -1,8 +1,8 @@
-// A stand-in on the port of the service: passes requests on, or does what a proxy, a login page of a network, or a broken network does.
+// A stand-in on the port of the service: forwards requests, or acts like a proxy, a captive portal, or a broken network.
 import { createServer, request } from "node:http";
 
-/// Starts it in front of a service. `answer(path, response)` may answer a request itself: it returns whether it does so. `wait(path)`
-/// returns for how many milliseconds a response is late. `pause()` makes it accept requests and do nothing until the returned function is
+/// Starts it in front of a service. `answer(path, response)` may respond itself and then returns true. `wait(path)`
+/// returns the delay of a response in milliseconds. `pause()` accepts requests without responding until the returned function is
 /// called.
 export const standIn = (origin) =>
   new Promise((ready) => {
@@ -35,7 +35,7 @@ export const standIn = (origin) =>
     server.listen(0, "127.0.0.1", () => ready(Object.assign(self, { origin: `http://127.0.0.1:${server.address().port}` })));
   });
 
-/// What others answer.
+/// Responses of others.
 export const foreign = {
   gateway: (status) => (_, response) => {
     response.writeHead(status, { "Content-Type": "text/html" }).end("<html><body><h1>Bad Gateway</h1></body></html>");

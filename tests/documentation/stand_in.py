@@ -1,4 +1,4 @@
-# A server that stands for another one, and requests to a service.
+# A stand-in server, and requests to a service.
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread

@@ -1,5 +1,5 @@
-// What the script of the live map says: by its own rules in each row of the table, and in Chromium in thirty of them, with a clock that
-// is set and responses that are made up.
+// Statements of the live map: its rules for each row of the table, and in Chromium for thirty of them, with a
+// fake clock and fake responses.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { asked, chromium, origin, patience } from "./chromium.mjs";
@@ -10,11 +10,11 @@ const MINUTE = 60_000;
 const limits = { shownFor: 60 * MINUTE, overFor: 360 * MINUTE, confirmedFor: 1_440 * MINUTE };
 const NOW = Date.UTC(2026, 5, 1, 5);
 const ago = (minutes) => (minutes === undefined ? undefined : NOW - minutes * MINUTE);
-// How long ago the data was read, or the connection lost.
+// Age of the data, or of the lost connection.
 const LASTS = { stale: 10, lost: 10, old: 61, lostLong: 61 };
 const FLOODS = { old: "stale", lostLong: "lost", opening: "now" };
 
-// By the rules alone.
+// The rules without a browser.
 for (const { name, when, page, area, title, connection } of rows) {
   const { floods = "now", watch = "heard", areas = true, part = false, flooded = 0, newest, areaOf } = when;
   const known = FLOODS[floods] ?? floods;
@@ -40,7 +40,7 @@ const outlines = await asked("GET", "/areas?ids=5,6,7,8");
 const iso = (minutes) => (minutes === undefined || minutes === null ? null : new Date(ago(minutes)).toISOString());
 const points = (geometries) => ({ statusCode: 200, result: { type: "Topology", objects: { output: { type: "GeometryCollection", geometries } }, arcs: [], transform: { scale: [1e-6, 1e-6], translate: [0, 0] }, bbox: [106, -7, 107, -6] } });
 
-// The clock goes on, so no situation at a limit.
+// The clock runs, so no case is at a limit.
 const chosen = rows.filter(({ name, area, when }) => area && when.areaOf && !name.endsWith("to the minute"));
 let count = 0;
 await chromium(async (first, browser) => {

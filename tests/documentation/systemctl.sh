@@ -1,4 +1,4 @@
-# What the tutorial for a server does with systemd, without it.
+# A stand-in for systemd in the server tutorial.
 stop() {
     if [ -e pid ]; then
         kill "$(cat pid)"

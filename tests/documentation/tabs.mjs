@@ -1,4 +1,4 @@
-// Opens a page in eight tabs of one Chromium, four in each of two windows, with a service that changes. Each tab is to show each
+// Opens a page in eight tabs of one Chromium, four in each of two windows, with a changing service. Each tab must show each
 // change, by one stream. Only one tab of a window is visible.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -33,7 +33,7 @@ const server = createServer((request, response) => {
 await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
 const page = `http://127.0.0.1:${server.address().port}/page.html`;
 
-// Chromium reads commands on its descriptor 3 and writes answers and events on 4, each ended by a NUL.
+// Chromium reads commands on file descriptor 3 and writes responses and events on 4, each terminated by NUL.
 const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"];
 const chromium = spawn("chromium", [...flags, "--remote-debugging-pipe", `--user-data-dir=${process.cwd()}/profile`], {
   stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
@@ -87,7 +87,7 @@ const changed = async (tabs, area, state) => {
   await eventually(`${area}: ${state} in all tabs`, () => all(tabs, (tab) => tab.shows(area, state)));
   return Date.now() - begun;
 };
-// The tab that holds the stream is the one that hears its events.
+// The tab with the stream receives its events.
 const leader = () =>
   new Promise((resolve) => hearers.push(({ method, sessionId }) => method === "Network.eventSourceMessageReceived" && resolve(sessionId)));
 

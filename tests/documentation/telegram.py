@@ -1,5 +1,5 @@
-# Follows the bridge to Telegram with a service that changes and a server that stands for Telegram, which first refuses. News of
-# many areas are several messages, and a message that Telegram never accepts holds back no other.
+# Runs the bridge to Telegram with a changing service and a stand-in for Telegram, which first rejects. Changes of
+# many areas are several messages, and a message that Telegram never accepts blocks no other.
 import os
 import queue
 import subprocess

@@ -1,4 +1,4 @@
-//! What pages have as templates, tried with the configuration that stands before each, and what they say of them.
+//! Templates of pages, run with the configuration before each, and the documented properties.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,13 +33,13 @@ fn each_template_of_a_page_works_with_the_configuration_before_it() {
     }
 }
 
-/// The service on no data, with further settings.
+/// The service without data, with further settings.
 fn builder(settings: impl FnOnce(Figment) -> Figment) -> Builder {
     let figment = Figment::from(rocket::Config::default()).merge(("siaga.dataset", "empty"));
     Siaga::builder().figment(settings(figment))
 }
 
-/// What the description of the interface says of the properties in a schema: the type of each, and whether it may be null.
+/// The properties of a schema in the OpenAPI document: type and nullability.
 fn described(all: &Value, schema: &Value, before: &str, found: &mut BTreeMap<String, (String, bool)>) {
     let resolved = |schema: &Value| match schema["$ref"].as_str() {
         Some(name) => all[name.rsplit('/').next().unwrap()].clone(),
@@ -80,14 +80,14 @@ fn the_listed_properties_of_each_layer_match_the_interface() {
     for kind in LayerKind::ALL {
         let section = page.split(&format!("\n## {kind:?}\n")).nth(1).unwrap().split("\n## ").next().unwrap();
         let rows = section.split(HEAD).nth(1).unwrap().lines().take_while(|line| line.starts_with('|'));
-        let told = rows.map(|row| {
+        let printed_line = rows.map(|row| {
             let cells: Vec<_> = row.split('|').map(str::trim).collect();
             let ["", property, own, null, _, ""] = cells[..] else { panic!("{row}") };
             (property.trim_matches('`').to_owned(), (own.to_owned(), null != "never"))
         });
         let mut found = BTreeMap::new();
         described(all, &all[&format!("{kind:?}.properties")], "", &mut found);
-        assert_eq!(told.collect::<BTreeMap<_, _>>(), found, "{kind:?}");
+        assert_eq!(printed_line.collect::<BTreeMap<_, _>>(), found, "{kind:?}");
     }
 }
 

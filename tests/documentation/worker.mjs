@@ -1,4 +1,4 @@
-// What the map shows while something else answers for the service, or nothing does.
+// The map while something else responds for the service, or nothing does.
 import assert from "node:assert/strict";
 import { asked, chromium, origin, patience, sees, total } from "./chromium.mjs";
 import { foreign, standIn } from "./stand_in.mjs";
@@ -20,7 +20,7 @@ await chromium(async (page) => {
   for (const id of [AREA, OTHER]) await put(`/floods/${id}`, undefined, "DELETE");
   const before = await flooded();
 
-  // While the page is loaded for the first time, a login page answers for one part. It is not kept.
+  // During the first load a captive portal responds to one request. Its response is not cached.
   stand.answer = (path, response) => path.startsWith("/v1/floodgauges") && foreign.portal(path, response);
   await page.goto(MAP);
   await says(page, "Connected");
@@ -34,7 +34,7 @@ await chromium(async (page) => {
   assert.ok(!Object.keys(await kept(page)).some((path) => path.includes("/reports")), "a hidden report would be shown again");
   const own = (await kept(page))["/map?lang=en"];
 
-  // Whatever others answer, the kept page opens, with its time and its data. It fades, and does not say that it is live.
+  // With foreign responses the cached page opens, with its time and data, faded and not marked as live.
   const shown = { "502": foreign.gateway(502), "503": foreign.gateway(503), "429": foreign.gateway(429), "login page": foreign.portal, redirect: foreign.redirect, cut: foreign.cut };
   for (const [name, answer] of Object.entries(shown)) {
     stand.answer = answer;
@@ -48,14 +48,14 @@ await chromium(async (page) => {
     assert.equal((await kept(page))["/map?lang=en"], own, `${name}: it is still the service's page`);
   }
 
-  // The page asks again by itself.
+  // The page retries by itself.
   await put(`/floods/${AREA}`, { state: 4 });
   stand.answer = () => false;
   await says(page, "Connected");
   await total(page, before + 1);
   assert.ok(!(await page.evaluate(() => document.body.classList.contains("old"))));
 
-  // A server that accepts and is silent costs five seconds, not five for each part.
+  // A silent server costs five seconds in total, not per request.
   await page.goto(MAP);
   await says(page, "Connected");
   const resume = stand.pause();
@@ -71,7 +71,7 @@ await chromium(async (page) => {
   await says(page, "Connected");
   await page.waitForSelector("#newer");
 
-  // A late page is kept, and the reader may load it. A later visit then has it.
+  // A late page is cached and offered to the reader. The next visit shows it.
   stand.wait = (path) => (path.startsWith("/map?") ? 6_500 : 0);
   await page.goto(MAP);
   assert.ok(await page.evaluate(() => document.body.dataset.kept));
@@ -93,7 +93,7 @@ await chromium(async (page) => {
   await says(page, "Connected");
   stand.wait = () => 0;
 
-  // Kept floods are older than the page: what changed between them is not missed.
+  // Cached floods are older than the page: changes in between are not missed.
   await put(`/floods/${OTHER}`, undefined, "DELETE");
   stand.answer = (path, response) => path.startsWith("/v1/floods?") && foreign.gateway(502)(path, response);
   await page.goto(MAP);
@@ -102,7 +102,7 @@ await chromium(async (page) => {
   assert.equal(Number(await page.$eval("#total", (of) => of.textContent)), before + 1);
   stand.answer = () => false;
 
-  // What the service forbids to keep is not kept, and nothing is shown that is older than an hour.
+  // `no-store` responses are not cached, and nothing older than an hour is shown.
   stand.answer = (path, response) => {
     if (!path.startsWith("/map/private")) return false;
     response.writeHead(200, { "Cache-Control": "no-store", "Siaga-Version": "1" }).end("private");

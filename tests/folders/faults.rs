@@ -1,22 +1,21 @@
-//! A wrong row is named by file, line and reason, in one line.
+//! A faulty row is reported with file, line and reason, in one line.
 
 use siaga::folder::FolderFile;
 
 use super::samples::{AREAS, REGIONS, SAMPLES, STATES};
 use super::support::{SQUARE, collection, feature, loaded};
 
-/// The error of a folder of these files.
 pub(crate) fn fault(files: &[(FolderFile, impl AsRef<[u8]>)]) -> String {
     let error = loaded(files).map(drop).unwrap_err();
     assert_eq!(error.lines().count(), 1, "{error}");
     error
 }
 
-/// Replaces a part of a file of the samples by another, and expects a fault on a line.
+/// Replaces a part of a sample file, and expects a fault on a line.
 fn assert_faults(file: FolderFile, changes: &[(&str, &str, u64, &str)]) {
     for (part, by, line, reason) in changes {
         let mut files = SAMPLES.map(|(file, content)| (file, content.to_owned()));
-        let (_, content) = files.iter_mut().find(|(of, _)| *of == file).unwrap();
+        let (_, content) = files.iter_mut().find(|(item, _)| *item == file).unwrap();
         assert!(content.contains(part), "{file} has no {part}");
         *content = content.replacen(part, by, 1);
         let error = fault(&files);

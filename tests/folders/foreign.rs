@@ -9,7 +9,6 @@ use siaga::model::{Area, FloodState, Geometry};
 use super::faults::fault;
 use super::support::{self, POINT, SQUARE, area, areas_of, feature, folder_of, loaded};
 
-/// A file of these features.
 fn collection(features: &[(&str, impl Display)]) -> String {
     let features = features.iter().map(|(properties, geometry)| feature(properties, geometry));
     support::collection(&features.collect::<Vec<_>>())
@@ -92,13 +91,13 @@ fn infrastructure_of_several_parts_is_split() {
     ]);
     let dataset =
         loaded(&[(FolderFile::Areas, areas), (FolderFile::Infrastructure, infrastructure)]).unwrap();
-    let parts = dataset.places.infrastructure().iter().map(|of| {
-        let count = match of.geometry() {
+    let parts = dataset.places.infrastructure().iter().map(|load| {
+        let count = match load.geometry() {
             Geometry::Point(_) => 1,
             Geometry::LineString(line) => line.0.len(),
             other => panic!("{other:?}"),
         };
-        (&*of.name, count, of.tags.local_area_id.unwrap().number())
+        (&*load.name, count, load.tags.local_area_id.unwrap().number())
     });
     assert!(parts.eq([("Pluit", 1, 1), ("Ciliwung", 2, 1), ("Ciliwung", 3, 2)]), "{dataset:?}");
     let short = r#"{"type":"MultiLineString","coordinates":[[[0,0],[1,1]],[[0,0]]]}"#;
@@ -124,7 +123,7 @@ fn infrastructure_has_the_identifier_of_its_file() {
     let ids = |features: &[String]| -> Result<Vec<String>, String> {
         let file = support::collection(features);
         let dataset = loaded(&[(FolderFile::Infrastructure, &file)])?;
-        Ok(dataset.places.infrastructure().iter().map(|of| of.id.clone()).collect())
+        Ok(dataset.places.infrastructure().iter().map(|load| load.id.clone()).collect())
     };
     for (property, member, expected) in [
         (r#","id":"K-1""#, "", "K-1"),
@@ -134,7 +133,7 @@ fn infrastructure_has_the_identifier_of_its_file() {
     ] {
         assert_eq!(ids(&[feature("A", property, member, line)]).unwrap(), [expected]);
     }
-    // Lines that were taken apart, and pieces that have the identifier of another.
+    // Split lines, and pieces with the identifier of another.
     let file = [
         feature("A", r#","id":"9""#, "", lines),
         feature("B", r#","id":"9-2""#, "", line),
@@ -200,16 +199,16 @@ fn collapsed_rings_are_dropped_open_ones_are_closed_and_repairs_are_counted() {
 #[test]
 fn points_and_lines_beside_a_single_surface_are_dropped() {
     let line = r#"{"type":"LineString","coordinates":[[5,5],[6,6]]}"#;
-    let of = |members: &[&str]| {
+    let load = |members: &[&str]| {
         let geometry = format!(r#"{{"type":"GeometryCollection","geometries":[{}]}}"#, members.join(","));
         loaded(&[(FolderFile::Areas, &collection(&[(r#""area_id":1"#, geometry)]))])
     };
     for members in [&[SQUARE][..], &[line, SQUARE, POINT]] {
-        let dataset = of(members).unwrap();
+        let dataset = load(members).unwrap();
         assert_eq!(dataset.places.areas()[0].outline.0.len(), 1);
     }
     for members in [&[SQUARE, SQUARE][..], &[line], &[]] {
-        let error = of(members).map(drop).unwrap_err();
+        let error = load(members).map(drop).unwrap_err();
         assert!(error.contains("must be a Polygon or MultiPolygon, not a GeometryCollection"), "{error}");
     }
 }
@@ -242,7 +241,7 @@ fn a_table_may_have_other_separators_and_capitals_in_its_first_line() {
         format!("SEP=\t\n{tabs}"),
         format!("sep=|\n{bars}"),
         rows.replace("area_id", "AREA_ID").replace("state", " State ").replace("username", "UserName"),
-        // A column in its own letters is preferred.
+        // An exact match of a column name is preferred.
         rows.replace("area_id,", "AREA_ID,area_id,").replace("\n1", "\n9,1").replace("\n2", "\n9,2"),
     ] {
         let log = loaded(&[(FolderFile::Areas, &areas), (FolderFile::FloodStates, &states)])

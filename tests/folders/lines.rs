@@ -1,4 +1,4 @@
-//! Rows are named by the lines they begin on.
+//! Rows are reported with their first line.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What a folder holds and is not kept is said.
+//! Notes about dropped data.
 
 use siaga::folder::{Folder, FolderFile};
 use siaga::model::Locator;
@@ -10,7 +10,7 @@ fn locator() -> Locator {
     Locator::new(areas().into(), Vec::new(), Vec::new())
 }
 
-/// The notes after something of a folder with one file has been read.
+/// The notes after reading a folder with one file.
 fn notes_of(file: FolderFile, content: &str, read: impl FnOnce(&Folder)) -> Vec<String> {
     let folder = folder_of(&[(file, content)]);
     let opened = Folder::open(folder.path()).unwrap();
@@ -89,7 +89,7 @@ fn rows_that_are_dated_in_the_future_are_counted() {
 
 const ELSEWHERE: &str = r#"{"type":"Polygon","coordinates":[[[5,5],[6,5],[6,6],[5,5]]]}"#;
 
-/// The cities of three areas, of which the second says its own, in a folder with these outlines of cities, and the notes.
+/// The cities of three areas (the second has its own) in a folder with these city boundaries, and the notes.
 fn cities_of(cities: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
     let areas = [
         area("1"),

@@ -1,4 +1,4 @@
-//! What is read from a folder.
+//! Reading of folders.
 
 use std::fs;
 use std::path::Path;
@@ -165,6 +165,6 @@ fn a_new_card_of_the_memory_store_gets_the_number_after_the_highest() {
     let dataset = loaded(&[(FolderFile::Reports, REPORTS), (FolderFile::Cards, &cards)]).unwrap();
     let store = MemoryStore::new(dataset, Arc::new(ManualClock::new(fixture::now())));
     let holder = || fixture::cards()[0].holder.clone();
-    let made = [(); 2].map(|()| block_on(store.create_card(holder())).unwrap().pkey);
-    assert_eq!(made, [100, 101]);
+    let keys = [(); 2].map(|()| block_on(store.create_card(holder())).unwrap().pkey);
+    assert_eq!(keys, [100, 101]);
 }

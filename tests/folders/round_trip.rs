@@ -1,4 +1,4 @@
-//! What is written is read as the same, and what was read is written byte for byte.
+//! Round trips: a written folder is read back equal, and written again byte for byte.
 
 use std::fs;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn the_deepest_data_and_the_first_and_last_times_are_read_as_they_were_written()
     assert_same_when_read(&dataset);
 }
 
-/// Asserts that a data set, written and read, is the same, and once more written as the same bytes.
+/// Asserts that a written data set is read back equal and written again as the same bytes.
 fn assert_same_when_read(dataset: &Dataset) {
     let first = written(dataset);
     let read = load(first.path()).unwrap();
@@ -49,7 +49,7 @@ fn assert_same_when_read(dataset: &Dataset) {
     }
 }
 
-/// Texts made of what means something in CSV or JSON, and any others.
+/// Texts with special characters of CSV and JSON, and random ones.
 fn nasty() -> impl Strategy<Value = String> {
     let parts = prop::sample::select(vec![
         "\"", ",", "\n", "\r\n", "\r", " ", "\t", "'", ";", "\\", "\\n", "{", "a", "ä", "☔", "\u{feff}",
@@ -60,7 +60,7 @@ fn nasty() -> impl Strategy<Value = String> {
     prop_oneof![4 => joined, 1 => any]
 }
 
-/// Names, which may begin and end with blanks but hold no control characters.
+/// Names: may begin and end with spaces, without control characters.
 fn name() -> impl Strategy<Value = String> {
     let printable = |text: String| text.replace(char::is_control, "");
     nasty().prop_map(printable).prop_filter("no name", |name| (1..=255).contains(&name.chars().count()))

@@ -2,7 +2,7 @@
 
 use siaga::folder::FolderFile;
 
-/// A folder in which nothing is wrong.
+/// A valid folder.
 pub(crate) const SAMPLES: [(FolderFile, &str); 9] = [
     (FolderFile::Areas, AREAS),
     (FolderFile::Regions, REGIONS),

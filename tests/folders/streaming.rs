@@ -1,4 +1,4 @@
-//! No file is held whole, and rows are handed out as they are read.
+//! Files are streamed: rows are returned as they are read.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,7 +9,7 @@ use siaga::model::Locator;
 use super::support::{area, collection, folder_of, load, taken, watched, written};
 use crate::fixture;
 
-/// How far a reader may be ahead of the row it hands out.
+/// Maximum read-ahead in bytes.
 const AHEAD: u64 = 256 * 1024;
 
 /// The error of a sink.
@@ -25,7 +25,7 @@ impl From<DatasetError> for Refused {
     }
 }
 
-/// A sink that takes no row behind line 101.
+/// A sink that fails after line 101.
 fn a_hundred<T>(row: FolderRow<T>) -> Result<(), Refused> {
     if row.line < 102 { Ok(()) } else { Err(Refused::Line(row.line)) }
 }

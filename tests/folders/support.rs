@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Shared helpers.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(crate) fn areas_of(folder: &Folder) -> Result<Vec<FolderRow<Area>>, String> 
     read.map(|()| areas).map_err(|error| error.to_string())
 }
 
-/// The data set with every ring wound as RFC 7946 asks, as all that is read is.
+/// The data set with the ring orientation of RFC 7946, as after reading.
 pub(crate) fn wound(dataset: Dataset) -> Dataset {
     let places = &dataset.places;
     let areas = places.areas().iter().map(|area| {
@@ -41,7 +41,7 @@ pub(crate) fn wound(dataset: Dataset) -> Dataset {
         Area { outline, ..area.clone() }
     });
     let areas = Arc::new(AreaSet::new(areas.collect()).unwrap());
-    let infrastructure = places.infrastructure().iter().map(|of| Infrastructure::clone(of)).collect();
+    let infrastructure = places.infrastructure().iter().map(|piece| Infrastructure::clone(piece)).collect();
     let places = Places::new(areas, places.regions().to_vec(), places.cities().to_vec());
     Dataset { places: places.with_infrastructure(infrastructure), ..dataset }
 }
@@ -59,7 +59,7 @@ pub(crate) fn area(id: &str) -> String {
     feature(&format!(r#""area_id":"{id}""#), SQUARE)
 }
 
-/// Opens a folder, and counts how many bytes of it are read.
+/// Opens a folder and counts the bytes read.
 pub(crate) fn watched(folder: &TempDir) -> (Folder, Arc<AtomicU64>) {
     let read = Arc::new(AtomicU64::new(0));
     let progress = Arc::clone(&read);
@@ -70,7 +70,7 @@ pub(crate) fn watched(folder: &TempDir) -> (Folder, Arc<AtomicU64>) {
     (opened, read)
 }
 
-/// A sink that takes all rows.
+/// A sink that accepts all rows.
 pub(crate) fn taken<T>() -> impl FnMut(FolderRow<T>) -> Result<(), DatasetError> {
     |_| Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a written folder looks like, and when it has which files.
+//! Writing of folders.
 
 use std::fs;
 

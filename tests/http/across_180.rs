@@ -18,7 +18,7 @@ const BOXES: [(&str, &[&str]); 4] = [
     ("177.5,-20,178.5,-10", &["west"]),
 ];
 
-/// Where a place begins: its west side and its south side.
+/// The west and south edges of a place.
 fn place(name: &str) -> [f64; 2] {
     match name {
         "east" => [-179.5, -17.0],
@@ -30,7 +30,6 @@ fn place(name: &str) -> [f64; 2] {
 
 const NAMES: [&str; 4] = ["both", "east", "west", "far"];
 
-/// The positions of a polygon.
 fn square([x, y]: [f64; 2]) -> Value {
     json!([[[x, y], [x + 0.1, y], [x + 0.1, y + 0.1], [x, y + 0.1], [x, y]]])
 }
@@ -74,7 +73,7 @@ fn service() -> (Siaga, TempDir) {
     for (number, name) in NAMES.iter().enumerate() {
         let [lng, lat] = point(name);
         let post = json!({ "post_id": number, "text": name, "location": { "lng": lng, "lat": lat } });
-        let sent = siaga.ask(Method::Post, "/v1/feeds/partner", partner_report(post).to_string());
+        let sent = siaga.request(Method::Post, "/v1/feeds/partner", partner_report(post).to_string());
         assert_eq!(sent.status(), Status::Ok);
     }
     (siaga, folder)
@@ -86,7 +85,6 @@ fn point(name: &str) -> [f64; 2] {
     if name == "both" { [180.0, y + 0.05] } else { [x + 0.05, y + 0.05] }
 }
 
-/// The names in a GeoJSON collection.
 fn names(collection: &Value) -> BTreeSet<String> {
     let name = |feature: &Value| {
         let properties = &feature["properties"];
@@ -129,7 +127,7 @@ fn the_base_map_has_both_sides_of_the_meridian() {
         // Names a few pixels beyond the box are there too.
         assert!(expected.iter().all(|name| found.contains(name)), "{bbox}: {found:?}");
         for shape in shapes {
-            let [scale, translate] = ["scale", "translate"].map(|of| &result["transform"][of][0]);
+            let [scale, translate] = ["scale", "translate"].map(|member| &result["transform"][member][0]);
             let x = shape["coordinates"][0].as_f64().unwrap() * scale.as_f64().unwrap();
             let name = shape["properties"]["name"].as_str().unwrap();
             let lng = x + translate.as_f64().unwrap();

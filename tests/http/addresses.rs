@@ -1,4 +1,4 @@
-//! Where the interface stands.
+//! Mount points of the interface.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ fn the_base_address_redirects_to_the_front_page() {
     assert_eq!(siaga.get("/").status(), Status::Ok);
 }
 
-/// Checks a configuration with this address, and this further path.
+/// Checks a configuration with a base address and a further mount point.
 fn check(base: &str, also: &str) -> Result<(), String> {
     let figment = figment().merge(("siaga.base_url", base)).merge(("siaga.also_at", [also]));
     let builder = Builder::default().figment(figment.merge(("siaga.store", "memory")));

@@ -21,7 +21,7 @@ fn got(client: &Client, address: &str) -> (String, String) {
     (response.into_string().unwrap(), tag)
 }
 
-/// What the feed at an address says of its messages: identifier and type.
+/// Identifier and type of each message in a feed.
 fn listed(siaga: &Siaga, address: &str) -> Vec<(String, String)> {
     let feed = got(&siaga.client, address).0;
     texts(&feed, "cap:identifier").into_iter().zip(texts(&feed, "cap:msgType")).collect()
@@ -185,7 +185,7 @@ fn a_feed_has_the_filters_of_the_flood_map() {
     ] {
         assert_eq!(areas(query), expected, "{query}");
     }
-    // The end of a flood is told to those who were told of the flood.
+    // Subscribers of the Alert must receive its Cancel.
     siaga.pass(minutes(1));
     siaga.delete("/v1/floods/30");
     assert_eq!(areas("?minimum_state=4"), ["RW 30"]);

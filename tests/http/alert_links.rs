@@ -1,4 +1,4 @@
-//! What readers of the feeds of alerts go by: links, addresses, texts and places of the entries.
+//! Links, addresses, texts and places of the entries in alert feeds.
 
 use std::time::Duration;
 

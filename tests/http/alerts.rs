@@ -1,4 +1,4 @@
-//! What alerts say by the configuration.
+//! Configured texts of alerts, and addresses of single alerts.
 
 use rocket::http::Status;
 
@@ -18,7 +18,7 @@ fn alerts_and_their_feed_have_the_configured_texts() {
     }
 }
 
-/// The addresses of the entries of the feed, as the service names them, and its alerts.
+/// The address and the alert of each entry of the feed.
 fn entries(siaga: &Siaga) -> Vec<(String, String)> {
     let feed = siaga.get("/v1/floods?geoformat=cap").into_string().unwrap();
     let between = |text: &str, start: &str, end: &str| {
@@ -43,7 +43,7 @@ fn the_address_of_an_entry_returns_its_alert_while_it_is_in_force() {
         let declared = format!(r#"<?xml version="1.0" encoding="UTF-8"?>{alert}"#);
         assert_eq!(response.into_string().unwrap(), declared);
     }
-    // The same moment written in another way, as hubs do.
+    // The same time in another notation, as hubs write it.
     let other = "/v1/floods?area_id=5&time=2016-12-19T13:41:35.000Z&parent_name=x";
     assert_eq!(siaga.get(other).into_string(), siaga.get(&found[0].0).into_string());
 

@@ -30,7 +30,7 @@ impl Archived {
         Self { siaga, folder, server }
     }
 
-    /// Starts the server with the archive again: it looks for months to write.
+    /// Restarts the server with the archive, which then writes missing months.
     pub(super) fn restart(self) -> Self {
         let Self { siaga, folder, server: old } = self;
         drop(old);
@@ -44,7 +44,6 @@ impl Archived {
         response.into_string().unwrap()
     }
 
-    /// The rows of a table, by the names of the columns.
     pub(super) fn rows(&self, file: &str) -> Vec<HashMap<String, String>> {
         let text = self.text(&format!("/archive/2016-12/{file}"));
         csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()

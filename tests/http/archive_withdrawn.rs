@@ -1,4 +1,4 @@
-//! The public archive while reports are moderated, and while the store fails: it never has a report that was hidden.
+//! The public archive under moderation and store failures: it never contains a hidden report.
 
 use std::fs;
 use std::sync::Arc;
@@ -23,17 +23,17 @@ use crate::suite::support::{ADMIN_KEY, Siaga, figment, key};
 use crate::suite::wrapped::Wrapped;
 
 const REPORTS: &str = "/archive/2016-12/reports.csv";
-/// How soon a server must see what another one has moderated.
+/// Limit until a server sees the moderation of another one.
 const SOON: Duration = Duration::from_secs(5);
 
-/// What is wrong with the store of a server.
+/// Faults to inject into the store of a server.
 #[derive(Clone, Debug, Default)]
 struct Faults {
-    /// The database is away.
+    /// The database is unreachable.
     is_away: Arc<AtomicBool>,
     /// The reports of the first month cannot be read.
     has_bad_report: bool,
-    /// Reading the last day of the first month waits.
+    /// Reading the last day of the first month blocks.
     holds: Arc<AtomicBool>,
     is_held: Arc<AtomicBool>,
 }
@@ -60,8 +60,7 @@ impl Decorator for Wrapped<Faults> {
     }
 
     async fn reports(&self, query: &ReportQuery) -> Answer<Versioned<ReportLayer>> {
-        let is_in =
-            |month| matches!(query.window, Window::Within(of) if of.start().to_string().starts_with(month));
+        let is_in = |month| matches!(query.window, Window::Within(item) if item.start().to_string().starts_with(month));
         if self.by.has_bad_report && is_in("2016-12") {
             return Err(StoreError::Backend { source: "a report cannot be read".into() });
         }
@@ -86,8 +85,8 @@ fn faulty_server(siaga: &Siaga, folder: &TempDir, faults: &Faults) -> Client {
 }
 
 fn moderate(server: &Client, hidden: bool) {
-    let order = json!({ "hidden": hidden, "reason": "shows a name" }).to_string();
-    let request = server.put("/v1/reports/7/visibility").header(key(ADMIN_KEY)).body(order);
+    let moderation = json!({ "hidden": hidden, "reason": "shows a name" }).to_string();
+    let request = server.put("/v1/reports/7/visibility").header(key(ADMIN_KEY)).body(moderation);
     assert_eq!(request.dispatch().status(), Status::Ok);
 }
 
@@ -99,8 +98,8 @@ fn moderate_last_often(siaga: &Siaga) {
         for number in 0..1_002 {
             let action = if number % 2 == 0 { ModerationAction::Hide } else { ModerationAction::Show };
             let by = Actor { subject: "test".to_owned(), username: None };
-            let order = Moderation { report, made_at: None, action, by, reason: "test".to_owned() };
-            assert!(store.moderate(&order).await.unwrap());
+            let moderation = Moderation { report, made_at: None, action, by, reason: "test".to_owned() };
+            assert!(store.moderate(&moderation).await.unwrap());
         }
     });
 }
@@ -109,7 +108,7 @@ fn status(server: &Client, address: &str) -> Status {
     server.get(address.to_owned()).dispatch().status()
 }
 
-/// Whether the archive has the report that the tests moderate; `None` if it has not its month.
+/// Whether the archive has the moderated report; `None` without its month.
 fn has_report(server: &Client) -> Option<bool> {
     let response = server.get(REPORTS).dispatch();
     (response.status() == Status::Ok).then(|| response.into_string().unwrap().contains("\n7,"))
@@ -170,7 +169,7 @@ fn many_moderated_reports_withdraw_only_their_own_month() {
     let report = json!({ "card_data": { "report_type": "wind" }, "created_at": siaga.now().to_string(),
                          "location": { "lat": 0.5, "lng": 0.5 } });
     let card = format!("/v1/cards/{}", siaga.card());
-    assert_eq!(siaga.ask(Method::Put, &card, report.to_string()).status(), Status::Ok);
+    assert_eq!(siaga.request(Method::Put, &card, report.to_string()).status(), Status::Ok);
     let before = archived.text(DESCRIPTION);
     moderate_last_often(siaga);
     assert_eq!(archived.text(DESCRIPTION), before);

@@ -27,7 +27,7 @@ fn local_areas_have_names_and_a_label_position_but_no_state() {
 fn larger_areas_and_cities_are_dissolved() {
     let siaga = Siaga::start();
     let parents = siaga.result("/v1/areas?level=parent");
-    let grogol = properties(&parents).into_iter().find(|of| of["parent_name"] == "GROGOL").unwrap();
+    let grogol = properties(&parents).into_iter().find(|ids| ids["parent_name"] == "GROGOL").unwrap();
     assert_eq!(grogol["areas"], 2);
     assert!(grogol.get("area_id").is_none() && grogol.get("state").is_none(), "{grogol}");
     let cities = siaga.result("/v1/areas?level=city&geoformat=geojson");
@@ -90,10 +90,10 @@ fn the_area_at_a_place_is_found() {
 #[test]
 fn a_part_of_the_map_has_only_the_areas_that_touch_it() {
     let siaga = Siaga::start();
-    let of = |path: &str| each(&siaga.result(&format!("{path}bbox={EAST}")), "area_id");
-    assert_eq!(of("/v1/areas?"), ["10", "30"]);
-    assert_eq!(of("/v1/floods?"), ["10", "30"]);
-    assert_eq!(of("/v1/floods?minimum_state=1&"), ["30"]);
+    let ids = |path: &str| each(&siaga.result(&format!("{path}bbox={EAST}")), "area_id");
+    assert_eq!(ids("/v1/areas?"), ["10", "30"]);
+    assert_eq!(ids("/v1/floods?"), ["10", "30"]);
+    assert_eq!(ids("/v1/floods?minimum_state=1&"), ["30"]);
     let reports = |bbox: &str| each(&siaga.result(&format!("/v1/reports?bbox={bbox}")), "pkey").len();
     assert_eq!(reports("106.80,-6.20,106.81,-6.17"), 3, "one in area 1 and two in area 5");
     assert_eq!(reports("106.831,-6.199,106.839,-6.191"), 1);
@@ -127,7 +127,7 @@ fn a_part_with_all_areas_is_the_whole_map_and_is_not_rendered_again() {
     }
     let reports = tag("/v1/reports");
     assert_eq!(tag("/v1/reports?bbox=-180,-90,180,90"), reports);
-    // Outside all areas nothing is narrowed, and where they are, only what is beyond them.
+    // A box without areas filters nothing; elsewhere only areas outside the box are filtered out.
     let before = misses();
     let part = tag("/v1/floods?bbox=106.7,-6.5,106.81,-5");
     assert_eq!(tag("/v1/floods?bbox=-10,-6.3,106.81,80"), part);

@@ -1,4 +1,4 @@
-//! Which cities and provinces can be selected.
+//! Selection by city and province.
 
 use rocket::http::{Header, Status};
 use rocket::local::blocking::LocalResponse;
@@ -11,7 +11,7 @@ use self::Expected::{Covered, Uncovered, Wrong};
 use crate::fixture;
 use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
 
-/// Addresses of floods, for which the interface has three cities, with a question mark at the end.
+/// Flood addresses (the interface has three cities for them), ending with a question mark.
 const OF_FLOODS: [&str; 4] =
     ["/v1/floods?", "/v1/floods?geoformat=cap&", "/v1/floods.geojson?", "/v1/floods/states?"];
 
@@ -24,7 +24,7 @@ const OF_AREAS: [&str; 5] = [
     "/v1/changes?",
 ];
 
-/// What comes of a request: areas, a response that says that a city is not covered, or a 400 for a parameter.
+/// Expected outcome: areas, a response with an uncovered city, or a 400 for a parameter.
 #[derive(Clone, Copy)]
 enum Expected {
     Covered,
@@ -39,7 +39,7 @@ fn assert_selected(siaga: &Siaga, queries: &[(&str, Expected, Expected)]) {
         for (address, expected) in addresses.chain(OF_FLOODS.map(|address| (address, of_floods))) {
             let response = siaga.client.get(format!("{address}{query}")).dispatch();
             match expected {
-                Wrong(key, says) => assert_invalid(response, "query", &[key], says),
+                Wrong(key, message) => assert_invalid(response, "query", &[key], message),
                 Uncovered => assert_not_covered(&response, address),
                 Covered => {
                     assert_eq!(response.status(), Status::Ok, "{address}{query}");
@@ -74,7 +74,6 @@ fn a_selection_without_areas_is_400_with_the_existing_codes() {
     assert_invalid(both, "query", &["admin"], "one of [ID-JB, ID-JK]");
 }
 
-/// Asserts that a response says that a city is not covered.
 fn assert_not_covered(response: &LocalResponse<'_>, address: &str) {
     let header = |name| response.headers().get_one(name);
     assert_eq!((response.status(), header("Siaga-Not-Covered")), (Status::Ok, Some("city")), "{address}");

@@ -9,7 +9,7 @@ use crate::fixture::now;
 use crate::suite::support::{KEY, Siaga, json_of, key};
 
 fn listed(siaga: &Siaga) -> Vec<Value> {
-    // The list is made at most every two seconds.
+    // The list is rebuilt at most every two seconds.
     siaga.pass(Duration::from_secs(2));
     let response = siaga.client.get("/v1/floods/attention").header(key(KEY)).dispatch();
     assert_eq!(response.status(), Status::Ok);
@@ -17,13 +17,12 @@ fn listed(siaga: &Siaga) -> Vec<Value> {
     json_of(response)["result"].as_array().unwrap().clone()
 }
 
-/// The reasons for which an area is on the list.
 fn reasons(siaga: &Siaga, area: &str) -> Vec<Value> {
     let found = listed(siaga).into_iter().find(|listed| listed["area_id"] == area);
     found.map_or_else(Vec::new, |listed| listed["reasons"].as_array().unwrap().clone())
 }
 
-fn of(kind: &str, reasons: &[Value]) -> Option<Value> {
+fn find_reason(kind: &str, reasons: &[Value]) -> Option<Value> {
     reasons.iter().find(|reason| reason["reason"] == kind).cloned()
 }
 
@@ -37,8 +36,8 @@ fn report(siaga: &Siaga, minutes: u64, depth: Option<u32>, is_training: bool) ->
         "location": { "lat": -6.195, "lng": 106.805 },
     });
     let address = format!("/v1/cards/{}", siaga.card());
-    assert_eq!(siaga.ask(Method::Put, &address, body.to_string()).status(), Status::Ok);
-    json_of(siaga.ask(Method::Get, &address, ""))["result"]["report_id"].clone()
+    assert_eq!(siaga.request(Method::Put, &address, body.to_string()).status(), Status::Ok);
+    json_of(siaga.request(Method::Get, &address, ""))["result"]["report_id"].clone()
 }
 
 #[test]
@@ -46,12 +45,12 @@ fn reports_put_an_area_on_the_list_at_once_and_a_change_removes_it() {
     let siaga = Siaga::start();
     siaga.put("/v1/floods/1", r#"{"state":1}"#);
     siaga.clock.set(now().after(Duration::from_mins(1)));
-    assert_eq!(of("reports", &reasons(&siaga, "1")), None);
+    assert_eq!(find_reason("reports", &reasons(&siaga, "1")), None);
     report(&siaga, 10, Some(60), true);
-    assert_eq!(of("reports", &reasons(&siaga, "1")), None, "a training");
+    assert_eq!(find_reason("reports", &reasons(&siaga, "1")), None, "a training");
     let first = report(&siaga, 12, Some(60), false);
     let second = report(&siaga, 14, Some(90), false);
-    let reason = of("reports", &reasons(&siaga, "1")).unwrap();
+    let reason = find_reason("reports", &reasons(&siaga, "1")).unwrap();
     assert_eq!((&reason["report_ids"], &reason["depths"]), (&json!([first, second]), &json!([60.0, 90.0])));
     let all = listed(&siaga);
     assert_eq!(all[0]["area_id"], "1", "the newest reason first");
@@ -63,14 +62,14 @@ fn reports_put_an_area_on_the_list_at_once_and_a_change_removes_it() {
     for report in [&first, &second] {
         let address = format!("/v1/reports/{}/visibility", report.as_str().unwrap());
         let hidden = json!({ "hidden": true, "reason": "spam" }).to_string();
-        assert_eq!(siaga.ask(Method::Put, &address, hidden).status(), Status::Ok);
+        assert_eq!(siaga.request(Method::Put, &address, hidden).status(), Status::Ok);
     }
-    assert_eq!(of("reports", &reasons(&siaga, "1")), None);
+    assert_eq!(find_reason("reports", &reasons(&siaga, "1")), None);
     report(&siaga, 20, None, false);
-    assert!(of("reports", &reasons(&siaga, "1")).is_some());
+    assert!(find_reason("reports", &reasons(&siaga, "1")).is_some());
     siaga.clock.set(now().after(Duration::from_mins(21)));
     siaga.delete("/v1/floods/1");
-    assert_eq!(of("reports", &reasons(&siaga, "1")), None, "the officer has seen to it");
+    assert_eq!(find_reason("reports", &reasons(&siaga, "1")), None, "the officer has seen to it");
 }
 
 #[test]
@@ -79,10 +78,10 @@ fn a_state_that_nobody_confirms_is_on_the_list_after_the_configured_time() {
     siaga.put("/v1/floods/1", r#"{"state":2}"#);
     let after = |minutes| siaga.clock.set(now().after(Duration::from_mins(minutes)));
     after(119);
-    assert_eq!(of("unconfirmed", &reasons(&siaga, "1")), None);
+    assert_eq!(find_reason("unconfirmed", &reasons(&siaga, "1")), None);
     after(120);
-    let reason = of("unconfirmed", &reasons(&siaga, "1")).unwrap();
+    let reason = find_reason("unconfirmed", &reasons(&siaga, "1")).unwrap();
     assert_eq!(reason["lapses"], "2016-12-20T16:08:52.000Z");
     siaga.put("/v1/floods/1", r#"{"state":2}"#);
-    assert_eq!(of("unconfirmed", &reasons(&siaga, "1")), None, "still so");
+    assert_eq!(find_reason("unconfirmed", &reasons(&siaga, "1")), None, "still so");
 }

@@ -1,4 +1,4 @@
-//! How long the list of areas that need attention takes in a large city.
+//! Duration of the attention list in a large city.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use super::large_map::{OpenLarge, service};
 const MAP: OpenLarge = OpenLarge { side: 52, points: 5 };
 const REPORTS: u64 = 1_000;
 
-/// How long a list may take that is made, and one that is kept. An optimised program takes a tenth of this.
+/// Limits for a rebuilt and a cached list. An optimised build needs a tenth.
 const MADE: Duration = Duration::from_secs(1);
 const KEPT: Duration = Duration::from_millis(100);
 
@@ -47,6 +47,6 @@ fn the_list_of_a_large_city_is_cached_until_a_change() {
         }
         println!("made in {:?}, kept {:?}", took[0], &took[1..]);
         assert!(took[0] < patiently(MADE), "{took:?}");
-        assert!(took[1..].iter().min().is_some_and(|kept| *kept < patiently(KEPT)), "{took:?}");
+        assert!(took[1..].iter().min().is_some_and(|cached| *cached < patiently(KEPT)), "{took:?}");
     });
 }

@@ -13,12 +13,10 @@ fn token(change: Value) -> String {
     token_by_secret(SECRET.as_bytes(), &json!({ "alg": "HS256", "typ": "JWT" }), &claims(change))
 }
 
-/// The status of a change made with a token.
 fn bearing(siaga: &Siaga, token: &str) -> Status {
     change(siaga, &[("Authorization", &format!("Bearer {token}"))])
 }
 
-/// The status of a change made with these headers.
 pub(crate) fn change(siaga: &Siaga, headers: &[(&str, &str)]) -> Status {
     let mut request = siaga.client.put("/v1/floods/5").body(r#"{"state":2}"#);
     for (name, value) in headers {
@@ -116,7 +114,7 @@ fn issuer_and_audience_are_checked_once_configured() {
         .merge(("siaga.auth.jwt.audience", "siaga"));
     let strict = Siaga::with(figment, |builder| builder);
     let lax = Siaga::start();
-    for (of, expected) in [
+    for (claims, expected) in [
         (json!({ "iss": "https://id.example.org", "aud": "siaga" }), Status::Ok),
         (json!({ "iss": "https://id.example.org", "aud": ["x", "siaga"] }), Status::Ok),
         (json!({ "iss": "https://id.example.org" }), Status::Forbidden),
@@ -124,8 +122,8 @@ fn issuer_and_audience_are_checked_once_configured() {
         (json!({ "iss": "https://id.example.org/", "aud": "siaga" }), Status::Forbidden),
         (json!({ "iss": "https://id.example.org", "aud": "siaga2" }), Status::Forbidden),
     ] {
-        assert_eq!(bearing(&strict, &token(of.clone())), expected, "{of}");
-        assert_eq!(bearing(&lax, &token(of.clone())), Status::Ok, "{of}");
+        assert_eq!(bearing(&strict, &token(claims.clone())), expected, "{claims}");
+        assert_eq!(bearing(&lax, &token(claims.clone())), Status::Ok, "{claims}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A store whose backend is away, or fails otherwise.
+//! A store whose backend is unreachable or fails otherwise.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use siaga::stores::{
 use crate::suite::support::{ADMIN_KEY, Siaga, figment, key};
 use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
-/// What is wrong with a store: it is away, or its flood states cannot be read.
+/// Fault of a store: unreachable, or flood states cannot be read.
 #[derive(Clone, Debug, PartialEq)]
 enum Fault {
     Away,

@@ -1,4 +1,4 @@
-//! Layers of the map at addresses that name a format, without the envelope.
+//! Layers of the map at addresses with a format extension, without the envelope.
 
 use rocket::http::{Header, Method, Status};
 use rocket::routes;
@@ -6,7 +6,6 @@ use siaga::model::LayerKind;
 
 use crate::suite::support::{Siaga, figment, json_of};
 
-/// A body that succeeded.
 fn body(siaga: &Siaga, address: &str) -> String {
     let response = siaga.get(address);
     assert_eq!(response.status(), Status::Ok, "{address}");
@@ -20,7 +19,7 @@ fn every_map_resource_has_an_address_with_the_extension_of_each_format_without_t
     let mut tried = 0;
     for (path, item) in document["paths"].as_object().unwrap() {
         let mut parameters = item["get"]["parameters"].as_array().into_iter().flatten();
-        let Some(choice) = parameters.find(|of| of["name"] == "geoformat") else { continue };
+        let Some(choice) = parameters.find(|parameter| parameter["name"] == "geoformat") else { continue };
         let (path, query) = match &**path {
             "/alerts/{identifier}" => continue,
             "/alerts/history" => (path.clone(), "area=5"),
@@ -82,12 +81,12 @@ fn features_have_the_identifiers_that_they_have_in_the_collections_for_gis_progr
 fn parameters_apply_and_must_not_contradict_the_address() {
     let siaga = Siaga::start();
     let bare = body(&siaga, "/v1/floods.geojson");
-    // The address of one alert in the feed of CAP has no name of a format.
+    // The address of a single alert in the CAP feed has no format extension.
     for query in ["geoformat=geojson", "format=json", "geoformat=", "area_id=x&time=y"] {
         assert_eq!(body(&siaga, &format!("/v1/floods.geojson?{query}")), bare, "{query}");
     }
     assert_ne!(body(&siaga, "/v1/floods.geojson?minimum_state=3"), bare);
-    // What the client accepts does not matter: the address has said it.
+    // The extension overrides `Accept`.
     let atom = Header::new("Accept", "application/atom+xml");
     let response = siaga.client.get("/v1/floods.geojson").header(atom).dispatch();
     assert_eq!(response.into_string().unwrap(), bare);
@@ -127,11 +126,11 @@ fn only_reads_of_map_resources_in_enabled_formats_have_such_addresses() {
     ] {
         assert_eq!(siaga.get(missing).status(), Status::NotFound, "{missing}");
     }
-    // By its path it is an area of which the state can be set.
+    // The path also matches PUT on an area.
     assert_eq!(siaga.get("/v1/floods/states.geojson").status(), Status::MethodNotAllowed);
-    let put = siaga.ask(Method::Put, "/v1/floods/5.geojson", r#"{"state":1}"#);
+    let put = siaga.request(Method::Put, "/v1/floods/5.geojson", r#"{"state":1}"#);
     assert_eq!(put.status(), Status::BadRequest);
-    assert_eq!(siaga.ask(Method::Post, "/v1/floods.geojson", "{}").status(), Status::NotFound);
+    assert_eq!(siaga.request(Method::Post, "/v1/floods.geojson", "{}").status(), Status::NotFound);
     assert_eq!(siaga.get("/v1/floods.geojson/").status(), Status::Ok);
 }
 

@@ -1,4 +1,4 @@
-//! `/basemap`: the ground of the map, from a file and from the waterways of the store.
+//! `/basemap`: from a file, or from the waterways of the store.
 
 use rocket::http::Status;
 use serde_json::{Value, json};
@@ -14,7 +14,6 @@ const BASEMAP: &str = r#"{"type":"FeatureCollection","features":[
 {"type":"Feature","properties":{"kind":"place","name":"\"><script>"},"geometry":{"type":"Point","coordinates":[106.81,-6.175]}}
 ]}"#;
 
-/// A service with that file, which it reads at its start.
 fn with_basemap() -> Siaga {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("roads.geojson");
@@ -25,11 +24,11 @@ fn with_basemap() -> Siaga {
     Siaga::with(configured, |builder| builder)
 }
 
-/// The kinds and names of a response.
 fn shapes(result: &Value) -> Vec<(&str, &str)> {
     let all = result["objects"]["basemap"]["geometries"].as_array().unwrap().iter();
-    let all = all.map(|of| &of["properties"]);
-    all.map(|of| (of["kind"].as_str().unwrap(), of["name"].as_str().unwrap_or_default())).collect()
+    let all = all.map(|feature| &feature["properties"]);
+    all.map(|feature| (feature["kind"].as_str().unwrap(), feature["name"].as_str().unwrap_or_default()))
+        .collect()
 }
 
 #[test]
@@ -68,16 +67,16 @@ fn the_page_names_the_version_that_caches_reuse_for_a_day() {
     let (_, rest) = page.split_once("&quot;ground&quot;:&quot;").unwrap();
     let (version, _) = rest.split_once("&quot;").unwrap();
     assert!(page.contains("© &lt;OpenStreetMap&gt; contributors"), "{page}");
-    let kept = |query: &str| {
+    let cached = |query: &str| {
         let address = format!("/v1/basemap?zoom=12{query}");
         let response = siaga.get(&address);
         assert_eq!(response.status(), Status::Ok);
         assert!(response.headers().get_one("ETag").is_some());
         response.headers().get_one("Cache-Control").unwrap().to_owned()
     };
-    assert_eq!(kept(&format!("&revision={version}")), "public, max-age=86400, stale-if-error=86400");
-    assert_eq!(kept("&revision=other"), "public, no-cache, stale-if-error=3600");
-    assert_eq!(kept(""), "public, no-cache, stale-if-error=3600");
+    assert_eq!(cached(&format!("&revision={version}")), "public, max-age=86400, stale-if-error=86400");
+    assert_eq!(cached("&revision=other"), "public, no-cache, stale-if-error=3600");
+    assert_eq!(cached(""), "public, no-cache, stale-if-error=3600");
 }
 
 #[test]

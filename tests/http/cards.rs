@@ -23,12 +23,11 @@ fn report_with(changes: Value) -> Value {
     body
 }
 
-/// Sends a report of the fresh card.
 fn put<'c>(siaga: &'c Siaga, body: &Value) -> rocket::local::blocking::LocalResponse<'c> {
-    siaga.ask(Method::Put, FRESH, body.to_string())
+    siaga.request(Method::Put, FRESH, body.to_string())
 }
 
-/// Sends a report that is accepted, and returns what is published of it.
+/// Sends a report, expects 200 and returns its published properties.
 fn published(siaga: &Siaga, body: &Value) -> Value {
     assert_eq!(put(siaga, body).status(), Status::Ok, "{body}");
     properties(&siaga.result("/v1/reports/9")).remove(0)
@@ -37,26 +36,26 @@ fn published(siaga: &Siaga, body: &Value) -> Value {
 #[test]
 fn a_card_that_exists_is_shown_in_the_envelope() {
     let siaga = Siaga::start();
-    let response = siaga.ask(Method::Get, "/v1/cards/used-card", "");
+    let response = siaga.request(Method::Get, "/v1/cards/used-card", "");
     assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
     assert_eq!(response.headers().get_one("ETag"), None);
     let card = json!({ "pkey": "2", "card_id": "used-card", "username": "Ibu O'Neil", "network": "telegram",
                        "language": "id", "received": true, "report_id": "1" });
     assert_eq!(json_of(response), json!({ "statusCode": 200, "result": card }));
-    let fresh = json_of(siaga.ask(Method::Get, FRESH, ""));
+    let fresh = json_of(siaga.request(Method::Get, FRESH, ""));
     assert_eq!((&fresh["result"]["received"], &fresh["result"]["report_id"]), (&json!(false), &Value::Null));
-    assert_eq!(siaga.ask(Method::Head, FRESH, "").status(), Status::Ok);
+    assert_eq!(siaga.request(Method::Head, FRESH, "").status(), Status::Ok);
 }
 
 #[test]
 fn a_card_that_does_not_exist_is_404_with_found_and_result() {
     let siaga = Siaga::start();
-    let response = siaga.ask(Method::Get, "/v1/cards/unknown", "");
+    let response = siaga.request(Method::Get, "/v1/cards/unknown", "");
     assert_eq!(response.status(), Status::NotFound);
     let body = json_of(response);
     assert_eq!((&body["statusCode"], &body["found"]), (&json!(404), &json!(false)));
     assert_eq!(body.get("result"), Some(&Value::Null));
-    assert_eq!(siaga.ask(Method::Head, "/v1/cards/unknown", "").status(), Status::NotFound);
+    assert_eq!(siaga.request(Method::Head, "/v1/cards/unknown", "").status(), Status::NotFound);
 }
 
 #[test]
@@ -72,7 +71,7 @@ fn a_card_id_has_7_to_14_characters() {
     ] {
         for (method, rest) in [(Method::Get, ""), (Method::Put, ""), (Method::Get, "/images")] {
             let address = format!("/v1/cards/{id}{rest}");
-            let response = siaga.ask(method, &address, "{}");
+            let response = siaga.request(method, &address, "{}");
             assert_eq!(response.status(), status, "{method} {id}{rest}");
         }
     }
@@ -91,7 +90,7 @@ fn an_accepted_report_returns_created_true_and_is_published() {
         "is_training": false, "partner_code": null, "partner_icon": null,
     });
     assert_eq!(properties(&siaga.result("/v1/reports"))[0], published);
-    let card = json_of(siaga.ask(Method::Get, FRESH, ""));
+    let card = json_of(siaga.request(Method::Get, FRESH, ""));
     assert_eq!((&card["result"]["received"], &card["result"]["report_id"]), (&json!(true), &json!("9")));
 }
 
@@ -108,10 +107,10 @@ fn an_unknown_card_is_404_and_a_used_one_409_before_the_body_is_validated() {
         (Method::Get, "/images", "fresh-card", "", 409, "card fresh-card has not received its report yet"),
     ] {
         let address = format!("/v1/cards/{id}{rest}");
-        let response = siaga.ask(method, &address, body);
+        let response = siaga.request(method, &address, body);
         assert_eq!(response.status().code, status, "{method} {address} {body}");
-        let answer = json_of(response);
-        let described = (&answer["statusCode"], &answer["cardId"], &answer["message"]);
+        let reply = json_of(response);
+        let described = (&reply["statusCode"], &reply["cardId"], &reply["message"]);
         assert_eq!(described, (&json!(status), &json!(id), &json!(message)));
     }
 }
@@ -136,11 +135,11 @@ fn omitted_and_alternative_members_of_a_report_are_published_as_documented() {
     }
 }
 
-/// What the interface shows of the card data of a report.
+/// The published card data of a report.
 fn shown(siaga: &Siaga, data: &Value) -> Value {
     let address = format!("/v1/cards/{}", siaga.card());
     let body = report_with(json!({ "disaster_type": null, "card_data": data }));
-    assert_eq!(siaga.ask(Method::Put, &address, body.to_string()).status(), Status::Ok, "{data}");
+    assert_eq!(siaga.request(Method::Put, &address, body.to_string()).status(), Status::Ok, "{data}");
     properties(&siaga.result("/v1/reports"))[0]["report_data"].clone()
 }
 
@@ -157,9 +156,9 @@ fn values_sent_by_the_forms_of_clients_are_returned_in_the_types_that_clients_re
         ("flood", r#""flood_depth":70.5"#, r#""flood_depth":71"#),
         ("flood", r#""flood_depth":1e2"#, r#""flood_depth":100"#),
     ] {
-        let members = |of: &str| format!(r#"{{"report_type":"{report_type}",{of}}}"#);
+        let members = |report_of_type: &str| format!(r#"{{"report_type":"{report_type}",{report_of_type}}}"#);
         let sent: Value = serde_json::from_str(&members(sent)).unwrap();
-        // As texts, in which 3 is not 3.0.
+        // Compared as text, because 3 == 3.0 in JSON values.
         assert_eq!(shown(&siaga, &sent).to_string(), members(expected));
     }
 }
@@ -185,9 +184,9 @@ fn the_radius_of_a_fire_is_shown_as_a_place_on_the_circle() {
 fn a_report_from_the_future_is_400_and_one_slightly_ahead_gets_its_arrival_time() {
     let siaga = Siaga::start();
     let sent = |time: &str| put(&siaga, &report_with(json!({ "created_at": time })));
-    let says = "is 6 h 59 min in the future: is it local time written as UTC?";
+    let expected = "is 6 h 59 min in the future: is it local time written as UTC?";
     // The clock stands at 16:08:52 UTC, 23:08:52 in Jakarta.
-    assert_invalid(sent("2016-12-19T23:08:51Z"), "body", &["created_at"], says);
+    assert_invalid(sent("2016-12-19T23:08:51Z"), "body", &["created_at"], expected);
     assert_invalid(sent("2016-12-19T16:18:52.001Z"), "body", &["created_at"], "is 10 min in the future");
     assert_eq!(sent("2016-12-19T16:18:52Z").status(), Status::Ok);
     assert_eq!(each(&siaga.result("/v1/reports"), "created_at")[0], "2016-12-19T16:08:52.000Z");
@@ -197,7 +196,7 @@ fn a_report_from_the_future_is_400_and_one_slightly_ahead_gets_its_arrival_time(
 fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
     let siaga = Siaga::start();
     let nul = json!({ "report_type": "flood", "flood_depth": 1, "x": "a\u{0}" });
-    for (changes, keys, says) in [
+    for (changes, keys, expected) in [
         (json!({ "card_data": null }), &["card_data"][..], "is required"),
         (json!({ "card_data": [] }), &["card_data"], "must be an object"),
         (json!({ "card_data": nul }), &["card_data"], "NUL"),
@@ -215,14 +214,14 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
         (json!({ "is_training": "true" }), &["is_training"], "true or false"),
         (json!({ "partnerCode": 5 }), &["partnerCode"], "or empty"),
     ] {
-        assert_invalid(put(&siaga, &report_with(changes)), "body", keys, says);
+        assert_invalid(put(&siaga, &report_with(changes)), "body", keys, expected);
     }
     let all = put(&siaga, &json!({ "card_data": { "impact": 9 }, "text": 1 }));
     let keys = ["card_data.impact", "card_data.report_type", "created_at", "location", "text"];
     assert_invalid(all, "body", &keys, "; ");
-    let malformed = json_of(siaga.ask(Method::Put, FRESH, "{bad"));
+    let malformed = json_of(siaga.request(Method::Put, FRESH, "{bad"));
     assert_eq!((&malformed["statusCode"], &malformed["cardId"]), (&json!(400), &json!("fresh-card")));
-    let card = json_of(siaga.ask(Method::Get, FRESH, ""));
+    let card = json_of(siaga.request(Method::Get, FRESH, ""));
     assert_eq!(card["result"]["received"], false, "a wrong report does not use up the card");
 }
 
@@ -230,27 +229,27 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
 fn a_card_is_made_with_an_id_that_can_be_used() {
     let siaga = Siaga::start();
     let body = json!({ "username": "a 'quoted' name", "network": "telegram", "language": "en", "network_data": { "chat": 7 } });
-    let answer = json_of(siaga.ask(Method::Post, "/v1/cards", body.to_string()));
-    assert_eq!(answer["created"], true);
-    let id = answer["cardId"].as_str().unwrap();
+    let response = json_of(siaga.request(Method::Post, "/v1/cards", body.to_string()));
+    assert_eq!(response["created"], true);
+    let id = response["cardId"].as_str().unwrap();
     assert!((7..=14).contains(&id.len()));
     let address = format!("/v1/cards/{id}");
-    let card = json_of(siaga.ask(Method::Get, &address, ""));
+    let card = json_of(siaga.request(Method::Get, &address, ""));
     assert_eq!(card["result"]["username"], "a 'quoted' name");
-    assert_eq!(siaga.ask(Method::Put, &address, report().to_string()).status(), Status::Ok);
+    assert_eq!(siaga.request(Method::Put, &address, report().to_string()).status(), Status::Ok);
 }
 
 #[test]
 fn a_card_needs_a_username_a_network_and_a_language() {
     let siaga = Siaga::start();
-    let make = |body: Value| siaga.ask(Method::Post, "/v1/cards", body.to_string());
+    let make = |body: Value| siaga.request(Method::Post, "/v1/cards", body.to_string());
     assert_invalid(make(json!({})), "body", &["username", "network", "language"], "is required");
     let body = json!({ "username": "", "network": 5, "language": "x".repeat(256), "network_data": [] });
     let keys = ["username", "network", "language", "network_data"];
     assert_invalid(make(body), "body", &keys, "1 to 255 characters");
 }
 
-/// Arrays and objects in one another.
+/// Nested arrays and objects.
 fn nested(levels: usize) -> Value {
     (0..levels)
         .fold(json!(1), |inner, level| if level % 2 == 0 { json!([inner]) } else { json!({ "a": inner }) })
@@ -267,30 +266,40 @@ fn json_stored_as_sent_is_at_most_16_levels_deep() {
         let data = json!({ "more": nested(levels - 1) });
         json!({ "username": "u", "network": "n", "language": "id", "network_data": data }).to_string()
     };
-    let says = "nested at most 16 levels deep";
-    assert_invalid(put(&siaga, &report(17)), "body", &["card_data"], says);
-    assert_invalid(siaga.ask(Method::Post, "/v1/cards", holder(17)), "body", &["network_data"], says);
-    assert_eq!(siaga.ask(Method::Post, "/v1/cards", holder(16)).status(), Status::Ok);
+    let expected = "nested at most 16 levels deep";
+    assert_invalid(put(&siaga, &report(17)), "body", &["card_data"], expected);
+    assert_invalid(siaga.request(Method::Post, "/v1/cards", holder(17)), "body", &["network_data"], expected);
+    assert_eq!(siaga.request(Method::Post, "/v1/cards", holder(16)).status(), Status::Ok);
     assert_eq!(published(&siaga, &report(16))["report_data"]["more"], nested(15));
 }
 
 #[test]
 fn the_types_of_preparedness_are_configured() {
     let siaga = Siaga::with_setting("siaga.cards.prep_types", ["sandbags"]);
-    let of =
+    let report_of_type =
         |name: &str| report_with(json!({ "disaster_type": "prep", "card_data": { "report_type": name } }));
-    assert_invalid(put(&siaga, &of("drain")), "body", &["card_data.report_type"], "one of [sandbags]");
-    assert_eq!(put(&siaga, &of("sandbags")).status(), Status::Ok);
+    assert_invalid(
+        put(&siaga, &report_of_type("drain")),
+        "body",
+        &["card_data.report_type"],
+        "one of [sandbags]",
+    );
+    assert_eq!(put(&siaga, &report_of_type("sandbags")).status(), Status::Ok);
 }
 
 #[test]
 fn identifiers_of_migrated_cards_may_be_longer() {
     const CARD: &str = "/v1/cards/0f6a1c1e-3f0d-4c5e-9a61-5b8f2f0c7d11";
-    assert_invalid(Siaga::start().ask(Method::Get, CARD, ""), "params", &["cardId"], "7 to 14 characters");
+    assert_invalid(
+        Siaga::start().request(Method::Get, CARD, ""),
+        "params",
+        &["cardId"],
+        "7 to 14 characters",
+    );
     let longer = Siaga::with_setting("siaga.cards.max_id_length", 36);
-    assert_eq!(longer.ask(Method::Get, CARD, "").status(), Status::NotFound);
+    assert_eq!(longer.request(Method::Get, CARD, "").status(), Status::NotFound);
     let limit = Siaga::with_setting("siaga.cards.max_id_length", 20);
-    assert_invalid(limit.ask(Method::Get, CARD, ""), "params", &["cardId"], "7 to 20 characters");
+    assert_invalid(limit.request(Method::Get, CARD, ""), "params", &["cardId"], "7 to 20 characters");
 }
 
 #[test]

@@ -7,14 +7,14 @@ const ADDRESS: &str = "/v1/cards/used-card/images";
 #[test]
 fn the_response_has_the_upload_and_the_public_address_of_a_photo() {
     let siaga = Siaga::start();
-    let response = siaga.ask(Method::Get, ADDRESS, "");
+    let response = siaga.request(Method::Get, ADDRESS, "");
     assert_eq!(response.status(), Status::Ok);
     assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
     assert_eq!(response.headers().get_one("ETag"), None);
-    let answer = json_of(response);
-    assert_eq!(answer.as_object().unwrap().len(), 2);
-    assert_eq!(answer["url"], "http://localhost/v1/images/used-card.jpg");
-    let address = answer["signedRequest"].as_str().unwrap();
+    let body = json_of(response);
+    assert_eq!(body.as_object().unwrap().len(), 2);
+    assert_eq!(body["url"], "http://localhost/v1/images/used-card.jpg");
+    let address = body["signedRequest"].as_str().unwrap();
     let start = "http://localhost/v1/uploads/used-card.0.jpeg?expires=";
     let (expires, signature) = address.strip_prefix(start).unwrap().split_once("&signature=").unwrap();
     let now = siaga.now().to_utc().timestamp();
@@ -40,20 +40,20 @@ fn the_type_is_file_type_else_the_header_content_type_else_jpeg() {
         ("?file_type=image/pjpeg", None, "jpeg"),
         ("", None, "jpeg"),
     ] {
-        let answer = json_of(ask(query, header));
-        let address = answer["signedRequest"].as_str().unwrap();
+        let response = json_of(ask(query, header));
+        let address = response["signedRequest"].as_str().unwrap();
         assert!(address.contains(&format!("used-card.0.{extension}?")), "{query} {header:?}: {address}");
     }
-    let says = "one of [image/jpeg, image/png, image/webp, image/gif]";
-    assert_invalid(ask("?file_type=image/svg%2Bxml", None), "query", &["file_type"], says);
+    let expected = "one of [image/jpeg, image/png, image/webp, image/gif]";
+    assert_invalid(ask("?file_type=image/svg%2Bxml", None), "query", &["file_type"], expected);
     assert_invalid(ask("?file_type=image/gif&file_type=image/gif", None), "query", &["file_type"], "once");
-    assert_invalid(ask("", Some("audio/mpeg")), "headers", &["Content-Type"], says);
+    assert_invalid(ask("", Some("audio/mpeg")), "headers", &["Content-Type"], expected);
 }
 
 #[test]
 fn the_public_address_is_configurable() {
     let siaga = Siaga::with_setting("siaga.images.public_url", "https://images.example.org/cards/");
-    let answer = json_of(siaga.ask(Method::Get, ADDRESS, ""));
-    assert_eq!(answer["url"], "https://images.example.org/cards/used-card.jpg");
-    assert!(answer["signedRequest"].as_str().unwrap().starts_with("http://localhost/v1/uploads/"));
+    let response = json_of(siaga.request(Method::Get, ADDRESS, ""));
+    assert_eq!(response["url"], "https://images.example.org/cards/used-card.jpg");
+    assert!(response["signedRequest"].as_str().unwrap().starts_with("http://localhost/v1/uploads/"));
 }

@@ -1,4 +1,4 @@
-//! What changed since a client last looked: `/changes` and `/changes/stream`.
+//! `/changes` and `/changes/stream`.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ fn a_client_gets_all_states_first_and_then_the_changes() {
     let first = delta(&siaga.client, "");
     assert_eq!(first["full"], true);
     assert_eq!(states(&first), [("5".to_owned(), json!(2)), ("30".to_owned(), json!(3))]);
-    let since = |of: &Value| format!("?since={}", cursor(of));
+    let since = |response: &Value| format!("?since={}", cursor(response));
     assert_eq!(delta(&siaga.client, &since(&first))["areas"], json!([]));
     siaga.put("/v1/floods/1", r#"{"state":4}"#);
     siaga.pass(Duration::from_secs(1));
@@ -58,21 +58,20 @@ fn a_foreign_cursor_gets_the_full_state() {
     assert_eq!(delta(&siaga.client, &format!("?since={other}.{revisions}"))["full"], true);
 }
 
-/// A cursor that is ahead of another one by some changes of flood states.
+/// Advances a cursor by a number of flood changes.
 fn ahead_of(cursor: &str, changes: u64) -> String {
     let mut parts: Vec<_> = cursor.split('.').map(str::to_owned).collect();
     parts[1] = (parts[1].parse::<u64>().unwrap() + changes).to_string();
     parts.join(".")
 }
 
-/// The result of a response of an asynchronous client.
 pub(crate) async fn result(client: &asynchronous::Client, address: String) -> Value {
     let response = client.get(address.clone()).dispatch().await;
     assert_eq!(response.status(), Status::Ok, "{address}");
     response.into_json::<Value>().await.unwrap()["result"].clone()
 }
 
-/// What comes of something while time passes.
+/// Awaits a future while the clock advances.
 async fn while_time_passes<T>(clock: &ManualClock, something: impl Future<Output = T>) -> T {
     let passing = async {
         loop {
@@ -110,7 +109,7 @@ fn a_cursor_ahead_of_the_server_for_a_moment_gets_a_delta_once_the_server_catche
         let (rocket, _clock, _opener) = service(figment(), |builder| builder).await;
         let client = asynchronous::Client::untracked(rocket).await.unwrap();
         let next = ahead_of(&cursor(&result(&client, "/v1/changes".to_owned()).await), 1);
-        // The clock stands still, so it is not certain that the server will not reach the cursor.
+        // With a stopped clock the server may still reach the cursor, so it must wait.
         let setting = client.put("/v1/floods/1").header(key(KEY)).body(r#"{"state":4}"#).dispatch();
         let (found, set) = join!(result(&client, format!("/v1/changes?since={next}")), setting);
         assert_eq!(set.status(), Status::Ok);
@@ -126,7 +125,7 @@ fn a_wait_without_a_change_ends_with_an_empty_delta() {
     assert_eq!((cursor(&found), states(&found), &found["full"]), (first, vec![], &json!(false)));
 }
 
-/// Reads a stream until its text holds something.
+/// Reads a stream until its text contains a needle.
 pub(crate) async fn read_until(response: &mut asynchronous::LocalResponse<'_>, wanted: &str) -> String {
     let mut text = String::new();
     let reading = async {
@@ -231,8 +230,8 @@ fn a_response_has_the_reports_hidden_before_the_request() {
     let siaga = Siaga::start();
     for round in 0..5 {
         let since = cursor(&delta(&siaga.client, ""));
-        let order = format!(r#"{{"hidden":{},"reason":"a name"}}"#, round % 2 == 0);
-        let hidden = siaga.ask(Method::Put, "/v1/reports/7/visibility", order);
+        let moderation = format!(r#"{{"hidden":{},"reason":"a name"}}"#, round % 2 == 0);
+        let hidden = siaga.request(Method::Put, "/v1/reports/7/visibility", moderation);
         assert_eq!(hidden.status(), Status::Ok);
         drop(hidden);
         let found = delta(&siaga.client, &format!("?since={since}"));

@@ -1,4 +1,4 @@
-//! What a client pays for a response: what the service reads for it, not what it returns. On a large map.
+//! The cost of a response depends on what the service reads, not on what it returns. On a large map.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -18,10 +18,9 @@ use super::large_map::OpenLarge;
 
 /// 16,384 areas, all flooded.
 const MAP: OpenLarge = OpenLarge { side: 128, points: 1 };
-/// How many requests a client may send at once.
 const BURST: usize = 40;
 
-/// How often all floods or the log of all areas were read, and how often entries of the log were counted.
+/// Number of reads of all floods or logs, and of counts of log entries.
 #[derive(Debug, Default)]
 struct Reads {
     whole: AtomicUsize,
@@ -55,7 +54,7 @@ impl Decorator for Wrapped<Arc<Reads>> {
     }
 }
 
-/// A public service with the usual quota, of which little comes back while a test runs, and how often its store was read.
+/// A public service with a quota that hardly refills during a test, and the read counts of its store.
 async fn service() -> (Client, Arc<Reads>) {
     let reads = Arc::new(Reads::default());
     let opener = OpenWrapped::new(MAP, Arc::clone(&reads));
@@ -69,7 +68,6 @@ async fn service() -> (Client, Arc<Reads>) {
     (Client::untracked(built.rocket).await.unwrap(), reads)
 }
 
-/// The statuses of requests that one client sends.
 async fn statuses(client: &Client, addresses: impl IntoIterator<Item = String>) -> Vec<u16> {
     let mut all = Vec::new();
     for address in addresses {
@@ -79,7 +77,7 @@ async fn statuses(client: &Client, addresses: impl IntoIterator<Item = String>) 
     all
 }
 
-/// The addresses for one second each of an hour.
+/// Addresses for each second of an hour.
 fn seconds(before: &'static str, after: &'static str) -> impl Iterator<Item = String> {
     (0..30).map(move |second| format!("{before}2016-12-19T15:00:{second:02}Z{after}"))
 }
@@ -101,12 +99,12 @@ fn reading_the_whole_map_or_its_log_costs_several_requests_even_for_a_small_resp
             ("alerts in a box", Box::new(boxes)),
             ("alerts of a city", Box::new(of_city)),
         ];
-        for (what, addresses) in all {
+        for (name, addresses) in all {
             let (client, _) = service().await;
             let statuses = statuses(&client, addresses).await;
-            assert_eq!(statuses[0], 200, "{what}: {statuses:?}");
-            assert!(statuses.iter().all(|status| [200, 429].contains(status)), "{what}: {statuses:?}");
-            assert!(statuses.contains(&429), "{what}: {statuses:?}");
+            assert_eq!(statuses[0], 200, "{name}: {statuses:?}");
+            assert!(statuses.iter().all(|status| [200, 429].contains(status)), "{name}: {statuses:?}");
+            assert!(statuses.contains(&429), "{name}: {statuses:?}");
         }
     });
 }

@@ -21,7 +21,7 @@ fn philippines() -> Siaga {
 fn report(siaga: &Siaga, body: &Value) -> (u16, Value) {
     let card = siaga.card();
     let address = format!("/v1/cards/{card}");
-    let response = siaga.ask(Method::Put, &address, body.to_string());
+    let response = siaga.request(Method::Put, &address, body.to_string());
     let status = response.status().code;
     let text = response.into_string().unwrap().replace(&card, "CARD");
     (status, serde_json::from_str(&text).unwrap())

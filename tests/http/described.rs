@@ -83,19 +83,20 @@ impl Fairing for Described {
             return assert!(!response.headers().contains("ETag"), "what was not rendered has no tag");
         }
         let status = response.status().code;
-        let asked = format!("{} {}: {status}", request.method(), request.uri());
+        let requested = format!("{} {}: {status}", request.method(), request.uri());
         let place = format!("{place}/responses/{status}");
-        let described = self.document.pointer(&place).unwrap_or_else(|| panic!("{asked} is not described"));
+        let described =
+            self.document.pointer(&place).unwrap_or_else(|| panic!("{requested} is not described"));
         let headers = described["headers"].as_object().into_iter().flatten();
         for (name, _) in headers.filter(|(_, header)| header["required"] != json!(false)) {
-            assert!(response.headers().contains(name), "{asked} without {name}");
+            assert!(response.headers().contains(name), "{requested} without {name}");
         }
         let content = described.get("content").and_then(Value::as_object);
         let Some(kind) = response.content_type() else {
-            return assert!(content.is_none(), "{asked} without a type");
+            return assert!(content.is_none(), "{requested} without a type");
         };
         let kind = format!("{}/{}", kind.top(), kind.sub());
-        assert!(content.is_some_and(|content| content.contains_key(&kind)), "{asked} as {kind}");
+        assert!(content.is_some_and(|content| content.contains_key(&kind)), "{requested} as {kind}");
         let coded = response.headers().contains("Content-Encoding");
         let is_json = ["application/json", "application/geo+json"].contains(&&*kind);
         if !is_json || coded || is_head {
@@ -114,6 +115,6 @@ impl Fairing for Described {
             // `/floods.json` responds with what the envelope has, which is described.
             faults_found = faults(&json!({ "statusCode": status, "result": value }));
         }
-        assert!(faults_found.is_empty(), "{asked}: {faults_found:#?}");
+        assert!(faults_found.is_empty(), "{requested}: {faults_found:#?}");
     }
 }

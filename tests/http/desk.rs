@@ -78,8 +78,8 @@ fn news(client: &Client) -> Value {
 
 /// Sets an area by the script of the page.
 fn set(client: &Client, area: &str, state: u8, note: &str) -> Status {
-    let order = json!({ "note": note, "changes": [{ "area_id": area, "state": state }] });
-    sent(client, Method::Post, "/desk/changes", &order, HERE).status()
+    let batch = json!({ "note": note, "changes": [{ "area_id": area, "state": state }] });
+    sent(client, Method::Post, "/desk/changes", &batch, HERE).status()
 }
 
 #[test]
@@ -195,9 +195,9 @@ fn a_login_ends_after_half_a_day_and_when_its_cookie_is_altered() {
         assert!(shown.contains("Log in") && !shown.contains("Log out"), "{changed}");
     }
     siaga.clock.set(now().after(Duration::from_hours(12)));
-    let [news, order] = [siaga.client.get("/desk/news"), siaga.client.post("/desk/changes")]
+    let [news, batch] = [siaga.client.get("/desk/news"), siaga.client.post("/desk/changes")]
         .map(|request| from(request.cookie(("siaga-desk", cookie.clone())), HERE).status());
-    assert_eq!([news, order], [Status::Forbidden; 2], "after 12 hours");
+    assert_eq!([news, batch], [Status::Forbidden; 2], "after 12 hours");
     let ended = with(cookie);
     assert!(ended.headers().get_one("Set-Cookie").unwrap().contains("siaga-desk=;"), "it is deleted");
     assert!(ended.into_string().unwrap().contains("Please log in again"));
@@ -239,17 +239,17 @@ fn a_disabled_desk_is_404() {
 fn the_routes_of_the_script_set_preview_and_undo_batches_like_the_interface() {
     let (siaga, client) = browser(figment());
     log_in(&client, "Ibu Sri", KEY);
-    let order = json!({ "note": "by telephone", "changes": [
+    let batch = json!({ "note": "by telephone", "changes": [
         { "area_id": "1", "state": 2, "after": null }, { "area_id": "10", "state": 3 },
     ] });
-    let mut preview = order.clone();
+    let mut preview = batch.clone();
     preview["preview"] = json!(true);
     let previewed = json_of(sent(&client, Method::Post, "/desk/changes", &preview, HERE));
     assert_eq!(previewed["result"]["alerts"]["new"], 2, "{previewed}");
-    let done = json_of(sent(&client, Method::Post, "/desk/changes", &order, HERE));
+    let done = json_of(sent(&client, Method::Post, "/desk/changes", &batch, HERE));
     assert_eq!(done["result"]["batch"], 1);
     assert_eq!(done["result"]["changed"][0]["area_id"], "1");
-    let conflict = sent(&client, Method::Post, "/desk/changes", &order, HERE);
+    let conflict = sent(&client, Method::Post, "/desk/changes", &batch, HERE);
     assert_eq!(conflict.status(), Status::Conflict);
     assert_eq!(json_of(conflict)["conflicts"][0]["username"], "Ibu Sri");
     assert_eq!(set(&client, "999", 2, ""), Status::NotFound);
@@ -269,15 +269,15 @@ fn the_routes_of_the_script_set_preview_and_undo_batches_like_the_interface() {
 #[test]
 fn requests_of_the_script_need_the_origin_of_the_desk_and_the_scope() {
     let (siaga, client) = browser(figment());
-    let order = json!({ "changes": [{ "area_id": "1", "state": 2 }] });
+    let batch = json!({ "changes": [{ "area_id": "1", "state": 2 }] });
     let hide = json!({ "hidden": true, "reason": "spam" });
     let reason = json!({ "reason": "spam" });
     let all = [
-        (Method::Post, "/desk/changes", &order),
-        (Method::Post, "/desk/changes/1/undo", &order),
+        (Method::Post, "/desk/changes", &batch),
+        (Method::Post, "/desk/changes/1/undo", &batch),
         (Method::Put, "/desk/reports/1/visibility", &hide),
         (Method::Post, "/desk/reports/waiting/0123456789abcdef/hide", &reason),
-        (Method::Post, "/desk/alive", &order),
+        (Method::Post, "/desk/alive", &batch),
     ];
     for address in ["/desk/news", "/desk/situation.csv"] {
         assert_eq!(client.get(address).dispatch().status(), Status::Forbidden, "{address}");
@@ -304,7 +304,7 @@ fn requests_of_the_script_need_the_origin_of_the_desk_and_the_scope() {
     assert_eq!((&hidden["by"], &hidden["reason"]), (&json!("Root"), &json!("spam")));
     // An old browser does not say where a request comes from: then the token counts.
     let token = token(&page(&client));
-    let request = client.post("/desk/changes").header(ContentType::JSON).body(order.to_string());
+    let request = client.post("/desk/changes").header(ContentType::JSON).body(batch.to_string());
     let response = request.header(Header::new("X-Desk-Token", token)).dispatch();
     assert_eq!(response.status(), Status::Ok);
 }
@@ -338,8 +338,8 @@ fn the_situation_has_all_changes_of_six_hours_by_batch_and_the_log_counts_what_i
         page.rsplit("Changes of the last six hours").next().unwrap().to_owned()
     };
     let before = logged().matches("<tr>").count();
-    let order = json!({ "changes": [{ "area_id": "1", "state": 4 }, { "area_id": "2", "state": 4 }], "note": "the first" });
-    let response = siaga.ask(Method::Post, "/v1/floods/changes", order.to_string());
+    let batch = json!({ "changes": [{ "area_id": "1", "state": 4 }, { "area_id": "2", "state": 4 }], "note": "the first" });
+    let response = siaga.request(Method::Post, "/v1/floods/changes", batch.to_string());
     assert_eq!(response.status(), Status::Ok);
     assert_eq!(news(&client)["left_out"], json!({}));
     for round in 0..1_001 {
@@ -365,6 +365,6 @@ fn activity_of_an_officer_counts_as_a_sign_of_life_of_the_source() {
     log_in(&client, "Sri", KEY);
     siaga.clock.set(now().after(Duration::from_hours(2)));
     assert_eq!(sent(&client, Method::Post, "/desk/alive", &json!({}), HERE).status(), Status::Ok);
-    let heard = json_of(client.get("/v1/sources").dispatch())["result"][0]["last_heard"].clone();
-    assert_eq!(heard, json!(now().after(Duration::from_hours(2))));
+    let last_seen = json_of(client.get("/v1/sources").dispatch())["result"][0]["last_heard"].clone();
+    assert_eq!(last_seen, json!(now().after(Duration::from_hours(2))));
 }

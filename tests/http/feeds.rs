@@ -7,7 +7,7 @@ use crate::suite::support::{Siaga, assert_invalid, each, figment, json_of, partn
 fn a_new_post_creates_its_report_and_a_stored_one_does_not() {
     let siaga = Siaga::start();
     let post = partner_report(json!({ "post_id": 1234 })).to_string();
-    let send = || siaga.ask(Method::Post, "/v1/feeds/partner", &post).into_string().unwrap();
+    let send = || siaga.request(Method::Post, "/v1/feeds/partner", &post).into_string().unwrap();
     assert_eq!(send(), r#"{"post_id":1234,"created":true}"#);
     assert_eq!(
         send(),
@@ -33,15 +33,15 @@ fn put_is_the_same_as_post_on_either_address() {
         (Method::Put, "/v1/feeds", false),
         (Method::Post, "/v1/feeds/partner", false),
     ] {
-        let answer = json_of(siaga.ask(method, address, partner_report(json!({})).to_string()));
-        assert_eq!(answer["created"], created, "{method} {address}");
+        let response = json_of(siaga.request(method, address, partner_report(json!({})).to_string()));
+        assert_eq!(response["created"], created, "{method} {address}");
     }
 }
 
 #[test]
 fn a_wrong_post_is_400_naming_each_fault() {
     let siaga = Siaga::start();
-    for (member, wrong, says) in [
+    for (member, wrong, expected) in [
         ("post_id", json!("1"), "whole number"),
         ("post_id", json!(1.5), "whole number"),
         ("created_at", json!("yesterday"), "YYYY-MM-DD"),
@@ -61,16 +61,16 @@ fn a_wrong_post_is_400_naming_each_fault() {
         ("partner_icon", json!("icon.png"), "http"),
     ] {
         let body = partner_report(json!({ member: wrong })).to_string();
-        assert_invalid(siaga.ask(Method::Post, "/v1/feeds/partner", body), "body", &[member], says);
+        assert_invalid(siaga.request(Method::Post, "/v1/feeds/partner", body), "body", &[member], expected);
     }
     let all = ["post_id", "created_at", "partner_city", "disaster_type", "location"];
-    assert_invalid(siaga.ask(Method::Post, "/v1/feeds/partner", "{}"), "body", &all, "is required");
+    assert_invalid(siaga.request(Method::Post, "/v1/feeds/partner", "{}"), "body", &all, "is required");
 }
 
 #[test]
 fn the_feeds_are_listed() {
     let siaga = Siaga::start();
-    let response = siaga.ask(Method::Get, "/v1/feeds", "");
+    let response = siaga.request(Method::Get, "/v1/feeds", "");
     assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
     assert_eq!(
         json_of(response),
@@ -88,7 +88,7 @@ fn the_cities_and_disasters_of_partners_are_configured() {
     let siaga = Siaga::with(figment, |builder| builder);
     let send = |city: &str, disaster: &str| {
         let body = partner_report(json!({ "partner_city": city, "disaster_type": disaster }));
-        siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string())
+        siaga.request(Method::Post, "/v1/feeds/partner", body.to_string())
     };
     assert_invalid(send("bandung", "wind"), "body", &["partner_city"], "one of [manado]");
     assert_invalid(send("manado", "flood"), "body", &["disaster_type"], "one of [wind, fire]");
@@ -99,7 +99,10 @@ fn the_cities_and_disasters_of_partners_are_configured() {
 fn half_an_emoji_or_a_byte_order_mark_does_not_reject_a_report() {
     let siaga = Siaga::start();
     let body = partner_report(json!({})).to_string().replace("A big flood", r"banjir \ud83d");
-    assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", format!("\u{feff}{body}")).status(), Status::Ok);
+    assert_eq!(
+        siaga.request(Method::Post, "/v1/feeds/partner", format!("\u{feff}{body}")).status(),
+        Status::Ok
+    );
     assert_eq!(properties(&siaga.result("/v1/reports"))[0]["text"], "banjir \u{fffd}");
 }
 
@@ -111,7 +114,7 @@ fn a_time_may_lack_seconds_and_offset_minutes_and_one_slightly_ahead_becomes_the
         ("2016-12-19T16:18:52Z", "2016-12-19T16:08:52.000Z"),
     ] {
         let body = partner_report(json!({ "post_id": written.len(), "created_at": written }));
-        let sent = siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string());
+        let sent = siaga.request(Method::Post, "/v1/feeds/partner", body.to_string());
         assert_eq!(json_of(sent)["created"], true, "{written}");
         let times = each(&siaga.result("/v1/reports"), "created_at");
         assert!(times.contains(&json!(shown)), "{written}: {times:?}");

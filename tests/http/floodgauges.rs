@@ -55,8 +55,8 @@ fn province_filters_the_list_and_timeperiod_sets_its_window() {
 fn readings_are_stored_once_however_often_they_are_sent() {
     let siaga = Siaga::start();
     for _ in 0..2 {
-        let answer = put(&siaga, &gauge()).into_string();
-        assert_eq!(answer.unwrap(), r#"{"gaugeid":"TMA00003","stored":2,"updated":true}"#);
+        let response = put(&siaga, &gauge()).into_string();
+        assert_eq!(response.unwrap(), r#"{"gaugeid":"TMA00003","stored":2,"updated":true}"#);
     }
     let listed = &properties(&siaga.result("/v1/floodgauges?timeperiod=7200"))[2];
     assert_eq!(
@@ -71,7 +71,7 @@ fn readings_are_stored_once_however_often_they_are_sent() {
 #[test]
 fn a_wrong_gauge_is_400_naming_each_fault_by_its_path() {
     let siaga = Siaga::start();
-    for (pointer, wrong, path, says) in [
+    for (pointer, wrong, path, expected) in [
         ("/gaugeid", json!(5), "gaugeid", "text"),
         ("/gaugenameid", json!(""), "gaugenameid", "1 to 255"),
         ("/location", json!({}), "location", "lat"),
@@ -85,7 +85,7 @@ fn a_wrong_gauge_is_400_naming_each_fault_by_its_path() {
     ] {
         let mut body = gauge();
         *body.pointer_mut(pointer).unwrap() = wrong;
-        assert_invalid(put(&siaga, &body), "body", &[path], says);
+        assert_invalid(put(&siaga, &body), "body", &[path], expected);
     }
     let mut several = gauge();
     several["observations"] = json!([{ "alert": 9 }, { "level": "x" }]);
@@ -94,8 +94,8 @@ fn a_wrong_gauge_is_400_naming_each_fault_by_its_path() {
     assert_invalid(put(&siaga, &several), "body", &keys.each_ref().map(String::as_str), "; ");
     let mut many = gauge();
     many["observations"] = Value::from(vec![json!({}); 30_000]);
-    let answer = put(&siaga, &many).into_string().unwrap();
-    assert!(answer.contains("; and 89950 more") && answer.len() < 10_000, "{} bytes", answer.len());
+    let response = put(&siaga, &many).into_string().unwrap();
+    assert!(response.contains("; and 89950 more") && response.len() < 10_000, "{} bytes", response.len());
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn a_list_with_a_reading_from_the_future_is_400_naming_it_and_nothing_is_stored(
     let mut local = gauge();
     // The clock stands at 16:08:52 UTC, 23:08:52 in Jakarta.
     local["observations"][1]["observed_at"] = json!("2016-12-19T23:08:51Z");
-    let says = "is 6 h 59 min in the future: is it local time written as UTC?";
-    assert_invalid(put(&siaga, &local), "body", &["observations.1.observed_at"], says);
+    let expected = "is 6 h 59 min in the future: is it local time written as UTC?";
+    assert_invalid(put(&siaga, &local), "body", &["observations.1.observed_at"], expected);
     assert_eq!(each(&siaga.result("/v1/floodgauges"), "gaugeid"), ["TMA00001", "TMA00002"]);
     // The clock of a gauge may be ahead by some minutes. A reading is the same one each time it is sent.
     local["observations"][1]["observed_at"] = json!("2016-12-19T16:18:52Z");
@@ -125,6 +125,6 @@ fn a_list_with_a_reading_from_the_future_is_400_naming_it_and_nothing_is_stored(
 fn a_list_of_too_many_readings_is_400_with_the_parameters_that_narrow_it() {
     let siaga = Siaga::with_setting("siaga.limits.features", 3);
     assert_eq!(each(&siaga.result("/v1/floodgauges"), "gaugeid").len(), 2, "of two gauges three readings");
-    let says = "must be shorter: there are more than 3 readings in it";
-    assert_invalid(siaga.get("/v1/floodgauges?timeperiod=86400"), "query", &["timeperiod"], says);
+    let expected = "must be shorter: there are more than 3 readings in it";
+    assert_invalid(siaga.get("/v1/floodgauges?timeperiod=86400"), "query", &["timeperiod"], expected);
 }

@@ -1,4 +1,4 @@
-//! Orders for many areas: `/floods/changes`, their undo, and `/floods/log`.
+//! Batches: `/floods/changes`, their undo, and `/floods/log`.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn undo(siaga: &Siaga, batch: &Value) -> (Status, Value) {
     post(siaga, &format!("{ADDRESS}/{batch}/undo"), &json!({}), None)
 }
 
-/// The areas that have a state, with it.
+/// The areas with a state.
 fn states(siaga: &Siaga) -> Vec<(String, Value)> {
     let states = siaga.result("/v1/floods/states");
     let state = |area: &Value| (area["area_id"].as_str().unwrap().to_owned(), area["state"].clone());
@@ -43,12 +43,12 @@ fn states(siaga: &Siaga) -> Vec<(String, Value)> {
 fn a_batch_sets_and_clears_areas_at_one_time_and_returns_them() {
     let siaga = Siaga::start();
     siaga.clock.set(now().after(Duration::from_hours(1)));
-    let order = json!({
+    let batch = json!({
         "changes": [{ "area_id": "10", "state": 4 }, { "area_id": 5, "state": null }, { "area_id": "1", "state": 1 }],
         "note": "kelurahan telephoned",
     });
     let address = format!("{ADDRESS}?username=Sri");
-    let (status, body) = post(&siaga, &address, &order, None);
+    let (status, body) = post(&siaga, &address, &batch, None);
     assert_eq!(status, Status::Ok, "{body}");
     let at = "2016-12-19T17:08:52.000Z";
     let result = &body["result"];
@@ -106,32 +106,32 @@ fn an_area_changed_by_another_officer_is_409_with_author_and_time() {
     let seen = siaga.result("/v1/floods/states")[0]["last_updated"].clone();
     siaga.clock.set(now().after(Duration::from_hours(1)));
     siaga.put("/v1/floods/5?username=Sri", r#"{"state":3}"#);
-    let order = json!({ "changes": [
+    let batch = json!({ "changes": [
         { "area_id": "5", "state": 2, "after": seen },
         { "area_id": "1", "state": 2, "after": null },
         { "area_id": "10", "state": 2, "after": seen },
     ] });
-    let (status, body) = post(&siaga, ADDRESS, &order, None);
+    let (status, body) = post(&siaga, ADDRESS, &batch, None);
     assert_eq!(status, Status::Conflict);
     let conflicts = body["conflicts"].as_array().unwrap();
     assert_eq!(conflicts.len(), 2);
-    let told = |member: &str| conflicts.iter().map(|conflict| conflict[member].clone()).collect::<Vec<_>>();
-    assert_eq!(told("area_id"), ["5", "10"]);
-    assert_eq!(told("state"), [json!(3), json!(null)]);
-    assert_eq!(told("since"), [json!("2016-12-19T17:08:52.000Z"), json!(null)]);
-    assert_eq!(told("by"), [json!("bpbd"), json!(null)]);
-    assert_eq!(told("username"), [json!("Sri"), json!(null)]);
+    let values = |member: &str| conflicts.iter().map(|conflict| conflict[member].clone()).collect::<Vec<_>>();
+    assert_eq!(values("area_id"), ["5", "10"]);
+    assert_eq!(values("state"), [json!(3), json!(null)]);
+    assert_eq!(values("since"), [json!("2016-12-19T17:08:52.000Z"), json!(null)]);
+    assert_eq!(values("by"), [json!("bpbd"), json!(null)]);
+    assert_eq!(values("username"), [json!("Sri"), json!(null)]);
     assert_eq!(states(&siaga).len(), 2, "nothing was stored");
 }
 
 #[test]
 fn a_repeated_request_gets_the_first_response_and_another_body_is_422() {
     let siaga = Siaga::start();
-    let order = json!({ "changes": [{ "area_id": "1", "state": 2 }] });
-    let first = post(&siaga, ADDRESS, &order, Some(REQUEST));
+    let batch = json!({ "changes": [{ "area_id": "1", "state": 2 }] });
+    let first = post(&siaga, ADDRESS, &batch, Some(REQUEST));
     siaga.clock.set(now().after(Duration::from_hours(1)));
     siaga.delete("/v1/floods/1");
-    assert_eq!(post(&siaga, ADDRESS, &order, Some(REQUEST)), first);
+    assert_eq!(post(&siaga, ADDRESS, &batch, Some(REQUEST)), first);
     let other = json!({ "changes": [{ "area_id": "2", "state": 2 }] });
     let (status, body) = post(&siaga, ADDRESS, &other, Some(REQUEST));
     assert_eq!(status, Status::UnprocessableEntity, "{body}");
@@ -141,7 +141,7 @@ fn a_repeated_request_gets_the_first_response_and_another_body_is_422() {
     for wrong in ["", "0b0e7a4c53ab4b499f7c1f6dd7a0f1d2"] {
         let request = Header::new("Idempotency-Key", wrong);
         let response =
-            siaga.client.post(ADDRESS).header(key(KEY)).header(request).body(order.to_string()).dispatch();
+            siaga.client.post(ADDRESS).header(key(KEY)).header(request).body(batch.to_string()).dispatch();
         assert_invalid(response, "headers", &["Idempotency-Key"], "must be one UUID");
     }
 }
@@ -150,8 +150,8 @@ fn a_repeated_request_gets_the_first_response_and_another_body_is_422() {
 fn an_undo_restores_the_previous_states_once_and_lists_the_areas_it_skipped() {
     let siaga = Siaga::start();
     let before = states(&siaga);
-    let order = json!({ "changes": [{ "area_id": "1", "state": 2 }, { "area_id": "5", "state": 4 }, { "area_id": "30", "state": null }] });
-    let batch = done(&siaga, &order)["batch"].clone();
+    let request = json!({ "changes": [{ "area_id": "1", "state": 2 }, { "area_id": "5", "state": 4 }, { "area_id": "30", "state": null }] });
+    let batch = done(&siaga, &request)["batch"].clone();
     siaga.clock.set(now().after(Duration::from_hours(1)));
     siaga.put("/v1/floods/1", r#"{"state":3}"#);
     let (status, body) = undo(&siaga, &batch);
@@ -162,7 +162,7 @@ fn an_undo_restores_the_previous_states_once_and_lists_the_areas_it_skipped() {
     assert_eq!(undo(&siaga, &json!(99)).0, Status::NotFound);
     assert_eq!(undo(&siaga, &json!(0)).0, Status::BadRequest);
     siaga.clock.set(now().after(Duration::from_hours(48)));
-    let old = done(&siaga, &order)["batch"].clone();
+    let old = done(&siaga, &request)["batch"].clone();
     siaga.clock.set(now().after(Duration::from_hours(73)));
     assert_eq!(undo(&siaga, &old).0, Status::Conflict);
 }
@@ -171,11 +171,11 @@ fn an_undo_restores_the_previous_states_once_and_lists_the_areas_it_skipped() {
 fn a_preview_returns_the_alerts_that_would_be_sent_and_stores_nothing() {
     let siaga = Siaga::start();
     let before = (states(&siaga), log(&siaga, "/v1/floods/log").len());
-    let order = json!({ "preview": true, "changes": [
+    let batch = json!({ "preview": true, "changes": [
         { "area_id": "1", "state": 2 }, { "area_id": "2", "state": 2 }, { "area_id": "5", "state": 3 },
         { "area_id": "10", "state": null },
     ] });
-    let shown = done(&siaga, &order);
+    let shown = done(&siaga, &batch);
     assert_eq!(shown["alerts"], json!({ "new": 2, "updates": 1, "cancels": 0 }));
     assert_eq!((&shown["batch"], shown["changed"].as_array().unwrap().len()), (&Value::Null, 4));
     assert_eq!((states(&siaga), log(&siaga, "/v1/floods/log").len()), before);
@@ -186,15 +186,15 @@ fn a_preview_returns_the_alerts_that_would_be_sent_and_stores_nothing() {
 #[test]
 fn an_invalid_batch_is_400_with_all_of_its_faults() {
     let siaga = Siaga::start();
-    let assert_wrong = |order: Value, keys: &[&str]| {
-        let (status, body) = post(&siaga, ADDRESS, &order, None);
-        assert_eq!((status, &body["validation"]["keys"]), (Status::BadRequest, &json!(keys)), "{order}");
+    let assert_wrong = |batch: Value, keys: &[&str]| {
+        let (status, body) = post(&siaga, ADDRESS, &batch, None);
+        assert_eq!((status, &body["validation"]["keys"]), (Status::BadRequest, &json!(keys)), "{batch}");
     };
     for (change, member) in [
         (json!({ "area_id": "1", "state": 5 }), "state"),
         (json!({ "area_id": "1", "state": 0 }), "state"),
         (json!({ "area_id": "1", "state": "2" }), "state"),
-        // Forgotten is not cleared.
+        // A missing state does not clear the area.
         (json!({ "area_id": "1" }), "state"),
         (json!({ "area_id": "x", "state": 1 }), "area_id"),
         (json!({ "area_id": 1.5, "state": 1 }), "area_id"),
@@ -222,7 +222,7 @@ fn an_invalid_batch_is_400_with_all_of_its_faults() {
 #[test]
 fn a_wrong_parameter_of_a_log_is_400_naming_it() {
     let siaga = Siaga::start();
-    for (address, key_of_query, says) in [
+    for (address, key_of_query, expected) in [
         ("log?batch=x", "batch", "must be a whole number from 1"),
         ("log?since=x", "since", "must be a time"),
         ("log?until=x", "until", "must be a time"),
@@ -232,7 +232,7 @@ fn a_wrong_parameter_of_a_log_is_400_naming_it() {
         ("5/log?before=2017-06-07T00:00:00+0700", "before", "encode + as %2B"),
     ] {
         let response = siaga.client.get(format!("/v1/floods/{address}")).header(key(KEY)).dispatch();
-        assert_invalid(response, "query", &[key_of_query], says);
+        assert_invalid(response, "query", &[key_of_query], expected);
     }
 }
 

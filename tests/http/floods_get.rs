@@ -112,7 +112,10 @@ fn map_and_states_are_filtered_by_city_province_and_state() {
         ("admin=ID-JK&minimum_state=1", &["5"]),
     ] {
         let states = siaga.result(&format!("/v1/floods/states?{query}"));
-        assert!(states.as_array().unwrap().iter().map(|of| &of["area_id"]).eq(areas), "{query}: {states}");
+        assert!(
+            states.as_array().unwrap().iter().map(|state| &state["area_id"]).eq(areas),
+            "{query}: {states}"
+        );
         assert_eq!(each(&siaga.result(&format!("/v1/floods?{query}")), "area_id"), areas, "{query}");
     }
 }

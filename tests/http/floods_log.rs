@@ -1,4 +1,4 @@
-//! Setting and clearing of one area, and the log of who did it.
+//! Setting and clearing one area, and its log.
 
 use std::time::Duration;
 
@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::fixture::now;
 use crate::suite::support::{KEY, Siaga, assert_invalid, json_of, key};
 
-/// The result of a successful request for a log.
 pub(crate) fn log(siaga: &Siaga, address: &str) -> Vec<Value> {
     let response = siaga.client.get(address).header(key(KEY)).dispatch();
     assert_eq!(response.status(), Status::Ok, "{address}");
@@ -36,7 +35,7 @@ fn the_log_has_who_set_and_cleared_a_state_newest_first() {
     }
     let archive = "/v1/floods/archive?start=2016-12-19T17:00:00Z&end=2016-12-19T18:00:00Z&city=jbd";
     let archived = siaga.result(archive);
-    let highest = archived.as_array().unwrap().iter().find(|of| of["area_id"] == "10").unwrap();
+    let highest = archived.as_array().unwrap().iter().find(|state| state["area_id"] == "10").unwrap();
     assert_eq!(highest["max_state"], 4, "the history keeps what was cleared");
     let cleared = |at: &str| json!({ "changed_at": at, "state": null, "subject": "bpbd", "username": null });
     let expected = [

@@ -1,4 +1,4 @@
-//! What the body and the parameters of a request that sets a state must be.
+//! Validation of requests that set a state.
 
 use rocket::http::{Header, Status};
 use serde_json::json;
@@ -19,8 +19,8 @@ fn a_state_from_1_to_4_as_number_or_string_is_accepted_and_the_last_one_counts()
         (r#"{"state":"3"}"#, 3),
         (r#"{"state":1,"other":[{"deep":1}],"state":3}"#, 3),
     ] {
-        let answer = json_of(siaga.put(ADDRESS, body));
-        assert_eq!(answer, json!({ "localAreaId": 5, "state": state, "updated": true }), "{body}");
+        let response = json_of(siaga.put(ADDRESS, body));
+        assert_eq!(response, json!({ "localAreaId": 5, "state": state, "updated": true }), "{body}");
         assert_eq!(siaga.result("/v1/floods/states")[0]["state"], state, "{body}");
     }
 }

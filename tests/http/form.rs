@@ -30,7 +30,6 @@ pub(crate) fn started(figment: Figment) -> Siaga {
     Siaga::with(figment, |builder| builder)
 }
 
-/// The request of a form.
 pub(crate) fn form<'c>(
     client: &'c Client,
     address: &'c str,
@@ -42,7 +41,7 @@ pub(crate) fn form<'c>(
     form_with(client, address, fields, &head, file.unwrap_or_default())
 }
 
-/// The same, with what stands after the name of the part that has the photo.
+/// The same, with the rest of the `Content-Disposition` of the photo's part.
 pub(crate) fn form_with<'c>(
     client: &'c Client,
     address: &'c str,
@@ -82,16 +81,16 @@ pub(crate) fn send_by_script(
     (response.status().code, json_of(response))
 }
 
-/// Returns the fields of a flood with further ones, of which the last of a name counts.
+/// Returns the fields of a flood with overrides; the last field of a name wins.
 pub(crate) fn flood<'a>(others: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    let kept = FLOOD.into_iter().filter(|(name, _)| others.iter().all(|(other, _)| other != name));
-    kept.chain(others.iter().copied()).collect()
+    let remaining = FLOOD.into_iter().filter(|(name, _)| others.iter().all(|(other, _)| other != name));
+    remaining.chain(others.iter().copied()).collect()
 }
 
 pub(crate) fn card(siaga: &Siaga, language: &str) -> String {
     let holder = json!({ "username": "Ani", "network": "telegram", "language": language });
-    let made = json_of(siaga.ask(Method::Post, "/v1/cards", holder.to_string()));
-    made["cardId"].as_str().unwrap().to_owned()
+    let created = json_of(siaga.request(Method::Post, "/v1/cards", holder.to_string()));
+    created["cardId"].as_str().unwrap().to_owned()
 }
 
 pub(crate) fn newest(siaga: &Siaga) -> Value {
@@ -108,7 +107,7 @@ pub(crate) fn shows_its_photo(siaga: &Siaga) {
     eventually_blocking("the photo is shown", LONG, shown, |url| !url.is_null());
 }
 
-/// Returns the path and query at which a photo can be sent.
+/// Returns the path and query of the upload address.
 pub(crate) fn invited(invitation: LocalResponse<'_>) -> String {
     let invitation = json_of(invitation);
     let address = invitation["signedRequest"].as_str().unwrap_or_else(|| panic!("{invitation}"));

@@ -1,4 +1,4 @@
-//! Which format an answer has, by its parameters, its `Accept`, and the configuration.
+//! Format negotiation by parameters, `Accept`, and configuration.
 
 use rocket::http::{Header, Status};
 use siaga::Builder;
@@ -10,7 +10,7 @@ use crate::suite::support::{Siaga, assert_invalid, figment};
 const GEOJSON: &str = "application/geo+json";
 const ATOM: &str = "application/atom+xml";
 
-/// What the answer to a request with these lines of `Accept` begins with after its envelope, or as a whole.
+/// The beginning of a response to a request with these `Accept` lines, without its envelope.
 fn begun(siaga: &Siaga, address: &str, accept: &[&str]) -> String {
     let mut request = siaga.client.get(address.to_owned());
     for line in accept {
@@ -24,7 +24,6 @@ fn begun(siaga: &Siaga, address: &str, accept: &[&str]) -> String {
     begun.trim_start_matches(r#"{"type":""#).chars().take(5).collect()
 }
 
-/// The address of a map resource.
 fn address(kind: LayerKind) -> String {
     format!("/v1/{}", describe(kind).path)
 }
@@ -101,7 +100,7 @@ fn a_resource_is_limited_to_its_configured_formats() {
         .merge(("siaga.formats.resources.floods", ["cap", "geojson"]))
         .merge(("siaga.formats.resources.reports", ["geojson", "topojson"]));
     let siaga = Siaga::with(figment, |builder| builder);
-    // The default is not on offer: the first is the resource's.
+    // The default is not among the formats of the resource, so its first one is used.
     assert_eq!(begun(&siaga, "/v1/floods", &[]), "<?xml");
     assert_eq!(begun(&siaga, "/v1/floods?format=json", &[]), "Featu");
     assert_eq!(begun(&siaga, "/v1/floods", &["application/json"]), "Featu");

@@ -1,4 +1,4 @@
-//! Whether the service lives and can answer.
+//! Health endpoints.
 
 use rocket::http::{Method, Status};
 use serde_json::json;
@@ -14,7 +14,7 @@ fn health_allows_only_get_and_head_and_needs_no_credential() {
         assert_eq!(head.status(), Status::Ok, "{address}");
         assert_eq!(head.into_string().unwrap_or_default(), "");
         assert_eq!(siaga.client.get(address).header(key("a wrong key")).dispatch().status(), Status::Ok);
-        let refused = siaga.ask(Method::Delete, address, "");
+        let refused = siaga.request(Method::Delete, address, "");
         assert_eq!(refused.status(), Status::MethodNotAllowed);
         assert_eq!(refused.headers().get_one("Allow"), Some("GET, HEAD, OPTIONS"));
     }

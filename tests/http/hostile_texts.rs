@@ -3,7 +3,7 @@ use serde_json::json;
 
 use crate::suite::support::{Siaga, json_of, partner_report, properties};
 
-/// What means something to a database, a page, a document or a template, and nothing here.
+/// Texts with special meaning in SQL, HTML, XML, JSON or templates.
 const TEXTS: [&str; 8] = [
     "'; DROP TABLE reports; --",
     "\" OR 1=1 /*",
@@ -23,7 +23,7 @@ fn hostile_names_and_texts_are_stored_and_returned_unchanged() {
     for (number, text) in (1_i64..).zip(TEXTS) {
         let image = format!("https://example.org/{}", text.replace(char::is_control, ""));
         let report = json!({ "post_id": number, "title": text, "text": text, "image_url": image });
-        let sent = siaga.ask(Method::Post, "/v1/feeds/partner", partner_report(report).to_string());
+        let sent = siaga.request(Method::Post, "/v1/feeds/partner", partner_report(report).to_string());
         assert_eq!(json_of(sent)["created"], true, "{text:?}");
         let result = siaga.result("/v1/reports?geoformat=geojson");
         let newest = &result["features"][0]["properties"];
@@ -36,10 +36,10 @@ fn hostile_names_and_texts_are_stored_and_returned_unchanged() {
             "gaugeid": format!("hostile-{number}"), "gaugenameid": text, "location": place,
             "observations": [{ "observed_at": "2016-12-19T16:00:00Z", "level": 1, "alert": 4, "label": text }],
         });
-        let answer = siaga.ask(Method::Put, "/v1/floodgauges", gauge.to_string());
-        // Control characters have no place in a name.
+        let response = siaga.request(Method::Put, "/v1/floodgauges", gauge.to_string());
+        // Names must not contain control characters.
         let is_refused = text.contains(char::is_control);
-        assert_eq!(answer.status(), if is_refused { Status::BadRequest } else { Status::Ok }, "{text:?}");
+        assert_eq!(response.status(), if is_refused { Status::BadRequest } else { Status::Ok }, "{text:?}");
         if !is_refused {
             let gauges = properties(&siaga.result("/v1/floodgauges"));
             let stored = gauges.iter().find(|stored| stored["gaugeid"] == gauge["gaugeid"]).unwrap();

@@ -11,8 +11,12 @@ fn all_kinds_are_listed_by_kind_then_name() {
         properties(&result)[0],
         json!({ "name": "Pintu Air", "type": "floodgates", "tags": { "instance_region_code": "ID-JK", "local_area_id": "1" } })
     );
-    let types: Vec<_> =
-        result["objects"]["output"]["geometries"].as_array().unwrap().iter().map(|of| &of["type"]).collect();
+    let types: Vec<_> = result["objects"]["output"]["geometries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|feature| &feature["type"])
+        .collect();
     assert_eq!(types, ["Point", "Point", "Point", "LineString"]);
 }
 

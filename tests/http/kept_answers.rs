@@ -1,4 +1,4 @@
-//! Cached responses are those that would be rendered, and clients that have one are not sent it again.
+//! The response cache: cached responses equal rendered ones, and conditional requests get 304.
 
 use std::io::Read;
 use std::time::Duration;
@@ -55,9 +55,9 @@ fn a_compressed_response_has_its_own_entity_tag() {
             let (status, coding, again, body) = with_coding(&siaga, address, name, Some(&coded_tag));
             assert_eq!((status, coding, again), (Status::NotModified, None, coded_tag.clone()));
             assert!(body.is_empty());
-            // Who accepts it no more does not have what it would be sent.
+            // A client that no longer accepts the encoding holds another representation.
             assert_eq!(with_coding(&siaga, address, "identity", Some(&coded_tag)).0, Status::Ok);
-            // Who has the plain bytes and accepts those, too, has the answer.
+            // The identity representation is valid for a client that accepts it too.
             assert_eq!(with_coding(&siaga, address, name, Some(&tag)).0, Status::NotModified);
         }
     }
@@ -108,13 +108,13 @@ fn responses_to_writes_and_private_responses_are_not_compressed() {
     }
 }
 
-/// What is done to a service, or asked of it.
+/// A step of a random sequence.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Time passes, in milliseconds.
+    /// Milliseconds.
     Wait(u64),
     Send(Method, String, String),
-    Ask(String),
+    Get(String),
 }
 
 fn write() -> impl Strategy<Value = Step> {
@@ -142,7 +142,7 @@ fn write() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn ask() -> impl Strategy<Value = Step> {
+fn read() -> impl Strategy<Value = Step> {
     let period = "start=2016-12-19T00:00:00Z&end=2016-12-20T12:00:00Z";
     let addresses = [
         "floods".to_owned(),
@@ -167,16 +167,16 @@ fn ask() -> impl Strategy<Value = Step> {
         "stats/floodedRWsSummary".to_owned(),
         "stats/reportsSummary".to_owned(),
     ];
-    prop::sample::select(addresses.to_vec()).prop_map(Step::Ask)
+    prop::sample::select(addresses.to_vec()).prop_map(Step::Get)
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let wait = prop_oneof![1..2000u64, 1..100_000u64, 1..4_000_000u64].prop_map(Step::Wait);
-    prop_oneof![2 => write(), 6 => ask(), 1 => wait]
+    prop_oneof![2 => write(), 6 => read(), 1 => wait]
 }
 
 /// Status, media type, tag and body.
-fn answer(client: &Client, address: &str) -> (u16, Option<String>, Option<String>, String) {
+fn response_parts(client: &Client, address: &str) -> (u16, Option<String>, Option<String>, String) {
     let response = client.get(format!("/v1/{address}")).dispatch();
     let header = |name| response.headers().get_one(name).map(str::to_owned);
     let (status, media_type, tag) = (response.status().code, header("Content-Type"), header("ETag"));
@@ -186,21 +186,21 @@ fn answer(client: &Client, address: &str) -> (u16, Option<String>, Option<String
 #[test]
 fn cached_responses_equal_fresh_ones_byte_for_byte() {
     proptest!(ProptestConfig::with_cases(6), |(steps in prop::collection::vec(step(), 120))| {
-        let kept = Siaga::start();
+        let cached = Siaga::start();
         // Another server on the same store.
-        let made = kept.beside(figment().merge(("siaga.cache.size", 0)));
+        let uncached = cached.beside(figment().merge(("siaga.cache.size", 0)));
         for step in steps {
             match step {
-                Step::Wait(milliseconds) => kept.pass(Duration::from_millis(milliseconds)),
+                Step::Wait(milliseconds) => cached.pass(Duration::from_millis(milliseconds)),
                 Step::Send(method, address, body) => {
-                    let status = kept.ask(method, &format!("/v1/{address}"), body).status();
+                    let status = cached.request(method, &format!("/v1/{address}"), body).status();
                     prop_assert_eq!(status.class().is_success(), true, "{}", address);
                 }
-                Step::Ask(address) => {
-                    let expected = answer(&made, &address);
-                    let first = answer(&kept.client, &address);
+                Step::Get(address) => {
+                    let expected = response_parts(&uncached, &address);
+                    let first = response_parts(&cached.client, &address);
                     prop_assert!(first == expected, "{address}: {first:?} is not {expected:?}");
-                    prop_assert!(answer(&kept.client, &address) == expected, "{address}, asked again");
+                    prop_assert!(response_parts(&cached.client, &address) == expected, "{address}, asked again");
                 }
             }
         }
@@ -219,19 +219,19 @@ fn a_current_response_is_304_until_it_changes() {
     {
         let old = etag(&siaga, address);
         assert!(old.starts_with('"') && old.ends_with('"'), "a strong tag: {old}");
-        let ask = |tags: &str| {
+        let step = |tags: &str| {
             siaga.client.get(address).header(Header::new("If-None-Match", tags.to_owned())).dispatch()
         };
         for tags in [old.clone(), format!("\"other\", {old}"), format!("W/{old}"), "*".to_owned()] {
-            let response = ask(&tags);
+            let response = step(&tags);
             assert_eq!(response.status(), Status::NotModified, "{address} {tags}");
             assert_eq!(response.headers().get_one("ETag"), Some(old.as_str()));
         }
         for tags in ["\"other\"", "\"x,*,y\"", "\"other\", *"] {
-            assert_eq!(ask(tags).status(), Status::Ok, "{tags}");
+            assert_eq!(step(tags).status(), Status::Ok, "{tags}");
         }
         siaga.put("/v1/floods/2", r#"{"state":1}"#);
-        assert_eq!(ask(&old).status(), Status::Ok, "{address}");
+        assert_eq!(step(&old).status(), Status::Ok, "{address}");
         siaga.delete("/v1/floods/2");
     }
 }
@@ -258,12 +258,12 @@ fn head_of_an_uncached_period_renders_nothing() {
         assert_eq!(header("Cache-Control"), Some("public, no-cache, stale-if-error=3600"));
         assert_eq!(header("Vary"), Some("Accept, Accept-Encoding"));
         assert_eq!((header("ETag"), header("Content-Length")), (None, None));
-        // Once it is cached, HEAD tells what GET does.
+        // Once cached, HEAD returns the headers of GET.
         let tag = etag(&siaga, &address);
         let head = siaga.client.head(address.as_str()).dispatch();
         assert_eq!(head.headers().get_one("ETag"), Some(tag.as_str()), "{address}");
     }
-    // What requests can ask for few different ones of is rendered.
+    // HEAD renders resources with few variants.
     for address in ["/v1/floods", "/v1/floods/states", "/v1/reports", "/v1/reports/1", "/v1/floodgauges"] {
         assert!(siaga.client.head(address).dispatch().headers().contains("ETag"), "{address}");
     }

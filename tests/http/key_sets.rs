@@ -12,7 +12,7 @@ use crate::independent::tokens::change;
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{Siaga, figment_without_tokens};
 
-/// Serves a set once, which is as often as a service fetches it within ten minutes. Returns its address.
+/// Serves a key set once (a service fetches it at most every ten minutes); returns its address.
 fn served(keys: &[Value]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/jwks.json", listener.local_addr().unwrap());
@@ -39,7 +39,7 @@ impl WithSet {
         set
     }
 
-    /// The status of a change with a token whose header names a key so.
+    /// The status of a change with a token of this `kid`.
     fn status(&self, algorithm: &str, kid: &Value) -> Status {
         let mut header = json!({ "alg": algorithm });
         if !kid.is_null() {

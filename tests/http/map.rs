@@ -29,7 +29,7 @@ fn the_list_names_flooded_areas_with_depth_and_time_and_needs_no_script() {
     assert!(list.contains("<h3>10–70 cm</h3>"), "{list}");
     assert!(list.contains("Grogol, RW 09</a> <small>Jakarta Barat · <time"), "{list}");
     assert!(list.contains(">14-12-2016 13:10 WIB</time>"), "{list}");
-    // A state that nobody confirmed for a day is marked.
+    // A state unconfirmed for a day is marked.
     assert!(list.contains(r#"area=30"><i class="swatch s3 faded">"#), "set six days ago: {list}");
     assert!(list.contains(r#"area=5"><i class="swatch s2">"#), "set three hours ago: {list}");
     assert!(list.contains("RW 02 &amp; &lt;Söhne&gt;, &quot;X&quot;") && !page.contains("<Söhne>"), "{list}");
@@ -51,7 +51,7 @@ fn a_city_is_selected_as_for_floods() {
 #[test]
 fn the_page_of_a_city_or_area_without_data_is_never_an_all_clear() {
     let siaga = Siaga::start();
-    for (address, says) in [
+    for (address, expected) in [
         ("/map?city=sby&lang=en", "This service does not cover “sby”."),
         ("/map?city=%3Cb%3E&lang=en", "This service does not cover “&lt;b&gt;”."),
         ("/map?area=999999&lang=en", "This service has no such neighbourhood."),
@@ -60,7 +60,7 @@ fn the_page_of_a_city_or_area_without_data_is_never_an_all_clear() {
         let response = siaga.get(address);
         assert_eq!(response.status(), Status::NotFound, "{address}");
         let page = response.into_string().unwrap();
-        assert!(page.contains(says) && page.contains("id=\"a5\""), "{address}: {page}");
+        assert!(page.contains(expected) && page.contains("id=\"a5\""), "{address}: {page}");
         assert!(!page.contains("data-says=\"none"), "{address}");
     }
 }
@@ -79,7 +79,7 @@ fn a_browser_gets_an_error_page_where_a_program_gets_json() {
         (status, kind, response.into_string().unwrap())
     };
     let browser = "text/html,application/xhtml+xml,*/*;q=0.8";
-    for (address, accepts, status, kind, says) in [
+    for (address, accepts, status, kind, expected) in [
         ("/map?lang=%3Cb%3E&area=5", browser, 400, HTML, "&quot;lang&quot; must be one of [id, en]"),
         ("/map?lang=%3Cb%3E&area=5", "*/*", 400, JSON, ""),
         ("/nothing?lang=en", browser, 404, HTML, "There is no page at this address."),
@@ -88,7 +88,7 @@ fn a_browser_gets_an_error_page_where_a_program_gets_json() {
     ] {
         let (found, type_, page) = opened(address, accepts);
         assert_eq!((found, &*type_), (status, kind), "{address} for {accepts}");
-        assert!(page.contains(says) && (kind == JSON || page.contains("map?lang=")), "{page}");
+        assert!(page.contains(expected) && (kind == JSON || page.contains("map?lang=")), "{page}");
     }
     let mut visits = (0..8).map(|_| opened("/map?lang=en", browser));
     let (_, kind, page) = visits.find(|(status, ..)| *status == 429).unwrap();

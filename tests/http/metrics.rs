@@ -1,4 +1,4 @@
-//! What is counted and measured.
+//! The metrics.
 
 use std::time::Duration;
 
@@ -29,19 +29,19 @@ fn value(page: &str, series: &str) -> f64 {
 fn a_client_gets_the_text_format_unless_it_prefers_openmetrics() {
     let siaga = with_metrics();
     siaga.get("/v1/floods/states");
-    let asked = |accept: &'static str| {
+    let requested = |accept: &'static str| {
         let response = siaga.client.get("/metrics").header(Header::new("Accept", accept)).dispatch();
         let media_type = response.headers().get_one("Content-Type").unwrap().to_owned();
         (media_type, response.into_string().unwrap())
     };
     for accept in ["*/*", "", "text/plain;version=0.0.4", "application/json"] {
-        let (media_type, text) = asked(accept);
+        let (media_type, text) = requested(accept);
         assert_eq!(media_type, "text/plain; version=0.0.4; charset=utf-8", "{accept}");
         assert!(text.contains("# TYPE siaga_requests_total counter\n") && !text.contains("# EOF"), "{text}");
     }
     let prometheus = "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,\
                       text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
-    let (media_type, text) = asked(prometheus);
+    let (media_type, text) = requested(prometheus);
     assert_eq!(media_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
     assert!(text.contains("# TYPE siaga_requests counter\n") && text.ends_with("# EOF\n"), "{text}");
     assert_eq!(Siaga::start().get("/metrics").status(), Status::NotFound, "it is not enabled");
@@ -51,13 +51,13 @@ fn a_client_gets_the_text_format_unless_it_prefers_openmetrics() {
 fn metrics_with_a_token_need_the_token() {
     let secret = figment().merge(("siaga.metrics.enabled", true)).merge(("siaga.metrics.token", "a token"));
     let siaga = Siaga::with(secret, |builder| builder);
-    let asked = |value: &str| {
+    let requested = |value: &str| {
         let header = Header::new("Authorization", value.to_owned());
         siaga.client.get("/metrics").header(header).dispatch().status()
     };
-    assert_eq!(asked("Bearer a token"), Status::Ok);
+    assert_eq!(requested("Bearer a token"), Status::Ok);
     for wrong in ["", "Bearer a", "a token", "Basic a token"] {
-        assert_eq!(asked(wrong), Status::Forbidden, "{wrong}");
+        assert_eq!(requested(wrong), Status::Forbidden, "{wrong}");
     }
     assert_eq!(siaga.client.get("/metrics").header(key(KEY)).dispatch().status(), Status::Forbidden);
 }
@@ -98,13 +98,13 @@ fn calls_of_the_store_are_measured_by_their_method() {
     siaga.put("/v1/floods/1", r#"{"state":2}"#);
     siaga.get("/v1/reports/999999");
     let page = page(&siaga);
-    let of = |what: &str, method: &str| {
-        value(&page, &format!("siaga_store_operation_seconds_{what}{{operation=\"{method}\"}}"))
+    let measured = |metric: &str, method: &str| {
+        value(&page, &format!("siaga_store_operation_seconds_{metric}{{operation=\"{method}\"}}"))
     };
-    assert_eq!(of("count", "reports"), 1.0, "the second response is a cached one");
-    assert_eq!(of("count", "set_flood_state"), 1.0);
-    assert_eq!(of("count", "report"), 1.0, "failed calls count, too");
-    assert!(of("sum", "reports") > 0.0);
+    assert_eq!(measured("count", "reports"), 1.0, "the second response is a cached one");
+    assert_eq!(measured("count", "set_flood_state"), 1.0);
+    assert_eq!(measured("count", "report"), 1.0, "failed calls count, too");
+    assert!(measured("sum", "reports") > 0.0);
     assert!(!page.contains("operation=\"revision\""), "{page}");
 }
 
@@ -116,14 +116,14 @@ fn renderings_are_measured_by_resource_and_format() {
     }
     let size = siaga.get("/v1/floods?geoformat=cap").into_bytes().unwrap().len() as f64;
     let page = page(&siaga);
-    let of = |what: &str, resource: &str, format: &str| {
-        value(&page, &format!("siaga_rendering_{what}{{resource=\"{resource}\",format=\"{format}\"}}"))
+    let measured = |metric: &str, resource: &str, format: &str| {
+        value(&page, &format!("siaga_rendering_{metric}{{resource=\"{resource}\",format=\"{format}\"}}"))
     };
     for (resource, format) in [("floods", "topojson"), ("floods", "cap"), ("flood_states", "json")] {
-        assert_eq!(of("duration_seconds_count", resource, format), 1.0, "{resource} {format}");
-        assert!(of("duration_seconds_sum", resource, format) > 0.0);
+        assert_eq!(measured("duration_seconds_count", resource, format), 1.0, "{resource} {format}");
+        assert!(measured("duration_seconds_sum", resource, format) > 0.0);
     }
-    assert_eq!(of("bytes_sum", "floods", "cap"), size);
+    assert_eq!(measured("bytes_sum", "floods", "cap"), size);
     assert_eq!(value(&page, "siaga_renderings_waiting{lane=\"small\"}"), 0.0);
 }
 
@@ -153,10 +153,10 @@ fn rejected_requests_are_counted_by_their_reason() {
     assert_eq!(["rate_limit", "busy", "late", "unavailable"].map(count), [0.0; 4]);
 }
 
-/// The metrics, once there has been this line. What they tell of the data is up to some seconds old.
+/// The metrics, once they contain a line. Gauges of the data lag by some seconds.
 fn page_with(siaga: &Siaga, line: &str) -> String {
     eventually_blocking(line, LONG, || page(siaga), |page| page.lines().any(|found| found == line));
-    // The server may have been updating the other values when it wrote that page.
+    // The first page may mix old and new values.
     page(siaga)
 }
 
@@ -199,16 +199,16 @@ fn the_metrics_have_the_alerts_in_force_and_the_oldest_confirmation() {
 fn the_metrics_do_not_query_the_store() {
     let siaga = with_metrics();
     page_with(&siaga, "siaga_uploads_waiting 0");
-    let asked = || -> f64 {
+    let requested = || -> f64 {
         let page = page(&siaga);
         let calls = page.lines().filter(|line| line.starts_with("siaga_store_operation_seconds_count"));
         calls.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
     };
-    let before = asked();
+    let before = requested();
     for _ in 0..200 {
         page(&siaga);
     }
-    let after = asked();
+    let after = requested();
     assert!(after - before < 100.0, "what asks beside them does so every few seconds: {before}, {after}");
 }
 
@@ -225,7 +225,7 @@ fn the_metrics_have_the_resources_of_the_process() {
 #[test]
 fn no_request_adds_series() {
     let siaga = with_metrics();
-    // By a linear congruential generator, so that each run asks the same.
+    // A linear congruential generator sends the same requests in each run.
     let mut number = 1_u64;
     let mut ask = |times: usize| {
         for _ in 0..times {

@@ -1,4 +1,4 @@
-//! OGC API – Features below `/v1/ogc`: what programs of GIS officers read.
+//! OGC API – Features below `/v1/ogc`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::fixture;
 use crate::suite::support::{Siaga, assert_invalid, json_of};
 
 pub(crate) const BASE: &str = "/v1/ogc/collections";
-/// The collections in their order, and the type of all geometries in each.
+/// The collections in order, and their geometry type.
 pub(crate) const COLLECTIONS: [(&str, Option<&str>); 10] = [
     ("floods", Some("MultiPolygon")),
     ("flooded", Some("MultiPolygon")),
@@ -24,7 +24,7 @@ pub(crate) const COLLECTIONS: [(&str, Option<&str>); 10] = [
     ("alerts", Some("MultiPolygon")),
 ];
 
-/// A document at a path or at an address as a link has it.
+/// A document at a path or an absolute address.
 pub(crate) fn document(siaga: &Siaga, address: &str) -> Value {
     let response = siaga.get(address.trim_start_matches("http://localhost"));
     assert_eq!(response.status(), Status::Ok, "{address}");
@@ -32,8 +32,8 @@ pub(crate) fn document(siaga: &Siaga, address: &str) -> Value {
 }
 
 /// The address of the first link of a relation.
-pub(crate) fn link(of: &Value, rel: &str) -> Option<String> {
-    let link = of["links"].as_array().unwrap().iter().find(|link| link["rel"] == rel)?;
+pub(crate) fn link(document: &Value, rel: &str) -> Option<String> {
+    let link = document["links"].as_array().unwrap().iter().find(|link| link["rel"] == rel)?;
     Some(link["href"].as_str().unwrap().to_owned())
 }
 
@@ -56,13 +56,15 @@ pub(crate) fn ids(features: &[Value]) -> Vec<Value> {
     features.iter().map(|feature| feature["id"].clone()).collect()
 }
 
-/// The states of all areas, as a request for their past or present has them.
+/// The states of all areas at the time of a query.
 pub(crate) fn states(siaga: &Siaga, query: &str) -> BTreeMap<u64, u64> {
-    let state = |of: &Value| (of["id"].as_u64().unwrap(), of["properties"]["state"].as_u64().unwrap());
+    let state = |document: &Value| {
+        (document["id"].as_u64().unwrap(), document["properties"]["state"].as_u64().unwrap())
+    };
     all(siaga, "floods", query).iter().map(state).collect()
 }
 
-/// The geometries of features by their identifiers. Areas are always several polygons in collections.
+/// Geometries by feature id. Areas are always MultiPolygons in collections.
 fn located(features: &[Value]) -> BTreeMap<String, Value> {
     let located = |feature: &Value| {
         let mut geometry = feature["geometry"].clone();
@@ -106,7 +108,7 @@ fn reports_that_arrive_between_two_pages_move_no_other() {
         "location": { "lat": -6.15, "lng": 106.8 },
     });
     let address = format!("/v1/cards/{}", siaga.card());
-    assert_eq!(siaga.ask(Method::Put, &address, body.to_string()).status(), Status::Ok);
+    assert_eq!(siaga.request(Method::Put, &address, body.to_string()).status(), Status::Ok);
     let next = link(&page, "next").unwrap();
     let rest = ids(&all(&siaga, "reports", next.split_once('?').unwrap().1));
     let read = [ids(page["features"].as_array().unwrap()), rest].concat();
@@ -175,9 +177,12 @@ fn parameters_select_by_time_and_value_whatever_their_order() {
     assert_eq!(ids(&all(&siaga, "floods", "state=2")), [5]);
     assert!(all(&siaga, "floods", "state=2&city_name=nowhere").is_empty());
     let reports = all(&siaga, "reports", "");
-    let made = reports[0]["properties"]["created_at"].as_str().unwrap();
-    for query in [format!("datetime={made}"), format!("datetime={made}/{made}"), format!("created_at={made}")]
-    {
+    let created_at = reports[0]["properties"]["created_at"].as_str().unwrap();
+    for query in [
+        format!("datetime={created_at}"),
+        format!("datetime={created_at}/{created_at}"),
+        format!("created_at={created_at}"),
+    ] {
         assert!(ids(&all(&siaga, "reports", &query)).contains(&reports[0]["id"]), "{query}");
     }
     let tag = |query: &str| {
@@ -203,7 +208,7 @@ fn hidden_reports_are_in_no_page() {
     let siaga = Siaga::start();
     assert!(ids(&all(&siaga, "reports", "")).contains(&json!(7)));
     let hide = r#"{"hidden":true,"reason":"shows a name"}"#;
-    assert_eq!(siaga.ask(Method::Put, "/v1/reports/7/visibility", hide).status(), Status::Ok);
+    assert_eq!(siaga.request(Method::Put, "/v1/reports/7/visibility", hide).status(), Status::Ok);
     for query in ["", "limit=1", "pkey=7"] {
         assert!(!ids(&all(&siaga, "reports", query)).contains(&json!(7)), "{query}");
     }

@@ -1,5 +1,5 @@
-//! What GIS programs need of collections below `/v1/ogc` beyond the standard: columns that are numbers, one type of geometry, pages by
-//! number, and times as a time slider sends them.
+//! Requirements of GIS programs on collections below `/v1/ogc` beyond the standard: numeric columns, one geometry type, pages by
+//! offset, and the intervals of a time slider.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -34,12 +34,12 @@ fn each_kind_of_infrastructure_is_a_collection_of_its_own() {
         [("floodgates", &["Pintu Air"][..]), ("pumps", &["Pompa A", "Pompa B"]), ("waterways", &["Ciliwung"])]
     {
         let features = all(&siaga, kind, "");
-        assert!(features.iter().map(|of| &of["properties"]["name"]).eq(names), "{kind}");
-        assert!(features.iter().all(|of| of["properties"]["type"] == kind), "{kind}");
-        found.extend(features.iter().map(|of| of["id"].as_str().unwrap().to_owned()));
+        assert!(features.iter().map(|feature| &feature["properties"]["name"]).eq(names), "{kind}");
+        assert!(features.iter().all(|feature| feature["properties"]["type"] == kind), "{kind}");
+        found.extend(features.iter().map(|feature| feature["id"].as_str().unwrap().to_owned()));
     }
     let together = all(&siaga, "infrastructure", "");
-    assert_eq!(found, together.iter().map(|of| of["id"].as_str().unwrap().to_owned()).collect());
+    assert_eq!(found, together.iter().map(|feature| feature["id"].as_str().unwrap().to_owned()).collect());
     assert!(found.contains("P-17"), "as in its file: {found:?}");
 }
 
@@ -76,7 +76,7 @@ fn a_page_begins_at_an_offset_by_either_parameter_name() {
             for at in 0..every.len() + 2 {
                 let (found, first) = page(&format!("{BASE}/{collection}/items?limit=2&{name}={at}"));
                 assert_eq!(found, part(at), "{collection}, {name}={at}");
-                // The page that follows has the features after these, and the page itself its own.
+                // `next` has the following features, `self` the same ones.
                 let next = link(&first, "next").map(|next| page(&next).0).unwrap_or_default();
                 assert_eq!(next, part(at + 2), "{collection}, {name}={at}");
                 assert_eq!(page(&link(&first, "self").unwrap()).0, found, "{collection}, {name}={at}");

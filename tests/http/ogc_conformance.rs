@@ -14,14 +14,14 @@ use crate::suite::support::{Siaga, assert_invalid, json_of};
 
 const ROOT: &str = "/v1/ogc";
 const CRS84: &str = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
-/// The columns with the beginning and the end of the time of a feature, for the collections whose features have one.
+/// The columns with start and end time of features, for the temporal collections.
 const TIMES: [(&str, [&str; 2]); 3] = [
     ("reports", ["created_at", "created_at"]),
     ("gauges", ["observed_at", "observed_at"]),
     ("alerts", ["sent", "expires"]),
 ];
 
-/// The media type and the body of a document, for a client that accepts a type.
+/// Media type and body of a document, requested with an `Accept`.
 fn got(siaga: &Siaga, address: &str, accept: &str) -> (String, Value) {
     let request = siaga.client.get(address.trim_start_matches("http://localhost"));
     let response = request.header(Header::new("Accept", accept.to_owned())).dispatch();
@@ -52,20 +52,21 @@ fn positions(coordinates: &Value) -> Vec<[f64; 2]> {
 /// The west, south, east and north of a feature.
 fn bounds(feature: &Value) -> [f64; 4] {
     let own = positions(&feature["geometry"]["coordinates"]);
-    let of = |axis: usize, pick: fn(f64, f64) -> f64| own.iter().map(|at| at[axis]).reduce(pick).unwrap();
-    [of(0, f64::min), of(1, f64::min), of(0, f64::max), of(1, f64::max)]
+    let extreme =
+        |axis: usize, pick: fn(f64, f64) -> f64| own.iter().map(|at| at[axis]).reduce(pick).unwrap();
+    [extreme(0, f64::min), extreme(1, f64::min), extreme(0, f64::max), extreme(1, f64::max)]
 }
 
-/// Whether two boxes have nothing in common.
+/// Whether two boxes are disjoint.
 fn are_apart(one: [f64; 4], other: [f64; 4]) -> bool {
     let is_before = |axis: usize| one[axis + 2] < other[axis] || other[axis + 2] < one[axis];
     is_before(0) || is_before(1)
 }
 
-/// The schema of a parameter in the description, which is as the standard defines it.
+/// The schema of a parameter in the OpenAPI document, which must match the standard.
 fn parameter(api: &Value, collection: &str, name: &str) -> Value {
     let parameters = &api["paths"][format!("/collections/{collection}/items")]["get"]["parameters"];
-    let found = parameters.as_array().unwrap().iter().find(|of| of["name"] == name);
+    let found = parameters.as_array().unwrap().iter().find(|feature| feature["name"] == name);
     let found = found.unwrap_or_else(|| panic!("{collection} has no {name}"));
     for (member, expected) in [("in", json!("query")), ("style", json!("form")), ("explode", json!(false))] {
         assert_eq!(found[member], expected, "{collection}, {name}: {member}");
@@ -86,7 +87,7 @@ fn root_api_definition_and_conformance_op_and_success_and_http() {
     assert_eq!(media_type, "application/vnd.oai.openapi+json;version=3.0");
     assert_eq!(api["openapi"], "3.0.3");
     assert!(api["info"]["title"].is_string() && api["info"]["version"].is_string());
-    // Each resource that the standard has is described, with a response of 200.
+    // Each resource of the standard is described with a 200 response.
     let mut paths = vec!["/".to_owned(), "/conformance".to_owned(), "/collections".to_owned()];
     for (collection, _) in COLLECTIONS {
         let own = format!("/collections/{collection}");
@@ -112,7 +113,7 @@ fn crs84_and_fc_md_op_success_links_items_and_extent_and_sfc_md_op_and_success()
     assert!(link(&collections, "self").is_some());
     assert_links(&siaga, &collections);
     let listed = collections["collections"].as_array().unwrap();
-    assert!(listed.iter().map(|of| &of["id"]).eq(COLLECTIONS.map(|(name, _)| name).iter()));
+    assert!(listed.iter().map(|extreme| &extreme["id"]).eq(COLLECTIONS.map(|(name, _)| name).iter()));
     for collection in listed {
         let items = collection["links"].as_array().unwrap().iter().filter(|link| link["rel"] == "items");
         assert!(items.into_iter().any(|link| link["type"] == "application/geo+json"), "{collection}");
@@ -149,7 +150,7 @@ fn fc_op_and_response_links_number_matched_and_number_returned_and_f_op_success_
         assert!(link(&page, "self").is_some());
         assert_links(&siaga, &page);
         let every = all(&siaga, collection, "limit=2");
-        let different: BTreeSet<_> = every.iter().map(|of| of["id"].to_string()).collect();
+        let different: BTreeSet<_> = every.iter().map(|extreme| extreme["id"].to_string()).collect();
         assert_eq!(different.len(), every.len(), "{collection}: a feature is there twice");
         assert!(page.get("numberMatched").is_none_or(|matched| *matched == every.len()), "{collection}");
         if let Some(stamp) = page.get("timeStamp") {
@@ -181,10 +182,10 @@ fn fc_limit_definition_and_response() {
         assert_eq!(limit["type"], "integer");
         assert!(limit["minimum"].is_u64() && limit["default"].is_u64(), "{limit}");
         let most = limit["maximum"].as_u64().unwrap();
-        for asked in [1, 2, 3, most, most + 1] {
-            let page = document(&siaga, &format!("{BASE}/{collection}/items?limit={asked}"));
+        for requested in [1, 2, 3, most, most + 1] {
+            let page = document(&siaga, &format!("{BASE}/{collection}/items?limit={requested}"));
             let found = page["features"].as_array().unwrap().len() as u64;
-            assert!(found <= asked.min(most), "{collection}: {found} of {asked}");
+            assert!(found <= requested.min(most), "{collection}: {found} of {requested}");
         }
     }
 }
@@ -205,7 +206,7 @@ fn fc_bbox_definition_and_response() {
             assert_eq!(within(elsewhere), [] as [Value; 0], "{collection}, {elsewhere}");
         }
         for feature in &every {
-            // The box of a feature finds the feature, and nothing that lies beyond it.
+            // The bbox of a feature finds the feature and nothing outside the box.
             let own @ [west, south, east, north] = bounds(feature);
             let found = within(&format!("{west},{south},{east},{north}"));
             assert!(ids(&found).contains(&feature["id"]), "{collection}: {}", feature["id"]);
@@ -247,9 +248,9 @@ fn fc_time_definition_and_response() {
                     until.is_none_or(|until| begins <= until) && from.is_none_or(|from| ends >= from);
                 assert!(is_then || collection == "gauges", "{collection}, {query}: {begins} to {ends}");
             }
-            // What has no time is always there.
+            // Features without a time are always included.
             let mut timeless = all(&siaga, collection, "");
-            timeless.retain(|of| temporal(of).is_none() && collection != "flooded");
+            timeless.retain(|extreme| temporal(extreme).is_none() && collection != "flooded");
             let found = ids(&found);
             assert!(ids(&timeless).iter().all(|id| found.contains(id)), "{collection}, {query}");
         }
@@ -277,7 +278,8 @@ fn query_param_unknown_and_invalid() {
     ];
     let names = COLLECTIONS.map(|(name, _)| name);
     let every = names.iter().flat_map(|name| {
-        of_every_collection.map(|(address, key, says)| (format!("{BASE}/{name}/{address}"), key, says))
+        of_every_collection
+            .map(|(address, key, expected)| (format!("{BASE}/{name}/{address}"), key, expected))
     });
     let others = [
         ("?unknownQueryParameter=value", "unknownQueryParameter", "is not a parameter of this address"),
@@ -291,9 +293,10 @@ fn query_param_unknown_and_invalid() {
         ("/collections/floods?f=html", "f", "one of [json]"),
         ("/collections/floods/items?lang=xx", "lang", "one of [id, en]"),
     ];
-    for (address, key, says) in every.chain(others.map(|(at, key, says)| (format!("{ROOT}{at}"), key, says)))
+    for (address, key, expected) in
+        every.chain(others.map(|(at, key, expected)| (format!("{ROOT}{at}"), key, expected)))
     {
-        assert_invalid(siaga.get(&address), "query", &[key], says);
+        assert_invalid(siaga.get(&address), "query", &[key], expected);
     }
     let unknown = names.map(|name| format!("{name}/items/~"));
     for address in ["nothing", "nothing/items", "floods/items/999", "reports/items/0"]

@@ -18,7 +18,7 @@ fn reports_are_erased_when_they_are_old_and_still_counted() {
     siaga.clock.set(fixture::now().after(Duration::from_hours(25)));
     let listed = || each(&siaga.result(ARCHIVE), "pkey");
     let counted = siaga.result(SERIES);
-    // Report 4 was made two hours before the others of the fixture.
+    // Report 4 is two hours older than the others of the fixture.
     let _server = siaga.beside(figment().merge(("siaga.reports.keep", "26h")));
     eventually_blocking("it is erased", LONG, listed, |listed| *listed == ["1", "7", "6", "2", "5"]);
     assert_eq!(siaga.get("/v1/reports/4").status(), Status::NotFound);
@@ -33,8 +33,8 @@ fn a_card_without_a_report_is_erased_a_week_after_its_creation() {
     let [used, unused] = [siaga.card(), siaga.card()].map(|card| format!("/v1/cards/{card}"));
     let report = json!({ "card_data": { "report_type": "wind" }, "created_at": made_at.to_string(),
                          "location": { "lat": 0.5, "lng": 0.5 } });
-    assert_eq!(siaga.ask(Method::Put, &used, report.to_string()).status(), Status::Ok);
-    let status = |card: &str| siaga.ask(Method::Get, card, "").status();
+    assert_eq!(siaga.request(Method::Put, &used, report.to_string()).status(), Status::Ok);
+    let status = |card: &str| siaga.request(Method::Get, card, "").status();
     let week = Duration::from_hours(7 * 24);
 
     siaga.clock.set(made_at.after(week));
@@ -48,5 +48,5 @@ fn a_card_without_a_report_is_erased_a_week_after_its_creation() {
     let _server = siaga.beside(figment());
     eventually_blocking("the card is erased", LONG, || status(&unused), |status| *status == Status::NotFound);
     assert_eq!((status(&used), status("/v1/cards/used-card")), (Status::Ok, Status::Ok));
-    assert_eq!(siaga.ask(Method::Put, &unused, report.to_string()).status(), Status::NotFound);
+    assert_eq!(siaga.request(Method::Put, &unused, report.to_string()).status(), Status::NotFound);
 }

@@ -12,7 +12,6 @@ use crate::suite::support::{ADMIN_KEY, Siaga, json_of, key, properties};
 
 const TOKEN: &str = "X-Photo-Token";
 
-/// Returns the address of a new card.
 fn card(siaga: &Siaga) -> String {
     format!("/v1/cards/{}", siaga.card())
 }
@@ -24,7 +23,6 @@ fn report(siaga: &Siaga) -> String {
     .to_string()
 }
 
-/// A request without a credential.
 fn send<'c>(siaga: &'c Siaga, method: Method, address: &'c str, body: impl AsRef<[u8]>) -> LocalResponse<'c> {
     siaga.client.req(method, address).body(body).dispatch()
 }
@@ -86,7 +84,7 @@ fn after_the_report_the_identifier_only_allows_public_reads() {
     let sent = send(&siaga, Method::Put, &card, report(&siaga));
     let token = sent.headers().get_one(TOKEN).unwrap().to_owned();
     assert_eq!(token.len(), 64, "256 bits");
-    // All that readers of reports know.
+    // Public responses have only the identifier.
     assert!(card.ends_with(newest(&siaga)["url"].as_str().unwrap()));
     let all = [Method::Get, Method::Head, Method::Put, Method::Patch];
     assert_eq!(all.map(|method| status(&siaga, method, &card)), [200, 200, 409, 200]);
@@ -132,8 +130,12 @@ fn an_expired_card_looks_unknown_and_a_used_one_expires_only_for_photos() {
     assert_eq!(all(&expired), unknown);
     assert_eq!(all(&used).map(|(status, _)| status), [200, 200, 409, 200, 403]);
     assert_eq!(with_token(), Status::Forbidden);
-    assert_eq!(siaga.ask(Method::Get, &images, "").status(), Status::Ok, "with a credential");
-    assert_eq!(siaga.ask(Method::Put, &expired, report(&siaga)).status(), Status::Ok, "with a credential");
+    assert_eq!(siaga.request(Method::Get, &images, "").status(), Status::Ok, "with a credential");
+    assert_eq!(
+        siaga.request(Method::Put, &expired, report(&siaga)).status(),
+        Status::Ok,
+        "with a credential"
+    );
 }
 
 #[test]
@@ -142,7 +144,7 @@ fn an_open_card_gives_no_access_to_others_and_a_bad_key_to_none() {
     assert_eq!(status(&siaga, Method::Post, "/v1/cards"), 403, "the identifier permits to make no card");
     let with_bad_key = siaga.client.get("/v1/cards/fresh-card").header(key("wrong")).dispatch();
     assert_eq!(with_bad_key.status(), Status::Forbidden);
-    let named = json_of(siaga.ask(Method::Get, "/v1/cards/fresh-card", ""));
+    let named = json_of(siaga.request(Method::Get, "/v1/cards/fresh-card", ""));
     assert_ne!(named["result"]["username"], "");
 }
 
@@ -152,12 +154,12 @@ fn a_credential_sends_the_photo_first_if_that_is_configured() {
     let card = card(&siaga);
     let images = format!("{card}/images");
     assert_eq!(status(&siaga, Method::Get, &images), 403, "only with a credential");
-    let before = siaga.ask(Method::Patch, &card, "{}");
+    let before = siaga.request(Method::Patch, &card, "{}");
     assert_eq!(before.status(), Status::Conflict, "neither a report nor a photo");
-    upload(&siaga, &invited(siaga.ask(Method::Get, &images, "")));
-    assert_eq!(siaga.ask(Method::Patch, &card, "{}").status(), Status::Ok, "a photo waits");
-    assert_eq!(siaga.ask(Method::Get, &images, "").status(), Status::Conflict);
-    let sent = siaga.ask(Method::Put, &card, report(&siaga));
+    upload(&siaga, &invited(siaga.request(Method::Get, &images, "")));
+    assert_eq!(siaga.request(Method::Patch, &card, "{}").status(), Status::Ok, "a photo waits");
+    assert_eq!(siaga.request(Method::Get, &images, "").status(), Status::Conflict);
+    let sent = siaga.request(Method::Put, &card, report(&siaga));
     assert_eq!((sent.status(), sent.headers().get_one(TOKEN)), (Status::Ok, None));
     shows_the_photo_of(&siaga, &card);
 }
@@ -165,9 +167,9 @@ fn a_credential_sends_the_photo_first_if_that_is_configured() {
 #[test]
 fn a_confirmation_is_404_for_an_unknown_card_and_needs_json() {
     let siaga = started(open());
-    assert_eq!(siaga.ask(Method::Patch, "/v1/cards/unknown", "{}").status(), Status::NotFound);
-    assert_eq!(siaga.ask(Method::Patch, "/v1/cards/used-card", "{}").status(), Status::Ok);
-    assert_eq!(siaga.ask(Method::Patch, "/v1/cards/used-card", "rubbish").status(), Status::BadRequest);
+    assert_eq!(siaga.request(Method::Patch, "/v1/cards/unknown", "{}").status(), Status::NotFound);
+    assert_eq!(siaga.request(Method::Patch, "/v1/cards/used-card", "{}").status(), Status::Ok);
+    assert_eq!(siaga.request(Method::Patch, "/v1/cards/used-card", "rubbish").status(), Status::BadRequest);
 }
 
 #[test]
@@ -179,7 +181,7 @@ fn guessing_identifiers_blocks_an_address_for_cards_only() {
     let siaga = started(figment);
     let card = card(&siaga);
     let guess = |number: u32| siaga.get_from("192.0.2.1", &format!("/v1/cards/guess-{number:08}")).status();
-    // One comes back each 3 seconds, and this machine may be slow.
+    // One guess refills every 3 s, and this machine may be slow.
     let guesses = (0..200).take_while(|&number| guess(number) == Status::NotFound).count();
     assert!((20..200).contains(&guesses), "{guesses}");
     let refused = siaga.get_from("192.0.2.1", &card);
@@ -198,15 +200,15 @@ fn guessing_identifiers_blocks_an_address_for_cards_only() {
 #[test]
 fn a_report_by_an_open_card_is_accepted_for_any_time_and_place_and_reviewed_if_outside() {
     let siaga = started(open());
-    let made = siaga.now();
+    let time = siaga.now();
     let cards: Vec<String> = (0..5).map(|_| card(&siaga)).collect();
-    siaga.clock.set(made.after(Duration::from_mins(30)));
-    let (here, half) = ([-6.195, 106.805], made.after(Duration::from_mins(10)).to_string());
+    siaga.clock.set(time.after(Duration::from_mins(30)));
+    let (here, half) = ([-6.195, 106.805], time.after(Duration::from_mins(10)).to_string());
     for (card, (created_at, [lat, lng], shown)) in cards.iter().zip([
         (&*half, here, Some(json!(half))),
         ("2099-01-01T00:00:00Z", here, Some(json!(siaga.now()))),
         // Not before its link.
-        ("1970-01-01T00:00:00Z", here, Some(json!(made))),
+        ("1970-01-01T00:00:00Z", here, Some(json!(time))),
         // These wait for review.
         (&half, [48.1, 11.5], None),
         (&half, [0.0, 0.0], None),

@@ -1,4 +1,4 @@
-//! The description of the interface says what is served, and is served.
+//! The OpenAPI document matches the routes, and is served.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use siaga::described;
 
 use crate::suite::support::{Siaga, figment, json_of};
 
-/// Every operation of a description: method and path.
+/// Method and path of every operation.
 fn operations(document: &Value) -> BTreeSet<(String, String)> {
     let methods = |item: &Value| item.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let paths = document["paths"].as_object().unwrap().iter();
@@ -36,7 +36,7 @@ fn the_document_has_exactly_the_routes_below_the_base_address() {
     let siaga = Siaga::start();
     let document = json_of(siaga.get("/openapi.json"));
     let described = operations(&document).into_iter().map(|(method, path)| (method, unnamed(&path, '{')));
-    // The methods a path does not take are routes without a name.
+    // Routes without a name only handle the methods that a path does not allow.
     let named = siaga.client.rocket().routes().filter(|route| route.name.is_some());
     let mounted = named.filter_map(|route| {
         let path = route.uri.path().strip_prefix("/v1")?;
@@ -85,7 +85,7 @@ fn every_operation_has_a_described_tag_and_its_security_requirement() {
     let tags = document["tags"].as_array().unwrap();
     let names: Vec<_> = tags.iter().map(|tag| &tag["name"]).collect();
     assert_eq!((names[0], names.last().unwrap()), (&json!("floods"), &&json!("feeds")));
-    assert!(tags.iter().all(|tag| tag["description"].as_str().is_some_and(|says| says.len() > 20)));
+    assert!(tags.iter().all(|tag| tag["description"].as_str().is_some_and(|expected| expected.len() > 20)));
     for (method, path) in operations(&document) {
         let operation = &document["paths"][&path][&method];
         let [tag] = operation["tags"].as_array().unwrap().as_slice() else { panic!("{operation}") };
@@ -122,7 +122,7 @@ fn the_document_reflects_the_configuration() {
         parameters.find(|parameter| parameter["name"] == name).unwrap()["schema"][keyword].clone()
     };
     assert_eq!(offered(floods, "geoformat", "enum"), json!(["geojson"]));
-    // Which cities there are depends on the areas.
+    // The cities depend on the areas.
     assert_eq!(offered(floods, "city", "examples"), json!(["bdg", "jbd"]));
     assert_eq!(offered(floods, "admin", "examples"), json!(["ID-JB", "ID-JK"]));
     assert_eq!(offered(floods, "city", "enum"), Value::Null);
@@ -165,7 +165,7 @@ fn generators_of_clients_in_typescript_get_types_that_compile() {
         let has_members = value["properties"].as_object().is_some_and(|members| !members.is_empty());
         assert!(!has_members || !value["additionalProperties"].is_object(), "{value}");
     }
-    // Only a text can be checked by a pattern.
+    // `pattern` only applies to strings.
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
         assert!(schema.get("pattern").is_none() || schema["type"] == "string", "{name}");
     }
@@ -183,15 +183,18 @@ fn list_own(city: &str) -> &str {
 
 #[test]
 fn the_document_has_the_described_routes_of_an_agency() {
-    let told =
+    let operation =
         described!(list_warnings).summary("The warnings of a city").response(json!({ "type": "object" }));
     let own = rocket::routes![list_own];
-    let siaga = Siaga::with(figment(), |builder| builder.mount("/told", [told]).mount("/", own));
+    let siaga = Siaga::with(figment(), |builder| builder.mount("/told", [operation]).mount("/", own));
     let document = json_of(siaga.get("/openapi.json"));
-    let told = &document["paths"]["/told/warnings/{city}"]["get"];
-    assert_eq!((&told["summary"], &told["tags"]), (&json!("The warnings of a city"), &json!(["told"])));
-    assert_eq!(told["parameters"][0]["name"], "city");
-    assert_eq!(document["paths"]["/own/{city}"]["get"]["parameters"], told["parameters"]);
+    let operation = &document["paths"]["/told/warnings/{city}"]["get"];
+    assert_eq!(
+        (&operation["summary"], &operation["tags"]),
+        (&json!("The warnings of a city"), &json!(["told"]))
+    );
+    assert_eq!(operation["parameters"][0]["name"], "city");
+    assert_eq!(document["paths"]["/own/{city}"]["get"]["parameters"], operation["parameters"]);
     assert_eq!(siaga.get("/v1/told/warnings/jbd").into_string().unwrap(), r#"{"city":"jbd"}"#);
 }
 

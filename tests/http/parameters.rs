@@ -1,10 +1,10 @@
-//! Every wrong parameter is 400, and named with what is allowed.
+//! Every wrong parameter is a 400 with its name and the allowed values.
 
 use rocket::http::{Method, Status};
 
 use crate::suite::support::{Siaga, assert_invalid};
 
-/// Addresses below the base address, the parameter that is wrong, and what is said about it.
+/// Addresses below the base address, the wrong parameter, and the expected message.
 const WRONG: [(&str, &str, &str); 42] = [
     ("floods?city=jkt", "city", "one of [bdg, jbd, sby]"),
     ("floods?city=jbd&city=jbd", "city", "given once"),
@@ -59,18 +59,18 @@ const WRONG_PATHS: [(&str, &str, &str); 5] = [
     ("cards/abc", "cardId", "7 to 14 characters"),
 ];
 
-fn assert_wrong(siaga: &Siaga, address: &str, source: &str, key: &str, says: &str) {
-    let response = siaga.ask(Method::Get, address, "");
+fn assert_wrong(siaga: &Siaga, address: &str, source: &str, key: &str, expected: &str) {
+    let response = siaga.request(Method::Get, address, "");
     assert_eq!(response.status(), Status::BadRequest, "{address}");
-    assert_invalid(response, source, &[key], says);
+    assert_invalid(response, source, &[key], expected);
 }
 
 #[test]
 fn a_wrong_parameter_is_400_with_its_name_and_the_allowed_values() {
     let siaga = Siaga::start();
     for (source, wrong) in [("query", &WRONG[..]), ("params", &WRONG_PATHS)] {
-        for (address, key, says) in wrong {
-            assert_wrong(&siaga, &format!("/v1/{address}"), source, key, says);
+        for (address, key, expected) in wrong {
+            assert_wrong(&siaga, &format!("/v1/{address}"), source, key, expected);
         }
     }
 }
@@ -80,7 +80,7 @@ fn start_and_end_are_required_and_validated_on_every_route_of_a_period() {
     let siaga = Siaga::start();
     let (start, end) = ("start=2016-12-14T00:00:00Z", "end=2016-12-15T00:00:00Z");
     for route in ["floods/archive", "floods/timeseries", "reports/archive", "reports/timeseries"] {
-        for (query, key, says) in [
+        for (query, key, expected) in [
             (String::new(), "start", "is required"),
             (start.to_owned(), "end", "is required"),
             (format!("{start}&end="), "end", "is required"),
@@ -89,7 +89,7 @@ fn start_and_end_are_required_and_validated_on_every_route_of_a_period() {
             (format!("start=2016-12-16T00:00:00Z&{end}"), "end", "must not be before"),
             (format!("{start}&end=2017-12-15T00:00:01Z"), "end", "at most 366d after"),
         ] {
-            assert_wrong(&siaga, &format!("/v1/{route}?{query}"), "query", key, says);
+            assert_wrong(&siaga, &format!("/v1/{route}?{query}"), "query", key, expected);
         }
     }
 }
@@ -97,13 +97,13 @@ fn start_and_end_are_required_and_validated_on_every_route_of_a_period() {
 #[test]
 fn an_invalid_bbox_is_400_on_every_route_with_a_bbox() {
     let siaga = Siaga::start();
-    let says = "\"bbox\" must be four numbers with commas between them: west, south, east and north in degrees, longitudes \
+    let expected = "\"bbox\" must be four numbers with commas between them: west, south, east and north in degrees, longitudes \
                 from -180 to 180, latitudes from -90 to 90";
     for wrong in
         ["1,2,3", "1,2,3,4,5", "a,b,c,d", "nan,0,1,1", "179,-20,181,-10", "-181,-20,-179,-10", "0,-91,1,0"]
     {
         for path in ["floods", "reports", "areas", "infrastructure", "infrastructure/pumps"] {
-            assert_wrong(&siaga, &format!("/v1/{path}?bbox={wrong}"), "query", "bbox", says);
+            assert_wrong(&siaga, &format!("/v1/{path}?bbox={wrong}"), "query", "bbox", expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Addresses that clients of `PetaBencana` ask for, with the fields that these read.
+//! Addresses and fields that clients of `PetaBencana` use.
 
 use rocket::http::{Method, Status};
 use serde_json::json;
@@ -85,7 +85,7 @@ fn responses_differ_from_cognicity_as_documented() {
     ] {
         assert_eq!(siaga.get(address).status(), status, "{address}");
     }
-    let points = siaga.ask(Method::Patch, "/v1/reports/1", r#"{"points":1}"#);
+    let points = siaga.request(Method::Patch, "/v1/reports/1", r#"{"points":1}"#);
     assert_eq!(points.status(), Status::MethodNotAllowed);
     let feed = siaga.get("/v1/floods?format=xml&geoformat=cap");
     assert_eq!(feed.headers().get_one("Content-Type"), Some("application/atom+xml; charset=utf-8"));
@@ -93,15 +93,15 @@ fn responses_differ_from_cognicity_as_documented() {
     assert!(root["version"].is_null() && root["result"]["version"].is_string(), "{root}");
     let card = format!("/v1/cards/{}", siaga.card());
     let photo = json!({ "image_url": "https://photos.example/a.jpg" }).to_string();
-    assert_eq!(siaga.ask(Method::Patch, &card, photo).status(), Status::Conflict);
+    assert_eq!(siaga.request(Method::Patch, &card, photo).status(), Status::Conflict);
     let report = |disaster: &str, depth: u32| {
         let body = json!({ "disaster_type": disaster, "created_at": "2016-12-19T16:00:00Z",
                            "card_data": { "report_type": disaster, "flood_depth": depth },
                            "location": { "lat": -6.195, "lng": 106.805 } });
-        siaga.ask(Method::Put, &card, body.to_string()).status()
+        siaga.request(Method::Put, &card, body.to_string()).status()
     };
     assert_eq!(report("assessment", 1), Status::BadRequest);
     assert_eq!(report("flood", 250), Status::Ok);
     let images = format!("{card}/images");
-    assert_eq!(siaga.ask(Method::Get, &images, "").status(), Status::Ok, "without a type");
+    assert_eq!(siaga.request(Method::Get, &images, "").status(), Status::Ok, "without a type");
 }

@@ -1,4 +1,4 @@
-//! Photos of hidden and erased reports on their way, while many others are to be moved as well.
+//! Moves of photos of hidden and erased reports with a large backlog.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use crate::suite::form::{invited, shows_its_photo, upload};
 use crate::suite::support::{Siaga, figment};
 use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
-/// What a store has to move before all that it has itself: so many photos, each of which takes a while.
+/// A backlog of photos that a store returns first; each takes a while to move.
 #[derive(Clone, Debug, Default)]
 struct Busy(Arc<AtomicU64>);
 
@@ -43,13 +43,13 @@ fn with_busy() -> (Siaga, Arc<AtomicU64>) {
 }
 
 fn publish(siaga: &Siaga) {
-    upload(siaga, &invited(siaga.ask(Method::Get, "/v1/cards/used-card/images", "")));
+    upload(siaga, &invited(siaga.request(Method::Get, "/v1/cards/used-card/images", "")));
     shows_its_photo(siaga);
 }
 
 fn set(siaga: &Siaga, hidden: bool) {
     let body = format!(r#"{{"hidden":{hidden},"reason":"a test"}}"#);
-    assert_eq!(siaga.ask(Method::Put, "/v1/reports/1/visibility", body).status(), Status::Ok);
+    assert_eq!(siaga.request(Method::Put, "/v1/reports/1/visibility", body).status(), Status::Ok);
 }
 
 #[test]

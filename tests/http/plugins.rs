@@ -1,4 +1,4 @@
-//! Formats, routes and fairings the service does not know, added from outside.
+//! Formats, routes and fairings added from outside.
 
 use std::sync::Arc;
 
@@ -122,12 +122,12 @@ fn a_route_of_an_agency_may_share_a_path_of_the_service_for_other_methods() {
 }
 
 #[get("/own")]
-async fn answer_own(select: AreaFilter<Floods>, answers: ResponseCache) -> Result<ApiResponse, Problem> {
+async fn answer_own(select: AreaFilter<Floods>, responses: ResponseCache) -> Result<ApiResponse, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: None };
-    // A format that one route has for itself, under the name of another.
+    // A format of a single route, with the name of another.
     let write = |_: &Layer, _: &EncodeContext| Ok("own".to_owned());
     let own = TextFormat { name: "csv", kind: LayerKind::Floods, write };
-    answers.layer(LayerQuery::Floods(query), Arc::new(own)).await
+    responses.layer(LayerQuery::Floods(query), Arc::new(own)).await
 }
 
 #[test]

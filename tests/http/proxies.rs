@@ -1,4 +1,4 @@
-//! Whose word on a request counts.
+//! Trusted proxies: client address, request id and scheme.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use rocket::local::blocking::LocalResponse;
 
 use crate::suite::support::{Siaga, figment};
 
-/// The configuration of a service that gives each client one request.
+/// A configuration that allows one request per client.
 fn one_a_day(figment: Figment) -> Figment {
     figment.merge(("siaga.quota.per_second", 0)).merge(("siaga.quota.per_day", 1))
 }
@@ -30,7 +30,7 @@ fn get<'c>(
     request.dispatch()
 }
 
-/// Whether requests of these peers and headers are counted for this address: by its second request's being refused.
+/// Whether requests with this peer and headers count for an address: its second request is then rejected.
 fn is_from(address: &'static str, peer: &str, headers: &[(&'static str, &'static str)]) -> bool {
     let siaga = Siaga::with(one_a_day(trusting(figment())), |builder| builder);
     let target = "/v1/sources";
@@ -48,7 +48,7 @@ fn only_a_trusted_proxy_sets_the_client_address() {
         ("198.51.100.1", "::ffff:10.0.0.1", &[("X-Forwarded-For", "198.51.100.1")]),
         ("2001:db8::1", "fd00::1", &[("X-Forwarded-For", "[2001:db8::1]:4711")]),
         ("198.51.100.1", "10.0.0.1", &[("X-Real-IP", "198.51.100.1")]),
-        // What the client wrote stands before what the proxies did.
+        // Entries of the client stand before those of the proxies.
         ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "203.0.113.7, 198.51.100.1")]),
         ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "10.0.0.3, 198.51.100.1 ,10.0.0.2")]),
         ("192.0.2.3", "10.0.0.1", &[("X-Forwarded-For", "192.0.2.2"), ("X-Forwarded-For", "192.0.2.3")]),
@@ -66,7 +66,7 @@ fn only_a_trusted_proxy_sets_the_client_address() {
 
 #[test]
 fn no_proxy_is_trusted_unless_configured() {
-    // Rocket's own key for the same decides nothing.
+    // Rocket's `ip_header` has no effect.
     let figment = one_a_day(figment()).merge(("ip_header", "X-Real-IP"));
     let siaga = Siaga::with(figment, |builder| builder);
     for (name, forged, expected) in [
@@ -92,8 +92,8 @@ fn the_request_id_of_a_trusted_proxy_is_used() {
         assert_ne!(id("192.0.2.1", &[("X-Request-Id", given)]), given, "from anybody");
     }
     for given in ["", longer, "a b", "ä"] {
-        let made = id("10.0.0.1", &[("X-Request-Id", given)]);
-        assert!(made.len() == 16 && made != given, "{given}: {made}");
+        let generated = id("10.0.0.1", &[("X-Request-Id", given)]);
+        assert!(generated.len() == 16 && generated != given, "{given}: {generated}");
     }
     assert_eq!(id("10.0.0.1", &[("X-Request-Id", "a"), ("X-Request-Id", "b")]).len(), 16);
 }

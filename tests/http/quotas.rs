@@ -1,4 +1,4 @@
-//! How many requests a client may send.
+//! Quotas.
 
 use std::net::SocketAddr;
 
@@ -12,12 +12,12 @@ use siaga::auth::KeyDigest;
 
 use crate::suite::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key};
 
-/// A public read that counts as a whole request each time.
+/// A public read that always counts as a whole request.
 const COUNTED: &str = "/v1/sources";
 
 pub(crate) const METHODS: [Method; 9] = [Get, Head, Put, Post, Delete, Options, Trace, Connect, Patch];
 
-/// A service that gives each client three requests, none of which comes back while a test runs.
+/// A configuration with three requests per client that do not refill during a test.
 fn three() -> Figment {
     with(&[("per_second", 0), ("per_day", 3)])
 }
@@ -36,12 +36,11 @@ fn from(address: &str) -> SocketAddr {
     SocketAddr::new(address.parse().unwrap(), 4711)
 }
 
-/// The status of a request with a key.
-fn status_with(siaga: &Siaga, peer: &str, of: &str) -> u16 {
-    siaga.client.get(COUNTED).remote(from(peer)).header(key(of)).dispatch().status().code
+fn status_with(siaga: &Siaga, peer: &str, key_text: &str) -> u16 {
+    siaga.client.get(COUNTED).remote(from(peer)).header(key(key_text)).dispatch().status().code
 }
 
-/// The statuses of several requests, one after the other.
+/// The statuses of sequential requests.
 fn statuses(siaga: &Siaga, peer: &str, count: usize) -> Vec<u16> {
     (0..count).map(|_| siaga.get_from(peer, COUNTED).status().code).collect()
 }
@@ -98,9 +97,9 @@ fn a_key_can_have_quotas_of_its_own() {
     let siaga = started(
         with(&[("credential.per_second", 100)]).merge(Serialized::default("siaga.auth.api_keys", keys)),
     );
-    let limit = |of: &str| {
+    let limit = |key_text: &str| {
         let request = siaga.client.get(COUNTED).remote(from("192.0.2.1"));
-        let response = request.header(key(of)).dispatch();
+        let response = request.header(key(key_text)).dispatch();
         response.headers().get_one("RateLimit-Limit").unwrap().parse::<u32>().unwrap()
     };
     assert_eq!((limit("a second's"), limit("a day's")), (9, 2), "three times a second's at once");
@@ -189,7 +188,7 @@ fn every_method_of_every_path_is_counted() {
     }
 }
 
-/// What is left to the client after its request.
+/// `RateLimit-Remaining`.
 fn remaining(response: &LocalResponse<'_>) -> u32 {
     response.headers().get_one("RateLimit-Remaining").unwrap().parse().unwrap()
 }
@@ -197,21 +196,21 @@ fn remaining(response: &LocalResponse<'_>) -> u32 {
 #[test]
 fn the_cost_of_a_rendered_period_grows_with_its_length() {
     let siaga = started(with(&[("per_second", 0), ("per_day", 100)]));
-    let asked = |target: &str| {
+    let requested = |target: &str| {
         let response = siaga.get_from("192.0.2.1", target);
         assert_eq!(response.status(), Status::Ok, "{target}");
         remaining(&response)
     };
     // A year is 8,784 hours, of 1 KiB each.
     let year = "/v1/floods/timeseries?start=2016-01-01T00:00:00Z&end=2016-12-31T23:00:00Z";
-    assert_eq!(asked(year), 100 - 1 - 8);
-    assert_eq!(asked(year), 90, "it is cached");
-    assert_eq!(asked(&format!("{year}&city=jbd")), 82, "another; the cached one was given back");
+    assert_eq!(requested(year), 100 - 1 - 8);
+    assert_eq!(requested(year), 90, "it is cached");
+    assert_eq!(requested(&format!("{year}&city=jbd")), 82, "another; the cached one was given back");
     let head = siaga.client.head(format!("{year}&city=bdg")).remote(from("192.0.2.1")).dispatch();
     assert_eq!(remaining(&head), 81, "nothing is rendered");
     let day = "start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z";
-    assert_eq!(asked(&format!("/v1/floods/archive?{day}")), 80, "a short one is a request like others");
-    assert_eq!(asked("/v1/floods"), 79);
+    assert_eq!(requested(&format!("/v1/floods/archive?{day}")), 80, "a short one is a request like others");
+    assert_eq!(requested("/v1/floods"), 79);
 }
 
 #[test]

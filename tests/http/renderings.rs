@@ -1,4 +1,4 @@
-//! Responses are rendered once for all who wait, and no longer than somebody does.
+//! A response is rendered once for all waiting requests, and only while one waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,10 +17,9 @@ use crate::independent::text_format::TextFormat;
 use crate::suite::eventually::eventually;
 use crate::suite::support::{Siaga, figment, service};
 
-/// What a format does that writes nothing until it is let, or stopped.
+/// The state of a format that blocks until it is released or cancelled.
 #[derive(Debug, Default)]
 struct Gate {
-    /// How many documents it may still write.
     let_through: AtomicU64,
     begun: AtomicU64,
     stopped: AtomicU64,
@@ -42,7 +41,7 @@ impl Gate {
     }
 }
 
-/// A format behind a gate, through which only the example passes that the description of the interface has.
+/// A gated format; only the example of the OpenAPI document passes.
 fn gated() -> (Arc<Gate>, Arc<dyn Format>) {
     let gate = Arc::new(Gate { let_through: AtomicU64::new(100), ..Gate::default() });
     let of_format = Arc::clone(&gate);
@@ -59,7 +58,7 @@ fn configured(timeout: &str) -> Figment {
         .merge(("siaga.metrics.enabled", true))
 }
 
-/// Lets the example be written that the description of the interface has, and nothing after.
+/// Lets only the example of the OpenAPI document pass.
 fn begin(format: &Gate) {
     format.let_through.store(0, Ordering::SeqCst);
     format.begun.store(0, Ordering::SeqCst);

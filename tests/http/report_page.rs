@@ -1,4 +1,4 @@
-//! The page on which residents report, as a browser without a script uses it, and as its script does.
+//! The report page, used without and with its script.
 
 use std::time::Duration;
 
@@ -30,8 +30,11 @@ fn a_report_without_card_and_script_is_published_with_its_photo() {
     let thanks = siaga.get(&thanks).into_string().unwrap();
     assert!(thanks.contains("Call 112 if"), "{thanks}");
     assert!(thanks.contains("Thank you") && thanks.contains("&#x2f;map?area=1&amp;lang=en"), "{thanks}");
-    let made = json_of(siaga.ask(Method::Get, &format!("/v1/cards/{id}"), ""));
-    assert_eq!((&made["result"]["network"], &made["result"]["username"]), (&json!("website"), &json!("")));
+    let created = json_of(siaga.request(Method::Get, &format!("/v1/cards/{id}"), ""));
+    assert_eq!(
+        (&created["result"]["network"], &created["result"]["username"]),
+        (&json!("website"), &json!(""))
+    );
 }
 
 #[test]
@@ -151,7 +154,7 @@ fn automated_and_frequent_reports_of_an_address_wait_for_review_and_then_are_rej
         ("192.0.2.1", 2, &[], 200, json!(true)),
         ("192.0.2.1", 3, &[], 200, json!(true)),
         ("192.0.2.1", 4, &[], 429, Value::Null),
-        // Another address, and a person there who sends a form again.
+        // Another address, which sends the same form twice.
         ("192.0.2.2", 7, &[], 200, json!(false)),
         ("192.0.2.2", 7, &[], 200, Value::Null),
     ] {
@@ -199,18 +202,18 @@ fn the_form_asks_about_the_hazards_of_the_country_in_its_languages() {
     assert!(page.contains("name=\"typhoon.report_type\" value=\"storm\""), "{page}");
     assert!(!page.contains("Angin") && !page.contains("value=\"wind\"><span><svg"), "{page}");
     let typhoon = |report_type, depth| {
-        // The person has changed their mind: it is no flood.
-        let answers = [("disaster", "typhoon"), ("flood.flood_depth", "150"), ("typhoon.impact", "1")];
+        // The disaster was changed after the flood fields were filled in.
+        let responses = [("disaster", "typhoon"), ("flood.flood_depth", "150"), ("typhoon.impact", "1")];
         let more = [("typhoon.report_type", report_type), ("typhoon.flood_depth", depth)];
-        flood(&[&[("token", TOKEN)][..], &answers, &more].concat())
+        flood(&[&[("token", TOKEN)][..], &responses, &more].concat())
     };
-    for (report_type, depth, says) in
+    for (report_type, depth, expected) in
         [("road", "20", "Piliin kung ano ang iniuulat mo."), ("flood", "10001", "mula 0 hanggang 10000.")]
     {
         let refused = send(&siaga, "/report?lang=tl", &typhoon(report_type, depth), None);
         assert_eq!(refused.status(), Status::BadRequest);
         let refused = refused.into_string().unwrap();
-        assert!(refused.contains(says), "{says}: {refused}");
+        assert!(refused.contains(expected), "{expected}: {refused}");
     }
     location(&send(&siaga, "/report?lang=tl", &typhoon("storm", "20"), Some(&photo(80, 60, 1))));
     let report = newest(&siaga);
@@ -247,7 +250,7 @@ fn the_sender_of_a_report_can_add_a_photo_while_the_card_is_open() {
     let (to_late, late_thanks) = photo_of(&late);
     let (to_photo, thanks) = photo_of(&address);
     assert!(offers(&thanks));
-    // The identifier is public now, and permits nothing without the token.
+    // The identifier is public now and gives no access without the token.
     let wrong = format!("?token={}", "0".repeat(64));
     for stranger in [address.clone(), format!("{address}/thanks"), format!("{address}/thanks{wrong}")] {
         assert!(!offers(&stranger), "{stranger}");

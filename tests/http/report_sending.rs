@@ -1,4 +1,4 @@
-//! What becomes of a form that is sent: when and where its report is, its text and its photo, and what the person is told.
+//! Handling of a sent form: time, place, text and photo of its report, and the response.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::suite::photos::photo;
 use crate::suite::support::{Siaga, properties};
 use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
-/// What a store does whose places cannot be read.
+/// A store whose places cannot be read.
 #[derive(Clone, Debug)]
 struct Placeless;
 
@@ -40,18 +40,18 @@ fn all(siaga: &Siaga) -> Vec<Value> {
 #[test]
 fn the_time_of_a_report_is_the_first_press_of_the_button_and_not_before_its_link() {
     let siaga = started(open().merge(("siaga.cards.open_for", "72h")));
-    let made = siaga.now();
+    let created_at = siaga.now();
     let [old, new] = [siaga.card(), siaga.card()].map(|card| format!("/report/{card}"));
     // Ten hours before it was sent, by a clock that is a day ahead.
     let times = [("created_at", "2016-12-20T05:00:00Z"), ("sent_at", "2016-12-20T15:00:00Z")];
     let hours = Duration::from_hours;
     for (address, token, times, later, expected) in [
-        ("/report", TOKEN, &times[..], 0, made.before(hours(10))),
-        ("/report", "00000000000000000000000000000001", &[], 0, made),
-        (&new, "", &times, 0, made),
-        (&old, "", &times, 50, made.after(hours(40))),
+        ("/report", TOKEN, &times[..], 0, created_at.before(hours(10))),
+        ("/report", "00000000000000000000000000000001", &[], 0, created_at),
+        (&new, "", &times, 0, created_at),
+        (&old, "", &times, 50, created_at.after(hours(40))),
     ] {
-        siaga.clock.set(made.after(hours(later)));
+        siaga.clock.set(created_at.after(hours(later)));
         let before = all(&siaga);
         location(&send(&siaga, address, &flood(&[&[("token", token)], times].concat()), None));
         let sent = all(&siaga).into_iter().find(|report| !before.contains(report)).unwrap();
@@ -111,7 +111,7 @@ fn a_report_sent_again_with_the_same_token_can_add_its_photo() {
     }
     assert_eq!(count(&siaga), before + 2);
 
-    // Readers of reports know the link, and not the token.
+    // The link is public, the token is not.
     let address = format!("/report/{}?lang=en", siaga.card());
     location(&send(&siaga, &address, &flood(&[]), None));
     for token in ["", TOKEN, &"0".repeat(64)] {
@@ -163,12 +163,12 @@ fn a_place_outside_all_areas_is_asked_about_once_and_its_report_waits_for_review
     for (number, (lat, lng)) in [("48.1", "11.5"), ("0", "0")].into_iter().enumerate() {
         let token = format!("{number:032x}");
         let munich = [("token", &*token), ("lat", lat), ("lng", lng)];
-        let asked = send(&siaga, "/report?lang=en", &flood(&munich), None).into_string().unwrap();
-        assert!(asked.contains("id=\"fault-outside\""), "{asked}");
-        assert!(!asked.contains("class=\"choice\" hidden"), "the box to tick: {asked}");
-        let (status, asked) = send_by_script(&siaga, "/report?lang=en", &flood(&munich), None);
-        assert_eq!((status, asked["faults"].as_object().unwrap().len()), (400, 1));
-        assert!(asked["faults"]["outside"].is_string());
+        let requested = send(&siaga, "/report?lang=en", &flood(&munich), None).into_string().unwrap();
+        assert!(requested.contains("id=\"fault-outside\""), "{requested}");
+        assert!(!requested.contains("class=\"choice\" hidden"), "the box to tick: {requested}");
+        let (status, requested) = send_by_script(&siaga, "/report?lang=en", &flood(&munich), None);
+        assert_eq!((status, requested["faults"].as_object().unwrap().len()), (400, 1));
+        assert!(requested["faults"]["outside"].is_string());
         let sure = flood(&[&munich[..], &[("outside", "yes")]].concat());
         let (status, sent) = send_by_script(&siaga, "/report?lang=en", &sure, None);
         assert_eq!((status, &sent["created"], &sent["waits"]), (200, &json!(true), &json!(true)));

@@ -87,7 +87,7 @@ fn a_report_of_a_training_is_listed_and_counted_only_with_training_true() {
     let siaga = Siaga::start();
     let icon = json!("https://example.org/pmi.png");
     let body = partner_report(json!({ "is_training": true, "partner_code": "PMI", "partner_icon": icon }));
-    assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string()).status(), Status::Ok);
+    assert_eq!(siaga.request(Method::Post, "/v1/feeds/partner", body.to_string()).status(), Status::Ok);
     let period = "start=2016-12-19T15:30:00Z&end=2016-12-19T16:30:00Z";
     for (query, trainings) in [("", 0), ("&training=", 0), ("&training=false", 0), ("&training=true", 1)] {
         let listed = keys(&siaga, &format!("/v1/reports?x{query}"));
@@ -146,7 +146,7 @@ fn a_long_list_of_reports_has_the_newest_and_a_long_archive_is_400_with_the_para
     let whole = siaga.get("/v1/reports");
     assert_eq!(whole.headers().get_one("Siaga-Truncated"), None);
     assert_eq!(json_of(whole).get("truncated"), None);
-    // The newest, however they are asked for.
+    // The newest, for every kind of query.
     for (address, says_so) in [
         ("/v1/reports?timeperiod=7200", Some(true)),
         ("/v1/reports?timeperiod=7200&bbox=100,-10,110,0", Some(true)),
@@ -163,7 +163,7 @@ fn a_long_list_of_reports_has_the_newest_and_a_long_archive_is_400_with_the_para
     let address = format!("/v1/reports/archive?{ends}");
     assert_invalid(siaga.get(&address), "query", &["start", "end"], "more than 5 reports between them");
     assert_eq!(keys(&siaga, &format!("{address}&disaster=wind")).len(), 1, "another way to narrow it");
-    // What counts is a list of reports.
+    // Only lists of reports are limited.
     assert_eq!(siaga.get(&format!("/v1/reports/timeseries?{ends}")).status(), Status::Ok);
     assert!(properties(&siaga.result("/v1/floods")).len() >= 5);
 }

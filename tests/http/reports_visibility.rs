@@ -15,7 +15,7 @@ const SHOW: &str = r#"{"hidden":false,"reason":"it was a mistake"}"#;
 
 fn set(siaga: &Siaga, report: u64, body: &str) -> Value {
     let address = format!("/v1/reports/{report}/visibility");
-    let response = siaga.ask(Method::Put, &address, body);
+    let response = siaga.request(Method::Put, &address, body);
     assert_eq!(response.status(), Status::Ok);
     json_of(response)
 }
@@ -64,7 +64,7 @@ fn another_server_on_the_same_store_hides_the_report_within_a_second() {
 #[test]
 fn the_log_has_the_credential_and_its_user() {
     let siaga = Siaga::start();
-    siaga.ask(Method::Put, "/v1/reports/7/visibility?username=Ibu%20Ani", HIDE);
+    siaga.request(Method::Put, "/v1/reports/7/visibility?username=Ibu%20Ani", HIDE);
     let store = siaga.client.rocket().state::<std::sync::Arc<dyn Store>>().unwrap();
     let query = ModerationQuery { after: 0, before: None, most: 10 };
     let log = siaga.wait(store.moderation_log(query)).unwrap().value;

@@ -1,4 +1,4 @@
-//! No request makes a 500.
+//! No request causes a 500.
 
 use proptest::prelude::*;
 use rocket::http::Method;
@@ -25,7 +25,7 @@ fn json_values() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Requests that write, with a right body of which some members, at any depth, are replaced by anything.
+/// Writes with a valid body of which some members, at any depth, are replaced.
 fn writes() -> impl Strategy<Value = (Method, &'static str, Value)> {
     let location = json!({ "lat": -6.195, "lng": 106.805 });
     let time = "2016-12-19T16:00:00Z";
@@ -65,17 +65,17 @@ fn writes() -> impl Strategy<Value = (Method, &'static str, Value)> {
     })
 }
 
-/// Where in a value there is something, the value itself included.
+/// JSON pointers to a value and everything inside it.
 fn pointers(value: &Value, at: &str) -> Vec<String> {
     let escaped = |name: &String| name.replace('~', "~0").replace('/', "~1");
     let inner: Vec<String> = match value {
         Value::Object(members) => {
-            let of = |(name, value)| pointers(value, &format!("{at}/{}", escaped(name)));
-            members.iter().flat_map(of).collect()
+            let below = |(name, value)| pointers(value, &format!("{at}/{}", escaped(name)));
+            members.iter().flat_map(below).collect()
         }
         Value::Array(items) => {
-            let of = |(index, item)| pointers(item, &format!("{at}/{index}"));
-            items.iter().enumerate().flat_map(of).collect()
+            let below = |(index, item)| pointers(item, &format!("{at}/{index}"));
+            items.iter().enumerate().flat_map(below).collect()
         }
         _ => Vec::new(),
     };
@@ -116,13 +116,13 @@ fn queries() -> impl Strategy<Value = String> {
 fn no_body_makes_a_500() {
     let siaga = Siaga::start();
     proptest!(ProptestConfig::with_cases(2_000), |((method, address, body) in writes())| {
-        // A report may be right by chance, and then uses up its card.
+        // A report may be valid by chance and then uses its card.
         let card = if address.ends_with(":cardId") { siaga.card() } else { String::new() };
-        let response = siaga.ask(method, &address.replace(":cardId", &card), body.to_string()).status();
+        let response = siaga.request(method, &address.replace(":cardId", &card), body.to_string()).status();
         prop_assert!(response.code < 500, "{response} for {method} {address} {body}");
     });
     proptest!(|((method, address, _) in writes(), body in prop::collection::vec(any::<u8>(), 0..64))| {
-        let response = siaga.ask(method, &address.replace(":cardId", "fresh-card"), body).status();
+        let response = siaga.request(method, &address.replace(":cardId", "fresh-card"), body).status();
         prop_assert!(response.code < 500);
     });
 }

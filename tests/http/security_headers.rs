@@ -1,4 +1,4 @@
-//! What browsers are told: what they must not do, and what pages of other origins may.
+//! Security headers and CORS.
 
 use rocket::http::{Header, Method, Status};
 use serde_json::json;
@@ -84,8 +84,8 @@ fn a_page_of_a_template_has_a_policy_that_runs_nothing_and_its_304_does_not_repl
     let known = siaga.client.get("/v1/reports?geoformat=page").header(Header::new("If-None-Match", tag));
     let known = known.dispatch();
     assert_eq!(known.status().code, 304);
-    for kept in ["Content-Security-Policy", "Referrer-Policy", "X-Content-Type-Options"] {
-        assert_eq!(known.headers().get_one(kept), None, "{kept}");
+    for name in ["Content-Security-Policy", "Referrer-Policy", "X-Content-Type-Options"] {
+        assert_eq!(known.headers().get_one(name), None, "{name}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Servers on one store: what each checks before it is ready, and what it learns of changes by the others.
+//! Several servers on one store: readiness, and changes by the others.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,7 +11,6 @@ use crate::fixture;
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{KEY, Siaga, figment, json_of, key};
 
-/// The delta at an address.
 pub(crate) fn delta(client: &Client, query: &str) -> Value {
     let response = client.get(format!("/v1/changes{query}")).dispatch();
     assert_eq!(response.status(), Status::Ok, "{query}");
@@ -28,7 +27,7 @@ pub(crate) fn states(delta: &Value) -> Vec<(String, Value)> {
     areas.iter().map(|area| (area["area_id"].as_str().unwrap().to_owned(), area["state"].clone())).collect()
 }
 
-/// Brings what a client knows up to date.
+/// Applies a delta to the state of a client.
 pub(crate) fn apply(known: &mut BTreeMap<String, Value>, delta: &Value) {
     if delta["full"] == true {
         known.clear();
@@ -88,7 +87,7 @@ fn a_client_that_applies_all_deltas_of_two_servers_has_the_current_states() {
     let mut known: BTreeMap<String, Value> = BTreeMap::new();
     let mut since: Option<String> = None;
     for number in 0..120_u64 {
-        // The clock of the servers steps back now and then.
+        // The clock occasionally steps back.
         let now = fixture::now().after(Duration::from_secs(60 * (number % 17)));
         siaga.clock.set(now);
         let area = [1, 2, 5, 10, 30][(number * 7 % 5) as usize];
@@ -100,7 +99,7 @@ fn a_client_that_applies_all_deltas_of_two_servers_has_the_current_states() {
         if number % 3 == 0 {
             continue;
         }
-        // The other server is read, whose listener may not have heard of the change.
+        // Reads from the other server, whose listener may not have received the change yet.
         let reader = &servers[(number / 3 % 2) as usize];
         let look = || {
             let found =
@@ -110,7 +109,7 @@ fn a_client_that_applies_all_deltas_of_two_servers_has_the_current_states() {
             let current = json_of(reader.get("/v1/floods/states").dispatch());
             (known.clone(), states(&json!({ "areas": current["result"] })).into_iter().collect())
         };
-        // It may hear of the change between the two responses.
+        // The notification may arrive between the two responses.
         eventually_blocking(&format!("change {number}"), LONG, look, |(known, current)| known == current);
     }
 }

@@ -1,4 +1,4 @@
-//! What responses say to shared caches in front of the service, and what makes their addresses equal.
+//! `Cache-Control` for shared caches, and normalised addresses.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn shared_caches_may_store_public_data_for_seconds_and_reports_only_a_minute_aft
         let vary = header(&response, "Vary").unwrap_or_default();
         assert_eq!(vary.ends_with("Authorization, X-Api-Key"), expected != "no-store", "{address}: {vary}");
     }
-    let protected = siaga.ask(rocket::http::Method::Get, "/v1/floods/5/log", "");
+    let protected = siaga.request(rocket::http::Method::Get, "/v1/floods/5/log", "");
     assert_eq!(header(&protected, "Cache-Control").as_deref(), Some("no-store"));
     let tag = header(&siaga.get("/v1/floods"), "ETag").unwrap();
     let known = siaga.client.get("/v1/floods").header(Header::new("If-None-Match", tag)).dispatch();
@@ -84,7 +84,7 @@ fn cursors_are_rounded_to_ticks_so_that_clients_share_addresses() {
     let (same, control) = changes(&siaga, Some(&first));
     assert_eq!((&same["cursor"], &same["areas"]), (&json!(first), &json!([])));
     assert!(control.contains("s-maxage=3,"), "until the tick: {control}");
-    // Who has read further, such as a stream, keeps its cursor.
+    // A client that is further, such as a stream, keeps its cursor.
     let truth = siaga.client.get(format!("/v1/changes?since={first}")).header(key(ADMIN_KEY)).dispatch();
     let truth = json_of(truth)["result"].clone();
     assert_eq!(truth["areas"][0]["state"], 4, "a credential gets the truth");
@@ -137,7 +137,7 @@ fn a_cache_hit_counts_a_tenth_and_not_for_the_day() {
         assert_eq!(get("/v1/floods/states", &tag), 304, "{number}");
         assert_eq!(get("/v1/floods/states", "\"other\""), 200, "{number}");
     }
-    // Anything else counts as before.
+    // Other requests count as before.
     let statuses: Vec<_> = (0..12).map(|_| get("/v1/nothing", &tag)).collect();
     assert_eq!((statuses[0], statuses[11]), (404, 429), "{statuses:?}");
 }

@@ -1,4 +1,4 @@
-//! Tokens as issuers sign them, rightly and wrongly. The keys of `keys/` are used nowhere else.
+//! Valid and invalid tokens. The keys of `keys/` are used nowhere else.
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
 use ring::hmac;
@@ -36,12 +36,12 @@ pub(crate) fn base64(bytes: impl AsRef<[u8]>) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// What is signed of a token.
+/// The signing input of a token (RFC 7515 §5.1).
 fn message(header: &Value, claims: &Value) -> String {
     format!("{}.{}", base64(header.to_string()), base64(claims.to_string()))
 }
 
-/// A token with any header, signed by the key of an algorithm whatever the header says.
+/// A token with any header, signed by the key of an algorithm.
 pub(crate) fn token(algorithm: &str, header: &Value, claims: &Value) -> String {
     let message = message(header, claims);
     format!("{message}.{}", base64(signature(algorithm, message.as_bytes())))

@@ -1,4 +1,4 @@
-//! Sources of the data: when each was last heard, and what clients are told about it.
+//! Sources of the data: their last sign of life, and the freshness in responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,6 @@ fn beat<'c>(client: &'c Client, source: &str, text: &str) -> LocalResponse<'c> {
     client.put(format!("/v1/sources/{source}/heartbeat")).header(key(text)).dispatch()
 }
 
-/// The result of `/sources`, by source.
 fn sources(client: &Client) -> Value {
     let response = client.get("/v1/sources").dispatch();
     assert_eq!(response.status(), Status::Ok);
@@ -49,13 +48,13 @@ fn last_heard(client: &Client) -> [Value; 2] {
     [0, 1].map(|place| sources(client)[place]["last_heard"].clone())
 }
 
-/// The status and the time that the headers of a response have.
+/// Status and time in the freshness headers.
 fn headers(response: &LocalResponse<'_>) -> (Option<String>, Option<String>) {
     let header = |name| response.headers().get_one(name).map(str::to_owned);
     (header("Siaga-Data-Status"), header("Siaga-Data-As-Of"))
 }
 
-fn told(client: &Client, address: &str) -> (Option<String>, Option<String>) {
+fn freshness(client: &Client, address: &str) -> (Option<String>, Option<String>) {
     let response = client.get(address.to_owned()).dispatch();
     assert_eq!(response.status(), Status::Ok, "{address}");
     headers(&response)
@@ -100,7 +99,7 @@ fn a_source_is_late_after_its_interval_and_silent_after_three() {
     ] {
         siaga.clock.set(time);
         assert_eq!(sources(&siaga.client)[0]["status"], status, "{time}");
-        assert_eq!(told(&siaga.client, "/v1/floods"), is(status, Some(now())), "{time}");
+        assert_eq!(freshness(&siaga.client, "/v1/floods"), is(status, Some(now())), "{time}");
         let health = siaga.get("/health/data");
         assert_eq!(health.status().code, code, "{time}");
         assert_eq!(health.headers().get_one("Cache-Control"), Some("no-store"));
@@ -139,26 +138,26 @@ fn an_accepted_write_is_a_sign_of_life_of_all_sources_with_its_subject() {
         .merge(("siaga.sources.all", json!({ "subject": "root", "every": "1h" })))
         .merge(("siaga.sources.twin", json!({ "subject": "root", "every": "2h" })));
     let siaga = Siaga::with(figment, |builder| builder);
-    let heard = || {
+    let last_seen = || {
         let all = sources(&siaga.client);
-        let heard = all.as_array().unwrap().iter().filter(|source| !source["last_heard"].is_null());
-        heard.map(|source| source["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        let last_seen = all.as_array().unwrap().iter().filter(|source| !source["last_heard"].is_null());
+        last_seen.map(|source| source["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     siaga.put("/v1/floods/5", r#"{"state":9}"#);
     siaga.put("/v1/floods/4711", r#"{"state":1}"#);
     siaga.client.get("/v1/floods").header(key(KEY)).dispatch();
-    assert_eq!(heard(), Vec::<String>::new(), "neither a refused write nor a read");
+    assert_eq!(last_seen(), Vec::<String>::new(), "neither a refused write nor a read");
     assert_eq!(siaga.put("/v1/floods/5", r#"{"state":2}"#).status(), Status::Ok);
-    assert_eq!(heard(), ["desk"]);
+    assert_eq!(last_seen(), ["desk"]);
     beat(&siaga.client, "twin", ADMIN_KEY);
-    assert_eq!(heard(), ["desk", "twin"], "a heartbeat is for one source");
+    assert_eq!(last_seen(), ["desk", "twin"], "a heartbeat is for one source");
     for (method, address, body) in [
         (Method::Delete, "/v1/floods/5", String::new()),
         (Method::Post, "/v1/cards", r#"{"username":"a","network":"twitter","language":"en"}"#.to_owned()),
         (Method::Post, "/v1/feeds/partner", partner_report(json!({})).to_string()),
     ] {
         siaga.pass(Duration::from_secs(1));
-        assert_eq!(siaga.ask(method, address, body).status(), Status::Ok, "{address}");
+        assert_eq!(siaga.request(method, address, body).status(), Status::Ok, "{address}");
         let (all, time) = (sources(&siaga.client), siaga.now());
         assert_eq!([&all[0]["last_heard"], &all[3]["last_heard"]], [&json!(time), &json!(time)], "{address}");
     }
@@ -171,22 +170,22 @@ fn public_data_has_the_freshness_of_the_sources_that_cover_it() {
     beat(&siaga.client, "desk", KEY);
     let of_floods = is("ok", Some(now()));
     let archive = "/v1/floods/archive?start=2016-12-19T00:00:00Z&end=2016-12-19T12:00:00Z";
-    assert_eq!(told(&siaga.client, "/v1/reports"), is("silent", None), "one source was never heard");
+    assert_eq!(freshness(&siaga.client, "/v1/reports"), is("silent", None), "one source was never heard");
     siaga.clock.set(at(30));
     beat(&siaga.client, "posts", ADMIN_KEY);
     for address in ["/v1/floods", "/v1/floods/states", "/v1/alerts", archive, "/v1/stats/floodedRWsSummary"] {
-        assert_eq!(told(&siaga.client, address), of_floods, "{address}");
+        assert_eq!(freshness(&siaga.client, address), of_floods, "{address}");
     }
     for address in ["/v1/reports", "/v1/stats/reportsSummary"] {
-        assert_eq!(told(&siaga.client, address), is("ok", Some(now())), "{address}: the oldest");
+        assert_eq!(freshness(&siaga.client, address), is("ok", Some(now())), "{address}: the oldest");
     }
-    assert_eq!(told(&siaga.client, "/v1/floodgauges"), is("silent", None));
+    assert_eq!(freshness(&siaga.client, "/v1/floodgauges"), is("silent", None));
     for address in ["/v1/infrastructure", "/v1/admin", "/v1/alerts/exercise"] {
-        assert_eq!(told(&siaga.client, address), is("unknown", None), "{address}");
+        assert_eq!(freshness(&siaga.client, address), is("unknown", None), "{address}");
     }
     siaga.clock.set(at(91));
-    assert_eq!(told(&siaga.client, "/v1/reports"), is("late", Some(now())), "the worst");
-    assert_eq!(told(&siaga.client, "/v1/floods"), of_floods);
+    assert_eq!(freshness(&siaga.client, "/v1/reports"), is("late", Some(now())), "the worst");
+    assert_eq!(freshness(&siaga.client, "/v1/floods"), of_floods);
     let wrong = siaga.get("/v1/floods?city=x");
     assert_eq!(headers(&wrong), (None, None), "an error is no data");
     assert_eq!(headers(&siaga.client.head(archive).dispatch()), of_floods);
@@ -226,11 +225,11 @@ fn a_sign_of_life_on_one_server_reaches_the_other_and_never_goes_back() {
     for (seconds, limit) in [(0, Duration::from_secs(1)), (5, LONG)] {
         siaga.clock.set(at(seconds));
         beat(&siaga.client, "desk", KEY);
-        let heard = || last_heard(&other);
+        let last_seen = || last_heard(&other);
         let expected = [json!(at(seconds)), json!(null)];
         assert_eq!(last_heard(&siaga.client), expected, "at once on the same server");
-        eventually_blocking("it shows on the other", limit, heard, |heard| *heard == expected);
-        assert_eq!(told(&other, "/v1/floods"), is("ok", Some(at(seconds))));
+        eventually_blocking("it shows on the other", limit, last_seen, |last_seen| *last_seen == expected);
+        assert_eq!(freshness(&other, "/v1/floods"), is("ok", Some(at(seconds))));
     }
     siaga.clock.set(at(3));
     beat(&other, "desk", KEY);

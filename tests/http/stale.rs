@@ -1,4 +1,4 @@
-//! What public reads get while the store is away: the last response, for a while.
+//! Stale responses while the store is unreachable.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,16 +23,16 @@ use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
 const HIDE: &str = r#"{"hidden":true,"reason":"shows a person's name"}"#;
 
-/// What of a store is away.
+/// Faults to inject into a store.
 #[derive(Debug, Default)]
 struct Away {
     revisions: AtomicBool,
     data: AtomicBool,
-    /// Whether reports that were read wait until they are to be returned.
+    /// Whether reads of reports block before they return.
     slow: AtomicBool,
     read: Notify,
     resume: Notify,
-    /// Whether no revision and no places ever come.
+    /// Whether revisions and places never return.
     hangs: AtomicBool,
 }
 
@@ -97,7 +97,6 @@ impl Decorator for Wrapped<Arc<Away>> {
     }
 }
 
-/// Opens a store that can be away.
 fn failing() -> (Arc<OpenWrapped<Arc<Away>>>, Arc<Away>) {
     let away = Arc::new(Away::default());
     (OpenWrapped::new(OpenFixture::default(), Arc::clone(&away)), away)
@@ -114,7 +113,7 @@ fn on_failing(opener: Arc<OpenWrapped<Arc<Away>>>, settings: &[(&str, &str)]) ->
     Siaga::with(figment, |builder| builder.store(opener))
 }
 
-/// A client that does not wait for responses, of a service whose store can be away, and the clock.
+/// An asynchronous client of a service with a store that can fail, and the clock.
 async fn client() -> (Arc<asynchronous::Client>, Arc<Away>, Arc<ManualClock>) {
     let (opener, away) = failing();
     let (rocket, clock, _) = service(figment(), |builder| builder.store(opener)).await;
@@ -167,8 +166,8 @@ fn uncached_responses_are_503_while_the_store_is_unreachable() {
     for address in ["/v1/floods?city=jbd", "/v1/floods?geoformat=geojson", "/v1/reports"] {
         assert_eq!(siaga.get(address).status(), Status::ServiceUnavailable, "{address}");
     }
-    // What needs a credential is never in the cache.
-    assert_eq!(stale_since(&siaga.ask(Method::Get, "/v1/cards/fresh-card", "")), None);
+    // Responses to requests with a credential are never cached.
+    assert_eq!(stale_since(&siaga.request(Method::Get, "/v1/cards/fresh-card", "")), None);
 }
 
 #[test]
@@ -226,7 +225,7 @@ fn no_expired_alert_is_returned() {
 /// Addresses of responses with report 7.
 const WITH_REPORT: [&str; 3] = ["/v1/reports", "/v1/reports/7", "/v1/reports?bbox=0,0,10,10"];
 
-/// Makes sure that while the store is away no response has the report, or says that an old copy of it is current.
+/// Asserts that without the store no response has the report or confirms an old copy of it.
 fn assert_gone(siaga: &Siaga, tags: &[String]) {
     for (address, tag) in WITH_REPORT.iter().zip(tags) {
         let response = siaga.get(address);
@@ -236,7 +235,6 @@ fn assert_gone(siaga: &Siaga, tags: &[String]) {
     }
 }
 
-/// Reads the responses, and returns their tags.
 fn read(siaga: &Siaga) -> Vec<String> {
     let tag = |address: &&str| {
         let response = siaga.get(address);
@@ -254,7 +252,7 @@ fn a_hidden_report_stays_hidden_while_the_store_is_unreachable() {
     away.all(true);
     assert_eq!(read(&siaga), tags, "before the order they are returned");
     away.all(false);
-    assert_eq!(siaga.ask(Method::Put, "/v1/reports/7/visibility", HIDE).status(), Status::Ok);
+    assert_eq!(siaga.request(Method::Put, "/v1/reports/7/visibility", HIDE).status(), Status::Ok);
     away.all(true);
     assert_gone(&siaga, &tags);
     assert!(stale_since(&siaga.get("/v1/floods")).is_some(), "it has no reports");
@@ -270,7 +268,7 @@ fn servers_that_have_read_the_moderation_do_not_return_the_report_either() {
     let siaga = on_failing(Arc::clone(&opener), &[]);
     let other = on_failing(opener, &[]);
     let tags = read(&other);
-    assert_eq!(siaga.ask(Method::Put, "/v1/reports/7/visibility", HIDE).status(), Status::Ok);
+    assert_eq!(siaga.request(Method::Put, "/v1/reports/7/visibility", HIDE).status(), Status::Ok);
     let status = || {
         away.all(true);
         let status = other.get("/v1/reports").status();
@@ -297,7 +295,7 @@ fn a_rendering_started_before_the_moderation_is_not_returned_after_it() {
         let hiding = client.put("/v1/reports/7/visibility").header(key(ADMIN_KEY)).body(HIDE);
         assert_eq!(hiding.dispatch().await.status(), Status::Ok);
         away.resume.notify_one();
-        // It came before the order.
+        // The read began before the moderation.
         assert_eq!(reading.await.unwrap(), Status::Ok);
         away.all(true);
         assert_eq!(client.get("/v1/reports").dispatch().await.status(), Status::ServiceUnavailable);
@@ -315,15 +313,15 @@ fn a_stream_announces_when_its_states_become_stale_and_current_again() {
         clock.set(certain.after(Duration::from_mins(1)));
         let stale = format!("event:stale\ndata:{{\"stale_since\":\"{certain}\"}}");
         read_until(&mut stream, &stale).await;
-        let told = async |address: &'static str| {
+        let get_json = async |address: &'static str| {
             let response = client.get(address).dispatch().await;
             (response.status(), response.into_json::<Value>().await.unwrap())
         };
-        let (status, sources) = told("/v1/sources").await;
+        let (status, sources) = get_json("/v1/sources").await;
         assert_eq!((status, &sources["stale_since"]), (Status::Ok, &json!(certain)));
-        let (status, health) = told("/health/data").await;
+        let (status, health) = get_json("/health/data").await;
         assert_eq!((status, &health["result"]["stale_since"]), (Status::ServiceUnavailable, &json!(certain)));
-        assert_eq!(told("/v1/changes").await.0, Status::ServiceUnavailable);
+        assert_eq!(get_json("/v1/changes").await.0, Status::ServiceUnavailable);
 
         let mut late = client.get("/v1/changes/stream").dispatch().await;
         let first = read_until(&mut late, &stale).await;
@@ -336,9 +334,9 @@ fn a_stream_announces_when_its_states_become_stale_and_current_again() {
         let mut resumed = client.get(format!("/v1/changes/stream?since={id}")).dispatch().await;
         let first = read_until(&mut resumed, r#""changed":["#).await;
         assert!(first.contains(r#""full":false,"areas":[]"#), "who comes back learns it, too: {first}");
-        let (status, health) = told("/health/data").await;
+        let (status, health) = get_json("/health/data").await;
         assert_eq!((status, &health["result"]["stale_since"]), (Status::Ok, &Value::Null));
-        assert_eq!(told("/v1/sources").await.1["stale_since"], Value::Null);
+        assert_eq!(get_json("/v1/sources").await.1["stale_since"], Value::Null);
     });
 }
 
@@ -348,7 +346,7 @@ fn a_waiting_request_ends_when_the_store_is_lost() {
         let (client, away, _) = client().await;
         let cursor = result(&client, "/v1/changes".to_owned()).await["cursor"].clone();
         let address = format!("/v1/changes?wait=30&since={}", cursor.as_str().unwrap());
-        // It has begun, but its body waits.
+        // The response has begun, its body waits.
         let waiting = client.get(address).dispatch().await;
         let begun = Instant::now();
         away.all(true);
@@ -395,14 +393,14 @@ fn the_map_is_a_page_while_the_store_is_unreachable() {
     away.all(true);
     pass(&siaga, 120);
 
-    // A page is used again for two seconds.
+    // A page is cached for two seconds.
     let shown = || page("/map?lang=en");
     let (_, all) = eventually_blocking("it says its time", LONG, shown, |(since, _)| since.is_some());
     assert!(
         all.contains("cannot read its data now. Shown is the state of <time datetime=\"2016-12-19T16:08:52")
     );
     assert!(all.contains("&quot;cursor&quot;:null"), "the changes are followed from the beginning: {all}");
-    // Also of cities that nobody has looked at.
+    // Also for cities that were never requested.
     for (address, areas) in [
         ("/map?lang=en", [true, true]),
         ("/map?lang=en&city=bdg", [false, true]),

@@ -1,4 +1,4 @@
-//! A client that reads after its change was acknowledged sees it, however many others read and change meanwhile.
+//! Read-your-writes under concurrent reads and writes.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use crate::fixture::block_on;
 use crate::suite::support::{ADMIN_KEY, figment, key, properties, service};
 
-/// Of each area, by one client.
+/// Changes per area, by one client.
 const CHANGES: u64 = 1_000;
 const ADDRESSES: [&str; 4] =
     ["/v1/floods/states", "/v1/floods", "/v1/floods?minimum_state=1", "/v1/floods/states?city=jbd"];
 
-/// Sets the state of an area again and again, and reads it each time.
+/// Sets the state of an area repeatedly, and reads it each time.
 async fn write_and_read(client: Arc<Client>, area: u64) {
     for number in 0..CHANGES {
         let state = number % 4 + 1;
@@ -26,8 +26,12 @@ async fn write_and_read(client: Arc<Client>, area: u64) {
         for address in ADDRESSES {
             let body: Value = client.get(address).dispatch().await.into_json().await.unwrap();
             let listed = body["result"].as_array().cloned().unwrap_or_else(|| properties(&body["result"]));
-            let shown = listed.iter().find(|of| of["area_id"] == *area.to_string());
-            assert_eq!(shown.map(|of| &of["state"]), Some(&json!(state)), "{address}, change {number}");
+            let shown = listed.iter().find(|record| record["area_id"] == *area.to_string());
+            assert_eq!(
+                shown.map(|record| &record["state"]),
+                Some(&json!(state)),
+                "{address}, change {number}"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the pages say about the world, in random situations: the rules are told again here, from what the interface says.
+//! Statements of the pages in random situations, checked against independent rules on the interface's data.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::suite::support::{Siaga, figment, json_of};
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// Each number follows from the one before.
+/// A deterministic pseudo-random generator.
 struct Dice(u64);
 
 impl Dice {
@@ -22,8 +22,8 @@ impl Dice {
         (self.0 >> 33) % limit
     }
 
-    fn one<T: Clone>(&mut self, of: &[T]) -> T {
-        of[usize::try_from(self.below(of.len() as u64)).unwrap()].clone()
+    fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[usize::try_from(self.below(choices.len() as u64)).unwrap()].clone()
     }
 }
 
@@ -49,8 +49,8 @@ fn page(siaga: &Siaga, address: &str) -> String {
     response.into_string().unwrap()
 }
 
-/// The sentences that a part of a page says and that are not hidden, with their words.
-fn says(page: &str) -> Vec<(String, String)> {
+/// The visible statements of a part of a page, with their text.
+fn statements(page: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for element in page.split('<').filter(|element| element.contains(" data-says=\"")) {
         let (tag, text) = element.split_once('>').unwrap();
@@ -63,7 +63,7 @@ fn says(page: &str) -> Vec<(String, String)> {
 }
 
 fn keys(page: &str) -> BTreeSet<String> {
-    says(page).into_iter().map(|(key, _)| key).collect()
+    statements(page).into_iter().map(|(key, _)| key).collect()
 }
 
 fn part<'p>(page: &'p str, from: &str, to: &str) -> &'p str {
@@ -79,28 +79,28 @@ fn time(value: &Value) -> Option<Timestamp> {
     value.as_str().map(|text| Timestamp::parse(text).unwrap())
 }
 
-/// Lets officers and residents do something, one after another, over a day and a half.
+/// Simulates officers and residents over a day and a half.
 fn live(siaga: &Siaga, dice: &mut Dice) {
     for _ in 0..dice.below(14) {
-        siaga.pass(Duration::from_mins(dice.one(&[1, 20, 60, 400])));
-        let (area, x, y) = dice.one(&AREAS);
+        siaga.pass(Duration::from_mins(dice.pick(&[1, 20, 60, 400])));
+        let (area, x, y) = dice.pick(&AREAS);
         let address = format!("/v1/floods/{area}");
-        match dice.one(&["set", "set", "clear", "clear", "report", "report", "training", "hidden", "undo"]) {
+        match dice.pick(&["set", "set", "clear", "clear", "report", "report", "training", "hidden", "undo"]) {
             "set" => drop(siaga.put(&address, json!({ "state": 1 + dice.below(4) }).to_string())),
             "clear" => drop(siaga.delete(&address)),
             "undo" => {
-                let state = dice.one(&[json!(null), json!(3)]);
+                let state = dice.pick(&[json!(null), json!(3)]);
                 let change = json!({ "changes": [{ "area_id": area.to_string(), "state": state }] });
-                let made = siaga.ask(Method::Post, "/v1/floods/changes", change.to_string());
-                let batch = json_of(made)["result"]["batch"].to_string();
+                let created = siaga.request(Method::Post, "/v1/floods/changes", change.to_string());
+                let batch = json_of(created)["result"]["batch"].to_string();
                 siaga.pass(Duration::from_mins(3));
                 let undo = format!("/v1/floods/changes/{}/undo", batch.trim_matches('"'));
-                assert_eq!(siaga.ask(Method::Post, &undo, "{}").status(), Status::Ok);
+                assert_eq!(siaga.request(Method::Post, &undo, "{}").status(), Status::Ok);
             }
             kind => report(siaga, (x, y), kind),
         }
     }
-    siaga.pass(Duration::from_mins(dice.one(&[0, 5, 15, 200, 400, 1_500])));
+    siaga.pass(Duration::from_mins(dice.pick(&[0, 5, 15, 200, 400, 1_500])));
 }
 
 fn report(siaga: &Siaga, (x, y): (f64, f64), kind: &str) {
@@ -111,23 +111,23 @@ fn report(siaga: &Siaga, (x, y): (f64, f64), kind: &str) {
         "location": { "lat": place.coord().y, "lng": place.coord().x },
     });
     let address = format!("/v1/cards/{}", siaga.card());
-    assert_eq!(siaga.ask(Method::Put, &address, body.to_string()).status(), Status::Ok);
+    assert_eq!(siaga.request(Method::Put, &address, body.to_string()).status(), Status::Ok);
     if kind == "hidden" {
-        let card = json_of(siaga.ask(Method::Get, &address, ""));
+        let card = json_of(siaga.request(Method::Get, &address, ""));
         hide(siaga, card["result"]["report_id"].as_str().unwrap());
     }
 }
 
 fn hide(siaga: &Siaga, report: &str) {
     let address = format!("/v1/reports/{report}/visibility");
-    let hidden = siaga.ask(Method::Put, &address, r#"{"hidden":true,"reason":"a test"}"#);
+    let hidden = siaga.request(Method::Put, &address, r#"{"hidden":true,"reason":"a test"}"#);
     assert_eq!(hidden.status(), Status::Ok);
 }
 
-/// What the interface says of the sources of floods.
+/// The status of the flood sources in the interface.
 fn watch(siaga: &Siaga) -> &'static str {
     let sources = siaga.result("/v1/sources");
-    let covers_floods = |of: &&Value| of["covers"].as_array().unwrap().contains(&json!("floods"));
+    let covers_floods = |feature: &&Value| feature["covers"].as_array().unwrap().contains(&json!("floods"));
     let Some(source) = sources.as_array().unwrap().iter().find(covers_floods) else { return "unwatched" };
     match (source["status"] == "silent", source["last_heard"].is_null()) {
         (true, true) => "silentAlways",
@@ -136,53 +136,57 @@ fn watch(siaga: &Siaga) -> &'static str {
     }
 }
 
-/// When an area was last changed: its state was set, or cleared.
+/// The time of the last set or clear of an area.
 fn changed(area: &Value) -> Option<Timestamp> {
     time(&area["last_updated"]).or(time(&area["over_since"]))
 }
 
 fn newest(siaga: &Siaga) -> Option<Timestamp> {
     let areas = siaga.result("/v1/floods?geoformat=geojson");
-    areas["features"].as_array().unwrap().iter().filter_map(|of| changed(&of["properties"])).max()
+    areas["features"].as_array().unwrap().iter().filter_map(|feature| changed(&feature["properties"])).max()
 }
 
-/// What may be said of an area.
+/// The statements allowed about an area.
 fn of_area(siaga: &Siaga, id: u64, watch: &str) -> BTreeSet<String> {
     let area =
         siaga.result(&format!("/v1/areas/{id}?geoformat=geojson"))["features"][0]["properties"].clone();
     let now = siaga.now();
     let changed = changed(&area);
     let reports = siaga.result("/v1/reports?timeperiod=10800&disaster=flood&geoformat=geojson");
-    let counted = reports["features"].as_array().unwrap().iter().map(|of| &of["properties"]).filter(|of| {
-        let made = time(&of["created_at"]).unwrap();
-        of["tags"]["local_area_id"] == json!(id.to_string()) && changed.is_none_or(|changed| made >= changed)
-    });
-    let mut says = match counted.count() {
+    let counted =
+        reports["features"].as_array().unwrap().iter().map(|feature| &feature["properties"]).filter(
+            |feature| {
+                let created = time(&feature["created_at"]).unwrap();
+                feature["tags"]["local_area_id"] == json!(id.to_string())
+                    && changed.is_none_or(|changed| created >= changed)
+            },
+        );
+    let mut expected = match counted.count() {
         0 => set(&[]),
         1 => set(&["oneReport"]),
         _ => set(&["reports"]),
     };
     if area["state"].is_null() {
-        if !says.is_empty() {
-            return says;
+        if !expected.is_empty() {
+            return expected;
         }
         if watch.starts_with("silent") {
             return set(&["unknownArea"]);
         }
-        says.insert("dry".to_owned());
+        expected.insert("dry".to_owned());
         let over = time(&area["over_since"]).filter(|over| now.since(*over) < 6 * HOUR);
-        says.extend(over.map(|_| "over".to_owned()));
-        says.extend((watch == "unwatched").then(|| watch.to_owned()));
-        return says;
+        expected.extend(over.map(|_| "over".to_owned()));
+        expected.extend((watch == "unwatched").then(|| watch.to_owned()));
+        return expected;
     }
     let (since, confirmed) = (time(&area["flooded_since"]).unwrap(), time(&area["confirmed"]).unwrap());
-    says.extend(["depth", "since", "advice"].map(str::to_owned));
+    expected.extend(["depth", "since", "advice"].map(str::to_owned));
     if now.since(confirmed) > 24 * HOUR {
-        says.insert("unconfirmed".to_owned());
+        expected.insert("unconfirmed".to_owned());
     } else if confirmed > since {
-        says.insert("confirmed".to_owned());
+        expected.insert("confirmed".to_owned());
     }
-    says
+    expected
 }
 
 #[test]
@@ -190,8 +194,8 @@ fn pages_make_only_true_statements_in_256_random_situations() {
     let mut seen = BTreeSet::new();
     for round in 0..32 {
         let mut dice = Dice(round);
-        let sources = dice.one(&["none", "heard", "heard", "silent", "gauges"]);
-        let status = dice.one(&["Actual", "Actual", "Exercise", "Test"]);
+        let sources = dice.pick(&["none", "heard", "heard", "silent", "gauges"]);
+        let status = dice.pick(&["Actual", "Actual", "Exercise", "Test"]);
         let siaga = Siaga::with(configured(sources, status), |builder| builder);
         if dice.below(3) == 0 {
             for (area, ..) in AREAS {
@@ -199,7 +203,7 @@ fn pages_make_only_true_statements_in_256_random_situations() {
             }
         }
         live(&siaga, &mut dice);
-        // The pages follow the changes as this address does.
+        // The pages are as current as this address.
         siaga.result("/v1/changes");
         let watch = watch(&siaga);
         let flooded = siaga.result("/v1/floods/states").as_array().unwrap().len();
@@ -247,13 +251,13 @@ fn pages_make_only_true_statements_in_256_random_situations() {
             let panel = part(&shared, "<section id=\"chosen\"", "</section>");
             let expected = of_area(&siaga, id, watch);
             assert_eq!(keys(panel), expected, "{situation}: area {id}: {panel}");
-            // No part of the page says anything else, nor does its title.
+            // No other part of the page makes a statement, nor does its title.
             let title = part(&shared, "<title>", "</title>");
             let is_dry = expected.contains("dry");
             assert_eq!(title.contains("No flood recorded"), is_dry, "{situation}: area {id}: {title}");
             let may_be_empty = |key: &str| ["depth", "newest", "flooded"].contains(&key);
             assert!(
-                says(&shared).iter().all(|(key, text)| !text.is_empty() || may_be_empty(key)),
+                statements(&shared).iter().all(|(key, text)| !text.is_empty() || may_be_empty(key)),
                 "{shared}"
             );
             seen.extend(expected);
@@ -311,7 +315,7 @@ fn pages_show_the_time_of_an_all_clear_for_six_hours() {
     siaga.clock.set(siaga.now().after(HOUR));
     let change = |area: &str| json!({ "area_id": area, "state": null });
     let all_clear = json!({ "changes": [change("5"), change("30")] }).to_string();
-    let cleared = json_of(siaga.ask(Method::Post, "/v1/floods/changes", all_clear))["result"].clone();
+    let cleared = json_of(siaga.request(Method::Post, "/v1/floods/changes", all_clear))["result"].clone();
     siaga.result("/v1/changes");
     let last_updated = cleared["changed"][0]["last_updated"].as_str();
     let at = last_updated.map_or_else(|| siaga.now().to_string(), str::to_owned);
@@ -319,7 +323,7 @@ fn pages_show_the_time_of_an_all_clear_for_six_hours() {
     let newest = part(&map, "<span id=\"newest\"", "</span>");
     assert!(newest.contains(&format!("data-says=\"newest\"><time datetime=\"{at}\"")), "{at}: {newest}");
     let over = part(&map, "<section id=\"over\"", "</section>");
-    // That of area 1 was over days before.
+    // The flood of area 1 ended days before.
     let listed = ["o1", "o5", "o30"].map(|id| over.contains(&format!("id=\"{id}\"")));
     assert_eq!(listed, [false, true, true], "{over}");
     let front = page(&siaga, "/?lang=en");

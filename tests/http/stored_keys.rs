@@ -1,4 +1,4 @@
-//! API keys that are kept in the store, while they come and go.
+//! API keys in the store: creation, expiry and revocation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +71,7 @@ fn the_last_use_of_a_key_is_noted_soon_after_it() {
     await_status(&siaga, "stored", Status::Ok);
     let last_uses = || {
         let keys: Vec<StoredKey> = siaga.wait(store(&siaga).keys()).unwrap().value;
-        keys.iter().map(|kept| kept.last_used).collect::<Vec<_>>()
+        keys.iter().map(|stored| stored.last_used).collect::<Vec<_>>()
     };
     eventually_blocking("the use is noted", LONG, last_uses, |uses| *uses == [None, Some(now())]);
 }

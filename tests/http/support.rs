@@ -1,4 +1,4 @@
-//! A service on the fixture's data, to which tests speak without a network.
+//! A service on the fixture's data, used without a network.
 
 use std::fmt::Debug;
 use std::net::SocketAddr;
@@ -23,13 +23,12 @@ use crate::fixture;
 use crate::suite::described::Described;
 use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
-/// A key that allows to set flood states.
+/// A key with the scope `floods:write`.
 pub(crate) const KEY: &str = "a key for floods";
-/// A key that allows everything.
+/// A key with the scope `admin`.
 pub(crate) const ADMIN_KEY: &str = "a key for everything";
-/// A key that allows something else.
+/// A key with the scope `gauges:write`.
 pub(crate) const OTHER_KEY: &str = "a key for gauges";
-/// The secret of tokens.
 pub(crate) const SECRET: &str = "a secret of thirty-two bytes or more";
 
 /// The configuration of the tests: nothing from files or the environment.
@@ -57,7 +56,7 @@ pub(crate) fn figment_without_tokens() -> Figment {
     .merge(Serialized::default("siaga.limits.timeout", "1m"))
 }
 
-/// A server, the clock it goes by, and what its store is opened by.
+/// A server, its clock, and the opener of its store.
 pub(crate) async fn service(
     figment: Figment,
     parts: impl FnOnce(Builder) -> Builder,
@@ -68,7 +67,6 @@ pub(crate) async fn service(
     (rocket, clock, opener)
 }
 
-/// A server that goes by a clock, on the store that an opener opens.
 async fn service_on(
     figment: Figment,
     parts: impl FnOnce(Builder) -> Builder,
@@ -84,22 +82,21 @@ async fn service_on(
     builder.attach(description).build().await.unwrap().rocket
 }
 
-/// A service and the clock it goes by.
+/// A service and its clock.
 pub(crate) struct Siaga {
     pub(crate) client: Client,
     pub(crate) clock: Arc<ManualClock>,
-    /// What the store is made of, which ends after the service: its connections and its data.
+    /// Runs the connections of the store, so it must end after the service.
     runtime: Runtime,
     opener: Arc<OpenFixture>,
 }
 
 impl Siaga {
-    /// A service configured as the tests' default.
+    /// A service with the default configuration of the tests.
     pub(crate) fn start() -> Self {
         Self::with(figment(), |builder| builder)
     }
 
-    /// A service with another setting.
     pub(crate) fn with_setting(key: &str, value: impl Serialize) -> Self {
         Self::with(figment().merge((key, value)), |builder| builder)
     }
@@ -118,7 +115,7 @@ impl Siaga {
         Client::untracked(self.runtime.block_on(other)).unwrap()
     }
 
-    /// Another server on the same store, through something of a test.
+    /// Another server on the same store, through a decorator.
     pub(crate) fn beside_through<By: Clone + Debug + Send + Sync + 'static>(
         &self,
         figment: Figment,
@@ -132,32 +129,32 @@ impl Siaga {
         Client::untracked(self.runtime.block_on(other)).unwrap()
     }
 
-    /// A client of a service on the same data, which keeps cookies as a browser does.
+    /// A client of a service on the same data that stores cookies like a browser.
     pub(crate) fn tracked(&self, figment: Figment) -> Client {
         let other = service_on(figment, |builder| builder, &self.clock, &self.opener);
         Client::tracked(self.runtime.block_on(other)).unwrap()
     }
 
-    /// What comes of something asked of the store itself.
+    /// Blocks on a future of the store.
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
         self.runtime.block_on(future)
     }
 
-    /// What comes of something asked after the end of the service, while what the store is made of is there.
+    /// Ends the service, then blocks on a future while the store is still open.
     pub(crate) fn end<F: Future>(self, future: F) -> F::Output {
         let Self { client, clock: _, runtime, opener: _opener } = self;
         client.terminate();
         runtime.block_on(future)
     }
 
-    /// A new card; returns its identifier.
+    /// Creates a card and returns its identifier.
     pub(crate) fn card(&self) -> String {
         let holder = json!({ "username": "Ani", "network": "telegram", "language": "id" });
-        let made = json_of(self.ask(Method::Post, "/v1/cards", holder.to_string()));
-        made["cardId"].as_str().unwrap().to_owned()
+        let created = json_of(self.request(Method::Post, "/v1/cards", holder.to_string()));
+        created["cardId"].as_str().unwrap().to_owned()
     }
 
-    /// Changes the state of an area again and again, each time to another one that is worth an alert.
+    /// Changes the state of an area repeatedly; each state raises an alert.
     pub(crate) fn change_often(&self, area: u64, times: u64) {
         let store = self.client.rocket().state::<Arc<dyn Store>>().unwrap();
         self.wait(async {
@@ -169,14 +166,13 @@ impl Siaga {
         });
     }
 
-    /// A number among the metrics.
+    /// The value of a metric.
     pub(crate) fn metric(&self, series: &str) -> f64 {
         let page = self.get("/metrics").into_string().unwrap();
         let number = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
         number.unwrap_or_else(|| panic!("{series} is not in\n{page}")).parse().unwrap()
     }
 
-    /// Whether a copy with this entity tag is current.
     pub(crate) fn is_current(&self, address: &str, tag: &str) -> bool {
         let request = self.client.get(address.to_owned());
         let response = request.header(Header::new("If-None-Match", tag.to_owned())).dispatch();
@@ -187,7 +183,6 @@ impl Siaga {
         self.clock.set(self.clock.now().after(time));
     }
 
-    /// The time by the clock of the service.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
@@ -196,13 +191,12 @@ impl Siaga {
         self.client.get(address).dispatch()
     }
 
-    /// A request that comes from a host.
     pub(crate) fn get_from<'c>(&'c self, host: &str, address: &'c str) -> LocalResponse<'c> {
         let peer = SocketAddr::new(host.parse().unwrap(), 4711);
         self.client.get(address).remote(peer).dispatch()
     }
 
-    /// The result of a successful answer, in its envelope.
+    /// The `result` of a successful response.
     pub(crate) fn result(&self, address: &str) -> Value {
         let response = self.get(address);
         assert_eq!(response.status(), Status::Ok, "{address}");
@@ -215,8 +209,8 @@ impl Siaga {
         self.client.put(address).header(key(KEY)).body(body).dispatch()
     }
 
-    /// A request with a key that allows everything.
-    pub(crate) fn ask<'c>(
+    /// Sends a request with [`ADMIN_KEY`].
+    pub(crate) fn request<'c>(
         &'c self,
         method: Method,
         address: &'c str,
@@ -238,7 +232,7 @@ pub(crate) fn json_of(response: LocalResponse<'_>) -> Value {
     response.into_json().expect("a JSON body")
 }
 
-/// A report of a partner, as in the contract, with some members replaced or added.
+/// The contract's partner report with some members replaced or added.
 pub(crate) fn partner_report(changes: Value) -> Value {
     let mut body = json!({
         "post_id": 1, "created_at": "2016-12-19T16:00:00.011Z", "image_url": "http://myimg",
@@ -257,15 +251,15 @@ pub(crate) fn properties(result: &Value) -> Vec<Value> {
 
 /// One property of all features of a topology.
 pub(crate) fn each(result: &Value, property: &str) -> Vec<Value> {
-    properties(result).iter().map(|of| of[property].clone()).collect()
+    properties(result).iter().map(|feature| feature[property].clone()).collect()
 }
 
-/// Asserts a 400 about the given keys of a source, whose message says what is allowed.
-pub(crate) fn assert_invalid(response: LocalResponse<'_>, source: &str, keys: &[&str], says: &str) {
-    assert_eq!(response.status(), Status::BadRequest, "{says}");
+/// Asserts a 400 about keys of a source, whose message contains a text.
+pub(crate) fn assert_invalid(response: LocalResponse<'_>, source: &str, keys: &[&str], expected: &str) {
+    assert_eq!(response.status(), Status::BadRequest, "{expected}");
     let body = json_of(response);
     assert_eq!((&body["statusCode"], &body["error"]), (&json!(400), &json!("Bad Request")));
     assert_eq!(body["validation"], json!({ "source": source, "keys": keys }));
     let message = body["message"].as_str().unwrap();
-    assert!(message.contains(says), "{message}");
+    assert!(message.contains(expected), "{message}");
 }

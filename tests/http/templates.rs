@@ -1,4 +1,4 @@
-//! Formats that the configuration alone adds.
+//! Formats that the configuration adds.
 
 use std::fs;
 
@@ -52,8 +52,8 @@ fn a_template_is_chosen_like_the_services_own_formats() {
         assert_eq!(response.headers().get_one("Content-Type"), Some(media_type), "{address}");
         assert!(response.into_string().unwrap().starts_with(begun), "{address}");
     }
-    let says = "one of [topojson, geojson, csv]";
-    assert_invalid(siaga.get("/v1/admin?geoformat=kml"), "query", &["geoformat"], says);
+    let expected = "one of [topojson, geojson, csv]";
+    assert_invalid(siaga.get("/v1/admin?geoformat=kml"), "query", &["geoformat"], expected);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_json_template_is_wrapped_in_the_envelope() {
 
 #[test]
 fn a_failing_template_is_a_500_without_details() {
-    // What is tried at the start has no area 30.
+    // The trial rendering at startup has no area 30.
     let fails = "{% if of.properties.area_id == '30' %}{{ of.x }}{% endif %}{{ of.properties.area_id }}";
     let (_folder, figment) = beside(&format!("{{% for of in features %}}{fails}{{% endfor %}}"));
     let siaga = Siaga::with(figment, |builder| builder);

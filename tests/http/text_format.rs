@@ -1,4 +1,4 @@
-//! A format as an agency adds it: text about one resource.
+//! A text format of one resource, as an agency adds it.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,6 @@ use std::time::Duration;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::model::{Layer, LayerKind};
 
-/// A format, of a type of its own for each function that writes.
 pub(crate) struct TextFormat<W> {
     pub(crate) name: &'static str,
     pub(crate) kind: LayerKind,

@@ -1,4 +1,4 @@
-//! Tokens that are verified by a public key, and whatever is tried instead.
+//! Tokens verified by a public key, and forgeries.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use rocket::http::Status;
@@ -10,7 +10,7 @@ use crate::independent::signing::{
 };
 use crate::suite::support::{SECRET, Siaga, figment_without_tokens};
 
-/// A service that takes tokens by this algorithm and key alone.
+/// A service that only accepts tokens of this algorithm and key.
 fn with_key(algorithm: &str, pem: &str) -> Siaga {
     let jwt = json!({ "algorithm": algorithm, "public_key": pem });
     Siaga::with(figment_without_tokens().merge(("siaga.auth.jwt", jwt)), |builder| builder)
@@ -59,7 +59,7 @@ fn the_algorithm_in_a_token_is_ignored() {
     for (algorithm, pem) in PUBLIC {
         let siaga = with_key(algorithm, pem);
         let claims = claims(json!({}));
-        // The classic: the public key, which everybody has, taken for the secret of HS256.
+        // The public key, which everybody has, used as the HS256 secret.
         for secret in [pem.as_bytes(), pem.trim().as_bytes(), &der(pem), base64(der(pem)).as_bytes(), b""] {
             for said in ["HS256", algorithm] {
                 let forged = token_by_secret(secret, &header(said, json!({})), &claims);
@@ -95,7 +95,7 @@ fn a_key_inside_a_token_is_not_used() {
         json!({ "x5u": "http://127.0.0.1:1/chain.pem" }),
         json!({ "x5c": [base64(der(ED25519_PEM))] }),
     ] {
-        // Signed by the key it brings, it is refused; by the key that is known, what it brings is ignored.
+        // Signed by the embedded key, it is rejected; signed by the configured key, the embedded one is ignored.
         let forged = token("EdDSA", &header("EdDSA", brought.clone()), &claims(json!({})));
         assert_eq!(change(&siaga, &forged), Status::Forbidden, "{brought}");
         let swapped = token("EdDSA", &header("ES256", brought.clone()), &claims(json!({})));
@@ -131,7 +131,7 @@ fn a_signature_that_was_touched_is_refused() {
         ] {
             assert_eq!(change(&siaga, &touched), Status::Forbidden, "{algorithm} {touched:.120}");
         }
-        // The last digit of a signature carries bits that count for nothing: they must be zero.
+        // The unused bits of the last base64 digit must be zero.
         let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
         let last = digits.iter().position(|&digit| Some(&digit) == signature.as_bytes().last()).unwrap();
         let other = char::from(digits[last | 1]);

@@ -1,4 +1,4 @@
-//! Where positions lie in TopoJSON, and which way rings run.
+//! Positions and ring orientation in TopoJSON.
 
 use serde::Deserialize;
 use serde_json::json;

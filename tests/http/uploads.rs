@@ -11,7 +11,7 @@ use crate::suite::photos::{photo, picture};
 use crate::suite::support::{Siaga, figment, json_of, key};
 
 fn invited(siaga: &Siaga, query: &str) -> String {
-    crate::suite::form::invited(siaga.ask(Method::Get, &format!("/v1/cards/used-card/images{query}"), ""))
+    crate::suite::form::invited(siaga.request(Method::Get, &format!("/v1/cards/used-card/images{query}"), ""))
 }
 
 fn send<'c>(siaga: &'c Siaga, address: &'c str, kind: &str, body: impl AsRef<[u8]>) -> LocalResponse<'c> {
@@ -41,10 +41,10 @@ fn the_address_of_a_photo_is_the_one_configured_when_the_report_is_read() {
 fn an_uploaded_photo_is_published_with_the_report_upright_and_at_the_configured_size() {
     let siaga = Siaga::with_setting("siaga.images.max_side", 100);
     let address = invited(&siaga, "");
-    let answer = send(&siaga, &address, "image/jpeg", photo(160, 120, 6));
-    assert_eq!(answer.status(), Status::Ok);
-    assert_eq!(answer.headers().get_one("Cache-Control"), Some("no-store"));
-    assert_eq!(json_of(answer), json!({ "statusCode": 200, "received": true }));
+    let response = send(&siaga, &address, "image/jpeg", photo(160, 120, 6));
+    assert_eq!(response.status(), Status::Ok);
+    assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
+    assert_eq!(json_of(response), json!({ "statusCode": 200, "received": true }));
     shows_its_photo(&siaga);
 
     let published = siaga.get("/v1/images/used-card.jpg");
@@ -69,18 +69,18 @@ fn an_uploaded_photo_is_published_with_the_report_upright_and_at_the_configured_
 
 #[test]
 fn a_photo_is_accepted_under_every_name_of_its_requested_type() {
-    for (asked, sent, format) in [
+    for (requested, sent, format) in [
         ("image/pjpeg", "Image/PJPEG", ImageFormat::Jpeg),
         ("image/png", "image/x-png", ImageFormat::Png),
         ("image/webp", "image/webp", ImageFormat::WebP),
     ] {
         let siaga = Siaga::start();
-        let address = invited(&siaga, &format!("?file_type={asked}"));
+        let address = invited(&siaga, &format!("?file_type={requested}"));
         let other = if format == ImageFormat::Jpeg { "image/png" } else { "image/jpeg" };
         let refused = send(&siaga, &address, other, photo(4, 3, 1)).status();
-        assert_eq!(refused, Status::UnsupportedMediaType, "{asked} {other}");
+        assert_eq!(refused, Status::UnsupportedMediaType, "{requested} {other}");
         let taken = send(&siaga, &address, sent, picture(40, 30, format));
-        assert_eq!(taken.status(), Status::Ok, "{asked} {sent}");
+        assert_eq!(taken.status(), Status::Ok, "{requested} {sent}");
         shows_its_photo(&siaga);
     }
 }
@@ -118,8 +118,8 @@ fn an_altered_expired_or_foreign_upload_address_is_403() {
         format!("/v1/uploads/x?{query}"),
     ] {
         for kind in ["image/jpeg", "text/plain"] {
-            let answer = send(&siaga, &altered, kind, photo(4, 3, 1));
-            assert_eq!(answer.status(), Status::Forbidden, "{altered}");
+            let response = send(&siaga, &altered, kind, photo(4, 3, 1));
+            assert_eq!(response.status(), Status::Forbidden, "{altered}");
         }
     }
     siaga.pass(Duration::from_secs(899));
@@ -138,7 +138,7 @@ fn an_upload_address_works_once_and_then_no_other_is_issued() {
         assert_eq!(send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(), Status::Forbidden);
         let png = picture(4, 3, ImageFormat::Png);
         assert_eq!(send(&siaga, &another, "image/png", png).status(), Status::Forbidden);
-        let refused = siaga.ask(Method::Get, "/v1/cards/used-card/images", "");
+        let refused = siaga.request(Method::Get, "/v1/cards/used-card/images", "");
         assert_eq!(refused.status(), Status::Conflict);
         shows_its_photo(&siaga);
     }
@@ -150,7 +150,7 @@ fn a_rejected_upload_leaves_its_address_usable() {
     let address = invited(&siaga, "");
     let mut jpeg = photo(4, 3, 1);
     jpeg.resize(2_001, 0);
-    for (kind, body, status, says) in [
+    for (kind, body, status, text) in [
         ("", &jpeg[..2_000], 415, "image/jpeg"),
         ("image/png", &jpeg[..2_000], 415, "image/jpeg"),
         ("image/jpeg/png", &jpeg[..2_000], 415, "image/jpeg"),
@@ -159,10 +159,10 @@ fn a_rejected_upload_leaves_its_address_usable() {
         ("image/jpeg", b"\xFF\xD8", 415, "image/webp"),
         ("image/jpeg", &jpeg, 413, "at most 2kB"),
     ] {
-        let answer = send(&siaga, &address, kind, body);
-        assert_eq!(answer.status().code, status, "{kind}, {} bytes", body.len());
-        let message = json_of(answer)["message"].to_string();
-        assert!(message.contains(says), "{kind}: {message}");
+        let response = send(&siaga, &address, kind, body);
+        assert_eq!(response.status().code, status, "{kind}, {} bytes", body.len());
+        let message = json_of(response)["message"].to_string();
+        assert!(message.contains(text), "{kind}: {message}");
     }
     let put = || siaga.client.put(&*address);
     let jpeg_of =
@@ -189,7 +189,7 @@ fn an_upload_that_is_not_a_photo_changes_nothing_and_another_can_be_sent() {
         let address = invited(&siaga, "");
         assert!(address.starts_with(&format!("/v1/uploads/used-card.{turn}.jpeg?")), "{address}");
         assert_eq!(send(&siaga, &address, "image/jpeg", file).status(), Status::Ok);
-        let status = || siaga.ask(Method::Get, "/v1/cards/used-card/images", "").status();
+        let status = || siaga.request(Method::Get, "/v1/cards/used-card/images", "").status();
         eventually_blocking("another address is given", LONG, status, |status| *status == Status::Ok);
         assert_eq!(send(&siaga, &address, "image/jpeg", &whole).status(), Status::Forbidden);
         assert_eq!(newest(&siaga)["image_url"], Value::Null);
@@ -205,8 +205,8 @@ fn an_upload_that_is_not_a_photo_changes_nothing_and_another_can_be_sent() {
 fn a_missing_image_is_404_whatever_its_name() {
     let siaga = Siaga::start();
     for name in ["used-card.jpg", "used-card.png", ".jpg", "..%2Fuploads%2Fused-card.jpg", "%FF%FE.jpg"] {
-        let answer = siaga.get(&format!("/v1/images/{name}")).status();
-        assert_eq!(answer, Status::NotFound, "{name}");
+        let response = siaga.get(&format!("/v1/images/{name}")).status();
+        assert_eq!(response, Status::NotFound, "{name}");
     }
     let bad = siaga.client.get("/v1/images/used-card.jpg").header(key("wrong")).dispatch();
     assert_eq!(bad.status(), Status::Forbidden, "a bad credential");

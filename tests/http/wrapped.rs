@@ -1,4 +1,4 @@
-//! Stores with something of a test between them and the service.
+//! Decorators of stores for tests.
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use siaga::stores::{Decorator, OpenError, OpenStore, OpenedStore, Store, StoreSettings};
 
-/// A store, and what a test does to it: the decorator is implemented for each `By`.
+/// A store with a test's decorator `By`.
 #[derive(Debug)]
 pub(crate) struct Wrapped<By> {
     pub(crate) inner: Arc<dyn Store>,
     pub(crate) by: By,
-    /// Keeps the data for as long as there is the store.
+    /// Keeps the data alive as long as the store.
     _opener: Arc<dyn OpenStore>,
 }
 

@@ -9,7 +9,7 @@ fn with_profile(image: &RgbImage, profile: &[u8]) -> Vec<u8> {
 
 #[test]
 fn wide_gamut_colours_are_converted_to_srgb_and_srgb_stays_unchanged() {
-    // This green of sRGB is written less green in the wider space.
+    // The same green has a lower green value in the wider space.
     let image = RgbImage::from_pixel(32, 32, Rgb([117, 251, 76]));
     for (profile, expected) in
         [(ColorProfile::new_display_p3(), [0, 255, 0]), (ColorProfile::new_srgb(), [117, 251, 76])]

@@ -32,7 +32,7 @@ fn a_lossy_webp_and_a_progressive_jpeg_are_one_tone_here() {
     }
 }
 
-/// Each sample of eight bits as one of sixteen.
+/// Widens 8-bit samples to 16 bits.
 fn wide(samples: &[u8]) -> Vec<u8> {
     samples.iter().flat_map(|sample| [*sample; 2]).collect()
 }
@@ -83,7 +83,7 @@ fn every_colour_depth_is_decoded_and_gray_stays_gray() {
 
 #[test]
 fn a_jpeg_that_stores_red_green_and_blue_as_they_are_shows_them_or_is_refused() {
-    // Stored as brightness and two differences, this gray has the same numbers.
+    // This gray has the same values in YCbCr.
     let gray = RgbImage::from_pixel(32, 32, Rgb([128; 3]));
     let adobe = segment(0xEE, b"Adobe\0\x64\0\0\0\0\0");
     if let Ok(photo) = prepare(&with_segments(&jpeg(&gray), &[adobe]), 100) {

@@ -1,4 +1,4 @@
-//! Photos made of uploaded files, and files that are refused. The files are made here.
+//! Photos from uploaded files, and rejected files, all generated here.
 
 mod colours;
 mod kinds;

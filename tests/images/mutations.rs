@@ -5,7 +5,7 @@ use siaga::internals::prepare;
 
 use crate::support::{Tiff, exif_segment, one_of_each, progressive, shown, with_segments};
 
-/// Makes what can be made of a file; whatever comes of it is a photo as large as allowed.
+/// Processes a file; asserts the size limit of the resulting photo.
 fn try_it(file: &[u8], max_side: u32) {
     if let Ok(photo) = prepare(file, max_side) {
         assert!(photo.width.max(photo.height) <= max_side && photo.width.min(photo.height) >= 1);

@@ -22,7 +22,7 @@ fn other_content_is_rejected_whatever_its_declared_type() {
     }
 }
 
-/// A header that says 30,000 pixels each way, for each type, or as many as the type can say.
+/// For each type a header with 30,000 × 30,000 pixels, or the maximum of the type.
 fn huge() -> Vec<Vec<u8>> {
     let side = 30_000_u16;
     let mut drawn = jpeg(&colourful(16, 16));
@@ -52,7 +52,7 @@ fn a_huge_picture_is_refused_by_its_header() {
 
 #[test]
 fn a_picture_within_a_picture_counts_towards_the_limit() {
-    // The canvas is small, what is to be laid on it is not.
+    // A small canvas with a huge frame.
     let mut lossy = vp8(16, 16);
     lossy[6..10].copy_from_slice(&[0xFF, 0x3F, 0xFF, 0x3F]);
     let canvas = [&[0, 0, 0, 0][..], &[15, 0, 0, 15, 0, 0]].concat();
@@ -108,7 +108,7 @@ fn a_cmyk_jpeg_is_rejected() {
 
 #[test]
 fn a_colour_profile_that_decompresses_to_a_huge_size_is_dropped() {
-    // The profile is packed as the pixels of another image are.
+    // A colour profile compresses like pixels.
     let inner = png_of(4_000, 8_000, ColorType::Grayscale, BitDepth::Eight, &vec![0; 32_000_000], |_| {});
     let start = inner.windows(4).position(|name| name == b"IDAT").unwrap();
     let length = u32::from_be_bytes(inner[start - 4..start].try_into().unwrap()) as usize;

@@ -1,4 +1,4 @@
-//! What a file holds besides its picture.
+//! Data besides the image.
 
 use siaga::internals::prepare;
 

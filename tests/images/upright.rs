@@ -16,7 +16,7 @@ fn corners(image: &RgbImage) -> String {
     [(1, 1), (right, 1), (1, bottom), (right, bottom)].map(corner).into_iter().collect()
 }
 
-/// How the quarters lie that a camera stored with each orientation, 1 to 8.
+/// The stored quarters for each orientation, 1 to 8.
 const UPRIGHT: [&str; 8] = ["rgbw", "grwb", "wbgr", "bwrg", "rbgw", "brwg", "wgbr", "gwrb"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Rows in a database that the service cannot read.
+//! Unreadable rows in a database.
 
 use siaga::stores::OpenStore;
 use siaga::stores::postgres::OpenPostgres;
@@ -6,10 +6,10 @@ use sqlx::{Connection, Executor, PgConnection};
 use std::time::Duration;
 
 use crate::fixture::{block_on, now};
-use crate::kept::Kept;
 use crate::postgres::Database;
+use crate::service_config::ServiceConfig;
 
-/// A database in which the oldest report, 4, is that of a card whose identifier is none.
+/// A database in which the oldest report, 4, has a card with an invalid identifier.
 async fn with_bad_row() -> (Database, PgConnection) {
     const SPOIL: &str = "
         INSERT INTO cards (card_id, username, network, language) VALUES (E'bad\\x07card', '', '', '');
@@ -30,7 +30,7 @@ async fn an_unreadable_report_does_not_block_the_erasure_of_others() {
     let (database, mut connection) = with_bad_row().await;
     let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
     let later = now().after(Duration::from_hours(24));
-    // The report 8 is of a later time.
+    // Report 8 is newer.
     for expected in [1, 1, 1, 1, 1, 1, 0] {
         assert_eq!(store.erase_reports(later, 1).await.unwrap(), expected);
     }
@@ -41,8 +41,8 @@ async fn an_unreadable_report_does_not_block_the_erasure_of_others() {
 fn an_unreadable_report_is_named_in_the_log() {
     let (database, connection) = block_on(with_bad_row());
     drop(connection);
-    let kept = Kept::in_database(&database.url()).with("SIAGA_REPORTS__KEEP", "1d");
-    let service = kept.with("ROCKET_LOG_LEVEL", "normal").start();
+    let config = ServiceConfig::in_database(&database.url()).with("SIAGA_REPORTS__KEEP", "1d");
+    let service = config.with("ROCKET_LOG_LEVEL", "normal").start();
     let line = service.until("the report is named", |service| {
         let errors = service.errors();
         errors.lines().find(|line| line.contains("cannot be read and are not erased")).map(str::to_owned)
@@ -63,8 +63,8 @@ fn a_month_of_the_archive_that_cannot_be_written_is_named_in_the_log() {
         database
     });
     let folder = tempfile::tempdir().unwrap();
-    let kept = Kept::in_database(&database.url());
-    let service = kept.with("SIAGA_ARCHIVE__FOLDER", folder.path().to_str().unwrap()).start();
+    let config = ServiceConfig::in_database(&database.url());
+    let service = config.with("SIAGA_ARCHIVE__FOLDER", folder.path().to_str().unwrap()).start();
     let line = service.until("the month is named", |service| {
         let errors = service.errors();
         errors.lines().find(|line| line.contains("of the archive is written later")).map(str::to_owned)

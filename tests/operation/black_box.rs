@@ -1,4 +1,4 @@
-//! The program on a real port, spoken to over a real connection.
+//! The program on a real port, over real connections.
 
 use std::time::{Duration, Instant};
 
@@ -14,13 +14,13 @@ fn every_address_printed_at_startup_works_and_the_printed_key_can_write() {
         printed.split(&origin).skip(1).map(|rest| rest.split([' ', '.']).next().unwrap()).collect();
     assert_eq!(addresses, ["/v1", "/map", "/"], "{printed}");
     for target in ["/v1/floods", "/map", "/"] {
-        let answer = service.request("GET", target, "\r\n");
-        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{target}: {answer}");
+        let response = service.request("GET", target, "\r\n");
+        assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{target}: {response}");
     }
     let body = r#"{"state":2}"#;
     let rest = format!("X-Api-Key: {}\r\nContent-Length: {}\r\n\r\n{body}", service.key(), body.len());
-    let answer = service.request("PUT", "/v1/floods/1", &rest);
-    assert!(answer.ends_with(r#""state":2,"updated":true}"#), "{answer}");
+    let response = service.request("PUT", "/v1/floods/1", &rest);
+    assert!(response.ends_with(r#""state":2,"updated":true}"#), "{response}");
 }
 
 #[test]
@@ -34,9 +34,9 @@ fn an_unknown_method_is_405_with_the_allowed_methods() {
         ("FOO", "/v1/nowhere", "404 Not Found\r\n"),
         ("CONNECT", "example.org:80", "400 Bad Request\r\n"),
     ] {
-        let answer = service.request(method, target, "\r\n");
+        let response = service.request(method, target, "\r\n");
         let (status, allow) = expected.split_once('(').unwrap_or((expected, ")"));
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{method} {target}: {answer}");
+        assert!(response.starts_with(&format!("HTTP/1.1 {status}")), "{method} {target}: {response}");
         for part in [
             "access-control-allow-origin: *\r\n",
             "x-request-id: ",
@@ -45,7 +45,7 @@ fn an_unknown_method_is_405_with_the_allowed_methods() {
             allow.trim_end_matches(')'),
             &format!(r#"{{"statusCode":{},"error":""#, &status[..3]),
         ] {
-            assert!(answer.contains(part), "{part}: {answer}");
+            assert!(response.contains(part), "{part}: {response}");
         }
     }
 }
@@ -66,24 +66,24 @@ fn a_form_that_names_head_gets_the_response_to_a_post() {
 fn a_missing_body_is_408_and_a_declared_length_over_the_limit_413() {
     let service = Running::demo(&[("SIAGA_LIMITS__TIMEOUT", "50ms")]);
     let key = service.key();
-    // Rocket itself waits for the first bytes of a body, to see whether they name another method.
+    // Rocket itself waits for the first bytes of a body, which may contain `_method`.
     let beginning = r#"{"state":2,"and":"so on"#;
     for (length, status) in [(100, "408"), (102_401, "413")] {
         let rest = format!("X-Api-Key: {key}\r\nContent-Length: {length}\r\n\r\n{beginning}");
         let sent = Instant::now();
-        let answer = service.request("PUT", "/v1/floods/1", &rest);
+        let response = service.request("PUT", "/v1/floods/1", &rest);
         assert!(sent.elapsed() < patiently(Duration::from_secs(8)), "it waits for longer than configured");
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
-        assert!(answer.contains(&format!(r#"{{"statusCode":{status},"#)), "{answer}");
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
+        assert!(response.contains(&format!(r#"{{"statusCode":{status},"#)), "{response}");
     }
 }
 
 #[test]
 fn the_service_has_its_configured_data_set_name_and_address() {
     let areas = |service: &Running| {
-        let answer = service.request("GET", "/v1/floods?geoformat=geojson", "\r\n");
-        let head = answer.split("\r\n\r\n").next().unwrap().to_ascii_lowercase();
-        (head, answer.matches("\"area_id\"").count())
+        let response = service.request("GET", "/v1/floods?geoformat=geojson", "\r\n");
+        let head = response.split("\r\n\r\n").next().unwrap().to_ascii_lowercase();
+        (head, response.matches("\"area_id\"").count())
     };
     let (head, found) = areas(&Running::demo(&[]));
     assert!(found == 600 && head.contains("\r\nserver: siaga"), "{found}: {head}");

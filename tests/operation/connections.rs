@@ -1,4 +1,4 @@
-//! How many connections to its database a server has, for how long, and what its metrics tell of calls.
+//! Database connections of a server, and their metrics.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use crate::eventually::{LONG, eventually};
 use crate::postgres::Database;
 use crate::server::{Server, built, figment};
 
-/// The server's connections for requests to this database.
+/// Counts the server's request connections to this database.
 pub(crate) const SESSIONS: &str = "
     SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'siaga'";
 
-/// A server with these settings of its database, and somebody else's connection to that.
+/// A server with database settings, and a separate connection to the database.
 async fn served(settings: &[(&str, u32)]) -> (Server, PgConnection, Database) {
     let database = Database::with_fixture().await;
     let figment = figment(&database.url())
@@ -24,30 +24,30 @@ async fn served(settings: &[(&str, u32)]) -> (Server, PgConnection, Database) {
         .iter()
         .fold(figment, |figment, (key, number)| figment.merge((format!("databases.siaga.{key}"), *number)));
     let other = PgConnection::connect(&database.url()).await.unwrap();
-    (Server::of(built(figment).await.unwrap()).await, other, database)
+    (Server::new(built(figment).await.unwrap()).await, other, database)
 }
 
-/// Waits until there are so many connections.
+/// Waits for a number of connections.
 async fn until(connection: &mut PgConnection, expected: impl Fn(i64) -> bool) {
     let found = async || sqlx::query_scalar::<_, i64>(SESSIONS).fetch_one(&mut *connection).await.unwrap();
     eventually("the number of connections", LONG, found, |found| expected(*found)).await;
 }
 
-/// Has the server use a connection for each of many requests, and look at how many it has then.
+/// Sends many blocking requests and checks the number of connections meanwhile.
 async fn with_many_requests(server: &Server, other: &mut PgConnection, database: &Database, expected: i64) {
-    // Within a transaction the same sessions are told again and again.
+    // Inside a transaction `pg_stat_activity` does not change.
     let mut locking = PgConnection::connect(&database.url()).await.unwrap();
     let mut transaction = locking.begin().await.unwrap();
     transaction.execute("LOCK TABLE cards IN ACCESS EXCLUSIVE MODE").await.unwrap();
-    let asked = join_all((0..8).map(|_| server.card()));
+    let requested = join_all((0..8).map(|_| server.card()));
     let watched = async {
         until(other, |found| found == expected).await;
-        // There is time for more, if there were more.
+        // Leaves time for further connections.
         time::sleep(Duration::from_millis(300)).await;
         until(other, |found| found == expected).await;
         transaction.rollback().await.unwrap();
     };
-    let (answered, ()) = join(asked, watched).await;
+    let (answered, ()) = join(requested, watched).await;
     assert_eq!(answered, [200; 8]);
 }
 
@@ -73,7 +73,7 @@ async fn min_connections_are_opened_and_counted_until_the_store_is_closed() {
     until(&mut other, |found| found == 0).await;
 }
 
-/// Has a new card take two seconds, for which it holds its connection.
+/// Makes the creation of a card hold its connection for two seconds.
 pub(crate) const SLOW_CARDS: &str = "
     CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2); RETURN NEW; END';
     CREATE TRIGGER slow BEFORE INSERT ON cards FOR EACH ROW EXECUTE FUNCTION wait()";
@@ -87,26 +87,24 @@ async fn waiting_for_a_connection_ends_at_the_configured_timeout() {
         let settings = [("max_connections", 1), ("connect_timeout", seconds)];
         let (server, mut other, _database) = served(&settings).await;
         other.execute(SLOW_CARDS).await.unwrap();
-        // One has the only connection, the other waits for it.
+        // One request holds the only connection, the other waits for it.
         let asking = async {
             let working = async || sqlx::query_scalar::<_, i64>(WORKING).fetch_one(&mut other).await.unwrap();
             eventually("a card is made", LONG, working, |working| *working > 0).await;
             let begun = Instant::now();
             (server.card().await, begun.elapsed())
         };
-        let (made, (asked, took)) = join(server.make_card(), asking).await;
-        assert_eq!((made, asked), (200, status));
+        let (created, (requested, took)) = join(server.make_card(), asking).await;
+        assert_eq!((created, requested), (200, status));
         assert!(status == 200 || took >= Duration::from_secs(1), "{took:?}");
     }
 }
 
-/// The value of a series, if it is there.
 async fn value(server: &Server, series: &str) -> Option<f64> {
     let page = server.client.get("/metrics").dispatch().await.into_string().await.unwrap();
     page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok())
 }
 
-/// Waits until a series has a value.
 async fn until_value(server: &Server, series: &str, expected: impl Fn(f64) -> bool) {
     let value = async || value(server, series).await;
     eventually(series, LONG, value, |value| value.is_some_and(&expected)).await;
@@ -119,10 +117,10 @@ async fn the_metrics_have_the_number_of_operations_that_wait_for_a_connection() 
     let (server, mut other, _database) = served(&[("max_connections", 1)]).await;
     until_value(&server, WAITING, |waiting| waiting == 0.0).await;
     other.execute(SLOW_CARDS).await.unwrap();
-    // A call of a background task may wait, too.
+    // A background task may wait too.
     let watched = until_value(&server, WAITING, |waiting| waiting >= 1.0);
-    let made = join!(server.make_card(), server.make_card(), watched);
-    assert_eq!(made, (200, 200, ()));
+    let created = join!(server.make_card(), server.make_card(), watched);
+    assert_eq!(created, (200, 200, ()));
     until_value(&server, WAITING, |waiting| waiting == 0.0).await;
 }
 
@@ -130,7 +128,7 @@ async fn the_metrics_have_the_number_of_operations_that_wait_for_a_connection() 
 async fn the_metrics_count_retried_operations() {
     let database = Database::with_fixture().await;
     let figment = figment(&database.url()).merge(("siaga.metrics.enabled", true));
-    let server = Server::of(built(figment).await.unwrap()).await;
+    let server = Server::new(built(figment).await.unwrap()).await;
     assert_eq!(server.set(5, 1).await, 200);
     assert_eq!(value(&server, "siaga_database_retries_total").await, Some(0.0));
 

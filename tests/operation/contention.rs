@@ -1,4 +1,4 @@
-//! Calls that wait for one another: locked tables, slow statements, calls that were given up.
+//! Contention: locked tables, slow statements, abandoned operations.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,17 +16,17 @@ use crate::eventually::{LONG, eventually, patiently};
 use crate::postgres::Database;
 use crate::server::{KEY, Server, built, figment};
 
-/// How many connections the servers have, and the areas that clients write to.
+/// Connections of a server, and the areas that clients write.
 const MOST: i64 = 4;
 const AREAS: std::ops::Range<u64> = 100..163;
-/// How long a request may take that needs nothing that is locked.
+/// The limit for a request that needs no locked row.
 const QUICK: Duration = Duration::from_secs(1);
 
 const LOCKED_OUT: &str = "
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'siaga' AND wait_event_type = 'Lock'";
 
-/// A server with many areas, its database, and a connection of somebody else.
+/// A server with many areas, its database, and a separate connection.
 async fn served(timeout: &str) -> (Server, PgConnection, Database) {
     let database = Database::with_fixture().await;
     let mut other = PgConnection::connect(&database.url()).await.unwrap();
@@ -37,14 +37,14 @@ async fn served(timeout: &str) -> (Server, PgConnection, Database) {
     let figment = figment(&database.url())
         .merge(("siaga.limits.timeout", timeout))
         .merge(("databases.siaga.max_connections", MOST));
-    (Server::of(built(figment).await.unwrap()).await, other, database)
+    (Server::new(built(figment).await.unwrap()).await, other, database)
 }
 
 async fn count(connection: &mut PgConnection, sql: &'static str) -> i64 {
     sqlx::query_scalar(sql).fetch_one(connection).await.unwrap()
 }
 
-/// Makes sure that requests which need nothing that is locked are answered, and that the server is ready.
+/// Asserts that requests without locked rows succeed and the server is ready.
 async fn others_are_served(server: &Server) {
     let begun = Instant::now();
     assert_eq!(server.get("/v1/reports").await.0, 200);
@@ -58,7 +58,7 @@ async fn many_writers_on_a_locked_table_do_not_block_other_requests_or_readiness
     let mut watching = PgConnection::connect(&database.url()).await.unwrap();
     other.execute("BEGIN; LOCK TABLE flood_states IN EXCLUSIVE MODE").await.unwrap();
     let begun = Instant::now();
-    let orders = join_all(AREAS.map(|area| {
+    let writes = join_all(AREAS.map(|area| {
         let client = Arc::clone(&server.client);
         async move {
             let request = client.put(format!("/v1/floods/{area}")).header(Header::new("X-Api-Key", KEY));
@@ -69,15 +69,15 @@ async fn many_writers_on_a_locked_table_do_not_block_other_requests_or_readiness
     let served = async {
         let mut rounds = 0;
         while begun.elapsed() < Duration::from_secs(3) {
-            let asked = Instant::now();
+            let requested = Instant::now();
             assert_eq!(server.card().await, 200);
-            assert!(asked.elapsed() < patiently(QUICK), "{:?}", asked.elapsed());
+            assert!(requested.elapsed() < patiently(QUICK), "{:?}", requested.elapsed());
             others_are_served(&server).await;
             let previewed = Instant::now();
-            let order = r#"{"changes":[{"area_id":"100","state":2}],"preview":true}"#;
+            let preview = r#"{"changes":[{"area_id":"100","state":2}],"preview":true}"#;
             let request = server.client.post("/v1/floods/changes").header(Header::new("X-Api-Key", KEY));
             assert_eq!(
-                request.body(order).dispatch().await.status().code,
+                request.body(preview).dispatch().await.status().code,
                 200,
                 "a preview waits for no writer"
             );
@@ -87,9 +87,9 @@ async fn many_writers_on_a_locked_table_do_not_block_other_requests_or_readiness
         }
         rounds
     };
-    let (answered, rounds) = join(orders, served).await;
+    let (answered, rounds) = join(writes, served).await;
     assert!(rounds >= 3, "{rounds}");
-    assert!(answered.iter().all(|answer| *answer == (503, Some("1".to_owned()))), "{answered:?}");
+    assert!(answered.iter().all(|reply| *reply == (503, Some("1".to_owned()))), "{answered:?}");
     assert!(begun.elapsed() < patiently(Duration::from_secs(8)), "{:?}", begun.elapsed());
     other.execute("ROLLBACK").await.unwrap();
     assert_eq!(server.set(AREAS.start, 4).await, 200);
@@ -104,13 +104,13 @@ async fn batches_continue_while_a_few_areas_are_locked() {
         assert_eq!(server.set(area, 1).await, 200);
     }
     other.execute(locked).await.unwrap();
-    // Each area twice, so that some orders come when their area is known to be locked.
-    let orders = AREAS.chain(AREAS).map(|area| {
+    // Each area twice, so that some batches meet an area already known to be locked.
+    let writes = AREAS.chain(AREAS).map(|area| {
         let begun = Instant::now();
         let server = &server;
         async move { (area, server.set(area, 2).await, begun.elapsed()) }
     });
-    let answered = join_all(orders).await;
+    let answered = join_all(writes).await;
     for (area, status, took) in answered {
         if area < 103 {
             assert_eq!(status, 503, "area {area}");
@@ -127,7 +127,7 @@ async fn batches_continue_while_a_few_areas_are_locked() {
 async fn batches_that_wait_for_a_lock_succeed_when_it_is_released_in_time() {
     let (server, mut other, database) = served("20s").await;
     other.execute("BEGIN; LOCK TABLE flood_states IN EXCLUSIVE MODE").await.unwrap();
-    let orders = join_all(AREAS.map(|area| server.set(area, 1)));
+    let writes = join_all(AREAS.map(|area| server.set(area, 1)));
     // Inside a transaction `pg_stat_activity` does not change.
     let mut watching = PgConnection::connect(&database.url()).await.unwrap();
     let releasing = async {
@@ -135,7 +135,7 @@ async fn batches_that_wait_for_a_lock_succeed_when_it_is_released_in_time() {
         eventually("orders wait", LONG, locked_out, |locked_out| *locked_out > 0).await;
         other.execute("ROLLBACK").await.unwrap();
     };
-    let (statuses, ()) = join(orders, releasing).await;
+    let (statuses, ()) = join(writes, releasing).await;
     assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
 }
 
@@ -157,13 +157,13 @@ async fn operations_that_wait_for_locks_leave_connections_to_others() {
                 assert!(begun.elapsed() < patiently(2 * QUICK), "{:?}", begun.elapsed());
             }
         };
-        let ((made, read), ()) = join(waiting, served).await;
-        assert_eq!(made, [503; 32], "{mode}");
+        let ((created, read), ()) = join(waiting, served).await;
+        assert_eq!(created, [503; 32], "{mode}");
         assert_eq!(read, [if mode == "EXCLUSIVE" { 200 } else { 503 }; 32], "{mode}");
     }
 }
 
-/// Has every card take a minute.
+/// Makes the creation of a card take a minute.
 const SLOW_CARDS: &str = "
     CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END';
     CREATE TRIGGER slow BEFORE INSERT ON cards FOR EACH ROW EXECUTE FUNCTION wait()";
@@ -171,7 +171,7 @@ const WORKING: &str = "
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'siaga' AND state = 'active'";
 
-/// Gives up making a card, which is under way.
+/// Abandons a running creation of a card.
 async fn give_up(server: &Server) {
     let [username, network, language] = ["u", "n", "id"].map(str::to_owned);
     let holder = CardHolder { username, network, language, network_data: None };
@@ -202,7 +202,7 @@ async fn statements_of_abandoned_operations_are_cancelled_and_their_sessions_end
     let working = async || count(&mut other, WORKING).await;
     eventually("they end in the database", Duration::from_secs(2), working, |working| *working == 0).await;
     let samples = watched.await.unwrap();
-    // A session that the service has closed is listed beside its successor until its process has ended.
+    // A closed session is listed beside its successor until its process has ended.
     let most = samples.iter().max();
     assert!(most.is_some_and(|most| (1..=2 * MOST).contains(most)), "{samples:?} sessions");
 }
@@ -217,8 +217,8 @@ async fn readiness_does_not_wait_for_a_connection_of_the_request_pool() {
         eventually("cards are made", LONG, working, |working| *working >= 3).await;
         others_are_served(&server).await;
     };
-    let (made, ()) = join(making, asking).await;
-    assert_eq!(made, [503; 8]);
+    let (created, ()) = join(making, asking).await;
+    assert_eq!(created, [503; 8]);
 }
 
 #[rocket::async_test]

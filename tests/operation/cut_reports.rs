@@ -1,4 +1,4 @@
-//! The network fails while a resident reports: each report arrives exactly once, with its photo.
+//! Network failures while a resident reports: each report is stored exactly once, with its photo.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -11,26 +11,26 @@ use siaga::model::{Clock, SystemClock};
 use crate::eventually::{LONG, eventually_blocking};
 use crate::fixture::block_on;
 use crate::form;
-use crate::kept::Kept;
 use crate::photos::photo;
 use crate::postgres::Database;
 use crate::running::{KEY, Running, joined, request};
+use crate::service_config::ServiceConfig;
 
-/// How many reports are sent each way, unless the variable `CUTS` has another number.
+/// Reports per route; overridden by the variable `CUTS`.
 const ROUNDS: u32 = 8;
-/// About as long as a response is, in bytes.
+/// Approximate length of a response in bytes.
 const RESPONSE: u64 = 600;
 
-/// A phone whose network fails once in each of its requests, at another place each time.
+/// A phone whose network fails once in each request, at a different byte.
 struct Phone<'s> {
     service: &'s Running,
     state: u64,
-    /// How many requests were cut off and had arrived.
+    /// Number of interrupted requests that had arrived.
     arrived: u32,
 }
 
 impl Phone<'_> {
-    /// Returns a number below `limit`, the same one in each run.
+    /// A deterministic pseudo-random number below `limit`.
     fn below(&mut self, limit: u64) -> u64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
@@ -38,28 +38,28 @@ impl Phone<'_> {
         self.state % limit
     }
 
-    /// Sends a request that is cut off, then repeats it until its response has one of these statuses. Returns this response.
-    fn ask(&mut self, method: &str, target: &str, rest: &[u8], statuses: &[u16]) -> String {
+    /// Sends an interrupted request, then repeats it until the response has one of these statuses; returns that response.
+    fn send_until(&mut self, method: &str, target: &str, rest: &[u8], statuses: &[u16]) -> String {
         let sent = [request(&self.service.authority, method, target, "").as_bytes(), rest].concat();
         let cut = self.below(sent.len() as u64 + RESPONSE);
         exchange(&self.service.authority, &sent, Some(cut as usize));
-        // The service may be too busy, because it still reads the one that was cut.
+        // The service may still read the interrupted request and be busy.
         let again = || {
             let response = exchange(&self.service.authority, &sent, None);
             let known = [statuses, &[409, 429, 503]].concat();
             assert!(known.contains(&status(&response)), "{method} {target}: {response}");
             response
         };
-        let what = format!("{method} {target} is answered {statuses:?}");
+        let condition = format!("{method} {target} is answered {statuses:?}");
         let response =
-            eventually_blocking(&what, LONG, again, |response| statuses.contains(&status(response)));
+            eventually_blocking(&condition, LONG, again, |response| statuses.contains(&status(response)));
         let is_known = status(&response) != 200 || response.contains("\"created\":false");
         self.arrived += u32::from(is_known);
         response
     }
 }
 
-/// Sends a request and returns the response. With a number of bytes, breaks the connection after as many of both together.
+/// Sends a request and returns the response. `cut` breaks the connection after that many bytes of both.
 fn exchange(authority: &str, sent: &[u8], cut: Option<usize>) -> String {
     let mut connection = TcpStream::connect(authority).unwrap();
     connection.set_read_timeout(Some(LONG)).unwrap();
@@ -88,44 +88,53 @@ fn json_body(body: &Value) -> Vec<u8> {
     format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// Sends a report as the card app does: all its requests, in its order. Returns the identifier of its card.
+/// Sends the requests of the card app in order. Returns the identifier of the card.
 fn report_by_card(phone: &mut Phone<'_>, photo: &[u8]) -> String {
     let holder = json_body(&json!({ "username": "u", "network": "n", "language": "id" }));
     let holder = [format!("X-API-Key: {KEY}\r\n").as_bytes(), &holder].concat();
-    let made = body(&phone.ask("POST", "/v1/cards", &holder, &[200]));
-    let id = made["cardId"].as_str().unwrap().to_owned();
+    let created = body(&phone.send_until("POST", "/v1/cards", &holder, &[200]));
+    let id = created["cardId"].as_str().unwrap().to_owned();
     let card = format!("/v1/cards/{id}");
-    phone.ask("GET", &card, b"\r\n", &[200]);
-    let invited =
-        body(&phone.ask("GET", &format!("{card}/images"), b"Content-Type: image/jpeg\r\n\r\n", &[200]));
+    phone.send_until("GET", &card, b"\r\n", &[200]);
+    let invited = body(&phone.send_until(
+        "GET",
+        &format!("{card}/images"),
+        b"Content-Type: image/jpeg\r\n\r\n",
+        &[200],
+    ));
     let address = invited["signedRequest"].as_str().unwrap().splitn(4, '/').nth(3).unwrap().to_owned();
     let head = format!("Content-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", photo.len());
-    // 403: the one that was cut has arrived.
-    phone.ask("PUT", &format!("/{address}"), &[head.as_bytes(), photo].concat(), &[200, 403]);
+    // 403: the interrupted request has arrived.
+    phone.send_until("PUT", &format!("/{address}"), &[head.as_bytes(), photo].concat(), &[200, 403]);
     let report = json!({
         "disaster_type": "flood", "card_data": { "report_type": "flood", "flood_depth": 40 },
         "created_at": SystemClock.now(), "location": { "lat": -6.195, "lng": 106.805 },
     });
-    // 409: the one that was cut has arrived.
-    phone.ask("PUT", &card, &json_body(&report), &[200, 409]);
-    phone.ask("PATCH", &card, &json_body(&json!({ "image_url": "https://elsewhere.example/x" })), &[200]);
+    // 409: the interrupted request has arrived.
+    phone.send_until("PUT", &card, &json_body(&report), &[200, 409]);
+    phone.send_until(
+        "PATCH",
+        &card,
+        &json_body(&json!({ "image_url": "https://elsewhere.example/x" })),
+        &[200],
+    );
     id
 }
 
-/// Sends a report as the form does. Returns the identifier of its card.
+/// Sends a form. Returns the identifier of the card.
 fn report_by_form(phone: &mut Phone<'_>, photo: &[u8], number: u32) -> String {
     let form = form::whole(&format!("{number:032x}"), &[], Some(photo));
     let head = format!(
         "Accept: application/json\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: {}\r\n\r\n",
         form.len()
     );
-    // While the service still reads the photo that was cut, it has no place for another. The form sends it again.
-    let send = || body(&phone.ask("POST", "/report", &[head.as_bytes(), &form].concat(), &[200]));
+    // While the service still reads the interrupted photo, its upload slots are full. The form retries.
+    let send = || body(&phone.send_until("POST", "/report", &[head.as_bytes(), &form].concat(), &[200]));
     let sent = eventually_blocking("the photo is stored", LONG, send, |sent| sent["photo"] == "stored");
     sent["cardId"].as_str().unwrap().to_owned()
 }
 
-/// Returns the reports with a card: how many each has, and how many of them show a photo.
+/// Returns the number of reports of each card, and how many of them have a photo.
 fn reports(service: &Running) -> BTreeMap<String, (usize, usize)> {
     let target = "/v1/reports?geoformat=geojson&timeperiod=86400";
     let response =
@@ -146,8 +155,8 @@ fn a_report_whose_requests_are_cut_off_is_stored_once() {
     let folder = tempfile::tempdir().unwrap();
     let images = url::Url::from_directory_path(folder.path()).unwrap();
     let database = block_on(Database::empty());
-    let kept = Kept::in_database(&database.url()).with("SIAGA_CARDS__OPEN", "true");
-    let service = kept.with("SIAGA_IMAGES__URL", images.as_str()).start();
+    let config = ServiceConfig::in_database(&database.url()).with("SIAGA_CARDS__OPEN", "true");
+    let service = config.with("SIAGA_IMAGES__URL", images.as_str()).start();
     let mut phone = Phone { service: &service, state: 2016, arrived: 0 };
     let photo = photo(80, 60, 1);
     let mut sent = Vec::new();

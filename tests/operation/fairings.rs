@@ -1,4 +1,4 @@
-//! Fairings of others when the service shuts down.
+//! Custom fairings during shutdown.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use rocket::tokio::{self, time};
 use siaga::stores::{Decorator, Store};
 use siaga::{LaunchError, Siaga};
 
-/// Awaits several times when the server shuts down, and then counts.
+/// A fairing that awaits several times during shutdown, then counts.
 fn slow(finished: &Arc<AtomicUsize>) -> AdHoc {
     let finished = Arc::clone(finished);
     AdHoc::on_shutdown("Slow", move |_| {
@@ -30,7 +30,7 @@ fn slow(finished: &Arc<AtomicUsize>) -> AdHoc {
     })
 }
 
-/// Tells whether it was closed.
+/// A store that records its closing.
 #[derive(Debug)]
 struct Closing(Arc<dyn Store>, Arc<AtomicBool>);
 
@@ -63,7 +63,7 @@ fn figment(grace: &str) -> Figment {
         .merge(Serialized::default("siaga.shutdown.grace", grace))
 }
 
-/// Sends where the server listens, and what shuts it down.
+/// A fairing that sends the endpoint and the shutdown handle of the server.
 fn listening() -> (impl Fairing, oneshot::Receiver<(SocketAddr, Shutdown)>) {
     let (sender, receiver) = oneshot::channel();
     let sender = std::sync::Mutex::new(Some(sender));
@@ -76,7 +76,7 @@ fn listening() -> (impl Fairing, oneshot::Receiver<(SocketAddr, Shutdown)>) {
     (fairing, receiver)
 }
 
-/// Makes a server whose store fails when the sender is used, with a slow fairing attached twice, and once by another fairing.
+/// A server whose store fails on demand, with a slow fairing attached twice, and once by another fairing.
 async fn with_slow_fairings(
     finished: &Arc<AtomicUsize>,
 ) -> (Siaga, oneshot::Receiver<(SocketAddr, Shutdown)>, oneshot::Sender<()>) {
@@ -101,12 +101,12 @@ async fn fairings_of_others_run_to_their_end_while_a_connection_is_open() {
     let launch = tokio::spawn(service.launch());
     let (address, _) = listens.await.unwrap();
     let open = TcpStream::connect(address).await.unwrap();
-    let told = Instant::now();
+    let signalled = Instant::now();
     fail.send(()).unwrap();
     let ended = launch.await.unwrap();
     assert!(matches!(ended, Err(LaunchError::Store(_))), "{ended:?}");
     assert_eq!(finished.load(Ordering::SeqCst), 3);
-    assert!(told.elapsed() < Duration::from_secs(30), "it waits for fairings, not for the grace");
+    assert!(signalled.elapsed() < Duration::from_secs(30), "it waits for fairings, not for the grace");
     drop(open);
 }
 

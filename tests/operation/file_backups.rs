@@ -1,4 +1,4 @@
-//! Backups of the store in one file: what they hold, and what a restore replaces.
+//! Backup and restore of the file store.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -11,12 +11,11 @@ use sqlx::{AssertSqlSafe, Connection, Executor};
 use crate::eventually::{LONG, eventually_blocking};
 use crate::file_commands::with_fixture;
 use crate::fixture::block_on;
-use crate::kept::{Kept, connect, siaga, start};
 use crate::outcome::{printed, refusal};
 use crate::running::KEY;
+use crate::service_config::{ServiceConfig, connect, siaga, start};
 use crate::store_file::StoreFile;
 
-/// Makes a backup beside a file.
 fn backup(path: &Path, name: &str) -> PathBuf {
     let backup = path.with_file_name(name);
     printed(&siaga(path, &["backup", backup.to_str().unwrap()]));
@@ -31,7 +30,7 @@ fn refused_restore(path: &Path, backup: &Path) -> String {
     refusal(&siaga(path, &["restore", backup.to_str().unwrap()]))
 }
 
-/// Changes a file as another program does.
+/// Changes a store file without Siaga.
 pub(crate) fn execute(path: &Path, sql: &str) {
     block_on(async {
         let mut connection = connect(path).await;
@@ -95,7 +94,7 @@ fn a_backup_made_beside_a_running_server_restores_data_and_photos() {
         assert_eq!(fs::read_to_string(photos.join(name)).unwrap(), name);
     }
     let server = start(&path);
-    let (_, states) = server.ask(KEY, "GET", "/v1/floods/states", &Value::Null);
+    let (_, states) = server.request_json(KEY, "GET", "/v1/floods/states", &Value::Null);
     let mut states = states["result"].as_array().unwrap().iter();
     assert_eq!(states.find(|state| state["area_id"] == "5").unwrap()["state"], 3);
     assert_eq!(server.set(KEY, 5, 1), 200);
@@ -113,7 +112,7 @@ fn clients_ahead_of_a_backup_copied_over_the_file_get_the_full_state() {
     }
     let before = server.expect_ok("GET", "/v1/changes", &Value::Null);
     let cursor = before["result"]["cursor"].as_str().unwrap();
-    // The server puts the log into the file when it ends.
+    // Shutdown moves the write-ahead log into the file.
     server.signal("TERM");
     assert_eq!(server.ended().0, Some(0));
     fs::copy(&backup, &path).unwrap();
@@ -162,7 +161,7 @@ fn an_unreadable_backup_replaces_nothing_and_a_valid_one_replaces_a_damaged_file
     }
     restore(&path, &right);
     assert!(printed(&siaga(&path, &["status"])).contains("areas           5"));
-    // A failed restore leaves nothing that would keep a server from beginning.
+    // A failed restore leaves nothing that blocks a startup.
     let other = StoreFile::none();
     refused_restore(&other.path(), &path.with_file_name("row.db"));
     printed(&siaga(&other.path(), &["migrate"]));
@@ -172,7 +171,7 @@ fn an_unreadable_backup_replaces_nothing_and_a_valid_one_replaces_a_damaged_file
 fn the_file_that_a_restore_replaces_is_kept_and_the_new_one_is_private() {
     let file = with_fixture();
     let path = file.path();
-    let kept = path.with_file_name("siaga.db.before-restore");
+    let replaced = path.with_file_name("siaga.db.before-restore");
     let is_changed = |path: &Path| count(path, "SELECT count(*) FROM cards WHERE network = 'changed'") > 0;
     let (changed, unchanged) = (backup(&path, "changed.db"), backup(&path, "unchanged.db"));
     execute(&changed, "UPDATE cards SET network = 'changed'");
@@ -181,15 +180,15 @@ fn the_file_that_a_restore_replaces_is_kept_and_the_new_one_is_private() {
     {
         fs::set_permissions(from, fs::Permissions::from_mode(permissions)).unwrap();
         let said = restore(&path, from);
-        let place = kept.canonicalize().unwrap();
+        let place = replaced.canonicalize().unwrap();
         assert!(said.starts_with(&format!("What was replaced is in {}.\n", place.display())), "{said}");
         assert!(said.contains("newest state 2016-12-19T13:41:35.000Z, newest report "), "{said}");
-        assert_eq!((is_changed(&path), is_changed(&kept)), (after, before));
+        assert_eq!((is_changed(&path), is_changed(&replaced)), (after, before));
         assert_eq!(mode(&path), 0o600, "from {permissions:o}");
     }
     assert!(start(&path).lines[0].contains("serves 5 areas"));
-    // It can be restored as well.
-    restore(&path, &kept);
+    // The replaced file can be restored as well.
+    restore(&path, &replaced);
     assert!(is_changed(&path));
 }
 
@@ -205,9 +204,9 @@ fn erasures_are_repeated_after_the_restore_of_an_older_backup() {
     restore(&path, &backup);
 
     let list = path.with_file_name("log.csv");
-    // A report of another time, and one that the backup does not have.
-    let more = [("99", "erase,6,"), ("98", "erase,99,")].map(|(day, of)| {
-        format!("2017-01-01T00:00:00Z,{of}20{day}-01-01T00:00:00Z,siaga reports,,asked for\n")
+    // Moderation of a report with another time, and of one that is not in the backup.
+    let more = [("99", "erase,6,"), ("98", "erase,99,")].map(|(day, item)| {
+        format!("2017-01-01T00:00:00Z,{item}20{day}-01-01T00:00:00Z,siaga reports,,asked for\n")
     });
     fs::write(&list, log + &more.concat()).unwrap();
     let arguments = ["reports", "erase", "--list", list.to_str().unwrap()];
@@ -236,7 +235,7 @@ fn the_photos_of_hidden_reports_are_hidden_again_after_a_restore() {
     execute(&path, hide);
     let backup = backup(&path, "old.db");
     restore(&path, &backup);
-    // Not the image from elsewhere.
+    // Without the external image.
     assert_eq!(count(&path, "SELECT count(*) FROM photo_moves"), 1);
     let moved = "SELECT count(*) FROM photo_moves WHERE photo = 'abcdefg.jpg' AND target = 'hidden'";
     assert_eq!(count(&path, moved), 1);
@@ -246,12 +245,12 @@ fn the_photos_of_hidden_reports_are_hidden_again_after_a_restore() {
 fn a_backup_has_only_photos_of_its_own_cards_readable_by_its_owner_only() {
     let file = with_fixture();
     let path = file.path();
-    let kept = ["used-card.jpg", "hidden/used-card.jpg", "uploads/used-card.0.ab", "a.jpg"];
+    let replaced = ["used-card.jpg", "hidden/used-card.jpg", "uploads/used-card.0.ab", "a.jpg"];
     let erased = ["erased-card.jpg", "hidden/erased-card.jpg", "uploads/erased-card.0.ab"];
-    let photos = photos(&path, &[&kept[..], &erased].concat());
+    let photos = photos(&path, &[&replaced[..], &erased].concat());
     let backup = backup(&path, "monday.db");
     let copies = path.with_file_name("monday.db-images");
-    for (names, are_there) in [(&kept[..], true), (&erased, false)] {
+    for (names, are_there) in [(&replaced[..], true), (&erased, false)] {
         for name in names {
             assert_eq!(copies.join(name).exists(), are_there, "{name}");
         }
@@ -273,10 +272,10 @@ fn a_backup_whose_second_copy_of_the_photos_fails_leaves_nothing() {
     let photos = photos(&path, &["used-card.jpg"]);
     let backup = path.with_file_name("monday.db");
     let output = block_on(async {
-        // The data can be copied only when this connection lets it go.
+        // The copy waits for this connection's lock.
         let mut other = connect(&path).await;
         other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE counts SET changes = changes; COMMIT").await.unwrap();
-        let mut command = Kept::in_file(&path).command(&["backup", backup.to_str().unwrap()]);
+        let mut command = ServiceConfig::in_file(&path).command(&["backup", backup.to_str().unwrap()]);
         let copying = command.stderr(Stdio::piped()).spawn().unwrap();
         let opened = format!("/proc/{}/fd", copying.id());
         let files = || {

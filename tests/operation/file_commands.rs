@@ -1,4 +1,4 @@
-//! The commands of an operator on the store in one file, beside a running server and without one.
+//! Commands on the file store, beside a running server and without one.
 
 use std::fs;
 use std::path::Path;
@@ -9,15 +9,15 @@ use siaga::folder::FolderWriter;
 
 use crate::eventually::eventually_blocking;
 use crate::fixture::{self, block_on};
-use crate::kept::{siaga, start};
 use crate::outcome::{printed, refusal};
 use crate::running::KEY;
+use crate::service_config::{siaga, start};
 use crate::store_file::StoreFile;
 
-/// How soon after a command has ended the server knows what it did.
+/// Limit until a server sees the changes of a command.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Returns the log of the floods of a file, by an export.
+/// Returns the flood log of a file, by an export.
 pub(crate) fn log(path: &Path) -> String {
     let folder = tempfile::tempdir().unwrap();
     let exported = folder.path().join("exported");
@@ -25,7 +25,6 @@ pub(crate) fn log(path: &Path) -> String {
     fs::read_to_string(exported.join("flood_states.csv")).unwrap()
 }
 
-/// Returns the version of the schema that the program needs.
 pub(crate) fn schema() -> usize {
     fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/file")).unwrap().count()
 }
@@ -42,7 +41,7 @@ fn a_second_server_on_a_file_ends_and_says_why() {
     let path = file.path().canonicalize().unwrap();
     let error = format!("siaga: the file {}: {used}", path.display());
     assert!(first.lines[0].contains(&format!("from the file {}", path.display())), "{:?}", first.lines);
-    // A link is no way around it.
+    // A symbolic link does not bypass the lock.
     let link = file.path().with_file_name("link.db");
     std::os::unix::fs::symlink(file.path(), &link).unwrap();
     assert_eq!(refusal(&siaga(&link, &[])), error);
@@ -78,7 +77,7 @@ fn commands_work_beside_a_server_which_sees_their_changes_within_a_second() {
     printed(&siaga(&path, &["export", exported.to_str().unwrap()]));
     assert!(fs::read_to_string(exported.join("flood_states.csv")).unwrap().contains(",desk\n"));
 
-    // What is imported shows beside what was there, and the server goes on writing.
+    // Imported and existing data are visible, and the server keeps writing.
     let areas = fs::read_to_string(exported.join("areas.geojson")).unwrap();
     let imported = folder.path().join("imported");
     fs::create_dir(&imported).unwrap();
@@ -117,14 +116,14 @@ fn reports_are_hidden_and_shown_beside_a_server() {
     let file = with_fixture();
     let path = file.path();
     let server = start(&path);
-    let status = || server.ask(KEY, "GET", "/v1/reports/7", &json!({})).0;
+    let status = || server.request_json(KEY, "GET", "/v1/reports/7", &json!({})).0;
     assert_eq!(status(), 200);
-    let orders = [
+    let moderations = [
         ("hide", 404, "report 7 is hidden\n", "report 7 was hidden already\n"),
         ("show", 200, "report 7 is shown\n", "report 7 was shown already\n"),
     ];
-    for (order, expected, first, second) in orders {
-        let arguments = ["reports", order, "7", "--reason", "a test"];
+    for (moderation, expected, first, second) in moderations {
+        let arguments = ["reports", moderation, "7", "--reason", "a test"];
         assert_eq!(printed(&siaga(&path, &arguments)), first);
         assert_eq!(printed(&siaga(&path, &arguments)), second);
         eventually_blocking("the server knows", SOON, status, |status| *status == expected);

@@ -1,4 +1,4 @@
-//! A file that cannot be used, or no longer be written: one clear line, and nothing lost.
+//! Store files that cannot be used or written: one line in the log, nothing lost.
 
 use std::fs;
 
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::file_backups::execute;
 use crate::file_commands::schema;
 use crate::fixture::block_on;
-use crate::kept::{Kept, file_with_areas, siaga};
 use crate::outcome::{printed, refusal};
 use crate::running::{KEY, PROGRAM};
+use crate::service_config::{ServiceConfig, file_with_areas, siaga};
 use crate::store_file::StoreFile;
 
 #[test]
@@ -87,20 +87,20 @@ fn a_path_that_cannot_be_a_store_file_is_reported_in_one_line() {
 fn a_disk_without_space_is_503_and_degraded_and_loses_nothing() {
     let file = file_with_areas();
     let path = file.path();
-    // The system refuses to let a file of the process grow, as a full disk does.
+    // `ulimit -f` acts like a full disk.
     let mut limited = Command::new("sh");
     limited.args(["-c", "trap '' XFSZ; ulimit -f 600; exec \"$0\"", PROGRAM]);
-    let server = Kept::in_file(&path).run(limited);
+    let server = ServiceConfig::in_file(&path).run(limited);
     let card = json!({ "username": "u", "network": "n", "language": "id", "network_data": { "a": "x".repeat(9_000) } });
-    let mut made = 0;
-    // A change that finds no space is refused, and the next one may find some: until there is none at all.
+    let mut created = 0;
+    // A change without space is rejected, a smaller one may still fit: repeat until the disk is full.
     let health = loop {
-        assert!(made < 1_000, "the file does not become full");
-        match server.ask(KEY, "POST", "/v1/cards", &card) {
-            (200, _) => made += 1,
+        assert!(created < 1_000, "the file does not become full");
+        match server.request_json(KEY, "POST", "/v1/cards", &card) {
+            (200, _) => created += 1,
             (status, body) => {
                 assert_eq!(status, 503, "{body}");
-                let (status, health) = server.ask(KEY, "GET", "/health/ready", &Value::Null);
+                let (status, health) = server.request_json(KEY, "GET", "/health/ready", &Value::Null);
                 assert_eq!(status, 200, "{health}");
                 if health["result"]["status"] == "degraded" {
                     break health;
@@ -108,16 +108,16 @@ fn a_disk_without_space_is_503_and_degraded_and_loses_nothing() {
             }
         }
     };
-    assert_eq!(server.ask(KEY, "GET", "/v1/floods/states", &Value::Null).0, 200, "reads go on");
+    assert_eq!(server.request_json(KEY, "GET", "/v1/floods/states", &Value::Null).0, 200, "reads go on");
     let checks = health["result"]["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["name"] == "file").unwrap();
     assert_eq!((&check["ok"], &check["required"]), (&json!(false), &json!(false)), "{health}");
-    let statuses: Vec<_> = (0..200).map(|_| server.ask(KEY, "POST", "/v1/cards", &card).0).collect();
-    made += statuses.iter().filter(|status| **status == 200).count();
+    let statuses: Vec<_> = (0..200).map(|_| server.request_json(KEY, "POST", "/v1/cards", &card).0).collect();
+    created += statuses.iter().filter(|status| **status == 200).count();
     assert!(statuses.iter().filter(|status| **status == 503).count() > 100, "{statuses:?}");
     let log = server.kill();
     assert!(log.matches("ERROR").count() < 10, "one line a minute for each cause: {log}");
     let status = printed(&siaga(&path, &["status"]));
     let cards = status.lines().find_map(|line| line.strip_prefix("cards")).unwrap().trim();
-    assert_eq!(cards, made.to_string(), "all acknowledged, and no other");
+    assert_eq!(cards, created.to_string(), "all acknowledged, and no other");
 }

@@ -1,4 +1,4 @@
-//! A file that is taken away or locked under its server: no change is confirmed and lost, and the server says why.
+//! Store files removed or locked under a running server: no confirmed change is lost, and the log has the cause.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,18 +12,18 @@ use sqlx::{Connection, Executor};
 use crate::eventually::{LONG, eventually_blocking};
 use crate::file_commands::log;
 use crate::fixture::block_on;
-use crate::kept::{connect, file_with_areas, siaga, start};
 use crate::outcome::{printed, refusal};
 use crate::running::{KEY, Running};
+use crate::service_config::{connect, file_with_areas, siaga, start};
 
-/// Returns a path beside a file, with text after its name.
+/// Appends a suffix to a path.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     path.with_extension(format!("db{suffix}"))
 }
 
-/// Returns the status of the health check, and why the file cannot be written.
+/// Returns the health status, and the error of the file.
 fn health(server: &Running) -> (String, Value) {
-    let (status, health) = server.ask(KEY, "GET", "/health/ready", &Value::Null);
+    let (status, health) = server.request_json(KEY, "GET", "/health/ready", &Value::Null);
     assert_eq!(status, 200, "{health}");
     let checks = health["result"]["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["name"] == "file").unwrap();
@@ -40,13 +40,12 @@ fn is_written_again(server: &Running) {
     eventually_blocking("the health", LONG, || health(server), |(status, _)| status == "ready");
 }
 
-/// Returns how many changes of areas a file has.
+/// Returns the number of changes in a file.
 fn changes(path: &Path) -> usize {
     log(path).lines().skip(1).count()
 }
 
-/// Returns the lines of the log about the file.
-fn told(log: &str) -> Vec<&str> {
+fn write_errors(log: &str) -> Vec<&str> {
     log.lines().filter(|line| line.contains("cannot be written")).collect()
 }
 
@@ -60,12 +59,15 @@ fn no_change_is_confirmed_while_the_file_of_a_server_is_gone() {
     assert_eq!(server.set(KEY, 2, 1), 503, "the first change after it");
     is_degraded(&server, "the file is gone");
     assert_eq!(server.set(KEY, 3, 1), 503);
-    assert_eq!(server.ask(KEY, "GET", "/v1/floods/states", &Value::Null).0, 200, "reads go on");
+    assert_eq!(server.request_json(KEY, "GET", "/v1/floods/states", &Value::Null).0, 200, "reads go on");
     fs::rename(&away, &path).unwrap();
     is_written_again(&server);
     let log = server.kill();
-    assert_eq!(told(&log).len(), 1, "{log}");
-    assert!(told(&log)[0].contains("ERROR") && told(&log)[0].contains("the file is gone"), "{log}");
+    assert_eq!(write_errors(&log).len(), 1, "{log}");
+    assert!(
+        write_errors(&log)[0].contains("ERROR") && write_errors(&log)[0].contains("the file is gone"),
+        "{log}"
+    );
     assert_eq!(log.lines().filter(|line| line.contains("request failed")).count(), 1, "{log}");
     assert_eq!(changes(&path), 2);
 }
@@ -133,7 +135,7 @@ fn startup_fails_without_a_file_that_existed_before() {
     expect("missing", "siaga.db-wal, siaga.db.lock");
     fs::write(&path, "").unwrap();
     expect("empty", "siaga.db-wal, siaga.db.lock");
-    // All is there when it is put back.
+    // Nothing is missing when the file is put back.
     fs::write(&path, saved).unwrap();
     assert_eq!(changes(&path), 1);
 
@@ -196,7 +198,7 @@ fn a_health_check_detects_another_writing_process_at_once() {
     });
     is_written_again(&server);
     let log = server.kill();
-    assert_eq!(told(&log).len(), 1, "{log}");
+    assert_eq!(write_errors(&log).len(), 1, "{log}");
 }
 
 #[test]
@@ -212,12 +214,12 @@ fn erased_data_soon_leaves_every_file_of_a_running_server() {
         };
         has(&path) || has(&beside(&path, "-wal"))
     };
-    let made = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
-    let post = json!({ "post_id": 1, "created_at": made, "partner_city": "bandung", "disaster_type": "flood",
+    let created_at = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
+    let post = json!({ "post_id": 1, "created_at": created_at, "partner_city": "bandung", "disaster_type": "flood",
                        "text": TEXT, "location": { "lat": 0.5, "lng": 0.5 } });
-    assert_eq!(server.ask(KEY, "POST", "/v1/feeds/partner", &post).0, 200);
+    assert_eq!(server.request_json(KEY, "POST", "/v1/feeds/partner", &post).0, 200);
     assert!(found());
-    // As a backup by another program does, it reads an older state for a while.
+    // A long reader, such as a backup by another program.
     block_on(async {
         let mut reader = connect(&path).await;
         reader.execute("BEGIN; SELECT count(*) FROM reports").await.unwrap();
@@ -237,7 +239,7 @@ fn the_write_ahead_log_shrinks_after_a_long_reader() {
     let server = start(&path);
     let length = || fs::metadata(beside(&path, "-wal")).unwrap().len();
     let card = json!({ "username": "u", "network": "n", "language": "id", "network_data": { "a": "x".repeat(60_000) } });
-    let write = || assert_eq!(server.ask(KEY, "POST", "/v1/cards", &card).0, 200);
+    let write = || assert_eq!(server.request_json(KEY, "POST", "/v1/cards", &card).0, 200);
     block_on(async {
         let mut reader = connect(&path).await;
         reader.execute("BEGIN; SELECT count(*) FROM cards").await.unwrap();

@@ -1,4 +1,4 @@
-//! Since when areas are flooded and confirmed: kept over a restart, and found for a log of an earlier version.
+//! Times since when areas are flooded and confirmed: after a restart, and migrated from earlier versions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::store_file::StoreFile;
 
 const MIGRATION: &str = include_str!("../../migrations/0022_flood_times.sql");
 
-/// Makes the tables as the version before the migration had them.
+/// Restores the tables from before the migration.
 const BEFORE: &str = "
     DROP TRIGGER follow_flood_log ON flood_changes;
     DROP FUNCTION follow_flood_log();
@@ -49,12 +49,12 @@ async fn shown(store: &dyn Store) -> Shown {
 /// A flood, a confirmation and an all clear that are undone, and a mistake that is undone.
 async fn flood(store: &dyn Store, clock: &ManualClock) {
     let mut hour = 0;
-    let mut order = async |changes: BatchOperation| {
+    let mut apply_batch = async |changes: BatchOperation| {
         hour += 1;
         clock.set(now().after(Duration::from_hours(hour)));
         let by = Actor { subject: "desk".to_owned(), username: None };
-        let order = BatchRequest { changes, by, note: None, request: None, preview: false };
-        let BatchOutcome::Done { batch, .. } = store.change_floods(order).await.unwrap() else {
+        let apply_batch = BatchRequest { changes, by, note: None, request: None, preview: false };
+        let BatchOutcome::Done { batch, .. } = store.change_floods(apply_batch).await.unwrap() else {
             panic!("not done")
         };
         batch.number
@@ -68,15 +68,15 @@ async fn flood(store: &dyn Store, clock: &ManualClock) {
         BatchOperation::Set(areas.iter().map(area).collect())
     };
 
-    order(set(&[(1, Some(2)), (10, Some(3))])).await;
-    let confirmed = order(set(&[(10, Some(3))])).await;
-    order(BatchOperation::Undo(confirmed)).await;
-    let clear = order(set(&[(1, None), (10, None), (5, None)])).await;
-    let undone = order(BatchOperation::Undo(clear)).await;
-    order(BatchOperation::Undo(undone)).await;
-    let mistake = order(set(&[(2, Some(4))])).await;
-    order(BatchOperation::Undo(mistake)).await;
-    order(set(&[(1, Some(1)), (30, Some(3))])).await;
+    apply_batch(set(&[(1, Some(2)), (10, Some(3))])).await;
+    let confirmed = apply_batch(set(&[(10, Some(3))])).await;
+    apply_batch(BatchOperation::Undo(confirmed)).await;
+    let clear = apply_batch(set(&[(1, None), (10, None), (5, None)])).await;
+    let undone = apply_batch(BatchOperation::Undo(clear)).await;
+    apply_batch(BatchOperation::Undo(undone)).await;
+    let mistake = apply_batch(set(&[(2, Some(4))])).await;
+    apply_batch(BatchOperation::Undo(mistake)).await;
+    apply_batch(set(&[(1, Some(1)), (30, Some(3))])).await;
 }
 
 #[rocket::async_test]

@@ -1,4 +1,4 @@
-//! Whether the service can answer, asked while its database comes and goes.
+//! Health while the database fails and recovers.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::proxy::Proxy;
 use crate::running::Running;
 use crate::server::Server;
 
-/// The result once it has this status; the code of the response goes with it.
+/// Waits until readiness has a status, and checks the matching response code.
 pub(crate) async fn until(server: &Server, status: &str) -> Value {
     let result = async || {
         let (code, body) = server.get("/health/ready").await;
@@ -21,7 +21,6 @@ pub(crate) async fn until(server: &Server, status: &str) -> Value {
     eventually(status, LONG, result, |result| result["status"] == status).await
 }
 
-/// The names of the checks that failed.
 fn failed(result: &Value) -> Vec<&str> {
     let checks = result["checks"].as_array().unwrap().iter();
     checks.filter(|check| check["ok"] == json!(false)).map(|check| check["name"].as_str().unwrap()).collect()
@@ -42,10 +41,10 @@ async fn a_server_is_unready_while_its_database_is_unreachable_and_ready_afterwa
         let unready = until(&server, "unready").await;
         assert!(failed(&unready).contains(&"store"), "{unready}");
         assert!(!unready.to_string().contains("siaga migrate"), "{unready}");
-        let asked = Instant::now();
+        let requested = Instant::now();
         assert_eq!(server.get("/health/live").await.0, 200);
         assert_eq!(server.get("/health/ready").await.0, 503);
-        assert!(asked.elapsed() < patiently(Duration::from_secs(4)), "{:?}", asked.elapsed());
+        assert!(requested.elapsed() < patiently(Duration::from_secs(4)), "{:?}", requested.elapsed());
         proxy.restore();
         assert_eq!(failed(&until(&server, "ready").await), Vec::<&str>::new());
     }
@@ -68,7 +67,7 @@ async fn an_older_schema_is_unready_and_a_newer_one_ready() {
 
 #[test]
 fn a_full_disk_degrades_the_service() {
-    // As on a full disk, nothing can be written to any file.
+    // Like a full disk: no file can be written.
     let service =
         Running::start_after("trap '' XFSZ; ulimit -f 0", &[("SIAGA_DATASET", "empty")], "The map: ");
     let ready = service.request("GET", "/health/ready", "\r\n");
@@ -83,7 +82,7 @@ async fn a_server_whose_listener_cannot_connect_is_degraded() {
     let server = Server::on(&database.url()).await;
     until(&server, "ready").await;
     let mut connection = PgConnection::connect(&database.url()).await.unwrap();
-    // What the listener reads, and nothing else here.
+    // Locks the table that only the listener reads here.
     let mut locking = connection.begin().await.unwrap();
     locking.execute("LOCK TABLE revisions IN ACCESS EXCLUSIVE MODE").await.unwrap();
     assert_eq!(failed(&until(&server, "degraded").await), ["listener"]);

@@ -1,4 +1,4 @@
-//! HTTPS, and what leads to it.
+//! HTTPS, redirects and startup warnings.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +16,7 @@ use crate::port::free_port;
 use crate::running::{PROGRAM, Running, request, send};
 use crate::starts::assert_warned;
 
-/// A certificate of `localhost`, its key, and who trusts it.
+/// A certificate for `localhost`, its key, and a client that trusts it.
 struct Certificate {
     folder: TempDir,
     trusting: Arc<ClientConfig>,
@@ -37,13 +37,12 @@ impl Certificate {
         Self { folder, trusting: Arc::new(client) }
     }
 
-    /// Rocket's table of it.
+    /// The value of `ROCKET_TLS`.
     fn table(&self) -> String {
         let path = |name: &str| self.folder.path().join(name).display().to_string();
         format!("{{certs=\"{}\",key=\"{}\"}}", path("certificate.pem"), path("key.pem"))
     }
 
-    /// The answer by HTTPS.
     fn send(&self, authority: &str, request: &str) -> String {
         let name = ServerName::try_from("localhost").unwrap();
         let client = ClientConnection::new(Arc::clone(&self.trusting), name).unwrap();
@@ -51,10 +50,10 @@ impl Certificate {
         connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let mut stream = StreamOwned::new(client, connection);
         stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = Vec::new();
-        // The service may close the connection without saying so by TLS.
-        let _ = stream.read_to_end(&mut answer);
-        String::from_utf8(answer).unwrap()
+        let mut response = Vec::new();
+        // The service may close the connection without a TLS `close_notify`.
+        let _ = stream.read_to_end(&mut response);
+        String::from_utf8(response).unwrap()
     }
 }
 
@@ -71,22 +70,22 @@ fn https_responses_have_hsts_and_http_redirects_to_https() {
     ]);
     assert!(service.lines.iter().any(|line| line.contains("https://127.0.0.1")), "{:?}", service.lines);
     for target in ["/v1/floods", "/nothing"] {
-        let answer = certificate.send(&service.authority, &request("localhost", "GET", target, "\r\n"));
-        let answer = answer.to_ascii_lowercase();
-        assert!(answer.contains("\r\nstrict-transport-security: max-age=2592000\r\n"), "{answer}");
-        assert!(answer.contains("\r\nserver: siaga\r\n"), "{answer}");
+        let response = certificate.send(&service.authority, &request("localhost", "GET", target, "\r\n"));
+        let response = response.to_ascii_lowercase();
+        assert!(response.contains("\r\nstrict-transport-security: max-age=2592000\r\n"), "{response}");
+        assert!(response.contains("\r\nserver: siaga\r\n"), "{response}");
     }
     let plain = format!("127.0.0.1:{port}");
     for (method, target, location) in [
         ("GET", "/v1/floods?a=b&c=d", "/v1/floods?a=b&c=d"),
         ("PROPFIND", "//evil.example/v1", "//evil.example/v1"),
     ] {
-        let answer = send(&plain, &request("evil.example", method, target, "\r\n")).unwrap();
-        let answer = answer.to_ascii_lowercase();
-        assert!(answer.starts_with("http/1.1 308 "), "{method} {target}: {answer}");
+        let response = send(&plain, &request("evil.example", method, target, "\r\n")).unwrap();
+        let response = response.to_ascii_lowercase();
+        assert!(response.starts_with("http/1.1 308 "), "{method} {target}: {response}");
         let expected = format!("\r\nlocation: https://localhost:8443{location}\r\n");
-        assert!(answer.contains(&expected.to_ascii_lowercase()), "{method} {target}: {answer}");
-        assert!(!answer.contains("strict-transport-security"), "{answer}");
+        assert!(response.contains(&expected.to_ascii_lowercase()), "{method} {target}: {response}");
+        assert!(!response.contains("strict-transport-security"), "{response}");
     }
     let body = request("localhost", "POST", "/v1/cards", "Content-Length: 1000000\r\n\r\n{");
     assert!(send(&plain, &body).unwrap().starts_with("HTTP/1.1 308 "), "no body is waited for");
@@ -102,9 +101,9 @@ fn hsts_is_not_sent_if_disabled() {
     let certificate = Certificate::make();
     let table = certificate.table();
     let service = Running::demo(&[("ROCKET_TLS", &table), ("ROCKET_PROFILE", "release")]);
-    let answer = certificate.send(&service.authority, &request("localhost", "GET", "/v1/floods", "\r\n"));
-    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    assert!(!answer.to_ascii_lowercase().contains("strict-transport-security"), "{answer}");
+    let response = certificate.send(&service.authority, &request("localhost", "GET", "/v1/floods", "\r\n"));
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+    assert!(!response.to_ascii_lowercase().contains("strict-transport-security"), "{response}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Images on their way while others have locks on the rows, or change them.
+//! Images in processing while other sessions lock or change their rows.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::postgres::Database;
 const URL: &str = "http://example.org/used-card.jpg";
 const LEASE: Duration = Duration::from_mins(2);
 
-/// A store in which the upload of `used-card`, whose report is 1, is received, and somebody else in its database.
+/// A store with a received upload of `used-card` (report 1), and a separate connection to its database.
 async fn with_received() -> (Database, Arc<dyn Store>, Upload, PgConnection) {
     let database = Database::with_fixture().await;
     let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
@@ -32,22 +32,21 @@ async fn image(store: &dyn Store) -> Option<String> {
     report.content.image_url.clone().map(Into::into)
 }
 
-/// Returns the time by the clock of the database.
 async fn moment(connection: &mut PgConnection) -> DateTime<Utc> {
     sqlx::query_scalar("SELECT clock_timestamp()").fetch_one(connection).await.unwrap()
 }
 
 /// Waits until the store has sent a statement about images after a moment.
-async fn is_asked(database: &Database, moment: DateTime<Utc>) {
+async fn until_queried(database: &Database, moment: DateTime<Utc>) {
     let mut watching = PgConnection::connect(&database.url()).await.unwrap();
-    let asked = async || {
+    let requested = async || {
         let sql = "
             SELECT count(*) FROM pg_stat_activity
             WHERE datname = current_database() AND application_name = 'siaga' AND query LIKE '%images%'
               AND query_start > $1";
         sqlx::query_scalar::<_, i64>(sql).bind(moment).fetch_one(&mut watching).await.unwrap()
     };
-    eventually("the store asks", LONG, asked, |asked| *asked > 0).await;
+    eventually("the store asks", LONG, requested, |requested| *requested > 0).await;
 }
 
 #[rocket::async_test]
@@ -80,20 +79,20 @@ async fn photo_addresses_stored_by_earlier_versions_become_names() {
     }
 }
 
-/// Asks a store while somebody has changed the row of the image or of its report and commits a little later.
-async fn ask_amid<T: Send + 'static>(
+/// Calls a store while another session has changed the row of the image or report and commits a little later.
+async fn call_during<T: Send + 'static>(
     change: &'static str,
-    ask: impl AsyncFnOnce(Arc<dyn Store>, Upload) -> T,
+    call: impl AsyncFnOnce(Arc<dyn Store>, Upload) -> T,
 ) -> T {
     let (database, store, upload, mut other) = with_received().await;
     other.execute("BEGIN").await.unwrap();
     other.execute(change).await.unwrap();
     let changed = moment(&mut other).await;
     let committing = async {
-        is_asked(&database, changed).await;
+        until_queried(&database, changed).await;
         other.execute("COMMIT").await.unwrap();
     };
-    join!(ask(store, upload), committing).0
+    join!(call(store, upload), committing).0
 }
 
 #[rocket::async_test]
@@ -110,7 +109,7 @@ async fn publishing_an_image_keeps_the_concurrent_changes_of_an_editor() {
         ("UPDATE reports SET title = 'edited' WHERE pkey = 1", (true, Some(URL), "edited")),
         ("UPDATE reports SET image_url = 'theirs' WHERE pkey = 1", (false, Some("theirs"), "")),
     ] {
-        let (published, image, title) = ask_amid(edit, publish).await;
+        let (published, image, title) = call_during(edit, publish).await;
         assert_eq!((published, image.as_deref(), &*title), expected, "{edit}");
     }
 }
@@ -122,18 +121,18 @@ async fn concurrent_changes_of_an_image_are_respected() {
     const OTHER_OBJECT: &str = "UPDATE images SET object = 'b'";
     let receive = async |store: Arc<dyn Store>, upload: Upload| store.receive_upload(&upload, "a").await;
     for change in [REFUSED, PUBLISHED, OTHER_OBJECT] {
-        assert!(!ask_amid(change, receive).await.unwrap(), "{change}");
+        assert!(!call_during(change, receive).await.unwrap(), "{change}");
     }
     let publish = async |store: Arc<dyn Store>, upload: Upload| {
         assert!(!store.publish_image(&upload, URL).await.unwrap());
         image(&*store).await
     };
     for change in [REFUSED, PUBLISHED] {
-        assert_eq!(ask_amid(change, publish).await, None, "{change}");
+        assert_eq!(call_during(change, publish).await, None, "{change}");
     }
     let expect = async |store: Arc<dyn Store>, upload: Upload| store.expect_image(&upload.card, now()).await;
-    assert_eq!(ask_amid(REFUSED, expect).await.map(|upload| upload.turn).ok(), Some(1));
-    let expected = ask_amid(PUBLISHED, expect).await;
+    assert_eq!(call_during(REFUSED, expect).await.map(|upload| upload.turn).ok(), Some(1));
+    let expected = call_during(PUBLISHED, expect).await;
     assert!(matches!(expected, Err(StoreError::Conflict { .. })), "{expected:?}");
 }
 

@@ -1,4 +1,4 @@
-//! API keys in the database: what an operator does with the program is so on every server.
+//! API keys in the database: key commands take effect on every server.
 
 use std::process::Output;
 use std::time::Duration;
@@ -12,20 +12,19 @@ use sqlx::{Connection, Executor, PgConnection};
 use crate::cluster::Cluster;
 use crate::eventually::{LONG, eventually};
 use crate::fixture::block_on;
-use crate::kept::Kept;
 use crate::outcome::{printed, refusal};
 use crate::postgres::Database;
 use crate::server::Server;
+use crate::service_config::ServiceConfig;
 
-/// How soon after the program has ended all servers know what it did.
+/// Limit until all servers see the changes of a command.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Runs the program on a database.
 fn siaga(url: &str, arguments: &[&str]) -> Output {
-    Kept::in_database(url).siaga(arguments)
+    ServiceConfig::in_database(url).siaga(arguments)
 }
 
-/// Makes a key; answers what its holder sends.
+/// Creates a key and returns its secret.
 fn create(url: &str, arguments: &[&str]) -> String {
     let text = printed(&siaga(url, &[&["key", "create"], arguments].concat()));
     let key = text.trim_end().rsplit(' ').next().unwrap().to_owned();
@@ -38,7 +37,7 @@ async fn set(server: &Server, key: &str) -> u16 {
     request.body(r#"{"state":2}"#).dispatch().await.status().code
 }
 
-/// Waits until all servers answer a change with a key so.
+/// Waits until a change with a key has this status on all servers.
 async fn await_everywhere(servers: &[&Server], key: &str, expected: u16) {
     let statuses = async || join_all(servers.iter().map(|server| set(server, key))).await;
     let is_so = |statuses: &Vec<u16>| statuses.iter().all(|status| *status == expected);
@@ -72,8 +71,8 @@ fn the_list_of_keys_shows_all_but_the_secret() {
         create(&url, &[&name[..], &rights].concat()),
         create(&url, &["--name", "short", "--scope", "feeds:write cards:write", "--expires", "30d"]),
     ];
-    // When a key was used is noted when the program is told to end.
-    let mut service = Kept::in_database(&url).start();
+    // The last use of a key is stored at shutdown.
+    let mut service = ServiceConfig::in_database(&url).start();
     assert_eq!(service.set(&keys[0], 5, 2), 200);
     service.signal("TERM");
     assert_eq!(service.ended().0, Some(0));
@@ -120,7 +119,7 @@ async fn keys_stay_unchanged_while_the_database_is_unreachable() {
     let key = create(&cluster.url(), &["--name", "one", "--scope", "floods:write"]);
     await_everywhere(&[&server], &key, 404).await;
     cluster.stop("immediate");
-    // Longer than what is known counts as present.
+    // Longer than the maximum age of a revision.
     time::sleep(Duration::from_millis(1500)).await;
     assert_eq!(set(&server, &key).await, 503, "the key is accepted, the change cannot be made");
     assert_eq!(set(&server, "unknown").await, 403);

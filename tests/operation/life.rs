@@ -1,4 +1,4 @@
-//! How the program ends.
+//! Shutdown of the program.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,52 +12,52 @@ use std::time::Duration;
 use sqlx::{Connection, PgConnection};
 
 use crate::eventually::{LONG, eventually, eventually_blocking, patiently};
-use crate::kept::Kept;
 use crate::postgres::Database;
 use crate::running::{KEY, Running, request};
+use crate::service_config::ServiceConfig;
 
-/// What the load has seen.
+/// Observations of a client.
 #[derive(Debug, Default)]
 struct Seen {
     whole: usize,
-    /// Connections that gave nothing at all: none of these requests was begun.
+    /// Connections closed without a response: none of these requests was started.
     nothing: usize,
     torn: Vec<String>,
 }
 
-/// The rest of what comes until the connection is closed; `None` when it is reset.
-fn read_answer(connection: &mut TcpStream) -> Vec<u8> {
+/// Reads until the connection is closed or reset.
+fn read_response(connection: &mut TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // A reset ends it like a close: what came until then counts.
+    // A reset counts as a close.
     let _ = connection.read_to_end(&mut bytes);
     bytes
 }
 
-/// Whether an answer is all there: its head, and as much body as that says.
-fn is_whole(answer: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(answer).to_ascii_lowercase();
+/// Whether a response is complete: its head, and a body of the declared length.
+fn is_whole(response: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(response).to_ascii_lowercase();
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
     length.and_then(|length| length.parse().ok()) == Some(body.len())
 }
 
-/// After so many whole responses a client is under way.
+/// Complete responses after which a client counts as started.
 const UNDER_WAY: usize = 10;
 
-/// Requests of several clients at once, each sent again and again.
+/// Concurrent clients, each repeating its request.
 struct Load {
     ended: Arc<AtomicBool>,
     clients: Vec<JoinHandle<Seen>>,
 }
 
 impl Load {
-    /// Starts a client for each request, and waits until all are under way.
+    /// Starts a client for each request, and waits for their first responses.
     fn start(authority: &str, requests: impl IntoIterator<Item = String>) -> Self {
         let ended = Arc::new(AtomicBool::new(false));
         let (sender, under_way) = mpsc::channel();
         let clients = requests.into_iter().map(|request| {
             let (authority, ended, sender) = (authority.to_owned(), Arc::clone(&ended), sender.clone());
-            thread::spawn(move || ask_on_and_on(&authority, &request, &ended, &sender))
+            thread::spawn(move || send_repeatedly(&authority, &request, &ended, &sender))
         });
         let clients: Vec<_> = clients.collect();
         for _ in &clients {
@@ -72,7 +72,7 @@ impl Load {
     }
 }
 
-fn ask_on_and_on(authority: &str, request: &str, ended: &AtomicBool, under_way: &Sender<()>) -> Seen {
+fn send_repeatedly(authority: &str, request: &str, ended: &AtomicBool, under_way: &Sender<()>) -> Seen {
     let mut seen = Seen::default();
     while !ended.load(Ordering::Relaxed) {
         let Ok(mut connection) = TcpStream::connect(authority) else { break };
@@ -81,15 +81,15 @@ fn ask_on_and_on(authority: &str, request: &str, ended: &AtomicBool, under_way: 
             seen.nothing += 1;
             continue;
         }
-        match read_answer(&mut connection) {
-            answer if answer.is_empty() => seen.nothing += 1,
-            answer if is_whole(&answer) => {
+        match read_response(&mut connection) {
+            response if response.is_empty() => seen.nothing += 1,
+            response if is_whole(&response) => {
                 seen.whole += 1;
                 if seen.whole == UNDER_WAY {
                     under_way.send(()).unwrap();
                 }
             }
-            answer => seen.torn.push(String::from_utf8_lossy(&answer).into_owned()),
+            response => seen.torn.push(String::from_utf8_lossy(&response).into_owned()),
         }
     }
     seen
@@ -106,11 +106,11 @@ async fn shutdown_under_load_truncates_no_response_and_acknowledges_every_stored
     let mut count = async |sql| sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut connection).await.unwrap();
     for signal in ["TERM", "INT"] {
         let before = count(CHANGES).await;
-        let mut service = Kept::in_database(&url).with("SIAGA_IMAGES__URL", "memory:///").start();
+        let mut service = ServiceConfig::in_database(&url).with("SIAGA_IMAGES__URL", "memory:///").start();
         let rest = format!("X-Api-Key: {KEY}\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
-        let orders = [1, 2, 5, 30].map(|area| ("PUT", format!("/v1/floods/{area}"), &*rest));
+        let writes = [1, 2, 5, 30].map(|area| ("PUT", format!("/v1/floods/{area}"), &*rest));
         let reads = ["/v1/floods", "/v1/reports"].map(|target| ("GET", target.to_owned(), "\r\n"));
-        let requests = orders.into_iter().chain(reads);
+        let requests = writes.into_iter().chain(reads);
         let requests =
             requests.map(|(method, target, rest)| request(&service.authority, method, &target, rest));
         let load = Load::start(&service.authority, requests.collect::<Vec<_>>());
@@ -120,7 +120,7 @@ async fn shutdown_under_load_truncates_no_response_and_acknowledges_every_stored
         assert_eq!((code, service.errors()), (Some(0), String::new()));
         assert!(took < patiently(Duration::from_secs(10)), "{took:?}");
         assert!(seen.iter().all(|seen| seen.torn.is_empty()), "{seen:?}");
-        // Those that were connected, and not read, when it closed its socket.
+        // Connections in the backlog of the socket when it was closed.
         assert!(seen.iter().map(|seen| seen.nothing).sum::<usize>() <= 2 * seen.len(), "{seen:?}");
         let answered: usize = seen[..4].iter().map(|seen| seen.whole).sum();
         assert_eq!(count(CHANGES).await - before, i64::try_from(answered).unwrap(), "{seen:?}");
@@ -130,7 +130,7 @@ async fn shutdown_under_load_truncates_no_response_and_acknowledges_every_stored
     }
 }
 
-/// Begins to send a change of a length, and waits until it is under way beside the request for the metrics.
+/// Begins to send a change, and waits until the metrics count it as in flight.
 fn unfinished(service: &Running, length: usize, beginning: &str) -> TcpStream {
     let rest = format!("X-Api-Key: {}\r\nContent-Length: {length}\r\n\r\n", service.key());
     let connection = service.begin(&request("x", "PUT", "/v1/floods/5", &rest), beginning.as_bytes());
@@ -152,13 +152,13 @@ fn shutdown_completes_a_request_in_flight_and_waits_for_its_connection_last() {
     service.signal("TERM");
     // The idle connection is closed at once.
     idle.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-    read_answer(&mut idle);
-    // The listening socket, too.
+    read_response(&mut idle);
+    // So is the listening socket.
     service.until("refusal", |service| TcpStream::connect(&service.authority).is_err().then_some(()));
     slow.write_all(rest.as_bytes()).unwrap();
-    let answer = String::from_utf8(read_answer(&mut slow)).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && is_whole(answer.as_bytes()), "{answer}");
-    assert!(answer.to_ascii_lowercase().contains("\r\nconnection: close\r\n"), "{answer}");
+    let response = String::from_utf8(read_response(&mut slow)).unwrap();
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n") && is_whole(response.as_bytes()), "{response}");
+    assert!(response.to_ascii_lowercase().contains("\r\nconnection: close\r\n"), "{response}");
     let (code, took) = service.ended();
     assert_eq!(code, Some(0));
     assert!(took < patiently(Duration::from_secs(3)), "{took:?}: not the time that connections may take");
@@ -180,15 +180,17 @@ fn a_second_signal_ends_the_program_at_once_with_a_message() {
     let mut service = Running::demo(&[("SIAGA_SHUTDOWN__GRACE", "1m"), ("SIAGA_SHUTDOWN__DELAY", "1m")]);
     service.signal("TERM");
     let unready = service.until("draining", |service| {
-        let answer = service.request("GET", "/health/ready", "\r\n");
-        answer.contains(r#""status":"draining""#).then_some(answer)
+        let response = service.request("GET", "/health/ready", "\r\n");
+        response.contains(r#""status":"draining""#).then_some(response)
     });
     assert!(unready.starts_with("HTTP/1.1 503 "), "{unready}");
-    // It goes on, and connections end with their next answer.
-    let mut kept = TcpStream::connect(&service.authority).unwrap();
-    write!(kept, "GET /v1/floods/states HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-    let answer = String::from_utf8(read_answer(&mut kept)).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.to_ascii_lowercase().contains("connection: close"));
+    // The service continues, and connections end with their next response.
+    let mut connection = TcpStream::connect(&service.authority).unwrap();
+    write!(connection, "GET /v1/floods/states HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let response = String::from_utf8(read_response(&mut connection)).unwrap();
+    assert!(
+        response.starts_with("HTTP/1.1 200 ") && response.to_ascii_lowercase().contains("connection: close")
+    );
     // Signals of the first second count as one with the first.
     let signalled = || {
         service.signal("INT");

@@ -1,4 +1,4 @@
-//! Requests that are too large or too many for a real connection.
+//! Oversized and excessive requests on real connections.
 
 use serde_json::{Value, json};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ fn oversized_addresses_and_headers_and_http_2_are_rejected_and_the_service_conti
     let line = |target: &str, rest: &str| {
         format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{rest}\r\n")
     };
-    for (what, request) in [
+    for (name, request) in [
         ("a query of 10 MB", line(&format!("/v1/floods?{}", "a".repeat(10 << 20)), "")),
         ("10,000 headers", line("/v1/floods", &"X: y\r\n".repeat(10_000))),
         ("a header of 1 MB", line("/v1/floods", &format!("X: {}\r\n", "y".repeat(1 << 20)))),
@@ -24,13 +24,13 @@ fn oversized_addresses_and_headers_and_http_2_are_rejected_and_the_service_conti
         ("no request", "\u{1}\u{2}\u{3}\r\n\r\n".to_owned()),
         ("HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned()),
     ] {
-        let answer = send(host, &request).unwrap_or_default();
-        let status = answer.split(' ').nth(1).unwrap_or("closed");
-        assert!(status.starts_with('4') || answer.is_empty(), "{what}: {status}");
+        let response = send(host, &request).unwrap_or_default();
+        let status = response.split(' ').nth(1).unwrap_or("closed");
+        assert!(status.starts_with('4') || response.is_empty(), "{name}: {status}");
         let next = service.request("GET", "/v1/floods/states", "\r\n");
-        assert!(next.starts_with("HTTP/1.1 200 "), "after {what}: {next}");
+        assert!(next.starts_with("HTTP/1.1 200 "), "after {name}: {next}");
     }
-    // The largest that is read is answered as any other.
+    // The largest accepted request is handled normally.
     let long = format!("/v1/floods?{}", "a=b&".repeat(15_000));
     assert!(send(host, &line(&long, "")).unwrap().starts_with("HTTP/1.1 200 "));
     assert!(!service.kill().contains("panicked"));
@@ -43,13 +43,13 @@ fn a_client_over_its_quota_is_rejected_until_it_has_waited() {
         ("SIAGA_QUOTA__BURST", "5"),
         ("SIAGA_QUOTA__FUSE_PER_SECOND", "50"),
     ]);
-    // Its response is not in the cache, so each request counts in full.
+    // The response is not cached, so each request counts in full.
     let ask = || service.request("GET", "/v1/reports/999999", "X-Real-IP: 192.0.2.1\r\n\r\n");
-    let answers: Vec<String> = (0..30).map(|_| ask()).collect();
-    assert!(answers[0].starts_with("HTTP/1.1 404 "), "{}", answers[0]);
-    let refused = answers.iter().find(|answer| answer.starts_with("HTTP/1.1 429 ")).unwrap();
+    let responses: Vec<String> = (0..30).map(|_| ask()).collect();
+    assert!(responses[0].starts_with("HTTP/1.1 404 "), "{}", responses[0]);
+    let refused = responses.iter().find(|response| response.starts_with("HTTP/1.1 429 ")).unwrap();
     assert!(refused.to_ascii_lowercase().contains("\r\nretry-after: 1\r\n"), "{refused}");
-    let is_answered = |answer: &String| answer.starts_with("HTTP/1.1 404 ");
+    let is_answered = |response: &String| response.starts_with("HTTP/1.1 404 ");
     eventually_blocking("it can ask again", Duration::from_secs(1), ask, is_answered);
 }
 
@@ -93,7 +93,7 @@ fn running_out_of_file_descriptors_is_logged_once_and_the_service_recovers() {
     };
     let open: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(&service.authority).unwrap()).collect();
     service.until("a line about it", |service| (failures(service) > 0).then_some(()));
-    // It tries to accept four times a second: there is time for more lines, if there were more.
+    // Accept is retried four times a second: leaves time for further lines.
     thread::sleep(Duration::from_millis(1_500));
     drop(open);
     service.until("a response", |service| {

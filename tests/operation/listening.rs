@@ -1,4 +1,4 @@
-//! Two servers on one database: what one writes the other shows.
+//! Two servers on one database: notifications of changes.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::postgres::Database;
 use crate::proxy::Proxy;
 use crate::server::Server;
 
-/// For how long at most a revision may be behind.
+/// Maximum age of a revision.
 const OLDEST: Duration = Duration::from_secs(1);
 
-/// Waits until servers have as many listeners.
+/// Waits for a number of listeners.
 async fn until_listeners(connection: &mut PgConnection, expected: i64) {
     let sql = "SELECT count(*) FROM pg_stat_activity
         WHERE application_name = 'siaga listener' AND datname = current_database()";
@@ -74,7 +74,7 @@ async fn a_change_by_sql_increments_the_revision() {
     assert!(server.get("/v1/floods").await.1.to_string().contains("RW 99"));
 }
 
-/// How long after a change by `writer` the other server's revision has grown.
+/// The time from a change by `writer` until `reader` has a new revision.
 async fn lag(writer: &Server, reader: &Server) -> Duration {
     let before = reader.store.revision(Resource::Floods).await.unwrap();
     assert_eq!(writer.set(1, 2).await, 200);
@@ -86,14 +86,14 @@ async fn lag(writer: &Server, reader: &Server) -> Duration {
 
 #[rocket::async_test]
 async fn the_other_server_sees_a_change_by_notification_without_polling() {
-    /// How often a server reads the revisions without a notification.
+    /// The polling interval of a server without notifications.
     const POLLING: Duration = Duration::from_millis(300);
     let database = Database::with_fixture().await;
     let (one, other) = (Server::on(&database.url()).await, Server::on(&database.url()).await);
     until(&one, "ready").await;
     until(&other, "ready").await;
-    // From now on the other server has just read the revisions when the next change comes. By polling it would learn
-    // of each change almost 300 ms later. On a busy machine a few take that long, but not all.
+    // From here on each change follows right after a poll, so polling would find it almost 300 ms later.
+    // On a busy machine a few notifications take that long, but not all.
     lag(&one, &other).await;
     let mut lags = Vec::new();
     for _ in 0..8 {
@@ -110,7 +110,7 @@ async fn places_that_return_to_an_older_revision_are_reloaded() {
     let mut editor = PgConnection::connect(&database.url()).await.unwrap();
     editor.execute("UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2").await.unwrap();
     assert!(server.get("/v1/floods").await.1.to_string().contains("RW 99"));
-    // As a restored backup of the time before has it.
+    // As after the restore of an older backup.
     editor
         .execute(
             "UPDATE areas SET area_name = 'RW 02' WHERE area_id = 2;
@@ -132,7 +132,7 @@ async fn places_that_return_to_an_older_revision_are_reloaded() {
 async fn the_revision_trigger_gives_an_editing_role_no_further_rights() {
     let database = Database::with_fixture().await;
     let mut owner = PgConnection::connect(&database.url()).await.unwrap();
-    // Roles are the cluster's: this one is of this database's test alone.
+    // Roles belong to the cluster, so the name is unique to this process.
     let before = counted(&mut owner).await;
     let editor = format!("editor_of_{}", std::process::id());
     let sql = |text: &str| sqlx::AssertSqlSafe(text.replace("EDITOR", &editor));
@@ -140,7 +140,7 @@ async fn the_revision_trigger_gives_an_editing_role_no_further_rights() {
         .execute(sql("CREATE ROLE EDITOR; GRANT SELECT, UPDATE ON areas TO EDITOR; SET ROLE EDITOR"))
         .await
         .unwrap();
-    // A table of the editor's own, found before the counters, would be changed with their owner's rights.
+    // A temporary table that shadows the counters would be changed with their owner's rights.
     owner
         .execute(sql("CREATE TEMPORARY TABLE revisions (resource text, shard smallint, changes bigint);
                  UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2"))
@@ -155,7 +155,6 @@ async fn the_revision_trigger_gives_an_editing_role_no_further_rights() {
     owner.execute(sql("DROP OWNED BY EDITOR; DROP ROLE EDITOR")).await.unwrap();
 }
 
-/// How often the places have changed, by the counters.
 async fn counted(connection: &mut PgConnection) -> i64 {
     sqlx::query_scalar("SELECT sum(changes)::bigint FROM public.revisions WHERE resource = 'places'")
         .fetch_one(connection)

@@ -1,4 +1,4 @@
-//! What the program writes to standard error, such as why it has refused a request.
+//! The log: format, levels, reasons of rejections, and no secrets.
 
 use std::process::Command;
 use std::thread;
@@ -10,10 +10,10 @@ use sqlx::{Connection, Executor, PgConnection};
 use crate::connections::SLOW_CARDS;
 use crate::fixture::block_on;
 
-use crate::kept::Kept;
 use crate::outcome::printed;
 use crate::postgres::Database;
 use crate::running::{KEY, PROGRAM, Running, keys};
+use crate::service_config::ServiceConfig;
 
 fn access(format: &str) -> Running {
     let keys = keys();
@@ -21,7 +21,7 @@ fn access(format: &str) -> Running {
     Running::start(&[&log[..], &[("SIAGA_AUTH__API_KEYS", &keys)]].concat(), "Siaga ")
 }
 
-/// The lines of requests, once there are so many.
+/// Waits for a number of request lines.
 pub(crate) fn lines(service: &Running, count: usize) -> Vec<String> {
     service.until("the lines of requests", |service| {
         let lines: Vec<String> = service.errors().lines().map(str::to_owned).collect();
@@ -34,7 +34,7 @@ fn a_request_is_logged_as_one_line_of_json_without_secrets() {
     let service = access("json");
     let rest =
         format!("X-Api-Key: {KEY}\r\nUser-Agent: kirim/1 \"x\"\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
-    let answer = service.request("PUT", "/v1/floods/5?username=ana", &rest);
+    let response = service.request("PUT", "/v1/floods/5?username=ana", &rest);
 
     let target = "/v1/uploads/abcdefg.0?expires=1&signature=0badc0de";
     service.request("PUT", target, "Authorization: Bearer hunter2\r\n\r\n");
@@ -48,12 +48,12 @@ fn a_request_is_logged_as_one_line_of_json_without_secrets() {
         ("address", "127.0.0.1"),
         ("user_agent", "kirim/1 \"x\""),
         ("subject", "root"),
-        ("request_id", header(&answer, "X-Request-Id")),
+        ("request_id", header(&response, "X-Request-Id")),
     ] {
         assert_eq!(line[key], expected, "{line}");
     }
     assert_eq!(line["status"], 200);
-    let body = answer.split("\r\n\r\n").nth(1).unwrap();
+    let body = response.split("\r\n\r\n").nth(1).unwrap();
     assert_eq!(line["bytes"], body.len());
     assert!(line["microseconds"].is_u64() && line["timestamp"].is_string(), "{line}");
     for secret in ["0badc0de", "hunter2", KEY, "signature"] {
@@ -66,7 +66,7 @@ fn input_of_a_client_cannot_forge_log_lines() {
     for format in ["text", "json"] {
         let service = access(format);
         let forged = "/v1/%0d%0a2026-01-01T00:00:00Z%20ERROR%20forged?a=%0d%0a";
-        // What the parser lets through in a header: a tab, and bytes beyond ASCII, C1 controls among them.
+        // Bytes the parser accepts in a header: tab, and non-ASCII bytes including C1 controls.
         let agent = format!("User-Agent: x\t\u{85}\u{9b}31m{}\r\n\r\n", "y".repeat(5000));
         service.request("GET", forged, &agent);
         service.request("FOO", "/v1/floods", "\r\n");
@@ -102,9 +102,9 @@ fn a_warning_of_the_store_is_logged_once_with_the_id_of_the_request_it_happened_
     let holder = r#"{"username":"u","network":"n","language":"id"}"#;
     let rest = format!("X-Api-Key: {KEY}\r\nContent-Length: {}\r\n\r\n{holder}", holder.len());
     for format in ["text", "json"] {
-        let kept = Kept::in_database(&database.url()).with("SIAGA_LOG__FORMAT", format);
-        // Of two connections one is for calls that write.
-        let service = kept.with("ROCKET_DATABASES", "{siaga={max_connections=2}}").start();
+        let config = ServiceConfig::in_database(&database.url()).with("SIAGA_LOG__FORMAT", format);
+        // With two connections, one is reserved for writes.
+        let service = config.with("ROCKET_DATABASES", "{siaga={max_connections=2}}").start();
         let responses = thread::scope(|scope| {
             let requests = [(); 3].map(|()| scope.spawn(|| service.request("POST", "/v1/cards", &rest)));
             requests.map(|request| request.join().unwrap())
@@ -131,9 +131,9 @@ fn the_level_decides_what_is_logged_and_an_error_is_logged_once_with_the_id_of_t
     for (level, errors, others) in [("off", 0, false), ("error", 1, false), ("debug", 1, true)] {
         let variables = [("SIAGA_IMAGES__URL", "file:///dev/null/images"), ("SIAGA_LOG__LEVEL", level)];
         let service = Running::demo(&variables);
-        let answer = service.request("GET", "/v1/images/abcdefg.jpg", "\r\n");
-        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
-        let id = header(&answer, "X-Request-Id");
+        let response = service.request("GET", "/v1/images/abcdefg.jpg", "\r\n");
+        assert!(response.starts_with("HTTP/1.1 503"), "{response}");
+        let id = header(&response, "X-Request-Id");
         service.until("the error", |service| {
             (service.errors().matches("request failed").count() == errors).then_some(())
         });
@@ -166,7 +166,6 @@ fn gauge_keys() -> String {
     format!("[{},{old}]", entry("gauges", "the-key-for-gauges", ""))
 }
 
-/// A token for cards that the program signs with a secret.
 fn token(secret: &str) -> String {
     let elsewhere = tempfile::tempdir().unwrap();
     let mut program = Command::new(PROGRAM);
@@ -176,13 +175,12 @@ fn token(secret: &str) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-/// The value of a header of a response.
 fn header<'a>(response: &'a str, name: &str) -> &'a str {
     let mut lines = response.lines().filter_map(|line| line.split_once(": "));
     lines.find(|(known, _)| known.eq_ignore_ascii_case(name)).unwrap().1
 }
 
-/// The line of the log about a request, once it is there.
+/// Waits for the log line of a request.
 fn line_of(service: &Running, id: &str) -> Value {
     service.until("the line of the request", |service| {
         let errors = service.errors();
@@ -242,12 +240,13 @@ fn the_log_has_the_reason_why_an_upload_address_is_rejected() {
 #[test]
 fn the_log_distinguishes_a_revoked_key_from_an_unknown_one() {
     let database = block_on(Database::with_fixture());
-    let kept =
-        Kept::in_database(&database.url()).with("SIAGA_LOG__LEVEL", "info").with("SIAGA_LOG__FORMAT", "json");
-    let created = printed(&kept.siaga(&["key", "create", "--name", "BPBD DKI", "--scope", "floods:write"]));
+    let config = ServiceConfig::in_database(&database.url())
+        .with("SIAGA_LOG__LEVEL", "info")
+        .with("SIAGA_LOG__FORMAT", "json");
+    let created = printed(&config.siaga(&["key", "create", "--name", "BPBD DKI", "--scope", "floods:write"]));
     let key = created.trim_end().rsplit(' ').next().unwrap();
-    printed(&kept.siaga(&["key", "revoke", "BPBD DKI"]));
-    let service = kept.start();
+    printed(&config.siaga(&["key", "revoke", "BPBD DKI"]));
+    let service = config.start();
     let rest = format!("X-Api-Key: {key}\r\nContent-Length: 0\r\n\r\n");
     let response = service.request("PUT", "/v1/floods/5", &rest);
     let line = line_of(&service, header(&response, "X-Request-Id"));

@@ -1,4 +1,4 @@
-//! The service in operation: as a process, and when its database is lost, late or changed by others.
+//! The service in operation: as a process, and with a database that is lost, slow or changed by others.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! What becomes of a bug.
+//! Panics.
 
 use std::env;
 use std::process::Command;
@@ -15,10 +15,10 @@ use siaga::model::{Layer, LayerKind};
 
 use crate::fixture::block_on;
 
-/// A format that has one bug where a request is read and one where an answer is written.
+/// A format that panics when a request is read and when a response is written.
 #[derive(Debug, Default)]
 struct Broken {
-    /// Whether the service has started, which asks for every kind.
+    /// Whether the service has started; startup queries every kind.
     serving: AtomicBool,
 }
 
@@ -36,8 +36,8 @@ impl Format for Broken {
     }
 
     fn carries(&self, kind: LayerKind) -> bool {
-        let asked = self.serving.load(Ordering::Relaxed) && kind == LayerKind::Gauges;
-        assert!(!asked, "a bug in reading\nof two lines");
+        let requested = self.serving.load(Ordering::Relaxed) && kind == LayerKind::Gauges;
+        assert!(!requested, "a bug in reading\nof two lines");
         kind == LayerKind::Floods
     }
 
@@ -51,8 +51,8 @@ impl Format for Broken {
     }
 }
 
-/// Asks for both, in a process of its own, since panics are logged by the process; prints the ids of the requests.
-fn ask() {
+/// Triggers both panics in a child process, because the panic hook is global; prints the request ids.
+fn panic_in_child() {
     Log::install(LogSettings { format: Shape::Json, ..LogSettings::default() }).unwrap();
     let figment = Figment::from(rocket::Config::debug_default())
         .merge(("siaga.formats.enabled", ["topojson", "broken"]))
@@ -75,7 +75,7 @@ fn ask() {
 fn a_panic_and_a_warning_are_each_logged_in_one_line_with_the_id_of_their_request() {
     const CHILD: &str = "SIAGA_TESTS_PANIC";
     if env::var_os(CHILD).is_some() {
-        return ask();
+        return panic_in_child();
     }
     let test = "panics::a_panic_and_a_warning_are_each_logged_in_one_line_with_the_id_of_their_request";
     let mut child = Command::new(env::current_exe().unwrap());

@@ -1,4 +1,4 @@
-//! Requests for parts of a map cost what is rendered for them, and harm nobody else.
+//! Parts of the map: their cost, and their share of the cache.
 
 use figment::Figment;
 use rocket::local::asynchronous::{Client, LocalResponse};
@@ -25,7 +25,7 @@ fn remaining(response: &LocalResponse<'_>) -> u32 {
     response.headers().get_one("RateLimit-Remaining").unwrap().parse().unwrap()
 }
 
-/// How many responses were not in the cache.
+/// The number of cache misses.
 async fn misses(client: &Client) -> u64 {
     let request = client.get("/metrics").header(rocket::http::Header::new("Authorization", "Bearer a token"));
     let page = request.dispatch().await.into_string().await.unwrap();
@@ -53,7 +53,7 @@ async fn the_cost_of_a_part_of_the_map_grows_with_its_size() {
 
 #[rocket::async_test]
 async fn parts_displace_no_other_response_from_the_cache() {
-    // The whole map and a few parts fit in it.
+    // The whole map and a few parts fit into the cache.
     let cached = |figment: Figment| a_day(0)(figment).merge(("siaga.cache.size", "3MiB"));
     let client = service(MAP, cached).await;
     let others = ["/v1/floods", "/v1/floods?geoformat=geojson&minimum_state=3", "/v1/reports"];
@@ -62,7 +62,7 @@ async fn parts_displace_no_other_response_from_the_cache() {
     }
     for east in 10..40 {
         let address = format!("/v1/floods?bbox=100,0,100.{east},0.305");
-        // The second time it is in the cache, or is rendered again.
+        // The second request is a cache hit, or a rebuild.
         for _ in 0..2 {
             assert_eq!(get(&client, 1, &address).await.status().code, 200);
         }

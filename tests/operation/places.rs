@@ -1,4 +1,4 @@
-//! Areas and provinces, loaded again when they have changed.
+//! Reloading of areas and provinces.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +12,8 @@ use sqlx::{Connection, Executor, PgConnection};
 use crate::postgres::Database;
 use crate::server::{Server, built, figment};
 
-/// The sessions that load, all of which wait for the lock. `pg_stat_activity` does not tell: a session whose wait has timed out is
-/// still active there for a moment after its client has the error and may have begun the next load.
+/// The loading sessions, all waiting for the lock. `pg_stat_activity` is not enough: a session whose wait has timed out stays
+/// active there for a moment after its client got the error and may have begun the next load.
 const LOADING: &str = "
     SELECT count(*) FROM pg_locks
     WHERE relation = 'regions'::regclass AND NOT granted
@@ -23,7 +23,7 @@ const LOADING: &str = "
 async fn a_changed_area_is_loaded_once_for_concurrent_requests() {
     let database = Database::with_fixture().await;
     let figment = figment(&database.url()).merge(("siaga.limits.timeout", "60s"));
-    let server = Server::of(built(figment).await.unwrap()).await;
+    let server = Server::new(built(figment).await.unwrap()).await;
     assert_eq!(server.get("/v1/floods").await.0, 200);
     let mut editor = PgConnection::connect(&database.url()).await.unwrap();
     editor.execute("UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2").await.unwrap();
@@ -34,8 +34,8 @@ async fn a_changed_area_is_loaded_once_for_concurrent_requests() {
         (1..=4).map(move |state| format!("/v1/floods?geoformat={format}&minimum_state={state}"))
     });
     let client = &server.client;
-    let asked = requests.map(|target| async move { client.get(target).dispatch().await.status().code });
-    let asked = join_all(asked);
+    let requested = requests.map(|target| async move { client.get(target).dispatch().await.status().code });
+    let requested = join_all(requested);
     let mut watching = PgConnection::connect(&database.url()).await.unwrap();
     let watched = async {
         let mut most = 0;
@@ -50,13 +50,13 @@ async fn a_changed_area_is_loaded_once_for_concurrent_requests() {
         editor.execute("ROLLBACK").await.unwrap();
         most
     };
-    let (statuses, most) = join(asked, watched).await;
+    let (statuses, most) = join(requested, watched).await;
     assert_eq!(statuses, [200; 12]);
     assert_eq!(most, 1);
     assert!(server.get("/v1/floods").await.1.to_string().contains("RW 99"));
 }
 
-/// Loads the areas. Returns how long that takes, and the longest time for which the thread does nothing else.
+/// Loads the areas. Returns the duration, and the longest time the thread was blocked.
 async fn loading(server: &Server) -> (Duration, Duration) {
     let loaded = Arc::new(AtomicBool::new(false));
     let ended = Arc::clone(&loaded);
@@ -64,7 +64,7 @@ async fn loading(server: &Server) -> (Duration, Duration) {
         let mut longest = Duration::ZERO;
         while !ended.load(Ordering::Relaxed) {
             let waiting = Instant::now();
-            // How often it checks whether it gets its turn.
+            // The sampling interval.
             time::sleep(Duration::from_millis(1)).await;
             longest = longest.max(waiting.elapsed());
         }
@@ -79,19 +79,19 @@ async fn loading(server: &Server) -> (Duration, Duration) {
 
 #[test]
 fn geometry_is_decoded_and_indexed_off_the_serving_threads() {
-    // One thread serves: what is done on it is seen by whoever else wants it.
+    // With a single thread, blocking work is visible as a delay.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let database = Database::with_fixture().await;
         let figment = figment(&database.url()).merge(("siaga.limits.timeout", "60s"));
-        let server = Server::of(built(figment).await.unwrap()).await;
+        let server = Server::new(built(figment).await.unwrap()).await;
         let mut editor = PgConnection::connect(&database.url()).await.unwrap();
         let areas = "INSERT INTO areas
             SELECT 1000 + number, '', 'RW', '', '', 'jbd', 'ID-JK',
                    ST_Multi(ST_Buffer(ST_SetSRID(ST_MakePoint(number / 100.0, 0), 4326), 0.01, 'quad_segs=1000'))
             FROM generate_series(1, 100) AS number";
         editor.execute(areas).await.unwrap();
-        // On a busy machine another program may delay the thread, but not each time.
+        // On a busy machine other programs may delay the thread, but not in every round.
         let mut measured = Vec::new();
         for name in ["RW 1", "RW 2", "RW 3"] {
             sqlx::query("UPDATE areas SET area_name = $1").bind(name).execute(&mut editor).await.unwrap();

@@ -21,13 +21,13 @@ fn file(accepted: &[&str], log: &str, rest: &str) -> String {
     format!("[default.siaga]\n{rest}\n[default.siaga.auth]\n{}\n[default.siaga.log]\n{log}\n", keys(accepted))
 }
 
-/// Writes another configuration, and has the service read it.
+/// Writes a configuration and sends SIGHUP.
 fn reload(service: &Running, configuration: &str) {
     fs::write(service.folder().join("Rocket.toml"), configuration).unwrap();
     service.signal("HUP");
 }
 
-/// Does something that the service logs, and waits until it has. Returns the log.
+/// Performs an action and waits until it is logged. Returns the log.
 fn logged(service: &Running, act: impl FnOnce()) -> String {
     let before = service.errors().lines().count();
     act();
@@ -35,10 +35,9 @@ fn logged(service: &Running, act: impl FnOnce()) -> String {
         .until("the log", |service| Some(service.errors()).filter(|errors| errors.lines().count() > before))
 }
 
-/// Whether a key is accepted.
 fn accepts(service: &Running, key: &str) -> bool {
-    let answer = service.request("GET", "/v1/feeds", &format!("X-Api-Key: {key}\r\n\r\n"));
-    answer.starts_with("HTTP/1.1 200")
+    let response = service.request("GET", "/v1/feeds", &format!("X-Api-Key: {key}\r\n\r\n"));
+    response.starts_with("HTTP/1.1 200")
 }
 
 #[test]
@@ -54,9 +53,12 @@ fn sighup_reloads_keys_and_log_settings() {
         Some(service.errors()).filter(|errors| errors.contains("restart the server"))
     });
     assert!(accepts(&service, "new") && !accepts(&service, "old"));
-    let told: Vec<&str> = errors.lines().filter(|line| line.contains("restart the server")).collect();
-    assert!(told.len() == 1 && told[0].starts_with('{') && told[0].contains("siaga.time_zone"), "{errors}");
-    assert!(!told[0].contains("siaga.auth") && !told[0].contains("siaga.log"), "{errors}");
+    let warnings: Vec<&str> = errors.lines().filter(|line| line.contains("restart the server")).collect();
+    assert!(
+        warnings.len() == 1 && warnings[0].starts_with('{') && warnings[0].contains("siaga.time_zone"),
+        "{errors}"
+    );
+    assert!(!warnings[0].contains("siaga.auth") && !warnings[0].contains("siaga.log"), "{errors}");
     service.until("a line of a request", |service| service.errors().contains("/v1/feeds").then_some(()));
 }
 
@@ -90,7 +92,7 @@ fn a_wrong_empty_or_missing_configuration_changes_nothing_at_sighup() {
     service.until("the new key", |service| accepts(service, "new").then_some(()));
 }
 
-/// A template that prints how many features there are, in a folder of its own.
+/// A template that prints the number of features, in its own folder.
 fn template() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let template = folder.path().join("x.txt");
@@ -98,7 +100,7 @@ fn template() -> (TempDir, PathBuf) {
     (folder, template)
 }
 
-/// The declaration of the format `x` by a template.
+/// The configuration of the format `x` with a template.
 fn declared(template: &Path, layers: &str) -> String {
     let template = template.to_str().unwrap();
     format!(
@@ -110,30 +112,30 @@ fn declared(template: &Path, layers: &str) -> String {
 #[test]
 fn sighup_reloads_a_changed_template_and_drops_responses_of_the_old_one() {
     let (_folder, template) = template();
-    let body = |answer: String| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+    let body = |response: String| response.split_once("\r\n\r\n").unwrap().1.to_owned();
     let configuration = file(&["key"], "level = \"info\"", &declared(&template, "[\"floods\"]"));
     let service = Running::start_with(&[], LAST, &configuration);
-    let made = |rest: &str| service.request("GET", "/v1/floods?geoformat=x", &format!("{rest}\r\n"));
-    let before = made("");
+    let body_of = |rest: &str| service.request("GET", "/v1/floods?geoformat=x", &format!("{rest}\r\n"));
+    let before = body_of("");
     let tag = before.lines().find(|line| line.to_ascii_lowercase().starts_with("etag: ")).unwrap();
     let known = format!("If-None-Match: {}\r\n", &tag["etag: ".len()..]);
-    assert!(made(&known).starts_with("HTTP/1.1 304"), "it is cached");
+    assert!(body_of(&known).starts_with("HTTP/1.1 304"), "it is cached");
     let logged = |times: usize| {
         service.until("the log", |service| {
             (service.errors().matches("the template was read again").count() == times).then_some(())
         });
     };
     fs::write(&template, "{{ now and features|length }} kelurahan").unwrap();
-    assert_eq!(body(made("")), body(before.clone()), "nothing changes before it is told");
+    assert_eq!(body(body_of("")), body(before.clone()), "nothing changes before it is told");
     service.signal("HUP");
     logged(1);
-    let after = made(&known);
+    let after = body_of(&known);
     assert!(after.starts_with("HTTP/1.1 200"), "{after}");
     assert_eq!(body(after), body(before.clone()).replace("areas", "kelurahan"));
     fs::write(&template, "{{ features|length }} areas").unwrap();
     service.signal("HUP");
     logged(2);
-    assert_eq!(body(made("")), body(before));
+    assert_eq!(body(body_of("")), body(before));
 }
 
 #[test]
@@ -141,23 +143,26 @@ fn a_faulty_template_does_not_block_the_reload_of_keys() {
     let (_folder, template) = template();
     let declared = |layers: &str| declared(&template, layers);
     let service = Running::start_with(&[], LAST, &file(&["old"], "", &declared("[\"floods\"]")));
-    let made = || service.request("GET", "/v1/floods?geoformat=x", "\r\n");
-    let before = made();
+    let body_of = || service.request("GET", "/v1/floods?geoformat=x", "\r\n");
+    let before = body_of();
     assert!(before.starts_with("HTTP/1.1 200") && before.ends_with(" areas"), "{before}");
     fs::write(&template, "{{ nothing }").unwrap();
     reload(&service, &file(&["new"], "", &declared("[\"floods\"]")));
     service.until("the new key", |service| accepts(service, "new").then_some(()));
-    assert!(!accepts(&service, "old") && made().ends_with(" areas"));
+    assert!(!accepts(&service, "old") && body_of().ends_with(" areas"));
     let place = format!("siaga.formats.template.x.file: {}", template.display());
     let fault = format!("the template stays as it was: {place}, line 1: ");
     assert!(service.errors().contains(&fault), "{}", service.errors());
     fs::remove_file(&template).unwrap();
     reload(&service, &file(&["newest"], "", &declared("[\"floods\", \"reports\"]")));
     service.until("the newest key", |service| accepts(service, "newest").then_some(()));
-    let told = service.until("the warning", |service| {
+    let warnings = service.until("the warning", |service| {
         service.errors().lines().find(|line| line.contains("restart the server")).map(str::to_owned)
     });
-    assert!(told.contains("siaga.formats.template.x.layers") && made().ends_with(" areas"), "{told}");
+    assert!(
+        warnings.contains("siaga.formats.template.x.layers") && body_of().ends_with(" areas"),
+        "{warnings}"
+    );
 }
 
 #[test]
@@ -177,8 +182,8 @@ fn sighup_applies_changed_quotas_but_no_changed_base_url() {
     let public = "base_url = \"https://data.example.org/v1\"";
     let service = Running::start_with(&[], LAST, &file(&["old"], "", public));
     let limit = |service: &Running| {
-        let answer = service.request("GET", "/v1/floods/states", "\r\n").to_ascii_lowercase();
-        let line = answer.lines().find_map(|line| line.strip_prefix("ratelimit-limit: "));
+        let response = service.request("GET", "/v1/floods/states", "\r\n").to_ascii_lowercase();
+        let line = response.lines().find_map(|line| line.strip_prefix("ratelimit-limit: "));
         line.map(str::to_owned)
     };
     assert_eq!(limit(&service).as_deref(), Some("40"));
@@ -211,7 +216,7 @@ fn a_pipe_in_place_of_a_file_blocks_nothing() {
     });
     assert!(service.request("GET", "/v1/floods?geoformat=x", "\r\n").ends_with(" areas"));
 
-    // It waits for the other end of the pipe, on a thread of its own.
+    // Opening the pipe blocks, so it runs on its own thread.
     pipe(&service.folder().join("Rocket.toml"));
     service.signal("HUP");
     service.signal("HUP");

@@ -1,4 +1,4 @@
-//! Uploads at the signed addresses of a running service: slow ones, too many of them, and after another start.
+//! Uploads to signed addresses: slow ones, too many, and after a restart.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,49 +10,48 @@ use serde_json::{Value, json};
 
 use crate::eventually::{LONG, eventually_blocking};
 use crate::fixture::block_on;
-use crate::kept::Kept;
 use crate::photos::{photo, picture};
 use crate::postgres::Database;
 use crate::running::{Running, request};
+use crate::service_config::ServiceConfig;
 use crate::store_file::StoreFile;
 
-/// The path and query of an address for the upload of a card of the demo.
+/// The path and query of an upload address for a card of the demo.
 fn invited(service: &Running, card: &str) -> String {
-    path_of(&service.ask(service.key(), "GET", &format!("/v1/cards/{card}/images"), &Value::Null).1)
+    path_of(&service.request_json(service.key(), "GET", &format!("/v1/cards/{card}/images"), &Value::Null).1)
 }
 
-/// The path of an address in an invitation: the service does not know the port that the system has chosen.
+/// The path of an upload address: the service does not know its port.
 fn path_of(invitation: &Value) -> String {
     let address = invitation["signedRequest"].as_str().unwrap_or_else(|| panic!("{invitation}"));
     address[address.find("/v1/").unwrap()..].to_owned()
 }
 
-/// The head of an upload of so many bytes.
 fn head(service: &Running, address: &str, length: usize) -> String {
     let rest = format!("Content-Type: image/jpeg\r\nContent-Length: {length}\r\n\r\n");
     request(&service.authority, "PUT", address, &rest)
 }
 
-/// An upload of which the beginning has been sent.
+/// Begins an upload.
 fn unfinished(service: &Running, address: &str) -> TcpStream {
     service.begin(&head(service, address, 1_000_000), &photo(40, 30, 1))
 }
 
-/// The response to an upload of something that is no image, so that the address can be used again.
+/// The response to an upload of something else than an image, so that the address stays usable.
 fn tried(service: &Running, address: &str) -> String {
     let body = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
     service.send(&(head(service, address, body.len()) + body))
 }
 
-/// Waits until an address can be tried.
+/// Waits until an upload address is accepted.
 fn is_tried(service: &Running, address: &str) {
     let response = || tried(service, address);
     eventually_blocking("415", LONG, response, |response| response.starts_with("HTTP/1.1 415 "));
 }
 
-/// Begins uploads and tries an address, until that is refused with a status. Returns the uploads, and the response in lower case.
+/// Begins uploads and tries an address until it is rejected with a status. Returns the uploads, and the response in lower case.
 ///
-/// Each look begins new uploads: a try that reaches the service before them takes the place of one, which is then refused.
+/// Each poll begins new uploads: a try that reaches the service first takes the slot of one, which is then rejected.
 fn refused<const N: usize>(
     service: &Running,
     begun: [&str; N],
@@ -117,7 +116,7 @@ fn an_upload_at_the_required_rate_arrives_however_long_it_takes() {
     let service = Running::demo(&[("SIAGA_LIMITS__TIMEOUT", "500ms")]);
     let address = invited(&service, "demo-001");
     let mut file = picture(40, 30, ImageFormat::Jpeg);
-    // Zeros after the end of a photo are no fault.
+    // Trailing zeros are accepted.
     file.resize(60_000, 0);
     let mut connection = service.begin(&head(&service, &address, file.len()), &[]);
     // 40 KB a second, three times as long as the service waits for a piece.
@@ -130,7 +129,6 @@ fn an_upload_at_the_required_rate_arrives_however_long_it_takes() {
     assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
 }
 
-/// Returns the path of an address for the photo of a new card.
 fn invited_for_new_card(server: &Running) -> String {
     let holder = json!({ "username": "u", "network": "n", "language": "id" });
     let card = server.expect_ok("POST", "/v1/cards", &holder)["cardId"].as_str().unwrap().to_owned();
@@ -144,21 +142,21 @@ fn invited_for_new_card(server: &Running) -> String {
 #[test]
 fn upload_addresses_survive_a_restart_with_the_derived_key_unless_a_key_is_configured_then() {
     let (file, database) = (block_on(StoreFile::with_fixture()), block_on(Database::with_fixture()));
-    outlives(Kept::in_file(&file.path()));
-    outlives(Kept::in_database(&database.url()));
+    outlives(ServiceConfig::in_file(&file.path()));
+    outlives(ServiceConfig::in_database(&database.url()));
 }
 
-fn outlives(kept: Kept) {
+fn outlives(config: ServiceConfig) {
     let photos = tempfile::tempdir().unwrap();
     let photos = format!("file://{}", photos.path().join("photos").display());
-    let kept = kept.without("SIAGA_IMAGES__SIGNING_KEY").with("SIAGA_IMAGES__URL", &photos);
-    let server = kept.start();
+    let config = config.without("SIAGA_IMAGES__SIGNING_KEY").with("SIAGA_IMAGES__URL", &photos);
+    let server = config.start();
     let address = invited_for_new_card(&server);
     server.kill();
     let upload = |server: Running| {
         server.upload(&address, &picture(64, 48, ImageFormat::Jpeg)).lines().next().unwrap().to_owned()
     };
-    let configured = kept.clone().with("SIAGA_IMAGES__SIGNING_KEY", "a key of an operator's own");
+    let configured = config.clone().with("SIAGA_IMAGES__SIGNING_KEY", "a key of an operator's own");
     assert_eq!(upload(configured.start()), "HTTP/1.1 403 Forbidden");
-    assert_eq!(upload(kept.start()), "HTTP/1.1 200 OK");
+    assert_eq!(upload(config.start()), "HTTP/1.1 200 OK");
 }

@@ -1,4 +1,4 @@
-//! Starts without a database, and on schemas of another version.
+//! Startup without a database, and on schemas of other versions.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use crate::proxy::Proxy;
 use crate::running::Running;
 use crate::server::{Server, built, figment};
 
-/// An address where nothing listens, with a password that must not be told.
+/// A URL where nothing listens, with a password that must not be printed.
 const NOWHERE: &str = "postgres://siaga:hush@127.0.0.1:1/siaga";
 
 #[rocket::async_test]
@@ -23,7 +23,7 @@ async fn startup_without_the_database_fails_at_once_with_the_cause_for_each_host
     for (hosts, reasons) in
         [("127.0.0.1:1", &[][..]), ("127.0.0.1:1,127.0.0.1:2", &["127.0.0.1:1: ", "; 127.0.0.1:2: "])]
     {
-        // It does not take as long as these limits.
+        // Fails before these limits.
         let patient = figment(&format!("postgres://siaga:hush@{hosts}/siaga"))
             .merge(("siaga.limits.timeout", "60s"))
             .merge(("databases.siaga.connect_timeout", 60));
@@ -42,7 +42,7 @@ async fn a_startup_that_waits_for_its_database_serves_503_until_it_is_reachable(
     let proxy = Proxy::before(&database.url());
     proxy.cut();
     let figment = figment(&proxy.through(&database.url())).merge(("siaga.postgres.wait", "60s"));
-    let server = Server::of(built(figment).await.unwrap()).await;
+    let server = Server::new(built(figment).await.unwrap()).await;
     assert_eq!(server.get("/v1/floods/states").await.0, 503);
     assert_eq!(server.set(5, 1).await, 503);
     proxy.restore();
@@ -63,7 +63,7 @@ async fn a_startup_that_waits_too_long_ends_the_service() {
 #[rocket::async_test]
 async fn a_missing_or_wrong_setting_of_the_database_is_named_by_its_key() {
     let none = Figment::from(rocket::Config::debug_default()).merge(("siaga.store", "postgres"));
-    for (figment, says) in [
+    for (figment, expected) in [
         (none, "databases.siaga.url: missing"),
         (figment("nonsense hush"), "databases.siaga.url: must be the address"),
         (
@@ -77,7 +77,7 @@ async fn a_missing_or_wrong_setting_of_the_database_is_named_by_its_key() {
         (figment(NOWHERE).merge(("siaga.postgres.waits", "1s")), "siaga.postgres.waits: unknown key"),
     ] {
         let error = built(figment).await.unwrap_err().to_string();
-        assert!(error.starts_with(says) && !error.contains("hush"), "{error}");
+        assert!(error.starts_with(expected) && !error.contains("hush"), "{error}");
     }
 }
 
@@ -106,7 +106,7 @@ async fn startup_without_migrations_refuses_an_old_schema() {
 
 #[rocket::async_test]
 async fn a_schema_of_a_newer_or_another_service_is_refused() {
-    for (change, says) in [
+    for (change, expected) in [
         ("INSERT INTO _sqlx_migrations SELECT 999, 'newer', now(), true, '', 0", "made for a newer version"),
         (
             "UPDATE _sqlx_migrations SET checksum = 'x' WHERE version = 2",
@@ -118,7 +118,7 @@ async fn a_schema_of_a_newer_or_another_service_is_refused() {
         for migrate in [true, false] {
             let figment = figment(&database.url()).merge(("siaga.postgres.migrate", migrate));
             let error = built(figment).await.unwrap_err().to_string();
-            assert!(error.contains(says), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 }
@@ -136,7 +136,7 @@ async fn custom_routes_can_use_the_database_only_with_the_postgres_store() {
     let database = Database::with_fixture().await;
     let mut service = built(figment(&database.url())).await.unwrap();
     service.rocket = service.rocket.mount("/", rocket::routes![own]);
-    let server = Server::of(service).await;
+    let server = Server::new(service).await;
     let response = server.client.get("/own").dispatch().await;
     assert_eq!(response.into_string().await.as_deref(), Some("5"));
 
@@ -146,7 +146,7 @@ async fn custom_routes_can_use_the_database_only_with_the_postgres_store() {
     assert!(matches!(error.kind(), rocket::error::ErrorKind::SentinelAborts(_)), "{error:?}");
 }
 
-/// In whose name the service speaks.
+/// Settings of the agency.
 const NAME: [(&str, &str); 5] = [
     ("SIAGA_FORMATS__CAP__SENDER", "bpbd.example.org"),
     ("SIAGA_FORMATS__CAP__SENDER_NAME", "BPBD"),
@@ -156,7 +156,6 @@ const NAME: [(&str, &str); 5] = [
 ];
 const IMAGES: (&str, &str) = ("SIAGA_IMAGES__URL", "file:///srv/photos");
 
-/// A public service on a database.
 fn public(database: &Database, variables: &[(&str, &str)]) -> Running {
     let url = database.url();
     let own = [
@@ -168,9 +167,9 @@ fn public(database: &Database, variables: &[(&str, &str)]) -> Running {
     Running::start(&[&own, variables].concat(), "The map: ")
 }
 
-/// Makes sure that a service has logged warnings with these texts, in this order, and nothing else.
+/// Asserts that a service logged warnings with these texts, in this order, and nothing else.
 pub(crate) fn assert_warned(service: &Running, texts: &[&str]) {
-    // By the time it responds it has said all it has to say.
+    // All warnings are logged before the first response.
     assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
     let errors = service.errors();
     assert_eq!(errors.lines().count(), texts.len(), "{errors}");

@@ -1,4 +1,4 @@
-//! The form for residents, as strangers without a browser use it over real connections.
+//! Abuse of the form for residents over real connections.
 
 use std::io::Read;
 use std::net::TcpStream;
@@ -10,29 +10,29 @@ use crate::form;
 use crate::photos::photo;
 use crate::running::{Running, memory_of, request};
 
-/// The last line printed at the start.
+/// The last line of startup.
 const LAST: &str = "The map: ";
 const SETTINGS: [(&str, &str); 2] = [("SIAGA_CARDS__OPEN", "true"), ("SIAGA_DATASET", "empty")];
 
-/// The head of a form that announces so many bytes.
+/// The head of a form with a declared length.
 fn head(service: &Running, length: usize) -> String {
     let kind = "Accept: application/json\r\nContent-Type: multipart/form-data; boundary=x";
     let rest = format!("{kind}\r\nContent-Length: {length}\r\n\r\n");
     request(&service.authority, "POST", "/report", &rest)
 }
 
-/// A connection on which the beginning of a form of 19 MB was sent.
+/// Begins a form of 19 MB.
 fn begun(service: &Running, beginning: &[u8]) -> TcpStream {
     service.begin(&head(service, 19_000_000), beginning)
 }
 
-fn answer(mut connection: TcpStream) -> String {
-    let mut answer = Vec::new();
-    let _ = connection.read_to_end(&mut answer);
-    String::from_utf8_lossy(&answer).into_owned()
+fn response(mut connection: TcpStream) -> String {
+    let mut response = Vec::new();
+    let _ = connection.read_to_end(&mut response);
+    String::from_utf8_lossy(&response).into_owned()
 }
 
-/// The most memory that the service has used, in bytes.
+/// Peak memory of the service in bytes.
 fn peak(service: &Running) -> u64 {
     memory_of(&service.process.id().to_string(), "VmHWM").unwrap()
 }
@@ -40,7 +40,7 @@ fn peak(service: &Running) -> u64 {
 #[test]
 fn forms_with_endless_parts_are_rejected_before_they_use_memory() {
     let service = Running::start(&SETTINGS, LAST);
-    let warm = answer(begun(&service, &vec![b'x'; 20_000]));
+    let warm = response(begun(&service, &vec![b'x'; 20_000]));
     assert!(warm.starts_with("HTTP/1.1 400 ") && warm.contains("4096 bytes"), "{warm}");
     let before = peak(&service);
     let endless = |beginning: &str, piece: &str| {
@@ -58,9 +58,9 @@ fn forms_with_endless_parts_are_rejected_before_they_use_memory() {
     ] {
         let connections: Vec<_> = (0..8).map(|_| begun(&service, &body)).collect();
         for connection in connections {
-            // The connection may be reset before the answer is read, since the rest of the body is not.
-            let answer = answer(connection);
-            assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400 "), "{answer:.300}");
+            // The connection may be reset before the response is read, because the service does not read the rest of the body.
+            let response = response(connection);
+            assert!(response.is_empty() || response.starts_with("HTTP/1.1 400 "), "{response:.300}");
         }
     }
     let used = peak(&service).saturating_sub(before);
@@ -69,19 +69,19 @@ fn forms_with_endless_parts_are_rejected_before_they_use_memory() {
 
 #[test]
 fn a_report_is_stored_without_its_photo_while_uploads_are_full_and_the_photo_can_follow() {
-    // Two places for each client.
+    // Two upload slots per client.
     let service = Running::start(&[&SETTINGS[..], &[("SIAGA_IMAGES__MAX_UPLOADS", "8")]].concat(), LAST);
     let photo = photo(80, 60, 1);
     let token = |number: u32| format!("{number:032x}");
     let outside = [("outside", "yes")];
     let send = |number: u32| -> Value {
         let whole = form::whole(&token(number), &outside, Some(&photo));
-        let answer = answer(service.begin(&head(&service, whole.len()), &whole));
-        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+        let response = response(service.begin(&head(&service, whole.len()), &whole));
+        assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+        serde_json::from_str(response.split_once("\r\n\r\n").unwrap().1).unwrap()
     };
     let mut number = 0;
-    // Each look begins new ones: a report that the service reads before them takes the place of one.
+    // Each poll begins new uploads: a report that arrives first takes the slot of one.
     let sent = || {
         number += 3;
         let form = |number| form::begun(&token(number), &outside, Some(&photo));
@@ -104,9 +104,9 @@ fn a_form_of_another_origin_waits_for_review_and_one_of_the_requested_origin_doe
         let form = String::from_utf8(form::whole(&format!("{number:032x}"), &[], None)).unwrap();
         let head = head(&service, form.len());
         let head = head.replacen("\r\n", &format!("\r\nOrigin: {origin}\r\n"), 1);
-        let answer = service.send(&(head + &form));
-        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-        let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+        let response = service.send(&(head + &form));
+        assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+        let body: Value = serde_json::from_str(response.split_once("\r\n\r\n").unwrap().1).unwrap();
         body["waits"].clone()
     };
     assert_eq!(waits(1, &format!("http://{}", service.authority)), false);

@@ -1,4 +1,4 @@
-// What becomes of an order at the desk.
+// The queue of batches of the desk.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { decide, settle } from "../../src/pages/desk/outcome.js";
@@ -7,7 +7,7 @@ const NOW = 1_000_000_000_000;
 const change = (area_id, state = 2) => ({ area_id, state, after: null });
 const order = { id: "first", decided: NOW - 6_000, due: NOW - 1_000, status: "held", note: "by telephone", changes: ["1", "2", "3"].map((id) => change(id)) };
 const conflicts = [{ area_id: "2", state: 4, since: "2016-12-05T03:00:00Z", username: "Sri" }, { area_id: "3", state: null, since: "2016-12-05T03:01:00Z" }];
-/** What is left of orders, without their identifiers. */
+/** The remaining batches, without their identifiers. */
 const left = (orders) => orders.map(({ status, due, changes }) => [status, due, changes.map(({ area_id, after }) => (after ? [area_id, after] : area_id))]);
 
 test("a batch without a response of the service is sent again unchanged", () => {

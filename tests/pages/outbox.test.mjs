@@ -1,4 +1,4 @@
-// What an outbox sends, and when something leaves it.
+// The outbox: order, retries and removal.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { outbox } from "../../src/pages/outbox.js";

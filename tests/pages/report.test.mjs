@@ -1,4 +1,4 @@
-// What becomes of a report that waits on a phone, by the response to it.
+// A queued report, by the response to it.
 import assert from "node:assert/strict";
 import { WEEK, isOld, isWaiting, newToken, settle, withoutLink } from "../../src/pages/report/waiting.js";
 
@@ -22,7 +22,7 @@ for (const [state, response, of] of [
   ["used", { status: 200, body: again }, { ...report, replaces: true }],
   ["refused", { status: 400, body: { statusCode: 400, faults: { text: "Too long." } } }],
   ["expired", { status: 404, body: { statusCode: 404, expired: true, message: "" } }],
-  // Of a portal, a proxy, a firewall; of the service, when it cannot take the report now.
+  // From a portal, a proxy or a firewall; from the service, when it cannot accept the report now.
   ["waits", null],
   ["waits", { status: 0, body: null }],
   ...[200, 204, 302, 400, 401, 403, 404, 405, 409, 410, 413, 415, 418, 422, 429, 451, 500, 502, 503, 511].flatMap((status) => [
@@ -39,7 +39,7 @@ for (const [state, response, of] of [
   ["waits", { status: 403, body: { statusCode: 403, faults: { text: "no" } } }],
 ]) assert.equal(stateOf(response, of), state, JSON.stringify(response));
 
-// The pauses grow, and a service that names a longer one gets it.
+// Pauses grow, and a longer Retry-After is respected.
 let kept = report;
 const pauses = Array.from({ length: 7 }, () => {
   [kept] = settle(kept, null, NOW).kept;

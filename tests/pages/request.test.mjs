@@ -1,4 +1,4 @@
-// What pages make of a response, and of none.
+// Responses, timeouts and failures of requests.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { get, isOwn, once, request } from "../../src/pages/request.js";

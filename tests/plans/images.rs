@@ -1,4 +1,4 @@
-//! Images on their way: of 45,000 cards with a report one is published, of 1,000 each an upload is received or expected.
+//! Images: of 45,000 cards with a report one is published; 1,000 uploads each are received or expected.
 
 use std::time::Duration;
 

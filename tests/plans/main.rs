@@ -1,4 +1,4 @@
-//! What questions cost in a large database: each is answered by its index, whichever way its statement was planned.
+//! The cost of queries in a large database: each uses its index with generic and custom plans.
 
 #[path = "../../crates/siaga-conformance/src/fixture.rs"]
 mod fixture;
@@ -76,11 +76,11 @@ const YEAR: &str = "
     SET session_replication_role = origin;
     VACUUM ANALYZE";
 
-/// Asks a store something, and answers how much was found.
+/// Runs a query on a store; returns the number of results.
 type Ask = for<'s> fn(&'s dyn Store) -> BoxFuture<'s, usize>;
 
-/// A question to a store, and what it may cost: the index by which it is answered, which is `None` when nothing that grows is
-/// read, and how many rows of the large tables are read for it at most.
+/// A query and its cost: its index (`None` if no growing table is
+/// read), and the maximum number of rows read from large tables.
 struct Question(&'static str, Option<&'static str>, i64, Ask);
 
 /// A day has 550 changes and as many reports.
@@ -172,8 +172,8 @@ const QUESTIONS: &[Question] = &[
     // The newest entry of all, and the one before of the area, for its run.
     Question("a change of an area", Some("flood_changes_changed_at"), 5, |store| {
         let by = Actor { subject: "test".to_owned(), username: None };
-        let order = SetFloodState { area: id(1_234), state: Some(state(2)), by };
-        async { found(store.set_flood_state(order).await) }.boxed()
+        let write = SetFloodState { area: id(1_234), state: Some(state(2)), by };
+        async { found(store.set_flood_state(write).await) }.boxed()
     }),
 ];
 
@@ -186,8 +186,8 @@ fn period(days_ago: u64, days: u64) -> Period {
 
 const HOUR: Window = Window::Last(Duration::from_hours(1));
 
-fn found<T, E: std::fmt::Debug>(answer: Result<T, E>) -> usize {
-    answer.map(|_| 1).unwrap()
+fn found<T, E: std::fmt::Debug>(response: Result<T, E>) -> usize {
+    response.map(|_| 1).unwrap()
 }
 
 fn count<E: std::fmt::Debug>(counted: Result<u64, E>) -> usize {
@@ -221,19 +221,19 @@ async fn receive(store: &dyn Store, post_id: i64) -> ReceiveOutcome {
     store.receive_partner_report(PartnerReport { post_id, content: flood() }).await.unwrap()
 }
 
-/// What has been read in a database, as `PostgreSQL` counts it.
+/// `PostgreSQL`'s counters of reads in a database.
 #[derive(Debug)]
 struct Counts {
-    /// How often all rows of one of the large tables were read.
+    /// Sequential scans of large tables.
     scans: i64,
-    /// How many rows of them were read, or found in an index.
+    /// Rows read by scans or indexes.
     rows: i64,
-    /// How often each index was searched.
+    /// Scans of each index.
     searches: HashMap<String, i64>,
 }
 
 impl Counts {
-    async fn of(connection: &mut PgConnection) -> Self {
+    async fn read(connection: &mut PgConnection) -> Self {
         let sql = format!(
             "SELECT (SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname IN {LARGE})::bigint,
                     (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname IN {LARGE})::bigint
@@ -246,7 +246,7 @@ impl Counts {
     }
 }
 
-/// Ends all other sessions in the database and waits until they have added what they read to the counts.
+/// Ends all other sessions of the database and waits until their counters are flushed.
 async fn end_sessions(connection: &mut PgConnection) {
     const OTHERS: &str =
         "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
@@ -259,7 +259,7 @@ async fn end_sessions(connection: &mut PgConnection) {
     eventually("no other session is left", LONG, left, |left| *left == 0).await;
 }
 
-/// A database of a year, in which all statements are planned in one way.
+/// A database of a year with one plan mode.
 async fn large_database(plans: &str) -> (Database, PgConnection) {
     let database = Database::with_fixture().await;
     let mut connection = PgConnection::connect(&database.url()).await.unwrap();
@@ -280,11 +280,11 @@ async fn every_query_uses_its_index_in_a_large_database() {
         let (database, mut connection) = large_database(plans).await;
         for Question(name, index, most, ask) in QUESTIONS.iter().chain(&images::QUESTIONS) {
             let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
-            let before = Counts::of(&mut connection).await;
+            let before = Counts::read(&mut connection).await;
             let found = ask(&*store).await;
             drop(store);
             end_sessions(&mut connection).await;
-            let after = Counts::of(&mut connection).await;
+            let after = Counts::read(&mut connection).await;
 
             assert!(found > 0, "{name}: nothing is found");
             let (scans, rows) = (after.scans - before.scans, after.rows - before.rows);

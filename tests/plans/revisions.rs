@@ -1,4 +1,4 @@
-//! What it costs when many ask for a revision at once.
+//! The cost of concurrent requests for a revision.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::fixture::{id, state};
 
 const ROUNDS: i64 = 5;
 const CALLERS: usize = 1_000;
-/// The listener asks a few times for each write; those who call, one after another, while it has not heard of it.
+/// Per write: a few statements of the listener, and sequential ones of callers until the notification arrives.
 const STATEMENTS: i64 = 100 * ROUNDS;
 
-/// How often the revisions have been read.
+/// The number of statements that read revisions.
 async fn statements(connection: &mut PgConnection) -> i64 {
     const READS: &str = "SELECT seq_scan + idx_scan FROM pg_stat_user_tables WHERE relname = 'revisions'";
     sqlx::query_scalar(READS).fetch_one(connection).await.unwrap()
@@ -44,6 +44,6 @@ async fn a_thousand_reads_after_a_write_share_few_statements_and_see_it() {
     }
     drop(store);
     end_sessions(&mut connection).await;
-    let asked = statements(&mut connection).await - before;
-    assert!(asked < STATEMENTS, "{asked} statements");
+    let requested = statements(&mut connection).await - before;
+    assert!(requested < STATEMENTS, "{requested} statements");
 }

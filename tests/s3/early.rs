@@ -21,9 +21,9 @@ async fn a_photo_uploaded_before_the_report_without_a_key_is_published_with_the_
     let siaga = open(&storage).await;
     let holder = json!({ "username": "u", "network": "n", "language": "id" }).to_string();
     let key = rocket::http::Header::new("X-Api-Key", crate::service::KEY);
-    let made = siaga.client.post("/v1/cards").header(key).body(holder).dispatch().await;
-    let made: Value = made.into_json().await.unwrap();
-    let id = made["cardId"].as_str().unwrap();
+    let created = siaga.client.post("/v1/cards").header(key).body(holder).dispatch().await;
+    let created: Value = created.into_json().await.unwrap();
+    let id = created["cardId"].as_str().unwrap();
     let card = format!("/v1/cards/{id}");
     let invited = siaga.client.get(format!("{card}/images")).dispatch().await;
     let invited: Value = invited.into_json().await.unwrap();

@@ -1,4 +1,4 @@
-//! The service on a storage that speaks the protocol of S3, over real connections.
+//! The service with an S3 storage over real connections.
 
 #[path = "../common/eventually.rs"]
 mod eventually;

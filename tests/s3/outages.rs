@@ -1,4 +1,4 @@
-//! A storage or a server that is away, and comes back.
+//! Outages of the storage or a server.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use crate::photos::photo;
 use crate::service::{self, Siaga};
 use crate::storage::{Storage, figment};
 
-/// Makes sure that a published image is 503 in time.
+/// Asserts that a published image is 503 within the timeout.
 async fn assert_away(siaga: &Siaga) {
-    let asked = Instant::now();
-    let answer = siaga.get("/v1/images/used-card.jpg").await;
-    assert!(asked.elapsed() < patiently(Duration::from_secs(3)), "{:?}", asked.elapsed());
-    assert_eq!(answer.status().code, 503);
-    let wait: u64 = answer.headers().get_one("Retry-After").unwrap().parse().unwrap();
+    let requested = Instant::now();
+    let response = siaga.get("/v1/images/used-card.jpg").await;
+    assert!(requested.elapsed() < patiently(Duration::from_secs(3)), "{:?}", requested.elapsed());
+    assert_eq!(response.status().code, 503);
+    let wait: u64 = response.headers().get_one("Retry-After").unwrap().parse().unwrap();
     assert!(wait > 0);
 }
 
@@ -23,8 +23,8 @@ async fn an_upload_is_processed_once_an_unreachable_storage_is_back() {
     let mut storage = Storage::start().await;
     storage.stop().await;
     let siaga = Siaga::start(storage.figment()).await;
-    // An address is signed without the network.
-    let address = siaga.invited("").await;
+    // Signing needs no network.
+    let address = siaga.upload_address("").await;
     assert_away(&siaga).await;
     storage.come_back().await;
     assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
@@ -40,7 +40,7 @@ async fn an_upload_is_processed_once_an_unreachable_storage_is_back() {
 async fn a_hanging_storage_is_given_up_after_the_configured_timeout() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let siaga = Siaga::start(figment(silent.local_addr().unwrap())).await;
-    siaga.invited("").await;
+    siaga.upload_address("").await;
     assert_away(&siaga).await;
 }
 
@@ -49,7 +49,7 @@ async fn an_upload_sent_while_no_server_runs_is_found_at_the_next_startup() {
     let storage = Storage::start().await;
     let store = service::store();
     let first = Siaga::on(store.clone(), storage.figment()).await;
-    let address = first.invited("").await;
+    let address = first.upload_address("").await;
     let http = first.http.clone();
     first.end().await;
 

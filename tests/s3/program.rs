@@ -1,4 +1,4 @@
-//! The program, which finds the credentials of its storage in the environment.
+//! Credentials of the storage in the environment.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use crate::photos::photo;
 use crate::running::Running;
 use crate::storage::{SECRET_KEY, Storage};
 
-fn body(answer: &str) -> Value {
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
+fn body(response: &str) -> Value {
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 "), "{response}");
     serde_json::from_str(body).unwrap()
 }
 
@@ -33,19 +33,20 @@ async fn the_program_reads_the_credentials_of_its_storage_from_the_environment()
         let rest = format!("X-Api-Key: {key}\r\nContent-Length: {}\r\n\r\n{sent}", sent.len());
         body(&program.request(method, target, &rest))
     };
-    let card = ask("POST", "/v1/cards", &json!({ "username": "u", "network": "n", "language": "id" }));
+    let card =
+        request_upload("POST", "/v1/cards", &json!({ "username": "u", "network": "n", "language": "id" }));
     let card = card["cardId"].as_str().unwrap();
     let report = json!({ "card_data": { "report_type": "wind" }, "created_at": chrono::Utc::now(),
                              "location": { "lat": -6.2, "lng": 106.8 } });
-    ask("PUT", &format!("/v1/cards/{card}"), &report);
-    let invited = ask("GET", &format!("/v1/cards/{card}/images"), &Value::Null);
+    request_upload("PUT", &format!("/v1/cards/{card}"), &report);
+    let invited = request_upload("GET", &format!("/v1/cards/{card}/images"), &Value::Null);
 
     let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().unwrap();
     let upload = http.put(invited["signedRequest"].as_str().unwrap()).header("Content-Type", "image/jpeg");
     let sent = upload.body(photo(60, 30, 1)).send().await.unwrap();
     assert_eq!(sent.status().as_u16(), 200);
     let address = format!("http://localhost/v1/images/{card}.jpg");
-    let reports = async || ask("GET", "/v1/reports", &Value::Null).to_string();
+    let reports = async || request_upload("GET", "/v1/reports", &Value::Null).to_string();
     eventually("the photo is shown", LONG, reports, |reports| reports.contains(&address)).await;
     let printed = program.kill();
     assert!(!printed.contains(SECRET_KEY), "{printed}");

@@ -1,4 +1,4 @@
-//! Uploads that the storage takes and that are no photos.
+//! Uploads to the storage that are not photos.
 
 use std::time::Duration;
 
@@ -21,21 +21,21 @@ async fn an_upload_that_is_not_a_photo_is_emptied_and_a_photo_at_the_same_addres
     let storage = Storage::start().await;
     let limit = Serialized::default("siaga.images.max_bytes", 20_000);
     let siaga = Siaga::start(storage.figment().merge(limit)).await;
-    let address = siaga.invited("").await;
-    for (what, upload) in [
+    let address = siaga.upload_address("").await;
+    for (name, upload) in [
         ("too large", large),
         ("an SVG", b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_vec()),
         ("truncated", whole[..whole.len() / 2].to_vec()),
         ("empty", Vec::new()),
     ] {
-        assert_eq!(siaga.send(&address, "image/jpeg", upload).await, 200, "{what}");
-        assert_eq!(storage.uploads(), ["used-card"], "{what}");
-        let emptied = format!("what is {what} is emptied");
+        assert_eq!(siaga.send(&address, "image/jpeg", upload).await, 200, "{name}");
+        assert_eq!(storage.uploads(), ["used-card"], "{name}");
+        let emptied = format!("what is {name} is emptied");
         eventually(&emptied, LONG, async || storage.size_of("used-card"), |size| *size == 0).await;
-        // Another address is given.
+        // Another upload address is issued.
         siaga.answers(200).await;
-        assert_eq!(siaga.image_url().await, Value::Null, "{what}");
-        assert_eq!(siaga.get("/v1/images/used-card.jpg").await.status().code, 404, "{what}");
+        assert_eq!(siaga.image_url().await, Value::Null, "{name}");
+        assert_eq!(siaga.get("/v1/images/used-card.jpg").await.status().code, 404, "{name}");
     }
     assert_eq!(siaga.send(&address, "image/jpeg", whole).await, 200);
     siaga.shows_an_image().await;
@@ -44,7 +44,7 @@ async fn an_upload_that_is_not_a_photo_is_emptied_and_a_photo_at_the_same_addres
 
 #[rocket::async_test]
 async fn a_photo_sent_while_an_earlier_upload_is_processed_is_not_deleted_with_it() {
-    // Noise, which takes a while until its end is missed.
+    // A truncated photo of noise, which takes a while to reject.
     let noise = RgbImage::from_fn(2000, 1500, |x, y| {
         let [red, green, blue, _] = (x * y).wrapping_mul(2_654_435_761).rotate_left(x % 32).to_le_bytes();
         [red, green, blue].into()
@@ -55,7 +55,7 @@ async fn a_photo_sent_while_an_earlier_upload_is_processed_is_not_deleted_with_i
     for wait in [0, 20, 50, 100, 200] {
         let storage = Storage::start().await;
         let siaga = Siaga::start(storage.figment()).await;
-        let address = siaga.invited("").await;
+        let address = siaga.upload_address("").await;
         assert_eq!(siaga.send(&address, "image/jpeg", file.clone()).await, 200);
         siaga.answers(409).await;
         // The next upload arrives at different moments while this one is processed.

@@ -1,4 +1,4 @@
-//! A service on the fixture's data, whose images are in a storage of their own.
+//! A service on the fixture's data with its own image storage.
 
 use std::sync::Arc;
 
@@ -19,19 +19,18 @@ use crate::fixture;
 use crate::photos::photo;
 
 pub(crate) const KEY: &str = "a key for everything";
-/// What asking for an address of an upload answers, beside the address: where the image is found.
+/// The public address of the image, returned with the upload address.
 pub(crate) const IMAGE: &str = "http://localhost/v1/images/used-card.jpg";
 
-/// A service in which report 1 is that of `used-card`, and what speaks to its storage.
+/// A service with report 1 of `used-card`, and an HTTP client for its storage.
 pub(crate) struct Siaga {
     pub(crate) client: Client,
     pub(crate) http: reqwest::Client,
     pub(crate) store: Arc<dyn Store>,
-    /// How many had the store before it.
+    /// References to the store before this service.
     others: usize,
 }
 
-/// A store in memory that holds the fixture.
 pub(crate) fn store() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new(fixture::dataset(), Arc::new(SystemClock)))
 }
@@ -42,12 +41,12 @@ impl Siaga {
         Self::on(store(), storage).await
     }
 
-    /// A service on a store that others are on, too.
+    /// A service on a shared store.
     pub(crate) async fn on(store: Arc<dyn Store>, storage: Figment) -> Self {
         Self::by(Arc::new(SystemClock), store, storage).await
     }
 
-    /// The same, by a clock.
+    /// The same, with a clock.
     pub(crate) async fn by(clock: Arc<dyn Clock>, store: Arc<dyn Store>, storage: Figment) -> Self {
         let keys = json!([{ "name": "root", "sha256": KeyDigest::new(KEY).to_hex(), "scopes": ["admin"] }]);
         let figment = Figment::from(rocket::Config {
@@ -68,7 +67,7 @@ impl Siaga {
         Self { client, http, store, others }
     }
 
-    /// Ends it, its worker included.
+    /// Ends it and its worker.
     pub(crate) async fn end(self) {
         self.client.rocket().shutdown().notify();
         let Self { client, store, others, .. } = self;
@@ -82,64 +81,62 @@ impl Siaga {
         self.client.get(address.to_owned()).header(key).dispatch().await
     }
 
-    /// The status of a request for an address of an upload, and its body.
-    pub(crate) async fn ask(&self, query: &str) -> (u16, Value) {
-        let answer = self.get(&format!("/v1/cards/used-card/images{query}")).await;
-        (answer.status().code, answer.into_json().await.unwrap())
+    /// Requests an upload address; returns status and body.
+    pub(crate) async fn request_upload(&self, query: &str) -> (u16, Value) {
+        let response = self.get(&format!("/v1/cards/used-card/images{query}")).await;
+        (response.status().code, response.into_json().await.unwrap())
     }
 
-    /// The address an image of `used-card` can be sent to.
-    pub(crate) async fn invited(&self, query: &str) -> String {
-        let (status, answer) = self.ask(query).await;
-        assert_eq!(status, 200, "{answer}");
-        answer["signedRequest"].as_str().unwrap().to_owned()
+    /// An upload address of `used-card`.
+    pub(crate) async fn upload_address(&self, query: &str) -> String {
+        let (status, response) = self.request_upload(query).await;
+        assert_eq!(status, 200, "{response}");
+        response["signedRequest"].as_str().unwrap().to_owned()
     }
 
-    /// The status the storage answers an upload with.
+    /// Uploads to the storage and returns the status.
     pub(crate) async fn send(&self, address: &str, kind: &str, body: Vec<u8>) -> u16 {
         let request = self.http.put(address).header("Content-Type", kind).body(body);
         request.send().await.unwrap().status().as_u16()
     }
 
-    /// What the report shows.
+    /// The image address of the report.
     pub(crate) async fn image_url(&self) -> Value {
         let report: Value = self.get("/v1/reports/1").await.into_json().await.unwrap();
         report["result"]["objects"]["output"]["geometries"][0]["properties"]["image_url"].clone()
     }
 
-    /// Waits until the report shows an image.
     pub(crate) async fn shows_an_image(&self) {
         let url = async || self.image_url().await;
         eventually("the report shows an image", LONG, url, |url| !url.is_null()).await;
     }
 
-    /// Waits until a request for an address of an upload has this status.
-    pub(crate) async fn answers(&self, expected: u16) {
-        let status = async || self.ask("").await.0;
+    /// Waits until a request for an upload address has this status.
+    pub(crate) async fn until_status(&self, expected: u16) {
+        let status = async || self.request_upload("").await.0;
         eventually(&format!("the status {expected}"), LONG, status, |status| *status == expected).await;
     }
 
-    /// Takes an image of `fresh-card`, for which it looks at all uploads there are.
-    pub(crate) async fn takes_another(&self) {
+    /// Publishes an image of `fresh-card`; the service lists all uploads for it.
+    pub(crate) async fn publish_another(&self) {
         let report = json!({ "card_data": { "report_type": "wind" }, "created_at": "2016-12-19T15:00:00Z",
                              "location": { "lat": 0.5, "lng": 0.5 } });
         let reporting = self.client.put("/v1/cards/fresh-card").header(Header::new("X-Api-Key", KEY));
         assert_eq!(reporting.body(report.to_string()).dispatch().await.status().code, 200);
-        let answer: Value = self.get("/v1/cards/fresh-card/images").await.into_json().await.unwrap();
-        let address = answer["signedRequest"].as_str().unwrap();
+        let response: Value = self.get("/v1/cards/fresh-card/images").await.into_json().await.unwrap();
+        let address = response["signedRequest"].as_str().unwrap();
         assert_eq!(self.send(address, "image/jpeg", photo(40, 30, 1)).await, 200);
         let status = async || self.get("/v1/images/fresh-card.jpg").await.status().code;
         eventually("the other image is served", LONG, status, |status| *status == 200).await;
     }
 
-    /// The published image, as the service serves it.
     pub(crate) async fn image(&self) -> RgbImage {
         let file = self.get("/v1/images/used-card.jpg").await.into_bytes().await.unwrap();
         image::load_from_memory(&file).unwrap().into_rgb8()
     }
 }
 
-/// Hands out the same store to every service.
+/// Opens the same store for every service.
 #[derive(Debug)]
 struct OpenShared(Arc<dyn Store>);
 

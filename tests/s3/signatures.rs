@@ -1,4 +1,4 @@
-//! What the storage lets nobody do: the address it signed permits one thing.
+//! A signed upload address permits a single request.
 
 use reqwest::Method;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::storage::Storage;
 async fn an_upload_address_is_valid_for_15_minutes_and_an_altered_or_foreign_one_is_rejected() {
     let storage = Storage::start().await;
     let siaga = Siaga::start(storage.figment()).await;
-    let address = siaga.invited("").await;
+    let address = siaga.upload_address("").await;
     let (path, query) = address.split_once('?').unwrap();
     let flipped = if address.ends_with('0') { "1" } else { "0" };
     for altered in [
@@ -39,9 +39,9 @@ async fn an_upload_address_is_valid_for_15_minutes_and_an_altered_or_foreign_one
 async fn an_upload_address_is_signed_for_its_type_and_another_type_is_rejected() {
     let storage = Storage::start().await;
     let siaga = Siaga::start(storage.figment()).await;
-    let (_, answer) = siaga.ask("?file_type=image/x-png").await;
-    assert_eq!(answer["contentType"], "image/png");
-    let address = answer["signedRequest"].as_str().unwrap();
+    let (_, response) = siaga.request_upload("?file_type=image/x-png").await;
+    assert_eq!(response["contentType"], "image/png");
+    let address = response["signedRequest"].as_str().unwrap();
     for kind in ["image/jpeg", "image/x-png", "text/html", ""] {
         assert_eq!(siaga.send(address, kind, photo(40, 30, 1)).await, 403, "{kind}");
     }

@@ -1,4 +1,4 @@
-//! A storage that speaks the protocol of S3 on a port of its own.
+//! An S3 storage on a free port.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,12 +34,11 @@ use tempfile::TempDir;
 
 const BUCKET: &str = "bucket";
 const ACCESS_KEY: &str = "an-access-key";
-/// What requests are signed with.
 pub(crate) const SECRET_KEY: &str = "a secret for the storage";
-/// What the names of objects begin with that nobody may delete.
+/// The prefix of objects that cannot be deleted.
 pub(crate) const PROTECTED: &str = "protected-";
 
-/// A storage; it ends with the value.
+/// A storage; stopped on drop.
 pub(crate) struct Storage {
     folder: TempDir,
     service: S3Service,
@@ -66,7 +65,7 @@ impl Storage {
 
     fn serve(&mut self, listener: TcpListener) {
         let service = self.service.clone();
-        // The library compares and replaces an object in two steps, a real storage in one.
+        // The library's compare-and-replace is not atomic, unlike a real storage.
         let writing = Arc::new(Mutex::new(()));
         let service = service_fn(move |request: Request<Incoming>| {
             let (service, writing) = (service.clone(), Arc::clone(&writing));
@@ -99,28 +98,25 @@ impl Storage {
         assert!(serving.await.unwrap_err().is_cancelled());
     }
 
-    /// Serves the same objects on the same port.
+    /// Restarts with the same objects on the same port.
     pub(crate) async fn come_back(&mut self) {
         let listener = TcpListener::bind(self.address).await.unwrap();
         self.serve(listener);
     }
 
-    /// Its settings, by the names they have in the environment.
+    /// Its settings as environment variables.
     pub(crate) fn variables(&self) -> BTreeMap<&'static str, String> {
         variables(self.address)
     }
 
-    /// A configuration that names it.
     pub(crate) fn figment(&self) -> Figment {
         figment(self.address)
     }
 
-    /// An object, as its owner reads it.
     pub(crate) async fn object(&self, path: &str) -> object_store::Result<GetResult> {
         self.owner().get(&Path::from(path)).await
     }
 
-    /// Puts an object there, as its owner does.
     pub(crate) async fn put(&self, path: &str, content: Vec<u8>) {
         self.owner().put(&Path::from(path), content.into()).await.unwrap();
     }
@@ -129,13 +125,13 @@ impl Storage {
         [self.folder.path().to_str().unwrap(), BUCKET, "prefix", "uploads"].iter().collect()
     }
 
-    /// Makes an object in `uploads` so old.
+    /// Sets the age of an object in `uploads`.
     pub(crate) fn date_back(&self, name: &str, age: Duration) {
         let file = fs::File::options().write(true).open(self.folder_of_uploads().join(name)).unwrap();
         file.set_modified(SystemTime::now() - age).unwrap();
     }
 
-    /// Its owner.
+    /// The client of its owner.
     pub(crate) fn owner(&self) -> AmazonS3 {
         let allowed = self.variables().into_iter().fold(AmazonS3Builder::new(), |builder, (name, value)| {
             builder.with_config(name.to_ascii_lowercase().parse().unwrap(), value)
@@ -157,7 +153,7 @@ impl Storage {
     }
 }
 
-/// Lets nobody delete some objects and, once it is told so, list any.
+/// Rejects deletions of protected objects and, on demand, lists.
 struct Protecting {
     refuses_lists: Arc<AtomicBool>,
 }
@@ -194,7 +190,6 @@ fn variables(address: SocketAddr) -> BTreeMap<&'static str, String> {
     ])
 }
 
-/// A configuration that names a storage at an address.
 pub(crate) fn figment(address: SocketAddr) -> Figment {
     let options = variables(address).into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value));
     Figment::from(Serialized::default("siaga.images.url", "s3://bucket/prefix"))

@@ -1,4 +1,4 @@
-//! Objects in the folder of uploads that nobody waits for.
+//! Unknown objects in the folder of uploads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +20,8 @@ async fn unknown_objects_are_ignored() {
     for name in STRANGERS {
         storage.put(&format!("prefix/uploads/{name}"), photo(40, 30, 1)).await;
     }
-    // They come before and after it in the list.
-    let address = siaga.invited("").await;
+    // They sort before and after it.
+    let address = siaga.upload_address("").await;
     assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
     siaga.shows_an_image().await;
     assert_eq!(siaga.image().await.width(), 60);
@@ -42,7 +42,7 @@ async fn an_old_upload_that_cannot_be_deleted_blocks_no_other() {
     }
     // Old uploads are deleted by a service that has run for an hour.
     clock.set(SystemClock.now().after(Duration::from_mins(61)));
-    let address = siaga.invited("").await;
+    let address = siaga.upload_address("").await;
     assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
     siaga.shows_an_image().await;
     eventually("what is stuck is left", LONG, async || storage.uploads(), |left| *left == stuck).await;

@@ -1,4 +1,4 @@
-//! From the address that the storage signed to the image in the report.
+//! Uploads to the storage, up to the published image.
 
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ use crate::storage::Storage;
 async fn a_photo_uploaded_to_the_storage_is_published_with_the_report_and_served() {
     let storage = Storage::start().await;
     let siaga = Siaga::start(storage.figment()).await;
-    let (status, answer) = siaga.ask("").await;
-    assert_eq!((status, &answer["url"]), (200, &json!(IMAGE)));
-    let address = answer["signedRequest"].as_str().unwrap();
+    let (status, response) = siaga.request_upload("").await;
+    assert_eq!((status, &response["url"]), (200, &json!(IMAGE)));
+    let address = response["signedRequest"].as_str().unwrap();
     assert_eq!(siaga.send(address, "image/jpeg", photo(1600, 1200, 6)).await, 200);
     siaga.shows_an_image().await;
     assert_eq!(siaga.image_url().await, IMAGE);
@@ -39,14 +39,14 @@ async fn a_photo_uploaded_to_the_storage_is_published_with_the_report_and_served
     assert_eq!(noted(Attribute::CacheControl), Some("public, max-age=300"));
     assert_eq!(object.bytes().await.unwrap(), served);
     eventually("the upload is deleted", LONG, async || storage.uploads(), Vec::is_empty).await;
-    assert_eq!(siaga.ask("").await.0, 409);
+    assert_eq!(siaga.request_upload("").await.0, 409);
 }
 
 #[rocket::async_test]
 async fn the_service_itself_accepts_no_upload() {
     let storage = Storage::start().await;
     let siaga = Siaga::start(storage.figment()).await;
-    let address = siaga.invited("").await;
+    let address = siaga.upload_address("").await;
     let (_, query) = address.split_once('?').unwrap();
     for query in [query, "expires=99999999999&signature=00"] {
         let upload = siaga.client.put(format!("/v1/uploads/used-card.0.jpeg?{query}"));
@@ -60,21 +60,21 @@ async fn the_service_itself_accepts_no_upload() {
 async fn the_photo_and_upload_of_an_erased_report_are_deleted_without_a_list_of_the_storage() {
     let storage = Storage::start().await;
     let siaga = Siaga::start(storage.figment()).await;
-    let address = siaga.invited("").await;
+    let address = siaga.upload_address("").await;
     assert_eq!(siaga.send(&address, "image/jpeg", photo(40, 30, 1)).await, 200);
     siaga.shows_an_image().await;
     eventually("the upload is deleted", LONG, async || storage.uploads(), Vec::is_empty).await;
     assert_eq!(siaga.send(&address, "image/jpeg", photo(40, 30, 1)).await, 200, "it is sent again");
     assert_eq!(storage.uploads(), ["used-card"]);
     storage.refuse_lists();
-    let order = Moderation {
+    let moderation = Moderation {
         report: 1.try_into().unwrap(),
         made_at: None,
         action: ModerationAction::Erase,
         by: Actor { subject: "moderators".to_owned(), username: None },
         reason: "its author asks".to_owned(),
     };
-    assert!(siaga.store.moderate(&order).await.unwrap());
+    assert!(siaga.store.moderate(&moderation).await.unwrap());
     eventually("the upload is deleted", LONG, async || storage.uploads(), Vec::is_empty).await;
     assert!(matches!(storage.object("prefix/used-card.jpg").await, Err(Error::NotFound { .. })));
 }
@@ -85,7 +85,7 @@ fn exactly_one_image_of_50_concurrent_uploads_for_a_card_is_published() {
         let storage = Storage::start().await;
         let store = service::store();
         let siaga = Arc::new(Siaga::on(store.clone(), storage.figment()).await);
-        let address = siaga.invited("").await;
+        let address = siaga.upload_address("").await;
         let before = siaga.store.revision(Resource::Reports).await.unwrap();
         let start = Arc::new(tokio::sync::Barrier::new(50));
         let all = (1..=50).map(|width| {
@@ -93,9 +93,9 @@ fn exactly_one_image_of_50_concurrent_uploads_for_a_card_is_published() {
             tokio::spawn(async move {
                 start.wait().await;
                 let sending = siaga.send(&address, "image/jpeg", photo(width, 10, 1));
-                let (sent, (asked, answer)) = tokio::join!(sending, siaga.ask(""));
+                let (sent, (requested, response)) = tokio::join!(sending, siaga.request_upload(""));
                 assert_eq!(sent, 200);
-                assert!([200, 409].contains(&asked), "{answer}");
+                assert!([200, 409].contains(&requested), "{response}");
             })
         });
         for done in join_all(all).await {
@@ -111,7 +111,7 @@ fn exactly_one_image_of_50_concurrent_uploads_for_a_card_is_published() {
         assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 10, 1)).await, 200);
         Arc::into_inner(siaga).unwrap().end().await;
         let next = Siaga::on(store, storage.figment()).await;
-        next.takes_another().await;
+        next.publish_another().await;
         assert_eq!(next.image().await, shown, "what came later is left alone");
     });
 }

@@ -1,4 +1,4 @@
-//! Crashes under load, of the service and of its database: what was acknowledged is there, and nothing is there by half.
+//! Crashes of the service and its database under load: acknowledged writes survive, and none is stored partially.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,34 +14,34 @@ use serde_json::{Value, json};
 use crate::cluster::Cluster;
 use crate::eventually::{LONG, eventually_blocking, patiently};
 use crate::fixture::block_on;
-use crate::kept::{Kept, add_areas, ask, connect, file_with_areas};
 use crate::outcome::printed;
 use crate::running::Running;
+use crate::service_config::{ServiceConfig, add_areas, connect, file_with_areas, request_json};
 
 const WRITERS: u64 = 16;
 const ROUNDS: u64 = 20;
-/// The areas that each order for many sets.
+/// The areas of each batch.
 const ORDERED: RangeInclusive<u64> = 61..=100;
-/// How soon the service is back with its database.
+/// Limit for the recovery of the service.
 const BACK: Duration = Duration::from_secs(2);
 
-/// What was acknowledged.
+/// Acknowledged writes.
 #[derive(Default)]
 pub(crate) struct Acknowledged {
-    /// The marks of state changes, and of orders for many areas.
+    /// The marks of single changes and of batches.
     pub(crate) marks: Mutex<Vec<String>>,
     pub(crate) posts: Mutex<Vec<i64>>,
     pub(crate) cards: Mutex<Vec<String>>,
 }
 
 impl Acknowledged {
-    /// Waits until so many more were acknowledged.
+    /// Waits for a number of further acknowledged writes.
     pub(crate) fn grow_by(&self, more: usize) {
         let expected = self.count() + more;
         eventually_blocking("more is acknowledged", LONG, || self.count(), |count| *count >= expected);
     }
 
-    /// Waits for a moment under load, another one in each round.
+    /// Waits under load, for a different time in each round.
     fn reach_moment(&self, round: u64) {
         self.grow_by(1);
         thread::sleep(Duration::from_millis(17 * round));
@@ -52,12 +52,12 @@ impl Acknowledged {
     }
 }
 
-/// A service on the database of this address, whose last responses do not hide that the database is away.
-pub(crate) fn on(url: &str) -> Kept {
-    Kept::in_database(url).with("SIAGA_LIMITS__TIMEOUT", "5s").with("SIAGA_LIMITS__STALE", "0")
+/// A service on a database, without stale responses, which would hide an outage.
+pub(crate) fn on(url: &str) -> ServiceConfig {
+    ServiceConfig::in_database(url).with("SIAGA_LIMITS__TIMEOUT", "5s").with("SIAGA_LIMITS__STALE", "0")
 }
 
-/// Writes in all ways there are until told to stop; what is acknowledged is noted. Answers the statuses seen.
+/// Writes in all ways until stopped, and records acknowledged writes. Returns the statuses.
 fn write(
     authority: &str,
     writer: u64,
@@ -66,10 +66,10 @@ fn write(
     noted: &Acknowledged,
 ) -> Vec<u16> {
     let place = json!({ "lat": 0.5, "lng": 0.5 });
-    let made = json!("2016-12-19T15:00:00Z");
+    let date = json!("2016-12-19T15:00:00Z");
     let mut statuses = Vec::new();
     let mut send = |method: &str, target: &str, body: Value| {
-        let (status, response) = ask(authority, method, target, &body)?;
+        let (status, response) = request_json(authority, method, target, &body)?;
         statuses.push(status);
         (status == 200).then_some(response)
     };
@@ -79,14 +79,14 @@ fn write(
         if send("PUT", &target, json!({ "state": 1 + number % 4 })).is_some() {
             noted.marks.lock().unwrap().push(format!("mark-{number}"));
         }
-        // Every fifth order clears its areas.
+        // Every fifth batch clears its areas.
         let state = Some(1 + number % 4).filter(|_| !number.is_multiple_of(5));
         let change = |area: u64| json!({ "area_id": area.to_string(), "state": state });
-        let order = json!({ "changes": ORDERED.map(change).collect::<Vec<_>>() });
-        if send("POST", &format!("/v1/floods/changes?username=order-{number}"), order).is_some() {
+        let batch = json!({ "changes": ORDERED.map(change).collect::<Vec<_>>() });
+        if send("POST", &format!("/v1/floods/changes?username=order-{number}"), batch).is_some() {
             noted.marks.lock().unwrap().push(format!("order-{number}"));
         }
-        let post = json!({ "post_id": number, "created_at": made, "partner_city": "bandung", "disaster_type": "flood",
+        let post = json!({ "post_id": number, "created_at": date, "partner_city": "bandung", "disaster_type": "flood",
                            "location": place });
         if send("POST", "/v1/feeds/partner", post).is_some() {
             noted.posts.lock().unwrap().push(number.cast_signed());
@@ -94,7 +94,7 @@ fn write(
         let holder = json!({ "username": "u", "network": "n", "language": "id" });
         let Some(card) = send("POST", "/v1/cards", holder) else { continue };
         let id = card["cardId"].as_str().unwrap();
-        let report = json!({ "card_data": { "report_type": "wind" }, "created_at": made, "location": place });
+        let report = json!({ "card_data": { "report_type": "wind" }, "created_at": date, "location": place });
         if send("PUT", &format!("/v1/cards/{id}"), report).is_some() {
             noted.cards.lock().unwrap().push(id.to_owned());
         }
@@ -104,11 +104,12 @@ fn write(
 
 /// Waits until a write succeeds.
 pub(crate) fn writes_succeed(authority: &str, limit: Duration) {
-    let status = || ask(authority, "PUT", "/v1/floods/1", &json!({ "state": 1 })).map(|(status, _)| status);
+    let status =
+        || request_json(authority, "PUT", "/v1/floods/1", &json!({ "state": 1 })).map(|(status, _)| status);
     eventually_blocking("a write succeeds", limit, status, |status| *status == Some(200));
 }
 
-/// Tells writers to stop, also when a test fails.
+/// Stops writers, also when a test fails.
 pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -117,7 +118,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Runs the writers while something happens; answers the statuses they saw.
+/// Runs the writers during an event; returns their statuses.
 pub(crate) fn under_load(
     authority: &str,
     next: &AtomicU64,
@@ -139,7 +140,7 @@ pub(crate) fn under_load(
     })
 }
 
-/// The rows of a file of an export: the values of two columns.
+/// Two columns of an exported file.
 fn rows(folder: &Path, file: &str, columns: [&str; 2]) -> Vec<[String; 2]> {
     let mut reader = csv::Reader::from_path(folder.join(file)).unwrap();
     let names = reader.headers().unwrap().clone();
@@ -147,11 +148,11 @@ fn rows(folder: &Path, file: &str, columns: [&str; 2]) -> Vec<[String; 2]> {
     reader.records().map(|row| row.unwrap()).map(|row| at.map(|at| row[at].to_owned())).collect()
 }
 
-/// Makes sure, by an export and by the interface, that all that was acknowledged is there, and nothing by half.
-pub(crate) fn check(kept: &Kept, service: &Running, noted: &Acknowledged) {
+/// Asserts by an export and the interface that acknowledged writes are complete, and none is partial.
+pub(crate) fn check(config: &ServiceConfig, service: &Running, noted: &Acknowledged) {
     let folder = tempfile::tempdir().unwrap();
     let exported = folder.path().join("exported");
-    printed(&kept.siaga(&["export", exported.to_str().unwrap()]));
+    printed(&config.siaga(&["export", exported.to_str().unwrap()]));
     let log = rows(&exported, "flood_states.csv", ["username", "area_id"]);
     let posts = rows(&exported, "partner_posts.csv", ["post_id", "pkey"]);
     let mut cards = rows(&exported, "cards.csv", ["card_id", "report"]);
@@ -160,20 +161,20 @@ pub(crate) fn check(kept: &Kept, service: &Running, noted: &Acknowledged) {
         serde_json::from_slice(&fs::read(exported.join("reports.geojson")).unwrap()).unwrap();
     assert_eq!(reports["features"].as_array().unwrap().len(), posts.len() + cards.len(), "reports by half");
     let sent = noted.posts.lock().unwrap().iter().map(ToString::to_string).collect();
-    for (what, acknowledged, stored) in [
+    for (case, acknowledged, stored) in [
         ("states", noted.marks.lock().unwrap().clone(), &log),
         ("cards", noted.cards.lock().unwrap().clone(), &cards),
         ("posts", sent, &posts),
     ] {
         let stored: BTreeSet<_> = stored.iter().map(|[name, _]| name).collect();
         let missing: Vec<_> = acknowledged.iter().filter(|name| !stored.contains(name)).collect();
-        assert!(missing.is_empty(), "{what}: of {} acknowledged are missing {missing:?}", acknowledged.len());
+        assert!(missing.is_empty(), "{case}: of {} acknowledged are missing {missing:?}", acknowledged.len());
     }
-    let mut orders: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut batches: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for [mark, area] in log.iter().filter(|[mark, _]| mark.starts_with("order-")) {
-        orders.entry(mark).or_default().insert(area);
+        batches.entry(mark).or_default().insert(area);
     }
-    let halves: Vec<_> = orders.iter().filter(|(_, areas)| areas.len() != ORDERED.count()).collect();
+    let halves: Vec<_> = batches.iter().filter(|(_, areas)| areas.len() != ORDERED.count()).collect();
     assert!(halves.is_empty(), "orders by half: {halves:?}");
     // Entries are exported in the order of their times.
     let entries = rows(&exported, "flood_states.csv", ["area_id", "state"]).into_iter();
@@ -185,9 +186,9 @@ pub(crate) fn check(kept: &Kept, service: &Running, noted: &Acknowledged) {
     assert_eq!(shown.collect::<BTreeMap<_, _>>(), logged, "the state of an area is its newest log entry");
 }
 
-fn nothing_is_lost_when_it_is_killed_under_load(kept: &Kept, mut look: impl FnMut()) {
+fn nothing_is_lost_when_it_is_killed_under_load(config: &ServiceConfig, mut look: impl FnMut()) {
     let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
-    let mut service = kept.start();
+    let mut service = config.start();
     for round in 0..ROUNDS {
         let authority = service.authority.clone();
         under_load(&authority, &next, &noted, || {
@@ -195,8 +196,8 @@ fn nothing_is_lost_when_it_is_killed_under_load(kept: &Kept, mut look: impl FnMu
             service.process.kill().unwrap();
         });
         look();
-        service = kept.start();
-        check(kept, &service, &noted);
+        service = config.start();
+        check(config, &service, &noted);
     }
 }
 
@@ -207,8 +208,8 @@ fn nothing_acknowledged_is_lost_when_a_service_on_a_database_is_killed_under_loa
     nothing_is_lost_when_it_is_killed_under_load(&on(&cluster.url()), || ());
 }
 
-/// The epoch and the changes of a file; how many more revisions of floods it has than changes and orders, each of which has a mark,
-/// and of reports than reports; and how many keys no report has.
+/// The epoch and the changes of a file; its surplus of flood revisions over changes and batches, each of which has a mark,
+/// and of report revisions over reports; and the number of unused report keys.
 async fn revisions(path: &Path) -> (i64, i64, i64, i64, i64) {
     const GROWN: &str = "
         SELECT epoch, changes, floods - (SELECT count(DISTINCT username) FROM flood_states),
@@ -222,7 +223,7 @@ fn nothing_acknowledged_is_lost_when_a_service_on_a_file_is_killed_under_load_an
     let file = file_with_areas();
     let path = file.path();
     let (epoch, mut changes, ..) = block_on(revisions(&path));
-    nothing_is_lost_when_it_is_killed_under_load(&Kept::in_file(&path), || {
+    nothing_is_lost_when_it_is_killed_under_load(&ServiceConfig::in_file(&path), || {
         let (epoch_now, changes_now, floods, reports, gaps) = block_on(revisions(&path));
         assert!(
             epoch_now == epoch && changes_now > changes,
@@ -239,22 +240,22 @@ fn when_postgres_crashes_under_load_requests_are_503_nothing_acknowledged_is_los
     let cluster = Cluster::new();
     let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
     add_areas(&cluster.url());
-    let kept = on(&cluster.url());
-    let service = kept.start();
+    let config = on(&cluster.url());
+    let service = config.start();
     for round in 0..ROUNDS {
         let statuses = under_load(&service.authority, &next, &noted, || {
             noted.reach_moment(round);
             cluster.stop("immediate");
-            let asked = Instant::now();
-            let away = ask(&service.authority, "GET", "/v1/floods/states", &Value::Null);
+            let requested = Instant::now();
+            let away = request_json(&service.authority, "GET", "/v1/floods/states", &Value::Null);
             assert!(matches!(away, Some((503, _))), "{away:?}");
-            assert!(asked.elapsed() < patiently(Duration::from_secs(6)), "{:?}", asked.elapsed());
+            assert!(requested.elapsed() < patiently(Duration::from_secs(6)), "{:?}", requested.elapsed());
             cluster.start();
-            // The service comes back by itself.
+            // The service recovers by itself.
             writes_succeed(&service.authority, BACK);
         });
         assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
-        check(&kept, &service, &noted);
+        check(&config, &service, &noted);
     }
     const OF_THE_OUTAGE: [&str; 6] = [
         "status=503",

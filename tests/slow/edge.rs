@@ -15,11 +15,11 @@ use crate::tools::printed;
 
 /// How long the cache may reuse responses.
 const SHARED: u64 = 2;
-/// How long it may reuse floods, and reports, while the service is away: the hour and the minute of the service, shortened.
+/// Stale limits of floods and reports: the hour and the minute of the service, shortened.
 const FLOODS: u64 = 20;
 const REPORTS: u64 = 8;
 
-/// What is between the cache and the service: it counts the requests, shortens the times, and can be cut.
+/// A proxy between cache and service that counts requests, shortens times, and can be cut.
 struct Line {
     link: Link,
     requests: Arc<Mutex<Vec<String>>>,
@@ -51,14 +51,14 @@ impl Line {
         Self { link, requests }
     }
 
-    /// How many requests for a path have gone through, whatever their query.
+    /// The number of forwarded requests for a path.
     fn count(&self, path: &str) -> usize {
         let requests = self.requests.lock().unwrap();
         requests.iter().filter(|target| target.split('?').next() == Some(path)).count()
     }
 }
 
-/// What a client gets.
+/// A response.
 #[derive(Debug)]
 struct Got {
     status: u16,
@@ -74,7 +74,7 @@ fn get(proxy: &Proxy, target: &str, more: &[&str]) -> Got {
     Got { status, headers: headers.to_lowercase(), body: body.to_owned() }
 }
 
-/// The demo, nginx before it, and what is between them, once the cache has a response.
+/// The demo, nginx, and the proxy between them, once the cache has a response.
 fn served(shared: &str) -> (Demo, Line, Proxy) {
     let demo = Demo::configured(&[("SIAGA_CACHE__SHARED", shared)]);
     let line = Line::to(&demo);
@@ -97,7 +97,7 @@ fn served(shared: &str) -> (Demo, Line, Proxy) {
     (demo, line, proxy)
 }
 
-/// Asks for one resource in many ways.
+/// Requests one resource by many addresses.
 fn many_addresses_are_one(proxy: &Proxy, line: &Line) {
     let begun = Instant::now();
     let before = line.count("/v1/floods/states");
@@ -111,11 +111,11 @@ fn many_addresses_are_one(proxy: &Proxy, line: &Line) {
     }
     let statuses = printed("curl", &mut curl);
     assert_eq!(statuses, "200\n".repeat(queries.len()));
-    // One each time that it expires.
+    // One request per expiry.
     let most = 2 + usize::try_from(begun.elapsed().as_secs() / SHARED).unwrap();
-    let asked = line.count("/v1/floods/states") - before;
-    assert!((1..=most).contains(&asked), "{asked} requests in {:?}", begun.elapsed());
-    // A repeated parameter and an encoded name are the service's to refuse.
+    let requested = line.count("/v1/floods/states") - before;
+    assert!((1..=most).contains(&requested), "{requested} requests in {:?}", begun.elapsed());
+    // Repeated parameters and encoded names are rejected by the service.
     for query in ["city=jbd&city=bdg", "%6dinimum_state=9"] {
         assert_eq!(get(proxy, &format!("/v1/floods/states?{query}"), &[]).status, 400, "{query}");
     }
@@ -143,7 +143,7 @@ fn credentials_pass(proxy: &Proxy, line: &Line, demo: &Demo) {
     let again = get(proxy, "/v1/floods", &[]);
     assert_eq!(again.status, 200);
     assert!(!["private", "\nratelimit"].iter().any(|part| again.headers.contains(part)), "{again:?}");
-    // A cache knows only the tag of what it has, which changes once when the service has compressed the response better.
+    // The tag of the cached response changes once, after the service has compressed it better.
     let ask = || {
         let headers = get(proxy, "/v1/floods", &[]).headers;
         let tag = headers.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_owned();
@@ -153,7 +153,7 @@ fn credentials_pass(proxy: &Proxy, line: &Line, demo: &Demo) {
     assert_eq!(get(proxy, "http://other.example/v1/floods", &[]).status, 421);
 }
 
-/// The service goes away; what the cache has is served for as long as it may be.
+/// Stops the service; the cache serves stale responses within the limits.
 fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     let reports = "/v1/reports?geoformat=geojson&timeperiod=604800";
     let listed: Value = serde_json::from_str(&get(proxy, reports, &[]).body).unwrap();
@@ -163,15 +163,15 @@ fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     line.link.cut();
     let (cut, last) = (Instant::now(), Utc::now());
     assert_eq!(get(proxy, "/v1/floods", &[]).status, 200);
-    // Later than the stored reports may be served.
+    // After the stale limit of reports.
     let gone = Duration::from_secs(SHARED + REPORTS + 1);
     eventually_blocking("the minute passes", LONG, || cut.elapsed(), |elapsed| *elapsed > gone);
     let hidden = get(proxy, reports, &[]);
     assert!(hidden.status >= 500 && !hidden.body.contains(&format!("\"{report}\"")), "{}", hidden.headers);
     let floods = get(proxy, "/v1/floods", &[]);
     assert_eq!(floods.status, 200, "{}", floods.headers);
-    let made = floods.headers.lines().find_map(|line| line.strip_prefix("date: ")).unwrap();
-    assert!(DateTime::parse_from_rfc2822(made.trim()).unwrap() <= last, "the age: {}", floods.headers);
+    let date = floods.headers.lines().find_map(|line| line.strip_prefix("date: ")).unwrap();
+    assert!(DateTime::parse_from_rfc2822(date.trim()).unwrap() <= last, "the age: {}", floods.headers);
     let gone = Duration::from_secs(SHARED + FLOODS + 1);
     eventually_blocking("the hour passes", LONG, || cut.elapsed(), |elapsed| *elapsed > gone);
     assert!(get(proxy, "/v1/floods", &[]).status >= 500);

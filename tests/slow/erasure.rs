@@ -14,12 +14,12 @@ use tempfile::TempDir;
 use crate::cluster::Cluster;
 use crate::eventually::{LONG, eventually_blocking};
 use crate::fixture::{self, block_on};
-use crate::kept::{Kept, ask, connect};
 use crate::outcome::printed;
 use crate::photos::picture;
 use crate::running::{Running, request, send};
+use crate::service_config::{ServiceConfig, connect, request_json};
 
-/// How soon a server knows what a command has done.
+/// Limit until a server sees the changes of a command.
 const SOON: Duration = Duration::from_secs(1);
 const TEXT: &str = "the house of the Rahasia family";
 const HOLDER: &str = "Pak Rahasia";
@@ -28,15 +28,15 @@ const PLACE: [f64; 2] = [106.812_345_678_9, -6.192_345_678_9];
 
 /// A store, its photos, and a folder for everything else.
 struct Site {
-    kept: Kept,
+    config: ServiceConfig,
     folder: TempDir,
 }
 
 impl Site {
-    fn new(kept: Kept) -> Self {
+    fn new(config: ServiceConfig) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let photos = format!("file://{}", folder.path().join("photos").display());
-        Self { kept: kept.with("SIAGA_IMAGES__URL", &photos), folder }
+        Self { config: config.with("SIAGA_IMAGES__URL", &photos), folder }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -44,7 +44,7 @@ impl Site {
     }
 
     fn run(&self, arguments: &[&str]) -> String {
-        printed(&self.kept.siaga(arguments))
+        printed(&self.config.siaga(arguments))
     }
 
     fn export(&self, name: &str) -> PathBuf {
@@ -54,25 +54,23 @@ impl Site {
     }
 }
 
-/// What is left of a report if it was not erased.
+/// Data that reveals an unerased report.
 struct Traces(Vec<(&'static str, Vec<u8>)>);
 
 impl Traces {
-    /// Returns those that some bytes have.
-    fn of(&self, bytes: &[u8]) -> Vec<&'static str> {
+    fn found_in(&self, bytes: &[u8]) -> Vec<&'static str> {
         let has = |trace: &[u8]| bytes.windows(trace.len()).any(|part| part == trace);
         self.0.iter().filter(|(_, trace)| has(trace)).map(|(name, _)| *name).collect()
     }
 
-    /// Returns those that the files of a folder have.
-    fn under(&self, folder: &Path) -> Vec<(PathBuf, &'static str)> {
+    fn found_below(&self, folder: &Path) -> Vec<(PathBuf, &'static str)> {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.is_dir() {
-                found.extend(self.under(&path));
+                found.extend(self.found_below(&path));
             } else if let Ok(bytes) = fs::read(&path) {
-                found.extend(self.of(&bytes).into_iter().map(|trace| (path.clone(), trace)));
+                found.extend(self.found_in(&bytes).into_iter().map(|trace| (path.clone(), trace)));
             }
         }
         found
@@ -106,13 +104,13 @@ fn publish(server: &Running) -> (String, String) {
     (key, card)
 }
 
-/// Erases a report beside a running server, and looks for it everywhere but in the files of the database, which had it
-/// before. Returns what must not be in these.
+/// Erases a report beside a running server, and searches everywhere except the files of the database, which held it
+/// before. Returns the traces to search for in them.
 fn erase(site: &Site, files: &Path, checkpoint: impl Fn()) -> Traces {
     let import = site.path("fixture");
     fixture::dataset().save(&FolderWriter::create(&import).unwrap()).unwrap();
     site.run(&["import", import.to_str().unwrap()]);
-    let server = site.kept.start();
+    let server = site.config.start();
     let (key, card) = publish(&server);
     let photo = format!("{card}.jpg");
     let published = fs::read(site.path("photos").join(&photo)).unwrap();
@@ -129,10 +127,10 @@ fn erase(site: &Site, files: &Path, checkpoint: impl Fn()) -> Traces {
         ("photo", published[middle - 32..middle + 32].to_vec()),
     ]);
     let before = site.export("before");
-    assert_eq!(traces.under(&before).len(), 6, "{:?}", traces.under(&before));
-    assert_eq!(traces.under(&site.path("photos")).len(), 1);
+    assert_eq!(traces.found_below(&before).len(), 6, "{:?}", traces.under(&before));
+    assert_eq!(traces.found_below(&site.path("photos")).len(), 1);
     checkpoint();
-    let stored = traces.under(files);
+    let stored = traces.found_below(files);
     for trace in ["text", "holder", "card", "data", "lng", "lat"] {
         assert!(stored.iter().any(|(_, found)| *found == trace), "{trace}: {stored:?}");
     }
@@ -147,30 +145,30 @@ fn erase(site: &Site, files: &Path, checkpoint: impl Fn()) -> Traces {
 
     let said = site.run(&["reports", "erase", &key, "--reason", "its author asks", "--username", "Ibu Ani"]);
     assert_eq!(said, format!("report {key} is erased\n"));
-    let status = |target: &str| ask(&server.authority, "GET", target, &json!({})).unwrap().0;
+    let status = |target: &str| request_json(&server.authority, "GET", target, &json!({})).unwrap().0;
     let found = || status(&format!("/v1/reports/{key}"));
     eventually_blocking("the report is gone", SOON, found, |status| *status == 404);
-    let left = || traces.under(&site.path("photos"));
+    let left = || traces.found_below(&site.path("photos"));
     eventually_blocking("the photo is gone", LONG, left, Vec::is_empty);
     for target in [format!("/v1/images/{photo}"), format!("/v1/cards/{card}")] {
         assert_eq!(status(&target), 404, "{target}");
     }
     for address in ["/v1/reports", "/v1/reports?geoformat=geojson&timeperiod=604800", "/v1/changes"] {
-        assert_eq!(traces.of(get(&server, address).as_bytes()), [""; 0], "{address}");
+        assert_eq!(traces.found_in(get(&server, address).as_bytes()), [""; 0], "{address}");
     }
     assert_eq!(counts(), counted, "it is still counted");
     assert!(counted[0].as_ref().is_some_and(|body| body.contains("\"total number of reports\":1")));
 
     let log = site.run(&["reports", "log"]);
     assert!(log.contains(&format!(",erase,{key},")) && log.contains(",siaga reports,Ibu Ani,"), "{log}");
-    assert_eq!(traces.of(log.as_bytes()), [""; 0]);
-    assert_eq!(traces.under(&site.export("after")), []);
-    // Neither an old export nor a repetition changes that.
+    assert_eq!(traces.found_in(log.as_bytes()), [""; 0]);
+    assert_eq!(traces.found_below(&site.export("after")), []);
+    // Neither an old export nor a repeated erasure brings it back.
     site.run(&["import", before.to_str().unwrap()]);
     fs::write(site.path("log.csv"), log).unwrap();
     let again = site.run(&["reports", "erase", "--list", site.path("log.csv").to_str().unwrap()]);
     assert_eq!(again, format!("report {key} was erased already\n"));
-    assert_eq!(traces.under(&site.export("again")), []);
+    assert_eq!(traces.found_below(&site.export("again")), []);
     traces
 }
 
@@ -178,24 +176,24 @@ fn erase(site: &Site, files: &Path, checkpoint: impl Fn()) -> Traces {
 fn an_erased_report_is_in_no_file_of_the_file_store() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("siaga.db");
-    let site = Site::new(Kept::in_file(&path));
+    let site = Site::new(ServiceConfig::in_file(&path));
     let traces = erase(&site, home.path(), || ());
     let backup = site.path("backup.db");
     site.run(&["backup", backup.to_str().unwrap()]);
-    assert_eq!(traces.of(&fs::read(&backup).unwrap()), [""; 0]);
-    assert_eq!(traces.under(&site.path("backup.db-images")), []);
+    assert_eq!(traces.found_in(&fs::read(&backup).unwrap()), [""; 0]);
+    assert_eq!(traces.found_below(&site.path("backup.db-images")), []);
     block_on(async {
         let mut connection = connect(&path).await;
         connection.execute("VACUUM").await.unwrap();
         connection.close().await.unwrap();
     });
-    assert_eq!(traces.under(home.path()), []);
+    assert_eq!(traces.found_below(home.path()), []);
 }
 
 #[test]
 fn an_erased_report_is_in_no_file_of_the_database() {
     let cluster = Cluster::new();
-    let site = Site::new(Kept::in_database(&cluster.url()));
+    let site = Site::new(ServiceConfig::in_database(&cluster.url()));
     let checkpoint = || {
         block_on(async { cluster.connected().await.execute("CHECKPOINT").await.unwrap() });
     };
@@ -208,10 +206,10 @@ fn an_erased_report_is_in_no_file_of_the_database() {
             let rows = format!("SELECT coalesce(string_agg(each::text, ' '), '') FROM {table} AS each");
             let rows: String =
                 sqlx::query_scalar(AssertSqlSafe(rows)).fetch_one(&mut connection).await.unwrap();
-            assert_eq!(traces.of(rows.as_bytes()), [""; 0], "{table}");
+            assert_eq!(traces.found_in(rows.as_bytes()), [""; 0], "{table}");
         }
         connection.execute("VACUUM (FULL, ANALYZE)").await.unwrap();
         connection.execute("CHECKPOINT").await.unwrap();
     });
-    assert_eq!(traces.under(&cluster.tables()), []);
+    assert_eq!(traces.found_below(&cluster.tables()), []);
 }

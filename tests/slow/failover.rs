@@ -1,4 +1,4 @@
-//! A primary that is lost or demoted, and a standby that takes its place: the servers go on without a restart.
+//! Failover from a lost or demoted primary to a standby, without a restart of the servers.
 
 use std::sync::atomic::AtomicU64;
 use std::thread;
@@ -10,11 +10,11 @@ use crate::cluster::{Cluster, url_of};
 use crate::crashes::{self, Acknowledged, check, on, under_load};
 use crate::eventually::{LONG, eventually};
 use crate::fixture::block_on;
-use crate::kept::add_areas;
 use crate::proxy::Proxy;
 use crate::server::{Server, built, figment};
+use crate::service_config::add_areas;
 
-/// How soon after the promotion writes succeed.
+/// Limit until writes succeed after the promotion.
 const SOON: Duration = Duration::from_secs(5);
 const LOG_OF_ANOTHER_HOST: &str = "the database is written to at another host now";
 
@@ -25,18 +25,18 @@ fn primary() -> Cluster {
     primary
 }
 
-/// Sets area 5 to state 2 until that succeeds, which it must soon.
+/// Sets area 5 to state 2 until it succeeds, within the limit.
 async fn writes_succeed(server: &Server) {
     let status = async || server.set(5, 2).await;
     eventually("a write succeeds", SOON, status, |status| *status == 200).await;
     assert_eq!(server.state(5).await, Some(2));
 }
 
-/// A primary with a schema and areas, and a standby that has each write before it is acknowledged.
+/// A primary with a schema and areas, and a synchronous standby.
 async fn primary_and_standby() -> (Cluster, Cluster) {
     let primary = primary();
     let standby = Cluster::standby_of(&primary);
-    // Set after the copy was made, so that the standby does not wait for one of its own when it is promoted.
+    // Set after the base backup, so that the promoted standby does not wait for a standby itself.
     let mut connection = primary.connected().await;
     connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'").await.unwrap();
     connection.execute("SELECT pg_reload_conf()").await.unwrap();
@@ -52,8 +52,8 @@ async fn primary_and_standby() -> (Cluster, Cluster) {
 fn nothing_acknowledged_is_lost_when_the_primary_crashes_under_load_and_its_standby_is_promoted() {
     let (primary, standby) = block_on(primary_and_standby());
     let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
-    let kept = on(&url_of(&[&primary, &standby]));
-    let service = kept.start();
+    let config = on(&url_of(&[&primary, &standby]));
+    let service = config.start();
     let statuses = under_load(&service.authority, &next, &noted, || {
         noted.grow_by(100);
         primary.stop("immediate");
@@ -66,7 +66,7 @@ fn nothing_acknowledged_is_lost_when_the_primary_crashes_under_load_and_its_stan
         noted.grow_by(100);
     });
     assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
-    check(&kept, &service, &noted);
+    check(&config, &service, &noted);
     let log = service.kill();
     assert_eq!(log.matches(LOG_OF_ANOTHER_HOST).count(), 1, "{log}");
 }
@@ -102,7 +102,7 @@ fn startup_finds_the_host_that_accepts_writes_at_any_position_of_the_list() {
     });
 }
 
-/// Waits until a standby has all that its primary has now.
+/// Waits until a standby has caught up with its primary.
 async fn caught_up(primary: &Cluster, standby: &Cluster) {
     let position = sqlx::query_scalar("SELECT pg_current_wal_flush_lsn()::text");
     let position: String = position.fetch_one(&mut primary.connected().await).await.unwrap();

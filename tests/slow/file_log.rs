@@ -1,4 +1,4 @@
-//! The log of a file, cut where a power cut may cut it: the file holds the changes before the cut, each of them whole.
+//! A write-ahead log truncated as by a power cut: the file has the changes before the cut, each complete.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use siaga::stores::{OpenStore, SetFloodState, Store};
 use sqlx::{AssertSqlSafe, Connection};
 
 use crate::fixture::{block_on, content, id, place, reading, state};
-use crate::kept::connect;
+use crate::service_config::connect;
 use crate::store_file::StoreFile;
 
 const CHANGES: i64 = 24;
@@ -18,14 +18,14 @@ const CHANGES: i64 = 24;
 const LOG_HEADER: u64 = 32;
 const PAGE: u64 = 24 + 4096;
 
-/// Makes a change: of one row, of a few rows, or of many pages.
+/// Writes one row, a few rows, or many pages.
 async fn change(store: &dyn Store, number: i64) {
     let place = place(0.5, 0.5);
     match number % 3 {
         0 => {
             let by = Actor { subject: "test".to_owned(), username: None };
-            let order = SetFloodState { area: id(1), state: Some(state(2)), by };
-            drop(store.set_flood_state(order).await.unwrap());
+            let write = SetFloodState { area: id(1), state: Some(state(2)), by };
+            drop(store.set_flood_state(write).await.unwrap());
         }
         1 => {
             let content = content(DisasterType::Flood, 0, place);

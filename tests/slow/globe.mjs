@@ -1,4 +1,4 @@
-// What d3 makes of a topology: the area of each of its features on the sphere, in steradians.
+// Prints the area of each feature of a topology on the sphere by d3, in steradians.
 import { readFileSync } from "node:fs";
 import { geoArea } from "d3-geo";
 import { feature } from "topojson-client";

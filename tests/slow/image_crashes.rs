@@ -1,4 +1,4 @@
-//! Crashes of the service while images are on their way: what was acknowledged is shown, and nothing is shown by half.
+//! Crashes while images are processed: acknowledged images are published, and none is published partially.
 
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
@@ -18,21 +18,20 @@ use url::Url;
 use crate::crashes::Stop;
 use crate::eventually::eventually_blocking;
 use crate::fixture::block_on;
-use crate::kept::Kept;
 use crate::orders::Dice;
 use crate::port::free_port;
 use crate::postgres::Database;
 use crate::running::{KEY, Running, request};
+use crate::service_config::ServiceConfig;
 
 const ROUNDS: u32 = 5;
-/// How often the service is killed in a round.
 const CRASHES: u32 = 4;
-/// How long after a moment of the uploads it is killed at last.
+/// Latest kill after a moment of the uploads.
 const LATEST: Duration = Duration::from_millis(300);
-/// How long the next image may take to be shown.
+/// Limit for the publication of the next image.
 const SOON: Duration = Duration::from_secs(15);
 
-/// A photo of noise: of some megabytes, and a while of work.
+/// A photo of noise: some megabytes, and slow to process.
 static PHOTO: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut dice = Dice(1);
     let noise = RgbImage::from_fn(1800, 1200, |_, _| [(); 3].map(|()| dice.below(256) as u8).into());
@@ -41,7 +40,7 @@ static PHOTO: LazyLock<Vec<u8>> = LazyLock::new(|| {
     file
 });
 
-/// What servers share: a database and a folder.
+/// The database and folder shared by servers.
 struct Site {
     database: Database,
     folder: TempDir,
@@ -54,7 +53,7 @@ impl Site {
 
     fn start(&self, port: u16) -> Running {
         let folder = Url::from_directory_path(self.folder.path()).unwrap();
-        Kept::in_database(&self.database.url())
+        ServiceConfig::in_database(&self.database.url())
             .with("SIAGA_IMAGES__URL", folder.as_str())
             .with("SIAGA_IMAGES__MAX_SIDE", "640")
             .with("SIAGA_BASE_URL", &format!("http://127.0.0.1:{port}/v1"))
@@ -62,7 +61,7 @@ impl Site {
             .start()
     }
 
-    /// The uploads of a card that wait, without those that never came whole.
+    /// The waiting uploads of a card, without incomplete ones.
     fn waiting(&self, card: &str) -> Vec<PathBuf> {
         let Ok(files) = fs::read_dir(self.folder.path().join("uploads")) else { return Vec::new() };
         let whole = files.map(|file| file.unwrap().path()).filter(|path| {
@@ -73,11 +72,11 @@ impl Site {
     }
 }
 
-/// A card that has its report.
+/// A card with a report.
 struct Card {
     id: String,
     report: String,
-    /// The target for its upload.
+    /// The path of its upload address.
     upload: String,
 }
 
@@ -95,7 +94,7 @@ impl Card {
         Self { id, report, upload: signed[signed.find("/v1/").unwrap()..].to_owned() }
     }
 
-    /// Sends the photo, resting between its parts; whether that was acknowledged.
+    /// Sends the photo with pauses; returns whether it was acknowledged.
     fn send(&self, authority: &str, rest: Duration) -> bool {
         let headers = format!("Content-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", PHOTO.len());
         let sent = || {
@@ -105,9 +104,9 @@ impl Card {
                 connection.write_all(part)?;
                 thread::sleep(rest);
             }
-            let mut answer = Vec::new();
-            connection.read_to_end(&mut answer)?;
-            io::Result::Ok(answer.starts_with(b"HTTP/1.1 200 "))
+            let mut response = Vec::new();
+            connection.read_to_end(&mut response)?;
+            io::Result::Ok(response.starts_with(b"HTTP/1.1 200 "))
         };
         sent().unwrap_or(false)
     }
@@ -117,21 +116,21 @@ impl Card {
         report["result"]["objects"]["output"]["geometries"][0]["properties"]["image_url"].clone()
     }
 
-    /// The image, if it came to its end.
+    /// The image, if complete.
     fn image(&self, authority: &str) -> Option<Vec<u8>> {
         let mut connection = TcpStream::connect(authority).ok()?;
         let target = format!("/v1/images/{}.jpg", self.id);
         connection.write_all(request(authority, "GET", &target, "\r\n").as_bytes()).ok()?;
-        let mut answer = Vec::new();
-        connection.read_to_end(&mut answer).ok()?;
-        let end = answer.windows(4).position(|part| part == b"\r\n\r\n")?;
-        let body = answer.split_off(end + 4);
-        let head = String::from_utf8(answer).unwrap().to_ascii_lowercase();
+        let mut response = Vec::new();
+        connection.read_to_end(&mut response).ok()?;
+        let end = response.windows(4).position(|part| part == b"\r\n\r\n")?;
+        let body = response.split_off(end + 4);
+        let head = String::from_utf8(response).unwrap().to_ascii_lowercase();
         let length = head.split("content-length: ").nth(1)?.lines().next()?.parse();
         (head.starts_with("http/1.1 200 ") && length == Ok(body.len())).then_some(body)
     }
 
-    /// Looks at the image again and again, until told to stop.
+    /// Polls the image until stopped.
     fn watch(&self, authority: &str, going: &AtomicBool) {
         let mut known = Vec::new();
         while going.load(Ordering::Relaxed) {
@@ -144,15 +143,15 @@ impl Card {
     }
 }
 
-/// Makes sure that a file is the whole photo, made small.
+/// Asserts that a file is the complete scaled photo.
 fn assert_whole(file: &[u8]) {
     assert_eq!(JpegDecoder::new(Cursor::new(file)).unwrap().dimensions(), (640, 427));
     image::load_from_memory(file).unwrap();
-    // The decoder forgives a missing end.
+    // The decoder tolerates a missing end.
     assert!(file.ends_with(&[0xFF, 0xD9]), "the image has an end");
 }
 
-/// Waits until the reports show the images of these cards, one soon after the other.
+/// Waits until the reports have the images of these cards, each within the limit.
 fn assert_shown<'c>(server: &Running, cards: impl IntoIterator<Item = &'c Card>) {
     for card in cards {
         let url = || card.image_url(server);
@@ -162,8 +161,8 @@ fn assert_shown<'c>(server: &Running, cards: impl IntoIterator<Item = &'c Card>)
     }
 }
 
-/// Kills a server with uploads under way, of which one is sent at once and others take longer: some time after they began or after
-/// the first was acknowledged. Answers the cards and whether their uploads were acknowledged.
+/// Kills a server during one fast and some slow uploads: some time after they began or after
+/// the first was acknowledged. Returns the cards and whether their uploads were acknowledged.
 fn killed_amid_uploads(mut server: Running, moment: Duration, received: bool) -> Vec<(Card, bool)> {
     let cards = [0, 3, 15].map(|rest| (Card::new(&server), Duration::from_millis(rest)));
     let (going, authority) = (AtomicBool::new(true), server.authority.clone());
@@ -212,14 +211,15 @@ fn every_acknowledged_image_is_published_complete_after_the_service_was_killed()
                 scope.spawn(|| card.watch(&server.authority, &going));
             }
             assert_shown(&server, done.iter().map(|(card, _)| card));
-            // One that was shown when the service was killed may have kept its upload, for a day.
+            // An upload whose image was already published may remain for a day.
             for ((card, _), _) in done.iter().zip(shown).filter(|(_, shown_before)| !shown_before) {
                 let waiting = || site.waiting(&card.id);
                 eventually_blocking("no upload is left", SOON, waiting, Vec::is_empty);
             }
-            // One whose upload was not acknowledged shows its image, or can be given another.
+            // A card without an acknowledged upload has its image, or accepts another.
             for (card, _) in &lost {
-                match server.ask(KEY, "GET", &format!("/v1/cards/{}/images", card.id), &Value::Null) {
+                match server.request_json(KEY, "GET", &format!("/v1/cards/{}/images", card.id), &Value::Null)
+                {
                     (200, _) => {}
                     (409, _) => assert_shown(&server, [card]),
                     other => panic!("{other:?}"),

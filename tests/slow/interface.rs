@@ -1,4 +1,4 @@
-//! The interface serves programs of others by its description: a linter, a test from the description, generators of clients, map
+//! The OpenAPI document with third-party programs: a linter, schemathesis, client generators, map
 //! libraries, and d3.
 
 use std::collections::BTreeMap;
@@ -14,14 +14,13 @@ use tempfile::TempDir;
 use crate::demo::Demo;
 use crate::tools::{folder_with, node, printed, python};
 
-/// A folder with the description in it, and these files.
+/// A folder with the OpenAPI document and these files.
 fn described(demo: &Demo, files: &[&str]) -> TempDir {
     let folder = folder_with(files);
     fs::write(folder.path().join("openapi.json"), demo.body("/openapi.json")).unwrap();
     folder
 }
 
-/// A program of a package for Node.
 fn package(folder: &TempDir, program: &str) -> Command {
     let mut node = node(folder.path());
     node.arg(format!("node_modules/{program}"));
@@ -104,7 +103,7 @@ fn the_client_of_openapi_python_client_has_every_operation_and_calls_the_service
 fn schemathesis_finds_no_undescribed_response_and_no_request_wrongly_accepted_or_rejected() {
     // Streams do not end.
     let demo = Demo::configured(&[("SIAGA_STREAMS__TOTAL", "0")]);
-    // It finds its hooks in the folder it runs in, and leaves there what it has learnt.
+    // It reads its hooks from the working directory and writes its database there.
     let folder =
         folder_with(&["tests/slow/schemathesis/schemathesis.toml", "tests/slow/schemathesis/hooks.py"]);
     let mut schemathesis = python();
@@ -135,7 +134,7 @@ fn openlayers_and_maplibre_read_every_flooded_area_from_geojson() {
     demo.end();
 }
 
-/// On a globe a ring that runs the wrong way encloses nearly all of it.
+/// On a sphere a ring in the wrong direction encloses nearly everything.
 #[test]
 fn d3_draws_the_areas_of_the_demo_at_their_true_size() {
     let (demo, folder) = (Demo::start(), folder_with(&["tests/slow/globe.mjs"]));
@@ -148,7 +147,7 @@ fn d3_draws_the_areas_of_the_demo_at_their_true_size() {
     assert_eq!(drawn.len(), areas.len());
     for area in areas.iter() {
         let drawn = drawn[&area.id.to_string()];
-        // The map is so small that a degree has one size all over it.
+        // The map is small enough for a constant scale.
         let expected = area.outline.unsigned_area() * 1_f64.to_radians().powi(2) * 6.2_f64.to_radians().cos();
         assert!((drawn - expected).abs() < 0.02 * expected + 1e-10, "{}: {drawn}, not {expected}", area.id);
     }

@@ -14,20 +14,18 @@ use crate::postgres::Database;
 use crate::proxy::Proxy;
 use crate::server::{Server, get};
 
-/// A little more than the limit the servers are configured with.
+/// Slightly above the configured limit of the servers.
 const LIMIT: Duration = Duration::from_millis(2_500);
 
-/// How many clients read all the while.
 const READERS: usize = 16;
 
-/// Reads by many clients.
 struct Load {
     going: Arc<AtomicBool>,
     readers: Vec<JoinHandle<Vec<(u16, Duration)>>>,
 }
 
 impl Load {
-    /// Starts the clients, and waits until their reads are under way.
+    /// Starts the clients, and waits for their first reads.
     async fn start(server: &Server) -> Self {
         let going = Arc::new(AtomicBool::new(true));
         let answered = Arc::new(AtomicUsize::new(0));
@@ -35,16 +33,16 @@ impl Load {
             let (client, going) = (Arc::clone(&server.client), Arc::clone(&going));
             let answered = Arc::clone(&answered);
             tokio::spawn(async move {
-                let mut answers = Vec::new();
+                let mut responses = Vec::new();
                 while going.load(Ordering::Relaxed) {
-                    let asked = Instant::now();
+                    let requested = Instant::now();
                     let (status, _) = get(&client, "/v1/floods/states").await;
-                    answers.push((status, asked.elapsed()));
+                    responses.push((status, requested.elapsed()));
                     answered.fetch_add(1, Ordering::Relaxed);
                     // The pace of a client.
                     time::sleep(Duration::from_millis(5)).await;
                 }
-                answers
+                responses
             })
         });
         let readers = readers.collect();
@@ -53,7 +51,7 @@ impl Load {
         Self { going, readers }
     }
 
-    /// Ends it; answers the statuses each client has seen and how long each took.
+    /// Ends it; returns the statuses and durations of each client.
     async fn end(self) -> Vec<Vec<(u16, Duration)>> {
         self.going.store(false, Ordering::Relaxed);
         join_all(self.readers).await.into_iter().map(Result::unwrap).collect()
@@ -84,10 +82,10 @@ async fn outage(break_link: impl FnOnce(&Proxy), lasting: Duration) {
     println!("reads succeed after {:?}", restored.elapsed());
     let status = async || server.set(5, 3).await;
     eventually("writes succeed", LIMIT * 2, status, |status| *status == 200).await;
-    let answers = load.end().await.concat();
-    assert!(answers.iter().all(|&(status, _)| status == 200 || status == 503));
-    assert!(answers.iter().filter(|&&(status, _)| status == 503).count() >= READERS);
-    let longest = answers.iter().map(|&(_, took)| took).max().unwrap();
+    let responses = load.end().await.concat();
+    assert!(responses.iter().all(|&(status, _)| status == 200 || status == 503));
+    assert!(responses.iter().filter(|&&(status, _)| status == 503).count() >= READERS);
+    let longest = responses.iter().map(|&(_, took)| took).max().unwrap();
     assert!(longest < patiently(LIMIT), "an answer took {longest:?}");
 }
 
@@ -108,17 +106,16 @@ fn silently_dropped_links_are_replaced_by_new_ones_within_two_seconds() {
         let proxy = Proxy::before(&database.url());
         let server = Server::on(&proxy.through(&database.url())).await;
         let load = Load::start(&server).await;
-        // As when the database has moved behind its address, or a firewall has forgotten them.
+        // As after a change of the database's address, or an expired firewall entry.
         proxy.abandon();
         let abandoned = Instant::now();
-        // What it may take at most.
         time::sleep(Duration::from_secs(2)).await;
         for state in [1, 4] {
             assert_eq!(server.set(5, state).await, 200, "{:?} later", abandoned.elapsed());
             assert_eq!(server.state(5).await, Some(state));
         }
-        for answers in load.end().await {
-            let (status, _) = *answers.last().unwrap();
+        for responses in load.end().await {
+            let (status, _) = *responses.last().unwrap();
             assert_eq!(status, 200);
         }
     });

@@ -1,5 +1,5 @@
-//! What takes minutes, or programs of others: crashes, failover and long outages, the soak test, memory at its peak, the package,
-//! proxies, and clients and readers that others wrote. `tests/all slow` runs it; `cargo test` builds it only by its name.
+//! Tests that take minutes or need third-party programs: crashes, failover, long outages, soak, peak memory, the package,
+//! proxies, clients and readers. Run by `tests/all slow`; `cargo test` builds it only by its name.
 
 #[path = "../common/mod.rs"]
 mod common;

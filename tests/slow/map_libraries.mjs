@@ -1,4 +1,4 @@
-// Loads an address in the map libraries of others, as a page that names it as the source of a layer. Prints how many features each
+// Loads an address as a layer source in map libraries. Prints how many features each
 // finds: OpenLayers in the collection, MapLibre on the map.
 import { readFileSync } from "node:fs";
 import { chromium } from "./chromium.mjs";

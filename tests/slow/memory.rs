@@ -1,4 +1,4 @@
-//! How much memory things take at their most. Each test runs in a process of its own, at which it looks as a whole.
+//! Peak memory. Each test runs in its own process and measures the whole process.
 
 use std::any::type_name;
 use std::env;
@@ -30,10 +30,10 @@ use crate::large_map::{OpenLarge, service};
 use crate::running::memory_of;
 
 const MIB: u64 = 1 << 20;
-/// What large responses may take.
+/// The limit for large responses.
 const LIMIT: u64 = 64 * MIB;
 
-/// Runs a test, which is the function that calls this, in a process of its own, and makes sure that it succeeds there.
+/// Runs the calling test in a child process, and asserts that it succeeds.
 fn alone<T: FnOnce()>(test: T) {
     const ALONE: &str = "SIAGA_TESTS_ALONE";
     if env::var_os(ALONE).is_some() {
@@ -48,29 +48,29 @@ fn alone<T: FnOnce()>(test: T) {
     assert!(output.status.success() && printed.contains(" 1 passed"), "{name}: {printed}{failure}");
 }
 
-/// What this process took when the test began to look.
+/// Memory at the start of a measurement.
 struct Before(u64);
 
 impl Before {
-    /// Forgets the peak so far.
+    /// Resets the peak.
     fn now() -> Self {
         fs::write("/proc/self/clear_refs", "5").unwrap();
         Self(memory_of("self", "VmRSS").unwrap())
     }
 
-    /// Makes sure that the process has taken no more than this since then, even at its peak.
-    fn assert_peak_below(&self, limit: u64, what: &str) {
+    /// Asserts a limit of the peak since then.
+    fn assert_peak_below(&self, limit: u64, condition: &str) {
         let taken = memory_of("self", "VmHWM").unwrap().saturating_sub(self.0);
-        assert!(taken < limit, "{what}: {} MiB", taken / MIB);
+        assert!(taken < limit, "{condition}: {} MiB", taken / MIB);
     }
 
-    /// How much more it takes now.
-    fn kept(&self) -> u64 {
+    /// The growth since then.
+    fn resident(&self) -> u64 {
         memory_of("self", "VmRSS").unwrap().saturating_sub(self.0)
     }
 }
 
-/// A service whose large responses have this limit, and that can keep hardly any.
+/// A service with a limit for large responses, and a tiny cache.
 async fn limited(store: impl OpenStore + 'static, timeout: &str) -> Service {
     let figment = |figment: figment::Figment| {
         let figment = figment.merge(("siaga.limits.rendering", LIMIT)).merge(("siaga.cache.size", "1MiB"));
@@ -85,18 +85,18 @@ fn unread_parts_and_full_states_use_no_more_memory_than_their_limit() {
     const MAP: OpenLarge = OpenLarge { side: 100, points: 5 };
     let test = async {
         let client = limited(MAP, "5s").await;
-        // What is made once is there.
+        // Warms up what is built once.
         for address in
             ["/v1/areas?level=parent", "/v1/areas?level=city", "/v1/areas?geoformat=geojson", "/v1/changes"]
         {
-            let asked = async || client.get(address).dispatch().await.status().code;
-            eventually(address, LONG, asked, |status| *status == 200).await;
+            let requested = async || client.get(address).dispatch().await.status().code;
+            eventually(address, LONG, requested, |status| *status == 200).await;
         }
 
         let before = Before::now();
         let address = |number: u64| format!("/v1/areas?geoformat=geojson&bbox=100,0,100.{},1", 30 + number);
         let addresses: Vec<_> = (0..60).map(address).collect();
-        // The responses are held as by clients that read slowly.
+        // Holds the responses, like slow readers.
         let parts = join_all(addresses.iter().map(|address| client.get(address.as_str()).dispatch())).await;
         before.assert_peak_below(LIMIT + 24 * MIB, "parts");
         let statuses: Vec<_> = parts.iter().map(|response| response.status().code).collect();
@@ -127,12 +127,11 @@ fn unread_parts_and_full_states_use_no_more_memory_than_their_limit() {
     alone(|| block_on(test));
 }
 
-/// A list of them is about 7 MiB.
+/// A list of these is about 7 MiB.
 const REPORTS: u64 = 15_000;
-/// How many lists are asked for at once: together some 200 MiB.
+/// Concurrent lists: together some 200 MiB.
 const REQUESTS: u64 = 30;
 
-/// Opens a store in memory with many reports.
 #[derive(Debug)]
 struct OpenReports;
 
@@ -157,7 +156,7 @@ impl OpenStore for OpenReports {
     }
 }
 
-/// All reports, by an address of its own.
+/// A distinct address for all reports.
 fn archive(number: u64) -> String {
     let start = fixture::now().before(Duration::from_hours(24 * 300) + Duration::from_millis(number));
     format!("/v1/reports/archive?start={start}&end={}", fixture::now())
@@ -167,20 +166,20 @@ fn archive(number: u64) -> String {
 fn distinct_archives_requested_at_once_use_no_more_memory_than_their_limit() {
     let test = async {
         let client = limited(OpenReports, "10s").await;
-        // What is made once is there.
+        // Warms up what is built once.
         client.get(archive(0)).dispatch().await.into_bytes().await.unwrap();
         client.get("/v1/floods/states").dispatch().await;
         let before = Before::now();
 
         let addresses: Vec<_> = (1..=REQUESTS).map(archive).collect();
-        // The responses are held as by clients that read slowly.
-        let asked = join_all(addresses.iter().map(|address| client.get(address.as_str()).dispatch()));
+        // Holds the responses, like slow readers.
+        let requested = join_all(addresses.iter().map(|address| client.get(address.as_str()).dispatch()));
         let others = async {
-            // While the large ones are rendered.
+            // While the large lists are rendered.
             time::sleep(Duration::from_secs(1)).await;
             client.get("/v1/reports").dispatch().await.status().code
         };
-        let (responses, other) = tokio::join!(asked, others);
+        let (responses, other) = tokio::join!(requested, others);
         assert_eq!(other, 200, "small responses do not wait for them");
         before.assert_peak_below(LIMIT + 24 * MIB, "archives");
 
@@ -198,7 +197,7 @@ fn distinct_archives_requested_at_once_use_no_more_memory_than_their_limit() {
         assert_eq!(response.status().code, 200, "their memory is given back");
         assert!(response.into_bytes().await.unwrap().len() as u64 > 5 * MIB);
 
-        // Requests that are given up at once, each for another list.
+        // Abandoned requests, each for another list.
         for number in 0..2 * REQUESTS {
             let address = archive(100 + number);
             let request = client.get(address.as_str());
@@ -238,11 +237,11 @@ fn jpeg(width: u32, height: u32) -> Vec<u8> {
     file
 }
 
-/// Makes a photo, which may take so much memory.
-fn prepared(what: &str, file: &[u8], limit: u64) -> Result<Photo, NotAPhoto> {
+/// Processes a photo within a memory limit.
+fn prepared(condition: &str, file: &[u8], limit: u64) -> Result<Photo, NotAPhoto> {
     let before = Before::now();
     let photo = prepare(file, 1_600);
-    before.assert_peak_below(limit * MIB, what);
+    before.assert_peak_below(limit * MIB, condition);
     photo
 }
 
@@ -299,13 +298,13 @@ fn honest_clients_go_on_and_memory_stays_small_under_a_million_requests_of_a_hun
         assert!(f64::from(accepted) > 0.9 * f64::from(sent), "{accepted} of {sent}");
         assert!(refused > REQUESTS / 2, "{refused}");
         assert!(quotas.client_count() >= ADDRESSES as usize);
-        let grown = before.kept();
+        let grown = before.resident();
         assert!(grown < 100 * MIB, "{grown} bytes");
         clock.advance(Duration::from_hours(25));
         quotas.sweep();
         assert_eq!(quotas.client_count(), 0);
-        let kept = before.kept();
-        assert!(kept < grown / 2, "{kept} of {grown} bytes are given back");
+        let resident = before.resident();
+        assert!(resident < grown / 2, "{resident} of {grown} bytes are given back");
         for client in honest.iter().flatten() {
             assert!(quotas.count(client, None).is_ok());
         }

@@ -1,4 +1,4 @@
-//! nginx before the service, as Debian configures it and by `deploy/nginx.conf`: it passes events on at once.
+//! nginx in front of the service, with Debian's configuration and with `deploy/nginx.conf`: it forwards events at once.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -15,10 +15,9 @@ use crate::eventually::{LONG, eventually_blocking, patiently};
 use crate::port::free_port;
 use crate::tools::{printed, program};
 
-/// What events take at most.
 const SOON: Duration = Duration::from_secs(1);
 
-/// A process that ends with the value; nginx ends its workers only if it can.
+/// A process stopped on drop, by SIGTERM so that nginx can stop its workers.
 struct Process(Child);
 
 impl Drop for Process {
@@ -28,17 +27,15 @@ impl Drop for Process {
     }
 }
 
-/// A proxy, and how a client reaches it.
 pub(crate) struct Proxy {
     _process: Process,
     _folder: TempDir,
-    /// The base address.
     pub(crate) base: String,
     /// The arguments for curl.
     arguments: Vec<String>,
 }
 
-/// Replaces texts that must be there.
+/// Replaces texts, each of which must occur.
 pub(crate) fn replaced(text: &str, pairs: &[(&str, &str)]) -> String {
     pairs.iter().fold(text.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
@@ -46,14 +43,14 @@ pub(crate) fn replaced(text: &str, pairs: &[(&str, &str)]) -> String {
     })
 }
 
-/// Returns the lines of a configuration that the machine of the test has something for.
+/// Returns the lines of a configuration without those that this machine does not support.
 pub(crate) fn lines_without(text: &str, parts: &[&str]) -> String {
     let lines = text.lines().filter(|line| !parts.iter().any(|part| line.contains(part)));
     lines.map(|line| format!("{line}\n")).collect()
 }
 
 impl Proxy {
-    /// Starts nginx by the `nginx.conf` of the package with these sites, which listen at the port.
+    /// Starts nginx with the package's `nginx.conf` and these sites on a port.
     pub(crate) fn start(folder: TempDir, sites: &str, port: u16, base: String, arguments: &[&str]) -> Self {
         program("nginx").arg("-v").output().unwrap();
         let path = folder.path().display();
@@ -77,7 +74,7 @@ impl Proxy {
         Self { _process: process, _folder: folder, base, arguments }
     }
 
-    /// The configuration of Debian with nothing but the address of the service.
+    /// Debian's configuration with only the address of the service.
     fn of_debian(demo: &Demo) -> Self {
         let (port, service) = (free_port(), demo.origin(""));
         let site = format!("server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {service}; }} }}");
@@ -113,7 +110,7 @@ impl Proxy {
         curl
     }
 
-    /// Requests addresses; the lines of the responses come as they are received.
+    /// Requests addresses; sends each line of the responses as it is received.
     fn stream(&self, address: &str) -> (Process, Receiver<String>) {
         let mut curl =
             self.curl(&["--parallel", "--parallel-max", "200", &format!("{}/{address}", self.base)]);
@@ -125,7 +122,7 @@ impl Proxy {
     }
 }
 
-/// Waits until lines with a text have come so often.
+/// Waits for a number of lines with a text.
 fn wait_for(lines: &Receiver<String>, text: &str, times: usize) {
     let (begun, mut seen) = (Instant::now(), 0);
     while seen < times {
@@ -141,7 +138,7 @@ pub(crate) fn put(demo: &Demo, target: &str, body: &str) {
     printed("curl", curl.arg(demo.address(target)));
 }
 
-/// Changes a state again and again, and measures how long each change takes through nginx.
+/// Changes a state repeatedly, and measures the delay of each event through nginx.
 pub(crate) fn events_come_soon(demo: &Demo, nginx: &Proxy) {
     let (_curl, lines) = nginx.stream("changes/stream");
     wait_for(&lines, "\"full\":true", 1);

@@ -1,4 +1,4 @@
-//! Orders for many areas while the network between it and the officers fails.
+//! Batches on a failing network between officers and service.
 
 use std::collections::{HashMap, HashSet};
 use std::iter;
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
 use crate::crashes::{Stop, on};
-use crate::kept::{Kept, add_areas, ask, ask_under, file_with_areas};
 use crate::proxy::Proxy;
 use crate::running::{KEY, Running};
+use crate::service_config::{ServiceConfig, add_areas, file_with_areas, request_json, request_json_with};
 
-/// Runs a test with a service on each store that keeps data.
+/// Runs a test on each persistent store.
 fn on_each_store(test: impl Fn(Running)) {
     let file = file_with_areas();
-    test(Kept::in_file(&file.path()).start());
+    test(ServiceConfig::in_file(&file.path()).start());
     let cluster = Cluster::new();
     add_areas(&cluster.url());
     test(on(&cluster.url()).start());
@@ -28,7 +28,8 @@ fn on_each_store(test: impl Fn(Running)) {
 fn log(authority: &str) -> Vec<Value> {
     let (mut all, mut before) = (Vec::new(), String::new());
     loop {
-        let (status, page) = ask(authority, "GET", &format!("/v1/floods/log{before}"), &Value::Null).unwrap();
+        let (status, page) =
+            request_json(authority, "GET", &format!("/v1/floods/log{before}"), &Value::Null).unwrap();
         assert_eq!(status, 200, "{page}");
         let page = page["result"].as_array().unwrap().clone();
         let Some(last) = page.last() else { break };
@@ -39,7 +40,7 @@ fn log(authority: &str) -> Vec<Value> {
     all
 }
 
-/// Small numbers that look random.
+/// A deterministic pseudo-random generator.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -54,9 +55,9 @@ impl Dice {
 /// What the officers did in all rounds.
 #[derive(Default)]
 struct Done {
-    /// By the note of each acknowledged order: its areas, and the time of the state that the officer had seen there.
-    orders: HashMap<String, HashMap<String, Value>>,
-    /// The conflicts that were shown to an officer: the area, and since when it has the other state.
+    /// By the note of each acknowledged batch: its areas, and the time of the state that the officer had seen.
+    batches: HashMap<String, HashMap<String, Value>>,
+    /// Conflicts returned to an officer: the area, and the time of the other state.
     shown: Vec<(u64, String, Value)>,
 }
 
@@ -71,7 +72,7 @@ struct Shift<'s> {
 }
 
 impl Shift<'_> {
-    /// Sets each area once, in orders of up to ten areas, as it was seen at the beginning.
+    /// Sets each area once, in batches of up to ten areas, based on the states seen at the beginning.
     fn work(&self, mut seen: HashMap<String, Value>, mut dice: Dice) {
         for part in self.areas.chunks(1 + dice.below(10) as usize) {
             let mut areas: Vec<_> = part.iter().map(ToString::to_string).collect();
@@ -81,12 +82,12 @@ impl Shift<'_> {
                 let after = |area: &String| seen.get(area).cloned().unwrap_or(Value::Null);
                 let change = |area: &String| json!({ "area_id": area, "state": state, "after": after(area) });
                 let changes: Vec<_> = areas.iter().map(change).collect();
-                let order = json!({ "note": number.to_string(), "changes": changes });
-                // The same order with the same number, until there is a response: without one it may have been carried out.
+                let batch = json!({ "note": number.to_string(), "changes": changes });
+                // The same batch with the same idempotency key until there is a response: without one it may have been stored.
                 let headers =
                     format!("X-Api-Key: {KEY}\r\nIdempotency-Key: 00000000-0000-0000-0000-{number:012x}\r\n");
                 let target = "/v1/floods/changes";
-                let send = |()| ask_under(&headers, self.authority, "POST", target, &order);
+                let send = |()| request_json_with(&headers, self.authority, "POST", target, &batch);
                 let (status, body) = iter::repeat(()).find_map(send).unwrap();
                 let mut done = self.done.lock().unwrap();
                 match status {
@@ -101,9 +102,9 @@ impl Shift<'_> {
                             done.shown.push((self.officer, area.clone(), conflict["since"].clone()));
                             let member = if conflict["state"].is_null() { "state" } else { "since" };
                             seen.insert(area.clone(), conflict[member].clone());
-                            // Keep the other officer's state, or set one's own.
+                            // Accept the other officer's state, or overwrite it.
                             if dice.below(2) == 0 {
-                                areas.retain(|of| *of != area);
+                                areas.retain(|reserved| *reserved != area);
                             }
                         }
                     }
@@ -121,7 +122,8 @@ fn two_officers_on_a_bad_network_lose_nothing_and_overwrite_nothing_unseen() {
         let proxy = Proxy::before_authority(&service.authority);
         let network = proxy.authority();
         for round in 0..3 {
-            let (_, states) = ask(&service.authority, "GET", "/v1/floods/states", &Value::Null).unwrap();
+            let (_, states) =
+                request_json(&service.authority, "GET", "/v1/floods/states", &Value::Null).unwrap();
             let seen =
                 |area: &Value| (area["area_id"].as_str().unwrap().to_owned(), area["last_updated"].clone());
             let seen: HashMap<_, _> = states["result"].as_array().unwrap().iter().map(seen).collect();
@@ -152,7 +154,7 @@ fn two_officers_on_a_bad_network_lose_nothing_and_overwrite_nothing_unseen() {
                 }
             });
         }
-        let Done { orders, shown } = done.into_inner().unwrap();
+        let Done { batches, shown } = done.into_inner().unwrap();
         let log = log(&service.authority);
         let mut stored: HashMap<&str, HashSet<&str>> = HashMap::new();
         let mut standing: HashMap<&str, &Value> = HashMap::new();
@@ -161,13 +163,13 @@ fn two_officers_on_a_bad_network_lose_nothing_and_overwrite_nothing_unseen() {
             assert!(stored.entry(note).or_default().insert(area), "order {note} set area {area} twice");
             let before = standing.get(area).copied().unwrap_or(&Value::Null);
             assert_eq!(
-                &orders[note][area], before,
+                &batches[note][area], before,
                 "order {note} overwrote in area {area} what was not seen"
             );
             standing.insert(area, if entry["state"].is_null() { &Value::Null } else { &entry["changed_at"] });
         }
-        assert_eq!(stored.len(), orders.len(), "each order is in the log");
-        assert!(orders.iter().all(|(note, areas)| stored[note.as_str()].len() == areas.len()), "all of it");
+        assert_eq!(stored.len(), batches.len(), "each order is in the log");
+        assert!(batches.iter().all(|(note, areas)| stored[note.as_str()].len() == areas.len()), "all of it");
         let different: HashSet<_> = shown.iter().map(|shown| format!("{shown:?}")).collect();
         assert_eq!(different.len(), shown.len(), "each conflict was shown once");
         assert!(!shown.is_empty(), "there were conflicts");

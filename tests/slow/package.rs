@@ -1,4 +1,4 @@
-//! The Debian package: installed, started, upgraded and removed on a machine of its own. See `tests/machine`.
+//! The Debian package: installed, started, upgraded and removed in a container. See `tests/machine`.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const AREAS: &str = r#"{"type":"FeatureCollection","features":[{"type":"Feature"
     "properties":{"area_id":"7","area_name":"RW 07","parent_name":"Pluit","city_name":"Jakarta","city":"jbd","region":"ID-JK"},
     "geometry":{"type":"Polygon","coordinates":[[[106.8,-6.1],[106.9,-6.1],[106.9,-6.2],[106.8,-6.1]]]}}]}"#;
 
-/// A copy of this machine with a systemd of its own, which ends with this value.
+/// A copy of this machine with its own systemd; stopped on drop.
 struct Machine {
     folder: TempDir,
 }
@@ -32,7 +32,7 @@ impl Machine {
         self.command(command).output().unwrap()
     }
 
-    /// What a line for the shell prints, of which every part succeeds.
+    /// Runs a shell line, asserts that every part succeeds, and returns its output.
     fn printed(&self, line: &str) -> String {
         let output = self.run(&["sh", "-euc", line]);
         assert!(output.status.success(), "{line}: {output:?}");
@@ -81,7 +81,7 @@ fn packages() -> &'static Packages {
             let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/package");
             let mut package = Command::new(script);
             package.arg(env!("CARGO_BIN_EXE_siaga")).arg(folder.path());
-            // Quick to write; releases take the default.
+            // Fast compression; releases use the default.
             package.args(["--deb-version", version, "--fast", "--compress-type", "gz"]);
             let output = package.stderr(Stdio::inherit()).output().unwrap();
             assert!(output.status.success(), "deploy/package failed");
@@ -91,7 +91,7 @@ fn packages() -> &'static Packages {
     })
 }
 
-/// A machine with the first version installed, whose service serves.
+/// A machine with the first version installed and serving.
 fn installed() -> Machine {
     let machine = Machine::start();
     install(&machine, &packages().first);
@@ -105,7 +105,7 @@ fn install(machine: &Machine, package: &Path) {
     machine.printed("dpkg --install --no-triggers --force-unsafe-io /root/siaga.deb");
 }
 
-/// The response to a request, which bash can send.
+/// Sends a request with bash.
 fn response(machine: &Machine, method: &str, target: &str, headers: &str, body: &str) -> String {
     let line = format!(
         "exec 3<>/dev/tcp/127.0.0.1/8000; printf '{method} {target} HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\
@@ -130,9 +130,9 @@ fn serves(machine: &Machine) {
 fn flood(machine: &Machine) {
     machine.printed(&format!("mkdir /srv/city && echo '{AREAS}' >/srv/city/areas.geojson"));
     machine.printed("cd /srv && runuser -u siaga -- siaga import city");
-    let made =
+    let built =
         machine.printed("cd / && runuser -u siaga -- siaga key create --name desk --scope floods:write");
-    let header = format!("X-Api-Key: {}\\r\\n", made.split_whitespace().last().unwrap());
+    let header = format!("X-Api-Key: {}\\r\\n", built.split_whitespace().last().unwrap());
     let set = || response(machine, "PUT", "/v1/floods/7", &header, r#"{"state":3}"#);
     eventually_blocking("the server knows area and key", LONG, set, |set| set.starts_with("HTTP/1.1 200"));
 }
@@ -141,7 +141,7 @@ fn is_flooded(machine: &Machine) -> bool {
     get(machine, "/v1/floods/states").contains(r#""area_id":"7","state":3"#)
 }
 
-/// The one line on standard error of a command that ends with 1.
+/// Asserts exit code 1; returns the single line on standard error.
 fn refused(machine: &Machine, command: &[&str]) -> String {
     let refused = machine.run(command);
     let error = String::from_utf8(refused.stderr).unwrap();
@@ -170,7 +170,7 @@ fn an_installed_service_is_enabled_and_commands_find_its_private_settings_and_da
         assert!(error.contains(part), "{error}");
     }
 
-    // A variable of the caller wins over the file, and a wrong line is named without its secret.
+    // A variable of the caller overrides the file, and a wrong line is reported without its secret.
     let check = machine.printed("cd / && SIAGA_FILE__PATH=/elsewhere.db siaga check");
     assert!(check.contains(r#"path = "/elsewhere.db""#), "{check}");
     machine.printed("echo \"SIAGA_LOG__LEVEL 'hidden\" >>/etc/siaga/environment");
@@ -186,7 +186,7 @@ fn a_package_has_manual_pages_and_the_programs_beside_the_service() {
     let main = machine.printed("zcat /usr/share/man/man1/siaga.1.gz");
     assert!(main.contains("siaga\\-backup") && !main.contains("siaga\\-manual"), "{main}");
     machine.printed("test -s /usr/share/siaga/country/id/texts/id.json");
-    for (command, says) in [
+    for (command, expected) in [
         (
             &["siaga-take-over", "--from", "nowhere", "/srv/copy"][..],
             "--from must be the address of a database",
@@ -194,7 +194,7 @@ fn a_package_has_manual_pages_and_the_programs_beside_the_service() {
         (&["cap-check", "nowhere.xml"], "nowhere.xml: No such file"),
     ] {
         let error = String::from_utf8(machine.run(command).stderr).unwrap();
-        assert!(error.starts_with(&format!("{}: {says}", command[0])), "{error}");
+        assert!(error.starts_with(&format!("{}: {expected}", command[0])), "{error}");
     }
 }
 

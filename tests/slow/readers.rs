@@ -1,4 +1,4 @@
-//! What programs of others make of the answers.
+//! Responses read by third-party programs.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn templates() -> Demo {
     Demo::configured_by(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/templates/Siaga.toml"))
 }
 
-/// How many features GDAL finds in what an address or file holds.
+/// The number of features that GDAL reads from an address or file.
 fn counted_by_gdal(source: &str) -> usize {
     let mut ogrinfo = program("ogrinfo");
     let summary = printed(source, ogrinfo.args(["-ro", "-so", "-al", source]));
@@ -48,7 +48,7 @@ fn gdal_opens_a_response_by_url_and_csv_and_topojson_from_a_file() {
     demo.end();
 }
 
-/// Runs Python on the address of an answer.
+/// Runs Python on the address of a response.
 fn python_on(demo: &Demo, target: &str, lines: &str) {
     printed(lines, python().args(["-c", lines, &demo.address(target), &demo.flooded().to_string()]));
 }

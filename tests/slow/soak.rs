@@ -1,6 +1,6 @@
 //! The service under a mixed load for a while, with a database that stops, crashes and starts again.
 //!
-//! `SOAK_DURATION` says how long: `30m`. Default: 20 s.
+//! `SOAK_DURATION` sets the duration, such as `30m`. Default: 20 s.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -25,19 +25,19 @@ use sqlx::PgConnection;
 use crate::cluster::Cluster;
 use crate::eventually::eventually;
 use crate::fixture::block_on;
-use crate::kept::Kept;
 use crate::outcome::printed;
 use crate::photos::picture;
 use crate::running::{KEY, Running, memory_of, request};
+use crate::service_config::ServiceConfig;
 
-/// How long the database is away each time.
+/// Duration of each outage.
 const AWAY: Duration = Duration::from_secs(2);
-/// How long after its start the service may still answer 503.
+/// How long responses may be 503 after the database is back.
 const RECOVERY: Duration = Duration::from_secs(3);
 const MIB: u64 = 1 << 20;
-/// How much more memory the last third of the time may take than the second: caches and the allocator vary.
+/// Allowed memory growth from the second to the last third of the run: caches and the allocator vary.
 const SLACK: u64 = 24 * MIB;
-/// The kinds of what is written, and where the names of those that are stored are found.
+/// The kinds of writes, and the query for the stored ones.
 const KINDS: [(&str, &str); 5] = [
     ("states", "SELECT username FROM flood_changes WHERE username LIKE 'soak-%'"),
     ("posts", "SELECT post_id::text FROM reports WHERE post_id IS NOT NULL"),
@@ -46,14 +46,13 @@ const KINDS: [(&str, &str); 5] = [
     ("photos", "SELECT card_id FROM reports WHERE card_id IS NOT NULL AND image_url IS NOT NULL"),
 ];
 
-/// Clients that read and write, and what they have seen.
+/// Reading and writing clients, and their observations.
 struct Load {
     http: reqwest::Client,
     authority: String,
     going: AtomicBool,
-    /// Whether 503 is a response to expect.
+    /// Whether 503 is expected.
     is_away: AtomicBool,
-    /// The last number that was given to something.
     numbers: AtomicU64,
     acknowledged: Mutex<BTreeMap<&'static str, BTreeSet<String>>>,
     statuses: Mutex<BTreeMap<u16, u64>>,
@@ -123,11 +122,11 @@ impl Load {
         }
     }
 
-    /// Makes a card and sends its report; returns its identifier when both were acknowledged.
+    /// Creates a card and sends its report; returns its identifier if both were acknowledged.
     async fn report(self: Arc<Self>) -> Option<String> {
         let holder = json!({ "username": "u", "network": "n", "language": "id" });
-        let made = self.write(Method::POST, "/v1/cards", holder).await?;
-        let id = made["cardId"].as_str().unwrap();
+        let created = self.write(Method::POST, "/v1/cards", holder).await?;
+        let id = created["cardId"].as_str().unwrap();
         let report = json!({
             "card_data": { "report_type": "flood", "flood_depth": 40 }, "created_at": SystemClock.now(), "text": "air",
             "disaster_type": "flood", "location": { "lat": -6.21, "lng": 106.81 },
@@ -153,7 +152,7 @@ impl Load {
         let target = format!("/v1/cards/{card}/images?file_type=image/jpeg");
         let invited = self.write(Method::GET, &target, Value::Null).await?;
         let address = invited["signedRequest"].as_str().unwrap();
-        // The service does not know the port that the system has chosen.
+        // The service does not know its port.
         let address = &address[address.find("/v1/").unwrap()..];
         let upload = self.request(Method::PUT, address).header("Content-Type", "image/jpeg");
         self.send(address, upload.body(picture(800, 600, ImageFormat::Jpeg))).await?;
@@ -161,7 +160,7 @@ impl Load {
         Some(())
     }
 
-    /// A period that nobody has asked about, so that its response is rendered.
+    /// A period that is not cached.
     fn new_period(&self, hours: u64) -> String {
         let (now, number) = (SystemClock.now(), self.number());
         let start = now.before(Duration::from_hours(hours) + Duration::from_millis(number));
@@ -188,13 +187,13 @@ impl Load {
         self.send(&target, self.request(Method::GET, &target).header("Accept-Encoding", coding)).await;
     }
 
-    /// Asks for something large and goes away.
+    /// Requests a large response and disconnects.
     async fn give_up(self: Arc<Self>) {
         let target = format!("/v1/reports/archive?{}", self.new_period(70));
         let _ = time::timeout(Duration::from_millis(20), self.request(Method::GET, &target).send()).await;
     }
 
-    /// Reads some kilobytes a second of a large response, and goes away before its end.
+    /// Reads a large response at some kilobytes a second, and disconnects before its end.
     async fn read_slowly(self: Arc<Self>) {
         let mut connection = TcpStream::connect(&self.authority).await.unwrap();
         let request = request(&self.authority, "GET", "/v1/floods?geoformat=geojson", "\r\n");
@@ -208,7 +207,7 @@ impl Load {
         }
     }
 
-    /// Repeats something with a pause, by so many clients, until told to end.
+    /// Repeats an action with pauses, by several clients, until stopped.
     fn repeat<F: Future<Output: Send> + Send>(
         self: &Arc<Self>,
         clients: u64,
@@ -227,7 +226,7 @@ impl Load {
         (1..=clients).map(repeat).collect()
     }
 
-    /// Starts all clients. Two cores bear the load, so no response needs to be 503 for it.
+    /// Starts all clients. Two cores suffice for the load, so it causes no 503.
     fn start(self: &Arc<Self>) -> Vec<JoinHandle<()>> {
         let groups = [
             self.repeat(4, 50, Self::set_state),
@@ -242,7 +241,7 @@ impl Load {
         groups.into_iter().flatten().collect()
     }
 
-    /// Makes sure that the database holds what was acknowledged, and each of it once. Without a response a thing may be stored
+    /// Asserts that the database has each acknowledged write exactly once. A write without a response may be stored
     /// or not.
     async fn check(&self, connection: &mut PgConnection) {
         let acknowledged = self.acknowledged.lock().unwrap().clone();
@@ -254,8 +253,8 @@ impl Load {
                 stored = sqlx::query_scalar(sql).fetch_all(&mut *connection).await.unwrap();
                 all.iter().filter(|name| !stored.contains(name)).cloned().collect::<Vec<_>>()
             };
-            let what = format!("all {kind} are stored");
-            eventually(&what, Duration::from_mins(1), missing, Vec::is_empty).await;
+            let condition = format!("all {kind} are stored");
+            eventually(&condition, Duration::from_mins(1), missing, Vec::is_empty).await;
             assert_eq!(stored.iter().collect::<BTreeSet<_>>().len(), stored.len(), "{kind} are stored twice");
             println!("{kind}: {} acknowledged, {} stored", all.len(), stored.len());
         }
@@ -281,18 +280,19 @@ fn start(cluster: &Cluster, images: &str) -> Running {
     let folder = tempfile::tempdir().unwrap();
     let demo = Dataset::load("demo", &FolderRules::default(), SystemClock.now()).unwrap();
     demo.save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
-    let kept = Kept::in_database(&cluster.url());
-    printed(&kept.siaga(&["import", folder.path().to_str().unwrap()]));
+    let config = ServiceConfig::in_database(&cluster.url());
+    printed(&config.siaga(&["import", folder.path().to_str().unwrap()]));
     let keys = format!(
         r#"[{{name="root",sha256="{}",scopes=["admin"],per_second=100000,per_day=100000000}}]"#,
         KeyDigest::new(KEY).to_hex()
     );
-    kept.with("SIAGA_AUTH__API_KEYS", &keys)
+    config
+        .with("SIAGA_AUTH__API_KEYS", &keys)
         // All requests are from one address.
         .with("SIAGA_QUOTA__PER_SECOND", "0")
         .with("SIAGA_QUOTA__FUSE_PER_SECOND", "0")
         .with("SIAGA_QUOTA__PER_DAY", "1000000000")
-        // Small, so that it is full soon and memory stops growing.
+        // Small, so that it fills early and memory stops growing.
         .with("SIAGA_CACHE__SIZE", "8MiB")
         .with("SIAGA_LIMITS__RENDERING", "64MiB")
         .with("SIAGA_LIMITS__TIMEOUT", "5s")
@@ -350,7 +350,7 @@ fn under_a_mixed_load_and_outages_nothing_is_lost_nothing_fails_otherwise_and_me
             task.await.unwrap();
         }
         load.check(&mut cluster.connected().await).await;
-        // The only failures are 503 while the database was away, and there were such.
+        // The only failures are 503 during the outages, and there were some.
         let failures = load.failures.lock().unwrap();
         let first: Vec<_> = failures.iter().take(20).collect();
         assert!(failures.is_empty(), "{} failures, the first: {first:#?}", failures.len());

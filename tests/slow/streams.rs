@@ -1,5 +1,5 @@
-//! Streams of changes while servers end, are killed and come back, and while areas are imported: a client that goes on where it
-//! was misses nothing.
+//! Streams of changes while servers stop, crash and restart, and during imports: a client that resumes where it
+//! left off misses nothing.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,11 +15,10 @@ use crate::cluster::Cluster;
 use crate::crashes::{Acknowledged, on, under_load};
 use crate::eventually::{LONG, eventually_blocking, patiently};
 use crate::fixture;
-use crate::kept::{Kept, add_areas, ask};
 use crate::outcome::printed;
 use crate::running::Running;
+use crate::service_config::{ServiceConfig, add_areas, request_json};
 
-/// A stream that is open.
 struct Stream(BufReader<TcpStream>);
 
 impl Stream {
@@ -48,7 +47,7 @@ impl Stream {
     }
 }
 
-/// A client, which knows the states by area.
+/// A client with its states by area.
 #[derive(Default)]
 struct Client {
     states: BTreeMap<String, u64>,
@@ -75,14 +74,14 @@ impl Client {
         self.last = id.or(self.last.take());
     }
 
-    /// Takes so many events of a server, from where the client is.
+    /// Reads a number of events from the client's position.
     fn follow(&mut self, authority: &str, events: usize) -> Stream {
         let mut stream = Stream::open(authority, self.last.as_deref());
         (0..events).for_each(|_| self.take(stream.next().unwrap()));
         stream
     }
 
-    /// Takes what comes until the stream ends.
+    /// Reads all events until the stream ends.
     fn take_all(&mut self, stream: &mut Stream) {
         while let Some(event) = stream.next() {
             self.take(event);
@@ -105,7 +104,7 @@ impl Client {
 }
 
 fn states(authority: &str) -> BTreeMap<String, u64> {
-    let (status, body) = ask(authority, "GET", "/v1/floods/states", &Value::Null).unwrap();
+    let (status, body) = request_json(authority, "GET", "/v1/floods/states", &Value::Null).unwrap();
     assert_eq!(status, 200);
     let areas = body["result"].as_array().unwrap().iter();
     areas
@@ -113,28 +112,28 @@ fn states(authority: &str) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// A cluster with areas, and what keeps a server on it.
-fn site() -> (Cluster, Kept) {
+/// A cluster with areas, and the configuration of a server on it.
+fn site() -> (Cluster, ServiceConfig) {
     let cluster = Cluster::new();
     add_areas(&cluster.url());
-    let kept = on(&cluster.url());
-    (cluster, kept)
+    let config = on(&cluster.url());
+    (cluster, config)
 }
 
 #[test]
 fn shutdown_ends_streams_within_a_second_and_clients_continue_at_another_server() {
-    let (_cluster, kept) = site();
-    let (mut first, second) = (kept.start(), kept.start());
+    let (_cluster, config) = site();
+    let (mut first, second) = (config.start(), config.start());
     let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
     let mut client = Client::default();
     under_load(&second.authority, &next, &noted, || {
         let begun = Instant::now();
         let mut stream = client.follow(&first.authority, 6);
         assert!(begun.elapsed() < patiently(Duration::from_secs(10)), "events are late under load");
-        let told = Instant::now();
+        let signalled = Instant::now();
         first.signal("TERM");
         client.take_all(&mut stream);
-        let took = told.elapsed();
+        let took = signalled.elapsed();
         assert!(took < patiently(Duration::from_secs(1)), "{took:?}");
         assert_eq!(first.ended().0, Some(0));
         noted.grow_by(20);
@@ -146,12 +145,12 @@ fn shutdown_ends_streams_within_a_second_and_clients_continue_at_another_server(
 
 #[test]
 fn clients_miss_nothing_when_servers_are_killed_and_areas_are_imported_while_states_change() {
-    let (_cluster, kept) = site();
+    let (_cluster, config) = site();
     let folder = tempfile::tempdir().unwrap();
     let dataset = Dataset { places: fixture::dataset().places, ..Dataset::default() };
     dataset.save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
-    let mut servers = [kept.start(), kept.start()];
-    let writing = kept.start();
+    let mut servers = [config.start(), config.start()];
+    let writing = config.start();
     let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
     let mut client = Client::default();
     under_load(&writing.authority, &next, &noted, || {
@@ -159,12 +158,12 @@ fn clients_miss_nothing_when_servers_are_killed_and_areas_are_imported_while_sta
             let server = &mut servers[round % 2];
             let mut stream = client.follow(&server.authority, 3);
             if round == 1 || round == 2 {
-                printed(&kept.siaga(&["import", folder.path().to_str().unwrap()]));
+                printed(&config.siaga(&["import", folder.path().to_str().unwrap()]));
             }
             noted.grow_by(10);
             server.process.kill().unwrap();
             client.take_all(&mut stream);
-            *server = kept.start();
+            *server = config.start();
         }
     });
     for server in &servers {
@@ -175,13 +174,13 @@ fn clients_miss_nothing_when_servers_are_killed_and_areas_are_imported_while_sta
 
 #[test]
 fn a_database_outage_is_sent_to_streams_and_logged_once_and_the_map_stays() {
-    let (cluster, kept) = site();
-    let server = kept.without("SIAGA_LIMITS__STALE").start();
+    let (cluster, config) = site();
+    let server = config.without("SIAGA_LIMITS__STALE").start();
     let page = || server.request("GET", "/map?lang=en", "\r\n");
     assert!(page().starts_with("HTTP/1.1 200 "));
     let mut stream = Stream::open(&server.authority, None);
-    let mut until = |what: &str, found: &dyn Fn(&Value) -> bool| loop {
-        let (_, data) = stream.next().unwrap_or_else(|| panic!("the stream ended before {what}"));
+    let mut until = |condition: &str, found: &dyn Fn(&Value) -> bool| loop {
+        let (_, data) = stream.next().unwrap_or_else(|| panic!("the stream ended before {condition}"));
         if found(&data) {
             return data;
         }
@@ -193,7 +192,7 @@ fn a_database_outage_is_sent_to_streams_and_logged_once_and_the_map_stays() {
         page.to_ascii_lowercase().contains("\r\nsiaga-stale-since: ")
     });
     assert!(shown.starts_with("HTTP/1.1 200 ") && shown.contains("Shown is the state of"), "{shown}");
-    // The attempts that follow are not logged.
+    // Further attempts are not logged.
     thread::sleep(Duration::from_secs(3));
     cluster.start();
     until("the end of the outage", &|data| data["full"] == false && data["areas"] == json!([]));
@@ -207,12 +206,12 @@ fn a_database_outage_is_sent_to_streams_and_logged_once_and_the_map_stays() {
 fn a_disconnected_client_soon_releases_its_stream() {
     let server = Running::demo(&[("SIAGA_STREAMS__PER_ADDRESS", "1")]);
     let changes = |rest: &str| {
-        let answer = server.request("GET", &format!("/v1/changes?{rest}"), "X-Real-IP: 192.0.2.1\r\n\r\n");
-        answer[9..12].to_owned() + answer.split("\r\n\r\n").nth(1).unwrap_or_default()
+        let response = server.request("GET", &format!("/v1/changes?{rest}"), "X-Real-IP: 192.0.2.1\r\n\r\n");
+        response[9..12].to_owned() + response.split("\r\n\r\n").nth(1).unwrap_or_default()
     };
     let body = changes("");
     let cursor = body.split("\"cursor\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
-    // The demo changes, but not all the time.
+    // The demo changes, but not constantly.
     let waits = format!("city=jbd&minimum_state=4&since={cursor}");
     for target in ["/v1/changes/stream".to_owned(), format!("/v1/changes?wait=30&{waits}")] {
         let mut gone = TcpStream::connect(&server.authority).unwrap();

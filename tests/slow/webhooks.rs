@@ -12,10 +12,10 @@ use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually};
 use crate::fixture::block_on;
-use crate::kept::Kept;
 use crate::postgres::Database;
 use crate::running::KEY;
 use crate::server::{Server, built, figment};
+use crate::service_config::ServiceConfig;
 
 /// Several polling intervals of a webhook.
 const LOOKS: Duration = Duration::from_secs(2);
@@ -67,7 +67,7 @@ async fn served(on: &str) -> (Receiver, Server, [PgConnection; 2], Database) {
         .merge(("siaga.webhooks.test.url", &receiver.url))
         .merge(("siaga.webhooks.test.event", on))
         .merge(("siaga.webhooks.test.private", true));
-    let server = Server::of(built(figment).await.unwrap()).await;
+    let server = Server::new(built(figment).await.unwrap()).await;
     let url = database.url();
     let other = async || PgConnection::connect(&url).await.unwrap();
     let mut others = [other().await, other().await];
@@ -153,7 +153,7 @@ fn exactly_one_of_two_processes_sends_alerts_and_attention_and_the_other_takes_o
     block_on(async {
         let (receiver, database) = (Receiver::listen().await, Database::with_fixture().await);
         let url = database.url();
-        let kept = Kept::in_database(&url)
+        let kept = ServiceConfig::in_database(&url)
             .with("SIAGA_WEBHOOKS__ALERT__URL", &receiver.url)
             .with("SIAGA_WEBHOOKS__ALERT__EVENT", "alert")
             .with("SIAGA_WEBHOOKS__ALERT__PRIVATE", "true")

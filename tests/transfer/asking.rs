@@ -1,4 +1,4 @@
-//! What is asked of a store, in short.
+//! Short forms of store operations.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) fn before(milliseconds: u64) -> Timestamp {
     now().before(Duration::from_millis(milliseconds))
 }
 
-pub(crate) fn order(area: u64, code: Option<u64>) -> SetFloodState {
+pub(crate) fn write(area: u64, code: Option<u64>) -> SetFloodState {
     let by = Actor { subject: "test".to_owned(), username: None };
     SetFloodState { area: id(area), state: code.map(state), by }
 }
@@ -39,7 +39,6 @@ pub(crate) async fn receive(store: &dyn Store, card: &str) -> Result<Arc<Report>
     store.receive_card_report(&card_id(card), content(DisasterType::Flood, 0, place(0.5, 0.5))).await
 }
 
-/// Areas and the codes of their states.
 pub(crate) async fn standing(store: &dyn Store) -> Vec<(u64, u8)> {
     let states = store.flood_states(&FloodQuery::default()).await.unwrap().value;
     states.iter().map(|record| (record.area_id.number(), record.state.code())).collect()

@@ -14,10 +14,10 @@ use crate::fixture;
 use crate::folders::{collection, folder_of, report, reports, saved, square};
 use crate::operator::Operator;
 
-/// A city of one hundredth of a degree, its lower left corner at a place of the fixture.
-fn cities(of: &[(&str, f64, f64)]) -> (FolderFile, String) {
+/// Cities of 0.01°, with their lower left corners at places of the fixture.
+fn cities(places: &[(&str, f64, f64)]) -> (FolderFile, String) {
     let city = |&(code, x, y): &(&str, f64, f64)| square(json!({ "code": code, "name": code }), x, y);
-    (FolderFile::Cities, collection(&of.iter().map(city).collect::<Vec<_>>()))
+    (FolderFile::Cities, collection(&places.iter().map(city).collect::<Vec<_>>()))
 }
 
 /// The keys of all reports in a city, and the names of its infrastructure.
@@ -30,7 +30,7 @@ async fn lies_in(store: &dyn Store, city: &str) -> (Vec<u64>, String) {
     keys.sort_unstable();
     assert_eq!(store.count_reports(&query, 1_000).await.unwrap(), keys.len() as u64);
     let infrastructure = store.places().await.unwrap().value.infrastructure_layer(&selector, None);
-    (keys, infrastructure.0.iter().map(|of| &*of.name).collect::<Vec<_>>().join(", "))
+    (keys, infrastructure.0.iter().map(|piece| &*piece.name).collect::<Vec<_>>().join(", "))
 }
 
 #[rocket::async_test]

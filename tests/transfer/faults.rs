@@ -1,4 +1,4 @@
-//! Rows that are wrong change nothing. How each is named is tested in `tests/folders/faults.rs`.
+//! Faulty rows change nothing. Their messages are tested in `tests/folders/faults.rs`.
 
 use serde_json::{Value, json};
 use siaga::folder::FolderFile;
@@ -8,13 +8,13 @@ use crate::fixture;
 use crate::folders::{area, cards, point, posts, report, reports, square, states};
 use crate::operator::Operator;
 
-/// How many rows of a kind there are in a large folder: more than go to the database at once.
+/// Rows per file of a large folder: more than one database batch.
 const MANY: u64 = 2_500;
 
-/// Rows for each file that a store with the fixture takes, and which change something.
+/// Valid rows for each file that change a store with the fixture.
 fn many(file: FolderFile) -> Vec<String> {
-    let features = |count: u64, of: &dyn Fn(u64) -> Value| (0..count).map(|n| of(n).to_string()).collect();
-    let rows = |of: &dyn Fn(u64) -> String| (0..MANY).map(of).collect();
+    let features = |count: u64, row: &dyn Fn(u64) -> Value| (0..count).map(|n| row(n).to_string()).collect();
+    let rows = |row: &dyn Fn(u64) -> String| (0..MANY).map(row).collect();
     match file {
         FolderFile::Areas => features(MANY, &|n| area(n, 10.0 + n as f64, 0.0)),
         FolderFile::Regions => {
@@ -47,7 +47,6 @@ fn many(file: FolderFile) -> Vec<String> {
     }
 }
 
-/// A file of these rows.
 fn file_of(file: FolderFile, rows: &[String]) -> (FolderFile, String) {
     let header = match file {
         FolderFile::GaugeReadings => "gaugeid,observed_at,level,alert,label\n",

@@ -1,4 +1,4 @@
-//! Folders made for a test.
+//! Data folders of tests.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,8 +20,8 @@ pub(crate) fn contents(folder: &Path) -> BTreeMap<&'static str, String> {
     files.into_iter().map(|file| (file, fs::read_to_string(folder.join(file)).unwrap())).collect()
 }
 
-/// A data set as a folder that would be written again as the same bytes: in the order stores list things in, and with
-/// rings wound as they are when they have been read.
+/// A data set as a folder in canonical form: in the order of stores, and with
+/// normalised ring orientation, so that an export has the same bytes.
 pub(crate) fn saved(mut dataset: Dataset) -> TempDir {
     dataset.flood_log.sort_by_key(|change| (change.at, change.area));
     let first = written(&dataset);
@@ -34,7 +34,7 @@ pub(crate) fn point(properties: Value, x: f64, y: f64) -> Value {
     json!({ "type": "Feature", "properties": properties, "geometry": geometry })
 }
 
-/// A surface of one hundredth of a degree, its lower left corner at a place of the fixture.
+/// A square of 0.01°, with its lower left corner at a place of the fixture.
 pub(crate) fn square(properties: Value, x: f64, y: f64) -> Value {
     let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)];
     let ring = corners.map(|(right, up)| place(x + right, y + up).coord()).map(|corner| [corner.x, corner.y]);

@@ -52,7 +52,7 @@ async fn a_corrected_entry_replaces_the_one_of_its_moment() {
     let archive = store.flood_archive(&query).await.unwrap().value;
     let highest = archive.iter().map(|record| (record.area_id.number(), record.max_state.code()));
     assert!(highest.eq([(1, 2), (30, 3)]), "{archive:?}");
-    // Of two rows of one moment the last counts.
+    // The last of two rows with the same time counts.
     let newest = states("5,1,2016-12-19T13:41:35Z,,\n5,4,2016-12-19T13:41:35Z,bpbd,corrected\n");
     operator.add(&[newest]).await;
     assert_eq!(standing(&*store).await, [(5, 4), (30, 3)]);

@@ -1,4 +1,4 @@
-//! Imports into a store that is in use.
+//! Imports into a live store.
 
 use std::fs;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Data sets in and out of a database: what is exported was imported, and what cannot be imported changes nothing.
+//! Import and export: exports equal imports, and a failed import changes nothing.
 
 #[path = "../common/folders.rs"]
 mod created;

@@ -17,8 +17,8 @@ use crate::operator::Operator;
 async fn moderate(store: &Arc<dyn Store>) {
     use ModerationAction::{Erase, Hide};
 
-    let orders = [(2, Hide), (4, Hide), (5, Hide), (1, Erase), (4, Erase), (6, Erase)];
-    for (report, action) in orders {
+    let moderations = [(2, Hide), (4, Hide), (5, Hide), (1, Erase), (4, Erase), (6, Erase)];
+    for (report, action) in moderations {
         let by = Actor { subject: "moderators".to_owned(), username: Some("Ibu Ani, \"A\"".to_owned()) };
         let (report, reason) = (report.try_into().unwrap(), "spam".to_owned());
         assert!(store.moderate(&Moderation { report, made_at: None, action, by, reason }).await.unwrap());
@@ -26,7 +26,7 @@ async fn moderate(store: &Arc<dyn Store>) {
     store.close().await;
 }
 
-/// The fixture as it was exported before; and once more with the reports without their keys.
+/// The exported fixture, and a copy whose reports have no keys.
 fn as_it_was() -> [TempDir; 2] {
     let all = saved(fixture::dataset());
     let reports = fs::read_to_string(all.path().join(FolderFile::Reports.name())).unwrap();

@@ -1,4 +1,4 @@
-//! A store that keeps its data, as its operator sees it.
+//! A persistent store from the operator's view.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,20 +16,19 @@ use crate::database::Database;
 use crate::folders::{contents, folder_of};
 use crate::store_file::StoreFile;
 
-/// A store that keeps its data, as its operator sees it.
+/// A persistent store from the operator's view.
 pub(crate) struct Operator {
     pub(crate) settings: StoreSettings,
     pub(crate) place: Place,
 }
 
-/// Where a store keeps its data.
 #[derive(Debug)]
 pub(crate) enum Place {
     Database(Database),
     File(StoreFile),
 }
 
-/// Everything there is, and the revision of each resource.
+/// All files of an export, and the revision of each resource.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Everything {
     pub(crate) files: BTreeMap<&'static str, String>,
@@ -37,29 +36,26 @@ pub(crate) struct Everything {
 }
 
 impl Operator {
-    /// Of a database that holds the fixture.
     pub(crate) async fn with_fixture() -> Self {
-        Self::of(Database::with_fixture().await)
+        Self::on(Database::with_fixture().await)
     }
 
-    /// Of a database that holds the fixture, and a server's store on it.
+    /// On a database with the fixture, and a server's store on it.
     pub(crate) async fn live() -> (Self, Arc<dyn Store>) {
         let operator = Self::with_fixture().await;
         let store = operator.store().await;
         (operator, store)
     }
 
-    /// Of a store of each kind that holds the fixture.
     pub(crate) async fn each_with_fixture() -> [Self; 2] {
         [Self::with_fixture().await, Self::in_file(StoreFile::with_fixture().await)]
     }
 
-    /// Of a store of each kind that holds nothing.
     pub(crate) async fn each_empty() -> [Self; 2] {
-        [Self::of(Database::empty().await), Self::in_file(StoreFile::none())]
+        [Self::on(Database::empty().await), Self::in_file(StoreFile::none())]
     }
 
-    pub(crate) fn of(database: Database) -> Self {
+    pub(crate) fn on(database: Database) -> Self {
         Self { settings: database.settings(), place: Place::Database(database) }
     }
 
@@ -67,7 +63,6 @@ impl Operator {
         Self { settings: file.settings(), place: Place::File(file) }
     }
 
-    /// The database, of an operator of one.
     pub(crate) fn database(&self) -> &Database {
         match &self.place {
             Place::Database(database) => database,
@@ -101,7 +96,7 @@ impl Operator {
         self.import(folder_of(files).path()).await
     }
 
-    /// Imports files that are right.
+    /// Imports valid files.
     pub(crate) async fn add(&self, files: &[(FolderFile, String)]) {
         self.import_files(files).await.unwrap();
     }

@@ -1,4 +1,4 @@
-//! The program.
+//! Import and export commands.
 
 use std::collections::HashMap;
 use std::process::{Command, Output};
@@ -12,7 +12,6 @@ use crate::folders::{area, cards, collection, contents, folder_of, saved, square
 use crate::operator::Operator;
 use crate::outcome::{printed, refusal};
 
-/// Runs the program on a database.
 fn siaga(database: &Database, arguments: &[&str]) -> Output {
     let elsewhere = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_siaga"));
@@ -51,7 +50,7 @@ fn the_program_imports_and_exports_folders() {
 
 #[test]
 fn migrate_prints_the_applied_and_status_the_pending_migrations() {
-    let operator = Operator::of(block_on(Database::empty()));
+    let operator = Operator::on(block_on(Database::empty()));
     let said = |command| said(operator.database(), &[command]);
     let status = said("status");
     assert!(
@@ -141,6 +140,6 @@ fn a_restored_backup_equals_the_original() {
         let output = Command::new(program).args(arguments).output().unwrap();
         assert!(output.status.success(), "{output:?}");
     }
-    let of = |database: Database| block_on(async { Operator::of(database).everything().await });
-    assert!(of(database) == of(restored), "the restored database has something else");
+    let contents = |database: Database| block_on(async { Operator::on(database).everything().await });
+    assert!(contents(database) == contents(restored), "the restored database has something else");
 }

@@ -26,7 +26,7 @@ async fn areas_in_the_log_are_removed_only_with_it() {
     assert_eq!(imported.removed.areas, 3);
     let left = operator.count("SELECT count(*) FROM flood_changes WHERE area_id NOT IN (1, 5, 77)").await;
     assert_eq!((left, imported.removed.changes > 0), (0, true));
-    // A server that runs meanwhile shows it at once.
+    // A running server shows it at once.
     assert_eq!(standing(&*store).await, [(5, 2)]);
     assert!(store.set_flood_state(order(30, Some(1))).await.is_err());
     store.receive_partner_report(post(1, 1.5, 0.5)).await.unwrap();

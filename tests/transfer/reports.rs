@@ -101,7 +101,7 @@ async fn imported_cards_and_posts_behave_like_native_ones() {
     assert_eq!(store.receive_partner_report(post(-5, 0.5, 0.5)).await.unwrap(), ReceiveOutcome::Existing);
     assert_eq!(store.receive_partner_report(post(-6, 0.5, 0.5)).await.unwrap(), ReceiveOutcome::Created);
 
-    // What has been used meanwhile stays used.
+    // Cards used since then stay used.
     let before = operator.everything().await;
     operator.add(&files).await;
     assert_eq!(operator.everything().await, before);

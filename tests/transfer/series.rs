@@ -1,4 +1,4 @@
-//! Both stores that keep their data import and export the same.
+//! Both persistent stores import and export the same.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ fn areas(areas: &[Value]) -> (FolderFile, String) {
 
 type Files = Vec<(FolderFile, String)>;
 
-/// Files that change the fixture in every way, one after the other.
+/// Consecutive imports that change the fixture in every way.
 fn changes() -> Vec<(&'static str, Files, Replace)> {
     let city = |x| collection(&[square(json!({ "code": "jbd", "name": "West" }), x, 0.0)]);
     let gauges = |name| collection(&[point(json!({ "gaugeid": "NEW", "gaugenameid": name }), 0.5, 0.5)]);

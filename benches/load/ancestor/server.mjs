@@ -1,9 +1,9 @@
-// What the ancestor does for GET /floods, written anew from its behaviour and on its published dependencies: one statement,
-// dbgeo makes a topology of the rows, Express sends it as JSON, compressed for who accepts that; and the same behind its
-// cache, apicache in memory, with which it does not compress.
+// Reimplements GET /floods of the ancestor from its behaviour, with its published dependencies: one statement,
+// dbgeo converts the rows to a topology, Express sends it as JSON, compressed by Accept-Encoding; and the same behind its
+// in-memory cache, apicache, without compression.
 //
-// It reads our own tables, areas and flood_states, which hold what its tables of areas and of their newest states hold.
-// The address of the database is in DATABASE_URL. Prints the port it listens on.
+// It reads our tables areas and flood_states, which have the same data as its tables of areas and newest states.
+// Reads DATABASE_URL. Prints the port it listens on.
 import apicache from "apicache";
 import compression from "compression";
 import dbgeo from "dbgeo";

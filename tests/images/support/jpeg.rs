@@ -51,7 +51,7 @@ pub(crate) fn exif_segment(order: Tiff, orientation: u16) -> Vec<u8> {
     segment(0xE1, &[b"Exif\0\0", &exif(order, orientation)[..]].concat())
 }
 
-/// A progressive JPEG of one gray tone, drawn in so many scans of which each says nothing new.
+/// A gray progressive JPEG with a number of redundant scans.
 pub(crate) fn progressive(width: u16, height: u16, components: u8, scans: usize) -> Vec<u8> {
     let mut file = vec![0xFF, 0xD8];
     file.extend(segment(0xDB, &[&[0][..], &[1; 64]].concat()));

@@ -12,15 +12,15 @@ pub(crate) use self::jpeg::{Tiff, exif, exif_segment, jpeg, progressive, segment
 pub(crate) use self::png::{chunk, png, png_of, with_chunk};
 pub(crate) use self::webp::{animated_webp, lossless_webp, lossy_webp, riff, vp8, webp_with_exif};
 
-/// A picture that differs everywhere.
+/// A picture with distinct pixels.
 pub(crate) fn colourful(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| {
-        let shade = |value: u32, of: u32| (value * 255 / of.max(2)) as u8;
+        let shade = |value: u32, size: u32| (value * 255 / size.max(2)) as u8;
         Rgb([shade(x, width), shade(y, height), shade(x * 7 + y * 13, 20 * (width + height))])
     })
 }
 
-/// A picture whose quarters are red, green, blue and white, in the order of reading.
+/// A picture with red, green, blue and white quarters, row by row.
 pub(crate) fn quarters(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| match (x < width / 2, y < height / 2) {
         (true, true) => Rgb([255, 0, 0]),
@@ -58,14 +58,14 @@ pub(crate) fn one_of_each() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The photo, and the picture it shows, once it is certain that it holds nothing else.
+/// The photo and its decoded picture; asserts that it has no other data.
 pub(crate) fn photo(file: &[u8], max_side: u32) -> (Photo, RgbImage) {
     let photo = internals::prepare(file, max_side).unwrap();
     let shown = shown(&photo);
     (photo, shown)
 }
 
-/// The picture a photo shows, once it is certain that it holds nothing else.
+/// The decoded picture of a photo; asserts that it has no other data.
 pub(crate) fn shown(photo: &Photo) -> RgbImage {
     let decoded = image::load_from_memory_with_format(&photo.jpeg, ImageFormat::Jpeg).unwrap().into_rgb8();
     assert_eq!(decoded.dimensions(), (photo.width, photo.height));
@@ -93,7 +93,7 @@ pub(crate) fn near(found: Rgb<u8>, expected: [u8; 3], by: u8) -> bool {
     found.0.iter().zip(expected).all(|(found, expected)| found.abs_diff(expected) <= by)
 }
 
-/// Asserts that a picture is the expected one, of the same size, as far as a JPEG is.
+/// Asserts the size and, within JPEG tolerance, the pixels of a picture.
 pub(crate) fn assert_shows(shown: &RgbImage, expected: &RgbImage, by: f64) {
     assert_eq!(shown.dimensions(), expected.dimensions());
     let difference: u64 = shown.iter().zip(expected.iter()).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();

@@ -23,7 +23,7 @@ fn chunk(name: [u8; 4], data: &[u8]) -> Vec<u8> {
     [&name[..], &u32::try_from(data.len()).unwrap().to_le_bytes(), data, &pad].concat()
 }
 
-/// The lossy picture that all bits zero draw.
+/// A lossy picture of zero bits.
 pub(crate) fn vp8(width: u16, height: u16) -> Vec<u8> {
     let blocks = usize::from(width).div_ceil(16) * usize::from(height).div_ceil(16);
     let first = 64 + blocks * 2;

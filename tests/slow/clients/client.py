@@ -1,4 +1,4 @@
-"""Uses the client that openapi-python-client makes of the description, against a service."""
+"""Uses the client that openapi-python-client generates, against a service."""
 
 import importlib
 import pkgutil

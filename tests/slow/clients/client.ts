@@ -1,4 +1,4 @@
-// Uses the types that openapi-typescript makes of the description, against a service.
+// Uses the types that openapi-typescript generates, against a service.
 import assert from "node:assert/strict";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./siaga.js";

@@ -1,4 +1,4 @@
-"""Makes the parts of a request go together where each is right by itself, which no schema of one parameter can say."""
+"""Makes the parts of a request consistent with each other, which schemas of single parameters cannot express."""
 
 import re
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-//! Services, as processes, on a store that keeps its data, and commands of the program on the same store.
+//! Services as processes on a persistent store, and commands of the program on the same store.
 
 #![allow(dead_code, reason = "few test targets use all of it")]
 
@@ -19,43 +19,39 @@ use crate::store_file::StoreFile;
 /// The last line that is printed at startup.
 pub(crate) const LAST: &str = "The map: ";
 
-/// The settings of a service by which it finds its data.
+/// The store settings of a service, as environment variables.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept(Vec<(&'static str, String)>);
+pub(crate) struct ServiceConfig(Vec<(&'static str, String)>);
 
-impl Kept {
-    /// In the database of this address.
+impl ServiceConfig {
     pub(crate) fn in_database(url: &str) -> Self {
         Self(vec![("SIAGA_STORE", "postgres".to_owned()), ("DATABASE_URL", url.to_owned())])
             .with("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads")
     }
 
-    /// In one file.
     pub(crate) fn in_file(path: &Path) -> Self {
         let path = path.to_str().unwrap().to_owned();
         Self(vec![("SIAGA_STORE", "file".to_owned()), ("SIAGA_FILE__PATH", path)])
             .with("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads")
     }
 
-    /// With a setting more, which takes the place of an earlier one.
+    /// Sets or replaces a variable.
     pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.0.retain(|(known, _)| *known != name);
         self.0.push((name, value.to_owned()));
         self
     }
 
-    /// Without a setting.
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.0.retain(|(known, _)| *known != name);
         self
     }
 
-    /// Starts a service that accepts `KEY`, and logs nothing of Rocket's.
+    /// Starts a service that accepts `KEY`, without Rocket's log.
     pub(crate) fn start(&self) -> Running {
         self.run(Command::new(PROGRAM))
     }
 
-    /// The same, by a command that runs the program.
     pub(crate) fn run(&self, command: Command) -> Running {
         let keys = keys();
         let own = [("SIAGA_AUTH__API_KEYS", &*keys), ("ROCKET_LOG_LEVEL", "critical")];
@@ -63,14 +59,13 @@ impl Kept {
         Running::spawn(command, &variables, LAST, "")
     }
 
-    /// Makes a command of the program, in a folder that has no configuration.
+    /// Builds a command of the program in a folder without configuration.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(arguments).current_dir("/").env_clear().envs(self.variables());
         command
     }
 
-    /// Runs a command of the program.
     pub(crate) fn siaga(&self, arguments: &[&str]) -> Output {
         let elsewhere = tempfile::tempdir().unwrap();
         self.command(arguments).current_dir(&elsewhere).output().unwrap()
@@ -81,8 +76,8 @@ impl Kept {
     }
 }
 
-/// Returns the status and body of a response that came whole to a request with these headers; `None` when there was none.
-pub(crate) fn ask_under(
+/// Returns the status and body of a complete response to a request with these headers, if there was one.
+pub(crate) fn request_json_with(
     headers: &str,
     authority: &str,
     method: &str,
@@ -96,43 +91,45 @@ pub(crate) fn ask_under(
     Some((status, serde_json::from_str(response.split_once("\r\n\r\n")?.1).ok()?))
 }
 
-/// The same with the key that allows everything.
-pub(crate) fn ask(authority: &str, method: &str, target: &str, body: &Value) -> Option<(u16, Value)> {
-    ask_under(&format!("X-Api-Key: {KEY}\r\n"), authority, method, target, body)
+/// The same with [`KEY`].
+pub(crate) fn request_json(
+    authority: &str,
+    method: &str,
+    target: &str,
+    body: &Value,
+) -> Option<(u16, Value)> {
+    request_json_with(&format!("X-Api-Key: {KEY}\r\n"), authority, method, target, body)
 }
 
 impl Running {
-    /// Returns the status and body of the response to a request with a key.
-    pub(crate) fn ask(&self, key: &str, method: &str, target: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn request_json(&self, key: &str, method: &str, target: &str, body: &Value) -> (u16, Value) {
         let headers = format!("X-Api-Key: {key}\r\n");
-        let response = ask_under(&headers, &self.authority, method, target, body);
+        let response = request_json_with(&headers, &self.authority, method, target, body);
         response.unwrap_or_else(|| panic!("{method} {target}"))
     }
 
-    /// Returns the body of the response to a request that succeeds, with the key that allows everything.
+    /// Sends a request with [`KEY`], asserts 200 and returns the body.
     pub(crate) fn expect_ok(&self, method: &str, target: &str, body: &Value) -> Value {
-        let (status, body) = self.ask(KEY, method, target, body);
+        let (status, body) = self.request_json(KEY, method, target, body);
         assert_eq!(status, 200, "{method} {target}: {body}");
         body
     }
 
-    /// Returns the status of the response to a request that sets the state of an area.
+    /// Sets the state of an area and returns the status.
     pub(crate) fn set(&self, key: &str, area: u64, state: u64) -> u16 {
-        self.ask(key, "PUT", &format!("/v1/floods/{area}"), &json!({ "state": state })).0
+        self.request_json(key, "PUT", &format!("/v1/floods/{area}"), &json!({ "state": state })).0
     }
 }
 
-/// Starts a service on a file.
 pub(crate) fn start(path: &Path) -> Running {
-    Kept::in_file(path).start()
+    ServiceConfig::in_file(path).start()
 }
 
-/// Runs a command on a file.
 pub(crate) fn siaga(path: &Path, arguments: &[&str]) -> Output {
-    Kept::in_file(path).siaga(arguments)
+    ServiceConfig::in_file(path).siaga(arguments)
 }
 
-/// Makes a file with the areas 1 to 100, which are all the same.
+/// Creates a store file with the areas 1 to 100, all with the same geometry.
 pub(crate) fn file_with_areas() -> StoreFile {
     let file = StoreFile::none();
     let folder = tempfile::tempdir().unwrap();
@@ -153,9 +150,9 @@ pub(crate) fn file_with_areas() -> StoreFile {
     file
 }
 
-/// Makes the same areas in a database, which gets its schema first.
+/// Creates the same areas in a database, after its schema.
 pub(crate) fn add_areas(url: &str) {
-    drop(Kept::in_database(url).start());
+    drop(ServiceConfig::in_database(url).start());
     block_on(async {
         let mut connection = PgConnection::connect(url).await.unwrap();
         let areas = "INSERT INTO areas
@@ -165,7 +162,7 @@ pub(crate) fn add_areas(url: &str) {
     });
 }
 
-/// Opens a file as another program does.
+/// Opens a store file without Siaga.
 pub(crate) async fn connect(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(path).disable_statement_logging().connect().await.unwrap()
 }
