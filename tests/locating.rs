@@ -14,7 +14,7 @@ use crate::fixture::{areas, cities, now, place, regions};
 
 /// Linear search over all areas and provinces: the lowest area that contains a place, borders included, and its
 /// province, else the province that contains the place.
-fn naive(areas: &AreaSet, regions: &[Arc<Region>], position: Position) -> Tags {
+fn linear_search(areas: &AreaSet, regions: &[Arc<Region>], position: Position) -> Tags {
     let area = areas.iter().find(|area| area.outline.intersects(&position.coord()));
     let region = regions.iter().find(|region| region.outline.intersects(&position.coord()));
     let of_area = area.map(|area| area.region_code.as_str()).filter(|code| !code.is_empty());
@@ -38,7 +38,12 @@ fn the_index_finds_the_same_as_a_linear_scan_inside_and_on_every_border() {
         {
             // Of the areas here, one has a district.
             let found = Tags { district_id: None, ..locator.locate(place(x, y)) };
-            assert_eq!(found, naive(&areas, &regions(), place(x, y)), "{x} {y} of {} areas", areas.len());
+            assert_eq!(
+                found,
+                linear_search(&areas, &regions(), place(x, y)),
+                "{x} {y} of {} areas",
+                areas.len()
+            );
         }
     }
 }
@@ -68,7 +73,7 @@ fn an_area_outside_its_city_s_boundary_is_not_in_the_city() {
     // Two cities around one area: the first code counts.
     let locator = Locator::new(Arc::new(areas()), regions(), vec![around("jbd", 2), around("sby", 2)]);
     let city = |x, y| locator.city(&locator.locate(place(x, y))).map(str::to_owned);
-    assert_eq!(city(0.5, 0.5), None, "area 1 says jbd, but lies outside its boundary");
+    assert_eq!(city(0.5, 0.5), None, "area 1 has the city jbd, but lies outside its boundary");
     assert_eq!(city(1.5, 0.5).as_deref(), Some("jbd"));
     assert_eq!(city(3.5, 0.5).as_deref(), Some("bdg"), "a city without a boundary is its areas");
 }
@@ -83,7 +88,7 @@ fn the_index_finds_the_same_in_the_demo() {
         let vertex = vertex.get(&vertices);
         for position in [Position::new(lng, lat), Position::new(vertex.x, vertex.y)] {
             let position = position.unwrap();
-            prop_assert_eq!(locator.locate(position), naive(demo.places.areas(), demo.places.regions(), position));
+            prop_assert_eq!(locator.locate(position), linear_search(demo.places.areas(), demo.places.regions(), position));
         }
     });
 }

@@ -19,7 +19,7 @@ throughput() {
         cat "$folder/wrk" >&2
         exit 1
     fi
-    sed -n 's/^Requests.sec: *//p' "$folder/wrk" | awk '{ print } $1 == 0 { exit 1 }' || { say "no answer within $throughput_seconds s"; exit 1; }
+    sed -n 's/^Requests.sec: *//p' "$folder/wrk" | awk '{ print } $1 == 0 { exit 1 }' || { say "no response within $throughput_seconds s"; exit 1; }
 }
 
 # Milliseconds of a request until its last byte, the median of nine.

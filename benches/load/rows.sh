@@ -191,7 +191,7 @@ mixed_requests() {
 # ENCODING PATH: sends requests to the server of row_memory.
 ask() {
     curl --silent --fail --output /dev/null --header "Accept-Encoding: $1" "$(base warmed)/v1/$2" ||
-        { say "no answer to /v1/$2"; exit 1; }
+        { say "no response to /v1/$2"; exit 1; }
 }
 
 row_start() {

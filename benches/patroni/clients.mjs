@@ -23,14 +23,14 @@ const note = (file, ...parts) => appendFileSync(`${folder}/${file}`, `${parts.jo
 const ask = (method, path, body) =>
     new Promise((done) => {
         const headers = body ? { 'X-Api-Key': key, 'Content-Type': 'application/json' } : {};
-        const asked = request(base + path, { method, agent, headers, timeout: PATIENCE }, (response) => {
+        const sent = request(base + path, { method, agent, headers, timeout: PATIENCE }, (response) => {
             response.on('end', () => done([response.statusCode, response.headers]));
             response.on('error', () => done([0, {}]));
             response.resume();
         });
-        asked.on('timeout', () => asked.destroy(new Error('timeout')));
-        asked.on('error', () => done([0, {}]));
-        asked.end(body);
+        sent.on('timeout', () => sent.destroy(new Error('timeout')));
+        sent.on('error', () => done([0, {}]));
+        sent.end(body);
     });
 
 let going = true;

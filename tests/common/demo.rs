@@ -87,7 +87,7 @@ impl Demo {
     }
 
     /// Fills the address and the key into a code block.
-    pub(crate) fn put_into(&self, text: &str) -> String {
+    pub(crate) fn fill_in(&self, text: &str) -> String {
         let text = text.replace(DEFAULT, &format!("http://{}", self.0.authority));
         if text.contains("KEY=…") { text.replace("KEY=…", &format!("KEY={}", self.key())) } else { text }
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
 /// Inspects and may change the bytes in each direction (`true`: to the target).
-type Look = dyn Fn(bool, &mut [u8]) + Send + Sync;
+type Inspect = dyn Fn(bool, &mut [u8]) + Send + Sync;
 
 /// A TCP proxy before a database or a service.
 pub(crate) struct Proxy {
@@ -20,7 +20,7 @@ struct Link {
     target: String,
     state: Mutex<State>,
     changed: Condvar,
-    look: Box<Look>,
+    look: Box<Inspect>,
 }
 
 #[derive(Debug, Default)]
@@ -42,11 +42,11 @@ impl Proxy {
     }
 
     pub(crate) fn before_authority(target: &str) -> Self {
-        Self::looking(target, |_, _| ())
+        Self::inspecting(target, |_, _| ())
     }
 
     /// The same, with an inspector of all bytes.
-    pub(crate) fn looking(target: &str, look: impl Fn(bool, &mut [u8]) + Send + Sync + 'static) -> Self {
+    pub(crate) fn inspecting(target: &str, look: impl Fn(bool, &mut [u8]) + Send + Sync + 'static) -> Self {
         let target = target.to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -85,11 +85,11 @@ impl Proxy {
 
     /// Stalls all connections.
     pub(crate) fn stall(&self) {
-        self.stall_those_with("");
+        self.stall_matching("");
     }
 
     /// Stalls the connections whose first bytes contain a text, such as an application name.
-    pub(crate) fn stall_those_with(&self, text: &str) {
+    pub(crate) fn stall_matching(&self, text: &str) {
         self.link.state.lock().unwrap().stalled = Some(text.to_owned());
     }
 

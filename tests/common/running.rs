@@ -143,7 +143,7 @@ impl Running {
     }
 
     /// Waits until it exits by itself; returns the exit code and the duration.
-    pub(crate) fn ended(&mut self) -> (Option<i32>, Duration) {
+    pub(crate) fn wait_for_exit(&mut self) -> (Option<i32>, Duration) {
         let since = Instant::now();
         let look = || self.process.try_wait().unwrap().ok_or_else(|| self.errors());
         let status = eventually_blocking("it ends", LONG, look, Result::is_ok).unwrap();
@@ -191,11 +191,11 @@ pub(crate) fn send(authority: &str, request: &str) -> io::Result<String> {
     let mut response = Vec::new();
     // A service that did not read the whole request may reset the connection after its response.
     let _ = connection.read_to_end(&mut response);
-    Ok(joined(String::from_utf8(response).unwrap()))
+    Ok(decode_chunked(String::from_utf8(response).unwrap()))
 }
 
 /// Decodes a chunked response (RFC 9112 §7.1). A truncated one stays unchanged.
-pub(crate) fn joined(response: String) -> String {
+pub(crate) fn decode_chunked(response: String) -> String {
     let Some((head, mut chunks)) = response.split_once("\r\n\r\n") else { return response };
     if !head.to_ascii_lowercase().contains("\r\ntransfer-encoding: chunked") {
         return response;

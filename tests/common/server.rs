@@ -38,7 +38,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) async fn on(url: &str) -> Self {
-        Self::new(built(figment(url)).await.unwrap()).await
+        Self::new(build(figment(url)).await.unwrap()).await
     }
 
     pub(crate) async fn new(service: Siaga) -> Self {
@@ -82,6 +82,6 @@ pub(crate) async fn get(client: &Client, target: &str) -> (u16, Value) {
     (response.status().code, response.into_json().await.unwrap())
 }
 
-pub(crate) async fn built(figment: Figment) -> Result<Siaga, BuildError> {
+pub(crate) async fn build(figment: Figment) -> Result<Siaga, BuildError> {
     Siaga::builder().figment(figment).build().await
 }

@@ -9,11 +9,11 @@ use siaga::stores::TakenUpload;
 
 use crate::fixture::now;
 use crate::operations::{CardChoice, Content, Operation, card, content, moved, operation, tick};
-use crate::{Shown, Side, debug, shown};
+use crate::{Outcome, Side, debug, shown};
 
 #[derive(Clone, Debug)]
 pub(crate) enum OfImage {
-    /// Until so many milliseconds from [`now`].
+    /// Until a number of milliseconds after [`now`].
     Expect(CardChoice, i64),
     Expected(CardChoice),
     Receive(UploadChoice, &'static str),
@@ -29,7 +29,7 @@ pub(crate) enum OfImage {
 pub(crate) struct UploadChoice(CardChoice, u32);
 
 impl Side {
-    pub(crate) async fn answer_of_image(&mut self, operation: OfImage) -> Shown {
+    pub(crate) async fn apply_to_image(&mut self, operation: OfImage) -> Outcome {
         let store = Arc::clone(&self.store);
         match operation {
             OfImage::Expect(choice, until) => {

@@ -46,9 +46,9 @@ struct Side {
 }
 
 /// A comparable result, without card identifiers.
-type Shown = Result<String, &'static str>;
+type Outcome = Result<String, &'static str>;
 
-fn shown<T>(response: Result<T, StoreError>, show: impl FnOnce(T) -> String) -> Shown {
+fn shown<T>(response: Result<T, StoreError>, show: impl FnOnce(T) -> String) -> Outcome {
     response.map(show).map_err(|error| match error {
         StoreError::NotFound { .. } => "not found",
         StoreError::Conflict { .. } => "a conflict",
@@ -87,7 +87,7 @@ impl Side {
         }
     }
 
-    async fn response(&mut self, operation: &Operation, now: Timestamp) -> Shown {
+    async fn apply(&mut self, operation: &Operation, now: Timestamp) -> Outcome {
         let store = &self.store;
         match operation.clone() {
             Operation::Tick(_) => Ok(String::new()),
@@ -215,9 +215,9 @@ async fn compare(operations: Vec<Operation>) -> Result<(), TestCaseError> {
         let after = memory.revisions().await;
         let grew = [0, 1].map(|resource| after[resource].cmp(&before[resource]));
         for (name, before_of, side) in &mut others {
-            let answered = side.apply(&operation, clock.now()).await;
+            let responded = side.apply(&operation, clock.now()).await;
             let step = format!("{name}, {number}, {operation:?}");
-            prop_assert!(answered == expected, "{step}:\n{answered:?}\n{expected:?}");
+            prop_assert!(responded == expected, "{step}:\n{responded:?}\n{expected:?}");
             let after_of = side.revisions().await;
             let grew_of = [0, 1].map(|resource| after_of[resource].cmp(&before_of[resource]));
             prop_assert_eq!(grew_of, grew, "the revisions of floods and reports, {}", step);

@@ -54,8 +54,8 @@ const name = text(".leaflet-tooltip");
 
 const set = async (area, method, body) => {
   const headers = { "X-Api-Key": key, "Content-Type": "application/json" };
-  const answer = await fetch(`${address}/floods/${area}`, { method, body, headers });
-  assert.equal(answer.status, 200);
+  const response = await fetch(`${address}/floods/${area}`, { method, body, headers });
+  assert.equal(response.status, 200);
 };
 const { result } = await (await fetch(`${address}/floods/states`)).json();
 const [cleared, changed] = result.map(({ area_id }) => area_id);

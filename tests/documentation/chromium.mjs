@@ -9,14 +9,14 @@ export const patience = Number(process.env.TEST_PATIENCE ?? 1);
 export const slow = { timeout: 60_000 * patience };
 export const pause = (time) => new Promise((done) => setTimeout(done, time));
 
-export const asked = async (method, path, body) => {
+export const api = async (method, path, body) => {
   const response = await fetch(base + path, { method, headers: { "X-Api-Key": key, "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
   assert.equal(response.status, 200, `${method} ${path}: ${await response.clone().text()}`);
   return response.json();
 };
 /// The reports with a text.
 export const reportsOf = async (text) =>
-  (await asked("GET", "/reports?geoformat=geojson&timeperiod=604800")).result.features.map(({ properties }) => properties).filter((report) => report.text === text);
+  (await api("GET", "/reports?geoformat=geojson&timeperiod=604800")).result.features.map(({ properties }) => properties).filter((report) => report.text === text);
 /// Waits for a condition; returns the milliseconds.
 export const until = async (says, holds) => {
   const begun = Date.now();

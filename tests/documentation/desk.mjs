@@ -1,6 +1,6 @@
 // A night at the desk, by real keys, taps and clicks: many areas, another officer, a bad network, a login that ends, bad texts.
 import assert from "node:assert/strict";
-import { asked, chromium, noFaults, origin, patience, pause, slow, text, until } from "./chromium.mjs";
+import { api, chromium, noFaults, origin, patience, pause, slow, text, until } from "./chromium.mjs";
 import { card, clickIn, logIn, open, pick, press, stateOf, stored } from "./officer.mjs";
 
 const HOSTILE = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>"'&{{7*7}}`;
@@ -51,7 +51,7 @@ await chromium(async (page, browser) => {
   // Twice what an idle machine may need, as below: others can run beside it.
   assert.ok(took < 30_000 * patience, `${took} ms`);
   assert.equal(await stateOf(all[30]), 2);
-  const newest = async () => (await asked("GET", "/floods/log")).result[0].batch;
+  const newest = async () => (await api("GET", "/floods/log")).result[0].batch;
   const sixty = await newest();
   await page.$eval("#night-list li button", (button) => button.click());
   await until("the sixty are undone", async () => (await newest()) > sixty);
@@ -60,7 +60,7 @@ await chromium(async (page, browser) => {
 
   // Withdrawn before it is sent: the service never receives it.
   const [one, two, three] = all;
-  await asked("PUT", `/floods/${one}`, { state: 1 });
+  await api("PUT", `/floods/${one}`, { state: 1 });
   await pick(page, one);
   await press(page, "4");
   await card(page, "held");
@@ -70,19 +70,19 @@ await chromium(async (page, browser) => {
   await press(page, "Escape");
 
   // A change by another officer is shown at once, in its row.
-  await asked("PUT", `/floods/${one}`, { state: 3 });
+  await api("PUT", `/floods/${one}`, { state: 3 });
   const seen = await until("the change of another officer", () => page.$eval(`[data-area="${one}"] .state`, (of) => of.textContent.includes("71–150")));
   console.log(`another officer's change: ${seen} ms`);
   assert.ok(seen < 3_000 * patience, `${seen} ms`);
 
   // Both change two areas: the conflict shows both sides once, and the third area is sent.
-  await asked("PUT", `/floods/${two}?username=Sri`, { state: 2 });
+  await api("PUT", `/floods/${two}?username=Sri`, { state: 2 });
   await pause(500 * patience);
   for (const id of [one, two, three]) await pick(page, id);
   await press(page, "1");
   await card(page, "held");
-  await asked("PUT", `/floods/${one}?username=Sri`, { state: 4 });
-  await asked("PUT", `/floods/${two}?username=Sri`, { state: 4 });
+  await api("PUT", `/floods/${one}?username=Sri`, { state: 4 });
+  await api("PUT", `/floods/${two}?username=Sri`, { state: 4 });
   await card(page, "conflict");
   await noFaults(page);
   assert.match(await text(page, "#cards .conflict"), /Sri set at[^]*More than 150 cm[^]*You chose/);
@@ -128,10 +128,10 @@ await chromium(async (page, browser) => {
   await until("it is sent", async () => (await stateOf(three)) === 4);
 
   // A hostile report: it is text. A moderator hides it where it is read, and shows it again.
-  const { features: [area] } = (await asked("GET", `/areas?ids=${three}&geoformat=geojson`)).result;
+  const { features: [area] } = (await api("GET", `/areas?ids=${three}&geoformat=geojson`)).result;
   const [lng, lat] = area.properties.label;
   const made = new Date().toISOString();
-  await asked("POST", "/feeds/partner", { post_id: Date.now(), partner_city: "jabodetabek", disaster_type: "flood", title: HOSTILE, text: HOSTILE,
+  await api("POST", "/feeds/partner", { post_id: Date.now(), partner_city: "jabodetabek", disaster_type: "flood", title: HOSTILE, text: HOSTILE,
     image_url: `https://example.org/" onerror="window.ran=1`, created_at: made, location: { lat, lng } });
   await page.$eval("#search", (field) => ((field.value = ""), field.dispatchEvent(new Event("input"))));
   await page.click("#tab-attention");

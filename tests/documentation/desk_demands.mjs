@@ -1,7 +1,7 @@
 // The desk under stress: many areas and reasons, a slow or broken network, two officers, two tabs, removed areas.
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { asked, chromium, noFaults, origin, patience, pause, slow, text, until } from "./chromium.mjs";
+import { api, chromium, noFaults, origin, patience, pause, slow, text, until } from "./chromium.mjs";
 import { card, clickIn, logIn, open, pick, stateOf, stored } from "./officer.mjs";
 
 const faults = [];
@@ -46,11 +46,11 @@ await chromium(async (page, browser) => {
   await logIn(page, "Sri");
 
   // A great flood: 364 areas, of which 200 have a reason.
-  const { features } = (await asked("GET", "/areas?geoformat=geojson")).result;
+  const { features } = (await api("GET", "/areas?geoformat=geojson")).result;
   const ids = features.map(({ properties }) => `${properties.area_id}`);
-  await asked("POST", "/floods/changes", { changes: ids.map((area_id, at) => ({ area_id, state: at < 364 ? 1 + (at % 4) : null })) });
+  await api("POST", "/floods/changes", { changes: ids.map((area_id, at) => ({ area_id, state: at < 364 ? 1 + (at % 4) : null })) });
   const made = new Date().toISOString();
-  await Promise.all(features.slice(0, 200).map(({ properties: { label: [lng, lat] } }, at) => asked("POST", "/feeds/partner", {
+  await Promise.all(features.slice(0, 200).map(({ properties: { label: [lng, lat] } }, at) => api("POST", "/feeds/partner", {
     post_id: 1_000 + at, partner_city: "jabodetabek", disaster_type: "flood", title: "Water", text: "Up to the knee", created_at: made, location: { lat, lng },
   })));
   await until("200 reasons", async () => (await news(page)).attention.length >= 200);

@@ -1,6 +1,6 @@
 // A portal, a proxy or a firewall responds to an officer's batch: it is retried until the service itself has stored or rejected it.
 import assert from "node:assert/strict";
-import { asked, chromium, until } from "./chromium.mjs";
+import { api, chromium, until } from "./chromium.mjs";
 import { logIn, pick, press, stateOf, stored } from "./officer.mjs";
 
 const page = "<html><title>Log in</title>Hotel</html>";
@@ -10,8 +10,8 @@ faults.push(respond(302, { Location: "/" }), (request) => request.abort());
 
 await chromium(async (page) => {
   await logIn(page, "Sri");
-  const { features } = (await asked("GET", "/areas?geoformat=geojson")).result;
-  const flooded = (await asked("GET", "/floods/states")).result.map(({ area_id }) => area_id);
+  const { features } = (await api("GET", "/areas?geoformat=geojson")).result;
+  const flooded = (await api("GET", "/floods/states")).result.map(({ area_id }) => area_id);
   const { area_id, area_name } = features.map(({ properties }) => properties).find((area) => !flooded.includes(`${area.area_id}`));
   await page.setRequestInterception(true);
   page.on("request", (request) => {

@@ -1,19 +1,19 @@
 // Looks at each page in both languages and at three widths, light and dark, and with text twice as large.
 import assert from "node:assert/strict";
-import { asked, base, chromium, fits, origin, patience, until as becomes, violations } from "./chromium.mjs";
+import { api, base, chromium, fits, origin, patience, until as becomes, violations } from "./chromium.mjs";
 
 /** Reports a flood with a photo, and waits until the photo is published. */
 const report = async (page) => {
-  const { features: [{ properties: { label: [lng, lat] } }] } = (await asked("GET", "/areas?ids=5&geoformat=geojson")).result;
-  const { cardId } = await asked("POST", "/cards", { username: "ani", network: "test", language: "en" });
+  const { features: [{ properties: { label: [lng, lat] } }] } = (await api("GET", "/areas?ids=5&geoformat=geojson")).result;
+  const { cardId } = await api("POST", "/cards", { username: "ani", network: "test", language: "en" });
   const card_data = { report_type: "flood", flood_depth: 40 };
-  await asked("PUT", `/cards/${cardId}`, { disaster_type: "flood", card_data, text: "Water up to the knee", created_at: new Date().toISOString(), location: { lat, lng } });
-  const { signedRequest } = await asked("GET", `/cards/${cardId}/images?file_type=image/jpeg`);
+  await api("PUT", `/cards/${cardId}`, { disaster_type: "flood", card_data, text: "Water up to the knee", created_at: new Date().toISOString(), location: { lat, lng } });
+  const { signedRequest } = await api("GET", `/cards/${cardId}/images?file_type=image/jpeg`);
   const picture = await page.evaluate(() => document.createElement("canvas").toDataURL("image/jpeg").split(",")[1]);
   const sent = await fetch(signedRequest, { method: "PUT", headers: { "Content-Type": "image/jpeg" }, body: Buffer.from(picture, "base64") });
   assert.equal(sent.status, 200);
   await becomes("the photo is published", async () =>
-    (await asked("GET", "/reports?geoformat=geojson")).result.features.some(({ properties }) => properties.url === cardId && properties.image_url));
+    (await api("GET", "/reports?geoformat=geojson")).result.features.some(({ properties }) => properties.url === cardId && properties.image_url));
 };
 /** Opens that report, the newest, on the map. */
 const openReport = async (page) => {

@@ -38,22 +38,22 @@ CHANGES = [
     {"cursor": "a", "full": True, "areas": [{"area_id": "1", "state": 2}], "changed": []},
     {"cursor": "b", "full": False, "areas": [{"area_id": "1", "state": None}], "changed": []},
 ]
-asked = []
+requested = []
 
 
 class Refusing(StandIn):
     script = [(503, {}), (429, {"Retry-After": "1"}), (204, {}), (500, {}), (200, {}), (200, {})]
 
     def do_GET(self):
-        asked.append(self.path)
-        status, headers = self.script[len(asked) - 1]
-        self.respond(status, {"result": CHANGES[len(asked) - 5]} if status == 200 else None, headers)
+        requested.append(self.path)
+        status, headers = self.script[len(requested) - 1]
+        self.respond(status, {"result": CHANGES[len(requested) - 5]} if status == 200 else None, headers)
 
 
 slept, live.time.sleep = [], lambda seconds: slept.append(seconds)
 assert list(islice(stream(serve(Refusing)), 2)) == CHANGES
-assert [path.split("?")[0] for path in asked] == ["/changes/stream"] * 3 + ["/changes"] * 3, asked
-assert "since=a&wait=30" in asked[-1] and "since" not in asked[-2], asked
+assert [path.split("?")[0] for path in requested] == ["/changes/stream"] * 3 + ["/changes"] * 3, requested
+assert "since=a&wait=30" in requested[-1] and "since" not in requested[-2], requested
 assert len([seconds for seconds in slept if seconds >= 1]) == 3, slept
 
 # The stream is cut after each byte. The client resumes after the last complete event.

@@ -54,7 +54,7 @@ fn every_link_leads_to_a_file_and_every_anchor_to_a_heading() {
     assert!(count > 40, "{count}");
 }
 
-fn led(page: &str, text: &str) -> HashSet<PathBuf> {
+fn linked_pages(page: &str, text: &str) -> HashSet<PathBuf> {
     let folder = Path::new(page).parent().unwrap();
     let paths = links(text).into_iter().map(|link| link.split('#').next().unwrap());
     paths.map(|path| folder.join(path)).collect()
@@ -63,8 +63,8 @@ fn led(page: &str, text: &str) -> HashSet<PathBuf> {
 #[test]
 fn readme_leads_to_the_index_and_the_index_to_every_page() {
     let pages = pages();
-    assert!(led("README.md", &pages["README.md"]).contains(Path::new("docs/index.md")));
-    let index = led("docs/index.md", &pages["docs/index.md"]);
+    assert!(linked_pages("README.md", &pages["README.md"]).contains(Path::new("docs/index.md")));
+    let index = linked_pages("docs/index.md", &pages["docs/index.md"]);
     for page in pages.keys().filter(|page| *page != "docs/index.md") {
         let path =
             if page.starts_with("docs/") { PathBuf::from(page) } else { Path::new("docs/..").join(page) };

@@ -42,7 +42,7 @@ fn until(command: &mut Command, wanted: impl Fn(&str) -> bool) {
 fn eight_tabs_of_a_browser_share_one_stream_and_miss_nothing() {
     let demo = Demo::configured(&[("SIAGA_METRICS__ENABLED", "true")]);
     let folder = folder_with(&["examples/clients/live.js", "tests/documentation/tabs.mjs"]);
-    fs::write(folder.path().join("page.html"), demo.put_into(&block("tabs").text)).unwrap();
+    fs::write(folder.path().join("page.html"), demo.fill_in(&block("tabs").text)).unwrap();
     let mut tabs = node(folder.path());
     tabs.args(["tabs.mjs", &demo.base(), &demo.origin("/metrics"), demo.key()]);
     println!("{}", printed("tabs.mjs", &mut tabs));
@@ -59,7 +59,7 @@ fn the_client_in_python_follows_a_service_that_changes_refuses_and_cuts_streams(
 #[test]
 fn the_program_of_the_page_prints_how_many_areas_are_flooded() {
     let (demo, folder) = (Demo::start(), folder_with(&["examples/clients/live.py"]));
-    fs::write(folder.path().join("program.py"), demo.put_into(&block("live").text)).unwrap();
+    fs::write(folder.path().join("program.py"), demo.fill_in(&block("live").text)).unwrap();
     let flooded = format!("{} flooded areas;", demo.flooded());
     until(python().current_dir(&folder).args(["-u", "program.py"]), |line| line.starts_with(&flooded));
     demo.end();

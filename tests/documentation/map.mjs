@@ -1,9 +1,9 @@
 // Uses the live map as people do. Prints how long its parts take, and how many bytes.
 import assert from "node:assert/strict";
-import { asked, chromium, isLive, origin, base, patience, sees, text, total } from "./chromium.mjs";
+import { api, chromium, isLive, origin, base, patience, sees, text, total } from "./chromium.mjs";
 
 const AREA = "1";
-const set = (state) => asked("PUT", `/floods/${AREA}`, { state });
+const set = (state) => api("PUT", `/floods/${AREA}`, { state });
 const cardSays = (page, words) => sees(page, (words) => document.getElementById("chosen").innerText.includes(words), words);
 const counted = async (page, pattern, act) => {
   const bytes = [];
@@ -66,7 +66,7 @@ await chromium(async (page, browser) => {
   assert.equal(await page.evaluate(() => document.activeElement.closest("li")?.id), focused);
 
   // The search finds an area by its name, by keyboard. The address names it, and the link to the other language keeps it.
-  const { result } = await asked("GET", `/areas/${AREA}`);
+  const { result } = await api("GET", `/areas/${AREA}`);
   const { area_name, parent_name } = result.objects.output.geometries[0].properties;
   await page.focus("#query");
   await page.keyboard.type(`${area_name.replace(/ 0/, " ")} ${parent_name.toLowerCase()}`);
@@ -80,7 +80,7 @@ await chromium(async (page, browser) => {
   // Its statements follow its state, also when the flood is over.
   await set(3);
   await cardSays(page, "71–150 cm");
-  await asked("DELETE", `/floods/${AREA}`);
+  await api("DELETE", `/floods/${AREA}`);
   await cardSays(page, "No flood recorded");
   await set(2);
   await total(page, listed + 1);

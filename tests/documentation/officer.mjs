@@ -1,7 +1,7 @@
 // An officer's hands at the desk.
-import { asked, key, origin, slow } from "./chromium.mjs";
+import { api, key, origin, slow } from "./chromium.mjs";
 
-export const stateOf = async (id) => (await asked("GET", "/floods/states")).result.find(({ area_id }) => area_id === id)?.state ?? null;
+export const stateOf = async (id) => (await api("GET", "/floods/states")).result.find(({ area_id }) => area_id === id)?.state ?? null;
 export const open = async (page) => {
   await page.goto(`${origin}/desk?lang=en`);
   await page.waitForFunction(() => performance.getEntriesByName("desk ready").length, slow);

@@ -1,9 +1,9 @@
 // Reports that cannot be sent at once: responses of portals and proxies, expired links, corrections, earlier page versions, clocks.
 import assert from "node:assert/strict";
-import { asked, chromium, origin, reportsOf as of, until } from "./chromium.mjs";
+import { api, chromium, origin, reportsOf, until } from "./chromium.mjs";
 
 const HOUR = 3_600_000;
-const card = async () => (await asked("POST", "/cards", { username: "Ani", network: "telegram", language: "en" })).cardId;
+const card = async () => (await api("POST", "/cards", { username: "Ani", network: "telegram", language: "en" })).cardId;
 
 /// Opens a form. `fault`, if given, is applied to each sent report.
 async function opened(page, path = "/report") {
@@ -79,8 +79,8 @@ await chromium(async (page) => {
   test.fault = null;
   await again(page);
   await until("the page says thank you", () => page.url().includes("/thanks?lang=en&token="));
-  for (const [index] of faults.entries()) assert.equal((await of(`kept ${index}`)).length, 1, `${index}`);
-  await until("the photo is shown", async () => (await of("kept 0"))[0].image_url);
+  for (const [index] of faults.entries()) assert.equal((await reportsOf(`kept ${index}`)).length, 1, `${index}`);
+  await until("the photo is shown", async () => (await reportsOf("kept 0"))[0].image_url);
   await page.goto(`${origin}/report?lang=en`);
   assert.deepEqual(await kept(page), []);
 
@@ -100,8 +100,8 @@ await chromium(async (page) => {
   assert.equal((await kept(page)).length, 2);
   await page.evaluate(() => { document.querySelector('[name="flood.flood_depth"]').value = "90"; });
   await Promise.all([page.waitForNavigation(), press(page)]);
-  assert.equal((await of("too deep"))[0].report_data.flood_depth, 90);
-  await until("its photo is shown", async () => (await of("too deep"))[0].image_url);
+  assert.equal((await reportsOf("too deep"))[0].report_data.flood_depth, 90);
+  await until("its photo is shown", async () => (await reportsOf("too deep"))[0].image_url);
   await page.goto(`${origin}/report?lang=en`);
   await says(page, "This report has not been sent. Correct what is marked below");
   assert.equal(await page.$eval("#text", (input) => input.value), "no flood");
@@ -120,7 +120,7 @@ await chromium(async (page) => {
   await page.waitForSelector('[id="fault-flood.flood_depth"]', { visible: true });
   await page.evaluate(() => { document.querySelector('[name="flood.flood_depth"]').value = "20"; });
   await Promise.all([page.waitForNavigation(), press(page)]);
-  assert.equal((await of("at once")).length, 1);
+  assert.equal((await reportsOf("at once")).length, 1);
 }, expected);
 
 // Reports stored by an earlier page version, to be deleted after a day; the page asks after a week.
@@ -136,7 +136,7 @@ await chromium(async (page) => {
   await kept(page, entry(2, 8));
   await page.reload();
   await says(page, "A report that was kept on this phone has been sent.");
-  const [sent] = await of("old 1");
+  const [sent] = await reportsOf("old 1");
   assert.ok(Math.abs(Date.now() - 48 * HOUR - Date.parse(sent.created_at)) < 60_000, sent.created_at);
   await says(page, "This report has waited on this phone for more than a week: Flood, ");
   assert.deepEqual((await kept(page)).map(({ key }) => key), ["2".repeat(32)]);
@@ -163,8 +163,8 @@ await chromium(async (page) => {
   await later(30 * 60_000);
   test.fault = null;
   await again(page);
-  await until("it is sent", async () => (await of("opened early")).length === 1);
-  const [{ created_at }] = await of("opened early");
+  await until("it is sent", async () => (await reportsOf("opened early")).length === 1);
+  const [{ created_at }] = await reportsOf("opened early");
   assert.ok(Math.abs(Date.now() - 30 * 60_000 - Date.parse(created_at)) < 60_000, created_at);
 }, expected);
 
@@ -192,7 +192,7 @@ await chromium(async (page) => {
   test.fault = null;
   await again(page);
   await until("the page says thank you", () => page.url().includes("/thanks"));
-  assert.deepEqual([(await of("house A")).length, (await of("house B")).length], [0, 1]);
+  assert.deepEqual([(await reportsOf("house A")).length, (await reportsOf("house B")).length], [0, 1]);
 
   // The first one is stored, and its response is lost.
   await page.goto(`${origin}/report/${links[1]}?lang=en`);
@@ -210,7 +210,7 @@ await chromium(async (page) => {
   await again(page);
   await says(page, "An earlier version of this report had already arrived: Flood, ");
   await pressIn(page, "Send without the link");
-  await until("both are there", async () => (await of("knee")).length === 1 && (await of("waist")).length === 1);
+  await until("both are there", async () => (await reportsOf("knee")).length === 1 && (await reportsOf("waist")).length === 1);
 
   // The link expires while the report waits.
   await page.goto(`${origin}/report/${links[2]}?lang=en`);
@@ -220,8 +220,8 @@ await chromium(async (page) => {
   await says(page, "The link has expired through which this report was to be sent: Flood, ");
   test.fault = null;
   await pressIn(page, "Send without the link");
-  await until("it is there", async () => (await of("too late")).length === 1);
-  await until("with its photo", async () => (await of("too late"))[0].image_url);
+  await until("it is there", async () => (await reportsOf("too late")).length === 1);
+  await until("with its photo", async () => (await reportsOf("too late"))[0].image_url);
   await until("nothing is left", async () => (await kept(page)).length === 0);
 }, expected);
 
@@ -239,5 +239,5 @@ await chromium(async (page) => {
   assert.equal(await page.$eval("#text", (input) => input.value), longest);
   test.fault = null;
   await Promise.all([page.waitForNavigation(), press(page)]);
-  assert.equal((await of(longest.trim())).length, 1);
+  assert.equal((await reportsOf(longest.trim())).length, 1);
 }, expected);

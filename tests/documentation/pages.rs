@@ -131,7 +131,7 @@ fn the_map_ignores_responses_of_others_and_marks_what_it_shows_from_its_cache() 
 
 #[test]
 fn officers_withdraw_undo_and_discard_changes_at_the_desk() {
-    play(Demo::start(), "desk_orders.mjs");
+    play(Demo::start(), "desk_batches.mjs");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 // The map in a hand: where the reader is, a long name in large text, and a phone that is turned.
 import assert from "node:assert/strict";
-import { asked, chromium, noFaults, origin, patience, sees } from "./chromium.mjs";
+import { api, chromium, noFaults, origin, patience, sees } from "./chromium.mjs";
 import { logIn } from "./officer.mjs";
 
 const said = (page, words) => sees(page, (words) => document.getElementById("said").textContent.includes(words), words);
@@ -14,7 +14,7 @@ const marked = (page) => page.evaluate(() => new Promise((drawn) => setTimeout((
   for (let at = 0; at < data.length; at += 4) count += Math.abs(data[at] - 26) + Math.abs(data[at + 1] - 115) + Math.abs(data[at + 2] - 232) < 60;
   drawn(count);
 }, 1_000)));
-const { features } = (await asked("GET", "/areas?geoformat=geojson")).result;
+const { features } = (await api("GET", "/areas?geoformat=geojson")).result;
 const [one, other] = [features[40], features[200]].map(({ properties: { label: [longitude, latitude], area_name } }) => ({ longitude, latitude, area_name }));
 const place = ({ longitude, latitude }, accuracy) => ({ longitude, latitude, accuracy });
 

@@ -16,7 +16,7 @@ fn run(language: &str, name: &str, script: &str, command: impl Fn(&Path) -> Comm
     let path = |file: &str| format!("tests/documentation/{file}");
     let folder = folder_with(&[&path(script), &path("stand_in.py")]);
     let block = blocks(language).into_iter().find(|block| block.page == PAGE).unwrap();
-    fs::write(folder.path().join(name), demo.put_into(&block.text)).unwrap();
+    fs::write(folder.path().join(name), demo.fill_in(&block.text)).unwrap();
     let mut command = command(folder.path());
     command.current_dir(&folder).args([script, &demo.address("floods/states"), demo.key()]);
     printed(PAGE, &mut command);

@@ -17,7 +17,7 @@ fn each(language: &str, run: impl Fn(&Demo, &Block, &Path, &str)) {
     let demo = Demo::start();
     for block in blocks(language) {
         let folder = tempfile::tempdir().unwrap();
-        run(&demo, &block, folder.path(), &demo.put_into(&block.text));
+        run(&demo, &block, folder.path(), &demo.fill_in(&block.text));
     }
     demo.end();
 }

@@ -113,7 +113,7 @@ impl Surroundings {
 /// A block with its gaps filled in.
 fn filled(block: &Block, Surroundings { demo, database, cognicity }: &Surroundings) -> String {
     let text = demo
-        .put_into(&block.text)
+        .fill_in(&block.text)
         .replace("postgres://reader:…@127.0.0.1/cognicity", &cognicity.url())
         .replace("postgres://siaga:…@127.0.0.1:5432/siaga", &database.url())
         .replace("postgres://siaga:…@127.0.0.1/siaga", &database.url())

@@ -2,7 +2,7 @@
 // fake clock and fake responses.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { asked, chromium, origin, patience } from "./chromium.mjs";
+import { api, chromium, origin, patience } from "./chromium.mjs";
 import { areaSays, connectionSays, pageSays, titleSays } from "./statements.js";
 
 const rows = JSON.parse(readFileSync("table.json", "utf8"));
@@ -36,7 +36,7 @@ const decode = (text) => text.replaceAll("&quot;", '"').replaceAll("&#x27;", "'"
 const encode = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 const html = await (await fetch(`${origin}/map?lang=en`)).text();
 const settings = JSON.parse(decode(html.match(/data-settings="([^"]*)"/)[1]));
-const outlines = await asked("GET", "/areas?ids=5,6,7,8");
+const outlines = await api("GET", "/areas?ids=5,6,7,8");
 const iso = (minutes) => (minutes === undefined || minutes === null ? null : new Date(ago(minutes)).toISOString());
 const points = (geometries) => ({ statusCode: 200, result: { type: "Topology", objects: { output: { type: "GeometryCollection", geometries } }, arcs: [], transform: { scale: [1e-6, 1e-6], translate: [0, 0] }, bbox: [106, -7, 107, -6] } });
 

@@ -1,10 +1,10 @@
 // The map while something else responds for the service, or nothing does.
 import assert from "node:assert/strict";
-import { asked, chromium, origin, patience, sees, total } from "./chromium.mjs";
+import { api, chromium, origin, patience, sees, total } from "./chromium.mjs";
 import { foreign, standIn } from "./stand_in.mjs";
 
-const put = (path, body, method = "PUT") => asked(method, path, body);
-const flooded = async () => (await asked("GET", "/floods/states")).result.length;
+const put = (path, body, method = "PUT") => api(method, path, body);
+const flooded = async () => (await api("GET", "/floods/states")).result.length;
 const says = (page, words) => sees(page, (words) => document.getElementById("connection")?.textContent.includes(words), words);
 const kept = (page) => page.evaluate(async () => {
   const cache = await caches.open("map");

@@ -56,7 +56,7 @@ card-one,1~,,,,,7~
     };
     let whole = read("");
     for zeros in [".0", ".00"] {
-        // Attributes are kept as they are written.
+        // Attributes are stored unchanged.
         let double = format!("{:#?}", read(zeros)).replace(&format!("3172090{zeros}"), "3172090");
         assert_eq!(double, format!("{whole:#?}"));
     }

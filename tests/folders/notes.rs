@@ -3,7 +3,7 @@
 use siaga::folder::{Folder, FolderFile};
 use siaga::model::Locator;
 
-use super::support::{POINT, SQUARE, area, areas_of, collection, feature, folder_of, taken};
+use super::support::{POINT, SQUARE, accept_all, area, areas_of, collection, feature, folder_of};
 use crate::fixture::{areas, now};
 
 fn locator() -> Locator {
@@ -29,7 +29,7 @@ fn a_dropped_property_is_noted_once_with_its_number_of_rows() {
         region("ID-4", r#","KODE":"x""#),
     ];
     let notes = notes_of(FolderFile::Regions, &collection(&regions), |folder| {
-        folder.regions(taken()).unwrap();
+        folder.regions(accept_all()).unwrap();
     });
     assert_eq!(notes, ["regions.geojson: KODE is not kept (2 rows)"]);
 }
@@ -37,7 +37,8 @@ fn a_dropped_property_is_noted_once_with_its_number_of_rows() {
 #[test]
 fn a_dropped_column_is_noted_once_with_its_number_of_rows() {
     let posts = "post_id,note,pkey\n1,dry,1\n2,,2\n3,wet,3\n";
-    let notes = notes_of(FolderFile::PartnerPosts, posts, |folder| folder.partner_posts(taken()).unwrap());
+    let notes =
+        notes_of(FolderFile::PartnerPosts, posts, |folder| folder.partner_posts(accept_all()).unwrap());
     assert_eq!(notes, ["partner_posts.csv: note is not kept (2 rows)"]);
 }
 
@@ -53,7 +54,7 @@ fn a_dropped_status_or_tag_is_noted_unless_an_export_wrote_it() {
         report(r#""tags":{"local_area_id":"2","district_id":"3174"}"#),
     ];
     let notes = notes_of(FolderFile::Reports, &collection(&reports), |folder| {
-        folder.reports(&locator(), taken()).unwrap();
+        folder.reports(&locator(), accept_all()).unwrap();
     });
     let unkept = ["status", "tags.district_id"];
     assert_eq!(notes, unkept.map(|unkept| format!("reports.geojson: {unkept} is not kept (1 row)")));
@@ -73,8 +74,8 @@ fn rows_that_are_dated_in_the_future_are_counted() {
     for (now, expected) in [(None, 0), (Some(now()), 2)] {
         let opened = Folder::open(folder.path()).unwrap();
         let opened = if let Some(now) = now { opened.with_now(now) } else { opened };
-        opened.reports(&locator(), taken()).unwrap();
-        opened.gauge_readings(&|_| true, taken()).unwrap();
+        opened.reports(&locator(), accept_all()).unwrap();
+        opened.gauge_readings(&|_| true, accept_all()).unwrap();
         let notes = opened.notes();
         assert_eq!(notes.len(), expected, "without a present there is no future: {notes:?}");
         let latest = [
@@ -128,7 +129,7 @@ fn infrastructure_with_an_unusual_geometry_type_is_counted() {
     let noted = |pieces: &[(&str, &str)]| {
         let pieces = collection(&pieces.iter().map(piece).collect::<Vec<_>>());
         notes_of(FolderFile::Infrastructure, &pieces, |folder| {
-            folder.infrastructure(&locator(), taken()).unwrap();
+            folder.infrastructure(&locator(), accept_all()).unwrap();
         })
     };
     assert_eq!(noted(&[("pumps", POINT), ("floodgates", POINT), ("waterways", line)]), [""; 0]);

@@ -12,20 +12,20 @@ use siaga::model::{
 };
 use tempfile::TempDir;
 
-use super::support::{load, wound, written};
+use super::support::{load, normalised, written};
 use crate::fixture;
 
 #[test]
 fn a_written_folder_is_read_back_equal_and_written_again_byte_for_byte() {
     let demo = Dataset::load("demo", &FolderRules::default(), fixture::now()).unwrap();
-    for dataset in [wound(fixture::dataset()), demo, Dataset::default()] {
+    for dataset in [normalised(fixture::dataset()), demo, Dataset::default()] {
         assert_same_when_read(&dataset);
     }
 }
 
 #[test]
 fn the_deepest_data_and_the_first_and_last_times_are_read_as_they_were_written() {
-    let mut dataset = wound(fixture::dataset());
+    let mut dataset = normalised(fixture::dataset());
     let (open, close) = ("{\"a\":".repeat(16), "}".repeat(16));
     let deep = || Some(serde_json::from_str::<Box<RawValue>>(&format!("{open}1{close}")).unwrap());
     dataset.reports[0].content.report_data = deep();
@@ -50,7 +50,7 @@ fn assert_same_when_read(dataset: &Dataset) {
 }
 
 /// Texts with special characters of CSV and JSON, and random ones.
-fn nasty() -> impl Strategy<Value = String> {
+fn special_text() -> impl Strategy<Value = String> {
     let parts = prop::sample::select(vec![
         "\"", ",", "\n", "\r\n", "\r", " ", "\t", "'", ";", "\\", "\\n", "{", "a", "ä", "☔", "\u{feff}",
         "\u{85}", "\u{2028}", "null",
@@ -63,7 +63,9 @@ fn nasty() -> impl Strategy<Value = String> {
 /// Names: may begin and end with spaces, without control characters.
 fn name() -> impl Strategy<Value = String> {
     let printable = |text: String| text.replace(char::is_control, "");
-    nasty().prop_map(printable).prop_filter("no name", |name| (1..=255).contains(&name.chars().count()))
+    special_text()
+        .prop_map(printable)
+        .prop_filter("no name", |name| (1..=255).contains(&name.chars().count()))
 }
 
 proptest! {
@@ -71,13 +73,13 @@ proptest! {
 
     #[test]
     fn no_text_is_changed_by_writing_and_reading_it(
-        texts in prop::collection::vec(nasty(), 8),
+        texts in prop::collection::vec(special_text(), 8),
         names in prop::collection::vec(name(), 5),
         id in "[ -~ä☔]{7,14}",
         level in prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL,
         place in (-180.0..=180.0, -90.0..=90.0),
     ) {
-        let mut dataset = wound(fixture::dataset());
+        let mut dataset = normalised(fixture::dataset());
         let data = serde_json::to_string(&serde_json::json!({ texts[0].as_str(): texts[1], "n": level })).unwrap();
         let data: Box<RawValue> = serde_json::from_str(&data).unwrap();
         dataset.reports[1].content.image_url = Some("abcdefg.jpg".into());

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use siaga::folder::{Dataset, DatasetError, FolderFile, FolderRow, FolderRules};
 use siaga::model::Locator;
 
-use super::support::{area, collection, folder_of, load, taken, watched, written};
+use super::support::{accept_all, area, collection, counting_reads, folder_of, load, written};
 use crate::fixture;
 
 /// Maximum read-ahead in bytes.
@@ -26,7 +26,7 @@ impl From<DatasetError> for Refused {
 }
 
 /// A sink that fails after line 101.
-fn a_hundred<T>(row: FolderRow<T>) -> Result<(), Refused> {
+fn first_hundred_lines<T>(row: FolderRow<T>) -> Result<(), Refused> {
     if row.line < 102 { Ok(()) } else { Err(Refused::Line(row.line)) }
 }
 
@@ -39,7 +39,7 @@ fn an_error_of_the_sink_is_returned_unchanged_before_the_next_row_is_read() {
         (FolderFile::Areas, collection(&areas)),
     ];
     let folder = folder_of(&files);
-    let (opened, read) = watched(&folder);
+    let (opened, read) = counting_reads(&folder);
     for stopped in [opened.partner_posts(a_hundred), opened.areas(a_hundred)] {
         assert!(matches!(stopped, Err(Refused::Line(102))), "{stopped:?}");
     }
@@ -56,8 +56,8 @@ fn an_error_of_the_sink_is_returned_unchanged_before_the_next_row_is_read() {
 fn an_unclosed_quotation_mark_does_not_read_the_whole_file() {
     let rest = format!("3,{}\n", "x".repeat(1 << 20)).repeat(40);
     let folder = folder_of(&[(FolderFile::PartnerPosts, format!("post_id,pkey\n1,1\n\n2,\"2\n{rest}"))]);
-    let (opened, read) = watched(&folder);
-    let error = opened.partner_posts(taken()).unwrap_err().to_string();
+    let (opened, read) = counting_reads(&folder);
+    let error = opened.partner_posts(accept_all()).unwrap_err().to_string();
     assert!(error.contains("partner_posts.csv, line 4: is longer than 16 MiB"), "{error}");
     assert!(read.load(Ordering::SeqCst) < (16 << 20) + AHEAD);
 }
@@ -65,21 +65,21 @@ fn an_unclosed_quotation_mark_does_not_read_the_whole_file() {
 #[test]
 fn progress_adds_up_to_the_size() {
     let folder = written(&Dataset::load("demo", &FolderRules::default(), fixture::now()).unwrap());
-    let (opened, read) = watched(&folder);
+    let (opened, read) = counting_reads(&folder);
     let locator = Locator::new(Arc::default(), Vec::new(), Vec::new());
     let places = load(folder.path()).unwrap().places;
-    opened.areas(taken()).unwrap();
-    opened.regions(taken()).unwrap();
-    opened.cities(taken()).unwrap();
-    opened.infrastructure(&locator, taken()).unwrap();
-    opened.gauges(&locator, taken()).unwrap();
-    opened.gauge_readings(&|_| true, taken()).unwrap();
-    opened.flood_states(places.areas(), fixture::now(), taken()).unwrap();
-    opened.reports(&locator, taken()).unwrap();
-    opened.cards(taken()).unwrap();
-    opened.partner_posts(taken()).unwrap();
-    opened.hidden_reports(&locator, taken()).unwrap();
-    opened.erased_reports(taken()).unwrap();
-    opened.moderation_log(taken()).unwrap();
+    opened.areas(accept_all()).unwrap();
+    opened.regions(accept_all()).unwrap();
+    opened.cities(accept_all()).unwrap();
+    opened.infrastructure(&locator, accept_all()).unwrap();
+    opened.gauges(&locator, accept_all()).unwrap();
+    opened.gauge_readings(&|_| true, accept_all()).unwrap();
+    opened.flood_states(places.areas(), fixture::now(), accept_all()).unwrap();
+    opened.reports(&locator, accept_all()).unwrap();
+    opened.cards(accept_all()).unwrap();
+    opened.partner_posts(accept_all()).unwrap();
+    opened.hidden_reports(&locator, accept_all()).unwrap();
+    opened.erased_reports(accept_all()).unwrap();
+    opened.moderation_log(accept_all()).unwrap();
     assert_eq!(read.load(Ordering::SeqCst), opened.size());
 }

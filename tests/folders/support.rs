@@ -34,7 +34,7 @@ pub(crate) fn areas_of(folder: &Folder) -> Result<Vec<FolderRow<Area>>, String> 
 }
 
 /// The data set with the ring orientation of RFC 7946, as after reading.
-pub(crate) fn wound(dataset: Dataset) -> Dataset {
+pub(crate) fn normalised(dataset: Dataset) -> Dataset {
     let places = &dataset.places;
     let areas = places.areas().iter().map(|area| {
         let outline = area.outline.orient(Direction::Default);
@@ -60,7 +60,7 @@ pub(crate) fn area(id: &str) -> String {
 }
 
 /// Opens a folder and counts the bytes read.
-pub(crate) fn watched(folder: &TempDir) -> (Folder, Arc<AtomicU64>) {
+pub(crate) fn counting_reads(folder: &TempDir) -> (Folder, Arc<AtomicU64>) {
     let read = Arc::new(AtomicU64::new(0));
     let progress = Arc::clone(&read);
     let opened = Folder::open(folder.path()).unwrap();
@@ -71,6 +71,6 @@ pub(crate) fn watched(folder: &TempDir) -> (Folder, Arc<AtomicU64>) {
 }
 
 /// A sink that accepts all rows.
-pub(crate) fn taken<T>() -> impl FnMut(FolderRow<T>) -> Result<(), DatasetError> {
+pub(crate) fn accept_all<T>() -> impl FnMut(FolderRow<T>) -> Result<(), DatasetError> {
     |_| Ok(())
 }

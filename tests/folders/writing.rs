@@ -4,12 +4,12 @@ use std::fs;
 
 use siaga::folder::{FolderFile, FolderWriter, WriteError};
 
-use super::support::{folder_of, load, wound, written};
+use super::support::{folder_of, load, normalised, written};
 use crate::fixture;
 
 #[test]
 fn a_written_folder_has_one_row_a_line_and_properties_in_their_order() {
-    let folder = written(&wound(fixture::dataset()));
+    let folder = written(&normalised(fixture::dataset()));
     let line = |file: FolderFile, number: usize| {
         let content = fs::read_to_string(folder.path().join(file.name())).unwrap();
         content.lines().nth(number - 1).unwrap().to_owned()

@@ -14,7 +14,7 @@ use crate::suite::support::{Siaga, assert_invalid, figment};
 const PUT: &str = r#"{"state":3}"#;
 
 /// The document at an address, and its entity tag.
-fn got(client: &Client, address: &str) -> (String, String) {
+fn document(client: &Client, address: &str) -> (String, String) {
     let response = client.get(address.to_owned()).dispatch();
     assert_eq!(response.status(), Status::Ok, "{address}");
     let tag = response.headers().get_one("ETag").unwrap().to_owned();
@@ -23,7 +23,7 @@ fn got(client: &Client, address: &str) -> (String, String) {
 
 /// Identifier and type of each message in a feed.
 fn listed(siaga: &Siaga, address: &str) -> Vec<(String, String)> {
-    let feed = got(&siaga.client, address).0;
+    let feed = document(&siaga.client, address).0;
     texts(&feed, "cap:identifier").into_iter().zip(texts(&feed, "cap:msgType")).collect()
 }
 
@@ -34,7 +34,7 @@ fn minutes(minutes: u64) -> Duration {
 #[test]
 fn the_feed_follows_a_flood_from_its_beginning_to_its_end() {
     let siaga = Siaga::start();
-    let types = || texts(&got(&siaga.client, "/v1/alerts").0, "cap:msgType");
+    let types = || texts(&document(&siaga.client, "/v1/alerts").0, "cap:msgType");
     // Area 5 has had its state for two and a half hours; that of area 30 was not confirmed for days.
     assert_eq!(types(), ["Alert"]);
     siaga.put("/v1/floods/1", PUT);
@@ -62,13 +62,13 @@ fn the_tag_of_the_feed_stays_the_same_until_a_message_is_added_or_removed() {
     // The fixture's flood began at 13:41:35. It is 16:08:52.
     let renewed = minutes(5 * 60) + Duration::from_secs(15);
     let begun = fixture::log().last().unwrap().at;
-    let tag = got(&siaga.client, "/v1/alerts").1;
+    let tag = document(&siaga.client, "/v1/alerts").1;
     let current = |tag: &str| siaga.is_current("/v1/alerts", tag);
     siaga.clock.set(begun.after(renewed).before(Duration::from_millis(1)));
     assert!(current(&tag));
     siaga.clock.set(begun.after(renewed));
     assert!(!current(&tag));
-    assert_eq!(texts(&got(&siaga.client, "/v1/alerts").0, "updated")[0], "2016-12-20T01:41:35+07:00");
+    assert_eq!(texts(&document(&siaga.client, "/v1/alerts").0, "updated")[0], "2016-12-20T01:41:35+07:00");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_message_stays_at_its_address_for_ever() {
     let identifiers = listed(&siaga, "/v1/alerts");
     assert_eq!(identifiers.len(), 2);
     let all = |client: &Client| -> Vec<_> {
-        identifiers.iter().map(|(id, _)| got(client, &format!("/v1/alerts/{id}"))).collect()
+        identifiers.iter().map(|(id, _)| document(client, &format!("/v1/alerts/{id}"))).collect()
     };
     let first = all(&siaga.client);
     siaga.pass(minutes(1));
@@ -86,7 +86,7 @@ fn a_message_stays_at_its_address_for_ever() {
     siaga.put("/v1/floods/5", r#"{"state":4}"#);
     siaga.pass(Duration::from_hours(24 * 400));
     assert_eq!(all(&siaga.client), first);
-    assert_eq!(all(&siaga.beside(figment())), first);
+    assert_eq!(all(&siaga.another_server(figment())), first);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn the_page_of_an_alert_is_in_one_language_first_with_times_in_words_a_map_and_a
     for (query, first, second, words) in
         [("", "id", "en", "Lihat di peta"), ("&lang=en", "en", "id", "See it on the map")]
     {
-        let page = got(&siaga.client, &format!("/v1/alerts/history?area=5&format=html{query}")).0;
+        let page = document(&siaga.client, &format!("/v1/alerts/history?area=5&format=html{query}")).0;
         let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
         assert!(at(&format!("<div lang=\"{first}-")) < at(&format!("<details lang=\"{second}-")), "{query}");
         at(&format!("<html lang=\"{first}\">"));
@@ -106,7 +106,7 @@ fn the_page_of_an_alert_is_in_one_language_first_with_times_in_words_a_map_and_a
         // The other language keeps the area.
         at(&format!("history?area=5&amp;format=html&amp;lang={second}"));
     }
-    let feed = |query: &str| got(&siaga.client, &format!("/v1/alerts?format=xml{query}")).0;
+    let feed = |query: &str| document(&siaga.client, &format!("/v1/alerts?format=xml{query}")).0;
     assert_eq!(feed("&lang=en"), feed(""), "only the page has a language");
 }
 
@@ -128,7 +128,9 @@ fn unknown_and_unsent_messages_are_404_and_not_cached() {
         assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"), "{unknown}");
     }
     siaga.pass(Duration::from_hours(3));
-    assert!(got(&siaga.client, &format!("/v1/alerts/{renewal}")).0.contains("<msgType>Update</msgType>"));
+    assert!(
+        document(&siaga.client, &format!("/v1/alerts/{renewal}")).0.contains("<msgType>Update</msgType>")
+    );
 }
 
 #[test]
@@ -170,7 +172,7 @@ fn a_feed_has_the_filters_of_the_flood_map() {
     let siaga = Siaga::start();
     siaga.put("/v1/floods/30", r#"{"state":4}"#);
     let areas = |query: &str| {
-        let feed = got(&siaga.client, &format!("/v1/alerts{query}")).0;
+        let feed = document(&siaga.client, &format!("/v1/alerts{query}")).0;
         let own = format!("http://localhost/v1/alerts{query}").replace('&', "&amp;");
         assert!(feed.contains(&format!("<id>{own}</id>")), "{query}");
         texts(&feed, "cap:areaDesc")
@@ -194,13 +196,13 @@ fn a_feed_has_the_filters_of_the_flood_map() {
 #[test]
 fn inline_adds_the_messages_to_the_atom_feed_and_to_no_other() {
     let siaga = Siaga::start();
-    let feed = got(&siaga.client, "/v1/alerts?content=inline").0;
+    let feed = document(&siaga.client, "/v1/alerts?content=inline").0;
     let (identifier, _) = listed(&siaga, "/v1/alerts").remove(0);
-    let alone = got(&siaga.client, &format!("/v1/alerts/{identifier}")).0;
+    let alone = document(&siaga.client, &format!("/v1/alerts/{identifier}")).0;
     let alone = alone.split_once("?>").unwrap().1;
     assert!(feed.contains(&format!("<content type=\"application/cap+xml\">{alone}</content>")));
     for query in ["geoformat=rss", "geoformat=geojson", "geoformat=html"] {
-        let with = |query: String| got(&siaga.client, &format!("/v1/alerts?{query}"));
+        let with = |query: String| document(&siaga.client, &format!("/v1/alerts?{query}"));
         assert_eq!(with(format!("content=inline&{query}")), with(query.to_owned()));
     }
 }
@@ -230,7 +232,7 @@ fn a_long_history_comes_in_pages_of_a_thousand() {
     siaga.pass(minutes(1));
     let (mut address, mut all) = ("/v1/alerts/history?area=1".to_owned(), Vec::new());
     loop {
-        let page = got(&siaga.client, &address).0;
+        let page = document(&siaga.client, &address).0;
         let found = texts(&page, "cap:identifier");
         assert!(found.len() <= 1000);
         all.extend(found);
@@ -250,7 +252,7 @@ fn the_feed_of_the_exercise_has_the_current_message() {
         let listed = listed(&siaga, "/v1/alerts/exercise");
         let [(identifier, message_type)] = &listed[..] else { panic!("{listed:?}") };
         assert_eq!(message_type, expected);
-        let document = got(&siaga.client, &format!("/v1/alerts/{identifier}")).0;
+        let document = document(&siaga.client, &format!("/v1/alerts/{identifier}")).0;
         assert!(document.contains("<status>Exercise</status>"), "{document}");
         siaga.pass(minutes(15));
     }

@@ -58,7 +58,7 @@ pub(super) fn await_file(server: &Client, address: &str) {
 
 pub(super) fn server(siaga: &Siaga, folder: &TempDir, settings: &[(&str, Value)]) -> Client {
     let figment = figment().merge(("siaga.archive.folder", folder.path()));
-    siaga.beside(settings.iter().fold(figment, |figment, setting| figment.merge(setting.clone())))
+    siaga.another_server(settings.iter().fold(figment, |figment, setting| figment.merge(setting.clone())))
 }
 
 #[test]

@@ -38,7 +38,7 @@ struct Faults {
     is_held: Arc<AtomicBool>,
 }
 
-type Answer<T> = Result<T, StoreError>;
+type StoreResult<T> = Result<T, StoreError>;
 
 #[async_trait]
 impl Decorator for Wrapped<Faults> {
@@ -46,7 +46,7 @@ impl Decorator for Wrapped<Faults> {
         &*self.inner
     }
 
-    async fn moderation_log(&self, query: ModerationQuery) -> Answer<Versioned<Vec<ModerationEntry>>> {
+    async fn moderation_log(&self, query: ModerationQuery) -> StoreResult<Versioned<Vec<ModerationEntry>>> {
         if self.by.is_away.load(Ordering::SeqCst) {
             let retry_after = Duration::from_secs(1);
             return Err(StoreError::Unavailable { retry_after, source: "refused".into() });
@@ -54,12 +54,15 @@ impl Decorator for Wrapped<Faults> {
         self.inner.moderation_log(query).await
     }
 
-    async fn flood_entries(&self, query: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<LogEntry>)>>> {
+    async fn flood_entries(
+        &self,
+        query: &EntryQuery,
+    ) -> StoreResult<Versioned<Vec<(AreaId, Vec<LogEntry>)>>> {
         assert!(query.from > Timestamp::EPOCH, "the log is never read as a whole");
         self.inner.flood_entries(query).await
     }
 
-    async fn reports(&self, query: &ReportQuery) -> Answer<Versioned<ReportLayer>> {
+    async fn reports(&self, query: &ReportQuery) -> StoreResult<Versioned<ReportLayer>> {
         let is_in = |month| matches!(query.window, Window::Within(item) if item.start().to_string().starts_with(month));
         if self.by.has_bad_report && is_in("2016-12") {
             return Err(StoreError::Backend { source: "a report cannot be read".into() });
@@ -81,7 +84,7 @@ fn faulty(faults: &Faults) -> (Siaga, TempDir, Client) {
 }
 
 fn faulty_server(siaga: &Siaga, folder: &TempDir, faults: &Faults) -> Client {
-    siaga.beside_through(figment().merge(("siaga.archive.folder", folder.path())), faults.clone())
+    siaga.another_server_with(figment().merge(("siaga.archive.folder", folder.path())), faults.clone())
 }
 
 fn moderate(server: &Client, hidden: bool) {

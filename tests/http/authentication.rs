@@ -13,7 +13,7 @@ fn token(change: Value) -> String {
     token_by_secret(SECRET.as_bytes(), &json!({ "alg": "HS256", "typ": "JWT" }), &claims(change))
 }
 
-fn bearing(siaga: &Siaga, token: &str) -> Status {
+fn change_with_token(siaga: &Siaga, token: &str) -> Status {
     change(siaga, &[("Authorization", &format!("Bearer {token}"))])
 }
 
@@ -81,7 +81,7 @@ fn every_fault_of_a_credential_is_the_same_403() {
         json!({ "scope": "floods:writer Floods:Write" }),
         json!({ "scope": { "floods:write": true } }),
     ] {
-        assert_eq!(bearing(&siaga, &token(claims.clone())), Status::Forbidden, "{claims}");
+        assert_eq!(change_with_token(&siaga, &token(claims.clone())), Status::Forbidden, "{claims}");
     }
     let area = siaga.result("/v1/floods/states")[0].clone();
     assert_eq!(area["last_updated"], "2016-12-19T13:41:35.000Z", "nothing changed");
@@ -99,12 +99,16 @@ fn a_token_is_accepted_within_the_configured_leeway() {
         ("0s", json!({ "exp": now() - 1 }), Status::Forbidden),
     ] {
         let siaga = Siaga::with_setting("siaga.auth.jwt.leeway", leeway);
-        assert_eq!(bearing(&siaga, &token(times.clone())), expected, "{leeway}: {times}");
+        assert_eq!(change_with_token(&siaga, &token(times.clone())), expected, "{leeway}: {times}");
     }
     let siaga = Siaga::start();
-    assert_eq!(bearing(&siaga, &token(json!({ "exp": now() - 29 }))), Status::Ok, "the default");
+    assert_eq!(change_with_token(&siaga, &token(json!({ "exp": now() - 29 }))), Status::Ok, "the default");
     siaga.clock.set(fixture::now().after(Duration::from_secs(91)));
-    assert_eq!(bearing(&siaga, &token(json!({}))), Status::Forbidden, "by the clock of the service");
+    assert_eq!(
+        change_with_token(&siaga, &token(json!({}))),
+        Status::Forbidden,
+        "by the clock of the service"
+    );
 }
 
 #[test]
@@ -122,8 +126,8 @@ fn issuer_and_audience_are_checked_once_configured() {
         (json!({ "iss": "https://id.example.org/", "aud": "siaga" }), Status::Forbidden),
         (json!({ "iss": "https://id.example.org", "aud": "siaga2" }), Status::Forbidden),
     ] {
-        assert_eq!(bearing(&strict, &token(claims.clone())), expected, "{claims}");
-        assert_eq!(bearing(&lax, &token(claims.clone())), Status::Ok, "{claims}");
+        assert_eq!(change_with_token(&strict, &token(claims.clone())), expected, "{claims}");
+        assert_eq!(change_with_token(&lax, &token(claims.clone())), Status::Ok, "{claims}");
     }
 }
 

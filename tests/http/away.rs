@@ -23,9 +23,9 @@ enum Fault {
     States,
 }
 
-type Answer<T> = Result<T, StoreError>;
+type StoreResult<T> = Result<T, StoreError>;
 
-fn away<T>() -> Answer<T> {
+fn away<T>() -> StoreResult<T> {
     let retry_after = Duration::from_millis(2_500);
     Err(StoreError::Unavailable { retry_after, source: "10.0.0.7 refused".into() })
 }
@@ -36,7 +36,7 @@ impl Decorator for Wrapped<Fault> {
         &*self.inner
     }
 
-    async fn revision(&self, resource: Resource) -> Answer<Revision> {
+    async fn revision(&self, resource: Resource) -> StoreResult<Revision> {
         if self.by == Fault::Away { away() } else { self.inner.revision(resource).await }
     }
 
@@ -44,32 +44,32 @@ impl Decorator for Wrapped<Fault> {
         vec![Check::run("store", "does not answer", async { away::<()>() }).await]
     }
 
-    async fn flood_states(&self, query: &FloodQuery) -> Answer<Versioned<Vec<FloodStateRecord>>> {
+    async fn flood_states(&self, query: &FloodQuery) -> StoreResult<Versioned<Vec<FloodStateRecord>>> {
         assert!(query.minimum_state.is_none(), "as a bug would");
         Err(StoreError::Backend { source: "SELECT secret".into() })
     }
 
-    async fn set_flood_state(&self, _: SetFloodState) -> Answer<FloodChange> {
+    async fn set_flood_state(&self, _: SetFloodState) -> StoreResult<FloodChange> {
         away()
     }
 
-    async fn create_card(&self, _: CardHolder) -> Answer<Arc<Card>> {
+    async fn create_card(&self, _: CardHolder) -> StoreResult<Arc<Card>> {
         away()
     }
 
-    async fn card(&self, _: &CardId) -> Answer<Arc<Card>> {
+    async fn card(&self, _: &CardId) -> StoreResult<Arc<Card>> {
         away()
     }
 
-    async fn receive_card_report(&self, _: &CardId, _: ReportContent) -> Answer<Arc<Report>> {
+    async fn receive_card_report(&self, _: &CardId, _: ReportContent) -> StoreResult<Arc<Report>> {
         away()
     }
 
-    async fn receive_partner_report(&self, _: PartnerReport) -> Answer<ReceiveOutcome> {
+    async fn receive_partner_report(&self, _: PartnerReport) -> StoreResult<ReceiveOutcome> {
         away()
     }
 
-    async fn store_gauge(&self, _: GaugeReadings) -> Answer<usize> {
+    async fn store_gauge(&self, _: GaugeReadings) -> StoreResult<usize> {
         away()
     }
 }

@@ -25,7 +25,7 @@ fn the_response_has_the_upload_and_the_public_address_of_a_photo() {
 #[test]
 fn the_type_is_file_type_else_the_header_content_type_else_jpeg() {
     let siaga = Siaga::start();
-    let ask = |query: &str, header: Option<&'static str>| {
+    let fetch = |query: &str, header: Option<&'static str>| {
         let mut request = siaga.client.get(format!("{ADDRESS}{query}")).header(key(ADMIN_KEY));
         if let Some(header) = header {
             request.add_header(Header::new("Content-Type", header));
@@ -40,14 +40,14 @@ fn the_type_is_file_type_else_the_header_content_type_else_jpeg() {
         ("?file_type=image/pjpeg", None, "jpeg"),
         ("", None, "jpeg"),
     ] {
-        let response = json_of(ask(query, header));
+        let response = json_of(fetch(query, header));
         let address = response["signedRequest"].as_str().unwrap();
         assert!(address.contains(&format!("used-card.0.{extension}?")), "{query} {header:?}: {address}");
     }
     let expected = "one of [image/jpeg, image/png, image/webp, image/gif]";
-    assert_invalid(ask("?file_type=image/svg%2Bxml", None), "query", &["file_type"], expected);
-    assert_invalid(ask("?file_type=image/gif&file_type=image/gif", None), "query", &["file_type"], "once");
-    assert_invalid(ask("", Some("audio/mpeg")), "headers", &["Content-Type"], expected);
+    assert_invalid(fetch("?file_type=image/svg%2Bxml", None), "query", &["file_type"], expected);
+    assert_invalid(fetch("?file_type=image/gif&file_type=image/gif", None), "query", &["file_type"], "once");
+    assert_invalid(fetch("", Some("audio/mpeg")), "headers", &["Content-Type"], expected);
 }
 
 #[test]

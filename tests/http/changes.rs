@@ -93,8 +93,8 @@ fn a_cursor_ahead_of_the_server_for_more_than_a_second_gets_the_full_state() {
         let own = result(&client, "/v1/changes".to_owned()).await;
         let ahead = ahead_of(&cursor(&own), 1_000);
         for query in ["", "&wait=30"] {
-            let asking = result(&client, format!("/v1/changes?since={ahead}{query}"));
-            let found = while_time_passes(&clock, asking).await;
+            let requesting = result(&client, format!("/v1/changes?since={ahead}{query}"));
+            let found = while_time_passes(&clock, requesting).await;
             assert_eq!((&found["full"], states(&found).len()), (&json!(true), 2), "{query}");
         }
         let mut stream = client.get(format!("/v1/changes/stream?since={ahead}")).dispatch().await;

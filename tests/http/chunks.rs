@@ -1,4 +1,4 @@
-//! How much of an answer is copied at once.
+//! Chunk size of response bodies.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use rocket::fairing::AdHoc;
 
 use crate::suite::support::{Siaga, figment};
 
-/// The size of the chunks an answer comes in, and its own.
+/// The chunk size of a response, and its total size.
 fn sizes(figment: Figment) -> (usize, usize) {
     let chunk = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&chunk);

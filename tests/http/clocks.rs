@@ -9,7 +9,6 @@ use crate::fixture::now;
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{Siaga, each, json_of, properties};
 
-/// An area as a response shows it.
 fn area(siaga: &Siaga, id: &str) -> Value {
     let all = properties(&siaga.result("/v1/floods?geoformat=topojson"));
     all.into_iter().find(|area| area["area_id"] == id).unwrap()

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::suite::form::{card as card_in, open, started};
 use crate::suite::support::{Siaga, assert_invalid, json_of, properties};
 
-/// What the service responded to reports of cards while their rules were a part of the program, one line for each.
+/// Responses to card reports recorded when their rules were hard-coded, one per line.
 const RECORDED: &str = include_str!("recorded/cards.json");
 
 const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
@@ -152,7 +152,7 @@ fn languages_are_recognised_in_the_spellings_of_phones_and_networks() {
         (&indonesia, &of_card(&indonesia, "en_US"), "fr", "en"),
         (&philippines, "/report", "fil-PH", "tl"),
         (&philippines, &of_card(&philippines, "tgl"), "fr", "tl"),
-        // No other country has that alias, and no other language.
+        // That alias exists only for one country and language.
         (&philippines, "/report", "in-ID,fi;q=0.5", "en"),
     ] {
         assert_eq!(language(siaga, address, accepted), expected, "{address} for {accepted}");
@@ -172,7 +172,7 @@ fn shaking_can_be_reported_in_each_country_and_language() {
     }
 }
 
-/// Sends the report of a new card, and returns what is published of it.
+/// Sends the report of a new card, and returns its published properties.
 fn report_of(siaga: &Siaga, body: &Value) -> Value {
     assert_eq!(report(siaga, body).0, 200, "{body}");
     let all = properties(&siaga.result("/v1/reports"));

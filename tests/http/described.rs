@@ -1,4 +1,4 @@
-//! Holds every answer of the HTTP tests against the description of the interface.
+//! Checks every response of the HTTP tests against the OpenAPI document.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -10,10 +10,10 @@ use rocket::http::{Method, Status};
 use rocket::{Data, Request, Response};
 use serde_json::{Value, json};
 
-/// A fairing that panics at an answer the description does not have.
+/// A fairing that panics on an undescribed response.
 pub(crate) struct Described {
     document: Arc<Value>,
-    /// Where each operation stands in the document, by its id.
+    /// The JSON pointer of each operation, by its id.
     operations: HashMap<String, String>,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
@@ -41,12 +41,12 @@ impl Described {
     }
 }
 
-/// A part of a JSON pointer (RFC 6901 §3).
+/// Escapes a part of a JSON pointer (RFC 6901 §3).
 fn escaped(part: &str) -> String {
     part.replace('~', "~0").replace('/', "~1")
 }
 
-/// Allows no property that is not described.
+/// Forbids undescribed properties.
 fn strict(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -67,7 +67,7 @@ impl Fairing for Described {
     }
 
     async fn on_request(&self, request: &mut Request<'_>, _data: &mut Data<'_>) {
-        // As it was sent: Rocket responds to HEAD as to GET.
+        // The method as sent: Rocket handles HEAD as GET.
         request.local_cache(|| request.method());
     }
 
@@ -75,7 +75,7 @@ impl Fairing for Described {
         let id = request.route().and_then(|route| route.name.as_deref());
         let Some(place) = id.and_then(|id| self.operations.get(id)) else { return };
         if self.document.pointer(&format!("{place}/summary")).is_none() {
-            // A mere route, of which nothing more is known than that it is there.
+            // An undescribed route.
             return;
         }
         let is_head = *request.local_cache(|| request.method()) == Method::Head;
@@ -112,7 +112,7 @@ impl Fairing for Described {
         let is_bare = kind == "application/json" && status == 200 && value.get("statusCode").is_none();
         let mut faults_found = faults(&value);
         if is_bare && !faults_found.is_empty() {
-            // `/floods.json` responds with what the envelope has, which is described.
+            // `/floods.json` has the `result` of the described envelope as its body.
             faults_found = faults(&json!({ "statusCode": status, "result": value }));
         }
         assert!(faults_found.is_empty(), "{requested}: {faults_found:#?}");

@@ -1,4 +1,4 @@
-//! The desk: logging in with an API key, and what an officer sees and does.
+//! The desk: login with an API key, reads and writes of officers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::suite::support::{ADMIN_KEY, KEY, OTHER_KEY, Siaga, figment, json_of, 
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
 
-/// Sends a request with where it comes from, as browsers say it.
+/// Sends a request with `Sec-Fetch-Site`.
 fn from<'c>(mut request: LocalRequest<'c>, from: Option<&'static str>) -> LocalResponse<'c> {
     if let Some(from) = from {
         request.add_header(Header::new("Sec-Fetch-Site", from));
@@ -23,7 +23,7 @@ fn from<'c>(mut request: LocalRequest<'c>, from: Option<&'static str>) -> LocalR
     request.dispatch()
 }
 
-/// A form, as a browser on the page sends it.
+/// Sends a form like a browser on the page.
 fn form<'c>(
     client: &'c Client,
     address: &'c str,
@@ -41,10 +41,10 @@ pub(super) fn log_in<'c>(client: &'c Client, name: &str, key: &str) -> LocalResp
     form(client, "/desk/login", &[("name", name), ("key", key)], HERE)
 }
 
-/// A service at which cookies are kept, as in a browser.
+/// A service and a client that stores cookies like a browser.
 pub(super) fn browser(figment: figment::Figment) -> (Siaga, Client) {
     let siaga = Siaga::with(figment.clone(), |builder| builder);
-    let client = siaga.tracked(figment);
+    let client = siaga.with_cookies(figment);
     (siaga, client)
 }
 
@@ -55,12 +55,11 @@ fn page(client: &Client) -> String {
     response.into_string().unwrap()
 }
 
-/// The token in the forms of a page.
 fn token(page: &str) -> String {
     page.split("name=\"token\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
 }
 
-/// What the script of the page sends.
+/// Sends a request of the page's script.
 fn sent<'c>(
     client: &'c Client,
     method: Method,
@@ -71,12 +70,11 @@ fn sent<'c>(
     from(client.req(method, address).header(ContentType::JSON).body(body.to_string()), site)
 }
 
-/// What the desk shows, as its script reads it.
 fn news(client: &Client) -> Value {
     json_of(client.get("/desk/news").dispatch())["result"].clone()
 }
 
-/// Sets an area by the script of the page.
+/// Sets an area with a request of the page's script.
 fn set(client: &Client, area: &str, state: u8, note: &str) -> Status {
     let batch = json!({ "note": note, "changes": [{ "area_id": area, "state": state }] });
     sent(client, Method::Post, "/desk/changes", &batch, HERE).status()
@@ -129,7 +127,7 @@ fn a_key_logs_in_and_the_cookie_is_encrypted_and_limited_to_the_desk() {
     let written = client.put("/v1/floods/5").body(r#"{"state":2}"#).dispatch();
     assert_eq!(written.status(), Status::Forbidden, "the cookie is no credential of the interface");
 
-    // With HTTPS it is bound to the host.
+    // With HTTPS the cookie is bound to the host.
     let (_siaga, client) = browser(figment().merge(("siaga.base_url", "https://flood.example/v1")));
     let response = log_in(&client, "Sri", KEY);
     let cookie = response.headers().get_one("Set-Cookie").unwrap();
@@ -170,7 +168,7 @@ fn the_form_to_log_out_must_come_from_the_desk() {
     for from in ["cross-site", "same-site", "none"] {
         assert_eq!(log_out(&token, Some(from)), Status::Forbidden, "{from}");
     }
-    // An old browser does not say where a form comes from: then the token counts.
+    // Old browsers send no `Sec-Fetch-Site`: then the token is required.
     assert_eq!(log_out("", None), Status::Forbidden);
     assert!(client.cookies().get("siaga-desk").is_some());
     for (token, from) in [(&*token, None), ("", HERE)] {
@@ -215,7 +213,7 @@ fn a_revoked_key_ends_the_login_on_every_server() {
     eventually_blocking("the key is known", LONG, status, |status| *status == Status::Ok);
     assert_eq!(log_in(&client, "Sri", "her key").status(), Status::SeeOther);
     let cookie = client.cookies().get("siaga-desk").unwrap().value().to_owned();
-    let other = siaga.beside(figment());
+    let other = siaga.another_server(figment());
     let elsewhere = || {
         let request = other.get("/desk?lang=en").cookie(("siaga-desk", cookie.clone()));
         request.dispatch().into_string().unwrap()
@@ -261,7 +259,7 @@ fn the_routes_of_the_script_set_preview_and_undo_batches_like_the_interface() {
     }
     let undone = json_of(sent(&client, Method::Post, "/desk/changes/1/undo", &Value::Null, HERE));
     assert_eq!(undone["result"]["changed"].as_array().unwrap().len(), 2);
-    // The other server, which is asked by key.
+    // Reads from the other server, with a key.
     let shown = || siaga.result("/v1/floods/states")[0]["state"].clone();
     eventually_blocking("area 1 is dry again", LONG, shown, |shown| *shown == 2);
 }
@@ -302,7 +300,7 @@ fn requests_of_the_script_need_the_origin_of_the_desk_and_the_scope() {
     assert_eq!(sent(&client, Method::Put, "/desk/reports/1/visibility", &hide, HERE).status(), Status::Ok);
     let hidden = &news(&client)["hidden"][0];
     assert_eq!((&hidden["by"], &hidden["reason"]), (&json!("Root"), &json!("spam")));
-    // An old browser does not say where a request comes from: then the token counts.
+    // Old browsers send no `Sec-Fetch-Site`: then the token is required.
     let token = token(&page(&client));
     let request = client.post("/desk/changes").header(ContentType::JSON).body(batch.to_string());
     let response = request.header(Header::new("X-Desk-Token", token)).dispatch();
@@ -346,7 +344,7 @@ fn the_situation_has_all_changes_of_six_hours_by_batch_and_the_log_counts_what_i
         siaga.put("/v1/floods/5", format!("{{\"state\":{}}}", 1 + round % 2));
     }
     let log = logged();
-    assert_eq!(log.matches("<tr>").count(), before + 1_002, "a line for each order");
+    assert_eq!(log.matches("<tr>").count(), before + 1_002, "a line for each batch");
     assert_eq!(log.matches("the first").count(), 1);
     assert!(!log.contains("left out"));
     let table = client.get("/desk/situation.csv?lang=en").dispatch().into_string().unwrap();

@@ -1,4 +1,4 @@
-//! Many officers at the desk: what they see is collected once for all.
+//! Many officers at the desk share the reads of the store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use crate::fixture::block_on;
 use crate::suite::support::{KEY, figment, key, service};
 use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
-/// How often a store was read for the news of the desk, and for the areas that need attention.
+/// Number of reads for the news of the desk, and for the attention list.
 #[derive(Clone, Debug, Default)]
 struct Reads {
     news: Arc<AtomicUsize>,

@@ -37,7 +37,7 @@ fn a_wrong_method_is_405_with_the_allowed_methods() {
     }
 }
 
-/// Forms that name a method in each way Rocket understands, and forms that nearly do.
+/// Forms with a `_method` in each way Rocket accepts, and near misses.
 fn forms() -> impl Strategy<Value = String> {
     const PARTS: [&str; 13] =
         ["&", "_method", "_METHOD", "=", "GET", "head", "PUT", "DELETE", ".", "[", "]", "%5F", "é"];

@@ -1,4 +1,4 @@
-//! Whatever is mounted: what changes something, and what is nobody's business, needs a credential.
+//! Every mounted route that writes or returns private data needs a credential.
 
 use rocket::Route;
 use rocket::http::uri::Origin;
@@ -7,25 +7,25 @@ use rocket::local::blocking::Client;
 
 use crate::suite::support::{KEY, OTHER_KEY, Siaga, json_of, key};
 
-/// The one route whose address is signed, which is the credential.
+/// The only route with a signed address as credential.
 const SIGNED: (Method, &str) = (Method::Put, "/v1/uploads/<_>");
 
-/// The form for residents, which is not there unless cards are open: then the identifier of a card is the credential.
+/// The form for residents: 404 unless cards are open; then the identifier of a card is the credential.
 const FORM: &str = "/report";
 
-/// The one route to which the credential comes in a form.
+/// The only route with the credential in a form.
 const LOGIN: (Method, &str) = (Method::Post, "/desk/login");
 
-/// What begins the paths of which all routes need a credential, whatever their method; so do logs, wherever they are.
+/// Prefixes of paths that need a credential for every method; logs need one everywhere.
 const PROTECTED: [&str; 3] = ["/v1/cards", "/v1/feeds", "/v1/floods/attention"];
 
-/// Whether a route must refuse whoever has no credential.
+/// Whether a route must reject requests without a credential.
 fn must_refuse(route: &Route) -> bool {
     let path = route.uri.path();
     let protected = PROTECTED.iter().any(|begin| path == *begin || path.starts_with(&format!("{begin}/")))
         || path.ends_with("/log");
     let safe = matches!(route.method, Method::Get | Method::Head | Method::Options);
-    // Where requests go that get no further: whoever asks for it themselves finds nothing.
+    // The internal route of rejected requests, which is 404 when requested directly.
     let diverted = path == "/:diverted:";
     (protected || !safe)
         && !diverted
@@ -33,7 +33,7 @@ fn must_refuse(route: &Route) -> bool {
         && ![SIGNED, LOGIN].contains(&(route.method, path))
 }
 
-/// An address the route answers.
+/// An address that matches the route.
 fn address(route: &Route) -> String {
     let part = |part: &str| if part.starts_with('<') { "1".to_owned() } else { part.to_owned() };
     let path: Vec<_> = route.uri.path().split('/').map(part).collect();
@@ -42,8 +42,8 @@ fn address(route: &Route) -> String {
     path
 }
 
-/// The routes that must refuse whoever has no credential and do not. Those that answer a method a path does not take are
-/// none: they answer 405 to everybody.
+/// The routes that must reject requests without a credential but do not. Excludes routes that return 405
+/// for methods a path does not allow.
 fn open(client: &Client) -> Vec<String> {
     let mut open = Vec::new();
     let mut refused = 0;

@@ -108,7 +108,7 @@ pub(crate) fn shows_its_photo(siaga: &Siaga) {
 }
 
 /// Returns the path and query of the upload address.
-pub(crate) fn invited(invitation: LocalResponse<'_>) -> String {
+pub(crate) fn upload_path(invitation: LocalResponse<'_>) -> String {
     let invitation = json_of(invitation);
     let address = invitation["signedRequest"].as_str().unwrap_or_else(|| panic!("{invitation}"));
     address.strip_prefix("http://localhost").unwrap().to_owned()

@@ -11,7 +11,7 @@ const GEOJSON: &str = "application/geo+json";
 const ATOM: &str = "application/atom+xml";
 
 /// The beginning of a response to a request with these `Accept` lines, without its envelope.
-fn begun(siaga: &Siaga, address: &str, accept: &[&str]) -> String {
+fn beginning(siaga: &Siaga, address: &str, accept: &[&str]) -> String {
     let mut request = siaga.client.get(address.to_owned());
     for line in accept {
         request.add_header(Header::new("Accept", (*line).to_owned()));
@@ -43,7 +43,7 @@ fn a_format_parameter_overrides_accept() {
         ("&format=&geoformat=", &[ATOM], "<?xml"),
     ] {
         let address = format!("/v1/floods?city=bdg{query}");
-        assert_eq!(begun(&siaga, &address, accept), expected, "{query} {accept:?}");
+        assert_eq!(beginning(&siaga, &address, accept), expected, "{query} {accept:?}");
     }
 }
 
@@ -53,7 +53,7 @@ fn accept_geojson_omits_the_envelope_and_other_requests_get_it() {
     for address in LayerKind::ALL.map(address) {
         let address = &*address;
         let geojson = format!("{address}?geoformat=geojson");
-        let ask = |address: &str, accept: &str| {
+        let fetch = |address: &str, accept: &str| {
             let request = siaga.client.get(address.to_owned());
             let response = request.header(Header::new("Accept", accept.to_owned())).dispatch();
             assert_eq!(response.status(), Status::Ok);
@@ -61,7 +61,7 @@ fn accept_geojson_omits_the_envelope_and_other_requests_get_it() {
             let tag = response.headers().get_one("ETag").unwrap().to_owned();
             (kind, tag, response.into_string().unwrap())
         };
-        let (kind, tag, enveloped) = ask(&geojson, "application/json");
+        let (kind, tag, enveloped) = fetch(&geojson, "application/json");
         assert_eq!(kind, "application/json", "{address}");
         let collection =
             enveloped.strip_prefix(r#"{"statusCode":200,"result":"#).unwrap().strip_suffix('}').unwrap();
@@ -70,15 +70,15 @@ fn accept_geojson_omits_the_envelope_and_other_requests_get_it() {
             (&*geojson, GEOJSON),
             (address, "application/geo+json, application/json;q=0.9, */*;q=0.1"),
         ] {
-            let (kind, bare_tag, bare) = ask(address, accept);
+            let (kind, bare_tag, bare) = fetch(address, accept);
             assert_eq!((&*kind, &*bare), (GEOJSON, collection), "{address} {accept}");
             assert_ne!(bare_tag, tag);
         }
         for accept in ["*/*", "text/html", "application/geo+json, application/json"] {
-            let (kind, _, body) = ask(&geojson, accept);
+            let (kind, _, body) = fetch(&geojson, accept);
             assert_eq!((&*kind, &body), ("application/json", &enveloped), "{address} {accept}");
         }
-        let (kind, _, body) = ask(address, "application/topo+json");
+        let (kind, _, body) = fetch(address, "application/topo+json");
         assert_eq!((&*kind, body.starts_with(r#"{"statusCode":200,"#)), ("application/json", true));
     }
 }
@@ -89,8 +89,8 @@ fn only_formats_that_support_the_layer_are_chosen() {
     let has_no_feed = |kind: &LayerKind| !matches!(kind, LayerKind::Floods | LayerKind::Alerts);
     for address in LayerKind::ALL.into_iter().filter(has_no_feed).map(address) {
         let address = &address;
-        assert_eq!(begun(&siaga, address, &[ATOM]), "Topol", "{address}");
-        assert_eq!(begun(&siaga, address, &[ATOM, GEOJSON]), "Featu", "{address}");
+        assert_eq!(beginning(&siaga, address, &[ATOM]), "Topol", "{address}");
+        assert_eq!(beginning(&siaga, address, &[ATOM, GEOJSON]), "Featu", "{address}");
     }
 }
 
@@ -101,26 +101,26 @@ fn a_resource_is_limited_to_its_configured_formats() {
         .merge(("siaga.formats.resources.reports", ["geojson", "topojson"]));
     let siaga = Siaga::with(figment, |builder| builder);
     // The default is not among the formats of the resource, so its first one is used.
-    assert_eq!(begun(&siaga, "/v1/floods", &[]), "<?xml");
-    assert_eq!(begun(&siaga, "/v1/floods?format=json", &[]), "Featu");
-    assert_eq!(begun(&siaga, "/v1/floods", &["application/json"]), "Featu");
+    assert_eq!(beginning(&siaga, "/v1/floods", &[]), "<?xml");
+    assert_eq!(beginning(&siaga, "/v1/floods?format=json", &[]), "Featu");
+    assert_eq!(beginning(&siaga, "/v1/floods", &["application/json"]), "Featu");
     let refused = siaga.get("/v1/floods?geoformat=topojson");
     assert_invalid(refused, "query", &["geoformat"], "one of [cap, geojson]");
-    assert_eq!(begun(&siaga, "/v1/reports", &[]), "Topol");
+    assert_eq!(beginning(&siaga, "/v1/reports", &[]), "Topol");
     for kind in LayerKind::ALL.into_iter().filter(|kind| *kind != LayerKind::Reports) {
         let (resource, address) = (kind.name(), &address(kind));
         let key = format!("siaga.formats.resources.{resource}");
         let siaga = Siaga::with_setting(&key, ["geojson"]);
-        assert_eq!(begun(&siaga, address, &[]), "Featu", "{resource}");
-        assert_eq!(begun(&siaga, "/v1/reports", &[]), "Topol", "{resource}");
+        assert_eq!(beginning(&siaga, address, &[]), "Featu", "{resource}");
+        assert_eq!(beginning(&siaga, "/v1/reports", &[]), "Topol", "{resource}");
     }
 }
 
 #[test]
 fn a_request_without_a_format_gets_the_configured_default() {
     let siaga = Siaga::with_setting("siaga.formats.default", "geojson");
-    assert_eq!(begun(&siaga, "/v1/floods", &[]), "Featu");
-    assert_eq!(begun(&siaga, "/v1/floods?geoformat=topojson", &[]), "Topol");
+    assert_eq!(beginning(&siaga, "/v1/floods", &[]), "Featu");
+    assert_eq!(beginning(&siaga, "/v1/floods?geoformat=topojson", &[]), "Topol");
 }
 
 #[test]

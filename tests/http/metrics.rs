@@ -227,7 +227,7 @@ fn no_request_adds_series() {
     let siaga = with_metrics();
     // A linear congruential generator sends the same requests in each run.
     let mut number = 1_u64;
-    let mut ask = |times: usize| {
+    let mut send_requests = |times: usize| {
         for _ in 0..times {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let method = METHODS[(number >> 59) as usize % METHODS.len()];
@@ -236,9 +236,9 @@ fn no_request_adds_series() {
             siaga.client.req(method, format!("{place}{number:x}?q={number}")).dispatch();
         }
     };
-    ask(500);
+    send_requests(500);
     page(&siaga);
     let before = page(&siaga).lines().count();
-    ask(10_000);
+    send_requests(10_000);
     assert_eq!(page(&siaga).lines().count(), before);
 }

@@ -22,7 +22,7 @@ const TIMES: [(&str, [&str; 2]); 3] = [
 ];
 
 /// Media type and body of a document, requested with an `Accept`.
-fn got(siaga: &Siaga, address: &str, accept: &str) -> (String, Value) {
+fn get_as(siaga: &Siaga, address: &str, accept: &str) -> (String, Value) {
     let request = siaga.client.get(address.trim_start_matches("http://localhost"));
     let response = request.header(Header::new("Accept", accept.to_owned())).dispatch();
     assert_eq!(response.status(), Status::Ok, "{address}");
@@ -35,7 +35,7 @@ fn assert_links(siaga: &Siaga, document: &Value) {
         assert!(link["rel"].is_string(), "{link}");
         let media_type = link["type"].as_str().unwrap();
         if media_type.contains("json") {
-            let (found, _) = got(siaga, link["href"].as_str().unwrap(), media_type);
+            let (found, _) = get_as(siaga, link["href"].as_str().unwrap(), media_type);
             assert_eq!(found, media_type, "{link}");
         }
     }
@@ -83,7 +83,7 @@ fn root_api_definition_and_conformance_op_and_success_and_http() {
     let conformance = document(&siaga, &link(&landing, "conformance").unwrap());
     let class = |name: &str| format!("http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/{name}");
     assert_eq!(conformance["conformsTo"], json!(["core", "geojson", "oas30"].map(class)));
-    let (media_type, api) = got(&siaga, &link(&landing, "service-desc").unwrap(), "*/*");
+    let (media_type, api) = get_as(&siaga, &link(&landing, "service-desc").unwrap(), "*/*");
     assert_eq!(media_type, "application/vnd.oai.openapi+json;version=3.0");
     assert_eq!(api["openapi"], "3.0.3");
     assert!(api["info"]["title"].is_string() && api["info"]["version"].is_string());
@@ -144,7 +144,7 @@ fn fc_op_and_response_links_number_matched_and_number_returned_and_f_op_success_
     let siaga = Siaga::start();
     for (collection, geometry) in COLLECTIONS {
         let address = format!("{BASE}/{collection}/items?limit=2");
-        let (media_type, page) = got(&siaga, &address, "application/geo+json");
+        let (media_type, page) = get_as(&siaga, &address, "application/geo+json");
         assert_eq!(media_type, "application/geo+json", "{collection}");
         assert_eq!(page["type"], "FeatureCollection");
         assert!(link(&page, "self").is_some());
@@ -159,7 +159,7 @@ fn fc_op_and_response_links_number_matched_and_number_returned_and_f_op_success_
         for feature in every {
             let id = feature["id"].as_str().map_or_else(|| feature["id"].to_string(), str::to_owned);
             let address = format!("{BASE}/{collection}/items/{id}");
-            let (media_type, one) = got(&siaga, &address, "application/geo+json");
+            let (media_type, one) = get_as(&siaga, &address, "application/geo+json");
             assert_eq!(media_type, "application/geo+json", "{address}");
             for member in ["type", "id", "geometry", "properties"] {
                 assert_eq!(one[member], feature[member], "{address}");

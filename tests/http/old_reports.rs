@@ -19,7 +19,7 @@ fn reports_are_erased_when_they_are_old_and_still_counted() {
     let listed = || each(&siaga.result(ARCHIVE), "pkey");
     let counted = siaga.result(SERIES);
     // Report 4 is two hours older than the others of the fixture.
-    let _server = siaga.beside(figment().merge(("siaga.reports.keep", "26h")));
+    let _server = siaga.another_server(figment().merge(("siaga.reports.keep", "26h")));
     eventually_blocking("it is erased", LONG, listed, |listed| *listed == ["1", "7", "6", "2", "5"]);
     assert_eq!(siaga.get("/v1/reports/4").status(), Status::NotFound);
     assert_eq!(siaga.result(SERIES), counted);
@@ -38,14 +38,14 @@ fn a_card_without_a_report_is_erased_a_week_after_its_creation() {
     let week = Duration::from_hours(7 * 24);
 
     siaga.clock.set(made_at.after(week));
-    let _server = siaga.beside(figment());
+    let _server = siaga.another_server(figment());
     let oldest = || status("/v1/cards/fresh-card");
     eventually_blocking("the oldest card is erased", LONG, oldest, |status| *status == Status::NotFound);
     assert_eq!((status(&used), status(&unused)), (Status::Ok, Status::Ok), "it is not older than a week");
 
     siaga.clock.set(made_at.after(week).after(Duration::from_millis(1)));
-    let _kept = siaga.beside(figment().merge(("siaga.cards.keep", "0")));
-    let _server = siaga.beside(figment());
+    let _kept = siaga.another_server(figment().merge(("siaga.cards.keep", "0")));
+    let _server = siaga.another_server(figment());
     eventually_blocking("the card is erased", LONG, || status(&unused), |status| *status == Status::NotFound);
     assert_eq!((status(&used), status("/v1/cards/used-card")), (Status::Ok, Status::Ok));
     assert_eq!(siaga.request(Method::Put, &unused, report.to_string()).status(), Status::NotFound);

@@ -7,7 +7,7 @@ use rocket::local::blocking::LocalResponse;
 use serde_json::{Value, json};
 
 use crate::suite::eventually::{LONG, eventually_blocking};
-use crate::suite::form::{invited, newest, open, started, upload};
+use crate::suite::form::{newest, open, started, upload, upload_path};
 use crate::suite::support::{ADMIN_KEY, Siaga, json_of, key, properties};
 
 const TOKEN: &str = "X-Photo-Token";
@@ -52,7 +52,7 @@ fn the_requests_of_petabencanas_card_app_without_a_key_publish_the_photo() {
     assert_eq!(found["result"]["network"], "telegram");
     let images = format!("{card}/images");
     let invitation = siaga.client.get(&*images).header(Header::new("Content-Type", "image/jpeg"));
-    upload(&siaga, &invited(invitation.dispatch()));
+    upload(&siaga, &upload_path(invitation.dispatch()));
     assert_eq!(siaga.get(&card.replace("/cards/", "/images/")).status(), Status::NotFound, "it waits");
     let sent = send(&siaga, Method::Put, &card, report(&siaga));
     assert_eq!(sent.status(), Status::Ok);
@@ -68,7 +68,7 @@ fn the_requests_of_petabencanas_card_app_without_a_key_publish_the_photo() {
 fn a_photo_uploaded_after_the_report_to_an_earlier_address_is_published() {
     let siaga = started(open());
     let card = card(&siaga);
-    let address = invited(send(&siaga, Method::Get, &format!("{card}/images"), ""));
+    let address = upload_path(send(&siaga, Method::Get, &format!("{card}/images"), ""));
     assert_eq!(send(&siaga, Method::Put, &card, report(&siaga)).status(), Status::Ok);
     upload(&siaga, &address);
     shows_the_photo_of(&siaga, &card);
@@ -94,7 +94,7 @@ fn after_the_report_the_identifier_only_allows_public_reads() {
     for wrong in ["", "x", &token[..62], &"0".repeat(64), &of_other] {
         assert_eq!(with(wrong).status(), Status::Forbidden, "{wrong}");
     }
-    upload(&siaga, &invited(with(&token)));
+    upload(&siaga, &upload_path(with(&token)));
     shows_the_photo_of(&siaga, &card);
     assert_eq!(status(&siaga, Method::Get, &images), 403);
 }
@@ -156,7 +156,7 @@ fn a_credential_sends_the_photo_first_if_that_is_configured() {
     assert_eq!(status(&siaga, Method::Get, &images), 403, "only with a credential");
     let before = siaga.request(Method::Patch, &card, "{}");
     assert_eq!(before.status(), Status::Conflict, "neither a report nor a photo");
-    upload(&siaga, &invited(siaga.request(Method::Get, &images, "")));
+    upload(&siaga, &upload_path(siaga.request(Method::Get, &images, "")));
     assert_eq!(siaga.request(Method::Patch, &card, "{}").status(), Status::Ok, "a photo waits");
     assert_eq!(siaga.request(Method::Get, &images, "").status(), Status::Conflict);
     let sent = siaga.request(Method::Put, &card, report(&siaga));

@@ -12,7 +12,7 @@ use siaga::stores::{Decorator, Store, StoreError};
 
 use crate::backend::OpenFixture;
 use crate::suite::eventually::{LONG, eventually_blocking};
-use crate::suite::form::{invited, shows_its_photo, upload};
+use crate::suite::form::{shows_its_photo, upload, upload_path};
 use crate::suite::support::{Siaga, figment};
 use crate::suite::wrapped::{OpenWrapped, Wrapped};
 
@@ -43,7 +43,7 @@ fn with_busy() -> (Siaga, Arc<AtomicU64>) {
 }
 
 fn publish(siaga: &Siaga) {
-    upload(siaga, &invited(siaga.request(Method::Get, "/v1/cards/used-card/images", "")));
+    upload(siaga, &upload_path(siaga.request(Method::Get, "/v1/cards/used-card/images", "")));
     shows_its_photo(siaga);
 }
 
@@ -60,7 +60,7 @@ fn a_request_moves_its_own_photo_regardless_of_the_backlog() {
     let photo = || siaga.get("/v1/images/used-card.jpg").status();
     for (hidden, expected) in [(true, Status::NotFound), (false, Status::Ok), (true, Status::NotFound)] {
         set(&siaga, hidden);
-        assert_eq!(photo(), expected, "as soon as the order is confirmed");
+        assert_eq!(photo(), expected, "as soon as the moderation is confirmed");
     }
     assert!(left.load(Ordering::SeqCst) > u64::MAX / 2, "the others wait");
 }

@@ -53,7 +53,7 @@ fn a_hidden_report_is_in_no_response_until_it_is_shown_again() {
 #[test]
 fn another_server_on_the_same_store_hides_the_report_within_a_second() {
     let siaga = Siaga::start();
-    let other = siaga.beside(figment());
+    let other = siaga.another_server(figment());
     assert_eq!(listed(&other, "/v1/reports"), ["1", "7", "6", "2", "5"]);
     set(&siaga, 1, HIDE);
     let seen = || listed(&other, "/v1/reports").len();

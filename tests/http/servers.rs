@@ -65,7 +65,7 @@ fn a_service_with_its_dependencies_is_live_and_ready() {
 #[test]
 fn a_waiting_request_returns_the_change_of_another_server() {
     let siaga = Siaga::start();
-    let other = siaga.beside(figment());
+    let other = siaga.another_server(figment());
     let first = cursor(&delta(&siaga.client, ""));
     // A server that reads the states for the first time after the change sends all of them.
     delta(&other, "");
@@ -83,7 +83,7 @@ fn a_waiting_request_returns_the_change_of_another_server() {
 #[test]
 fn a_client_that_applies_all_deltas_of_two_servers_has_the_current_states() {
     let siaga = Siaga::start();
-    let servers = [siaga.beside(figment()), siaga.beside(figment())];
+    let servers = [siaga.another_server(figment()), siaga.another_server(figment())];
     let mut known: BTreeMap<String, Value> = BTreeMap::new();
     let mut since: Option<String> = None;
     for number in 0..120_u64 {

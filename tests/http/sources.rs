@@ -33,7 +33,7 @@ fn at(seconds: u64) -> Timestamp {
     now().after(Duration::from_secs(seconds))
 }
 
-fn beat<'c>(client: &'c Client, source: &str, text: &str) -> LocalResponse<'c> {
+fn heartbeat<'c>(client: &'c Client, source: &str, text: &str) -> LocalResponse<'c> {
     client.put(format!("/v1/sources/{source}/heartbeat")).header(key(text)).dispatch()
 }
 
@@ -72,7 +72,7 @@ fn sources_are_listed_by_name_without_their_subjects() {
         { "name": "river-2", "covers": ["gauges"], "last_heard": null, "expected_by": null, "status": "silent" },
     ]);
     assert_eq!(sources(&siaga.client), never);
-    let response = beat(&siaga.client, "desk", KEY);
+    let response = heartbeat(&siaga.client, "desk", KEY);
     assert_eq!(response.status(), Status::Ok);
     let desk = json!({
         "name": "desk", "covers": ["floods", "reports"], "last_heard": at(0), "expected_by": at(600), "status": "ok",
@@ -87,8 +87,8 @@ fn sources_are_listed_by_name_without_their_subjects() {
 #[test]
 fn a_source_is_late_after_its_interval_and_silent_after_three() {
     let siaga = start();
-    beat(&siaga.client, "desk", KEY);
-    beat(&siaga.client, "river-2", OTHER_KEY);
+    heartbeat(&siaga.client, "desk", KEY);
+    heartbeat(&siaga.client, "river-2", OTHER_KEY);
     let millis = |millis| now().after(Duration::from_millis(millis));
     for (time, status, code) in [
         (millis(0), "ok", 200),
@@ -106,7 +106,7 @@ fn a_source_is_late_after_its_interval_and_silent_after_three() {
         let result = json_of(health)["result"].clone();
         assert_eq!((&result["status"], &result["sources"]), (&json!(status), &sources(&siaga.client)));
     }
-    beat(&siaga.client, "desk", KEY);
+    heartbeat(&siaga.client, "desk", KEY);
     assert_eq!(siaga.get("/health/data").status(), Status::Ok);
     siaga.clock.set(now());
     assert_eq!(last_heard(&siaga.client)[0], json!(millis(1_800_001)), "though the clock steps back");
@@ -117,11 +117,11 @@ fn a_heartbeat_is_accepted_only_with_a_credential_of_the_subject() {
     let siaga = start();
     let address = "/v1/sources/desk/heartbeat";
     assert_eq!(siaga.client.put(address).dispatch().status(), Status::Forbidden);
-    assert_eq!(beat(&siaga.client, "desk", "a wrong key").status(), Status::Forbidden);
-    let other = beat(&siaga.client, "desk", ADMIN_KEY);
+    assert_eq!(heartbeat(&siaga.client, "desk", "a wrong key").status(), Status::Forbidden);
+    let other = heartbeat(&siaga.client, "desk", ADMIN_KEY);
     assert_eq!(other.status(), Status::Forbidden, "whatever it allows");
     assert!(!json_of(other).to_string().contains("bpbd"));
-    assert_eq!(beat(&siaga.client, "Desk", KEY).status(), Status::NotFound);
+    assert_eq!(heartbeat(&siaga.client, "Desk", KEY).status(), Status::NotFound);
     assert_eq!(siaga.client.put("/v1/sources/nothing/heartbeat").dispatch().status(), Status::Forbidden);
     assert_eq!(last_heard(&siaga.client), [json!(null), json!(null)]);
 
@@ -149,7 +149,7 @@ fn an_accepted_write_is_a_sign_of_life_of_all_sources_with_its_subject() {
     assert_eq!(last_seen(), Vec::<String>::new(), "neither a refused write nor a read");
     assert_eq!(siaga.put("/v1/floods/5", r#"{"state":2}"#).status(), Status::Ok);
     assert_eq!(last_seen(), ["desk"]);
-    beat(&siaga.client, "twin", ADMIN_KEY);
+    heartbeat(&siaga.client, "twin", ADMIN_KEY);
     assert_eq!(last_seen(), ["desk", "twin"], "a heartbeat is for one source");
     for (method, address, body) in [
         (Method::Delete, "/v1/floods/5", String::new()),
@@ -167,12 +167,12 @@ fn an_accepted_write_is_a_sign_of_life_of_all_sources_with_its_subject() {
 fn public_data_has_the_freshness_of_the_sources_that_cover_it() {
     let posts = json!({ "subject": "root", "every": "1m", "covers": ["reports"] });
     let siaga = Siaga::with(with_sources().merge(("siaga.sources.posts", posts)), |builder| builder);
-    beat(&siaga.client, "desk", KEY);
+    heartbeat(&siaga.client, "desk", KEY);
     let of_floods = is("ok", Some(now()));
     let archive = "/v1/floods/archive?start=2016-12-19T00:00:00Z&end=2016-12-19T12:00:00Z";
     assert_eq!(freshness(&siaga.client, "/v1/reports"), is("silent", None), "one source was never heard");
     siaga.clock.set(at(30));
-    beat(&siaga.client, "posts", ADMIN_KEY);
+    heartbeat(&siaga.client, "posts", ADMIN_KEY);
     for address in ["/v1/floods", "/v1/floods/states", "/v1/alerts", archive, "/v1/stats/floodedRWsSummary"] {
         assert_eq!(freshness(&siaga.client, address), of_floods, "{address}");
     }
@@ -201,7 +201,7 @@ fn the_freshness_headers_change_neither_body_nor_tag_and_are_sent_with_a_304() {
     for (time, status) in [(0, "silent"), (1, "ok"), (700, "late")] {
         siaga.clock.set(at(time));
         if status == "ok" {
-            beat(&siaga.client, "desk", KEY);
+            heartbeat(&siaga.client, "desk", KEY);
         }
         let expected = is(status, (status != "silent").then(|| at(1)));
         let whole = siaga.get("/v1/floods");
@@ -220,11 +220,11 @@ fn the_freshness_headers_change_neither_body_nor_tag_and_are_sent_with_a_304() {
 #[test]
 fn a_sign_of_life_on_one_server_reaches_the_other_and_never_goes_back() {
     let siaga = start();
-    let other = siaga.beside(with_sources());
+    let other = siaga.another_server(with_sources());
     // A time of one source is stored at most once a second.
     for (seconds, limit) in [(0, Duration::from_secs(1)), (5, LONG)] {
         siaga.clock.set(at(seconds));
-        beat(&siaga.client, "desk", KEY);
+        heartbeat(&siaga.client, "desk", KEY);
         let last_seen = || last_heard(&other);
         let expected = [json!(at(seconds)), json!(null)];
         assert_eq!(last_heard(&siaga.client), expected, "at once on the same server");
@@ -232,18 +232,18 @@ fn a_sign_of_life_on_one_server_reaches_the_other_and_never_goes_back() {
         assert_eq!(freshness(&other, "/v1/floods"), is("ok", Some(at(seconds))));
     }
     siaga.clock.set(at(3));
-    beat(&other, "desk", KEY);
-    let later = siaga.beside(with_sources());
+    heartbeat(&other, "desk", KEY);
+    let later = siaga.another_server(with_sources());
     assert_eq!(last_heard(&later), [json!(at(5)), json!(null)], "a server that starts knows it");
 }
 
 #[test]
 fn a_sign_of_life_is_stored_at_shutdown() {
     let siaga = start();
-    beat(&siaga.client, "river-2", OTHER_KEY);
-    beat(&siaga.client, "desk", KEY);
+    heartbeat(&siaga.client, "river-2", OTHER_KEY);
+    heartbeat(&siaga.client, "desk", KEY);
     siaga.clock.set(at(1));
-    beat(&siaga.client, "desk", KEY);
+    heartbeat(&siaga.client, "desk", KEY);
     let store = Arc::clone(siaga.client.rocket().state::<Arc<dyn Store>>().unwrap());
     let stored = siaga.end(async move {
         let stored = async || store.last_heard().await;
@@ -255,7 +255,7 @@ fn a_sign_of_life_is_stored_at_shutdown() {
 #[test]
 fn a_source_has_metrics() {
     let siaga = start();
-    beat(&siaga.client, "desk", KEY);
+    heartbeat(&siaga.client, "desk", KEY);
     siaga.clock.set(at(601));
     assert_eq!(siaga.metric("siaga_source_age_seconds{source=\"desk\"}"), 601.0);
     assert_eq!(siaga.metric("siaga_source_status{source=\"desk\"}"), 1.0);
@@ -272,7 +272,7 @@ fn feeds_warn_of_missing_alerts_while_a_source_of_floods_is_silent() {
         let address = format!("/v1/alerts?geoformat={format}");
         let warning = format!("{element}Sumber data tidak mengirim kabar");
         assert!(feed(&address).contains(&warning), "it was never heard");
-        assert_eq!(beat(&siaga.client, "desk", KEY).status(), Status::Ok);
+        assert_eq!(heartbeat(&siaga.client, "desk", KEY).status(), Status::Ok);
         assert!(!feed(&address).contains(&warning));
         siaga.pass(Duration::from_mins(31));
         assert!(feed(&address).contains(&warning));

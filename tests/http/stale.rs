@@ -49,7 +49,7 @@ impl Away {
     }
 }
 
-fn unless(away: &AtomicBool) -> Result<(), StoreError> {
+fn fail_if(away: &AtomicBool) -> Result<(), StoreError> {
     if away.load(Ordering::SeqCst) {
         return Err(StoreError::Unavailable {
             retry_after: Duration::from_secs(1),
@@ -66,7 +66,7 @@ impl Decorator for Wrapped<Arc<Away>> {
     }
 
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
-        unless(&self.by.revisions)?;
+        fail_if(&self.by.revisions)?;
         self.by.hang().await;
         self.inner.revision(resource).await
     }
@@ -77,17 +77,17 @@ impl Decorator for Wrapped<Arc<Away>> {
     }
 
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
-        unless(&self.by.data)?;
+        fail_if(&self.by.data)?;
         self.inner.floods(query).await
     }
 
     async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
-        unless(&self.by.data)?;
+        fail_if(&self.by.data)?;
         self.inner.flood_states(query).await
     }
 
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
-        unless(&self.by.data)?;
+        fail_if(&self.by.data)?;
         let found = self.inner.reports(query).await;
         if self.by.slow.load(Ordering::SeqCst) {
             self.by.read.notify_one();
@@ -250,7 +250,7 @@ fn a_hidden_report_stays_hidden_while_the_store_is_unreachable() {
     let tags = read(&siaga);
     assert_eq!(siaga.get("/v1/floods").status(), Status::Ok);
     away.all(true);
-    assert_eq!(read(&siaga), tags, "before the order they are returned");
+    assert_eq!(read(&siaga), tags, "before the moderation they are returned");
     away.all(false);
     assert_eq!(siaga.request(Method::Put, "/v1/reports/7/visibility", HIDE).status(), Status::Ok);
     away.all(true);
@@ -259,7 +259,7 @@ fn a_hidden_report_stays_hidden_while_the_store_is_unreachable() {
     away.all(false);
     assert_eq!(siaga.get("/v1/reports").status(), Status::Ok);
     away.all(true);
-    assert!(stale_since(&siaga.get("/v1/reports")).is_some(), "what was read after the order is returned");
+    assert!(stale_since(&siaga.get("/v1/reports")).is_some(), "a read after the moderation is returned");
 }
 
 #[test]
@@ -395,7 +395,7 @@ fn the_map_is_a_page_while_the_store_is_unreachable() {
 
     // A page is cached for two seconds.
     let shown = || page("/map?lang=en");
-    let (_, all) = eventually_blocking("it says its time", LONG, shown, |(since, _)| since.is_some());
+    let (_, all) = eventually_blocking("it shows its time", LONG, shown, |(since, _)| since.is_some());
     assert!(
         all.contains("cannot read its data now. Shown is the state of <time datetime=\"2016-12-19T16:08:52")
     );

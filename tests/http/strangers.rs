@@ -11,7 +11,7 @@ use crate::suite::support::{ADMIN_KEY, KEY, Siaga, json_of};
 /// A service and a browser in which an officer has logged in.
 fn officer(figment: Figment, key: &str) -> (Siaga, Client) {
     let siaga = started(figment.clone());
-    let client = siaga.tracked(figment);
+    let client = siaga.with_cookies(figment);
     assert_eq!(log_in(&client, key, "http://localhost:8000"), Status::SeeOther);
     (siaga, client)
 }

@@ -110,13 +110,13 @@ impl Siaga {
     }
 
     /// Another server on the same store.
-    pub(crate) fn beside(&self, figment: Figment) -> Client {
+    pub(crate) fn another_server(&self, figment: Figment) -> Client {
         let other = service_on(figment, |builder| builder, &self.clock, &self.opener);
         Client::untracked(self.runtime.block_on(other)).unwrap()
     }
 
     /// Another server on the same store, through a decorator.
-    pub(crate) fn beside_through<By: Clone + Debug + Send + Sync + 'static>(
+    pub(crate) fn another_server_with<By: Clone + Debug + Send + Sync + 'static>(
         &self,
         figment: Figment,
         by: By,
@@ -124,13 +124,13 @@ impl Siaga {
     where
         Wrapped<By>: Decorator,
     {
-        let wrapped = OpenWrapped::around(Arc::clone(&self.opener) as _, by);
+        let wrapped = OpenWrapped::wrapping(Arc::clone(&self.opener) as _, by);
         let other = service_on(figment, |builder| builder.store(wrapped), &self.clock, &self.opener);
         Client::untracked(self.runtime.block_on(other)).unwrap()
     }
 
     /// A client of a service on the same data that stores cookies like a browser.
-    pub(crate) fn tracked(&self, figment: Figment) -> Client {
+    pub(crate) fn with_cookies(&self, figment: Figment) -> Client {
         let other = service_on(figment, |builder| builder, &self.clock, &self.opener);
         Client::tracked(self.runtime.block_on(other)).unwrap()
     }

@@ -18,7 +18,7 @@ fn with_examples() -> Figment {
 }
 
 /// A configuration in a file beside its template `x`, of media type `text/plain`.
-fn beside(template: &str) -> (TempDir, Figment) {
+fn template_folder(template: &str) -> (TempDir, Figment) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("x.txt"), template).unwrap();
     let toml = r#"
@@ -58,7 +58,7 @@ fn a_template_is_chosen_like_the_services_own_formats() {
 
 #[test]
 fn the_path_of_a_template_is_relative_to_its_configuration_and_it_is_read_once() {
-    let (folder, figment) = beside("{{ layer }} at {{ base_url }}: {{ features|length }}");
+    let (folder, figment) = template_folder("{{ layer }} at {{ base_url }}: {{ features|length }}");
     let siaga = Siaga::with(figment, |builder| builder);
     fs::remove_file(folder.path().join("x.txt")).unwrap();
     for (query, expected) in
@@ -71,7 +71,7 @@ fn the_path_of_a_template_is_relative_to_its_configuration_and_it_is_read_once()
 
 #[test]
 fn a_json_template_is_wrapped_in_the_envelope() {
-    let (_folder, figment) = beside("{{ features|map(attribute='properties.area_id')|list }}");
+    let (_folder, figment) = template_folder("{{ features|map(attribute='properties.area_id')|list }}");
     let figment = figment.merge(("siaga.formats.template.x.media_type", "application/json"));
     let siaga = Siaga::with(figment, |builder| builder);
     assert_eq!(siaga.result("/v1/floods?geoformat=x"), serde_json::json!(["1", "2", "5", "10", "30"]));
@@ -82,7 +82,7 @@ fn a_json_template_is_wrapped_in_the_envelope() {
 fn a_failing_template_is_a_500_without_details() {
     // The trial rendering at startup has no area 30.
     let fails = "{% if of.properties.area_id == '30' %}{{ of.x }}{% endif %}{{ of.properties.area_id }}";
-    let (_folder, figment) = beside(&format!("{{% for of in features %}}{fails}{{% endfor %}}"));
+    let (_folder, figment) = template_folder(&format!("{{% for of in features %}}{fails}{{% endfor %}}"));
     let siaga = Siaga::with(figment, |builder| builder);
     assert_eq!(siaga.get("/v1/floods?geoformat=x&city=jbd").status(), Status::Ok);
     let response = siaga.get("/v1/floods?geoformat=x");
@@ -92,7 +92,7 @@ fn a_failing_template_is_a_500_without_details() {
 
 #[test]
 fn a_template_is_chosen_by_its_configured_container_else_by_that_of_its_media_type() {
-    let (_folder, figment) = beside("{{ features|length }} from a template");
+    let (_folder, figment) = template_folder("{{ features|length }} from a template");
     for (figment, chosen, other) in [
         (figment.clone(), "text", "html"),
         (figment.merge(("siaga.formats.template.x.container", "html")), "html", "text"),

@@ -26,7 +26,7 @@ fn header(algorithm: &str, more: Value) -> Value {
     header
 }
 
-fn good(algorithm: &str) -> String {
+fn valid_token(algorithm: &str) -> String {
     token(algorithm, &header(algorithm, json!({})), &claims(json!({})))
 }
 
@@ -40,7 +40,7 @@ fn der(pem: &str) -> Vec<u8> {
 fn a_token_is_accepted_by_the_public_key_of_each_algorithm() {
     for (algorithm, pem) in PUBLIC {
         let siaga = with_key(algorithm, pem);
-        assert_eq!(change(&siaga, &good(algorithm)), Status::Ok, "{algorithm}");
+        assert_eq!(change(&siaga, &valid_token(algorithm)), Status::Ok, "{algorithm}");
         let named = token(algorithm, &header(algorithm, json!({ "kid": "any" })), &claims(json!({})));
         assert_eq!(change(&siaga, &named), Status::Ok, "{algorithm}");
     }
@@ -51,7 +51,7 @@ fn a_public_key_can_be_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("issuer.pem");
     std::fs::write(&path, P256_PEM).unwrap();
-    assert_eq!(change(&with_key("ES256", path.to_str().unwrap()), &good("ES256")), Status::Ok);
+    assert_eq!(change(&with_key("ES256", path.to_str().unwrap()), &valid_token("ES256")), Status::Ok);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn the_algorithm_in_a_token_is_ignored() {
             assert_eq!(change(&siaga, &swapped), Status::Forbidden, "{algorithm} as {said}");
         }
         for (other, _) in PUBLIC.into_iter().filter(|(other, _)| *other != algorithm) {
-            assert_eq!(change(&siaga, &good(other)), Status::Forbidden, "{other} for {algorithm}");
+            assert_eq!(change(&siaga, &valid_token(other)), Status::Forbidden, "{other} for {algorithm}");
             let swapped = token(other, &header(algorithm, json!({})), &claims);
             assert_eq!(change(&siaga, &swapped), Status::Forbidden, "{other} as {algorithm}");
         }
@@ -80,7 +80,7 @@ fn the_algorithm_in_a_token_is_ignored() {
     }
     let by_secret = Siaga::start();
     for (algorithm, _) in PUBLIC {
-        assert_eq!(change(&by_secret, &good(algorithm)), Status::Forbidden, "{algorithm} for HS256");
+        assert_eq!(change(&by_secret, &valid_token(algorithm)), Status::Forbidden, "{algorithm} for HS256");
         let swapped = token_by_secret(SECRET.as_bytes(), &header(algorithm, json!({})), &claims(json!({})));
         assert_eq!(change(&by_secret, &swapped), Status::Forbidden, "HS256 as {algorithm}");
     }
@@ -113,7 +113,7 @@ fn a_key_inside_a_token_is_not_used() {
 fn a_signature_that_was_touched_is_refused() {
     for (algorithm, pem) in PUBLIC {
         let siaga = with_key(algorithm, pem);
-        let good = good(algorithm);
+        let good = valid_token(algorithm);
         let (signed, signature) = good.rsplit_once('.').unwrap();
         let (header, payload) = signed.split_once('.').unwrap();
         let escalated = base64(claims(json!({ "scope": "admin" })).to_string());

@@ -10,8 +10,12 @@ use crate::suite::form::{newest, shows_its_photo, upload};
 use crate::suite::photos::{photo, picture};
 use crate::suite::support::{Siaga, figment, json_of, key};
 
-fn invited(siaga: &Siaga, query: &str) -> String {
-    crate::suite::form::invited(siaga.request(Method::Get, &format!("/v1/cards/used-card/images{query}"), ""))
+fn upload_address(siaga: &Siaga, query: &str) -> String {
+    crate::suite::form::upload_address(siaga.request(
+        Method::Get,
+        &format!("/v1/cards/used-card/images{query}"),
+        "",
+    ))
 }
 
 fn send<'c>(siaga: &'c Siaga, address: &'c str, kind: &str, body: impl AsRef<[u8]>) -> LocalResponse<'c> {
@@ -22,14 +26,14 @@ fn send<'c>(siaga: &'c Siaga, address: &'c str, kind: &str, body: impl AsRef<[u8
 #[test]
 fn the_address_of_a_photo_is_the_one_configured_when_the_report_is_read() {
     let siaga = Siaga::start();
-    upload(&siaga, &invited(&siaga, ""));
+    upload(&siaga, &upload_address(&siaga, ""));
     shows_its_photo(&siaga);
     assert_eq!(newest(&siaga)["image_url"], "http://localhost/v1/images/used-card.jpg");
     for (key, value, photo) in [
         ("siaga.base_url", "https://data.example.org/v1", "https://data.example.org/v1/images/used-card.jpg"),
         ("siaga.images.public_url", "https://photos.example.org", "https://photos.example.org/used-card.jpg"),
     ] {
-        let other = siaga.beside(figment().merge((key, value)));
+        let other = siaga.another_server(figment().merge((key, value)));
         for target in ["/v1/reports/1", "/v1/reports/1?geoformat=geojson", "/v1/reports?disaster=flood"] {
             let response = other.get(target).dispatch().into_string().unwrap();
             assert!(response.contains(&format!("\"image_url\":\"{photo}\"")), "{target}: {response}");
@@ -40,7 +44,7 @@ fn the_address_of_a_photo_is_the_one_configured_when_the_report_is_read() {
 #[test]
 fn an_uploaded_photo_is_published_with_the_report_upright_and_at_the_configured_size() {
     let siaga = Siaga::with_setting("siaga.images.max_side", 100);
-    let address = invited(&siaga, "");
+    let address = upload_address(&siaga, "");
     let response = send(&siaga, &address, "image/jpeg", photo(160, 120, 6));
     assert_eq!(response.status(), Status::Ok);
     assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
@@ -75,7 +79,7 @@ fn a_photo_is_accepted_under_every_name_of_its_requested_type() {
         ("image/webp", "image/webp", ImageFormat::WebP),
     ] {
         let siaga = Siaga::start();
-        let address = invited(&siaga, &format!("?file_type={requested}"));
+        let address = upload_address(&siaga, &format!("?file_type={requested}"));
         let other = if format == ImageFormat::Jpeg { "image/png" } else { "image/jpeg" };
         let refused = send(&siaga, &address, other, photo(4, 3, 1)).status();
         assert_eq!(refused, Status::UnsupportedMediaType, "{requested} {other}");
@@ -88,10 +92,10 @@ fn a_photo_is_accepted_under_every_name_of_its_requested_type() {
 #[test]
 fn an_upload_address_is_accepted_only_by_servers_with_its_signing_key() {
     let siaga = Siaga::start();
-    let address = invited(&siaga, "");
+    let address = upload_address(&siaga, "");
     let other_key = figment().merge(("siaga.images.signing_key", "another key"));
     for (figment, status) in [(other_key, Status::Forbidden), (figment(), Status::Ok)] {
-        let other = siaga.beside(figment);
+        let other = siaga.another_server(figment);
         let upload = other.put(address.as_str()).header(ContentType::JPEG).body(photo(4, 3, 1));
         assert_eq!(upload.dispatch().status(), status);
     }
@@ -100,7 +104,7 @@ fn an_upload_address_is_accepted_only_by_servers_with_its_signing_key() {
 #[test]
 fn an_altered_expired_or_foreign_upload_address_is_403() {
     let siaga = Siaga::start();
-    let address = invited(&siaga, "");
+    let address = upload_address(&siaga, "");
     let (path, query) = address.split_once('?').unwrap();
     let (expires, signature) = query.split_once('&').unwrap();
     let flipped = if signature.ends_with('0') { "1" } else { "0" };
@@ -132,7 +136,7 @@ fn an_altered_expired_or_foreign_upload_address_is_403() {
 #[test]
 fn an_upload_address_works_once_and_then_no_other_is_issued() {
     let siaga = Siaga::start();
-    let (address, another) = (invited(&siaga, ""), invited(&siaga, "?file_type=image/png"));
+    let (address, another) = (upload_address(&siaga, ""), upload_address(&siaga, "?file_type=image/png"));
     upload(&siaga, &address);
     for _ in 0..2 {
         assert_eq!(send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(), Status::Forbidden);
@@ -147,7 +151,7 @@ fn an_upload_address_works_once_and_then_no_other_is_issued() {
 #[test]
 fn a_rejected_upload_leaves_its_address_usable() {
     let siaga = Siaga::with_setting("siaga.images.max_bytes", 2_000);
-    let address = invited(&siaga, "");
+    let address = upload_address(&siaga, "");
     let mut jpeg = photo(4, 3, 1);
     jpeg.resize(2_001, 0);
     for (kind, body, status, text) in [
@@ -186,7 +190,7 @@ fn an_upload_that_is_not_a_photo_changes_nothing_and_another_can_be_sent() {
     let siaga = Siaga::start();
     let whole = photo(400, 300, 1);
     for (turn, file) in [&whole[..whole.len() / 2], &whole[..whole.len() / 3]].into_iter().enumerate() {
-        let address = invited(&siaga, "");
+        let address = upload_address(&siaga, "");
         assert!(address.starts_with(&format!("/v1/uploads/used-card.{turn}.jpeg?")), "{address}");
         assert_eq!(send(&siaga, &address, "image/jpeg", file).status(), Status::Ok);
         let status = || siaga.request(Method::Get, "/v1/cards/used-card/images", "").status();
@@ -196,7 +200,7 @@ fn an_upload_that_is_not_a_photo_changes_nothing_and_another_can_be_sent() {
     }
     assert_eq!(siaga.get("/v1/images/used-card.jpg").status(), Status::NotFound);
     let more = [&whole[..], b"<script>alert(1)</script>"].concat();
-    assert_eq!(send(&siaga, &invited(&siaga, ""), "image/jpeg", &more).status(), Status::Ok);
+    assert_eq!(send(&siaga, &upload_address(&siaga, ""), "image/jpeg", &more).status(), Status::Ok);
     // What follows a photo is no fault.
     shows_its_photo(&siaga);
 }

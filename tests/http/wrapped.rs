@@ -30,10 +30,10 @@ pub(crate) struct OpenWrapped<By> {
 
 impl<By> OpenWrapped<By> {
     pub(crate) fn new(opener: impl OpenStore, by: By) -> Arc<Self> {
-        Self::around(Arc::new(opener), by)
+        Self::wrapping(Arc::new(opener), by)
     }
 
-    pub(crate) fn around(opener: Arc<dyn OpenStore>, by: By) -> Arc<Self> {
+    pub(crate) fn wrapping(opener: Arc<dyn OpenStore>, by: By) -> Arc<Self> {
         Arc::new(Self { opener, by })
     }
 }

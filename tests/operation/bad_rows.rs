@@ -21,7 +21,7 @@ async fn with_bad_row() -> (Database, PgConnection) {
     (database, connection)
 }
 
-async fn left(connection: &mut PgConnection) -> Vec<i64> {
+async fn remaining_reports(connection: &mut PgConnection) -> Vec<i64> {
     sqlx::query_scalar("SELECT pkey FROM reports ORDER BY pkey").fetch_all(connection).await.unwrap()
 }
 
@@ -34,7 +34,7 @@ async fn an_unreadable_report_does_not_block_the_erasure_of_others() {
     for expected in [1, 1, 1, 1, 1, 1, 0] {
         assert_eq!(store.erase_reports(later, 1).await.unwrap(), expected);
     }
-    assert_eq!(left(&mut connection).await, [4, 8]);
+    assert_eq!(remaining_reports(&mut connection).await, [4, 8]);
 }
 
 #[test]

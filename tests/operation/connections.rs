@@ -8,7 +8,7 @@ use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually};
 use crate::postgres::Database;
-use crate::server::{Server, built, figment};
+use crate::server::{Server, build, figment};
 
 /// Counts the server's request connections to this database.
 pub(crate) const SESSIONS: &str = "
@@ -24,7 +24,7 @@ async fn served(settings: &[(&str, u32)]) -> (Server, PgConnection, Database) {
         .iter()
         .fold(figment, |figment, (key, number)| figment.merge((format!("databases.siaga.{key}"), *number)));
     let other = PgConnection::connect(&database.url()).await.unwrap();
-    (Server::new(built(figment).await.unwrap()).await, other, database)
+    (Server::new(build(figment).await.unwrap()).await, other, database)
 }
 
 /// Waits for a number of connections.
@@ -47,8 +47,8 @@ async fn with_many_requests(server: &Server, other: &mut PgConnection, database:
         until(other, |found| found == expected).await;
         transaction.rollback().await.unwrap();
     };
-    let (answered, ()) = join(requested, watched).await;
-    assert_eq!(answered, [200; 8]);
+    let (responded, ()) = join(requested, watched).await;
+    assert_eq!(responded, [200; 8]);
 }
 
 #[rocket::async_test]
@@ -88,13 +88,13 @@ async fn waiting_for_a_connection_ends_at_the_configured_timeout() {
         let (server, mut other, _database) = served(&settings).await;
         other.execute(SLOW_CARDS).await.unwrap();
         // One request holds the only connection, the other waits for it.
-        let asking = async {
+        let requesting = async {
             let working = async || sqlx::query_scalar::<_, i64>(WORKING).fetch_one(&mut other).await.unwrap();
             eventually("a card is made", LONG, working, |working| *working > 0).await;
             let begun = Instant::now();
             (server.card().await, begun.elapsed())
         };
-        let (created, (requested, took)) = join(server.make_card(), asking).await;
+        let (created, (requested, took)) = join(server.make_card(), requesting).await;
         assert_eq!((created, requested), (200, status));
         assert!(status == 200 || took >= Duration::from_secs(1), "{took:?}");
     }
@@ -128,7 +128,7 @@ async fn the_metrics_have_the_number_of_operations_that_wait_for_a_connection() 
 async fn the_metrics_count_retried_operations() {
     let database = Database::with_fixture().await;
     let figment = figment(&database.url()).merge(("siaga.metrics.enabled", true));
-    let server = Server::new(built(figment).await.unwrap()).await;
+    let server = Server::new(build(figment).await.unwrap()).await;
     assert_eq!(server.set(5, 1).await, 200);
     assert_eq!(value(&server, "siaga_database_retries_total").await, Some(0.0));
 

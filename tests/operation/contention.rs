@@ -14,7 +14,7 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use crate::connections::SESSIONS;
 use crate::eventually::{LONG, eventually, patiently};
 use crate::postgres::Database;
-use crate::server::{KEY, Server, built, figment};
+use crate::server::{KEY, Server, build, figment};
 
 /// Connections of a server, and the areas that clients write.
 const MOST: i64 = 4;
@@ -37,7 +37,7 @@ async fn served(timeout: &str) -> (Server, PgConnection, Database) {
     let figment = figment(&database.url())
         .merge(("siaga.limits.timeout", timeout))
         .merge(("databases.siaga.max_connections", MOST));
-    (Server::new(built(figment).await.unwrap()).await, other, database)
+    (Server::new(build(figment).await.unwrap()).await, other, database)
 }
 
 async fn count(connection: &mut PgConnection, sql: &'static str) -> i64 {
@@ -87,9 +87,9 @@ async fn many_writers_on_a_locked_table_do_not_block_other_requests_or_readiness
         }
         rounds
     };
-    let (answered, rounds) = join(writes, served).await;
+    let (responded, rounds) = join(writes, served).await;
     assert!(rounds >= 3, "{rounds}");
-    assert!(answered.iter().all(|reply| *reply == (503, Some("1".to_owned()))), "{answered:?}");
+    assert!(responded.iter().all(|reply| *reply == (503, Some("1".to_owned()))), "{responded:?}");
     assert!(begun.elapsed() < patiently(Duration::from_secs(8)), "{:?}", begun.elapsed());
     other.execute("ROLLBACK").await.unwrap();
     assert_eq!(server.set(AREAS.start, 4).await, 200);
@@ -110,8 +110,8 @@ async fn batches_continue_while_a_few_areas_are_locked() {
         let server = &server;
         async move { (area, server.set(area, 2).await, begun.elapsed()) }
     });
-    let answered = join_all(writes).await;
-    for (area, status, took) in answered {
+    let responded = join_all(writes).await;
+    for (area, status, took) in responded {
         if area < 103 {
             assert_eq!(status, 503, "area {area}");
         } else {
@@ -132,7 +132,7 @@ async fn batches_that_wait_for_a_lock_succeed_when_it_is_released_in_time() {
     let mut watching = PgConnection::connect(&database.url()).await.unwrap();
     let releasing = async {
         let locked_out = async || count(&mut watching, LOCKED_OUT).await;
-        eventually("orders wait", LONG, locked_out, |locked_out| *locked_out > 0).await;
+        eventually("batches wait", LONG, locked_out, |locked_out| *locked_out > 0).await;
         other.execute("ROLLBACK").await.unwrap();
     };
     let (statuses, ()) = join(writes, releasing).await;
@@ -212,12 +212,12 @@ async fn readiness_does_not_wait_for_a_connection_of_the_request_pool() {
     let (server, mut other, _database) = served("5s").await;
     other.execute(SLOW_CARDS).await.unwrap();
     let making = join_all((0..8).map(|_| server.make_card()));
-    let asking = async {
+    let requesting = async {
         let working = async || count(&mut other, WORKING).await;
         eventually("cards are made", LONG, working, |working| *working >= 3).await;
         others_are_served(&server).await;
     };
-    let (created, ()) = join(making, asking).await;
+    let (created, ()) = join(making, requesting).await;
     assert_eq!(created, [503; 8]);
 }
 

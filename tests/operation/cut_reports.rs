@@ -13,7 +13,7 @@ use crate::fixture::block_on;
 use crate::form;
 use crate::photos::photo;
 use crate::postgres::Database;
-use crate::running::{KEY, Running, joined, request};
+use crate::running::{KEY, Running, decode_chunked, request};
 use crate::service_config::ServiceConfig;
 
 /// Reports per route; overridden by the variable `CUTS`.
@@ -50,7 +50,7 @@ impl Phone<'_> {
             assert!(known.contains(&status(&response)), "{method} {target}: {response}");
             response
         };
-        let condition = format!("{method} {target} is answered {statuses:?}");
+        let condition = format!("{method} {target} returns {statuses:?}");
         let response =
             eventually_blocking(&condition, LONG, again, |response| statuses.contains(&status(response)));
         let is_known = status(&response) != 200 || response.contains("\"created\":false");
@@ -71,7 +71,7 @@ fn exchange(authority: &str, sent: &[u8], cut: Option<usize>) -> String {
         let _ = Read::by_ref(&mut connection).take((most - sent.len()) as u64).read_to_end(&mut response);
     }
     let _ = connection.shutdown(Shutdown::Both);
-    joined(String::from_utf8_lossy(&response).into_owned())
+    decode_chunked(String::from_utf8_lossy(&response).into_owned())
 }
 
 fn status(response: &str) -> u16 {
@@ -96,13 +96,13 @@ fn report_by_card(phone: &mut Phone<'_>, photo: &[u8]) -> String {
     let id = created["cardId"].as_str().unwrap().to_owned();
     let card = format!("/v1/cards/{id}");
     phone.send_until("GET", &card, b"\r\n", &[200]);
-    let invited = body(&phone.send_until(
+    let invitation = body(&phone.send_until(
         "GET",
         &format!("{card}/images"),
         b"Content-Type: image/jpeg\r\n\r\n",
         &[200],
     ));
-    let address = invited["signedRequest"].as_str().unwrap().splitn(4, '/').nth(3).unwrap().to_owned();
+    let address = invitation["signedRequest"].as_str().unwrap().splitn(4, '/').nth(3).unwrap().to_owned();
     let head = format!("Content-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", photo.len());
     // 403: the interrupted request has arrived.
     phone.send_until("PUT", &format!("/{address}"), &[head.as_bytes(), photo].concat(), &[200, 403]);

@@ -114,7 +114,7 @@ fn clients_ahead_of_a_backup_copied_over_the_file_get_the_full_state() {
     let cursor = before["result"]["cursor"].as_str().unwrap();
     // Shutdown moves the write-ahead log into the file.
     server.signal("TERM");
-    assert_eq!(server.ended().0, Some(0));
+    assert_eq!(server.wait_for_exit().0, Some(0));
     fs::copy(&backup, &path).unwrap();
 
     let server = start(&path);

@@ -17,7 +17,7 @@ use crate::running::{KEY, Running};
 use crate::service_config::{connect, file_with_areas, siaga, start};
 
 /// Appends a suffix to a path.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     path.with_extension(format!("db{suffix}"))
 }
 
@@ -52,7 +52,7 @@ fn write_errors(log: &str) -> Vec<&str> {
 #[test]
 fn no_change_is_confirmed_while_the_file_of_a_server_is_gone() {
     let file = file_with_areas();
-    let (path, away) = (file.path(), beside(&file.path(), ".away"));
+    let (path, away) = (file.path(), with_suffix(&file.path(), ".away"));
     let server = start(&path);
     assert_eq!(server.set(KEY, 1, 1), 200);
     fs::rename(&path, &away).unwrap();
@@ -91,7 +91,7 @@ fn a_removed_file_is_recovered_from_its_server() {
 #[test]
 fn no_change_is_confirmed_after_the_file_of_a_server_was_replaced() {
     let file = file_with_areas();
-    let (path, copy) = (file.path(), beside(&file.path(), ".copy"));
+    let (path, copy) = (file.path(), with_suffix(&file.path(), ".copy"));
     let server = start(&path);
     assert_eq!(server.set(KEY, 1, 1), 200);
     printed(&siaga(&path, &["backup", copy.to_str().unwrap()]));
@@ -107,7 +107,7 @@ fn changes_survive_the_loss_of_the_log() {
     let path = file.path();
     let server = start(&path);
     assert_eq!(server.set(KEY, 1, 1), 200);
-    fs::remove_file(beside(&path, "-wal")).unwrap();
+    fs::remove_file(with_suffix(&path, "-wal")).unwrap();
     is_written_again(&server);
     server.kill();
     assert!(changes(&path) >= 2);
@@ -140,12 +140,12 @@ fn startup_fails_without_a_file_that_existed_before() {
     assert_eq!(changes(&path), 1);
 
     fs::remove_file(&path).unwrap();
-    let _ = fs::remove_file(beside(&path, "-wal"));
-    let photos = beside(&path, "-images");
+    let _ = fs::remove_file(with_suffix(&path, "-wal"));
+    let photos = with_suffix(&path, "-images");
     fs::create_dir_all(&photos).unwrap();
     fs::write(photos.join("a.jpg"), "a photo").unwrap();
     expect("missing", "siaga.db.lock, siaga.db-images");
-    fs::remove_file(beside(&path, ".lock")).unwrap();
+    fs::remove_file(with_suffix(&path, ".lock")).unwrap();
     expect("missing", "siaga.db-images");
     fs::rename(&photos, path.with_file_name("photos")).unwrap();
     printed(&siaga(&path, &["import", all.to_str().unwrap()]));
@@ -155,10 +155,10 @@ fn startup_fails_without_a_file_that_existed_before() {
 fn only_the_owner_can_take_the_lock_of_a_file() {
     let file = file_with_areas();
     let path = file.path();
-    let mode = || fs::metadata(beside(&path, ".lock")).unwrap().permissions().mode() & 0o777;
+    let mode = || fs::metadata(with_suffix(&path, ".lock")).unwrap().permissions().mode() & 0o777;
     printed(&siaga(&path, &["migrate"]));
     assert_eq!(mode(), 0o600);
-    fs::set_permissions(beside(&path, ".lock"), fs::Permissions::from_mode(0o644)).unwrap();
+    fs::set_permissions(with_suffix(&path, ".lock"), fs::Permissions::from_mode(0o644)).unwrap();
     let server = start(&path);
     assert_eq!(mode(), 0o600);
     assert_eq!(server.set(KEY, 1, 1), 200);
@@ -212,7 +212,7 @@ fn erased_data_soon_leaves_every_file_of_a_running_server() {
             let bytes = fs::read(path).unwrap_or_default();
             bytes.windows(TEXT.len()).any(|part| part == TEXT.as_bytes())
         };
-        has(&path) || has(&beside(&path, "-wal"))
+        has(&path) || has(&with_suffix(&path, "-wal"))
     };
     let created_at = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
     let post = json!({ "post_id": 1, "created_at": created_at, "partner_city": "bandung", "disaster_type": "flood",
@@ -237,7 +237,7 @@ fn the_write_ahead_log_shrinks_after_a_long_reader() {
     let file = file_with_areas();
     let path = file.path();
     let server = start(&path);
-    let length = || fs::metadata(beside(&path, "-wal")).unwrap().len();
+    let length = || fs::metadata(with_suffix(&path, "-wal")).unwrap().len();
     let card = json!({ "username": "u", "network": "n", "language": "id", "network_data": { "a": "x".repeat(60_000) } });
     let write = || assert_eq!(server.request_json(KEY, "POST", "/v1/cards", &card).0, 200);
     block_on(async {

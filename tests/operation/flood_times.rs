@@ -33,9 +33,9 @@ const BEFORE: &str = "
         FOR EACH ROW EXECUTE FUNCTION continue_flood_run();";
 
 /// The status of each area, and all entries with their times.
-type Shown = (Vec<(AreaId, FloodStatus)>, Vec<(AreaId, Vec<LogEntry>)>);
+type Snapshot = (Vec<(AreaId, FloodStatus)>, Vec<(AreaId, Vec<LogEntry>)>);
 
-async fn shown(store: &dyn Store) -> Shown {
+async fn shown(store: &dyn Store) -> Snapshot {
     let layer = store.floods(&FloodQuery::default()).await.unwrap().value;
     let status = |flood: siaga::model::FloodFeature<'_>| {
         let dry = FloodStatus::Dry { cleared: None, over_since: flood.over_since };

@@ -92,7 +92,7 @@ fn https_responses_have_hsts_and_http_redirects_to_https() {
     let broken = send(&plain, "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n").unwrap();
     assert!(broken.is_empty() || broken.starts_with("HTTP/1.1 400"), "{broken}");
     service.signal("TERM");
-    assert_eq!(service.ended().0, Some(0));
+    assert_eq!(service.wait_for_exit().0, Some(0));
     TcpListener::bind(plain).expect("both ports are given up");
 }
 

@@ -75,7 +75,7 @@ fn the_list_of_keys_shows_all_but_the_secret() {
     let mut service = ServiceConfig::in_database(&url).start();
     assert_eq!(service.set(&keys[0], 5, 2), 200);
     service.signal("TERM");
-    assert_eq!(service.ended().0, Some(0));
+    assert_eq!(service.wait_for_exit().0, Some(0));
     for _ in 0..2 {
         printed(&siaga(&url, &["key", "revoke", "short"]));
     }

@@ -34,7 +34,7 @@ fn read_response(connection: &mut TcpStream) -> Vec<u8> {
 }
 
 /// Whether a response is complete: its head, and a body of the declared length.
-fn is_whole(response: &[u8]) -> bool {
+fn is_complete(response: &[u8]) -> bool {
     let text = String::from_utf8_lossy(response).to_ascii_lowercase();
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
@@ -83,7 +83,7 @@ fn send_repeatedly(authority: &str, request: &str, ended: &AtomicBool, under_way
         }
         match read_response(&mut connection) {
             response if response.is_empty() => seen.nothing += 1,
-            response if is_whole(&response) => {
+            response if is_complete(&response) => {
                 seen.whole += 1;
                 if seen.whole == UNDER_WAY {
                     under_way.send(()).unwrap();
@@ -115,15 +115,15 @@ async fn shutdown_under_load_truncates_no_response_and_acknowledges_every_stored
             requests.map(|(method, target, rest)| request(&service.authority, method, &target, rest));
         let load = Load::start(&service.authority, requests.collect::<Vec<_>>());
         service.signal(signal);
-        let (code, took) = service.ended();
+        let (code, took) = service.wait_for_exit();
         let seen = load.end();
         assert_eq!((code, service.errors()), (Some(0), String::new()));
         assert!(took < patiently(Duration::from_secs(10)), "{took:?}");
         assert!(seen.iter().all(|seen| seen.torn.is_empty()), "{seen:?}");
         // Connections in the backlog of the socket when it was closed.
         assert!(seen.iter().map(|seen| seen.nothing).sum::<usize>() <= 2 * seen.len(), "{seen:?}");
-        let answered: usize = seen[..4].iter().map(|seen| seen.whole).sum();
-        assert_eq!(count(CHANGES).await - before, i64::try_from(answered).unwrap(), "{seen:?}");
+        let responded: usize = seen[..4].iter().map(|seen| seen.whole).sum();
+        assert_eq!(count(CHANGES).await - before, i64::try_from(responded).unwrap(), "{seen:?}");
         // PostgreSQL notices a closed connection a little later.
         eventually("no session is left", LONG, async || count(SESSIONS).await, |sessions| *sessions == 0)
             .await;
@@ -131,7 +131,7 @@ async fn shutdown_under_load_truncates_no_response_and_acknowledges_every_stored
 }
 
 /// Begins to send a change, and waits until the metrics count it as in flight.
-fn unfinished(service: &Running, length: usize, beginning: &str) -> TcpStream {
+fn begin_change(service: &Running, length: usize, beginning: &str) -> TcpStream {
     let rest = format!("X-Api-Key: {}\r\nContent-Length: {length}\r\n\r\n", service.key());
     let connection = service.begin(&request("x", "PUT", "/v1/floods/5", &rest), beginning.as_bytes());
     service.until("a request under way", |service| {
@@ -148,7 +148,7 @@ fn shutdown_completes_a_request_in_flight_and_waits_for_its_connection_last() {
     let mut head = [0; 15];
     idle.read_exact(&mut head).unwrap();
     let (first, rest) = (r#"{"state":2,"and":"so on"#, r#" and so on"}"#);
-    let mut slow = unfinished(&service, first.len() + rest.len(), first);
+    let mut slow = begin_change(&service, first.len() + rest.len(), first);
     service.signal("TERM");
     // The idle connection is closed at once.
     idle.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -157,9 +157,9 @@ fn shutdown_completes_a_request_in_flight_and_waits_for_its_connection_last() {
     service.until("refusal", |service| TcpStream::connect(&service.authority).is_err().then_some(()));
     slow.write_all(rest.as_bytes()).unwrap();
     let response = String::from_utf8(read_response(&mut slow)).unwrap();
-    assert!(response.starts_with("HTTP/1.1 200 OK\r\n") && is_whole(response.as_bytes()), "{response}");
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n") && is_complete(response.as_bytes()), "{response}");
     assert!(response.to_ascii_lowercase().contains("\r\nconnection: close\r\n"), "{response}");
-    let (code, took) = service.ended();
+    let (code, took) = service.wait_for_exit();
     assert_eq!(code, Some(0));
     assert!(took < patiently(Duration::from_secs(3)), "{took:?}: not the time that connections may take");
 }
@@ -168,9 +168,9 @@ fn shutdown_completes_a_request_in_flight_and_waits_for_its_connection_last() {
 fn a_request_that_does_not_end_is_cancelled_after_the_grace_period() {
     let limits = [("SIAGA_SHUTDOWN__GRACE", "1s"), ("SIAGA_LIMITS__TIMEOUT", "1m")];
     let mut service = Running::demo(&[&limits[..], &[("SIAGA_METRICS__ENABLED", "true")]].concat());
-    let _slow = unfinished(&service, 100, r#"{"state":2,"a":"b""#);
+    let _slow = begin_change(&service, 100, r#"{"state":2,"a":"b""#);
     service.signal("TERM");
-    let (code, took) = service.ended();
+    let (code, took) = service.wait_for_exit();
     assert_eq!(code, Some(0), "{}", service.errors());
     assert!((Duration::from_secs(1)..patiently(Duration::from_secs(8))).contains(&took), "{took:?}");
 }
@@ -197,7 +197,7 @@ fn a_second_signal_ends_the_program_at_once_with_a_message() {
         service.process.try_wait().unwrap()
     };
     eventually_blocking("it ends", LONG, signalled, Option::is_some);
-    let (code, took) = service.ended();
+    let (code, took) = service.wait_for_exit();
     assert_eq!((code, service.errors().lines().count()), (Some(1), 1), "{}", service.errors());
     assert!(took < patiently(Duration::from_secs(3)), "{took:?}");
     assert!(service.errors().starts_with("siaga: ended at once by a second signal"), "{}", service.errors());
@@ -209,6 +209,6 @@ fn two_simultaneous_signals_count_as_one() {
     let id = service.process.id();
     let both = format!("kill -TERM {id} && kill -INT {id}");
     assert!(Command::new("sh").args(["-c", &both]).status().unwrap().success());
-    let (code, _) = service.ended();
+    let (code, _) = service.wait_for_exit();
     assert_eq!((code, service.errors()), (Some(0), String::new()));
 }

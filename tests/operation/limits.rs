@@ -44,13 +44,13 @@ fn a_client_over_its_quota_is_rejected_until_it_has_waited() {
         ("SIAGA_QUOTA__FUSE_PER_SECOND", "50"),
     ]);
     // The response is not cached, so each request counts in full.
-    let ask = || service.request("GET", "/v1/reports/999999", "X-Real-IP: 192.0.2.1\r\n\r\n");
-    let responses: Vec<String> = (0..30).map(|_| ask()).collect();
+    let send = || service.request("GET", "/v1/reports/999999", "X-Real-IP: 192.0.2.1\r\n\r\n");
+    let responses: Vec<String> = (0..30).map(|_| send()).collect();
     assert!(responses[0].starts_with("HTTP/1.1 404 "), "{}", responses[0]);
     let refused = responses.iter().find(|response| response.starts_with("HTTP/1.1 429 ")).unwrap();
     assert!(refused.to_ascii_lowercase().contains("\r\nretry-after: 1\r\n"), "{refused}");
     let is_answered = |response: &String| response.starts_with("HTTP/1.1 404 ");
-    eventually_blocking("it can ask again", Duration::from_secs(1), ask, is_answered);
+    eventually_blocking("it can ask again", Duration::from_secs(1), send, is_answered);
 }
 
 #[test]

@@ -43,7 +43,7 @@ async fn no_revision_is_older_than_a_second_while_the_listener_is_stalled() {
     let proxy = Proxy::before(&database.url());
     let (one, other) = (Server::on(&database.url()).await, Server::on(&proxy.through(&database.url())).await);
     until(&other, "ready").await;
-    proxy.stall_those_with("siaga listener");
+    proxy.stall_matching("siaga listener");
     let stalled = Instant::now();
     while stalled.elapsed() < Duration::from_secs(4) {
         lag(&one, &other).await;

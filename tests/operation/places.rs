@@ -10,7 +10,7 @@ use siaga::stores::FloodQuery;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::postgres::Database;
-use crate::server::{Server, built, figment};
+use crate::server::{Server, build, figment};
 
 /// The loading sessions, all waiting for the lock. `pg_stat_activity` is not enough: a session whose wait has timed out stays
 /// active there for a moment after its client got the error and may have begun the next load.
@@ -23,7 +23,7 @@ const LOADING: &str = "
 async fn a_changed_area_is_loaded_once_for_concurrent_requests() {
     let database = Database::with_fixture().await;
     let figment = figment(&database.url()).merge(("siaga.limits.timeout", "60s"));
-    let server = Server::new(built(figment).await.unwrap()).await;
+    let server = Server::new(build(figment).await.unwrap()).await;
     assert_eq!(server.get("/v1/floods").await.0, 200);
     let mut editor = PgConnection::connect(&database.url()).await.unwrap();
     editor.execute("UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2").await.unwrap();
@@ -84,7 +84,7 @@ fn geometry_is_decoded_and_indexed_off_the_serving_threads() {
     runtime.block_on(async {
         let database = Database::with_fixture().await;
         let figment = figment(&database.url()).merge(("siaga.limits.timeout", "60s"));
-        let server = Server::new(built(figment).await.unwrap()).await;
+        let server = Server::new(build(figment).await.unwrap()).await;
         let mut editor = PgConnection::connect(&database.url()).await.unwrap();
         let areas = "INSERT INTO areas
             SELECT 1000 + number, '', 'RW', '', '', 'jbd', 'ID-JK',

@@ -47,7 +47,7 @@ fn sighup_reloads_keys_and_log_settings() {
     let next =
         file(&["new"], "level = \"info\"\nformat = \"json\"\naccess = true", "time_zone = \"Asia/Makassar\"");
     fs::write(service.folder().join("Rocket.toml"), next).unwrap();
-    assert!(accepts(&service, "old"), "nothing changes before it is told");
+    assert!(accepts(&service, "old"), "nothing changes before SIGHUP");
     service.signal("HUP");
     let errors = service.until("the keys", |service| {
         Some(service.errors()).filter(|errors| errors.contains("restart the server"))
@@ -126,7 +126,7 @@ fn sighup_reloads_a_changed_template_and_drops_responses_of_the_old_one() {
         });
     };
     fs::write(&template, "{{ now and features|length }} kelurahan").unwrap();
-    assert_eq!(body(body_of("")), body(before.clone()), "nothing changes before it is told");
+    assert_eq!(body(body_of("")), body(before.clone()), "nothing changes before SIGHUP");
     service.signal("HUP");
     logged(1);
     let after = body_of(&known);
@@ -224,5 +224,5 @@ fn a_pipe_in_place_of_a_file_blocks_nothing() {
         assert!(accepts(&service, "old"));
     }
     service.signal("TERM");
-    assert_eq!(service.ended().0, Some(0), "{}", service.errors());
+    assert_eq!(service.wait_for_exit().0, Some(0), "{}", service.errors());
 }

@@ -17,7 +17,7 @@ use crate::service_config::ServiceConfig;
 use crate::store_file::StoreFile;
 
 /// The path and query of an upload address for a card of the demo.
-fn invited(service: &Running, card: &str) -> String {
+fn upload_address(service: &Running, card: &str) -> String {
     path_of(&service.request_json(service.key(), "GET", &format!("/v1/cards/{card}/images"), &Value::Null).1)
 }
 
@@ -33,19 +33,19 @@ fn head(service: &Running, address: &str, length: usize) -> String {
 }
 
 /// Begins an upload.
-fn unfinished(service: &Running, address: &str) -> TcpStream {
+fn begin_upload(service: &Running, address: &str) -> TcpStream {
     service.begin(&head(service, address, 1_000_000), &photo(40, 30, 1))
 }
 
 /// The response to an upload of something else than an image, so that the address stays usable.
-fn tried(service: &Running, address: &str) -> String {
+fn try_upload(service: &Running, address: &str) -> String {
     let body = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
     service.send(&(head(service, address, body.len()) + body))
 }
 
 /// Waits until an upload address is accepted.
-fn is_tried(service: &Running, address: &str) {
-    let response = || tried(service, address);
+fn await_accepted(service: &Running, address: &str) {
+    let response = || try_upload(service, address);
     eventually_blocking("415", LONG, response, |response| response.starts_with("HTTP/1.1 415 "));
 }
 
@@ -59,7 +59,7 @@ fn refused<const N: usize>(
     status: u16,
 ) -> ([TcpStream; N], String) {
     let begins = format!("HTTP/1.1 {status} ");
-    let look = || (begun.map(|address| unfinished(service, address)), tried(service, tried_address));
+    let look = || (begun.map(|address| begin_upload(service, address)), try_upload(service, tried_address));
     let (uploads, response) =
         eventually_blocking(&begins, LONG, look, |(_, response)| response.starts_with(&begins));
     (uploads, response.to_ascii_lowercase())
@@ -68,11 +68,11 @@ fn refused<const N: usize>(
 #[test]
 fn a_third_unfinished_upload_to_one_address_is_429_until_another_ends() {
     let service = Running::demo(&[]);
-    let address = invited(&service, "demo-001");
+    let address = upload_address(&service, "demo-001");
     let ([first, second], refused) = refused(&service, [&address; 2], &address, 429);
     assert!(refused.contains("\r\nretry-after: ") && refused.contains("in progress"), "{refused}");
     drop(first);
-    is_tried(&service, &address);
+    await_accepted(&service, &address);
     drop(second);
     let file = picture(40, 30, ImageFormat::Jpeg);
     let response = service.upload(&address, &file);
@@ -82,18 +82,18 @@ fn a_third_unfinished_upload_to_one_address_is_429_until_another_ends() {
 #[test]
 fn uploads_beyond_the_limit_of_a_server_are_503_until_one_ends() {
     let service = Running::demo(&[("SIAGA_IMAGES__MAX_UPLOADS", "1")]);
-    let (one, other) = (invited(&service, "demo-001"), invited(&service, "demo-003"));
+    let (one, other) = (upload_address(&service, "demo-001"), upload_address(&service, "demo-003"));
     let ([first], refused) = refused(&service, [&one], &other, 503);
     assert!(refused.contains("\r\nretry-after: "), "{refused}");
     drop(first);
-    is_tried(&service, &other);
+    await_accepted(&service, &other);
     assert!(service.errors().contains("siaga.images.max_uploads"), "{}", service.errors());
 }
 
 #[test]
 fn an_upload_that_only_drips_is_408_although_it_never_pauses() {
     let service = Running::demo(&[("SIAGA_LIMITS__TIMEOUT", "1s")]);
-    let mut connection = unfinished(&service, &invited(&service, "demo-001"));
+    let mut connection = begin_upload(&service, &upload_address(&service, "demo-001"));
     let mut dripping = connection.try_clone().unwrap();
     // More than a kilobyte a second, for no longer than the test waits for the response.
     let drip = thread::spawn(move || {
@@ -114,7 +114,7 @@ fn an_upload_that_only_drips_is_408_although_it_never_pauses() {
 #[test]
 fn an_upload_at_the_required_rate_arrives_however_long_it_takes() {
     let service = Running::demo(&[("SIAGA_LIMITS__TIMEOUT", "500ms")]);
-    let address = invited(&service, "demo-001");
+    let address = upload_address(&service, "demo-001");
     let mut file = picture(40, 30, ImageFormat::Jpeg);
     // Trailing zeros are accepted.
     file.resize(60_000, 0);
@@ -129,7 +129,7 @@ fn an_upload_at_the_required_rate_arrives_however_long_it_takes() {
     assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
 }
 
-fn invited_for_new_card(server: &Running) -> String {
+fn new_upload_address(server: &Running) -> String {
     let holder = json!({ "username": "u", "network": "n", "language": "id" });
     let card = server.expect_ok("POST", "/v1/cards", &holder)["cardId"].as_str().unwrap().to_owned();
     let report = json!({ "card_data": { "report_type": "wind" }, "created_at": "2016-12-19T15:00:00Z",
@@ -151,7 +151,7 @@ fn outlives(config: ServiceConfig) {
     let photos = format!("file://{}", photos.path().join("photos").display());
     let config = config.without("SIAGA_IMAGES__SIGNING_KEY").with("SIAGA_IMAGES__URL", &photos);
     let server = config.start();
-    let address = invited_for_new_card(&server);
+    let address = new_upload_address(&server);
     server.kill();
     let upload = |server: Running| {
         server.upload(&address, &picture(64, 48, ImageFormat::Jpeg)).lines().next().unwrap().to_owned()

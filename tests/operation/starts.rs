@@ -13,7 +13,7 @@ use crate::eventually::{eventually, patiently};
 use crate::postgres::Database;
 use crate::proxy::Proxy;
 use crate::running::Running;
-use crate::server::{Server, built, figment};
+use crate::server::{Server, build, figment};
 
 /// A URL where nothing listens, with a password that must not be printed.
 const NOWHERE: &str = "postgres://siaga:hush@127.0.0.1:1/siaga";
@@ -28,7 +28,7 @@ async fn startup_without_the_database_fails_at_once_with_the_cause_for_each_host
             .merge(("siaga.limits.timeout", "60s"))
             .merge(("databases.siaga.connect_timeout", 60));
         let begun = Instant::now();
-        let error = built(patient).await.unwrap_err().to_string();
+        let error = build(patient).await.unwrap_err().to_string();
         assert!(begun.elapsed() < patiently(Duration::from_secs(5)), "{hosts}: {:?}", begun.elapsed());
         assert!(error.starts_with(&format!("the database {hosts}/siaga: ")), "{error}");
         assert!(reasons.iter().all(|reason| error.contains(reason)), "{error}");
@@ -42,7 +42,7 @@ async fn a_startup_that_waits_for_its_database_serves_503_until_it_is_reachable(
     let proxy = Proxy::before(&database.url());
     proxy.cut();
     let figment = figment(&proxy.through(&database.url())).merge(("siaga.postgres.wait", "60s"));
-    let server = Server::new(built(figment).await.unwrap()).await;
+    let server = Server::new(build(figment).await.unwrap()).await;
     assert_eq!(server.get("/v1/floods/states").await.0, 503);
     assert_eq!(server.set(5, 1).await, 503);
     proxy.restore();
@@ -55,7 +55,7 @@ async fn a_startup_that_waits_for_its_database_serves_503_until_it_is_reachable(
 async fn a_startup_that_waits_too_long_ends_the_service() {
     let figment = figment(NOWHERE).merge(("siaga.postgres.wait", "500ms")).merge(("port", 0));
     let begun = Instant::now();
-    let error = built(figment).await.unwrap().launch().await.unwrap_err().to_string();
+    let error = build(figment).await.unwrap().launch().await.unwrap_err().to_string();
     assert!(error.starts_with("the database 127.0.0.1:1/siaga: "), "{error}");
     assert!((Duration::from_millis(500)..patiently(Duration::from_secs(4))).contains(&begun.elapsed()));
 }
@@ -76,7 +76,7 @@ async fn a_missing_or_wrong_setting_of_the_database_is_named_by_its_key() {
         ),
         (figment(NOWHERE).merge(("siaga.postgres.waits", "1s")), "siaga.postgres.waits: unknown key"),
     ] {
-        let error = built(figment).await.unwrap_err().to_string();
+        let error = build(figment).await.unwrap_err().to_string();
         assert!(error.starts_with(expected) && !error.contains("hush"), "{error}");
     }
 }
@@ -95,13 +95,13 @@ async fn two_servers_started_at_once_on_an_empty_database_both_serve() {
 async fn startup_without_migrations_refuses_an_old_schema() {
     let database = Database::empty().await;
     let refusing = figment(&database.url()).merge(("siaga.postgres.migrate", false));
-    let error = built(refusing.clone()).await.unwrap_err().to_string();
+    let error = build(refusing.clone()).await.unwrap_err().to_string();
     let entries = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
     let needed = entries.filter(|entry| entry.as_ref().unwrap().path().is_file()).count();
     let expected = format!("is at version 0 and needs {needed}: run `siaga migrate`");
     assert!(error.contains(&expected), "{error}");
     drop(Server::on(&database.url()).await);
-    assert!(built(refusing).await.is_ok());
+    assert!(build(refusing).await.is_ok());
 }
 
 #[rocket::async_test]
@@ -117,7 +117,7 @@ async fn a_schema_of_a_newer_or_another_service_is_refused() {
         PgConnection::connect(&database.url()).await.unwrap().execute(change).await.unwrap();
         for migrate in [true, false] {
             let figment = figment(&database.url()).merge(("siaga.postgres.migrate", migrate));
-            let error = built(figment).await.unwrap_err().to_string();
+            let error = build(figment).await.unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
     }
@@ -134,14 +134,14 @@ async fn own(mut database: rocket_db_pools::Connection<Primary>) -> String {
 #[rocket::async_test]
 async fn custom_routes_can_use_the_database_only_with_the_postgres_store() {
     let database = Database::with_fixture().await;
-    let mut service = built(figment(&database.url())).await.unwrap();
+    let mut service = build(figment(&database.url())).await.unwrap();
     service.rocket = service.rocket.mount("/", rocket::routes![own]);
     let server = Server::new(service).await;
     let response = server.client.get("/own").dispatch().await;
     assert_eq!(response.into_string().await.as_deref(), Some("5"));
 
     let in_memory = figment(&database.url()).merge(("siaga.store", "memory"));
-    let rocket = built(in_memory).await.unwrap().rocket.mount("/", rocket::routes![own]);
+    let rocket = build(in_memory).await.unwrap().rocket.mount("/", rocket::routes![own]);
     let error = rocket.ignite().await.map(drop).unwrap_err();
     assert!(matches!(error.kind(), rocket::error::ErrorKind::SentinelAborts(_)), "{error:?}");
 }

@@ -22,7 +22,7 @@ fn head(service: &Running, length: usize) -> String {
 }
 
 /// Begins a form of 19 MB.
-fn begun(service: &Running, beginning: &[u8]) -> TcpStream {
+fn begin_form(service: &Running, beginning: &[u8]) -> TcpStream {
     service.begin(&head(service, 19_000_000), beginning)
 }
 
@@ -40,7 +40,7 @@ fn peak(service: &Running) -> u64 {
 #[test]
 fn forms_with_endless_parts_are_rejected_before_they_use_memory() {
     let service = Running::start(&SETTINGS, LAST);
-    let warm = response(begun(&service, &vec![b'x'; 20_000]));
+    let warm = response(begin_form(&service, &vec![b'x'; 20_000]));
     assert!(warm.starts_with("HTTP/1.1 400 ") && warm.contains("4096 bytes"), "{warm}");
     let before = peak(&service);
     let endless = |beginning: &str, piece: &str| {
@@ -56,7 +56,7 @@ fn forms_with_endless_parts_are_rejected_before_they_use_memory() {
         endless(&format!("{part}text\"\r\n\r\n"), "text "),
         endless(&format!("{part}text\"\r\n\r\nshort\r\n--x\r\n"), "X-A: b\r\n"),
     ] {
-        let connections: Vec<_> = (0..8).map(|_| begun(&service, &body)).collect();
+        let connections: Vec<_> = (0..8).map(|_| begin_form(&service, &body)).collect();
         for connection in connections {
             // The connection may be reset before the response is read, because the service does not read the rest of the body.
             let response = response(connection);
@@ -84,8 +84,8 @@ fn a_report_is_stored_without_its_photo_while_uploads_are_full_and_the_photo_can
     // Each poll begins new uploads: a report that arrives first takes the slot of one.
     let sent = || {
         number += 3;
-        let form = |number| form::begun(&token(number), &outside, Some(&photo));
-        let slow = [number - 2, number - 1].map(|number| begun(&service, &form(number)));
+        let form = |number| form::begin_form(&token(number), &outside, Some(&photo));
+        let slow = [number - 2, number - 1].map(|number| begin_form(&service, &form(number)));
         (slow, send(number))
     };
     let (slow, first) =

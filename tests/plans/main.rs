@@ -77,100 +77,100 @@ const YEAR: &str = "
     VACUUM ANALYZE";
 
 /// Runs a query on a store; returns the number of results.
-type Ask = for<'s> fn(&'s dyn Store) -> BoxFuture<'s, usize>;
+type Run = for<'s> fn(&'s dyn Store) -> BoxFuture<'s, usize>;
 
 /// A query and its cost: its index (`None` if no growing table is
 /// read), and the maximum number of rows read from large tables.
-struct Question(&'static str, Option<&'static str>, i64, Ask);
+struct Query(&'static str, Option<&'static str>, i64, Run);
 
 /// A day has 550 changes and as many reports.
-const QUESTIONS: &[Question] = &[
-    Question("the reports of the last hour", Some("reports_created_at"), 50, |store| {
+const QUERIES: &[Query] = &[
+    Query("the reports of the last hour", Some("reports_created_at"), 50, |store| {
         async { store.reports(&of_reports(HOUR)).await.unwrap().value.reports.len() }.boxed()
     }),
-    Question("how many reports a year has, up to a bound", Some("reports_created_at"), 300, |store| {
+    Query("how many reports a year has, up to a bound", Some("reports_created_at"), 300, |store| {
         let query = of_reports(Window::Within(period(365, 365)));
         async move { count(store.count_reports(&query, 100).await) }.boxed()
     }),
-    Question("the reports of each hour of a day", Some("reports_created_at"), 700, |store| {
+    Query("the reports of each hour of a day", Some("reports_created_at"), 700, |store| {
         let (disaster, period) = (DisasterType::Flood, period(30, 1));
         let selector = AreaSelector { city: Some("bdg".to_owned()), region: None };
         let query = ReportSeriesQuery { selector, disaster, training: false, period };
         let series = async move { store.report_series(&query).await.unwrap().value };
         series.map(|series| series.iter().filter(|point| point.count > 0).count()).boxed()
     }),
-    Question("the sums of a day's reports", Some("reports_created_at"), 700, |store| {
+    Query("the sums of a day's reports", Some("reports_created_at"), 700, |store| {
         let query = of_reports(Window::Within(period(30, 1)));
         async move { store.report_summary(&query).await.unwrap().value.by_source.len() }.boxed()
     }),
-    Question("a report", Some("reports_pkey"), 1, |store| {
+    Query("a report", Some("reports_pkey"), 1, |store| {
         async { found(store.report(100_000.try_into().unwrap()).await) }.boxed()
     }),
-    Question("a card that has its report", Some("reports_card_id"), 2, |store| {
+    Query("a card that has its report", Some("reports_card_id"), 2, |store| {
         async { found(store.card(&"card-12345".parse().unwrap()).await) }.boxed()
     }),
-    Question("a card", Some("cards_pkey"), 1, |store| {
+    Query("a card", Some("cards_pkey"), 1, |store| {
         async { found(store.card(&"card-59998".parse().unwrap()).await) }.boxed()
     }),
-    Question("the cards of an old hour without a report", Some("cards_created_at"), 100, |store| {
+    Query("the cards of an old hour without a report", Some("cards_created_at"), 100, |store| {
         let hours = |ago| now().before(Duration::from_hours(ago));
         async move { count(store.erase_unused_cards(hours(2_620)..hours(2_619), 100).await) }.boxed()
     }),
-    Question("a new card", Some("cards_pkey"), 0, |store| {
+    Query("a new card", Some("cards_pkey"), 0, |store| {
         async { found(store.create_card(cards()[0].holder.clone()).await) }.boxed()
     }),
-    Question("the report of a card", Some("cards_pkey"), 4, |store| {
+    Query("the report of a card", Some("cards_pkey"), 4, |store| {
         async { found(store.receive_card_report(&"card-59999".parse().unwrap(), flood()).await) }.boxed()
     }),
-    Question("a second report of a card", Some("reports_card_id"), 2, |store| {
+    Query("a second report of a card", Some("reports_card_id"), 2, |store| {
         let received = async { store.receive_card_report(&"card-12345".parse().unwrap(), flood()).await };
         received.map(|received| usize::from(received.is_err())).boxed()
     }),
-    Question("a post that has come", Some("reports_post_id"), 1, |store| {
+    Query("a post that has come", Some("reports_post_id"), 1, |store| {
         async { usize::from(receive(store, 100_001).await == ReceiveOutcome::Existing) }.boxed()
     }),
-    Question("a new post", Some("reports_post_id"), 1, |store| {
+    Query("a new post", Some("reports_post_id"), 1, |store| {
         async { usize::from(receive(store, 1).await == ReceiveOutcome::Created) }.boxed()
     }),
-    Question("the gauges of the last hour", Some("gauge_readings_observed_at"), 50, |store| {
+    Query("the gauges of the last hour", Some("gauge_readings_observed_at"), 50, |store| {
         async { store.gauges(&of_gauges()).await.unwrap().value.0.len() }.boxed()
     }),
-    Question("how many readings the last hour has", Some("gauge_readings_observed_at"), 50, |store| {
+    Query("how many readings the last hour has", Some("gauge_readings_observed_at"), 50, |store| {
         async { count(store.count_readings(&of_gauges(), 1_000).await) }.boxed()
     }),
-    Question("a reading of a gauge", Some("gauge_readings_pkey"), 1, |store| {
+    Query("a reading of a gauge", Some("gauge_readings_pkey"), 1, |store| {
         let (id, name, location) = ("GAUGE7".to_owned(), "Pos".to_owned(), place(0.0, 0.0));
         let readings = GaugeReadings { id, name, location, observations: vec![reading(0, 1.0)] };
         async { store.store_gauge(readings).await.unwrap() }.boxed()
     }),
-    Question("the overview", Some("flood_changes_changed_at"), 10, |store| {
+    Query("the overview", Some("flood_changes_changed_at"), 10, |store| {
         async { store.overview().await.unwrap().into_iter().count() }.boxed()
     }),
-    Question("the map", None, 3_000, |store| {
+    Query("the map", None, 3_000, |store| {
         async { found(store.floods(&FloodQuery::default()).await) }.boxed()
     }),
-    Question("the highest states of a week", Some("flood_changes_changed_at"), 2_705 + 4_000, |store| {
+    Query("the highest states of a week", Some("flood_changes_changed_at"), 2_705 + 4_000, |store| {
         async { store.flood_archive(&week()).await.unwrap().value.len() }.boxed()
     }),
-    Question("the flooded areas of each hour of a week", Some("flood_changes_changed_at"), 6_705, |store| {
+    Query("the flooded areas of each hour of a week", Some("flood_changes_changed_at"), 6_705, |store| {
         async { store.flood_series(&week()).await.unwrap().value.len() }.boxed()
     }),
-    Question("the entries of two days", Some("flood_changes_changed_at"), 1_200, |store| {
+    Query("the entries of two days", Some("flood_changes_changed_at"), 1_200, |store| {
         async { store.flood_entries(&entries(None, 2)).await.unwrap().value.len() }.boxed()
     }),
-    Question("the entries of an area in 30 days", Some("flood_changes_pkey"), 10, |store| {
+    Query("the entries of an area in 30 days", Some("flood_changes_pkey"), 10, |store| {
         async { store.flood_entries(&entries(Some(1_234), 30)).await.unwrap().value.len() }.boxed()
     }),
-    Question("the changes of an area", Some("flood_changes_pkey"), 100, |store| {
+    Query("the changes of an area", Some("flood_changes_pkey"), 100, |store| {
         async { store.flood_log(id(1_234)).await.unwrap().len() }.boxed()
     }),
-    Question("the newest changes of an area before some time", Some("flood_changes_pkey"), 10, |store| {
+    Query("the newest changes of an area before some time", Some("flood_changes_pkey"), 10, |store| {
         let before = Some(now().before(Duration::from_hours(30 * 24)));
         let query = LogQuery { area: id(1_234), before, most: 5 };
         async move { store.latest_flood_changes(&query).await.unwrap().len() }.boxed()
     }),
     // The newest entry of all, and the one before of the area, for its run.
-    Question("a change of an area", Some("flood_changes_changed_at"), 5, |store| {
+    Query("a change of an area", Some("flood_changes_changed_at"), 5, |store| {
         let by = Actor { subject: "test".to_owned(), username: None };
         let write = SetFloodState { area: id(1_234), state: Some(state(2)), by };
         async { found(store.set_flood_state(write).await) }.boxed()
@@ -278,10 +278,10 @@ async fn every_query_uses_its_index_in_a_large_database() {
     let mut faults = Vec::new();
     for plans in ["force_custom_plan", "force_generic_plan"] {
         let (database, mut connection) = large_database(plans).await;
-        for Question(name, index, most, ask) in QUESTIONS.iter().chain(&images::QUESTIONS) {
+        for Query(name, index, most, run) in QUERIES.iter().chain(&images::QUERIES) {
             let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
             let before = Counts::read(&mut connection).await;
-            let found = ask(&*store).await;
+            let found = run(&*store).await;
             drop(store);
             end_sessions(&mut connection).await;
             let after = Counts::read(&mut connection).await;

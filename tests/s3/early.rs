@@ -25,9 +25,9 @@ async fn a_photo_uploaded_before_the_report_without_a_key_is_published_with_the_
     let created: Value = created.into_json().await.unwrap();
     let id = created["cardId"].as_str().unwrap();
     let card = format!("/v1/cards/{id}");
-    let invited = siaga.client.get(format!("{card}/images")).dispatch().await;
-    let invited: Value = invited.into_json().await.unwrap();
-    let address = invited["signedRequest"].as_str().unwrap();
+    let invitation = siaga.client.get(format!("{card}/images")).dispatch().await;
+    let invitation: Value = invitation.into_json().await.unwrap();
+    let address = invitation["signedRequest"].as_str().unwrap();
     assert_eq!(siaga.send(address, "image/jpeg", photo(80, 60, 1)).await, 200);
     let has_arrived = async || siaga.store.has_upload(&id.parse().unwrap()).await.unwrap();
     eventually("the upload is found", LONG, has_arrived, |found| *found).await;

@@ -28,25 +28,25 @@ async fn the_program_reads_the_credentials_of_its_storage_from_the_environment()
     });
     let program = program.await.unwrap();
     let key = program.key();
-    let ask = |method: &str, target: &str, sent: &Value| {
+    let request_json = |method: &str, target: &str, sent: &Value| {
         let sent = sent.to_string();
         let rest = format!("X-Api-Key: {key}\r\nContent-Length: {}\r\n\r\n{sent}", sent.len());
         body(&program.request(method, target, &rest))
     };
     let card =
-        request_upload("POST", "/v1/cards", &json!({ "username": "u", "network": "n", "language": "id" }));
+        request_json("POST", "/v1/cards", &json!({ "username": "u", "network": "n", "language": "id" }));
     let card = card["cardId"].as_str().unwrap();
     let report = json!({ "card_data": { "report_type": "wind" }, "created_at": chrono::Utc::now(),
                              "location": { "lat": -6.2, "lng": 106.8 } });
-    request_upload("PUT", &format!("/v1/cards/{card}"), &report);
-    let invited = request_upload("GET", &format!("/v1/cards/{card}/images"), &Value::Null);
+    request_json("PUT", &format!("/v1/cards/{card}"), &report);
+    let invitation = request_json("GET", &format!("/v1/cards/{card}/images"), &Value::Null);
 
     let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().unwrap();
-    let upload = http.put(invited["signedRequest"].as_str().unwrap()).header("Content-Type", "image/jpeg");
+    let upload = http.put(invitation["signedRequest"].as_str().unwrap()).header("Content-Type", "image/jpeg");
     let sent = upload.body(photo(60, 30, 1)).send().await.unwrap();
     assert_eq!(sent.status().as_u16(), 200);
     let address = format!("http://localhost/v1/images/{card}.jpg");
-    let reports = async || request_upload("GET", "/v1/reports", &Value::Null).to_string();
+    let reports = async || request_json("GET", "/v1/reports", &Value::Null).to_string();
     eventually("the photo is shown", LONG, reports, |reports| reports.contains(&address)).await;
     let printed = program.kill();
     assert!(!printed.contains(SECRET_KEY), "{printed}");

@@ -33,7 +33,7 @@ async fn an_upload_that_is_not_a_photo_is_emptied_and_a_photo_at_the_same_addres
         let emptied = format!("what is {name} is emptied");
         eventually(&emptied, LONG, async || storage.size_of("used-card"), |size| *size == 0).await;
         // Another upload address is issued.
-        siaga.answers(200).await;
+        siaga.until_status(200).await;
         assert_eq!(siaga.image_url().await, Value::Null, "{name}");
         assert_eq!(siaga.get("/v1/images/used-card.jpg").await.status().code, 404, "{name}");
     }
@@ -57,7 +57,7 @@ async fn a_photo_sent_while_an_earlier_upload_is_processed_is_not_deleted_with_i
         let siaga = Siaga::start(storage.figment()).await;
         let address = siaga.upload_address("").await;
         assert_eq!(siaga.send(&address, "image/jpeg", file.clone()).await, 200);
-        siaga.answers(409).await;
+        siaga.until_status(409).await;
         // The next upload arrives at different moments while this one is processed.
         time::sleep(Duration::from_millis(wait)).await;
         assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);

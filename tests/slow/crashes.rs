@@ -21,7 +21,7 @@ use crate::service_config::{ServiceConfig, add_areas, connect, file_with_areas, 
 const WRITERS: u64 = 16;
 const ROUNDS: u64 = 20;
 /// The areas of each batch.
-const ORDERED: RangeInclusive<u64> = 61..=100;
+const BATCH_AREAS: RangeInclusive<u64> = 61..=100;
 /// Limit for the recovery of the service.
 const BACK: Duration = Duration::from_secs(2);
 
@@ -82,7 +82,7 @@ fn write(
         // Every fifth batch clears its areas.
         let state = Some(1 + number % 4).filter(|_| !number.is_multiple_of(5));
         let change = |area: u64| json!({ "area_id": area.to_string(), "state": state });
-        let batch = json!({ "changes": ORDERED.map(change).collect::<Vec<_>>() });
+        let batch = json!({ "changes": BATCH_AREAS.map(change).collect::<Vec<_>>() });
         if send("POST", &format!("/v1/floods/changes?username=order-{number}"), batch).is_some() {
             noted.marks.lock().unwrap().push(format!("order-{number}"));
         }
@@ -174,8 +174,8 @@ pub(crate) fn check(config: &ServiceConfig, service: &Running, noted: &Acknowled
     for [mark, area] in log.iter().filter(|[mark, _]| mark.starts_with("order-")) {
         batches.entry(mark).or_default().insert(area);
     }
-    let halves: Vec<_> = batches.iter().filter(|(_, areas)| areas.len() != ORDERED.count()).collect();
-    assert!(halves.is_empty(), "orders by half: {halves:?}");
+    let halves: Vec<_> = batches.iter().filter(|(_, areas)| areas.len() != BATCH_AREAS.count()).collect();
+    assert!(halves.is_empty(), "partial batches: {halves:?}");
     // Entries are exported in the order of their times.
     let entries = rows(&exported, "flood_states.csv", ["area_id", "state"]).into_iter();
     let mut logged: BTreeMap<_, _> = entries.map(<(String, String)>::from).collect();
@@ -186,7 +186,7 @@ pub(crate) fn check(config: &ServiceConfig, service: &Running, noted: &Acknowled
     assert_eq!(shown.collect::<BTreeMap<_, _>>(), logged, "the state of an area is its newest log entry");
 }
 
-fn nothing_is_lost_when_it_is_killed_under_load(config: &ServiceConfig, mut look: impl FnMut()) {
+fn assert_nothing_lost_under_kills(config: &ServiceConfig, mut look: impl FnMut()) {
     let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
     let mut service = config.start();
     for round in 0..ROUNDS {
@@ -205,7 +205,7 @@ fn nothing_is_lost_when_it_is_killed_under_load(config: &ServiceConfig, mut look
 fn nothing_acknowledged_is_lost_when_a_service_on_a_database_is_killed_under_load() {
     let cluster = Cluster::new();
     add_areas(&cluster.url());
-    nothing_is_lost_when_it_is_killed_under_load(&on(&cluster.url()), || ());
+    assert_nothing_lost_under_kills(&on(&cluster.url()), || ());
 }
 
 /// The epoch and the changes of a file; its surplus of flood revisions over changes and batches, each of which has a mark,
@@ -223,7 +223,7 @@ fn nothing_acknowledged_is_lost_when_a_service_on_a_file_is_killed_under_load_an
     let file = file_with_areas();
     let path = file.path();
     let (epoch, mut changes, ..) = block_on(revisions(&path));
-    nothing_is_lost_when_it_is_killed_under_load(&ServiceConfig::in_file(&path), || {
+    assert_nothing_lost_under_kills(&ServiceConfig::in_file(&path), || {
         let (epoch_now, changes_now, floods, reports, gaps) = block_on(revisions(&path));
         assert!(
             epoch_now == epoch && changes_now > changes,

@@ -60,18 +60,18 @@ impl Line {
 
 /// A response.
 #[derive(Debug)]
-struct Got {
+struct Response {
     status: u16,
     headers: String,
     body: String,
 }
 
-fn get(proxy: &Proxy, target: &str, more: &[&str]) -> Got {
+fn get(proxy: &Proxy, target: &str, more: &[&str]) -> Response {
     let address = if target.starts_with('/') { proxy.base.replace("/v1", target) } else { target.to_owned() };
     let all = printed("curl", proxy.curl(&["-i", "--max-time", "20", &address]).args(more));
     let (headers, body) = all.split_once("\r\n\r\n").unwrap_or((&all, ""));
     let status = headers.split(' ').nth(1).unwrap().parse().unwrap();
-    Got { status, headers: headers.to_lowercase(), body: body.to_owned() }
+    Response { status, headers: headers.to_lowercase(), body: body.to_owned() }
 }
 
 /// The demo, nginx, and the proxy between them, once the cache has a response.
@@ -144,12 +144,12 @@ fn credentials_pass(proxy: &Proxy, line: &Line, demo: &Demo) {
     assert_eq!(again.status, 200);
     assert!(!["private", "\nratelimit"].iter().any(|part| again.headers.contains(part)), "{again:?}");
     // The tag of the cached response changes once, after the service has compressed it better.
-    let ask = || {
+    let send = || {
         let headers = get(proxy, "/v1/floods", &[]).headers;
         let tag = headers.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_owned();
         get(proxy, "/v1/floods", &["-H", &format!("If-None-Match: {}", tag.replace("w/", "W/"))]).status
     };
-    eventually_blocking("a tag of the cache is known to it", LONG, ask, |status| *status == 304);
+    eventually_blocking("a tag of the cache is known to it", LONG, send, |status| *status == 304);
     assert_eq!(get(proxy, "http://other.example/v1/floods", &[]).status, 421);
 }
 
@@ -177,8 +177,8 @@ fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     assert!(get(proxy, "/v1/floods", &[]).status >= 500);
     line.link.restore();
     let back = Instant::now();
-    let ask = || get(proxy, reports, &[]);
-    let fresh = eventually_blocking("the service is back", LONG, ask, |got| got.status == 200);
+    let send = || get(proxy, reports, &[]);
+    let fresh = eventually_blocking("the service is back", LONG, send, |got| got.status == 200);
     assert!(!fresh.body.contains(&format!("\"pkey\":\"{report}\"")), "the hidden report");
     assert!(back.elapsed() < patiently(Duration::from_secs(6)), "{:?}", back.elapsed());
 }

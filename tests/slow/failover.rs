@@ -11,7 +11,7 @@ use crate::crashes::{self, Acknowledged, check, on, under_load};
 use crate::eventually::{LONG, eventually};
 use crate::fixture::block_on;
 use crate::proxy::Proxy;
-use crate::server::{Server, built, figment};
+use crate::server::{Server, build, figment};
 use crate::service_config::add_areas;
 
 /// Limit until writes succeed after the promotion.
@@ -97,7 +97,7 @@ fn startup_finds_the_host_that_accepts_writes_at_any_position_of_the_list() {
             assert_eq!(server.set(5, 1).await, 200);
         }
         primary.stop("fast");
-        let only_standby = built(figment(&url_of(&[&primary, &standby]))).await.unwrap_err().to_string();
+        let only_standby = build(figment(&url_of(&[&primary, &standby]))).await.unwrap_err().to_string();
         assert!(only_standby.contains("the server accepts no writes"), "{only_standby}");
     });
 }

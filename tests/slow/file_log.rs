@@ -42,7 +42,7 @@ async fn change(store: &dyn Store, number: i64) {
 }
 
 /// Everything in a file, as text.
-async fn everything(path: &Path) -> String {
+async fn dump(path: &Path) -> String {
     const COLUMNS: &str = "
         SELECT 'SELECT group_concat(' || group_concat('quote(' || column.name || ')', '||'',''||') || ', x''0a'') FROM '
                || tables.name
@@ -73,10 +73,10 @@ fn a_truncated_log_keeps_the_changes_before_the_cut() {
         let log = path.with_extension("db-wal");
         let store = OpenFile.open(&file.settings()).await.unwrap().store;
         let length = || fs::metadata(&log).map_or(0, |log| log.len());
-        let mut expected = vec![(length(), everything(&path).await)];
+        let mut expected = vec![(length(), dump(&path).await)];
         for number in 0..CHANGES {
             change(&*store, number).await;
-            expected.push((length(), everything(&path).await));
+            expected.push((length(), dump(&path).await));
         }
         assert!(expected.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1));
         let (data, whole) = (fs::read(&path).unwrap(), fs::read(&log).unwrap());
@@ -95,7 +95,7 @@ fn a_truncated_log_keeps_the_changes_before_the_cut() {
                 let left = usize::try_from(cut_at).unwrap().min(whole.len());
                 fs::write(target.with_extension("db-wal"), &whole[..left]).unwrap();
                 let (_, before) = expected.iter().rev().find(|(length, _)| *length <= left as u64).unwrap();
-                assert!(everything(&target).await == *before, "cut at {cut_at} of {}", whole.len());
+                assert!(dump(&target).await == *before, "cut at {cut_at} of {}", whole.len());
             }
         }
         store.close().await;

@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use url::Url;
 
+use crate::batches::Dice;
 use crate::crashes::Stop;
 use crate::eventually::eventually_blocking;
 use crate::fixture::block_on;
-use crate::orders::Dice;
 use crate::port::free_port;
 use crate::postgres::Database;
 use crate::running::{KEY, Running, request};
@@ -89,8 +89,8 @@ impl Card {
         server.expect_ok("PUT", &format!("/v1/cards/{id}"), &report);
         let card = server.expect_ok("GET", &format!("/v1/cards/{id}"), &Value::Null);
         let report = card["result"]["report_id"].as_str().unwrap().to_owned();
-        let invited = server.expect_ok("GET", &format!("/v1/cards/{id}/images"), &Value::Null);
-        let signed = invited["signedRequest"].as_str().unwrap();
+        let invitation = server.expect_ok("GET", &format!("/v1/cards/{id}/images"), &Value::Null);
+        let signed = invitation["signedRequest"].as_str().unwrap();
         Self { id, report, upload: signed[signed.find("/v1/").unwrap()..].to_owned() }
     }
 

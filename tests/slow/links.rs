@@ -28,17 +28,17 @@ impl Load {
     /// Starts the clients, and waits for their first reads.
     async fn start(server: &Server) -> Self {
         let going = Arc::new(AtomicBool::new(true));
-        let answered = Arc::new(AtomicUsize::new(0));
+        let responded = Arc::new(AtomicUsize::new(0));
         let readers = (0..READERS).map(|_| {
             let (client, going) = (Arc::clone(&server.client), Arc::clone(&going));
-            let answered = Arc::clone(&answered);
+            let responded = Arc::clone(&responded);
             tokio::spawn(async move {
                 let mut responses = Vec::new();
                 while going.load(Ordering::Relaxed) {
                     let requested = Instant::now();
                     let (status, _) = get(&client, "/v1/floods/states").await;
                     responses.push((status, requested.elapsed()));
-                    answered.fetch_add(1, Ordering::Relaxed);
+                    responded.fetch_add(1, Ordering::Relaxed);
                     // The pace of a client.
                     time::sleep(Duration::from_millis(5)).await;
                 }
@@ -46,8 +46,8 @@ impl Load {
             })
         });
         let readers = readers.collect();
-        let answered = async || answered.load(Ordering::Relaxed);
-        eventually("reads are under way", LONG, answered, |answered| *answered >= 10 * READERS).await;
+        let responded = async || responded.load(Ordering::Relaxed);
+        eventually("reads are under way", LONG, responded, |responded| *responded >= 10 * READERS).await;
         Self { going, readers }
     }
 
@@ -86,7 +86,7 @@ async fn outage(break_link: impl FnOnce(&Proxy), lasting: Duration) {
     assert!(responses.iter().all(|&(status, _)| status == 200 || status == 503));
     assert!(responses.iter().filter(|&&(status, _)| status == 503).count() >= READERS);
     let longest = responses.iter().map(|&(_, took)| took).max().unwrap();
-    assert!(longest < patiently(LIMIT), "an answer took {longest:?}");
+    assert!(longest < patiently(LIMIT), "a response took {longest:?}");
 }
 
 #[test]

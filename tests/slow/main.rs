@@ -9,6 +9,8 @@ use common::{
     running, server, store_file, tools,
 };
 
+mod batches;
+mod calls;
 mod crashes;
 mod edge;
 mod erasure;
@@ -20,7 +22,6 @@ mod links;
 #[cfg(target_os = "linux")]
 mod memory;
 mod nginx;
-mod orders;
 mod package;
 mod readers;
 #[cfg(target_os = "linux")]

@@ -34,7 +34,7 @@ const MIB: u64 = 1 << 20;
 const LIMIT: u64 = 64 * MIB;
 
 /// Runs the calling test in a child process, and asserts that it succeeds.
-fn alone<T: FnOnce()>(test: T) {
+fn in_child_process<T: FnOnce()>(test: T) {
     const ALONE: &str = "SIAGA_TESTS_ALONE";
     if env::var_os(ALONE).is_some() {
         return test();
@@ -49,9 +49,9 @@ fn alone<T: FnOnce()>(test: T) {
 }
 
 /// Memory at the start of a measurement.
-struct Before(u64);
+struct Baseline(u64);
 
-impl Before {
+impl Baseline {
     /// Resets the peak.
     fn now() -> Self {
         fs::write("/proc/self/clear_refs", "5").unwrap();
@@ -93,7 +93,7 @@ fn unread_parts_and_full_states_use_no_more_memory_than_their_limit() {
             eventually(address, LONG, requested, |status| *status == 200).await;
         }
 
-        let before = Before::now();
+        let before = Baseline::now();
         let address = |number: u64| format!("/v1/areas?geoformat=geojson&bbox=100,0,100.{},1", 30 + number);
         let addresses: Vec<_> = (0..60).map(address).collect();
         // Holds the responses, like slow readers.
@@ -105,7 +105,7 @@ fn unread_parts_and_full_states_use_no_more_memory_than_their_limit() {
         assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
         drop(parts);
 
-        let before = Before::now();
+        let before = Baseline::now();
         let mut streams = join_all((0..200).map(|_| client.get("/v1/changes/stream").dispatch())).await;
         let mut beginnings = vec![[0; 1000]; 200];
         let reading =
@@ -117,14 +117,14 @@ fn unread_parts_and_full_states_use_no_more_memory_than_their_limit() {
         before.assert_peak_below(32 * MIB, "streams");
         drop(streams);
 
-        let before = Before::now();
+        let before = Baseline::now();
         let full = join_all((0..200).map(|_| client.get("/v1/changes").dispatch())).await;
         assert!(full.iter().all(|response| response.status().code == 200));
         before.assert_peak_below(32 * MIB, "changes");
         let body = full.into_iter().next().unwrap().into_string().await.unwrap();
         assert!(body.len() > 500_000 && body.ends_with("}}"), "{}", body.len());
     };
-    alone(|| block_on(test));
+    in_child_process(|| block_on(test));
 }
 
 /// A list of these is about 7 MiB.
@@ -169,7 +169,7 @@ fn distinct_archives_requested_at_once_use_no_more_memory_than_their_limit() {
         // Warms up what is built once.
         client.get(archive(0)).dispatch().await.into_bytes().await.unwrap();
         client.get("/v1/floods/states").dispatch().await;
-        let before = Before::now();
+        let before = Baseline::now();
 
         let addresses: Vec<_> = (1..=REQUESTS).map(archive).collect();
         // Holds the responses, like slow readers.
@@ -206,7 +206,7 @@ fn distinct_archives_requested_at_once_use_no_more_memory_than_their_limit() {
         before.assert_peak_below(LIMIT + 24 * MIB, "archives that were given up");
         assert_eq!(client.get("/v1/floods").dispatch().await.status().code, 200);
     };
-    alone(|| block_on(test));
+    in_child_process(|| block_on(test));
 }
 
 fn png(width: u32, height: u32, color: ColorType, depth: BitDepth) -> Vec<u8> {
@@ -239,7 +239,7 @@ fn jpeg(width: u32, height: u32) -> Vec<u8> {
 
 /// Processes a photo within a memory limit.
 fn prepared(condition: &str, file: &[u8], limit: u64) -> Result<Photo, NotAPhoto> {
-    let before = Before::now();
+    let before = Baseline::now();
     let photo = prepare(file, 1_600);
     before.assert_peak_below(limit * MIB, condition);
     photo
@@ -247,7 +247,7 @@ fn prepared(condition: &str, file: &[u8], limit: u64) -> Result<Photo, NotAPhoto
 
 #[test]
 fn no_file_uses_more_memory_than_allowed() {
-    alone(|| {
+    in_child_process(|| {
         let many = png(30_000, 30_000, ColorType::Grayscale, BitDepth::One);
         let photo = prepared("a header of 900 megapixels", &many, 20);
         assert_eq!(photo, Err(NotAPhoto::TooManyPixels { pixels: 900_000_000 }));
@@ -267,7 +267,7 @@ fn client(number: u32) -> Client {
 
 #[test]
 fn honest_clients_go_on_and_memory_stays_small_under_a_million_requests_of_a_hundred_thousand_addresses() {
-    alone(|| {
+    in_child_process(|| {
         const ADDRESSES: u32 = 100_000;
         const REQUESTS: u32 = 1_000_000;
         let clock = FakeRelativeClock::default();
@@ -278,7 +278,7 @@ fn honest_clients_go_on_and_memory_stays_small_under_a_million_requests_of_a_hun
         let honest: Vec<Vec<_>> = (0..5)
             .map(|group| (0..100).map(|number| client(0xC000_0000 + group * 100 + number)).collect())
             .collect();
-        let before = Before::now();
+        let before = Baseline::now();
         let (mut sent, mut accepted, mut refused) = (0_u32, 0_u32, 0_u32);
         // A second, in which every attacker sends ten requests.
         for number in 0..REQUESTS {

@@ -75,14 +75,14 @@ impl Proxy {
     }
 
     /// Debian's configuration with only the address of the service.
-    fn of_debian(demo: &Demo) -> Self {
+    fn with_debians_configuration(demo: &Demo) -> Self {
         let (port, service) = (free_port(), demo.origin(""));
         let site = format!("server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {service}; }} }}");
         Self::start(tempfile::tempdir().unwrap(), &site, port, format!("http://127.0.0.1:{port}/v1"), &[])
     }
 
     /// The same with `deploy/nginx.conf`.
-    fn of_ours(demo: &Demo) -> Self {
+    fn with_our_configuration(demo: &Demo) -> Self {
         let (folder, plain, port) = (tempfile::tempdir().unwrap(), free_port(), free_port());
         let path = folder.path().display().to_string();
         let certificate = format!("{path}/fullchain.pem");
@@ -156,14 +156,14 @@ pub(crate) fn events_come_soon(demo: &Demo, nginx: &Proxy) {
 #[test]
 fn nginx_with_debians_configuration_forwards_events_within_a_second() {
     let demo = Demo::start();
-    events_come_soon(&demo, &Proxy::of_debian(&demo));
+    events_come_soon(&demo, &Proxy::with_debians_configuration(&demo));
     demo.end();
 }
 
 #[test]
 fn nginx_with_our_configuration_forwards_events_long_polls_and_the_streams_of_an_address() {
     let demo = Demo::start();
-    let nginx = Proxy::of_ours(&demo);
+    let nginx = Proxy::with_our_configuration(&demo);
     events_come_soon(&demo, &nginx);
     let cursor = demo.get("changes")["result"]["cursor"].as_str().unwrap().to_owned();
     let waits = format!("{}/changes?wait=30&since={cursor}", nginx.base);
@@ -187,7 +187,7 @@ fn nginx_with_our_configuration_forwards_events_long_polls_and_the_streams_of_an
 #[test]
 fn nginx_rejects_forms_with_a_page_that_the_report_was_not_received() {
     let demo = Demo::start();
-    let nginx = Proxy::of_ours(&demo);
+    let nginx = Proxy::with_our_configuration(&demo);
     let files = tempfile::tempdir().unwrap();
     let photo = |name: &str, bytes: usize| {
         let path = files.path().join(name);

@@ -150,8 +150,8 @@ impl Load {
     async fn photo(self: Arc<Self>) -> Option<()> {
         let card = Arc::clone(&self).report().await?;
         let target = format!("/v1/cards/{card}/images?file_type=image/jpeg");
-        let invited = self.write(Method::GET, &target, Value::Null).await?;
-        let address = invited["signedRequest"].as_str().unwrap();
+        let invitation = self.write(Method::GET, &target, Value::Null).await?;
+        let address = invitation["signedRequest"].as_str().unwrap();
         // The service does not know its port.
         let address = &address[address.find("/v1/").unwrap()..];
         let upload = self.request(Method::PUT, address).header("Content-Type", "image/jpeg");

@@ -135,7 +135,7 @@ fn shutdown_ends_streams_within_a_second_and_clients_continue_at_another_server(
         client.take_all(&mut stream);
         let took = signalled.elapsed();
         assert!(took < patiently(Duration::from_secs(1)), "{took:?}");
-        assert_eq!(first.ended().0, Some(0));
+        assert_eq!(first.wait_for_exit().0, Some(0));
         noted.grow_by(20);
         client.follow(&second.authority, 3);
     });

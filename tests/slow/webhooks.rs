@@ -14,7 +14,7 @@ use crate::eventually::{LONG, eventually};
 use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::running::KEY;
-use crate::server::{Server, built, figment};
+use crate::server::{Server, build, figment};
 use crate::service_config::ServiceConfig;
 
 /// Several polling intervals of a webhook.
@@ -67,7 +67,7 @@ async fn served(on: &str) -> (Receiver, Server, [PgConnection; 2], Database) {
         .merge(("siaga.webhooks.test.url", &receiver.url))
         .merge(("siaga.webhooks.test.event", on))
         .merge(("siaga.webhooks.test.private", true));
-    let server = Server::new(built(figment).await.unwrap()).await;
+    let server = Server::new(build(figment).await.unwrap()).await;
     let url = database.url();
     let other = async || PgConnection::connect(&url).await.unwrap();
     let mut others = [other().await, other().await];

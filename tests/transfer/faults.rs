@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use siaga::folder::FolderFile;
 
-use crate::asking::before;
 use crate::fixture;
 use crate::folders::{area, cards, point, posts, report, reports, square, states};
+use crate::operations::before;
 use crate::operator::Operator;
 
 /// Rows per file of a large folder: more than one database batch.
@@ -69,7 +69,7 @@ fn file_of(file: FolderFile, rows: &[String]) -> (FolderFile, String) {
 async fn a_broken_row_late_in_any_file_changes_nothing() {
     let sound = FolderFile::ALL.map(|file| file_of(file, &many(file)));
     for operator in Operator::each_with_fixture().await {
-        let before = operator.everything().await;
+        let before = operator.snapshot().await;
         for broken in FolderFile::ALL {
             let wrong = if broken.name().ends_with("csv") { "x\n" } else { r#"{"type":"Feature"}"# };
             let rows = [many(broken), vec![wrong.to_owned()]].concat();
@@ -78,10 +78,10 @@ async fn a_broken_row_late_in_any_file_changes_nothing() {
             });
             let error = operator.import_files(&files.collect::<Vec<_>>()).await.unwrap_err();
             assert!(error.starts_with(&format!("{broken}, line {}: ", rows.len() + 1)), "{error}");
-            assert!(operator.everything().await == before, "{broken}");
+            assert!(operator.snapshot().await == before, "{broken}");
         }
         operator.add(&sound).await;
-        let after = operator.everything().await;
+        let after = operator.snapshot().await;
         for (file, content) in &before.files {
             assert!(after.files[file] != *content, "{file} would have changed");
         }
@@ -95,7 +95,7 @@ async fn a_row_that_contradicts_the_store_or_another_row_is_reported_and_changes
     let mut moved = report(Some(1), 0, 0.6, 0.5);
     moved["properties"]["created_at"] = json!(known.created_at.to_string());
     for operator in Operator::each_with_fixture().await {
-        let before = operator.everything().await;
+        let before = operator.snapshot().await;
         for (file, fault) in [
             (states("2,3,2016-12-19T16:00:00Z,,\n99,1,2016-12-19T16:00:00Z,,\n"), "3: area_id 99 is no"),
             (
@@ -120,11 +120,11 @@ async fn a_row_that_contradicts_the_store_or_another_row_is_reported_and_changes
                 if file.0 == FolderFile::Reports { vec![file] } else { vec![reports(&[new()]), file] };
             let error = operator.import_files(&files).await.unwrap_err();
             assert!(error.starts_with(&expected), "{expected}: {error}");
-            assert_eq!(operator.everything().await, before, "{expected}");
+            assert_eq!(operator.snapshot().await, before, "{expected}");
         }
         let two = cards("new-card-1,10,,,,,20\nnew-card-2,11,,,,,20\n");
         let error = operator.import_files(&[reports(&[new()]), two]).await.unwrap_err();
         assert!(error.contains("report 20 is not the report of"), "of two cards: {error}");
-        assert_eq!(operator.everything().await, before);
+        assert_eq!(operator.snapshot().await, before);
     }
 }

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use siaga::folder::{Dataset, FolderFile, FolderRules};
 use tempfile::TempDir;
 
-use crate::asking::before;
 pub(crate) use crate::created::{collection, folder_of, written};
 use crate::fixture::{self, now, place};
+use crate::operations::before;
 
 /// The files of a folder.
 pub(crate) fn contents(folder: &Path) -> BTreeMap<&'static str, String> {
@@ -22,7 +22,7 @@ pub(crate) fn contents(folder: &Path) -> BTreeMap<&'static str, String> {
 
 /// A data set as a folder in canonical form: in the order of stores, and with
 /// normalised ring orientation, so that an export has the same bytes.
-pub(crate) fn saved(mut dataset: Dataset) -> TempDir {
+pub(crate) fn canonical_folder(mut dataset: Dataset) -> TempDir {
     dataset.flood_log.sort_by_key(|change| (change.at, change.area));
     let first = written(&dataset);
     written(&Dataset::load(first.path().to_str().unwrap(), &FolderRules::default(), now()).unwrap())

@@ -7,9 +7,9 @@ use siaga::folder::FolderFile;
 use siaga::model::{AreaSelector, FloodState, Period, Timestamp};
 use siaga::stores::{EntryQuery, HistoryQuery};
 
-use crate::asking::{WRONG_RUNS, order, standing};
 use crate::fixture::{id, state};
 use crate::folders::{area, collection, states};
+use crate::operations::{WRONG_RUNS, order, state_codes};
 use crate::operator::Operator;
 
 #[rocket::async_test]
@@ -19,12 +19,12 @@ async fn changed_attributes_of_an_area_are_a_change_and_equal_ones_are_not() {
         let mut area = area(40, 20.0, 20.0);
         area["properties"]["attributes"] = attributes;
         operator.add(&[(FolderFile::Areas, collection(&[area]))]).await;
-        operator.everything().await.revisions
+        operator.snapshot().await.revisions
     };
     let first = import(json!({ "b": 1.0, "a": null })).await;
     assert_eq!(import(json!({ "b": 1.0, "a": null })).await, first);
     let other = import(json!({ "a": null, "b": 1.0 })).await;
-    assert_ne!(other, first, "another order is written");
+    assert_ne!(other, first, "another order of members is stored");
     assert_ne!(import(Value::Null).await, other);
 }
 
@@ -35,7 +35,7 @@ async fn an_imported_log_is_merged_with_live_entries() {
     store.set_flood_state(order(30, None)).await.unwrap();
     let log = states("1,3,2016-12-16T00:00:00Z,,\n30,4,2016-12-16T01:00:00Z,,\n2,1,2016-12-17T00:00:00Z,,\n");
     operator.add(&[log]).await;
-    assert_eq!(standing(&*store).await, [(1, 4), (2, 1), (5, 2)], "the newest stands");
+    assert_eq!(state_codes(&*store).await, [(1, 4), (2, 1), (5, 2)], "the newest stands");
     let log = store.flood_log(id(1)).await.unwrap();
     let codes: Vec<_> = log.iter().map(|change| change.state.map(FloodState::code)).collect();
     assert_eq!(codes, [Some(2), None, Some(3), Some(4)]);
@@ -45,7 +45,7 @@ async fn an_imported_log_is_merged_with_live_entries() {
 async fn a_corrected_entry_replaces_the_one_of_its_moment() {
     let (operator, store) = Operator::live().await;
     operator.add(&[states("5,,2016-12-14T09:00:35Z,bpbd,import\n")]).await;
-    assert_eq!(standing(&*store).await, [(5, 2), (30, 3)], "a newer one stands");
+    assert_eq!(state_codes(&*store).await, [(5, 2), (30, 3)], "a newer one stands");
     let moment = |time| Timestamp::parse(&format!("2016-12-14T{time}:00:00Z")).unwrap();
     let period = Period::new(moment("10"), moment("11"), Duration::MAX).unwrap();
     let query = HistoryQuery { selector: AreaSelector::default(), period };
@@ -55,11 +55,11 @@ async fn a_corrected_entry_replaces_the_one_of_its_moment() {
     // The last of two rows with the same time counts.
     let newest = states("5,1,2016-12-19T13:41:35Z,,\n5,4,2016-12-19T13:41:35Z,bpbd,corrected\n");
     operator.add(&[newest]).await;
-    assert_eq!(standing(&*store).await, [(5, 4), (30, 3)]);
+    assert_eq!(state_codes(&*store).await, [(5, 4), (30, 3)]);
     let last = store.flood_log(id(5)).await.unwrap().pop().unwrap();
     assert_eq!((last.state, last.by.subject.as_str()), (Some(state(4)), "corrected"));
     operator.add(&[states("5,,2016-12-19T13:41:35Z,,\n")]).await;
-    assert_eq!(standing(&*store).await, [(30, 3)], "a clearing");
+    assert_eq!(state_codes(&*store).await, [(30, 3)], "a clearing");
     assert_eq!(operator.count("SELECT count(*) FROM flood_changes").await, 6);
 }
 

@@ -12,10 +12,10 @@ use siaga::model::bodies::GaugeReadings;
 use siaga::stores::ReceiveOutcome;
 use sqlx::{Connection, PgConnection};
 
-use crate::asking::{KEYS, WRONG_RUNS, order, post, standing};
 use crate::eventually::{LONG, eventually};
 use crate::fixture;
 use crate::folders::{long_folder, states};
+use crate::operations::{KEYS, WRONG_RUNS, order, post, state_codes};
 use crate::operator::Operator;
 
 #[rocket::async_test]
@@ -58,7 +58,7 @@ async fn writes_during_an_import_neither_fail_nor_get_lost() {
     let logged = "SELECT area_id, changed_at FROM flood_changes WHERE subject = 'test' ORDER BY 1, 2";
     let logged: Vec<(i64, chrono::DateTime<chrono::Utc>)> = operator.rows(logged).await;
     changes.sort_unstable();
-    assert_eq!(logged, changes, "each change that was answered, and no other");
+    assert_eq!(logged, changes, "each acknowledged change, and no other");
     let stale = "
         SELECT count(*) FROM flood_states FULL JOIN (
             SELECT DISTINCT ON (area_id) area_id, state, changed_at FROM flood_changes
@@ -105,5 +105,5 @@ async fn a_long_import_blocks_no_writer_before_it_reaches_the_reports() {
     tokio::time::timeout(Duration::from_secs(2), writing).await.unwrap();
     held.rollback().await.unwrap();
     importing.await.unwrap().unwrap();
-    assert_eq!(standing(&*store).await, [(5, 4), (30, 3)], "the live one is newer");
+    assert_eq!(state_codes(&*store).await, [(5, 4), (30, 3)], "the live one is newer");
 }

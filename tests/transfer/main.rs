@@ -14,8 +14,8 @@ mod outcome;
 #[path = "../common/file.rs"]
 mod store_file;
 
-mod asking;
 mod folders;
+mod operations;
 mod operator;
 
 mod cities;

@@ -10,7 +10,7 @@ use siaga::stores::Store;
 use tempfile::TempDir;
 
 use crate::fixture;
-use crate::folders::{collection, contents, folder_of, saved};
+use crate::folders::{canonical_folder, collection, contents, folder_of};
 use crate::operator::Operator;
 
 /// Hides reports 2, 4 and 5, and erases 1, which has a card, 4, which has a post, and 6.
@@ -28,7 +28,7 @@ async fn moderate(store: &Arc<dyn Store>) {
 
 /// The exported fixture, and a copy whose reports have no keys.
 fn as_it_was() -> [TempDir; 2] {
-    let all = saved(fixture::dataset());
+    let all = canonical_folder(fixture::dataset());
     let reports = fs::read_to_string(all.path().join(FolderFile::Reports.name())).unwrap();
     let mut reports: serde_json::Value = serde_json::from_str(&reports).unwrap();
     let features = reports["features"].as_array_mut().unwrap();
@@ -72,5 +72,5 @@ async fn hidden_and_erased_reports_move_to_any_store_and_do_not_come_back() {
     }
     let path = exported.path().to_str().unwrap();
     let in_memory = Dataset::load(path, &FolderRules::default(), fixture::now()).unwrap();
-    assert_eq!(contents(saved(in_memory).path()), expected, "the memory store has the same");
+    assert_eq!(contents(canonical_folder(in_memory).path()), expected, "the memory store has the same");
 }

@@ -30,7 +30,7 @@ pub(crate) enum Place {
 
 /// All files of an export, and the revision of each resource.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Everything {
+pub(crate) struct Snapshot {
     pub(crate) files: BTreeMap<&'static str, String>,
     pub(crate) revisions: Vec<Revision>,
 }
@@ -124,14 +124,14 @@ impl Operator {
         self.numbers(sql).await[0]
     }
 
-    pub(crate) async fn everything(&self) -> Everything {
+    pub(crate) async fn snapshot(&self) -> Snapshot {
         let (files, store) = (contents(self.export().await.path()), self.store().await);
         let mut revisions = Vec::new();
         for resource in [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places] {
             revisions.push(store.revision(resource).await.unwrap());
         }
         store.close().await;
-        Everything { files, revisions }
+        Snapshot { files, revisions }
     }
 
     pub(crate) async fn store(&self) -> Arc<dyn Store> {

@@ -5,10 +5,10 @@ use std::process::{Command, Output};
 
 use siaga::folder::FolderFile;
 
-use crate::asking::order;
 use crate::database::Database;
 use crate::fixture::{self, block_on};
-use crate::folders::{area, cards, collection, contents, folder_of, saved, square};
+use crate::folders::{area, canonical_folder, cards, collection, contents, folder_of, square};
+use crate::operations::order;
 use crate::operator::Operator;
 use crate::outcome::{printed, refusal};
 
@@ -26,7 +26,7 @@ fn said(database: &Database, arguments: &[&str]) -> String {
 #[test]
 fn the_program_imports_and_exports_folders() {
     let database = block_on(Database::empty());
-    let folder = saved(fixture::dataset());
+    let folder = canonical_folder(fixture::dataset());
     let said = said(&database, &["import", folder.path().to_str().unwrap()]);
     assert!(
         said.contains("areas.geojson                 5 rows: 5 added, 0 replaced, 0 skipped\n"),
@@ -140,6 +140,6 @@ fn a_restored_backup_equals_the_original() {
         let output = Command::new(program).args(arguments).output().unwrap();
         assert!(output.status.success(), "{output:?}");
     }
-    let contents = |database: Database| block_on(async { Operator::on(database).everything().await });
+    let contents = |database: Database| block_on(async { Operator::on(database).snapshot().await });
     assert!(contents(database) == contents(restored), "the restored database has something else");
 }

@@ -3,8 +3,8 @@
 use siaga::folder::FolderFile;
 use siaga::stores::{RemovedRows, Replace};
 
-use crate::asking::{order, post, standing};
 use crate::folders::{area, collection, folder_of, reports};
+use crate::operations::{order, post, state_codes};
 use crate::operator::Operator;
 
 const AREAS: &str = "SELECT area_id FROM areas ORDER BY area_id";
@@ -12,14 +12,14 @@ const AREAS: &str = "SELECT area_id FROM areas ORDER BY area_id";
 #[rocket::async_test]
 async fn areas_in_the_log_are_removed_only_with_it() {
     let operator = Operator::with_fixture().await;
-    let before = operator.everything().await;
+    let before = operator.snapshot().await;
     // Areas 1 and 5, and one that covers area 2; the others of the fixture are not in it.
     let new = [area(1, 0.0, 0.0), area(5, 2.0, 0.0), area(77, 1.0, 0.0)];
     let folder = folder_of(&[(FolderFile::Areas, collection(&new))]);
     let error = operator.import_replacing(folder.path(), Replace::Areas).await.unwrap_err();
     assert!(error.contains("are in the log of flood states: ") && error.contains("30 ("), "{error}");
     assert!(error.contains("--replace areas-and-log") && error.lines().count() == 1, "{error}");
-    assert!(operator.everything().await == before, "nothing was imported");
+    assert!(operator.snapshot().await == before, "nothing was imported");
     let store = operator.store().await;
     let imported = operator.import_replacing(folder.path(), Replace::AreasAndLog).await.unwrap();
     assert_eq!(operator.numbers(AREAS).await, [1, 5, 77]);
@@ -27,7 +27,7 @@ async fn areas_in_the_log_are_removed_only_with_it() {
     let left = operator.count("SELECT count(*) FROM flood_changes WHERE area_id NOT IN (1, 5, 77)").await;
     assert_eq!((left, imported.removed.changes > 0), (0, true));
     // A running server shows it at once.
-    assert_eq!(standing(&*store).await, [(5, 2)]);
+    assert_eq!(state_codes(&*store).await, [(5, 2)]);
     assert!(store.set_flood_state(order(30, Some(1))).await.is_err());
     store.receive_partner_report(post(1, 1.5, 0.5)).await.unwrap();
     let located = operator.numbers("SELECT local_area_id FROM reports WHERE post_id = 1").await;

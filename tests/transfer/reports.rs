@@ -7,9 +7,9 @@ use siaga::model::bodies::CardRules;
 use siaga::model::{AreaId, Disasters, ReportKey};
 use siaga::stores::{ReceiveOutcome, StoreError};
 
-use crate::asking::{KEYS, card_id, post, receive};
 use crate::fixture;
 use crate::folders::{cards, posts, report, reports};
+use crate::operations::{KEYS, card_id, post, receive};
 use crate::operator::Operator;
 
 #[rocket::async_test]
@@ -36,9 +36,9 @@ async fn reports_without_a_key_get_new_numbers_once() {
         [1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22],
         "after the highest of the file"
     );
-    let before = operator.everything().await;
+    let before = operator.snapshot().await;
     operator.add(&[reports(&twice)]).await;
-    assert_eq!(operator.everything().await, before, "nothing is added");
+    assert_eq!(operator.snapshot().await, before, "nothing is added");
     let mut pictured = report(None, 1, 0.5, 0.5);
     pictured["properties"]["image_url"] = json!("http://example.org/2.jpg");
     let mut without_data = report(None, 1, 0.5, 0.5);
@@ -102,9 +102,9 @@ async fn imported_cards_and_posts_behave_like_native_ones() {
     assert_eq!(store.receive_partner_report(post(-6, 0.5, 0.5)).await.unwrap(), ReceiveOutcome::Created);
 
     // Cards used since then stay used.
-    let before = operator.everything().await;
+    let before = operator.snapshot().await;
     operator.add(&files).await;
-    assert_eq!(operator.everything().await, before);
+    assert_eq!(operator.snapshot().await, before);
     assert_eq!(store.card(&card_id("new-card-2")).await.unwrap().report, Some(received.key));
 }
 

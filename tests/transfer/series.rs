@@ -7,11 +7,11 @@ use siaga::folder::{Dataset, FolderFile, FolderRules};
 use siaga::model::Geometry;
 use siaga::stores::{Replace, RowCounts};
 
-use crate::asking::before;
 use crate::fixture::{self, now};
 use crate::folders::{
     area, cards, collection, contents, folder_of, point, posts, report, reports, saved, square, states,
 };
+use crate::operations::before;
 use crate::operator::Operator;
 
 fn areas(areas: &[Value]) -> (FolderFile, String) {
@@ -88,10 +88,10 @@ async fn each_folder_is_imported_and_exported_alike_by_each_store() {
 #[rocket::async_test]
 async fn imported_data_is_exported_byte_for_byte_and_a_second_import_changes_nothing() {
     for dataset in [fixture::dataset(), Dataset::load("demo", &FolderRules::default(), now()).unwrap()] {
-        let folder = saved(dataset);
+        let folder = canonical_folder(dataset);
         for operator in Operator::each_empty().await {
             operator.import(folder.path()).await.unwrap();
-            let first = operator.everything().await;
+            let first = operator.snapshot().await;
             for (file, content) in contents(folder.path()) {
                 assert!(first.files[file] == content, "{file} differs");
             }
@@ -99,7 +99,7 @@ async fn imported_data_is_exported_byte_for_byte_and_a_second_import_changes_not
             for again in [&folder, &exported] {
                 let imported = operator.import(again.path()).await.unwrap();
                 assert!(imported.files.values().all(|rows| rows.skipped() == rows.read), "{imported:?}");
-                assert!(operator.everything().await == first);
+                assert!(operator.snapshot().await == first);
             }
         }
     }

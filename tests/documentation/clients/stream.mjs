@@ -16,12 +16,12 @@ assert(state.full);
 const [area] = state.areas;
 const setTo = (area.state % 4) + 1;
 const changed = next();
-const answer = await fetch(`${base}/floods/${area.area_id}`, {
+const response = await fetch(`${base}/floods/${area.area_id}`, {
     method: "PUT",
     headers: { "Content-Type": "application/json", "X-Api-Key": key },
     body: JSON.stringify({ state: setTo }),
 });
-assert.equal(answer.status, 200);
+assert.equal(response.status, 200);
 const change = JSON.parse((await changed).data);
 assert(!change.full);
 assert.deepEqual(change.areas.map((one) => one.state), [setTo]);

@@ -1,6 +1,6 @@
 // Withdrawing, undoing and discarding at the desk.
 import assert from "node:assert/strict";
-import { asked, chromium, noFaults, origin, slow, text, until } from "./chromium.mjs";
+import { api, chromium, noFaults, origin, slow, text, until } from "./chromium.mjs";
 import { card, clickIn, logIn, open, press, stateOf, stored } from "./officer.mjs";
 
 const chosen = async (page, count) => page.waitForFunction((count) => document.getElementById("tab-chosen").lastElementChild.textContent === `${count}`, slow, count);
@@ -13,14 +13,14 @@ const choose = async (page, count) => {
   }, count);
 };
 const isOpen = (page, id) => page.$eval(`#${id}`, (dialog) => dialog.open);
-const set = (changes, note) => asked("POST", "/floods/changes", { changes: changes.map(([area_id, state]) => ({ area_id, state })), note });
+const set = (changes, note) => api("POST", "/floods/changes", { changes: changes.map(([area_id, state]) => ({ area_id, state })), note });
 const noCard = (page, kind) => page.waitForFunction((kind) => !document.querySelector(`#cards .${kind}`), slow, kind);
 
 await chromium(async (page) => {
   await page.setViewport({ width: 1440, height: 900 });
   await logIn(page, "Sri");
-  const { features } = (await asked("GET", "/areas?geoformat=geojson")).result;
-  const flooded = (await asked("GET", "/floods/states")).result.map(({ area_id }) => area_id);
+  const { features } = (await api("GET", "/areas?geoformat=geojson")).result;
+  const flooded = (await api("GET", "/floods/states")).result.map(({ area_id }) => area_id);
   const dry = features.map(({ properties }) => `${properties.area_id}`).filter((id) => !flooded.includes(id));
 
   // Withdrawing a batch restores the selection and the note, by key and by button.
@@ -133,7 +133,7 @@ await chromium(async (page) => {
   // The curve of a gauge has the newest reading whenever the row is unfolded, and while it is.
   const { properties: { label: [lng, lat], area_id } } = features.find(({ properties }) => `${properties.area_id}` === dry.at(-1));
   const at = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
-  const read = (...levels) => asked("PUT", "/floodgauges", { gaugeid: "desk", gaugenameid: "PINTU AIR UJI", location: { lat, lng },
+  const read = (...levels) => api("PUT", "/floodgauges", { gaugeid: "desk", gaugenameid: "PINTU AIR UJI", location: { lat, lng },
     observations: levels.map(([minutes, level]) => ({ observed_at: at(minutes), level, alert: 1, label: "SIAGA I" })) });
   await read([20, 700], [15, 720]);
   await page.click("#tab-attention");
@@ -151,27 +151,27 @@ await chromium(async (page) => {
   await curve(760);
   await unfold();
   // Responses of a stand-in, by path.
-  let answers = { "/v1/floodgauges": { status: 503, body: "" } };
+  let responses = { "/v1/floodgauges": { status: 503, body: "" } };
   await page.setRequestInterception(true);
   page.on("request", (request) => {
-    const answer = answers[new URL(request.url()).pathname];
-    return answer ? request.respond(answer) : request.continue();
+    const response = responses[new URL(request.url()).pathname];
+    return response ? request.respond(response) : request.continue();
   });
   await unfold();
   await page.waitForFunction((row) => document.querySelector(`${row} figure`).textContent.includes("does not respond"), slow, row);
   await unfold();
-  answers = {};
+  responses = {};
   await unfold();
   await curve(760);
 
   // A firewall that rejects in JSON does not end a batch.
-  answers = { "/desk/changes": { status: 400, contentType: "application/json", body: JSON.stringify({ message: "blocked" }) } };
+  responses = { "/desk/changes": { status: 400, contentType: "application/json", body: JSON.stringify({ message: "blocked" }) } };
   await page.click("#tab-all");
   await choose(page, 1);
   const [blocked] = await page.$$eval(".row.chosen", (rows) => rows.map((row) => row.dataset.area));
   await press(page, "4");
   await card(page, "lost");
-  answers = {};
+  responses = {};
   await until("the order is sent", async () => (await stateOf(blocked)) === 4);
 
   // Hiding the waiting reports of a sender is queued too: it can be withdrawn, and waits for the network.
@@ -201,7 +201,7 @@ await chromium(async (page) => {
   await page.waitForFunction((form) => !document.querySelector(form), slow, ofSender);
 
   // Clearing the last flood needs a confirmation.
-  const left = (await asked("GET", "/floods/states")).result.map(({ area_id }) => area_id);
+  const left = (await api("GET", "/floods/states")).result.map(({ area_id }) => area_id);
   await set(left.slice(2).map((id) => [id, null]));
   await page.click("#tab-flooded");
   await page.waitForFunction(() => document.getElementById("tab-flooded").lastElementChild.textContent === "2", slow);
@@ -215,15 +215,15 @@ await chromium(async (page) => {
   await page.keyboard.type("2");
   await press(page, "Enter");
   await stored(page, "over");
-  assert.deepEqual((await asked("GET", "/floods/states")).result, []);
+  assert.deepEqual((await api("GET", "/floods/states")).result, []);
 
   // Data that failed to load is not shown as empty, and is loaded again. Omitted entries are counted.
   const broken = { status: 502, body: "<html>" };
-  answers = { "/map/names": broken, "/desk/news": broken };
+  responses = { "/map/names": broken, "/desk/news": broken };
   await page.reload();
   await page.waitForFunction(() => document.getElementById("empty").textContent.includes("does not respond"), slow);
   const news = { attention: [], log: [], reports: [], hidden: [], left_out: { log: 1_000, hidden: 100 } };
-  answers = { "/desk/news": { contentType: "application/json", body: JSON.stringify({ result: news }) } };
+  responses = { "/desk/news": { contentType: "application/json", body: JSON.stringify({ result: news }) } };
   await page.waitForFunction(() => document.querySelectorAll("#larger option").length > 1, slow);
   await page.evaluate(() => dispatchEvent(new Event("online")));
   await page.waitForFunction(() => document.getElementById("empty").textContent === "No area needs attention now.", slow);

@@ -188,7 +188,7 @@ fn cached_responses_equal_fresh_ones_byte_for_byte() {
     proptest!(ProptestConfig::with_cases(6), |(steps in prop::collection::vec(step(), 120))| {
         let cached = Siaga::start();
         // Another server on the same store.
-        let uncached = cached.beside(figment().merge(("siaga.cache.size", 0)));
+        let uncached = cached.another_server(figment().merge(("siaga.cache.size", 0)));
         for step in steps {
             match step {
                 Step::Wait(milliseconds) => cached.pass(Duration::from_millis(milliseconds)),
@@ -200,7 +200,7 @@ fn cached_responses_equal_fresh_ones_byte_for_byte() {
                     let expected = response_parts(&uncached, &address);
                     let first = response_parts(&cached.client, &address);
                     prop_assert!(first == expected, "{address}: {first:?} is not {expected:?}");
-                    prop_assert!(response_parts(&cached.client, &address) == expected, "{address}, asked again");
+                    prop_assert!(response_parts(&cached.client, &address) == expected, "{address}, second request");
                 }
             }
         }

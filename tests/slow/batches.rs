@@ -160,15 +160,15 @@ fn two_officers_on_a_bad_network_lose_nothing_and_overwrite_nothing_unseen() {
         let mut standing: HashMap<&str, &Value> = HashMap::new();
         for entry in &log {
             let (note, area) = (entry["note"].as_str().unwrap(), entry["area_id"].as_str().unwrap());
-            assert!(stored.entry(note).or_default().insert(area), "order {note} set area {area} twice");
+            assert!(stored.entry(note).or_default().insert(area), "batch {note} set area {area} twice");
             let before = standing.get(area).copied().unwrap_or(&Value::Null);
             assert_eq!(
                 &batches[note][area], before,
-                "order {note} overwrote in area {area} what was not seen"
+                "batch {note} overwrote an unseen state of area {area}"
             );
             standing.insert(area, if entry["state"].is_null() { &Value::Null } else { &entry["changed_at"] });
         }
-        assert_eq!(stored.len(), batches.len(), "each order is in the log");
+        assert_eq!(stored.len(), batches.len(), "each batch is in the log");
         assert!(batches.iter().all(|(note, areas)| stored[note.as_str()].len() == areas.len()), "all of it");
         let different: HashSet<_> = shown.iter().map(|shown| format!("{shown:?}")).collect();
         assert_eq!(different.len(), shown.len(), "each conflict was shown once");

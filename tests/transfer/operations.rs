@@ -39,7 +39,7 @@ pub(crate) async fn receive(store: &dyn Store, card: &str) -> Result<Arc<Report>
     store.receive_card_report(&card_id(card), content(DisasterType::Flood, 0, place(0.5, 0.5))).await
 }
 
-pub(crate) async fn standing(store: &dyn Store) -> Vec<(u64, u8)> {
+pub(crate) async fn state_codes(store: &dyn Store) -> Vec<(u64, u8)> {
     let states = store.flood_states(&FloodQuery::default()).await.unwrap().value;
     states.iter().map(|record| (record.area_id.number(), record.state.code())).collect()
 }
