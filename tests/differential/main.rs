@@ -92,7 +92,7 @@ impl Side {
         match operation.clone() {
             Operation::Tick(_) => Ok(String::new()),
             Operation::Set(moderation) => shown(store.set_flood_state(moderation).await, debug),
-            Operation::Order(writes, request) => {
+            Operation::SetBatch(writes, request) => {
                 let mut changes = Vec::new();
                 for (SetFloodState { area, state, .. }, after) in writes {
                     let newest = store.flood_log(area).await.unwrap().pop();
@@ -215,9 +215,9 @@ async fn compare(operations: Vec<Operation>) -> Result<(), TestCaseError> {
         let after = memory.revisions().await;
         let grew = [0, 1].map(|resource| after[resource].cmp(&before[resource]));
         for (name, before_of, side) in &mut others {
-            let responded = side.apply(&operation, clock.now()).await;
+            let results = side.apply(&operation, clock.now()).await;
             let step = format!("{name}, {number}, {operation:?}");
-            prop_assert!(responded == expected, "{step}:\n{responded:?}\n{expected:?}");
+            prop_assert!(results == expected, "{step}:\n{results:?}\n{expected:?}");
             let after_of = side.revisions().await;
             let grew_of = [0, 1].map(|resource| after_of[resource].cmp(&before_of[resource]));
             prop_assert_eq!(grew_of, grew, "the revisions of floods and reports, {}", step);

@@ -20,7 +20,7 @@ pub(crate) enum Operation {
     Tick(i64),
     Set(SetFloodState),
     /// Sets areas in one batch, with optional preconditions (newest entry, or dry) and an optional request number.
-    Order(Vec<(SetFloodState, Option<bool>)>, Option<u8>),
+    SetBatch(Vec<(SetFloodState, Option<bool>)>, Option<u8>),
     UndoBatch(u64, Option<u8>),
     /// Changes of all areas before some minutes ago, optionally of one batch; limited.
     AllChanges(Option<u64>, Option<u64>, u32),
@@ -175,7 +175,7 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         5 => tick().prop_map(Operation::Tick),
         8 => write().prop_map(Operation::Set),
         6 => (batches, request())
-            .prop_map(|(changes, request)| Operation::Order(once_each(changes.into_iter()), request)),
+            .prop_map(|(changes, request)| Operation::SetBatch(once_each(changes.into_iter()), request)),
         3 => (1..9_u64, request()).prop_map(|(batch, request)| Operation::UndoBatch(batch, request)),
         2 => (prop::option::of(0..100_u64), prop::option::of(1..9_u64), 1..6_u32)
             .prop_map(|(back, batch, most)| Operation::AllChanges(back, batch, most)),

@@ -98,7 +98,7 @@ await chromium(async (page) => {
   await set([[third, 1]]);
   const { result: { batch } } = await set([[first, 4], [second, 4], [third, 4]], "by telephone at four");
   const isFirst = () => page.$eval("#night-list li", (line) => line.textContent.includes("by telephone at four"));
-  await until("the order is in the log", isFirst);
+  await until("the batch is in the log", isFirst);
   let sent = 0;
   page.on("request", (request) => request.url().endsWith(`/desk/changes/${batch}/undo`) && (sent = Date.now()));
   const begun = Date.now();
@@ -120,7 +120,7 @@ await chromium(async (page) => {
 
   // Without a network an undo is queued like a batch, and the bar shows it.
   await set([[first, 3]]);
-  await until("the order is in the log", () => page.$eval("#night-list li", (line) => line.textContent.includes("71–150 cm")));
+  await until("the batch is in the log", () => page.$eval("#night-list li", (line) => line.textContent.includes("71–150 cm")));
   await page.setOfflineMode(true);
   await page.$eval("#night-list li button", (button) => button.click());
   await card(page, "lost");
@@ -172,7 +172,7 @@ await chromium(async (page) => {
   await press(page, "4");
   await card(page, "lost");
   responses = {};
-  await until("the order is sent", async () => (await stateOf(blocked)) === 4);
+  await until("the batch is sent", async () => (await stateOf(blocked)) === 4);
 
   // Hiding the waiting reports of a sender is queued too: it can be withdrawn, and waits for the network.
   for (const digit of "12") {

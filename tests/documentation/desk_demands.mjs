@@ -160,7 +160,7 @@ await chromium(async (page, browser) => {
   await page.bringToFront();
   await card(page, "found");
   await clickIn(page, "#cards .found button", "Send now");
-  await until("the order of the closed tab is sent", async () => (await stateOf(ids[401])) === 3);
+  await until("the batch of the closed tab is sent", async () => (await stateOf(ids[401])) === 3);
   done("two tabs");
 
   // Sixty areas by touches on a phone, from the load of the page until they are stored.

@@ -21,7 +21,7 @@ await chromium(async (page) => {
   });
   await pick(page, `${area_id}`);
   await press(page, "3");
-  await until("the order is stored", async () => {
+  await until("the batch is stored", async () => {
     await page.evaluate(() => dispatchEvent(new Event("online")));
     return (await stateOf(`${area_id}`)) === 3;
   });

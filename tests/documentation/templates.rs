@@ -80,14 +80,14 @@ fn the_listed_properties_of_each_layer_match_the_interface() {
     for kind in LayerKind::ALL {
         let section = page.split(&format!("\n## {kind:?}\n")).nth(1).unwrap().split("\n## ").next().unwrap();
         let rows = section.split(HEAD).nth(1).unwrap().lines().take_while(|line| line.starts_with('|'));
-        let printed_line = rows.map(|row| {
+        let documented = rows.map(|row| {
             let cells: Vec<_> = row.split('|').map(str::trim).collect();
             let ["", property, own, null, _, ""] = cells[..] else { panic!("{row}") };
             (property.trim_matches('`').to_owned(), (own.to_owned(), null != "never"))
         });
         let mut found = BTreeMap::new();
         described(all, &all[&format!("{kind:?}.properties")], "", &mut found);
-        assert_eq!(printed_line.collect::<BTreeMap<_, _>>(), found, "{kind:?}");
+        assert_eq!(documented.collect::<BTreeMap<_, _>>(), found, "{kind:?}");
     }
 }
 

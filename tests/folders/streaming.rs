@@ -40,7 +40,7 @@ fn an_error_of_the_sink_is_returned_unchanged_before_the_next_row_is_read() {
     ];
     let folder = folder_of(&files);
     let (opened, read) = counting_reads(&folder);
-    for stopped in [opened.partner_posts(a_hundred), opened.areas(a_hundred)] {
+    for stopped in [opened.partner_posts(first_hundred_lines), opened.areas(first_hundred_lines)] {
         assert!(matches!(stopped, Err(Refused::Line(102))), "{stopped:?}");
     }
     let read = read.load(Ordering::SeqCst);

@@ -29,19 +29,19 @@ fn value(page: &str, series: &str) -> f64 {
 fn a_client_gets_the_text_format_unless_it_prefers_openmetrics() {
     let siaga = with_metrics();
     siaga.get("/v1/floods/states");
-    let requested = |accept: &'static str| {
+    let fetch = |accept: &'static str| {
         let response = siaga.client.get("/metrics").header(Header::new("Accept", accept)).dispatch();
         let media_type = response.headers().get_one("Content-Type").unwrap().to_owned();
         (media_type, response.into_string().unwrap())
     };
     for accept in ["*/*", "", "text/plain;version=0.0.4", "application/json"] {
-        let (media_type, text) = requested(accept);
+        let (media_type, text) = fetch(accept);
         assert_eq!(media_type, "text/plain; version=0.0.4; charset=utf-8", "{accept}");
         assert!(text.contains("# TYPE siaga_requests_total counter\n") && !text.contains("# EOF"), "{text}");
     }
     let prometheus = "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,\
                       text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
-    let (media_type, text) = requested(prometheus);
+    let (media_type, text) = fetch(prometheus);
     assert_eq!(media_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
     assert!(text.contains("# TYPE siaga_requests counter\n") && text.ends_with("# EOF\n"), "{text}");
     assert_eq!(Siaga::start().get("/metrics").status(), Status::NotFound, "it is not enabled");
@@ -51,13 +51,13 @@ fn a_client_gets_the_text_format_unless_it_prefers_openmetrics() {
 fn metrics_with_a_token_need_the_token() {
     let secret = figment().merge(("siaga.metrics.enabled", true)).merge(("siaga.metrics.token", "a token"));
     let siaga = Siaga::with(secret, |builder| builder);
-    let requested = |value: &str| {
+    let fetch = |value: &str| {
         let header = Header::new("Authorization", value.to_owned());
         siaga.client.get("/metrics").header(header).dispatch().status()
     };
-    assert_eq!(requested("Bearer a token"), Status::Ok);
+    assert_eq!(fetch("Bearer a token"), Status::Ok);
     for wrong in ["", "Bearer a", "a token", "Basic a token"] {
-        assert_eq!(requested(wrong), Status::Forbidden, "{wrong}");
+        assert_eq!(fetch(wrong), Status::Forbidden, "{wrong}");
     }
     assert_eq!(siaga.client.get("/metrics").header(key(KEY)).dispatch().status(), Status::Forbidden);
 }
@@ -199,16 +199,16 @@ fn the_metrics_have_the_alerts_in_force_and_the_oldest_confirmation() {
 fn the_metrics_do_not_query_the_store() {
     let siaga = with_metrics();
     page_with(&siaga, "siaga_uploads_waiting 0");
-    let requested = || -> f64 {
+    let fetch = || -> f64 {
         let page = page(&siaga);
         let calls = page.lines().filter(|line| line.starts_with("siaga_store_operation_seconds_count"));
         calls.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
     };
-    let before = requested();
+    let before = fetch();
     for _ in 0..200 {
         page(&siaga);
     }
-    let after = requested();
+    let after = fetch();
     assert!(after - before < 100.0, "what asks beside them does so every few seconds: {before}, {after}");
 }
 

@@ -113,7 +113,7 @@ fn crs84_and_fc_md_op_success_links_items_and_extent_and_sfc_md_op_and_success()
     assert!(link(&collections, "self").is_some());
     assert_links(&siaga, &collections);
     let listed = collections["collections"].as_array().unwrap();
-    assert!(listed.iter().map(|extreme| &extreme["id"]).eq(COLLECTIONS.map(|(name, _)| name).iter()));
+    assert!(listed.iter().map(|item| &item["id"]).eq(COLLECTIONS.map(|(name, _)| name).iter()));
     for collection in listed {
         let items = collection["links"].as_array().unwrap().iter().filter(|link| link["rel"] == "items");
         assert!(items.into_iter().any(|link| link["type"] == "application/geo+json"), "{collection}");
@@ -150,7 +150,7 @@ fn fc_op_and_response_links_number_matched_and_number_returned_and_f_op_success_
         assert!(link(&page, "self").is_some());
         assert_links(&siaga, &page);
         let every = all(&siaga, collection, "limit=2");
-        let different: BTreeSet<_> = every.iter().map(|extreme| extreme["id"].to_string()).collect();
+        let different: BTreeSet<_> = every.iter().map(|item| item["id"].to_string()).collect();
         assert_eq!(different.len(), every.len(), "{collection}: a feature is there twice");
         assert!(page.get("numberMatched").is_none_or(|matched| *matched == every.len()), "{collection}");
         if let Some(stamp) = page.get("timeStamp") {
@@ -250,7 +250,7 @@ fn fc_time_definition_and_response() {
             }
             // Features without a time are always included.
             let mut timeless = all(&siaga, collection, "");
-            timeless.retain(|extreme| temporal(extreme).is_none() && collection != "flooded");
+            timeless.retain(|item| temporal(item).is_none() && collection != "flooded");
             let found = ids(&found);
             assert!(ids(&timeless).iter().all(|id| found.contains(id)), "{collection}, {query}");
         }

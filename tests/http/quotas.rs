@@ -196,21 +196,21 @@ fn remaining(response: &LocalResponse<'_>) -> u32 {
 #[test]
 fn the_cost_of_a_rendered_period_grows_with_its_length() {
     let siaga = started(with(&[("per_second", 0), ("per_day", 100)]));
-    let requested = |target: &str| {
+    let fetch = |target: &str| {
         let response = siaga.get_from("192.0.2.1", target);
         assert_eq!(response.status(), Status::Ok, "{target}");
         remaining(&response)
     };
     // A year is 8,784 hours, of 1 KiB each.
     let year = "/v1/floods/timeseries?start=2016-01-01T00:00:00Z&end=2016-12-31T23:00:00Z";
-    assert_eq!(requested(year), 100 - 1 - 8);
-    assert_eq!(requested(year), 90, "it is cached");
-    assert_eq!(requested(&format!("{year}&city=jbd")), 82, "another; the cached one was given back");
+    assert_eq!(fetch(year), 100 - 1 - 8);
+    assert_eq!(fetch(year), 90, "it is cached");
+    assert_eq!(fetch(&format!("{year}&city=jbd")), 82, "another; the cached one was given back");
     let head = siaga.client.head(format!("{year}&city=bdg")).remote(from("192.0.2.1")).dispatch();
     assert_eq!(remaining(&head), 81, "nothing is rendered");
     let day = "start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z";
-    assert_eq!(requested(&format!("/v1/floods/archive?{day}")), 80, "a short one is a request like others");
-    assert_eq!(requested("/v1/floods"), 79);
+    assert_eq!(fetch(&format!("/v1/floods/archive?{day}")), 80, "a short one is a request like others");
+    assert_eq!(fetch("/v1/floods"), 79);
 }
 
 #[test]

@@ -163,12 +163,12 @@ fn a_place_outside_all_areas_is_asked_about_once_and_its_report_waits_for_review
     for (number, (lat, lng)) in [("48.1", "11.5"), ("0", "0")].into_iter().enumerate() {
         let token = format!("{number:032x}");
         let munich = [("token", &*token), ("lat", lat), ("lng", lng)];
-        let requested = send(&siaga, "/report?lang=en", &flood(&munich), None).into_string().unwrap();
-        assert!(requested.contains("id=\"fault-outside\""), "{requested}");
-        assert!(!requested.contains("class=\"choice\" hidden"), "the box to tick: {requested}");
-        let (status, requested) = send_by_script(&siaga, "/report?lang=en", &flood(&munich), None);
-        assert_eq!((status, requested["faults"].as_object().unwrap().len()), (400, 1));
-        assert!(requested["faults"]["outside"].is_string());
+        let question = send(&siaga, "/report?lang=en", &flood(&munich), None).into_string().unwrap();
+        assert!(question.contains("id=\"fault-outside\""), "{question}");
+        assert!(!question.contains("class=\"choice\" hidden"), "the box to tick: {question}");
+        let (status, question) = send_by_script(&siaga, "/report?lang=en", &flood(&munich), None);
+        assert_eq!((status, question["faults"].as_object().unwrap().len()), (400, 1));
+        assert!(question["faults"]["outside"].is_string());
         let sure = flood(&[&munich[..], &[("outside", "yes")]].concat());
         let (status, sent) = send_by_script(&siaga, "/report?lang=en", &sure, None);
         assert_eq!((status, &sent["created"], &sent["waits"]), (200, &json!(true), &json!(true)));

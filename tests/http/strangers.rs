@@ -100,10 +100,10 @@ fn one_address_cannot_crowd_real_reports_out_of_the_moderation_list() {
         numbers.for_each(|number| drop(send_from(&siaga.client, host, number, &[], others)));
     }
     let news = || json_of(client.get("/desk/news").dispatch())["result"].clone();
-    let shown_news = news();
-    let listed = shown_news["reports"].as_array().unwrap().iter();
+    let listing = news();
+    let listed = listing["reports"].as_array().unwrap().iter();
     let waiting: Vec<_> = listed.filter(|report| report["waiting"] == true).collect();
-    assert_eq!((&shown_news["waiting"], waiting.len()), (&json!(601), 22), "twenty of a sender are listed");
+    assert_eq!((&listing["waiting"], waiting.len()), (&json!(601), 22), "twenty of a sender are listed");
     let real: Vec<_> = waiting.iter().filter(|report| report["text"] == "a real one").collect();
     assert_eq!(real.len(), 2);
     assert_eq!((&real[0]["of_sender"], &real[0]["suspect"]), (&json!(2), &json!(false)));

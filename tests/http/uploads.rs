@@ -11,7 +11,7 @@ use crate::suite::photos::{photo, picture};
 use crate::suite::support::{Siaga, figment, json_of, key};
 
 fn upload_address(siaga: &Siaga, query: &str) -> String {
-    crate::suite::form::upload_address(siaga.request(
+    crate::suite::form::upload_path(siaga.request(
         Method::Get,
         &format!("/v1/cards/used-card/images{query}"),
         "",

@@ -39,7 +39,7 @@ async fn with_many_requests(server: &Server, other: &mut PgConnection, database:
     let mut locking = PgConnection::connect(&database.url()).await.unwrap();
     let mut transaction = locking.begin().await.unwrap();
     transaction.execute("LOCK TABLE cards IN ACCESS EXCLUSIVE MODE").await.unwrap();
-    let requested = join_all((0..8).map(|_| server.card()));
+    let requests = join_all((0..8).map(|_| server.card()));
     let watched = async {
         until(other, |found| found == expected).await;
         // Leaves time for further connections.
@@ -47,8 +47,8 @@ async fn with_many_requests(server: &Server, other: &mut PgConnection, database:
         until(other, |found| found == expected).await;
         transaction.rollback().await.unwrap();
     };
-    let (responded, ()) = join(requested, watched).await;
-    assert_eq!(responded, [200; 8]);
+    let (results, ()) = join(requests, watched).await;
+    assert_eq!(results, [200; 8]);
 }
 
 #[rocket::async_test]
@@ -94,8 +94,8 @@ async fn waiting_for_a_connection_ends_at_the_configured_timeout() {
             let begun = Instant::now();
             (server.card().await, begun.elapsed())
         };
-        let (created, (requested, took)) = join(server.make_card(), requesting).await;
-        assert_eq!((created, requested), (200, status));
+        let (created, (read, took)) = join(server.make_card(), requesting).await;
+        assert_eq!((created, read), (200, status));
         assert!(status == 200 || took >= Duration::from_secs(1), "{took:?}");
     }
 }

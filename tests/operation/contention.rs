@@ -69,9 +69,9 @@ async fn many_writers_on_a_locked_table_do_not_block_other_requests_or_readiness
     let served = async {
         let mut rounds = 0;
         while begun.elapsed() < Duration::from_secs(3) {
-            let requested = Instant::now();
+            let begin_time = Instant::now();
             assert_eq!(server.card().await, 200);
-            assert!(requested.elapsed() < patiently(QUICK), "{:?}", requested.elapsed());
+            assert!(begin_time.elapsed() < patiently(QUICK), "{:?}", begin_time.elapsed());
             others_are_served(&server).await;
             let previewed = Instant::now();
             let preview = r#"{"changes":[{"area_id":"100","state":2}],"preview":true}"#;
@@ -87,9 +87,9 @@ async fn many_writers_on_a_locked_table_do_not_block_other_requests_or_readiness
         }
         rounds
     };
-    let (responded, rounds) = join(writes, served).await;
+    let (results, rounds) = join(writes, served).await;
     assert!(rounds >= 3, "{rounds}");
-    assert!(responded.iter().all(|reply| *reply == (503, Some("1".to_owned()))), "{responded:?}");
+    assert!(results.iter().all(|reply| *reply == (503, Some("1".to_owned()))), "{results:?}");
     assert!(begun.elapsed() < patiently(Duration::from_secs(8)), "{:?}", begun.elapsed());
     other.execute("ROLLBACK").await.unwrap();
     assert_eq!(server.set(AREAS.start, 4).await, 200);
@@ -110,8 +110,8 @@ async fn batches_continue_while_a_few_areas_are_locked() {
         let server = &server;
         async move { (area, server.set(area, 2).await, begun.elapsed()) }
     });
-    let responded = join_all(writes).await;
-    for (area, status, took) in responded {
+    let results = join_all(writes).await;
+    for (area, status, took) in results {
         if area < 103 {
             assert_eq!(status, 503, "area {area}");
         } else {

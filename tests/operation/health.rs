@@ -41,10 +41,10 @@ async fn a_server_is_unready_while_its_database_is_unreachable_and_ready_afterwa
         let unready = until(&server, "unready").await;
         assert!(failed(&unready).contains(&"store"), "{unready}");
         assert!(!unready.to_string().contains("siaga migrate"), "{unready}");
-        let requested = Instant::now();
+        let start = Instant::now();
         assert_eq!(server.get("/health/live").await.0, 200);
         assert_eq!(server.get("/health/ready").await.0, 503);
-        assert!(requested.elapsed() < patiently(Duration::from_secs(4)), "{:?}", requested.elapsed());
+        assert!(start.elapsed() < patiently(Duration::from_secs(4)), "{:?}", start.elapsed());
         proxy.restore();
         assert_eq!(failed(&until(&server, "ready").await), Vec::<&str>::new());
     }

@@ -39,14 +39,14 @@ async fn moment(connection: &mut PgConnection) -> DateTime<Utc> {
 /// Waits until the store has sent a statement about images after a moment.
 async fn until_queried(database: &Database, moment: DateTime<Utc>) {
     let mut watching = PgConnection::connect(&database.url()).await.unwrap();
-    let requested = async || {
+    let queries = async || {
         let sql = "
             SELECT count(*) FROM pg_stat_activity
             WHERE datname = current_database() AND application_name = 'siaga' AND query LIKE '%images%'
               AND query_start > $1";
         sqlx::query_scalar::<_, i64>(sql).bind(moment).fetch_one(&mut watching).await.unwrap()
     };
-    eventually("the store asks", LONG, requested, |requested| *requested > 0).await;
+    eventually("the store asks", LONG, queries, |queries| *queries > 0).await;
 }
 
 #[rocket::async_test]

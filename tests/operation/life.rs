@@ -122,8 +122,8 @@ async fn shutdown_under_load_truncates_no_response_and_acknowledges_every_stored
         assert!(seen.iter().all(|seen| seen.torn.is_empty()), "{seen:?}");
         // Connections in the backlog of the socket when it was closed.
         assert!(seen.iter().map(|seen| seen.nothing).sum::<usize>() <= 2 * seen.len(), "{seen:?}");
-        let responded: usize = seen[..4].iter().map(|seen| seen.whole).sum();
-        assert_eq!(count(CHANGES).await - before, i64::try_from(responded).unwrap(), "{seen:?}");
+        let results: usize = seen[..4].iter().map(|seen| seen.whole).sum();
+        assert_eq!(count(CHANGES).await - before, i64::try_from(results).unwrap(), "{seen:?}");
         // PostgreSQL notices a closed connection a little later.
         eventually("no session is left", LONG, async || count(SESSIONS).await, |sessions| *sessions == 0)
             .await;

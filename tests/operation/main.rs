@@ -4,8 +4,8 @@
 mod common;
 
 use common::{
-    cluster, eventually, fixture, form, kept, large_map, outcome, photos, port, postgres, proxy, running,
-    server, store_file,
+    cluster, eventually, fixture, form, large_map, outcome, photos, port, postgres, proxy, running, server,
+    service_config, store_file,
 };
 
 mod bad_rows;

@@ -36,8 +36,8 @@ impl Format for Broken {
     }
 
     fn carries(&self, kind: LayerKind) -> bool {
-        let requested = self.serving.load(Ordering::Relaxed) && kind == LayerKind::Gauges;
-        assert!(!requested, "a bug in reading\nof two lines");
+        let panics = self.serving.load(Ordering::Relaxed) && kind == LayerKind::Gauges;
+        assert!(!panics, "a bug in reading\nof two lines");
         kind == LayerKind::Floods
     }
 

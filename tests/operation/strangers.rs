@@ -84,7 +84,7 @@ fn a_report_is_stored_without_its_photo_while_uploads_are_full_and_the_photo_can
     // Each poll begins new uploads: a report that arrives first takes the slot of one.
     let sent = || {
         number += 3;
-        let form = |number| form::begin_form(&token(number), &outside, Some(&photo));
+        let form = |number| form::begun(&token(number), &outside, Some(&photo));
         let slow = [number - 2, number - 1].map(|number| begin_form(&service, &form(number)));
         (slow, send(number))
     };

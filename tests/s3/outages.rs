@@ -10,9 +10,9 @@ use crate::storage::{Storage, figment};
 
 /// Asserts that a published image is 503 within the timeout.
 async fn assert_away(siaga: &Siaga) {
-    let requested = Instant::now();
+    let start = Instant::now();
     let response = siaga.get("/v1/images/used-card.jpg").await;
-    assert!(requested.elapsed() < patiently(Duration::from_secs(3)), "{:?}", requested.elapsed());
+    assert!(start.elapsed() < patiently(Duration::from_secs(3)), "{:?}", start.elapsed());
     assert_eq!(response.status().code, 503);
     let wait: u64 = response.headers().get_one("Retry-After").unwrap().parse().unwrap();
     assert!(wait > 0);

@@ -162,10 +162,7 @@ fn two_officers_on_a_bad_network_lose_nothing_and_overwrite_nothing_unseen() {
             let (note, area) = (entry["note"].as_str().unwrap(), entry["area_id"].as_str().unwrap());
             assert!(stored.entry(note).or_default().insert(area), "batch {note} set area {area} twice");
             let before = standing.get(area).copied().unwrap_or(&Value::Null);
-            assert_eq!(
-                &batches[note][area], before,
-                "batch {note} overwrote an unseen state of area {area}"
-            );
+            assert_eq!(&batches[note][area], before, "batch {note} overwrote an unseen state of area {area}");
             standing.insert(area, if entry["state"].is_null() { &Value::Null } else { &entry["changed_at"] });
         }
         assert_eq!(stored.len(), batches.len(), "each batch is in the log");

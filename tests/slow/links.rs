@@ -35,9 +35,9 @@ impl Load {
             tokio::spawn(async move {
                 let mut responses = Vec::new();
                 while going.load(Ordering::Relaxed) {
-                    let requested = Instant::now();
+                    let begin_time = Instant::now();
                     let (status, _) = get(&client, "/v1/floods/states").await;
-                    responses.push((status, requested.elapsed()));
+                    responses.push((status, begin_time.elapsed()));
                     responded.fetch_add(1, Ordering::Relaxed);
                     // The pace of a client.
                     time::sleep(Duration::from_millis(5)).await;

@@ -5,8 +5,8 @@
 mod common;
 
 use common::{
-    cluster, demo, eventually, fixture, kept, large_map, outcome, photos, port, postgres, programs, proxy,
-    running, server, store_file, tools,
+    cluster, demo, eventually, fixture, large_map, outcome, photos, port, postgres, programs, proxy, running,
+    server, service_config, store_file, tools,
 };
 
 mod batches;

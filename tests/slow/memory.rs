@@ -89,8 +89,8 @@ fn unread_parts_and_full_states_use_no_more_memory_than_their_limit() {
         for address in
             ["/v1/areas?level=parent", "/v1/areas?level=city", "/v1/areas?geoformat=geojson", "/v1/changes"]
         {
-            let requested = async || client.get(address).dispatch().await.status().code;
-            eventually(address, LONG, requested, |status| *status == 200).await;
+            let fetch = async || client.get(address).dispatch().await.status().code;
+            eventually(address, LONG, fetch, |status| *status == 200).await;
         }
 
         let before = Baseline::now();
@@ -173,13 +173,13 @@ fn distinct_archives_requested_at_once_use_no_more_memory_than_their_limit() {
 
         let addresses: Vec<_> = (1..=REQUESTS).map(archive).collect();
         // Holds the responses, like slow readers.
-        let requested = join_all(addresses.iter().map(|address| client.get(address.as_str()).dispatch()));
+        let fetch = join_all(addresses.iter().map(|address| client.get(address.as_str()).dispatch()));
         let others = async {
             // While the large lists are rendered.
             time::sleep(Duration::from_secs(1)).await;
             client.get("/v1/reports").dispatch().await.status().code
         };
-        let (responses, other) = tokio::join!(requested, others);
+        let (responses, other) = tokio::join!(fetch, others);
         assert_eq!(other, 200, "small responses do not wait for them");
         before.assert_peak_below(LIMIT + 24 * MIB, "archives");
 

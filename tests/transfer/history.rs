@@ -9,7 +9,7 @@ use siaga::stores::{EntryQuery, HistoryQuery};
 
 use crate::fixture::{id, state};
 use crate::folders::{area, collection, states};
-use crate::operations::{WRONG_RUNS, order, state_codes};
+use crate::operations::{WRONG_RUNS, state_codes, write};
 use crate::operator::Operator;
 
 #[rocket::async_test]
@@ -31,8 +31,8 @@ async fn changed_attributes_of_an_area_are_a_change_and_equal_ones_are_not() {
 #[rocket::async_test]
 async fn an_imported_log_is_merged_with_live_entries() {
     let (operator, store) = Operator::live().await;
-    store.set_flood_state(order(1, Some(4))).await.unwrap();
-    store.set_flood_state(order(30, None)).await.unwrap();
+    store.set_flood_state(write(1, Some(4))).await.unwrap();
+    store.set_flood_state(write(30, None)).await.unwrap();
     let log = states("1,3,2016-12-16T00:00:00Z,,\n30,4,2016-12-16T01:00:00Z,,\n2,1,2016-12-17T00:00:00Z,,\n");
     operator.add(&[log]).await;
     assert_eq!(state_codes(&*store).await, [(1, 4), (2, 1), (5, 2)], "the newest stands");

@@ -15,7 +15,7 @@ use sqlx::{Connection, PgConnection};
 use crate::eventually::{LONG, eventually};
 use crate::fixture;
 use crate::folders::{long_folder, states};
-use crate::operations::{KEYS, WRONG_RUNS, order, post, state_codes};
+use crate::operations::{KEYS, WRONG_RUNS, post, state_codes, write};
 use crate::operator::Operator;
 
 #[rocket::async_test]
@@ -32,7 +32,7 @@ async fn writes_during_an_import_neither_fail_nor_get_lost() {
                 let areas = [1, 2, 5, 10, 30];
                 let area = areas[usize::try_from(written + writer).unwrap() % areas.len()];
                 let code = u64::try_from(written % 5).unwrap();
-                let change = store.set_flood_state(order(area, (code > 0).then_some(code))).await.unwrap();
+                let change = store.set_flood_state(write(area, (code > 0).then_some(code))).await.unwrap();
                 at.push((change.area.number().cast_signed(), change.at.to_utc()));
                 let received = store.receive_partner_report(post(written * 4 + writer, 0.5, 0.5)).await;
                 assert_eq!(received.unwrap(), ReceiveOutcome::Created);
@@ -97,7 +97,7 @@ async fn a_long_import_blocks_no_writer_before_it_reaches_the_reports() {
     };
     eventually("the import waits", LONG, waiting, |waiting| *waiting > 0).await;
     let writing = async {
-        store.set_flood_state(order(5, Some(4))).await.unwrap();
+        store.set_flood_state(write(5, Some(4))).await.unwrap();
         let Gauge { id, name, location, .. } = (*fixture::gauges()[0].gauge).clone();
         let readings = GaugeReadings { id, name, location, observations: vec![fixture::reading(1, 50.0)] };
         store.store_gauge(readings).await.unwrap();

@@ -8,7 +8,7 @@ use siaga::folder::FolderFile;
 use crate::database::Database;
 use crate::fixture::{self, block_on};
 use crate::folders::{area, canonical_folder, cards, collection, contents, folder_of, square};
-use crate::operations::order;
+use crate::operations::write;
 use crate::operator::Operator;
 use crate::outcome::{printed, refusal};
 
@@ -89,7 +89,7 @@ async fn status_prints_the_stored_data_and_its_freshness_while_a_server_runs() {
     assert_eq!(schema, needed);
     assert!(before["newest state"].ends_with(" ago, 2016-12-19T13:41:35.000Z"), "{before:?}");
     assert!(!before["newest report"].contains("2099"), "{before:?}");
-    store.set_flood_state(order(2, Some(1))).await.unwrap();
+    store.set_flood_state(write(2, Some(1))).await.unwrap();
     let after = status();
     assert_eq!(after["flooded areas"], "3");
     assert_ne!(after["newest state"], before["newest state"]);

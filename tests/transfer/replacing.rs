@@ -4,7 +4,7 @@ use siaga::folder::FolderFile;
 use siaga::stores::{RemovedRows, Replace};
 
 use crate::folders::{area, collection, folder_of, reports};
-use crate::operations::{order, post, state_codes};
+use crate::operations::{post, state_codes, write};
 use crate::operator::Operator;
 
 const AREAS: &str = "SELECT area_id FROM areas ORDER BY area_id";
@@ -28,7 +28,7 @@ async fn areas_in_the_log_are_removed_only_with_it() {
     assert_eq!((left, imported.removed.changes > 0), (0, true));
     // A running server shows it at once.
     assert_eq!(state_codes(&*store).await, [(5, 2)]);
-    assert!(store.set_flood_state(order(30, Some(1))).await.is_err());
+    assert!(store.set_flood_state(write(30, Some(1))).await.is_err());
     store.receive_partner_report(post(1, 1.5, 0.5)).await.unwrap();
     let located = operator.numbers("SELECT local_area_id FROM reports WHERE post_id = 1").await;
     assert_eq!(located, [77]);

@@ -9,7 +9,8 @@ use siaga::stores::{Replace, RowCounts};
 
 use crate::fixture::{self, now};
 use crate::folders::{
-    area, cards, collection, contents, folder_of, point, posts, report, reports, saved, square, states,
+    area, canonical_folder, cards, collection, contents, folder_of, point, posts, report, reports, square,
+    states,
 };
 use crate::operations::before;
 use crate::operator::Operator;
