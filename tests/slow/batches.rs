@@ -93,7 +93,7 @@ impl Shift<'_> {
                 match status {
                     200 => {
                         let conditions = areas.iter().map(|area| (area.clone(), after(area))).collect();
-                        done.orders.insert(number.to_string(), conditions);
+                        done.batches.insert(number.to_string(), conditions);
                         areas.clear();
                     }
                     409 => {

@@ -30,7 +30,7 @@ impl Line {
         let requests = Arc::<Mutex<Vec<String>>>::default();
         let seen = Arc::clone(&requests);
         let link =
-            Link::looking(service.origin("").trim_start_matches("http://"), move |to_service, bytes| {
+            Link::inspecting(service.origin("").trim_start_matches("http://"), move |to_service, bytes| {
                 if to_service {
                     let text = String::from_utf8_lossy(bytes);
                     let targets =

@@ -127,7 +127,7 @@ fn erase(site: &Site, files: &Path, checkpoint: impl Fn()) -> Traces {
         ("photo", published[middle - 32..middle + 32].to_vec()),
     ]);
     let before = site.export("before");
-    assert_eq!(traces.found_below(&before).len(), 6, "{:?}", traces.under(&before));
+    assert_eq!(traces.found_below(&before).len(), 6, "{:?}", traces.found_below(&before));
     assert_eq!(traces.found_below(&site.path("photos")).len(), 1);
     checkpoint();
     let stored = traces.found_below(files);
