@@ -98,11 +98,11 @@ impl CardImages {
         let client_permit =
             client.map(|client| self.client_slots.try_acquire(client.into(), self.per_client)).transpose();
         let client_slot = client_permit.map_err(|_| ImageError::ClientBusy)?;
-        let slot =
-            self.slots.try_acquire(permit.upload.clone(), MAX_PER_ADDRESS).map_err(|no_slot| match no_slot {
-                LimitReached::PerKey => ImageError::Busy,
-                LimitReached::Total => ImageError::Full,
-            })?;
+        let slot = self.slots.try_acquire(permit.upload.clone(), MAX_PER_ADDRESS);
+        let slot = slot.map_err(|limit| match limit {
+            LimitReached::PerKey => ImageError::Busy,
+            LimitReached::Total => ImageError::Full,
+        })?;
         Ok(AdmittedUpload { permit, length: None, _slot: slot, _client_slot: client_slot })
     }
 

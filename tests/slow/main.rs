@@ -10,7 +10,6 @@ use common::{
 };
 
 mod batches;
-mod calls;
 mod crashes;
 mod edge;
 mod erasure;
