@@ -12,11 +12,7 @@ use crate::model::{Course, Geometry, InfrastructureShape, Position};
 
 const OPTIONS: WriteOptions = WriteOptions { endianness: Endianness::LittleEndian };
 
-/// OGC 06-103r4 §8.
-pub(in crate::stores) fn surface(outline: &MultiPolygon<f64>) -> Result<Vec<u8>, StoreError> {
-    shape(Geometry::MultiPolygon(outline))
-}
-
+/// Returns a geometry of the model in well-known binary, OGC 06-103r4 §8.
 pub(in crate::stores) fn shape(geometry: Geometry<'_>) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
     match geometry {

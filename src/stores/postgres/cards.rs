@@ -2,18 +2,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
-use serde_json::value::RawValue;
-use sqlx::FromRow;
 
 use super::PostgresStore;
-use super::error::backend;
 use super::link::Link;
 use super::moderation::is_photo;
-use super::new_reports::{NewReport, new_report, recordset};
 use super::revision::revision;
+use super::rows::{new_report, recordset};
 use super::statement::Query;
-use super::values::{column, count, moment, report_key};
+use super::values::{column, count, moment, number};
 use crate::model::{
     Card, CardHolder, CardId, Report, ReportContent, Tags, Timestamp, Waiting, WaitingOrigin,
 };
@@ -26,7 +22,7 @@ const MAKE: &str = "
     ON CONFLICT (card_id) DO NOTHING RETURNING pkey";
 
 pub(super) const CARD: &str = "
-    SELECT cards.pkey, username, network, language, network_data::text AS network_data, reports.pkey AS report,
+    SELECT card_id, cards.pkey, username, network, language, network_data::text AS network_data, reports.pkey AS report,
            cards.created_at
     FROM cards LEFT JOIN reports USING (card_id) WHERE card_id = $1";
 
@@ -41,13 +37,11 @@ const RECEIVE: &str = concat!(
         SELECT revision FROM current_revisions WHERE resource = 'places'
     ), made AS (
         INSERT INTO reports (",
-    new_report!(names),
+    new_report!(),
     "card_id, hidden, waiting, sender, is_suspect, waiting_since) SELECT ",
-    new_report!(names),
-    "card_id, $4, $4, $5, $6, CASE WHEN $4 THEN $7::timestamptz END
-        FROM places, card, json_to_recordset($1::json) AS report (",
-    new_report!(typed),
-    ")
+    new_report!(),
+    "card.card_id, $4, $4, $5, $6, CASE WHEN $4 THEN $7::timestamptz END
+        FROM places, card, json_populate_recordset(NULL::reports, $1::json) AS report
         WHERE NOT received AND revision = $3
         ON CONFLICT (card_id) WHERE card_id IS NOT NULL DO NOTHING
         RETURNING pkey
@@ -95,17 +89,6 @@ const ERASE_UNUSED: &str = "
     )
     SELECT count(*) FROM gone";
 
-#[derive(FromRow)]
-struct CardRow {
-    pkey: i64,
-    username: String,
-    network: String,
-    language: String,
-    network_data: Option<String>,
-    report: Option<i64>,
-    created_at: DateTime<Utc>,
-}
-
 impl PostgresStore {
     async fn receive(
         &self,
@@ -128,7 +111,7 @@ impl PostgresStore {
                 continue;
             }
             return match key {
-                Some(key) => Ok(Arc::new(Report { key: report_key(key)?, content: content.clone(), tags })),
+                Some(key) => Ok(Arc::new(Report { key: number(key)?, content: content.clone(), tags })),
                 None if known => Err(StoreError::card_used(id)),
                 None => Err(StoreError::no_card(id)),
             };
@@ -147,7 +130,7 @@ async fn receive(
     waits: Option<Waiting>,
 ) -> Result<(i64, bool, Option<i64>), sqlx::Error> {
     sqlx::query_as(RECEIVE)
-        .bind(recordset(&[NewReport { content, tags }])?)
+        .bind(recordset(&[(content, tags)])?)
         .bind(id.as_str())
         .bind(column(places))
         .bind(waits.is_some())
@@ -189,19 +172,7 @@ impl CardStore for PostgresStore {
 
     async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError> {
         let found = self.connections.read(sqlx::query_as(CARD).bind(id.as_str().to_owned())).await?;
-        let row: CardRow = found.into_iter().next().ok_or_else(|| StoreError::no_card(id))?;
-        Ok(Arc::new(Card {
-            pkey: row.pkey.cast_unsigned(),
-            id: id.clone(),
-            holder: CardHolder {
-                username: row.username,
-                network: row.network,
-                language: row.language,
-                network_data: row.network_data.map(RawValue::from_string).transpose().map_err(backend)?,
-            },
-            report: row.report.map(report_key).transpose()?,
-            created_at: Some(row.created_at.into()),
-        }))
+        found.into_iter().next().map(Arc::new).ok_or_else(|| StoreError::no_card(id))
     }
 
     async fn receive_card_report(

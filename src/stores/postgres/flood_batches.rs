@@ -4,17 +4,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-use sqlx::{Connection, FromRow, PgConnection};
+use sqlx::postgres::PgRow;
+use sqlx::{Connection, FromRow, PgConnection, Row as _, ValueRef};
 
 use super::PostgresStore;
-use super::error::backend;
+use super::columns::get;
 use super::transfer::LOCK_STATES;
-use super::values::{area_id, column, flood_state, moment};
+use super::values::{column, moment, number};
 use crate::model::alerts::LogEntry;
 use crate::model::{
-    Actor, AreaId, BatchContext, BatchDecision, BatchNumber, BatchOperation, BatchOutcome, BatchRequest,
-    FloodBatch, FloodChange, FloodState, LoggedChange, REPEATABLE, RequestKey, Timestamp,
+    Actor, AreaId, BatchContext, BatchDecision, BatchOperation, BatchOutcome, BatchRequest, FloodBatch,
+    FloodChange, FloodState, LoggedChange, REPEATABLE, RequestKey, Timestamp,
 };
 use crate::stores::{FloodLogQuery, StoreError};
 
@@ -73,94 +73,62 @@ const LOG: &str = "
     ) page
     ORDER BY changed_at DESC, area_id";
 
-#[derive(FromRow)]
-struct BatchRow {
-    number: i64,
-    changed_at: DateTime<Utc>,
-    subject: String,
-    username: Option<String>,
-    note: Option<String>,
-    undoes: Option<i64>,
-    request: Option<Vec<u8>>,
-    digest: Option<Vec<u8>>,
-    areas: Vec<i64>,
-    states: Vec<Option<i16>>,
-}
-
-impl TryFrom<BatchRow> for FloodBatch {
-    type Error = StoreError;
-
-    fn try_from(row: BatchRow) -> Result<Self, StoreError> {
-        let request = match (row.request, row.digest) {
-            (Some(id), Some(digest)) => {
-                let id = <[u8; 16]>::try_from(id.as_slice()).map_err(backend)?;
-                let digest = digest.as_slice().try_into().map_err(backend)?;
-                Some(RequestKey { id: u128::from_be_bytes(id), digest })
-            }
-            _ => None,
-        };
-        let changes = row.areas.into_iter().zip(row.states);
-        let changes = changes.map(|(area, state)| Ok((area_id(area)?, state.map(flood_state).transpose()?)));
+impl<'r> FromRow<'r, PgRow> for FloodBatch {
+    fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
+        let id: Option<[u8; 16]> = row.try_get("request")?;
+        let (areas, states): (Vec<AreaId>, Vec<Option<FloodState>>) =
+            (get(row, "areas")?, get(row, "states")?);
         Ok(Self {
-            number: number(row.number)?,
-            at: row.changed_at.into(),
-            by: Actor { subject: row.subject, username: row.username },
-            note: row.note,
-            undoes: row.undoes.map(number).transpose()?,
-            request,
-            changes: changes.collect::<Result<_, StoreError>>()?,
+            number: get(row, "number")?,
+            at: get(row, "changed_at")?,
+            by: Actor { subject: get(row, "subject")?, username: get(row, "username")? },
+            note: get(row, "note")?,
+            undoes: get(row, "undoes")?,
+            request: id
+                .zip(row.try_get("digest")?)
+                .map(|(id, digest)| RequestKey { id: u128::from_be_bytes(id), digest }),
+            changes: areas.into_iter().zip(states).collect(),
         })
     }
 }
 
-#[derive(FromRow)]
-struct EntryRow {
-    area_id: i64,
-    changed_at: Option<DateTime<Utc>>,
-    received_at: Option<DateTime<Utc>>,
-    state: Option<i16>,
-    subject: Option<String>,
-    username: Option<String>,
+impl<'r> FromRow<'r, PgRow> for LoggedChange {
+    fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
+        let change = FloodChange::from_row(row)?;
+        Ok(Self { change, batch: get(row, "number")?, note: get(row, "note")? })
+    }
+}
+
+/// An entry of the log of an area, if it has one.
+pub(super) struct AreaEntry {
+    area: AreaId,
+    pub(super) change: Option<FloodChange>,
+}
+
+impl<'r> FromRow<'r, PgRow> for AreaEntry {
+    fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
+        let is_none = row.try_get_raw("changed_at")?.is_null();
+        let change = if is_none { None } else { Some(FloodChange::from_row(row)?) };
+        Ok(Self { area: get(row, "area_id")?, change })
+    }
 }
 
 /// One of the last entries of an area, with its times.
-#[derive(FromRow)]
 struct LastRow {
-    #[sqlx(flatten)]
-    entry: EntryRow,
-    run_began_at: Option<DateTime<Utc>>,
-    since: Option<DateTime<Utc>>,
-    confirmed_at: Option<DateTime<Utc>>,
+    entry: AreaEntry,
+    times: Option<LogEntry>,
+}
+
+impl<'r> FromRow<'r, PgRow> for LastRow {
+    fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
+        let entry = AreaEntry::from_row(row)?;
+        let times = entry.change.as_ref().map(|_| LogEntry::from_row(row)).transpose()?;
+        Ok(Self { entry, times })
+    }
 }
 
 /// The last two entries of areas, newest first.
 type LastEntries = HashMap<AreaId, [Option<LogEntry>; 2]>;
-
-#[derive(FromRow)]
-struct LogRow {
-    #[sqlx(flatten)]
-    entry: EntryRow,
-    number: Option<i64>,
-    note: Option<String>,
-}
-
-impl EntryRow {
-    /// Returns the area, and the entry if there is one.
-    fn read(self) -> Result<(AreaId, Option<FloodChange>), StoreError> {
-        let area = area_id(self.area_id)?;
-        let (Some(at), Some(received), Some(subject)) = (self.changed_at, self.received_at, self.subject)
-        else {
-            return Ok((area, None));
-        };
-        let state = self.state.map(flood_state).transpose()?;
-        let by = Actor { subject, username: self.username };
-        Ok((area, Some(FloodChange { area, state, at: at.into(), received: received.into(), by })))
-    }
-}
-
-fn number(column: i64) -> Result<BatchNumber, StoreError> {
-    column.cast_unsigned().try_into().map_err(backend)
-}
 
 impl PostgresStore {
     /// Carries out an order for many areas.
@@ -183,13 +151,7 @@ impl PostgresStore {
             .bind(query.by.clone())
             .bind(query.batch.map(|batch| column(batch.get())))
             .bind(i64::from(query.most));
-        let mut log = Vec::new();
-        for LogRow { entry, number: batch, note } in self.connections.read(asked).await? {
-            if let (_, Some(change)) = entry.read()? {
-                log.push(LoggedChange { change, batch: batch.map(number).transpose()?, note });
-            }
-        }
-        Ok(log)
+        self.connections.read(asked).await
     }
 }
 
@@ -226,17 +188,14 @@ async fn known(
         BatchOperation::Set(_) => None,
         BatchOperation::Undo(number) => Some(*number),
     };
-    let rows: Vec<BatchRow> = sqlx::query_as(BATCHES)
+    let batches: Vec<FloodBatch> = sqlx::query_as(BATCHES)
         .bind(&order.by.subject)
         .bind(order.request.map(|request| request.id.to_be_bytes()))
         .bind(moment(now.before(REPEATABLE)))
         .bind(number_to_undo.map(|number| column(number.get())))
         .fetch_all(&mut *from)
         .await?;
-    let mut batches = Vec::new();
-    for row in rows {
-        batches.push(Arc::new(FloodBatch::try_from(row)?));
-    }
+    let batches: Vec<_> = batches.into_iter().map(Arc::new).collect();
     let found = |is: &dyn Fn(&FloodBatch) -> bool| batches.iter().find(|batch| is(batch)).cloned();
     let undone = found(&|batch| Some(batch.number) == number_to_undo);
     let areas: Vec<_> = match (&order.changes, &undone) {
@@ -247,19 +206,10 @@ async fn known(
     let rows: Vec<LastRow> = sqlx::query_as(LAST_ENTRIES).bind(areas).fetch_all(&mut *from).await?;
     let mut areas: HashMap<AreaId, [Option<FloodChange>; 2]> = HashMap::new();
     let mut last = LastEntries::new();
-    for LastRow { entry, run_began_at, since, confirmed_at } in rows {
-        let (area, change) = entry.read()?;
-        let log_entry = change.as_ref().zip(run_began_at).map(|(change, run)| LogEntry {
-            at: change.at,
-            received: change.received,
-            state: change.state,
-            run: run.into(),
-            since: since.map(Timestamp::from),
-            confirmed: confirmed_at.map(Timestamp::from),
-        });
+    for LastRow { entry: AreaEntry { area, change }, times } in rows {
         let (changes, entries) = (areas.entry(area).or_default(), last.entry(area).or_default());
         let place = usize::from(changes[0].is_some());
-        (changes[place], entries[place]) = (change, log_entry);
+        (changes[place], entries[place]) = (change, times);
     }
     let newest_batch: Option<i64> = sqlx::query_scalar(NEWEST_BATCH).fetch_one(from).await?;
     let known = BatchContext {

@@ -3,13 +3,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use sqlx::FromRow;
+use sqlx::postgres::PgRow;
 
 use super::PostgresStore;
+use super::columns::get;
+use super::flood_batches::AreaEntry;
 use super::revision::{revision, versioned};
-use super::values::{area_id, column, count, flood_state, limit, moment};
+use super::values::{column, count, limit, moment, number};
 use crate::model::alerts::LogEntry;
 use crate::model::{
-    Actor, ArchiveRecord, AreaId, AreaSet, BatchOutcome, BatchRequest, CurrentState, FloodChange, FloodLayer,
+    ArchiveRecord, AreaId, AreaSet, BatchOutcome, BatchRequest, CurrentState, FloodChange, FloodLayer,
     FloodStatus, LoggedChange, SeriesPoint, Timestamp,
 };
 use crate::stores::{
@@ -102,12 +105,13 @@ pub(super) const SERIES: &str = "
     ORDER BY hours.hour";
 
 const LOG: &str = "
-    SELECT changed_at, coalesce(received_at, changed_at), state, subject, username
+    SELECT area_id, changed_at, coalesce(received_at, changed_at) AS received_at, state, subject, username
     FROM flood_changes WHERE area_id = $1 ORDER BY changed_at";
 
 /// The newest entries of an area's log. If it has none, there is one row without an entry.
 const LATEST: &str = "
-    SELECT log.changed_at, coalesce(log.received_at, log.changed_at), log.state, log.subject, log.username
+    SELECT areas.area_id, log.changed_at, coalesce(log.received_at, log.changed_at) AS received_at, log.state,
+           log.subject, log.username
     FROM areas LEFT JOIN LATERAL (
         SELECT changed_at, received_at, state, subject, username FROM flood_changes
         WHERE flood_changes.area_id = areas.area_id AND changed_at < coalesce($2, 'infinity'::timestamptz)
@@ -116,33 +120,28 @@ const LATEST: &str = "
     WHERE areas.area_id = $1
     ORDER BY log.changed_at DESC";
 
-const ENTRIES: &str = "
-    SELECT floods.revision, area_id, changed_at, state, run_began_at, since, confirmed_at,
-           coalesce(received_at, changed_at) AS received_at
-    FROM current_revisions floods
-    LEFT JOIN flood_changes ON changed_at >= $1 AND changed_at <= $2
-    WHERE floods.resource = 'floods'
-    ORDER BY area_id, changed_at";
+macro_rules! entries {
+    ($which:literal) => {
+        concat!(
+            "SELECT floods.revision, area_id, changed_at, state, run_began_at, since, confirmed_at,
+                    coalesce(received_at, changed_at) AS received_at
+             FROM current_revisions floods
+             LEFT JOIN flood_changes ON changed_at >= $1 AND changed_at <= $2 ",
+            $which,
+            " WHERE floods.resource = 'floods' ORDER BY area_id, changed_at"
+        )
+    };
+}
 
-const ENTRIES_OF_AREA: &str = "
-    SELECT floods.revision, area_id, changed_at, state, run_began_at, since, confirmed_at,
-           coalesce(received_at, changed_at) AS received_at
-    FROM current_revisions floods
-    LEFT JOIN flood_changes ON area_id = $3 AND changed_at >= $1 AND changed_at <= $2
-    WHERE floods.resource = 'floods'
-    ORDER BY changed_at";
-
-const ENTRIES_OF_SELECTION: &str = "
-    SELECT floods.revision, area_id, changed_at, state, run_began_at, since, confirmed_at,
-           coalesce(received_at, changed_at) AS received_at
-    FROM current_revisions floods
-    LEFT JOIN flood_changes ON changed_at >= $1 AND changed_at <= $2 AND area_id IN (
+const ENTRIES: &str = entries!("");
+const ENTRIES_OF_AREA: &str = entries!("AND area_id = $3");
+const ENTRIES_OF_SELECTION: &str = entries!(
+    "AND area_id IN (
         SELECT area_id FROM areas
         WHERE ($3::text IS NULL OR city = $3 OR instance_region_code = $3)
           AND ($4::text IS NULL OR instance_region_code = $4)
-    )
-    WHERE floods.resource = 'floods'
-    ORDER BY area_id, changed_at";
+    )"
+);
 
 const COUNT_ENTRIES: &str = "
     SELECT count(*) FROM (
@@ -199,14 +198,14 @@ impl StateRow {
         let (changed, since) = (changed_at.into(), self.since.map(Timestamp::from));
         let status = match self.state {
             Some(state) => FloodStatus::Flooded(CurrentState {
-                state: flood_state(state)?,
+                state: number(state)?,
                 last_updated: changed,
                 flooded_since: since,
                 confirmed: self.confirmed_at.map(Timestamp::from),
             }),
             None => FloodStatus::Dry { cleared: Some(changed), over_since: since },
         };
-        Ok(Some((area_id(area)?, status)))
+        Ok(Some((number(area)?, status)))
     }
 }
 
@@ -226,22 +225,16 @@ impl PostgresStore {
     }
 }
 
-#[derive(FromRow)]
-struct HighestRow {
-    area_id: i64,
-    changed_at: DateTime<Utc>,
-    state: i16,
+/// An entry of the log of an area.
+struct EntryRow {
+    area: AreaId,
+    entry: LogEntry,
 }
 
-#[derive(FromRow)]
-struct EntryRow {
-    area_id: i64,
-    changed_at: DateTime<Utc>,
-    state: Option<i16>,
-    run_began_at: DateTime<Utc>,
-    since: Option<DateTime<Utc>>,
-    confirmed_at: Option<DateTime<Utc>>,
-    received_at: DateTime<Utc>,
+impl<'r> FromRow<'r, PgRow> for EntryRow {
+    fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
+        Ok(Self { area: get(row, "area_id")?, entry: LogEntry::from_row(row)? })
+    }
 }
 
 #[derive(FromRow)]
@@ -264,13 +257,7 @@ impl FloodStore for PostgresStore {
             .bind(moment(query.period.end()))
             .bind(query.selector.city.clone())
             .bind(query.selector.region.clone());
-        versioned(self.connections.read(asked).await?, |row: HighestRow| {
-            Ok(ArchiveRecord {
-                area_id: area_id(row.area_id)?,
-                last_updated: row.changed_at.into(),
-                max_state: flood_state(row.state)?,
-            })
-        })
+        versioned(self.connections.read(asked).await?, Ok)
     }
 
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
@@ -292,32 +279,18 @@ impl FloodStore for PostgresStore {
     }
 
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {
-        type Row = (DateTime<Utc>, DateTime<Utc>, Option<i16>, String, Option<String>);
-        let rows = self.connections.read(sqlx::query_as(LOG).bind(column(area.number()))).await?;
-        let changes = rows.into_iter().map(|(at, received, state, subject, username): Row| {
-            let state = state.map(flood_state).transpose()?;
-            let by = Actor { subject, username };
-            Ok(FloodChange { area, state, at: at.into(), received: received.into(), by })
-        });
-        changes.collect()
+        self.connections.read(sqlx::query_as(LOG).bind(column(area.number()))).await
     }
 
     async fn latest_flood_changes(&self, query: &LogQuery) -> Result<Vec<FloodChange>, StoreError> {
-        type Time = Option<DateTime<Utc>>;
-        type Row = (Time, Time, Option<i16>, Option<String>, Option<String>);
         let LogQuery { area, before, most } = *query;
         let asked =
             sqlx::query_as(LATEST).bind(column(area.number())).bind(before.map(moment)).bind(i64::from(most));
-        let rows: Vec<Row> = self.connections.read(asked).await?;
+        let rows: Vec<AreaEntry> = self.connections.read(asked).await?;
         if rows.is_empty() {
             return Err(StoreError::no_area(area));
         }
-        let entries = rows.into_iter().filter_map(|(at, received, state, subject, username)| {
-            let (at, received, by) = (at?.into(), received?.into(), Actor { subject: subject?, username });
-            let state = state.map(flood_state).transpose();
-            Some(state.map(|state| FloodChange { area, state, at, received, by }))
-        });
-        entries.collect()
+        Ok(rows.into_iter().filter_map(|row| row.change).collect())
     }
 
     async fn flood_entries(
@@ -331,18 +304,8 @@ impl FloodStore for PostgresStore {
             None if selector.is_everything() => entries(ENTRIES),
             None => entries(ENTRIES_OF_SELECTION).bind(selector.city.clone()).bind(selector.region.clone()),
         };
-        let entries = versioned(self.connections.read(selected).await?, |row: EntryRow| {
-            let state = row.state.map(flood_state).transpose()?;
-            let entry = LogEntry {
-                at: row.changed_at.into(),
-                received: row.received_at.into(),
-                state,
-                run: row.run_began_at.into(),
-                since: row.since.map(Timestamp::from),
-                confirmed: row.confirmed_at.map(Timestamp::from),
-            };
-            Ok((area_id(row.area_id)?, entry))
-        })?;
+        let entries =
+            versioned(self.connections.read(selected).await?, |row: EntryRow| Ok((row.area, row.entry)))?;
         Ok(entries.map(|entries| {
             let of_areas = entries.chunk_by(|(one, _), (other, _)| one == other);
             of_areas

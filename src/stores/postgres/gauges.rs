@@ -2,23 +2,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
 use sqlx::FromRow;
 
 use super::PostgresStore;
-use super::error::backend;
 use super::link::Link;
 use super::revision::{passing, revision, versioned};
-use super::values::{column, count, limit, moment, position};
+use super::rows::recordset;
+use super::values::{column, count, limit, moment};
 use crate::model::bodies::GaugeReadings;
-use crate::model::{AlertLevel, Gauge, GaugeLayer, Observation, ObservedGauge};
+use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
 /// Gauges with their readings between two moments, and the time of the first later reading of any gauge.
 pub(super) const OBSERVED: &str = "
     SELECT now.revision, asked.*, (SELECT min(observed_at) FROM gauge_readings WHERE observed_at > $2) AS next
     FROM current_revisions now LEFT JOIN (
-        SELECT gaugeid, gaugenameid, instance_region_code, ST_X(location) AS lng, ST_Y(location) AS lat,
+        SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location,
                observed_at, level, alert, label
         FROM gauge_readings JOIN gauges USING (gaugeid)
         WHERE observed_at >= $1 AND observed_at <= $2
@@ -30,7 +29,7 @@ pub(super) const OBSERVED: &str = "
 /// All gauges.
 const ALL: &str = "
     SELECT now.revision, asked.* FROM current_revisions now LEFT JOIN (
-        SELECT gaugeid, gaugenameid, instance_region_code, ST_X(location) AS lng, ST_Y(location) AS lat FROM gauges
+        SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location FROM gauges
     ) asked ON true
     WHERE now.resource = 'gauges'
     ORDER BY gaugeid";
@@ -62,8 +61,7 @@ const STORE: &str = "
     ), readings AS (
         INSERT INTO gauge_readings AS known (gaugeid, observed_at, level, alert, label)
         SELECT $2, observed_at, level, alert, label
-        FROM places, unnest($7::timestamptz[], $8::float8[], $9::smallint[], $10::text[])
-            AS sent (observed_at, level, alert, label)
+        FROM places, json_populate_recordset(NULL::gauge_readings, $7::json) AS sent
         WHERE revision = $1
         ORDER BY observed_at
         ON CONFLICT (gaugeid, observed_at) DO UPDATE SET
@@ -73,45 +71,11 @@ const STORE: &str = "
     SELECT revision FROM places";
 
 #[derive(FromRow)]
-struct GaugeRow {
-    gaugeid: String,
-    gaugenameid: String,
-    instance_region_code: Option<String>,
-    lng: f64,
-    lat: f64,
-}
-
-#[derive(FromRow)]
-struct ReadingRow {
+struct ObservedRow {
     #[sqlx(flatten)]
-    gauge: GaugeRow,
-    observed_at: DateTime<Utc>,
-    level: f64,
-    alert: i16,
-    label: String,
-}
-
-impl GaugeRow {
-    fn gauge(self) -> Result<Gauge, StoreError> {
-        Ok(Gauge {
-            id: self.gaugeid,
-            name: self.gaugenameid,
-            region_code: self.instance_region_code,
-            location: position((self.lng, self.lat))?,
-        })
-    }
-}
-
-/// Returns a reading from its columns.
-pub(super) fn observation(
-    at: DateTime<Utc>,
-    level: f64,
-    alert: i16,
-    label: String,
-) -> Result<Observation, StoreError> {
-    let alert = u64::try_from(alert).map_err(backend)?;
-    let alert = AlertLevel::try_from(alert).map_err(backend)?;
-    Ok(Observation { observed_at: at.into(), level, alert, label: label.into() })
+    gauge: Gauge,
+    #[sqlx(flatten)]
+    reading: Observation,
 }
 
 impl PostgresStore {
@@ -150,10 +114,7 @@ async fn store(
         .bind(place.x)
         .bind(place.y)
         .bind(region_code)
-        .bind(sent.keys().map(|&at| moment(at)).collect::<Vec<_>>())
-        .bind(sent.values().map(|reading| reading.level).collect::<Vec<_>>())
-        .bind(sent.values().map(|reading| i16::from(reading.alert.number())).collect::<Vec<_>>())
-        .bind(sent.values().map(|reading| &*reading.label).collect::<Vec<_>>())
+        .bind(recordset(sent.values().copied())?)
         .fetch_one(&mut **link)
         .await?;
     Ok((now, sent.len()))
@@ -172,13 +133,12 @@ impl GaugeStore for PostgresStore {
         let (rows, next) = passing(self.connections.read(asked).await?);
         let rows = versioned(rows, Ok)?;
         let mut gauges: Vec<ObservedGauge> = Vec::new();
-        for row in rows.value {
-            let row: ReadingRow = row;
-            if gauges.last().is_none_or(|last| last.gauge.id != row.gauge.gaugeid) {
-                gauges.push(ObservedGauge { gauge: Arc::new(row.gauge.gauge()?), observations: Vec::new() });
+        for ObservedRow { gauge, reading } in rows.value {
+            if gauges.last().is_none_or(|last| last.gauge.id != gauge.id) {
+                gauges.push(ObservedGauge { gauge: Arc::new(gauge), observations: Vec::new() });
             }
             if let Some(of) = gauges.last_mut() {
-                of.observations.push(observation(row.observed_at, row.level, row.alert, row.label)?);
+                of.observations.push(reading);
             }
         }
         let layer = GaugeLayer(gauges);
@@ -188,8 +148,7 @@ impl GaugeStore for PostgresStore {
 
     async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
         let rows = self.connections.read(sqlx::query_as(ALL)).await?;
-        let gauge =
-            |row: GaugeRow| Ok(ObservedGauge { gauge: Arc::new(row.gauge()?), observations: Vec::new() });
+        let gauge = |gauge| Ok(ObservedGauge { gauge: Arc::new(gauge), observations: Vec::new() });
         Ok(versioned(rows, gauge)?.map(GaugeLayer))
     }
 

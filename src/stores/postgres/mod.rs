@@ -5,6 +5,7 @@
 //! cache it, and read it again when its revision has grown.
 
 mod cards;
+mod columns;
 mod connections;
 mod error;
 mod fair_semaphore;
@@ -17,7 +18,6 @@ mod keys;
 mod link;
 mod listener;
 mod moderation;
-mod new_reports;
 mod open;
 mod overview;
 mod partner_posts;
@@ -26,6 +26,7 @@ mod pool;
 mod readiness;
 mod reports;
 mod revision;
+mod rows;
 mod schema;
 mod settings;
 mod single_flight;

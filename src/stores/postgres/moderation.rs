@@ -9,13 +9,14 @@ use sqlx::FromRow;
 
 use super::PostgresStore;
 use super::error::backend;
-use super::reports::{ReportRow, report};
+use super::reports::ReportRow;
 use super::revision::versioned;
+use super::rows::report;
 use super::statement::Query;
-use super::values::{column, moment, report_key, tags};
+use super::values::{column, moment};
 use crate::model::{
-    Actor, ErasedReport, HideWaiting, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace,
-    Report, ReportDigest, ReportKey, Timestamp, WaitingReports, photo_name,
+    HideWaiting, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace, Report, ReportDigest,
+    ReportKey, Timestamp, WaitingReports, photo_name,
 };
 use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned, WaitingQuery};
 
@@ -178,65 +179,6 @@ impl Unread {
     }
 }
 
-#[derive(FromRow)]
-pub(super) struct ErasedRow {
-    pkey: i64,
-    created_at: DateTime<Utc>,
-    source: String,
-    disaster_type: String,
-    is_training: bool,
-    instance_region_code: Option<String>,
-    city: Option<String>,
-    hidden: bool,
-    digest: Vec<u8>,
-}
-
-impl TryFrom<ErasedRow> for ErasedReport {
-    type Error = StoreError;
-
-    fn try_from(row: ErasedRow) -> Result<Self, StoreError> {
-        let digest = <[u8; 32]>::try_from(row.digest.as_slice()).map_err(backend)?;
-        Ok(Self {
-            key: report_key(row.pkey)?,
-            created_at: row.created_at.into(),
-            source: row.source.into(),
-            disaster_type: row.disaster_type.parse().map_err(backend)?,
-            is_training: row.is_training,
-            tags: tags(row.instance_region_code, None, None, row.city)?,
-            hidden: row.hidden,
-            digest: ReportDigest::from(digest),
-        })
-    }
-}
-
-#[derive(FromRow)]
-pub(super) struct EntryRow {
-    number: i64,
-    at: DateTime<Utc>,
-    report: i64,
-    made_at: DateTime<Utc>,
-    action: String,
-    subject: String,
-    username: Option<String>,
-    reason: String,
-}
-
-impl TryFrom<EntryRow> for ModerationEntry {
-    type Error = StoreError;
-
-    fn try_from(row: EntryRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            number: row.number.cast_unsigned(),
-            at: row.at.into(),
-            report: report_key(row.report)?,
-            made_at: row.made_at.into(),
-            action: row.action.parse().map_err(backend)?,
-            by: Actor { subject: row.subject, username: row.username },
-            reason: row.reason,
-        })
-    }
-}
-
 impl PostgresStore {
     async fn set_hidden(&self, order: &Moderation) -> Result<bool, StoreError> {
         let is_hidden = order.action == ModerationAction::Hide;
@@ -329,7 +271,7 @@ impl ModerationStore for PostgresStore {
             .bind(i64::from(query.most));
         // The revision must not be less than one that was read before.
         let rows = self.connections.read(statement).await?;
-        versioned(rows, |row: EntryRow| ModerationEntry::try_from(row))
+        versioned(rows, Ok)
     }
 
     async fn waiting_reports(&self, query: WaitingQuery) -> Result<WaitingReports, StoreError> {

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use super::PostgresStore;
 use super::link::Link;
-use super::new_reports::{NewReport, new_report, recordset};
 use super::revision::revision;
+use super::rows::{new_report, recordset};
 use super::values::column;
 use crate::model::Places;
 use crate::model::bodies::PartnerReport;
@@ -17,12 +17,10 @@ const RECEIVE: &str = concat!(
         SELECT revision FROM current_revisions WHERE resource = 'places'
     ), made AS (
         INSERT INTO reports (",
-    new_report!(names),
+    new_report!(),
     "post_id) SELECT ",
-    new_report!(names),
-    "$2 FROM places, json_to_recordset($1::json) AS posts (",
-    new_report!(typed),
-    ")
+    new_report!(),
+    "$2 FROM places, json_populate_recordset(NULL::reports, $1::json) AS posts
         WHERE revision = $3 AND (SELECT true FROM reports WHERE reports.post_id = $2) IS NULL
           AND (SELECT true FROM erased_reports erased WHERE erased.post_id = $2) IS NULL
         ON CONFLICT (post_id) WHERE post_id IS NOT NULL DO NOTHING
@@ -62,9 +60,8 @@ async fn receive(
     post: &PartnerReport,
 ) -> Result<(i64, bool), sqlx::Error> {
     let tags = places.value.locator().locate(post.content.location);
-    let report = NewReport { content: &post.content, tags: &tags };
     sqlx::query_as(RECEIVE)
-        .bind(recordset(&[report])?)
+        .bind(recordset(&[(&post.content, &tags)])?)
         .bind(post.post_id)
         .bind(column(places.revision.0))
         .fetch_one(&mut **link)

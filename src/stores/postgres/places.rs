@@ -3,6 +3,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
 use futures::TryFutureExt;
+use sqlx::postgres::PgRow;
 use sqlx::{Connection, PgConnection};
 
 use super::PostgresStore;
@@ -11,10 +12,8 @@ use super::error::{backend, shared};
 use super::revision::revision;
 use super::single_flight::SingleFlight;
 use super::statement::{Query, Row, Statement};
-use super::values::{area_id, tags};
-use crate::model::{Area, AreaSet, Infrastructure, Places, Region};
+use crate::model::{AreaSet, Places};
 use crate::runtime::off_thread;
-use crate::stores::wkb::{infrastructure_shape, outline};
 use crate::stores::{PlaceStore, Revision, StoreError, Versioned};
 
 /// The places as last read: megabytes that hardly ever change.
@@ -63,10 +62,10 @@ impl PlacesCache {
 /// All places of one snapshot, whose geometry is not decoded yet.
 struct Rows {
     revision: Revision,
-    areas: Vec<AreaRow>,
-    regions: Vec<RegionRow>,
-    cities: Vec<RegionRow>,
-    infrastructure: Vec<InfrastructureRow>,
+    areas: Vec<PgRow>,
+    regions: Vec<PgRow>,
+    cities: Vec<PgRow>,
+    infrastructure: Vec<PgRow>,
 }
 
 impl Rows {
@@ -86,32 +85,28 @@ impl Rows {
                 .await?;
         Ok(Self {
             revision: revision(of_places),
-            areas: sqlx::query_as(AREAS).fetch_all(&mut *connection).await?,
-            regions: sqlx::query_as(REGIONS).fetch_all(&mut *connection).await?,
-            cities: sqlx::query_as(CITIES).fetch_all(&mut *connection).await?,
-            infrastructure: sqlx::query_as(INFRASTRUCTURE).fetch_all(connection).await?,
+            areas: sqlx::query(AREAS).fetch_all(&mut *connection).await?,
+            regions: sqlx::query(REGIONS).fetch_all(&mut *connection).await?,
+            cities: sqlx::query(CITIES).fetch_all(&mut *connection).await?,
+            infrastructure: sqlx::query(INFRASTRUCTURE).fetch_all(connection).await?,
         })
     }
 
     /// Decodes the geometry and indexes it, which takes long.
     fn places(self) -> Result<Loaded, StoreError> {
-        let areas = Arc::new(area_set(self.areas)?);
-        let infrastructure: Result<_, StoreError> =
-            self.infrastructure.into_iter().map(infrastructure_of).collect();
-        let places = Places::new(areas, by_code(self.regions)?, by_code(self.cities)?);
-        Ok(Versioned::at(self.revision, Arc::new(places.with_infrastructure(infrastructure?))))
+        let areas = AreaSet::new(decoded(self.areas, |area| area)?).map_err(backend)?;
+        let places =
+            Places::new(Arc::new(areas), decoded(self.regions, Arc::new)?, decoded(self.cities, Arc::new)?);
+        let infrastructure = decoded(self.infrastructure, |piece| piece)?;
+        Ok(Versioned::at(self.revision, Arc::new(places.with_infrastructure(infrastructure))))
     }
 }
-
-pub(super) type AreaRow = (i64, String, String, String, String, String, String, Option<String>, Vec<u8>);
-pub(super) type RegionRow = (String, String, Vec<u8>);
-type InfrastructureRow = (String, String, String, Option<String>, Option<i64>, Vec<u8>);
 
 macro_rules! areas {
     ($which:literal) => {
         concat!(
             "SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes::text,
-                    ST_AsBinary(outline, 'NDR')
+                    ST_AsBinary(outline, 'NDR') AS outline
              FROM areas ",
             $which
         )
@@ -121,7 +116,7 @@ macro_rules! areas {
 /// Provinces and cities have tables of the same columns.
 macro_rules! regions {
     ($table:literal, $which:literal) => {
-        concat!("SELECT code, name, ST_AsBinary(outline, 'NDR') FROM ", $table, $which)
+        concat!("SELECT code, name, ST_AsBinary(outline, 'NDR') AS outline FROM ", $table, $which)
     };
 }
 
@@ -136,53 +131,16 @@ pub(super) const REGIONS_OF: &str = regions!("regions", " WHERE code = ANY ($1)"
 pub(super) const CITIES_OF: &str = regions!("cities", " WHERE code = ANY ($1)");
 
 const INFRASTRUCTURE: &str = "
-    SELECT identifier, kind, name, instance_region_code, local_area_id, ST_AsBinary(shape, 'NDR')
+    SELECT identifier, kind, name, instance_region_code, local_area_id, ST_AsBinary(shape, 'NDR') AS shape
     FROM infrastructure ORDER BY kind, name, id";
 
-fn area_set(rows: Vec<AreaRow>) -> Result<AreaSet, StoreError> {
-    let areas = rows.into_iter().map(area).collect::<Result<_, StoreError>>()?;
-    AreaSet::new(areas).map_err(backend)
-}
-
-pub(super) fn area(row: AreaRow) -> Result<Area, StoreError> {
-    let (id, geom_id, name, parent_name, city_name, city_code, region_code, attributes, bytes) = row;
-    Ok(Area {
-        id: area_id(id)?,
-        geom_id,
-        name,
-        parent_name,
-        city_name,
-        city_code,
-        region_code,
-        // An empty object, which an editor may store, means the same as none.
-        attributes: attributes.and_then(|json| json.try_into().ok()),
-        outline: outline(&bytes)?,
-    })
-}
-
-pub(super) fn region((code, name, bytes): RegionRow) -> Result<Region, StoreError> {
-    Ok(Region { code, name, outline: outline(&bytes)? })
-}
-
-fn infrastructure_of(
-    (id, kind, name, region_code, area, bytes): InfrastructureRow,
-) -> Result<Infrastructure, StoreError> {
-    Ok(Infrastructure {
-        id,
-        kind: kind.parse().map_err(backend)?,
-        name,
-        tags: tags(region_code, area, None, None)?,
-        shape: infrastructure_shape(&bytes)?,
-    })
+fn decoded<T: Row, V>(rows: Vec<PgRow>, make: fn(T) -> V) -> Result<Vec<V>, StoreError> {
+    rows.into_iter().map(|row| Ok(make(T::from_row(&row)?))).collect()
 }
 
 /// Reads all places within a transaction, and decodes them on this thread: for an import or export.
 pub(super) async fn read(connection: &mut PgConnection) -> Result<Arc<Places>, StoreError> {
     Ok(Rows::read_within(connection).await?.places()?.value)
-}
-
-fn by_code(rows: Vec<RegionRow>) -> Result<Vec<Arc<Region>>, StoreError> {
-    rows.into_iter().map(|row| region(row).map(Arc::new)).collect()
 }
 
 impl PostgresStore {

@@ -2,29 +2,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use serde_json::value::RawValue;
 use sqlx::postgres::PgRow;
-use sqlx::{Decode, FromRow, Postgres, Row as _, Type};
+use sqlx::{FromRow, Row as _};
 
 use super::PostgresStore;
 use super::error::backend;
 use super::revision::{AtRevision, Passing, passing, versioned};
+use super::rows::report;
 use super::statement::{Query, Row};
-use super::values::{column, count, limit, moment, position, report_key, tags};
-use crate::model::{DisasterType, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp};
+use super::values::{column, count, limit, moment};
+use crate::model::{DisasterType, Report, ReportKey, ReportLayer, SeriesPoint, Timestamp};
 use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, StoreError, Versioned};
-
-/// The columns of a report.
-macro_rules! report {
-    () => {
-        concat!(
-            "pkey, ",
-            $crate::stores::postgres::new_reports::new_report!(selected),
-            "(SELECT areas.attributes -> 'district_id' FROM areas WHERE areas.area_id = local_area_id)::text AS district_id"
-        )
-    };
-}
-pub(super) use report;
 
 /// Selects from `visible_reports` or `counted_reports` those between two moments, of one disaster or else of all but
 /// preparedness, in a city or province, with or without training reports.
@@ -103,42 +91,9 @@ pub(super) struct ReportRow {
 
 impl<'r> FromRow<'r, PgRow> for ReportRow {
     fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
-        Ok(Self { created_at: row.try_get("created_at")?, pkey: row.try_get("pkey")?, report: read(row) })
+        let report = Report::from_row(row).map_err(StoreError::from);
+        Ok(Self { created_at: row.try_get("created_at")?, pkey: row.try_get("pkey")?, report })
     }
-}
-
-fn read(row: &PgRow) -> Result<Report, StoreError> {
-    let text = |column| get::<String>(row, column).map(Box::from);
-    let some_text = |column| get::<Option<String>>(row, column).map(|text| text.map(Box::from));
-    let report_data = get::<Option<String>>(row, "report_data")?.map(RawValue::from_string);
-    let district: Option<String> = get(row, "district_id")?;
-    Ok(Report {
-        key: report_key(get(row, "pkey")?)?,
-        content: ReportContent {
-            created_at: get::<DateTime<Utc>>(row, "created_at")?.into(),
-            source: text("source")?,
-            url: some_text("url")?,
-            image_url: some_text("image_url")?,
-            disaster_type: get::<String>(row, "disaster_type")?.parse().map_err(backend)?,
-            report_data: report_data.transpose().map_err(backend)?,
-            title: text("title")?,
-            text: text("text")?,
-            location: position((get(row, "lng")?, get(row, "lat")?))?,
-            is_training: get(row, "is_training")?,
-            partner_code: some_text("partner_code")?,
-            partner_icon: some_text("partner_icon")?,
-        },
-        tags: tags(
-            get(row, "instance_region_code")?,
-            get(row, "local_area_id")?,
-            district.as_deref(),
-            get(row, "city")?,
-        )?,
-    })
-}
-
-fn get<'r, T: Decode<'r, Postgres> + Type<Postgres>>(row: &'r PgRow, column: &str) -> Result<T, StoreError> {
-    row.try_get(column).map_err(backend)
 }
 
 /// A report, made when its row arrives, so that a long list is not in memory twice.
@@ -146,8 +101,7 @@ struct Listed(Arc<Report>);
 
 impl<'r> FromRow<'r, PgRow> for Listed {
     fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
-        let report = read(row).map_err(|error| sqlx::Error::Decode(error.into()));
-        Ok(Self(Arc::new(report?)))
+        Report::from_row(row).map(|report| Self(Arc::new(report)))
     }
 }
 

@@ -6,9 +6,10 @@ use sqlx::FromRow;
 
 use super::PostgresStore;
 use super::error::backend;
-use super::reports::{ReportRow, report};
+use super::reports::ReportRow;
+use super::rows::report;
 use super::statement::Query;
-use super::values::{moment, report_key};
+use super::values::{moment, number};
 use crate::model::{HideWaiting, ReportKey, Timestamp, WaitingOrigin, WaitingReport, WaitingReports};
 use crate::stores::{StoreError, WaitingQuery};
 
@@ -88,7 +89,7 @@ impl PostgresStore {
             .bind(order.by.username.clone())
             .bind(order.reason.clone());
         let hidden = self.connections.write(query).await?;
-        hidden.into_iter().map(|(key,)| report_key(key)).collect()
+        hidden.into_iter().map(|(key,)| number(key)).collect()
     }
 
     pub(super) async fn forget_senders_until(&self, until: Timestamp) -> Result<(), StoreError> {

@@ -3,41 +3,26 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::super::gauges::observation;
-use super::super::values::{area_id, flood_state, moment, position};
+use super::super::rows::{ReadingRow, recordset};
+use super::super::values::{moment, number};
 use super::transaction::{LOCK_STATES, Transaction, column};
 use crate::data::folder::FolderFile;
-use crate::model::{Actor, AreaId, FloodChange, Gauge, Timestamp};
+use crate::model::{AreaId, FloodChange, Gauge, Timestamp};
+use crate::stores::OpenError;
 use crate::stores::import::{GaugeReading, HistoryTarget, RecordStore, RowVisitor};
-use crate::stores::{OpenError, StoreError};
 
 const GAUGES_OF: &str = "
-    SELECT gaugeid, gaugenameid, instance_region_code, ST_X(location), ST_Y(location)
+    SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location
     FROM gauges WHERE gaugeid = ANY ($1)";
 const GAUGE_IDS: &str = "SELECT gaugeid FROM gauges";
-const PUT_GAUGES: &str = "
-    INSERT INTO gauges (gaugeid, gaugenameid, instance_region_code, location)
-    SELECT gaugeid, gaugenameid, instance_region_code, ST_SetSRID(ST_MakePoint(lng, lat), 4326)
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::float8[])
-        AS rows (gaugeid, gaugenameid, instance_region_code, lng, lat)
-    ON CONFLICT (gaugeid) DO UPDATE SET
-        gaugenameid = excluded.gaugenameid, instance_region_code = excluded.instance_region_code,
-        location = excluded.location";
-
 const READINGS_OF: &str = "
     SELECT gaugeid, observed_at, level, alert, label
     FROM unnest($1::text[], $2::timestamptz[]) AS rows (gaugeid, observed_at) CROSS JOIN LATERAL (
         SELECT level, alert, label FROM gauge_readings known
         WHERE (known.gaugeid, known.observed_at) = (rows.gaugeid, rows.observed_at) LIMIT 1
     ) known";
-const PUT_READINGS: &str = "
-    INSERT INTO gauge_readings (gaugeid, observed_at, level, alert, label)
-    SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::float8[], $4::smallint[], $5::text[])
-    ON CONFLICT (gaugeid, observed_at) DO UPDATE SET
-        level = excluded.level, alert = excluded.alert, label = excluded.label";
-
 const CHANGES_OF: &str = "
-    SELECT area_id, changed_at, state, subject, username
+    SELECT area_id, changed_at, changed_at AS received_at, state, subject, username
     FROM unnest($1::bigint[], $2::timestamptz[]) AS rows (area_id, changed_at) CROSS JOIN LATERAL (
         SELECT state, subject, username FROM flood_changes known
         WHERE (known.area_id, known.changed_at) = (rows.area_id, rows.changed_at) LIMIT 1
@@ -45,8 +30,7 @@ const CHANGES_OF: &str = "
 const PUT_CHANGES: &str = "
     INSERT INTO flood_changes (area_id, changed_at, state, subject, username, run_began_at, confirmed_at)
     SELECT area_id, changed_at, state, subject, username, changed_at, changed_at
-    FROM unnest($1::bigint[], $2::timestamptz[], $3::smallint[], $4::text[], $5::text[])
-        AS rows (area_id, changed_at, state, subject, username)
+    FROM json_populate_recordset(NULL::flood_changes, $1::json)
     ON CONFLICT (area_id, changed_at) DO UPDATE SET
         state = excluded.state, subject = excluded.subject, username = excluded.username,
         confirmed_at = excluded.confirmed_at";
@@ -88,38 +72,13 @@ const STATES: &str = "
     WHERE excluded.changed_at > standing.changed_at
        OR excluded.changed_at = standing.changed_at AND excluded.state IS DISTINCT FROM standing.state";
 
-pub(super) type GaugeRow = (String, String, Option<String>, f64, f64);
-pub(super) type ReadingRow = (String, DateTime<Utc>, f64, i16, String);
-pub(super) type ChangeRow = (i64, DateTime<Utc>, Option<i16>, String, Option<String>);
-
-pub(super) fn gauge((id, name, region_code, lng, lat): GaugeRow) -> Result<Gauge, StoreError> {
-    Ok(Gauge { id, name, region_code, location: position((lng, lat))? })
-}
-
-pub(super) fn reading((gauge, at, level, alert, label): ReadingRow) -> Result<GaugeReading, StoreError> {
-    Ok((gauge, observation(at, level, alert, label)?))
-}
-
-pub(super) fn change((area, at, state, subject, username): ChangeRow) -> Result<FloodChange, StoreError> {
-    let state = state.map(flood_state).transpose()?;
-    let (at, by) = (at.into(), Actor { subject, username });
-    Ok(FloodChange { area: area_id(area)?, state, at, received: at, by })
-}
-
 impl RecordStore<Gauge> for Transaction {
     fn find(&mut self, _: FolderFile, ids: &[String], each: RowVisitor<'_, Gauge>) -> Result<(), OpenError> {
-        self.each(sqlx::query_as(GAUGES_OF).bind(ids), gauge, each)
+        self.each(sqlx::query_as(GAUGES_OF).bind(ids), each)
     }
 
     fn put(&mut self, _: FolderFile, rows: Vec<Gauge>) -> Result<(), OpenError> {
-        self.execute(
-            sqlx::query(PUT_GAUGES)
-                .bind(column(&rows, |gauge| gauge.id.as_str()))
-                .bind(column(&rows, |gauge| gauge.name.as_str()))
-                .bind(column(&rows, |gauge| gauge.region_code.as_deref()))
-                .bind(column(&rows, |gauge| gauge.location.coord().x))
-                .bind(column(&rows, |gauge| gauge.location.coord().y)),
-        )
+        self.put_rows("gauges", "gaugeid", &rows)
     }
 }
 
@@ -133,18 +92,11 @@ impl RecordStore<GaugeReading> for Transaction {
         let asked = sqlx::query_as(READINGS_OF)
             .bind(column(keys, |(gauge, _)| gauge.as_str()))
             .bind(column(keys, |(_, at)| moment(*at)));
-        self.each(asked, reading, each)
+        self.each(asked, &mut |ReadingRow(reading)| each(reading))
     }
 
     fn put(&mut self, _: FolderFile, rows: Vec<GaugeReading>) -> Result<(), OpenError> {
-        self.execute(
-            sqlx::query(PUT_READINGS)
-                .bind(column(&rows, |(gauge, _)| gauge.as_str()))
-                .bind(column(&rows, |(_, reading)| moment(reading.observed_at)))
-                .bind(column(&rows, |(_, reading)| reading.level))
-                .bind(column(&rows, |(_, reading)| i16::from(reading.alert.number())))
-                .bind(column(&rows, |(_, reading)| &*reading.label)),
-        )
+        self.put_rows("gauge_readings", "gaugeid, observed_at", &rows)
     }
 }
 
@@ -158,20 +110,12 @@ impl RecordStore<FloodChange> for Transaction {
         let asked = sqlx::query_as(CHANGES_OF)
             .bind(column(keys, |(area, _)| area.number().cast_signed()))
             .bind(column(keys, |(_, at)| moment(*at)));
-        self.each(asked, change, each)
+        self.each(asked, each)
     }
 
     fn put(&mut self, _: FolderFile, rows: Vec<FloodChange>) -> Result<(), OpenError> {
-        let areas = column(&rows, |change| change.area.number().cast_signed());
-        self.logged.extend(&areas);
-        self.execute(
-            sqlx::query(PUT_CHANGES)
-                .bind(areas)
-                .bind(column(&rows, |change| moment(change.at)))
-                .bind(column(&rows, |change| change.state.map(|state| i16::from(state.code()))))
-                .bind(column(&rows, |change| change.by.subject.as_str()))
-                .bind(column(&rows, |change| change.by.username.as_deref())),
-        )
+        self.logged.extend(rows.iter().map(|change| change.area.number().cast_signed()));
+        self.execute(sqlx::query(PUT_CHANGES).bind(recordset(&rows)?))
     }
 }
 
@@ -183,7 +127,7 @@ impl HistoryTarget for Transaction {
 
     fn newest_changes(&mut self) -> Result<HashMap<AreaId, Timestamp>, OpenError> {
         let newest: Vec<(i64, DateTime<Utc>)> = self.rows(sqlx::query_as(NEWEST))?;
-        newest.into_iter().map(|(area, at)| Ok((area_id(area)?, at.into()))).collect()
+        newest.into_iter().map(|(area, at)| Ok((number(area)?, at.into()))).collect()
     }
 
     fn complete_log(&mut self) -> Result<(), OpenError> {

@@ -1,15 +1,11 @@
 use std::collections::HashSet;
 
-use chrono::{DateTime, Utc};
-
-use super::super::new_reports::{NewReport, new_report, recordset};
-use super::super::reports::{ReportRow as StoredRow, report};
-use super::super::values::{area_id, moment, position, report_key};
+use super::super::rows::{PlacedReport, new_report, recordset, report};
+use super::super::values::{moment, number};
 use super::transaction::{Transaction, column};
 use crate::data::folder::ReportRow;
 use crate::model::{
-    AreaId, ErasedReport, ModerationAction, ModerationEntry, Position, ReportContent, ReportDigest,
-    ReportKey, Timestamp,
+    AreaId, ErasedReport, ModerationEntry, Position, ReportContent, ReportDigest, ReportKey, Timestamp,
 };
 use crate::stores::OpenError;
 use crate::stores::import::{EntryId, ReportIdentity, ReportLocation, ReportTarget, RowVisitor};
@@ -19,14 +15,14 @@ const LOCK: &str = "LOCK TABLE reports, cards IN SHARE ROW EXCLUSIVE MODE";
 const KNOWN: &str = "
     SELECT known.*
     FROM unnest($1::bigint[]) AS keys (key) CROSS JOIN LATERAL (
-        SELECT pkey, created_at, source, disaster_type, ST_X(location) AS lng, ST_Y(location) AS lat,
+        SELECT pkey, created_at, source, disaster_type, ST_AsBinary(location, 'NDR') AS location,
                card_id IS NOT NULL OR post_id IS NOT NULL AS is_used
         FROM reports WHERE pkey = key
         UNION ALL
-        SELECT pkey, created_at, source, disaster_type, NULL, NULL, post_id IS NOT NULL
+        SELECT pkey, created_at, source, disaster_type, NULL, post_id IS NOT NULL
         FROM erased_reports WHERE pkey = key
         UNION ALL
-        SELECT pkey, created_at, source, disaster_type, ST_X(location), ST_Y(location), false
+        SELECT pkey, created_at, source, disaster_type, ST_AsBinary(location, 'NDR'), false
         FROM new_reports WHERE pkey = key
     ) known";
 
@@ -47,18 +43,6 @@ const WAITING: [&str; 3] = [
     "CREATE INDEX ON new_reports (created_at)",
 ];
 
-const ADD: &str = concat!(
-    "INSERT INTO new_reports (",
-    new_report!(names),
-    "pkey, digest, hidden) SELECT ",
-    new_report!(names),
-    "pkey, digest, $4 FROM ROWS FROM (json_to_recordset($1::json) AS (",
-    new_report!(typed),
-    "), unnest($2::bigint[]), unnest($3::bytea[])) AS rows (",
-    new_report!(names),
-    "pkey, digest)"
-);
-
 /// The keys that other sessions have given to reports since they were looked up.
 const TAKEN: &str = "
     SELECT pkey
@@ -74,42 +58,32 @@ const PUBLISH: &str = concat!(
                         pg_sequence_last_value(pg_get_serial_sequence('reports', 'pkey')::regclass)) AS key
     )
     INSERT INTO reports (",
-    new_report!(names),
+    new_report!(),
     "hidden, pkey) SELECT ",
-    new_report!(names),
+    new_report!(),
     "hidden, coalesce(pkey, last.key + row_number() OVER (PARTITION BY pkey IS NULL ORDER BY new_reports.ctid))
     FROM last, new_reports WHERE digest NOT IN (SELECT digest FROM erased_reports)"
 );
 
-const ADD_ERASED: &str = "
-    INSERT INTO erased_reports (pkey, created_at, source, disaster_type, is_training, instance_region_code, city, hidden,
-                                digest)
-    SELECT * FROM unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::text[],
-                         $8::boolean[], $9::bytea[])";
-
 /// The reports of some areas, or all reports.
 const PLACED: &str = "
-    SELECT pkey, ST_X(location), ST_Y(location), local_area_id, city
+    SELECT pkey, ST_AsBinary(location, 'NDR') AS location, local_area_id, city
     FROM reports WHERE pkey > $1 AND ($2::bigint[] IS NULL OR local_area_id = ANY ($2)) ORDER BY pkey LIMIT 10000";
 const MOVE: &str = "
-    UPDATE reports SET local_area_id = rows.area_id, city = rows.city
-    FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS rows (pkey, area_id, city) WHERE reports.pkey = rows.pkey";
+    UPDATE reports SET local_area_id = rows.local_area_id, city = rows.city
+    FROM json_populate_recordset(NULL::reports, $1::json) AS rows WHERE reports.pkey = rows.pkey";
 
+/// Whether the log has each of some entries.
 const LOGGED: &str = "
-    SELECT at, report, action
-    FROM unnest($1::timestamptz[], $2::bigint[], $3::text[]) AS rows (at, report, action)
-    WHERE EXISTS (
+    SELECT EXISTS (
         SELECT FROM moderation_log known
         WHERE (known.at, known.report, known.action) = (rows.at, rows.report, rows.action)
-    )";
-const ADD_ENTRIES: &str = "
-    WITH counted AS (
-        UPDATE moderation_count SET number = number + cardinality($1::timestamptz[]) RETURNING number
     )
-    INSERT INTO moderation_log (number, at, report, made_at, action, subject, username, reason)
-    SELECT number - cardinality($1) + place, at, report, made_at, action, subject, username, reason
-    FROM counted, unnest($1, $2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[])
-        WITH ORDINALITY AS rows (at, report, made_at, action, subject, username, reason, place)";
+    FROM unnest($1::timestamptz[], $2::bigint[], $3::text[]) WITH ORDINALITY AS rows (at, report, action, place)
+    ORDER BY place";
+/// Counts new entries. Returns the number of the first.
+const NUMBER_ENTRIES: &str = "
+    UPDATE moderation_count SET number = number + $1 RETURNING number - $1 + 1";
 
 /// Makes a sequence go on after the highest key of its table.
 const COUNT_ON: &str = "
@@ -119,9 +93,6 @@ const COUNT_ON: &str = "
                                                               (SELECT max(pkey) FROM erased_reports))
                                  ELSE (SELECT max(pkey) FROM cards) END AS highest) AS keys
     WHERE highest > coalesce(pg_sequence_last_value(sequence), 0)";
-
-type KnownRow = (i64, DateTime<Utc>, String, String, Option<f64>, Option<f64>, bool);
-type PlacedRow = (i64, f64, f64, Option<i64>, Option<String>);
 
 impl ReportTarget for Transaction {
     /// Other sessions queue behind this statement, so it does not wait long itself.
@@ -134,25 +105,13 @@ impl ReportTarget for Transaction {
     }
 
     fn find_reports(&mut self, keys: &[ReportKey]) -> Result<Vec<ReportIdentity>, OpenError> {
-        let rows: Vec<KnownRow> = self.rows(sqlx::query_as(KNOWN).bind(numbers(keys)))?;
-        let known = |(key, created_at, source, disaster_type, lng, lat, is_used): KnownRow| {
-            Ok(ReportIdentity {
-                key: report_key(key)?,
-                created_at: created_at.into(),
-                source: source.into(),
-                disaster_type: disaster_type.parse()?,
-                location: lng.zip(lat).map(position).transpose()?,
-                is_used,
-            })
-        };
-        rows.into_iter().map(known).collect()
+        self.rows(sqlx::query_as(KNOWN).bind(numbers(keys)))
     }
 
     fn erased_digests(&mut self, digests: &[ReportDigest]) -> Result<HashSet<ReportDigest>, OpenError> {
-        let bytes = column(digests, |digest| digest.as_bytes().to_vec());
-        let rows: Vec<(Vec<u8>,)> = self.rows(sqlx::query_as(ERASED_DIGESTS).bind(bytes))?;
-        let digest = |(bytes,): (Vec<u8>,)| Ok(<[u8; 32]>::try_from(bytes.as_slice())?.into());
-        rows.into_iter().map(digest).collect()
+        let bytes = column(digests, |digest| *digest.as_bytes());
+        let rows: Vec<([u8; 32],)> = self.rows(sqlx::query_as(ERASED_DIGESTS).bind(bytes))?;
+        Ok(rows.into_iter().map(|(digest,)| digest.into()).collect())
     }
 
     fn reports_made_at(
@@ -161,19 +120,11 @@ impl ReportTarget for Transaction {
         each: RowVisitor<'_, ReportContent>,
     ) -> Result<(), OpenError> {
         let times = column(times, |time| moment(*time));
-        let content = |row: StoredRow| Ok(row.report?.content);
-        self.each(sqlx::query_as(MADE_AT).bind(times), content, each)
+        self.each(sqlx::query_as(MADE_AT).bind(times), each)
     }
 
     fn add_reports(&mut self, rows: Vec<ReportRow>, hidden: bool) -> Result<(), OpenError> {
-        let reports = column(&rows, |row| NewReport { content: &row.content, tags: &row.tags });
-        self.execute(
-            sqlx::query(ADD)
-                .bind(recordset(&reports)?)
-                .bind(column(&rows, |row| row.key.map(|key| key.number().cast_signed())))
-                .bind(column(&rows, |row| ReportDigest::new(&row.content).as_bytes().to_vec()))
-                .bind(hidden),
-        )
+        self.insert("new_reports", &column(&rows, |row| (row, hidden)), "")
     }
 
     fn complete_reports(&mut self) -> Result<(), OpenError> {
@@ -191,43 +142,27 @@ impl ReportTarget for Transaction {
     }
 
     fn add_erased(&mut self, rows: Vec<ErasedReport>) -> Result<(), OpenError> {
-        self.execute(
-            sqlx::query(ADD_ERASED)
-                .bind(column(&rows, |row| row.key.number().cast_signed()))
-                .bind(column(&rows, |row| moment(row.created_at)))
-                .bind(column(&rows, |row| &*row.source))
-                .bind(column(&rows, |row| row.disaster_type.name()))
-                .bind(column(&rows, |row| row.is_training))
-                .bind(column(&rows, |row| row.tags.instance_region_code.as_deref()))
-                .bind(column(&rows, |row| row.tags.city.as_deref()))
-                .bind(column(&rows, |row| row.hidden))
-                .bind(column(&rows, |row| row.digest.as_bytes().to_vec())),
-        )
+        self.insert("erased_reports", &rows, "")
     }
 
     fn move_reports(
         &mut self,
         areas: Option<&[AreaId]>,
-        moved: &dyn Fn(Position, &ReportLocation) -> Option<ReportLocation>,
+        moved: &dyn Fn(Position, &Lies) -> Option<Lies>,
     ) -> Result<u64, OpenError> {
         let areas = areas.map(|areas| column(areas, |area| area.number().cast_signed()));
         let (mut count, mut last) = (0, 0);
         loop {
-            let rows: Vec<PlacedRow> = self.rows(sqlx::query_as(PLACED).bind(last).bind(&areas))?;
-            let Some(&(highest, ..)) = rows.last() else { return Ok(count) };
-            last = highest;
+            let rows: Vec<PlacedReport> = self.rows(sqlx::query_as(PLACED).bind(last).bind(&areas))?;
+            let Some(highest) = rows.last() else { return Ok(count) };
+            last = highest.key.number().cast_signed();
             let mut changed = Vec::new();
-            for (key, lng, lat, area, city) in rows {
-                let lies = (area.map(area_id).transpose()?, city.map(Box::from));
-                changed.extend(moved(position((lng, lat))?, &lies).map(|now| (key, now)));
+            for PlacedReport { key, location, area, city } in rows {
+                let now = moved(location, &(area, city));
+                changed.extend(now.map(|(area, city)| PlacedReport { key, location, area, city }));
             }
             count += changed.len() as u64;
-            self.execute(
-                sqlx::query(MOVE)
-                    .bind(column(&changed, |(key, _)| *key))
-                    .bind(column(&changed, |(_, (area, _))| area.map(|area| area.number().cast_signed())))
-                    .bind(column(&changed, |(_, (_, city))| city.as_deref())),
-            )?;
+            self.execute(sqlx::query(MOVE).bind(recordset(&changed)?))?;
         }
     }
 
@@ -236,25 +171,16 @@ impl ReportTarget for Transaction {
             .bind(column(entries, |(at, ..)| moment(*at)))
             .bind(column(entries, |(_, report, _)| report.number().cast_signed()))
             .bind(column(entries, |(.., action)| *action));
-        let rows: Vec<(DateTime<Utc>, i64, String)> = self.rows(asked)?;
-        let id = |(at, report, action): (DateTime<Utc>, _, String)| {
-            let action: ModerationAction = action.parse()?;
-            Ok((at.into(), report_key(report)?, action.name()))
-        };
-        rows.into_iter().map(id).collect()
+        let known: Vec<(bool,)> = self.rows(asked)?;
+        Ok(entries.iter().zip(known).filter(|(_, (is_known,))| *is_known).map(|(entry, _)| *entry).collect())
     }
 
     fn add_entries(&mut self, rows: Vec<ModerationEntry>) -> Result<(), OpenError> {
-        self.execute(
-            sqlx::query(ADD_ENTRIES)
-                .bind(column(&rows, |row| moment(row.at)))
-                .bind(column(&rows, |row| row.report.number().cast_signed()))
-                .bind(column(&rows, |row| moment(row.made_at)))
-                .bind(column(&rows, |row| row.action.name()))
-                .bind(column(&rows, |row| row.by.subject.as_str()))
-                .bind(column(&rows, |row| row.by.username.as_deref()))
-                .bind(column(&rows, |row| row.reason.as_str())),
-        )
+        let count = i64::try_from(rows.len())?;
+        let numbers: Vec<(i64,)> = self.rows(sqlx::query_as(NUMBER_ENTRIES).bind(count))?;
+        let first = numbers.first().map_or(Ok(1), |&(first,)| number(first))?;
+        let numbered = (first..).zip(rows).map(|(number, entry)| ModerationEntry { number, ..entry });
+        self.insert("moderation_log", &numbered.collect::<Vec<_>>(), "")
     }
 }
 

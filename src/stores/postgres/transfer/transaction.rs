@@ -2,10 +2,11 @@ use std::collections::BTreeSet;
 
 use sqlx::postgres::PgArguments;
 use sqlx::query::{Query, QueryAs};
-use sqlx::{PgConnection, Postgres};
+use sqlx::{AssertSqlSafe, PgConnection, Postgres};
 use tokio::runtime::Handle;
 
 use super::super::error::DatabaseError;
+use super::super::rows::{Columns, recordset};
 use super::super::statement::Row;
 use crate::model::Timestamp;
 use crate::stores::import::{RowVisitor, Target};
@@ -65,17 +66,41 @@ impl Transaction {
         Ok(self.runtime.block_on(query.fetch_all(&mut self.connection)).map_err(DatabaseError)?)
     }
 
-    /// Passes on the rows of a query, as values of the model.
-    pub(super) fn each<R: Row, V>(
+    /// Passes on the rows of a query.
+    pub(super) fn each<R: Row>(
         &mut self,
         query: QueryAs<'_, Postgres, R, PgArguments>,
-        value: impl Fn(R) -> Result<V, StoreError>,
-        each: RowVisitor<'_, V>,
+        each: Each<'_, R>,
     ) -> Result<(), OpenError> {
-        for row in self.rows(query)? {
-            each(&value(row)?);
-        }
+        self.rows(query)?.iter().for_each(each);
         Ok(())
+    }
+
+    /// Inserts rows. `rest` follows the statement.
+    pub(super) fn insert<T: Columns>(
+        &mut self,
+        table: &str,
+        rows: &[T],
+        rest: &str,
+    ) -> Result<(), OpenError> {
+        let columns = T::names().join(", ");
+        let sql = format!(
+            "INSERT INTO {table} ({columns})
+             SELECT {columns} FROM json_populate_recordset(NULL::{table}, $1::json) {rest}"
+        );
+        self.execute(sqlx::query(AssertSqlSafe(sql)).bind(recordset(rows)?))
+    }
+
+    /// Inserts rows, each in place of the one that is the same in the columns of `key`.
+    pub(super) fn put_rows<T: Columns>(
+        &mut self,
+        table: &str,
+        key: &str,
+        rows: &[T],
+    ) -> Result<(), OpenError> {
+        let columns: Vec<_> =
+            T::names().into_iter().map(|name| format!("{name} = excluded.{name}")).collect();
+        self.insert(table, rows, &format!("ON CONFLICT ({key}) DO UPDATE SET {}", columns.join(", ")))
     }
 
     /// Locks tables until the end of the import. Other sessions queue behind this statement, so it does not wait long

@@ -1,0 +1,134 @@
+//! How a value of the model is stored as a column.
+
+use std::convert::Infallible;
+use std::num::NonZeroU32;
+
+use chrono::{DateTime, Datelike, Utc};
+use geo::MultiPolygon;
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::value::RawValue;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::PgRow;
+use sqlx::{Decode, Postgres, Row, Type};
+
+use super::values::{moment, number};
+use crate::auth::{KeyDigest, Scope};
+use crate::model::{
+    AlertLevel, AreaId, Attributes, BatchNumber, CardId, DisasterType, FloodState, Geometry,
+    InfrastructureKind, InfrastructureShape, ModerationAction, Position, ReportDigest, ReportKey, Timestamp,
+};
+use crate::stores::wkb;
+
+/// A value of the model that is stored as one column.
+pub(super) trait Column: Sized {
+    /// The value as the driver reads it.
+    type Stored: for<'r> Decode<'r, Postgres> + Type<Postgres>;
+
+    /// Returns the value of a column.
+    fn read(stored: Self::Stored) -> Result<Self, BoxDynError>;
+
+    /// Returns the value as `json_populate_recordset` reads it.
+    fn json(&self) -> impl Serialize;
+}
+
+/// Returns the value of the column with this name.
+pub(super) fn get<T: Column>(row: &PgRow, name: &str) -> Result<T, sqlx::Error> {
+    T::read(row.try_get(name)?).map_err(|source| sqlx::Error::ColumnDecode { index: name.to_owned(), source })
+}
+
+impl<T: Column> Column for Option<T> {
+    type Stored = Option<T::Stored>;
+
+    fn read(stored: Self::Stored) -> Result<Self, BoxDynError> {
+        stored.map(T::read).transpose()
+    }
+
+    fn json(&self) -> impl Serialize {
+        self.as_ref().map(T::json)
+    }
+}
+
+impl<T: Column> Column for Vec<T>
+where
+    Vec<T::Stored>: for<'r> Decode<'r, Postgres> + Type<Postgres>,
+{
+    type Stored = Vec<T::Stored>;
+
+    fn read(stored: Self::Stored) -> Result<Self, BoxDynError> {
+        stored.into_iter().map(T::read).collect()
+    }
+
+    fn json(&self) -> impl Serialize {
+        self.iter().map(T::json).collect::<Vec<_>>()
+    }
+}
+
+/// Implements [`Column`] by the type that the driver reads, a function from it, and the value as JSON.
+macro_rules! columns {
+    ($($type:ty as $stored:ty: $read:expr, |$value:ident| $json:expr;)+) => {
+        $(
+            impl Column for $type {
+                type Stored = $stored;
+
+                fn read(stored: $stored) -> Result<Self, BoxDynError> {
+                    let read = $read;
+                    Ok(read(stored)?)
+                }
+
+                fn json(&self) -> impl Serialize {
+                    let $value = self;
+                    $json
+                }
+            }
+        )+
+    };
+}
+
+columns! {
+    bool as bool: Ok::<_, Infallible>, |is| is;
+    f64 as f64: Ok::<_, Infallible>, |number| number;
+    i64 as i64: Ok::<_, Infallible>, |number| number;
+    u64 as i64: number, |number| number;
+    u32 as i64: number, |number| number;
+    NonZeroU32 as i64: |column| u32::try_from(column).and_then(NonZeroU32::try_from), |rate| rate;
+    String as String: Ok::<_, Infallible>, |text| text;
+    Box<str> as String: |column: String| Ok::<_, Infallible>(column.into()), |text| text;
+    Box<RawValue> as String: RawValue::from_string, |json| json;
+    Timestamp as DateTime<Utc>: |column: DateTime<Utc>| Ok::<_, Infallible>(column.into()), |at| written(*at);
+    DateTime<Utc> as DateTime<Utc>: Ok::<_, Infallible>, |at| written((*at).into());
+    AreaId as i64: number, |area| area.number();
+    ReportKey as i64: number, |key| key.number();
+    BatchNumber as i64: number, |batch| batch.get();
+    FloodState as i16: number, |state| state.code();
+    AlertLevel as i16: number, |level| level.number();
+    CardId as String: |column: String| column.parse(), |id| id.as_str();
+    DisasterType as String: |column: String| column.parse(), |disaster| disaster;
+    InfrastructureKind as String: |column: String| column.parse(), |kind| kind.name();
+    ModerationAction as String: |column: String| column.parse(), |action| action.name();
+    Scope as String: |column: String| column.parse(), |scope| scope.name();
+    KeyDigest as [u8; 32]: <[u8; 32]>::try_into, |digest| format!(r"\x{}", hex::encode(digest.as_bytes()));
+    ReportDigest as [u8; 32]: <[u8; 32]>::try_into, |digest| format!(r"\x{digest}");
+    Position as Vec<u8>: |column: Vec<u8>| wkb::place(&column), |place| Shape(Geometry::Point(place.coord()));
+    MultiPolygon<f64> as Vec<u8>: |column: Vec<u8>| wkb::outline(&column), |outline|
+        Shape(Geometry::MultiPolygon(outline));
+    InfrastructureShape as Vec<u8>: |column: Vec<u8>| wkb::infrastructure_shape(&column), |of| Shape(of.geometry());
+    // An empty object, which an editor may store, means the same as none.
+    Option<Attributes> as Option<String>: |column: Option<String>|
+        Ok::<_, Infallible>(column.and_then(|json| json.try_into().ok())), |attributes| attributes;
+}
+
+/// Returns a moment as the database reads it, which has no year 0 but the year 1 BC.
+fn written(at: Timestamp) -> String {
+    let at = moment(at);
+    let (is_ad, year) = at.year_ce();
+    format!("{year:04}-{}{}", at.format("%m-%dT%H:%M:%S%.fZ"), if is_ad { "" } else { " BC" })
+}
+
+/// Geometry in the hexadecimal digits of its well-known binary.
+struct Shape<'g>(Geometry<'g>);
+
+impl Serialize for Shape<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex::encode(wkb::shape(self.0).map_err(S::Error::custom)?))
+    }
+}
