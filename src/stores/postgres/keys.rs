@@ -47,7 +47,7 @@ type Yes = (bool,);
 #[async_trait]
 impl KeyStore for PostgresStore {
     async fn create_key(&self, entry: KeyEntry) -> Result<(), StoreError> {
-        let key = KeptKey { entry, created_at: self.clock.now(), revoked_at: None, last_used: None };
+        let key = StoredKey { entry, created_at: self.clock.now(), revoked_at: None, last_used: None };
         let query: Query<Yes> = sqlx::query_as(CREATE).bind(recordset([&key])?);
         let created = !self.connections.write(query).await?.is_empty();
         created.then_some(()).ok_or_else(|| StoreError::key_exists(&key.entry.key.name))

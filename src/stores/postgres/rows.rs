@@ -13,8 +13,8 @@ use crate::model::{
     ModerationEntry, Observation, PartnerPost, Position, Region, Report, ReportContent, ReportDigest,
     ReportKey, Tags, district_id,
 };
-use crate::stores::import::{GaugeReading, KnownReport, OtherArea};
-use crate::stores::{KeptKey, KeyEntry};
+use crate::stores::import::{ExtraArea, GaugeReading, ReportIdentity};
+use crate::stores::{KeyEntry, StoredKey};
 
 /// A value that can be inserted.
 pub(super) trait Columns {
@@ -86,7 +86,7 @@ rows! {
         attributes,
         outline,
     }
-    OtherArea { id: area_id, name: area_name, parent_name, entries }
+    ExtraArea { id: area_id, name: area_name, parent_name, entries }
     Region { code, name, outline }
     Infrastructure {
         id: identifier,
@@ -122,7 +122,7 @@ rows! {
     }
     Tags { instance_region_code, local_area_id, district_id: (no_district), city }
     PlacedReport { key: pkey, location, area: local_area_id, city }
-    KnownReport { key: pkey, created_at, source, disaster_type, location, is_used }
+    ReportIdentity { key: pkey, created_at, source, disaster_type, location, is_used }
     ErasedReport {
         key: pkey,
         created_at,
@@ -142,7 +142,7 @@ rows! {
         created_at,
     }
     PartnerPost { post_id, report: pkey }
-    KeptKey {
+    StoredKey {
         entry: KeyEntry {
             key: ApiKey { name, sha256, scopes, expires: expires_at, per_second, per_day },
             owner,

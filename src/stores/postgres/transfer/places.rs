@@ -6,7 +6,7 @@ use super::transaction::{LOCK_STATES, Transaction, column};
 use crate::data::folder::FolderFile;
 use crate::model::{Area, AreaId, Infrastructure, Places, Region};
 use crate::stores::OpenError;
-use crate::stores::import::{Each, Keeps, KeepsPlaces, OtherArea, Target};
+use crate::stores::import::{ExtraArea, PlaceTarget, RecordStore, RowVisitor, Target};
 
 const ANY_OTHERS: &str = "SELECT area_id FROM areas WHERE area_id <> ALL ($1) LIMIT 1";
 const OTHERS: &str = "

@@ -148,7 +148,7 @@ impl ReportTarget for Transaction {
     fn move_reports(
         &mut self,
         areas: Option<&[AreaId]>,
-        moved: &dyn Fn(Position, &Lies) -> Option<Lies>,
+        moved: &dyn Fn(Position, &ReportLocation) -> Option<ReportLocation>,
     ) -> Result<u64, OpenError> {
         let areas = areas.map(|areas| column(areas, |area| area.number().cast_signed()));
         let (mut count, mut last) = (0, 0);

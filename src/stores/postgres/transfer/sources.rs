@@ -4,7 +4,7 @@ use super::super::rows::recordset;
 use super::transaction::{Transaction, column};
 use crate::model::{Card, PartnerPost};
 use crate::stores::OpenError;
-use crate::stores::import::KeepsSources;
+use crate::stores::import::SourceTarget;
 
 /// Cards, each with the key of its report.
 macro_rules! cards {
@@ -52,8 +52,8 @@ const ADD_POSTS: [&str; 2] = [
      FROM json_populate_recordset(NULL::reports, $1::json) AS rows WHERE erased_reports.pkey = rows.pkey",
 ];
 
-impl KeepsSources for Transaction {
-    fn stored_cards(&mut self, ids: &[&str], numbers: &[u64]) -> Result<Vec<Card>, OpenError> {
+impl SourceTarget for Transaction {
+    fn find_cards(&mut self, ids: &[&str], numbers: &[u64]) -> Result<Vec<Card>, OpenError> {
         let numbers = column(numbers, |number| number.cast_signed());
         self.rows(sqlx::query_as(CARDS_OF).bind(ids).bind(numbers))
     }

@@ -70,7 +70,7 @@ impl Transaction {
     pub(super) fn each<R: Row>(
         &mut self,
         query: QueryAs<'_, Postgres, R, PgArguments>,
-        each: Each<'_, R>,
+        each: RowVisitor<'_, R>,
     ) -> Result<(), OpenError> {
         self.rows(query)?.iter().for_each(each);
         Ok(())
