@@ -79,7 +79,7 @@ impl NamedFile {
     const LOCAL: &'static str = "Rocket.toml";
     pub(crate) const INSTALLED: &'static str = "/etc/siaga/Rocket.toml";
 
-    /// Returns the path of the configuration file: `ROCKET_CONFIG`, else `Rocket.toml` in the working directory or find_upwards, else
+    /// Returns the path of the configuration file: `ROCKET_CONFIG`, else `Rocket.toml` in the working directory or a directory above it, else
     /// [`INSTALLED`](Self::INSTALLED). As in Rocket, a relative path is also searched in the directories above.
     #[must_use]
     pub(crate) fn path() -> String {

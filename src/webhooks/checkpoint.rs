@@ -94,7 +94,7 @@ impl Checkpoint {
     pub(super) fn seek(&mut self, kind: EventKind, first: Option<ReportKey>, at: Timestamp) {
         match kind {
             EventKind::Report => {
-                (self.report, self.deferred) = (first.map(ReportKey::number), BTreeSet::new())
+                (self.report, self.deferred) = (first.map(ReportKey::number), BTreeSet::new());
             }
             EventKind::State => {
                 (self.changes, self.marks) = (Some(Watermark { at: millis(at), areas: Vec::new() }), None);

@@ -23,7 +23,7 @@ use siaga_conformance::store_suite;
 use siaga_conformance::stores::FreshStore;
 use siaga_conformance::{block_on, fixture};
 
-type Answer<T> = Result<T, StoreError>;
+type StoreResult<T> = Result<T, StoreError>;
 
 /// The data is that of a memory store; the service's state is its own.
 #[derive(Debug)]
@@ -40,78 +40,78 @@ impl fmt::Display for Agency {
 
 #[async_trait]
 impl FloodStore for Agency {
-    async fn floods(&self, query: &FloodQuery) -> Answer<Versioned<FloodLayer>> {
+    async fn floods(&self, query: &FloodQuery) -> StoreResult<Versioned<FloodLayer>> {
         self.data.floods(query).await
     }
 
-    async fn flood_archive(&self, query: &HistoryQuery) -> Answer<Versioned<Vec<ArchiveRecord>>> {
+    async fn flood_archive(&self, query: &HistoryQuery) -> StoreResult<Versioned<Vec<ArchiveRecord>>> {
         self.data.flood_archive(query).await
     }
 
-    async fn flood_series(&self, query: &HistoryQuery) -> Answer<Versioned<Vec<SeriesPoint>>> {
+    async fn flood_series(&self, query: &HistoryQuery) -> StoreResult<Versioned<Vec<SeriesPoint>>> {
         self.data.flood_series(query).await
     }
 
-    async fn flood_log(&self, area: AreaId) -> Answer<Vec<FloodChange>> {
+    async fn flood_log(&self, area: AreaId) -> StoreResult<Vec<FloodChange>> {
         self.data.flood_log(area).await
     }
 
-    async fn set_flood_state(&self, order: SetFloodState) -> Answer<FloodChange> {
+    async fn set_flood_state(&self, order: SetFloodState) -> StoreResult<FloodChange> {
         self.data.set_flood_state(order).await
     }
 }
 
 #[async_trait]
 impl ReportStore for Agency {
-    async fn reports(&self, query: &ReportQuery) -> Answer<Versioned<ReportLayer>> {
+    async fn reports(&self, query: &ReportQuery) -> StoreResult<Versioned<ReportLayer>> {
         self.data.reports(query).await
     }
 
-    async fn report(&self, key: ReportKey) -> Answer<Versioned<Arc<Report>>> {
+    async fn report(&self, key: ReportKey) -> StoreResult<Versioned<Arc<Report>>> {
         self.data.report(key).await
     }
 }
 
 #[async_trait]
 impl CardStore for Agency {
-    async fn create_card(&self, holder: CardHolder) -> Answer<Arc<Card>> {
+    async fn create_card(&self, holder: CardHolder) -> StoreResult<Arc<Card>> {
         self.data.create_card(holder).await
     }
 
-    async fn card(&self, id: &CardId) -> Answer<Arc<Card>> {
+    async fn card(&self, id: &CardId) -> StoreResult<Arc<Card>> {
         self.data.card(id).await
     }
 
-    async fn receive_card_report(&self, id: &CardId, content: ReportContent) -> Answer<Arc<Report>> {
+    async fn receive_card_report(&self, id: &CardId, content: ReportContent) -> StoreResult<Arc<Report>> {
         self.data.receive_card_report(id, content).await
     }
 
-    async fn show_card_image(&self, id: &CardId, image: &str) -> Answer<bool> {
+    async fn show_card_image(&self, id: &CardId, image: &str) -> StoreResult<bool> {
         self.data.show_card_image(id, image).await
     }
 }
 
 #[async_trait]
 impl FeedStore for Agency {
-    async fn receive_partner_report(&self, report: PartnerReport) -> Answer<ReceiveOutcome> {
+    async fn receive_partner_report(&self, report: PartnerReport) -> StoreResult<ReceiveOutcome> {
         self.data.receive_partner_report(report).await
     }
 }
 
 #[async_trait]
 impl GaugeStore for Agency {
-    async fn gauges(&self, query: &GaugeQuery) -> Answer<Versioned<GaugeLayer>> {
+    async fn gauges(&self, query: &GaugeQuery) -> StoreResult<Versioned<GaugeLayer>> {
         self.data.gauges(query).await
     }
 
-    async fn store_gauge(&self, readings: GaugeReadings) -> Answer<usize> {
+    async fn store_gauge(&self, readings: GaugeReadings) -> StoreResult<usize> {
         self.data.store_gauge(readings).await
     }
 }
 
 #[async_trait]
 impl PlaceStore for Agency {
-    async fn places(&self) -> Answer<Versioned<Arc<Places>>> {
+    async fn places(&self) -> StoreResult<Versioned<Arc<Places>>> {
         self.data.places().await
     }
 }
@@ -134,7 +134,7 @@ impl WebhookStore for Agency {}
 
 #[async_trait]
 impl Store for Agency {
-    async fn revision(&self, resource: Resource) -> Answer<Revision> {
+    async fn revision(&self, resource: Resource) -> StoreResult<Revision> {
         self.data.revision(resource).await
     }
 }

@@ -8,7 +8,7 @@ use tokio::{pin, select, time};
 #[derive(Debug)]
 pub(super) struct FairSemaphore {
     permits: Arc<Semaphore>,
-    /// RowVisitor call that waits holds a clone.
+    /// Each call that waits holds a clone.
     waiting: Arc<()>,
     /// What the log calls the callers that wait.
     callers: &'static str,

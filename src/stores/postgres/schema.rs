@@ -52,7 +52,7 @@ pub(super) fn needed() -> usize {
 
 /// Brings the schema up to date, and returns the migrations that it applied.
 ///
-/// RowVisitor migration is one transaction. An advisory lock lets only one server migrate at a time; the others wait for it.
+/// Each migration is one transaction. An advisory lock lets only one server migrate at a time; the others wait for it.
 pub(super) async fn migrate(connection: &mut PgConnection) -> Result<Vec<AppliedMigration>, OpenError> {
     connection.lock().await?;
     let migrated = apply_missing(connection).await;

@@ -4,7 +4,7 @@ use tokio::sync::Mutex;
 
 /// Runs a call once for all callers that wait for it.
 ///
-/// RowVisitor caller gets the result of a call that began after the caller came, so it includes everything acknowledged
+/// Each caller gets the result of a call that began after the caller came, so it includes everything acknowledged
 /// before. At most one call runs at a time. All callers that come while it runs share the next call. If the caller that
 /// runs the call gives up, the next caller runs its own.
 #[derive(Debug)]
