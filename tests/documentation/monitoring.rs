@@ -37,7 +37,7 @@ fn named(expression: &str) -> BTreeSet<String> {
     named.map(str::to_owned).collect()
 }
 
-/// Asserts that expressions are valid PromQL (with Grafana's variables replaced) and use existing series.
+/// Asserts that expressions are valid `PromQL` (with Grafana's variables replaced) and use existing series.
 fn check(expressions: &[&str]) {
     let read = "import sys, promql_parser\nfor expression in sys.argv[1:]: promql_parser.parse(expression)";
     let filled: Vec<String> = expressions

@@ -64,7 +64,7 @@ pub(crate) fn states(siaga: &Siaga, query: &str) -> BTreeMap<u64, u64> {
     all(siaga, "floods", query).iter().map(state).collect()
 }
 
-/// Geometries by feature id. Areas are always MultiPolygons in collections.
+/// Geometries by feature id. Areas are always `MultiPolygon`s in collections.
 fn located(features: &[Value]) -> BTreeMap<String, Value> {
     let located = |feature: &Value| {
         let mut geometry = feature["geometry"].clone();
