@@ -16,7 +16,7 @@ use crate::model::{
 use crate::stores::cards::random_card_id;
 use crate::stores::{CardStore, StoreError};
 
-const MAKE: &str = "
+const CREATE: &str = "
     INSERT INTO cards (card_id, username, network, language, network_data, created_at)
     VALUES ($1, $2, $3, $4, $5::json, $6)
     ON CONFLICT (card_id) DO NOTHING RETURNING pkey";
@@ -94,25 +94,25 @@ impl PostgresStore {
         &self,
         id: &CardId,
         content: &ReportContent,
-        waits: Option<WaitingOrigin>,
+        waiting: Option<WaitingOrigin>,
     ) -> Result<Arc<Report>, StoreError> {
         let now = self.clock.now();
-        let waits = waits.map(|origin| Waiting { origin, since: now });
-        let mut places = self.places.any(&self.connections).await?;
+        let waiting = waiting.map(|origin| Waiting { origin, since: now });
+        let mut places = self.places.get_or_load(&self.connections).await?;
         loop {
             let tags = places.value.locator().locate(content.location);
             let mut link = self.connections.writer().await?;
-            let outcome = receive(&mut link, id, content, &tags, places.revision.0, waits).await;
+            let outcome = receive(&mut link, id, content, &tags, places.revision.0, waiting).await;
             let outcome = outcome.map_err(StoreError::from);
-            self.connections.wrote(&outcome);
-            let (now, known, key) = link.end(outcome)?;
+            self.connections.announce_write(&outcome);
+            let (now, exists, key) = link.finish(outcome)?;
             if revision(now) != places.revision {
                 places = self.places.load(&self.connections).await?;
                 continue;
             }
             return match key {
                 Some(key) => Ok(Arc::new(Report { key: number(key)?, content: content.clone(), tags })),
-                None if known => Err(StoreError::card_used(id)),
+                None if exists => Err(StoreError::card_used(id)),
                 None => Err(StoreError::no_card(id)),
             };
         }
@@ -127,16 +127,16 @@ async fn receive(
     content: &ReportContent,
     tags: &Tags,
     places: u64,
-    waits: Option<Waiting>,
+    waiting: Option<Waiting>,
 ) -> Result<(i64, bool, Option<i64>), sqlx::Error> {
     sqlx::query_as(RECEIVE)
         .bind(recordset(&[(content, tags)])?)
         .bind(id.as_str())
         .bind(column(places))
-        .bind(waits.is_some())
-        .bind(waits.and_then(|waiting| waiting.origin.sender).map(|sender| sender.to_string()))
-        .bind(waits.is_some_and(|waiting| waiting.origin.is_suspect))
-        .bind(waits.map(|waiting| moment(waiting.since)))
+        .bind(waiting.is_some())
+        .bind(waiting.and_then(|waiting| waiting.origin.sender).map(|sender| sender.to_string()))
+        .bind(waiting.is_some_and(|waiting| waiting.origin.is_suspect))
+        .bind(waiting.map(|waiting| moment(waiting.since)))
         .fetch_one(&mut **link)
         .await
 }
@@ -147,14 +147,14 @@ impl CardStore for PostgresStore {
         loop {
             match self.create_card_as(&random_card_id()?, holder.clone()).await {
                 Err(StoreError::Conflict { .. }) => {}
-                made => return made,
+                created => return created,
             }
         }
     }
 
     async fn create_card_as(&self, id: &CardId, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
         let created_at = self.clock.now();
-        let made = sqlx::query_as(MAKE)
+        let created = sqlx::query_as(CREATE)
             .bind(id.as_str().to_owned())
             .bind(holder.username.clone())
             .bind(holder.network.clone())
@@ -162,7 +162,7 @@ impl CardStore for PostgresStore {
             .bind(holder.network_data.as_deref().map(|data| data.get().to_owned()))
             .bind(moment(created_at));
         // No row comes back if another card has the identifier.
-        let Some((pkey,)) = self.connections.write(made).await?.pop() else {
+        let Some((pkey,)) = self.connections.write(created).await?.pop() else {
             return Err(StoreError::card_exists(id));
         };
         let pkey: i64 = pkey;
@@ -171,8 +171,8 @@ impl CardStore for PostgresStore {
     }
 
     async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError> {
-        let found = self.connections.read(sqlx::query_as(CARD).bind(id.as_str().to_owned())).await?;
-        found.into_iter().next().map(Arc::new).ok_or_else(|| StoreError::no_card(id))
+        let rows = self.connections.read(sqlx::query_as(CARD).bind(id.as_str().to_owned())).await?;
+        rows.into_iter().next().map(Arc::new).ok_or_else(|| StoreError::no_card(id))
     }
 
     async fn receive_card_report(
@@ -180,7 +180,7 @@ impl CardStore for PostgresStore {
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError> {
-        self.connections.trying(|| self.receive(id, &content, None)).await
+        self.connections.retry_locked(|| self.receive(id, &content, None)).await
     }
 
     async fn receive_waiting_report(
@@ -189,7 +189,7 @@ impl CardStore for PostgresStore {
         content: ReportContent,
         origin: WaitingOrigin,
     ) -> Result<Arc<Report>, StoreError> {
-        self.connections.trying(|| self.receive(id, &content, Some(origin))).await
+        self.connections.retry_locked(|| self.receive(id, &content, Some(origin))).await
     }
 
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError> {
@@ -200,11 +200,11 @@ impl CardStore for PostgresStore {
         Ok(!self.connections.write(query).await?.is_empty())
     }
 
-    async fn erase_unused_cards(&self, made: Range<Timestamp>, most: u32) -> Result<u64, StoreError> {
+    async fn erase_unused_cards(&self, created: Range<Timestamp>, most: u32) -> Result<u64, StoreError> {
         let query: Query<(i64,)> = sqlx::query_as(ERASE_UNUSED)
-            .bind(moment(made.start))
-            .bind(moment(made.end))
+            .bind(moment(created.start))
+            .bind(moment(created.end))
             .bind(i64::from(most));
-        count(self.connections.write_unseen(query).await?)
+        count(self.connections.write_untracked(query).await?)
     }
 }

@@ -85,7 +85,7 @@ macro_rules! columns {
 }
 
 columns! {
-    bool as bool: Ok::<_, Infallible>, |is| is;
+    bool as bool: Ok::<_, Infallible>, |value| value;
     f64 as f64: Ok::<_, Infallible>, |number| number;
     i64 as i64: Ok::<_, Infallible>, |number| number;
     u64 as i64: number, |number| number;
@@ -94,8 +94,8 @@ columns! {
     String as String: Ok::<_, Infallible>, |text| text;
     Box<str> as String: |column: String| Ok::<_, Infallible>(column.into()), |text| text;
     Box<RawValue> as String: RawValue::from_string, |json| json;
-    Timestamp as DateTime<Utc>: |column: DateTime<Utc>| Ok::<_, Infallible>(column.into()), |at| written(*at);
-    DateTime<Utc> as DateTime<Utc>: Ok::<_, Infallible>, |at| written((*at).into());
+    Timestamp as DateTime<Utc>: |column: DateTime<Utc>| Ok::<_, Infallible>(column.into()), |at| timestamp_text(*at);
+    DateTime<Utc> as DateTime<Utc>: Ok::<_, Infallible>, |at| timestamp_text((*at).into());
     AreaId as i64: number, |area| area.number();
     ReportKey as i64: number, |key| key.number();
     BatchNumber as i64: number, |batch| batch.get();
@@ -111,14 +111,14 @@ columns! {
     Position as Vec<u8>: |column: Vec<u8>| wkb::place(&column), |place| Shape(Geometry::Point(place.coord()));
     MultiPolygon<f64> as Vec<u8>: |column: Vec<u8>| wkb::outline(&column), |outline|
         Shape(Geometry::MultiPolygon(outline));
-    InfrastructureShape as Vec<u8>: |column: Vec<u8>| wkb::infrastructure_shape(&column), |of| Shape(of.geometry());
+    InfrastructureShape as Vec<u8>: |column: Vec<u8>| wkb::infrastructure_shape(&column), |shape| Shape(shape.geometry());
     // An empty object, which an editor may store, means the same as none.
     Option<Attributes> as Option<String>: |column: Option<String>|
         Ok::<_, Infallible>(column.and_then(|json| json.try_into().ok())), |attributes| attributes;
 }
 
 /// Returns a moment as the database reads it, which has no year 0 but the year 1 BC.
-fn written(at: Timestamp) -> String {
+fn timestamp_text(at: Timestamp) -> String {
     let at = moment(at);
     let (is_ad, year) = at.year_ce();
     format!("{year:04}-{}{}", at.format("%m-%dT%H:%M:%S%.fZ"), if is_ad { "" } else { " BC" })

@@ -12,23 +12,23 @@ pub(super) struct FairSemaphore {
     waiting: Arc<()>,
     /// What the log calls the callers that wait.
     callers: &'static str,
-    all: usize,
+    size: usize,
     /// When the log last said that calls wait for long.
-    said: Mutex<Option<Instant>>,
+    last_warning: Mutex<Option<Instant>>,
 }
 
 /// After how long a wait is logged, and how long until the next one may be.
-const LONG: Duration = Duration::from_secs(1);
-const SELDOM: Duration = Duration::from_secs(30);
+const LONG_WAIT: Duration = Duration::from_secs(1);
+const WARNING_INTERVAL: Duration = Duration::from_secs(30);
 
 impl FairSemaphore {
-    pub(super) fn new(callers: &'static str, all: usize) -> Self {
+    pub(super) fn new(callers: &'static str, size: usize) -> Self {
         Self {
-            permits: Arc::new(Semaphore::new(all)),
+            permits: Arc::new(Semaphore::new(size)),
             waiting: Arc::new(()),
             callers,
-            all,
-            said: Mutex::default(),
+            size,
+            last_warning: Mutex::default(),
         }
     }
 
@@ -39,27 +39,27 @@ impl FairSemaphore {
 
     /// Waits for a turn, which ends when the permit is dropped. Logs a wait of more than a second, at most once in 30
     /// seconds.
-    pub(super) async fn take(&self) -> Result<OwnedSemaphorePermit, sqlx::Error> {
+    pub(super) async fn acquire(&self) -> Result<OwnedSemaphorePermit, sqlx::Error> {
         let _waiting = Arc::clone(&self.waiting);
-        let turn = Arc::clone(&self.permits).acquire_owned();
-        pin!(turn);
-        let taken = select! {
+        let permit = Arc::clone(&self.permits).acquire_owned();
+        pin!(permit);
+        let acquired = select! {
             biased;
-            taken = &mut turn => taken,
-            () = time::sleep(LONG) => {
-                self.say();
-                turn.await
+            acquired = &mut permit => acquired,
+            () = time::sleep(LONG_WAIT) => {
+                self.warn();
+                permit.await
             }
         };
-        taken.map_err(|_closed| sqlx::Error::PoolClosed)
+        acquired.map_err(|_closed| sqlx::Error::PoolClosed)
     }
 
-    fn say(&self) {
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        if said.is_none_or(|said| said.elapsed() >= SELDOM) {
-            *said = Some(Instant::now());
+    fn warn(&self) {
+        let mut last_warning = self.last_warning.lock().unwrap_or_else(PoisonError::into_inner);
+        if last_warning.is_none_or(|last_warning| last_warning.elapsed() >= WARNING_INTERVAL) {
+            *last_warning = Some(Instant::now());
             tracing::warn!(
-                connections = self.all,
+                connections = self.size,
                 "{} wait for more than a second for a connection to the database: all they may use are in use; look for \
                  slow or blocked statements in pg_stat_activity, or raise databases.siaga.max_connections",
                 self.callers

@@ -132,42 +132,45 @@ type LastEntries = HashMap<AreaId, [Option<LogEntry>; 2]>;
 
 impl PostgresStore {
     /// Carries out an order for many areas.
-    pub(super) async fn make_batch(&self, order: BatchRequest) -> Result<BatchOutcome, StoreError> {
+    pub(super) async fn apply_batch(&self, request: BatchRequest) -> Result<BatchOutcome, StoreError> {
         let attempt = || async {
             let mut link = self.connections.writer().await?;
-            let outcome = within_transaction(&mut link, &order, self.clock.now()).await;
-            self.connections.wrote(&outcome);
-            link.end(outcome)
+            let outcome = run_transaction(&mut link, &request, self.clock.now()).await;
+            self.connections.announce_write(&outcome);
+            link.finish(outcome)
         };
-        self.connections.trying(attempt).await
+        self.connections.retry_locked(attempt).await
     }
 
     /// Returns entries of the log of all areas.
-    pub(super) async fn log_of_all(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
-        let asked = sqlx::query_as(LOG)
+    pub(super) async fn flood_log_page(
+        &self,
+        query: &FloodLogQuery,
+    ) -> Result<Vec<LoggedChange>, StoreError> {
+        let statement = sqlx::query_as(LOG)
             .bind(query.since.map(moment))
             .bind(query.until.map(moment))
             .bind(query.before.map(moment))
             .bind(query.by.clone())
             .bind(query.batch.map(|batch| column(batch.get())))
             .bind(i64::from(query.most));
-        self.connections.read(asked).await
+        self.connections.read(statement).await
     }
 }
 
-async fn within_transaction(
+async fn run_transaction(
     connection: &mut PgConnection,
-    order: &BatchRequest,
+    request: &BatchRequest,
     now: Timestamp,
 ) -> Result<BatchOutcome, StoreError> {
     // A preview makes no writer wait, and waits for none. Its queries see one moment.
-    let begin = if order.preview { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" } else { "BEGIN" };
+    let begin = if request.preview { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" } else { "BEGIN" };
     let mut transaction = connection.begin_with(begin).await?;
-    if !order.preview {
+    if !request.preview {
         sqlx::query(LOCK_STATES).execute(&mut *transaction).await?;
     }
-    let (known, last) = known(&mut transaction, order, now).await?;
-    let outcome = match order.decide(&known, now) {
+    let (context, last) = read_context(&mut transaction, request, now).await?;
+    let outcome = match request.decide(&context, now) {
         BatchDecision::Return(outcome) => outcome,
         BatchDecision::Make(batch, left) => {
             put(&mut transaction, &batch, &last, now).await?;
@@ -179,55 +182,58 @@ async fn within_transaction(
 }
 
 /// Reads what an order depends on, and the last entries of its areas.
-async fn known(
-    from: &mut PgConnection,
-    order: &BatchRequest,
+async fn read_context(
+    connection: &mut PgConnection,
+    request: &BatchRequest,
     now: Timestamp,
 ) -> Result<(BatchContext, LastEntries), StoreError> {
-    let number_to_undo = match &order.changes {
+    let number_to_undo = match &request.changes {
         BatchOperation::Set(_) => None,
         BatchOperation::Undo(number) => Some(*number),
     };
     let batches: Vec<FloodBatch> = sqlx::query_as(BATCHES)
-        .bind(&order.by.subject)
-        .bind(order.request.map(|request| request.id.to_be_bytes()))
+        .bind(&request.by.subject)
+        .bind(request.request.map(|key| key.id.to_be_bytes()))
         .bind(moment(now.before(REPEATABLE)))
         .bind(number_to_undo.map(|number| column(number.get())))
-        .fetch_all(&mut *from)
+        .fetch_all(&mut *connection)
         .await?;
     let batches: Vec<_> = batches.into_iter().map(Arc::new).collect();
-    let found = |is: &dyn Fn(&FloodBatch) -> bool| batches.iter().find(|batch| is(batch)).cloned();
-    let undone = found(&|batch| Some(batch.number) == number_to_undo);
-    let areas: Vec<_> = match (&order.changes, &undone) {
-        (BatchOperation::Set(orders), _) => orders.iter().map(|order| column(order.area.number())).collect(),
+    let find = |matches: &dyn Fn(&FloodBatch) -> bool| batches.iter().find(|batch| matches(batch)).cloned();
+    let undone = find(&|batch| Some(batch.number) == number_to_undo);
+    let areas: Vec<_> = match (&request.changes, &undone) {
+        (BatchOperation::Set(changes), _) => {
+            changes.iter().map(|change| column(change.area.number())).collect()
+        }
         (_, Some(batch)) => batch.changes.iter().map(|(area, _)| column(area.number())).collect(),
         (_, None) => Vec::new(),
     };
-    let rows: Vec<LastRow> = sqlx::query_as(LAST_ENTRIES).bind(areas).fetch_all(&mut *from).await?;
+    let rows: Vec<LastRow> = sqlx::query_as(LAST_ENTRIES).bind(areas).fetch_all(&mut *connection).await?;
     let mut areas: HashMap<AreaId, [Option<FloodChange>; 2]> = HashMap::new();
     let mut last = LastEntries::new();
     for LastRow { entry: AreaEntry { area, change }, times } in rows {
         let (changes, entries) = (areas.entry(area).or_default(), last.entry(area).or_default());
-        let place = usize::from(changes[0].is_some());
-        (changes[place], entries[place]) = (change, times);
+        let index = usize::from(changes[0].is_some());
+        (changes[index], entries[index]) = (change, times);
     }
-    let newest_batch: Option<i64> = sqlx::query_scalar(NEWEST_BATCH).fetch_one(from).await?;
-    let known = BatchContext {
+    let newest_batch: Option<i64> = sqlx::query_scalar(NEWEST_BATCH).fetch_one(connection).await?;
+    let context = BatchContext {
         newest_batch: newest_batch.map(number).transpose()?,
         areas,
-        repeated: order.request.and_then(|request| {
-            found(&|batch| {
-                batch.by.subject == order.by.subject && batch.request.is_some_and(|of| of.id == request.id)
+        repeated: request.request.and_then(|key| {
+            find(&|batch| {
+                batch.by.subject == request.by.subject
+                    && batch.request.is_some_and(|other| other.id == key.id)
             })
         }),
-        undo: found(&|batch| batch.undoes.is_some() && batch.undoes == number_to_undo),
+        undo: find(&|batch| batch.undoes.is_some() && batch.undoes == number_to_undo),
         undone,
     };
-    Ok((known, last))
+    Ok((context, last))
 }
 
 async fn put(
-    to: &mut PgConnection,
+    connection: &mut PgConnection,
     batch: &FloodBatch,
     last: &LastEntries,
     now: Timestamp,
@@ -246,21 +252,21 @@ async fn put(
     let areas: Vec<_> = batch.changes.iter().map(|(area, _)| column(area.number())).collect();
     let code = |state: FloodState| i16::from(state.code());
     let states: Vec<_> = batch.changes.iter().map(|(_, state)| state.map(code)).collect();
-    let putting = sqlx::query(PUT)
+    let statement = sqlx::query(PUT)
         .bind(column(batch.number.get()))
         .bind(moment(batch.at))
         .bind(&batch.by.subject)
         .bind(&batch.by.username)
         .bind(&batch.note)
         .bind(batch.undoes.map(|undoes| column(undoes.get())))
-        .bind(batch.request.map(|request| request.id.to_be_bytes()))
-        .bind(batch.request.map(|request| request.digest))
+        .bind(batch.request.map(|key| key.id.to_be_bytes()))
+        .bind(batch.request.map(|key| key.digest))
         .bind(areas)
         .bind(states)
         .bind(times(|entry| Some(entry.run)))
         .bind(times(|entry| entry.since))
         .bind(times(|entry| entry.confirmed))
         .bind(moment(now));
-    putting.execute(to).await?;
+    statement.execute(connection).await?;
     Ok(())
 }

@@ -159,7 +159,7 @@ const COUNT_ENTRIES: &str = "
 /// The areas, and the status of those that were ever flooded, by their position.
 struct Map {
     areas: Arc<AreaSet>,
-    known: Vec<(usize, FloodStatus)>,
+    statuses: Vec<(usize, FloodStatus)>,
 }
 
 impl Map {
@@ -168,13 +168,13 @@ impl Map {
     fn select(&self, query: &FloodQuery) -> Vec<(usize, FloodStatus)> {
         let is_selected =
             |(position, status): &(usize, FloodStatus)| query.matches(&self.areas[*position], status);
-        let known = self.known.iter().copied();
+        let statuses = self.statuses.iter().copied();
         if query.minimum_state.is_some() {
-            return known.filter(is_selected).collect();
+            return statuses.filter(is_selected).collect();
         }
-        let mut known = known.peekable();
+        let mut statuses = statuses.peekable();
         let all = (0..self.areas.len()).map(|position| {
-            known.next_if(|of| of.0 == position).unwrap_or((position, FloodStatus::NEVER_FLOODED))
+            statuses.next_if(|entry| entry.0 == position).unwrap_or((position, FloodStatus::NEVER_FLOODED))
         });
         all.filter(is_selected).collect()
     }
@@ -212,16 +212,16 @@ impl StateRow {
 impl PostgresStore {
     /// Reads the map from one snapshot.
     async fn map(&self) -> Result<Versioned<Map>, StoreError> {
-        let of_places = |row: &StateRow| row.places;
-        let (rows, places) = self.with_places(sqlx::query_as(STATES), of_places).await?;
+        let places_revision = |row: &StateRow| row.places;
+        let (rows, places) = self.with_places(sqlx::query_as(STATES), places_revision).await?;
         let areas = Arc::clone(places.value.areas());
-        let mut known = Vec::with_capacity(rows.len());
+        let mut statuses = Vec::with_capacity(rows.len());
         for row in &rows {
             let Some((area, status)) = row.read()? else { continue };
-            known.extend(areas.position(area).map(|position| (position, status)));
+            statuses.extend(areas.position(area).map(|position| (position, status)));
         }
-        known.sort_unstable_by_key(|(position, _)| *position);
-        Ok(Versioned::at(revision(rows[0].floods), Map { areas, known }))
+        statuses.sort_unstable_by_key(|(position, _)| *position);
+        Ok(Versioned::at(revision(rows[0].floods), Map { areas, statuses }))
     }
 }
 
@@ -252,25 +252,26 @@ impl FloodStore for PostgresStore {
     }
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
-        let asked = sqlx::query_as(ARCHIVE)
+        let statement = sqlx::query_as(ARCHIVE)
             .bind(moment(query.period.start()))
             .bind(moment(query.period.end()))
             .bind(query.selector.city.clone())
             .bind(query.selector.region.clone());
-        versioned(self.connections.read(asked).await?, Ok)
+        versioned(self.connections.read(statement).await?, Ok)
     }
 
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
-        let asked = sqlx::query_as(SERIES)
+        let statement = sqlx::query_as(SERIES)
             .bind(moment(query.period.start().hour()))
             .bind(moment(query.period.end().hour()))
             .bind(query.selector.city.clone())
             .bind(query.selector.region.clone());
-        let steps = versioned(self.connections.read(asked).await?, |row: StepRow| Ok((row.hour, row.step)))?;
-        let mut coming = steps.value.into_iter().peekable();
+        let steps =
+            versioned(self.connections.read(statement).await?, |row: StepRow| Ok((row.hour, row.step)))?;
+        let mut remaining = steps.value.into_iter().peekable();
         let mut flooded = 0;
         let points = query.period.hours().map(|ts| {
-            while let Some((_, step)) = coming.next_if(|&(hour, _)| hour <= moment(ts)) {
+            while let Some((_, step)) = remaining.next_if(|&(hour, _)| hour <= moment(ts)) {
                 flooded += step;
             }
             SeriesPoint { ts, count: flooded.cast_unsigned() }
@@ -284,9 +285,9 @@ impl FloodStore for PostgresStore {
 
     async fn latest_flood_changes(&self, query: &LogQuery) -> Result<Vec<FloodChange>, StoreError> {
         let LogQuery { area, before, most } = *query;
-        let asked =
+        let statement =
             sqlx::query_as(LATEST).bind(column(area.number())).bind(before.map(moment)).bind(i64::from(most));
-        let rows: Vec<AreaEntry> = self.connections.read(asked).await?;
+        let rows: Vec<AreaEntry> = self.connections.read(statement).await?;
         if rows.is_empty() {
             return Err(StoreError::no_area(area));
         }
@@ -307,26 +308,24 @@ impl FloodStore for PostgresStore {
         let entries =
             versioned(self.connections.read(selected).await?, |row: EntryRow| Ok((row.area, row.entry)))?;
         Ok(entries.map(|entries| {
-            let of_areas = entries.chunk_by(|(one, _), (other, _)| one == other);
-            of_areas
-                .map(|of_area| (of_area[0].0, of_area.iter().map(|(_, entry)| *entry).collect()))
-                .collect()
+            let areas = entries.chunk_by(|(a, _), (b, _)| a == b);
+            areas.map(|area| (area[0].0, area.iter().map(|(_, entry)| *entry).collect())).collect()
         }))
     }
 
     async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
-        let counting = sqlx::query_as(COUNT_ENTRIES)
+        let statement = sqlx::query_as(COUNT_ENTRIES)
             .bind(moment(query.from))
             .bind(moment(query.until))
             .bind(query.selector.city.clone())
             .bind(query.selector.region.clone())
             .bind(query.area.map(|area| column(area.number())))
             .bind(limit(most));
-        count(self.connections.read(counting).await?)
+        count(self.connections.read(statement).await?)
     }
 
-    async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
-        let (SetFloodState { area, state, by }, now) = (order, self.clock.now());
+    async fn set_flood_state(&self, request: SetFloodState) -> Result<FloodChange, StoreError> {
+        let (SetFloodState { area, state, by }, now) = (request, self.clock.now());
         let set = sqlx::query_as(SET)
             .bind(column(area.number()))
             .bind(state.map(|state| i16::from(state.code())))
@@ -338,11 +337,11 @@ impl FloodStore for PostgresStore {
         Ok(FloodChange { area, state, at: at.into(), received: now, by })
     }
 
-    async fn change_floods(&self, order: BatchRequest) -> Result<BatchOutcome, StoreError> {
-        self.make_batch(order).await
+    async fn change_floods(&self, request: BatchRequest) -> Result<BatchOutcome, StoreError> {
+        self.apply_batch(request).await
     }
 
     async fn all_flood_changes(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
-        self.log_of_all(query).await
+        self.flood_log_page(query).await
     }
 }

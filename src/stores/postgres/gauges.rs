@@ -6,7 +6,7 @@ use sqlx::FromRow;
 
 use super::PostgresStore;
 use super::link::Link;
-use super::revision::{passing, revision, versioned};
+use super::revision::{revision, split_next, versioned};
 use super::rows::recordset;
 use super::values::{column, count, limit, moment};
 use crate::model::bodies::GaugeReadings;
@@ -34,7 +34,7 @@ const ALL: &str = "
     WHERE now.resource = 'gauges'
     ORDER BY gaugeid";
 
-const COUNTED: &str = "
+const COUNT: &str = "
     SELECT count(*) FROM (
         SELECT FROM gauge_readings JOIN gauges USING (gaugeid)
         WHERE observed_at >= $1 AND observed_at <= $2
@@ -80,14 +80,14 @@ struct ObservedRow {
 
 impl PostgresStore {
     async fn store(&self, readings: &GaugeReadings) -> Result<usize, StoreError> {
-        let mut places = self.places.any(&self.connections).await?;
+        let mut places = self.places.get_or_load(&self.connections).await?;
         loop {
             let region_code = places.value.locator().locate(readings.location).instance_region_code;
             let mut link = self.connections.writer().await?;
             let outcome = store(&mut link, readings, region_code.as_deref(), places.revision.0).await;
             let outcome = outcome.map_err(StoreError::from);
-            self.connections.wrote(&outcome);
-            let (now, stored) = link.end(outcome)?;
+            self.connections.announce_write(&outcome);
+            let (now, stored) = link.finish(outcome)?;
             if revision(now) == places.revision {
                 return Ok(stored);
             }
@@ -125,20 +125,20 @@ impl GaugeStore for PostgresStore {
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
         let now = self.clock.now();
         let (first, last) = query.window.bounds(now);
-        let asked = sqlx::query_as(OBSERVED)
+        let statement = sqlx::query_as(OBSERVED)
             .bind(moment(first))
             .bind(moment(last))
             .bind(query.selector.city.clone())
             .bind(query.selector.region.clone());
-        let (rows, next) = passing(self.connections.read(asked).await?);
+        let (rows, next) = split_next(self.connections.read(statement).await?);
         let rows = versioned(rows, Ok)?;
         let mut gauges: Vec<ObservedGauge> = Vec::new();
         for ObservedRow { gauge, reading } in rows.value {
             if gauges.last().is_none_or(|last| last.gauge.id != gauge.id) {
                 gauges.push(ObservedGauge { gauge: Arc::new(gauge), observations: Vec::new() });
             }
-            if let Some(of) = gauges.last_mut() {
-                of.observations.push(reading);
+            if let Some(gauge) = gauges.last_mut() {
+                gauge.observations.push(reading);
             }
         }
         let layer = GaugeLayer(gauges);
@@ -154,16 +154,16 @@ impl GaugeStore for PostgresStore {
 
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
         let (first, last) = query.window.bounds(self.clock.now());
-        let counting = sqlx::query_as(COUNTED)
+        let statement = sqlx::query_as(COUNT)
             .bind(moment(first))
             .bind(moment(last))
             .bind(query.selector.city.clone())
             .bind(query.selector.region.clone())
             .bind(limit(most));
-        count(self.connections.read(counting).await?)
+        count(self.connections.read(statement).await?)
     }
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
-        self.connections.trying(|| self.store(&readings)).await
+        self.connections.retry_locked(|| self.store(&readings)).await
     }
 }

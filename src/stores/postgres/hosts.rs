@@ -16,19 +16,19 @@ use super::error::{described, is_outage};
 pub(super) struct Hosts {
     all: Vec<PgConnectOptions>,
     /// The index in `all` of the host that accepted writes last; `None` before any did.
-    last: Mutex<Option<usize>>,
+    current: Mutex<Option<usize>>,
     /// How long each host may take if there are several.
-    patience: Duration,
+    host_timeout: Duration,
 }
 
 /// How long one of several hosts may take to accept a connection and to say whether it accepts writes.
-const PATIENCE: Duration = Duration::from_secs(1);
+const HOST_TIMEOUT: Duration = Duration::from_secs(1);
 /// How often the database checks whether the client of a running statement has gone. If so, it ends the statement and
 /// its session.
 const CLIENT_CHECK: Duration = Duration::from_millis(500);
 /// The parameter of libpq that says which of several hosts is wanted, and the values that are allowed here.
-const WANTED: &str = "target_session_attrs";
-const WANTED_VALUES: [&str; 2] = ["read-write", "any"];
+const SESSION_ATTRS: &str = "target_session_attrs";
+const SESSION_ATTRS_VALUES: [&str; 2] = ["read-write", "any"];
 
 impl Hosts {
     /// Reads the hosts from an address, for connections that are named `name` in the database's list of its sessions.
@@ -37,50 +37,50 @@ impl Hosts {
     /// As in libpq, commas separate several hosts, each with its port: `postgres://user@a:5432,b:5433/name`.
     pub(super) fn parse(address: &str, name: &str, timeout: Duration) -> Result<Self, sqlx::Error> {
         let check = format!("{}ms", CLIENT_CHECK.as_millis());
-        let own = |options: PgConnectOptions| {
+        let configure = |options: PgConnectOptions| {
             options
                 .application_name(name)
                 .disable_statement_logging()
                 // Compiling a query would take longer than running any of ours.
                 .options([("jit", "off"), ("timezone", "UTC"), ("client_connection_check_interval", &check)])
         };
-        let all: Vec<_> = options(address)?.into_iter().map(own).collect();
-        let patience = PATIENCE.min(timeout / u32::try_from(all.len() + 1).unwrap_or(u32::MAX));
-        Ok(Self { all, last: Mutex::new(None), patience })
+        let all: Vec<_> = options(address)?.into_iter().map(configure).collect();
+        let host_timeout = HOST_TIMEOUT.min(timeout / u32::try_from(all.len() + 1).unwrap_or(u32::MAX));
+        Ok(Self { all, current: Mutex::new(None), host_timeout })
     }
 
-    pub(super) fn are_several(&self) -> bool {
+    pub(super) fn has_several(&self) -> bool {
         self.all.len() > 1
     }
 
     /// Returns how to connect to the host that accepted writes last, or to the first host before any did.
-    pub(super) fn current(&self) -> &PgConnectOptions {
-        &self.all[self.start()]
+    pub(super) fn current_options(&self) -> &PgConnectOptions {
+        &self.all[self.current_index()]
     }
 
-    fn start(&self) -> usize {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(0)
+    fn current_index(&self) -> usize {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(0)
     }
 
     /// Connects under a name to the host that accepts writes, beginning with the one that did last. If there is only
     /// one host, it need not accept writes.
     ///
-    /// Returns the index of the host, for [`choose`](Self::choose), and the connection.
+    /// Returns the index of the host, for [`set_current`](Self::set_current), and the connection.
     pub(super) async fn connect(&self, name: &str) -> Result<(usize, PgConnection), sqlx::Error> {
         if let [only] = &*self.all {
             return Ok((0, only.clone().application_name(name).connect().await?));
         }
         let mut errors = Vec::new();
-        let start = self.start();
-        for place in (start..self.all.len()).chain(0..start) {
-            let host = &self.all[place];
+        let start = self.current_index();
+        for index in (start..self.all.len()).chain(0..start) {
+            let host = &self.all[index];
             let connecting = async {
                 let mut connection = host.clone().application_name(name).connect().await?;
                 ensure_writable(&mut connection).await?;
                 Ok(connection)
             };
-            match time::timeout(self.patience, connecting).await {
-                Ok(Ok(connection)) => return Ok((place, connection)),
+            match time::timeout(self.host_timeout, connecting).await {
+                Ok(Ok(connection)) => return Ok((index, connection)),
                 Ok(Err(error)) => errors.push((host, error)),
                 Err(_elapsed) => errors.push((host, io::Error::from(io::ErrorKind::TimedOut).into())),
             }
@@ -89,27 +89,27 @@ impl Hosts {
         if errors.iter().all(|(_, error)| !is_outage(error)) {
             return Err(errors.swap_remove(0).1);
         }
-        let each = errors.iter().map(|(host, error)| format!("{}: {}", place_of(host), described(error)));
+        let each = errors.iter().map(|(host, error)| format!("{}: {}", endpoint(host), described(error)));
         let each: Vec<_> = each.collect();
         Err(io::Error::other(format!("no host accepts writes: {}", each.join("; "))).into())
     }
 
     /// Records which host accepts writes. Returns the one that did before.
-    pub(super) fn choose(&self, place: usize) -> Option<usize> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).replace(place)
+    pub(super) fn set_current(&self, index: usize) -> Option<usize> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).replace(index)
     }
 
     /// Returns the address of the database without user and password, with all hosts.
     pub(super) fn address(&self) -> String {
         let first = &self.all[0];
         let database = first.get_database().unwrap_or_else(|| first.get_username());
-        let hosts: Vec<_> = self.all.iter().map(place_of).collect();
+        let hosts: Vec<_> = self.all.iter().map(endpoint).collect();
         format!("{}/{database}", hosts.join(","))
     }
 }
 
 /// Returns where a host is: its socket, or its name and port.
-pub(super) fn place_of(host: &PgConnectOptions) -> String {
+pub(super) fn endpoint(host: &PgConnectOptions) -> String {
     match host.get_socket() {
         Some(socket) => socket.display().to_string(),
         None => format!("{}:{}", host.get_host(), host.get_port()),
@@ -125,12 +125,12 @@ pub(super) async fn ensure_writable(connection: &mut PgConnection) -> Result<(),
 
 /// Returns how to connect to each host of an address. No error shows any part of the address.
 pub(super) fn options(address: &str) -> Result<Vec<PgConnectOptions>, sqlx::Error> {
-    let refused = |reason: String| sqlx::Error::Configuration(reason.into());
-    let unreadable =
-        || refused("must be the address of a database, postgres://user:password@host/name".to_owned());
-    let (scheme, rest) = address.split_once("://").ok_or_else(unreadable)?;
+    let error = |reason: String| sqlx::Error::Configuration(reason.into());
+    let invalid =
+        || error("must be the address of a database, postgres://user:password@host/name".to_owned());
+    let (scheme, rest) = address.split_once("://").ok_or_else(invalid)?;
     if !["postgres", "postgresql"].contains(&scheme) {
-        return Err(unreadable());
+        return Err(invalid());
     }
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, rest) = rest.split_at(end);
@@ -139,21 +139,21 @@ pub(super) fn options(address: &str) -> Result<Vec<PgConnectOptions>, sqlx::Erro
     let several = hosts.contains(',');
     let each = hosts.split(',').map(|host| {
         if host.is_empty() && several {
-            return Err(unreadable());
+            return Err(invalid());
         }
-        let mut one = Url::parse(&format!("{scheme}://{user}{host}{rest}")).map_err(|_| unreadable())?;
+        let mut url = Url::parse(&format!("{scheme}://{user}{host}{rest}")).map_err(|_| invalid())?;
         let (wanted, others): (Vec<_>, Vec<_>) =
-            one.query_pairs().into_owned().partition(|(key, _)| key == WANTED);
-        if wanted.iter().any(|(_, value)| !WANTED_VALUES.contains(&&**value)) {
-            let allowed = WANTED_VALUES.join(" or ");
-            return Err(refused(format!("{WANTED} must be {allowed}, or left out")));
+            url.query_pairs().into_owned().partition(|(key, _)| key == SESSION_ATTRS);
+        if wanted.iter().any(|(_, value)| !SESSION_ATTRS_VALUES.contains(&&**value)) {
+            let allowed = SESSION_ATTRS_VALUES.join(" or ");
+            return Err(error(format!("{SESSION_ATTRS} must be {allowed}, or left out")));
         }
         if !wanted.is_empty() {
-            one.query_pairs_mut().clear().extend_pairs(others);
+            url.query_pairs_mut().clear().extend_pairs(others);
         }
-        let options = PgConnectOptions::from_url(&one).map_err(|_| unreadable())?;
+        let options = PgConnectOptions::from_url(&url).map_err(|_| invalid())?;
         if options.get_host().contains(',') {
-            return Err(refused(
+            return Err(error(
                 "several hosts stand before the name, as in postgres://user@a:5432,b:5432/name".to_owned(),
             ));
         }
@@ -166,20 +166,20 @@ pub(super) fn options(address: &str) -> Result<Vec<PgConnectOptions>, sqlx::Erro
 mod tests {
     use super::*;
 
-    fn places(address: &str) -> Vec<String> {
-        options(address).unwrap().iter().map(place_of).collect()
+    fn endpoints(address: &str) -> Vec<String> {
+        options(address).unwrap().iter().map(endpoint).collect()
     }
 
     #[test]
-    fn an_address_names_one_host_or_several() {
-        assert_eq!(places("postgres://u:p@a:1/db"), ["a:1"]);
-        assert_eq!(places("postgresql://u:p@a:1,b:2,[::1]:3/db"), ["a:1", "b:2", "[::1]:3"]);
-        assert_eq!(places("postgres://u:p@a:1,b:2/db?target_session_attrs=read-write"), ["a:1", "b:2"]);
-        assert_eq!(places("postgres://u:p@%2Frun%2Fa,b:2/db"), ["/run/a", "b:2"]);
+    fn an_address_has_one_or_several_hosts() {
+        assert_eq!(endpoints("postgres://u:p@a:1/db"), ["a:1"]);
+        assert_eq!(endpoints("postgresql://u:p@a:1,b:2,[::1]:3/db"), ["a:1", "b:2", "[::1]:3"]);
+        assert_eq!(endpoints("postgres://u:p@a:1,b:2/db?target_session_attrs=read-write"), ["a:1", "b:2"]);
+        assert_eq!(endpoints("postgres://u:p@%2Frun%2Fa,b:2/db"), ["/run/a", "b:2"]);
     }
 
     #[test]
-    fn each_host_has_all_that_the_address_says_of_the_others() {
+    fn every_host_gets_the_shared_options() {
         let address =
             "postgres://u:p@a:1,b:2/db?target_session_attrs=any&sslmode=disable&options=-c%20jit%3Doff";
         for host in options(address).unwrap() {
@@ -190,8 +190,8 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_cannot_be_read_is_refused_without_a_part_of_it() {
-        for (address, says) in [
+    fn errors_show_no_part_of_an_invalid_address() {
+        for (address, expected) in [
             ("postgres://u:hush@a,,b/db", "must be the address"),
             ("postgres://u:hush@a:1,b:port/db", "must be the address"),
             ("mysql://u:hush@a/db", "must be the address"),
@@ -199,7 +199,7 @@ mod tests {
             ("postgres://u:hush@a/db?target_session_attrs=standby", "must be read-write or any"),
         ] {
             let error = options(address).unwrap_err().to_string();
-            assert!(error.contains(says) && !error.contains("hush"), "{error}");
+            assert!(error.contains(expected) && !error.contains("hush"), "{error}");
         }
     }
 }

@@ -90,7 +90,7 @@ const PUBLISH: &str = showing!(
 );
 
 /// The row of a statement that returns one row for yes, and none for no.
-type Yes = (bool,);
+type TrueRow = (bool,);
 
 #[derive(FromRow)]
 struct TakenRow {
@@ -121,20 +121,20 @@ fn count(column: i64) -> Result<u32, StoreError> {
 }
 
 /// Returns a statement on one card.
-fn on_card<T: Row>(sql: &'static str, card: &CardId) -> Query<T> {
+fn for_card<T: Row>(sql: &'static str, card: &CardId) -> Query<T> {
     sqlx::query_as(sql).bind(card.as_str().to_owned())
 }
 
 /// Returns a statement on one upload.
-fn on(sql: &'static str, upload: &Upload) -> Query<Yes> {
-    on_card(sql, &upload.card).bind(i64::from(upload.turn))
+fn for_upload(sql: &'static str, upload: &Upload) -> Query<TrueRow> {
+    for_card(sql, &upload.card).bind(i64::from(upload.turn))
 }
 
 impl PostgresStore {
     /// Expects an image; before the report of its card only if it may be `early`.
     async fn expect(&self, card: &CardId, until: Timestamp, early: bool) -> Result<Upload, StoreError> {
-        let query: Query<(bool, Option<i64>)> = on_card(EXPECT, card).bind(moment(until)).bind(early);
-        match self.connections.write_unseen(query).await?.first() {
+        let query: Query<(bool, Option<i64>)> = for_card(EXPECT, card).bind(moment(until)).bind(early);
+        match self.connections.write_untracked(query).await?.first() {
             Some(&(_, Some(turn))) => upload(card.clone(), turn),
             Some((received, None)) if *received || early => Err(StoreError::image_exists(card)),
             Some(_) => Err(StoreError::no_card_report(card)),
@@ -150,7 +150,7 @@ impl ImageStore for PostgresStore {
     async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
         loop {
             let query: Query<(String,)> = sqlx::query_as(SIGNING_KEY).bind(new.expose().to_owned());
-            if let Some((secret,)) = self.connections.write_unseen(query).await?.pop() {
+            if let Some((secret,)) = self.connections.write_untracked(query).await?.pop() {
                 return Ok(secret.into());
             }
         }
@@ -165,18 +165,18 @@ impl ImageStore for PostgresStore {
     }
 
     async fn has_upload(&self, card: &CardId) -> Result<bool, StoreError> {
-        let found: Vec<Yes> = self.connections.read(on_card(HAS_UPLOAD, card)).await?;
+        let found: Vec<TrueRow> = self.connections.read(for_card(HAS_UPLOAD, card)).await?;
         Ok(!found.is_empty())
     }
 
     async fn expected_upload(&self, card: &CardId) -> Result<Option<Upload>, StoreError> {
-        let turns: Vec<(i64,)> = self.connections.read(on_card(EXPECTED, card)).await?;
+        let turns: Vec<(i64,)> = self.connections.read(for_card(EXPECTED, card)).await?;
         turns.first().map(|&(turn,)| upload(card.clone(), turn)).transpose()
     }
 
     async fn receive_upload(&self, upload: &Upload, object: &str) -> Result<bool, StoreError> {
-        let query = on(RECEIVE, upload).bind(object.to_owned()).bind(moment(self.clock.now()));
-        Ok(!self.connections.write_unseen(query).await?.is_empty())
+        let query = for_upload(RECEIVE, upload).bind(object.to_owned()).bind(moment(self.clock.now()));
+        Ok(!self.connections.write_untracked(query).await?.is_empty())
     }
 
     async fn uploads_expected_until(&self) -> Result<Option<Timestamp>, StoreError> {
@@ -193,20 +193,20 @@ impl ImageStore for PostgresStore {
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
         let now = self.clock.now();
         let query: Query<TakenRow> = sqlx::query_as(TAKE).bind(moment(now)).bind(moment(now.after(lease)));
-        self.connections.write_unseen(query).await?.pop().map(TakenUpload::try_from).transpose()
+        self.connections.write_untracked(query).await?.pop().map(TakenUpload::try_from).transpose()
     }
 
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
-        let query = on(POSTPONE, upload).bind(moment(self.clock.now().after(delay)));
-        self.connections.write_unseen(query).await.map(drop)
+        let query = for_upload(POSTPONE, upload).bind(moment(self.clock.now().after(delay)));
+        self.connections.write_untracked(query).await.map(drop)
     }
 
     async fn refuse_upload(&self, upload: &Upload) -> Result<(), StoreError> {
-        self.connections.write_unseen(on(REFUSE, upload)).await.map(drop)
+        self.connections.write_untracked(for_upload(REFUSE, upload)).await.map(drop)
     }
 
     async fn publish_image(&self, upload: &Upload, url: &str) -> Result<bool, StoreError> {
-        let query: Query<Yes> = on_card(PUBLISH, &upload.card)
+        let query: Query<TrueRow> = for_card(PUBLISH, &upload.card)
             .bind(url.to_owned())
             .bind(moment(self.clock.now()))
             .bind(i64::from(upload.turn));

@@ -31,7 +31,7 @@ const REVOKE: &str =
 const EXISTS: &str = "SELECT true FROM api_keys WHERE name = $1";
 
 /// Writes in the order of the names, so that two such statements cannot deadlock.
-const NOTE: &str = "
+const RECORD_USES: &str = "
     INSERT INTO api_key_uses AS known (name, last_used_at)
     SELECT name, used_at FROM unnest($1::text[], $2::timestamptz[]) AS used (name, used_at) JOIN api_keys USING (name)
     ORDER BY name
@@ -40,7 +40,7 @@ const NOTE: &str = "
     RETURNING true";
 
 /// The row of a statement that returns one row for yes, and none for no.
-type Yes = (bool,);
+type TrueRow = (bool,);
 
 // The default of a missing method would work on a `ServiceState`, which this store does not have.
 #[deny(clippy::missing_trait_methods)]
@@ -48,7 +48,7 @@ type Yes = (bool,);
 impl KeyStore for PostgresStore {
     async fn create_key(&self, entry: KeyEntry) -> Result<(), StoreError> {
         let key = StoredKey { entry, created_at: self.clock.now(), revoked_at: None, last_used: None };
-        let query: Query<Yes> = sqlx::query_as(CREATE).bind(recordset([&key])?);
+        let query: Query<TrueRow> = sqlx::query_as(CREATE).bind(recordset([&key])?);
         let created = !self.connections.write(query).await?.is_empty();
         created.then_some(()).ok_or_else(|| StoreError::key_exists(&key.entry.key.name))
     }
@@ -59,15 +59,16 @@ impl KeyStore for PostgresStore {
     }
 
     async fn keys_revision(&self) -> Result<Revision, StoreError> {
-        self.named_revision("keys").await
+        self.revision_by_name("keys").await
     }
 
     async fn revoke_key(&self, name: &str) -> Result<(), StoreError> {
-        let query: Query<Yes> = sqlx::query_as(REVOKE).bind(name.to_owned()).bind(moment(self.clock.now()));
+        let query: Query<TrueRow> =
+            sqlx::query_as(REVOKE).bind(name.to_owned()).bind(moment(self.clock.now()));
         if !self.connections.write(query).await?.is_empty() {
             return Ok(());
         }
-        let query: Query<Yes> = sqlx::query_as(EXISTS).bind(name.to_owned());
+        let query: Query<TrueRow> = sqlx::query_as(EXISTS).bind(name.to_owned());
         let exists = !self.connections.read(query).await?.is_empty();
         exists.then_some(()).ok_or_else(|| StoreError::no_key(name))
     }
@@ -78,9 +79,9 @@ impl KeyStore for PostgresStore {
         for (name, at) in uses {
             latest.entry(name).and_modify(|known| *known = (*known).max(*at)).or_insert(*at);
         }
-        let query: Query<Yes> = sqlx::query_as(NOTE)
+        let query: Query<TrueRow> = sqlx::query_as(RECORD_USES)
             .bind(latest.keys().map(|&name| name.to_owned()).collect::<Vec<_>>())
             .bind(latest.values().map(|&at| moment(at)).collect::<Vec<_>>());
-        self.connections.write_unseen(query).await.map(drop)
+        self.connections.write_untracked(query).await.map(drop)
     }
 }

@@ -5,32 +5,32 @@ use sqlx::{PgConnection, Postgres};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::error::is_contention;
-use super::pool::Place;
+use super::pool::PoolPermit;
 use crate::stores::StoreError;
 
 /// A connection in use.
 ///
-/// Only [`end`](Self::end) returns it to its pool. If a call was not finished, because it took too long or the client went away, its
+/// Only [`finish`](Self::finish) returns it to its pool. If a call was not finished, because it took too long or the client went away, its
 /// connection is closed instead: it may be in the middle of a response, or behind a stalled link. Its place in the pool becomes free
 /// once the database has noticed that and has ended the statement.
 pub(super) struct Link {
     connection: Option<PoolConnection<Postgres>>,
-    place: Option<Place>,
+    permit: Option<PoolPermit>,
     /// The turn of a call that writes.
-    turn: Option<OwnedSemaphorePermit>,
+    write_permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Link {
     pub(super) fn new(
-        (connection, place): (PoolConnection<Postgres>, Place),
-        turn: Option<OwnedSemaphorePermit>,
+        (connection, permit): (PoolConnection<Postgres>, PoolPermit),
+        write_permit: Option<OwnedSemaphorePermit>,
     ) -> Self {
-        Self { connection: Some(connection), place: Some(place), turn }
+        Self { connection: Some(connection), permit: Some(permit), write_permit }
     }
 
     /// Ends the use with the outcome of its calls. After an outage the connection is closed; after any other error it
     /// can still be used, and goes back to its pool.
-    pub(super) fn end<T, E: Into<StoreError>>(mut self, outcome: Result<T, E>) -> Result<T, StoreError> {
+    pub(super) fn finish<T, E: Into<StoreError>>(mut self, outcome: Result<T, E>) -> Result<T, StoreError> {
         let outcome = outcome.map_err(E::into);
         let connection = self.connection.take();
         if let Err(error @ StoreError::Unavailable { .. }) = &outcome
@@ -46,8 +46,8 @@ impl Drop for Link {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
             drop(connection.detach());
-            if let Some(place) = self.place.take() {
-                place.leave_when_noticed(self.turn.take());
+            if let Some(permit) = self.permit.take() {
+                permit.release_when_noticed(self.write_permit.take());
             }
         }
     }
@@ -56,14 +56,14 @@ impl Drop for Link {
 impl Deref for Link {
     type Target = PgConnection;
 
-    #[expect(clippy::expect_used, reason = "taken by what consumes the link only")]
+    #[expect(clippy::expect_used, reason = "only taken when the link is consumed")]
     fn deref(&self) -> &PgConnection {
         self.connection.as_ref().expect("a link in use")
     }
 }
 
 impl DerefMut for Link {
-    #[expect(clippy::expect_used, reason = "taken by what consumes the link only")]
+    #[expect(clippy::expect_used, reason = "only taken when the link is consumed")]
     fn deref_mut(&mut self) -> &mut PgConnection {
         self.connection.as_mut().expect("a link in use")
     }

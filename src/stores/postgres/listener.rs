@@ -32,31 +32,31 @@ const FRESH: Duration = Duration::from_secs(1);
 /// How long the listener waits for a hint, and how long for a response of the database. Together they are less than
 /// [`FRESH`].
 const HEARTBEAT: Duration = Duration::from_millis(300);
-const PATIENCE: Duration = Duration::from_millis(500);
+const RESPONSE_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long connecting may take, and how long until the next attempt.
-const CONNECTING: Duration = Duration::from_secs(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_millis(250);
 /// How long hints are gathered before the next one is sent.
-const GATHERING: Duration = Duration::from_millis(10);
+const HINT_INTERVAL: Duration = Duration::from_millis(10);
 
 pub(super) const REVISIONS: &str = "SELECT resource, revision FROM current_revisions";
 /// The same, and whether the server accepts no writes.
-const HEARD: &str = "
+const SNAPSHOT: &str = "
     SELECT resource, revision, current_setting('transaction_read_only')::boolean FROM current_revisions";
 /// Sends a hint, without waiting until it is durable: that would cost more than a listener that learns of a change
 /// late.
-const SAY: &str = "SELECT set_config('synchronous_commit', 'off', false), pg_notify('siaga', '')";
+const NOTIFY: &str = "SELECT set_config('synchronous_commit', 'off', false), pg_notify('siaga', '')";
 
 /// The revisions of all resources, by their names in the table of revisions.
 pub(super) type Revisions = HashMap<String, Revision>;
 
 /// Collects the rows of [`REVISIONS`].
 pub(super) fn revisions(rows: Vec<(String, i64)>) -> Revisions {
-    rows.into_iter().map(|(resource, of)| (resource, revision(of))).collect()
+    rows.into_iter().map(|(resource, number)| (resource, revision(number))).collect()
 }
 
 /// Returns the name of a resource in the table of revisions.
-pub(super) fn name(resource: Resource) -> &'static str {
+pub(super) fn resource_name(resource: Resource) -> &'static str {
     match resource {
         Resource::Floods => "floods",
         Resource::Reports => "reports",
@@ -67,10 +67,10 @@ pub(super) fn name(resource: Resource) -> &'static str {
 
 /// What the listener and the writers of this instance share.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Announcer(Arc<Own>);
+pub(super) struct Announcer(Arc<Shared>);
 
 #[derive(Debug, Default)]
-struct Own {
+struct Shared {
     /// Counts the writes of this instance.
     written: AtomicU64,
     hint: Notify,
@@ -107,13 +107,13 @@ impl Announcer {
 /// The revisions that the listener read last. Listens until it is dropped.
 #[derive(Debug)]
 pub(super) struct Listener {
-    heard: watch::Receiver<Option<Heard>>,
+    snapshot: watch::Receiver<Option<Snapshot>>,
     announcer: Announcer,
     listening: AbortHandle,
 }
 
 #[derive(Debug)]
-struct Heard {
+struct Snapshot {
     /// When they were requested from the database.
     at: Instant,
     /// How often this instance had written by then.
@@ -123,44 +123,44 @@ struct Heard {
 
 impl Listener {
     pub(super) fn listen(pool: PostgresPool, announcer: Announcer) -> Self {
-        let (sender, heard) = watch::channel(None);
-        let session = Session { pool, announcer: announcer.clone(), heard: sender };
+        let (sender, snapshot) = watch::channel(None);
+        let session = Session { pool, announcer: announcer.clone(), snapshot: sender };
         let listening = tokio::spawn(session.run()).abort_handle();
-        Self { heard, announcer, listening }
+        Self { snapshot, announcer, listening }
     }
 
     /// Returns the revision with this name. It is less than [`FRESH`] old and includes everything that this instance
     /// has written. `None` if the listener cannot tell.
     pub(super) fn revision(&self, name: &str) -> Option<Revision> {
-        let heard = self.heard.borrow();
-        let present = heard
-            .as_ref()
-            .filter(|heard| heard.at.elapsed() < FRESH && heard.written == self.announcer.written())?;
-        present.revisions.get(name).copied()
+        let snapshot = self.snapshot.borrow();
+        let current = snapshot.as_ref().filter(|snapshot| {
+            snapshot.at.elapsed() < FRESH && snapshot.written == self.announcer.written()
+        })?;
+        current.revisions.get(name).copied()
     }
 }
 
 impl Listener {
     /// Returns whether the listener has heard from the database less than [`FRESH`] ago.
-    pub(super) fn is_heard(&self) -> bool {
-        self.hearing()()
+    pub(super) fn is_current(&self) -> bool {
+        self.current_check()()
     }
 
     /// Returns a function that tells whether the listener has heard from the database less than [`FRESH`] ago.
-    pub(super) fn hearing(&self) -> impl Fn() -> bool + Send + Sync + 'static {
-        let heard = self.heard.clone();
-        move || heard.borrow().as_ref().is_some_and(|heard| heard.at.elapsed() < FRESH)
+    pub(super) fn current_check(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let snapshot = self.snapshot.clone();
+        move || snapshot.borrow().as_ref().is_some_and(|snapshot| snapshot.at.elapsed() < FRESH)
     }
 
     /// Stops listening.
-    pub(super) fn end(&self) {
+    pub(super) fn stop(&self) {
         self.listening.abort();
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.end();
+        self.stop();
     }
 }
 
@@ -168,7 +168,7 @@ impl Drop for Listener {
 struct Session {
     pool: PostgresPool,
     announcer: Announcer,
-    heard: watch::Sender<Option<Heard>>,
+    snapshot: watch::Sender<Option<Snapshot>>,
 }
 
 impl Session {
@@ -181,7 +181,7 @@ impl Session {
             };
             // Once for each outage, however many attempts follow.
             if !self.announcer.0.lost.swap(true, Ordering::Relaxed) {
-                self.pool.distrust();
+                self.pool.invalidate();
                 self.announcer.0.loss.send_replace(());
                 tracing::warn!(error = &*error, "the database is lost");
             }
@@ -192,34 +192,34 @@ impl Session {
     /// Listens until the database is lost.
     async fn session(&self) -> Result<Infallible, Box<dyn Error + Send + Sync>> {
         // A new pool for each session: a connection behind a stalled link may occupy its place in the pool for long.
-        let pool = self.pool.single(LISTENER, CONNECTING).await?;
+        let pool = self.pool.single(LISTENER, CONNECT_TIMEOUT).await?;
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);
-        time::timeout(PATIENCE, listener.listen(CHANNEL)).await??;
+        time::timeout(RESPONSE_TIMEOUT, listener.listen(CHANNEL)).await??;
         loop {
             let (at, written) = (Instant::now(), self.announcer.written());
-            let asked = sqlx::query_as(HEARD).fetch_all(&mut listener);
-            let rows: Vec<(String, i64, bool)> = time::timeout(PATIENCE, asked).await??;
+            let reading = sqlx::query_as(SNAPSHOT).fetch_all(&mut listener);
+            let rows: Vec<(String, i64, bool)> = time::timeout(RESPONSE_TIMEOUT, reading).await??;
             // A primary can be demoted without a restart. If there is no other host, the listener goes on reading from
             // it.
             if self.pool.has_several_hosts() && rows.iter().any(|(.., read_only)| *read_only) {
                 return Err("the server accepts no writes any more".into());
             }
-            let rows = rows.into_iter().map(|(resource, of, _)| (resource, of)).collect();
-            self.heard.send_replace(Some(Heard { at, written, revisions: revisions(rows) }));
+            let rows = rows.into_iter().map(|(resource, number, _)| (resource, number)).collect();
+            self.snapshot.send_replace(Some(Snapshot { at, written, revisions: revisions(rows) }));
             if self.announcer.0.lost.swap(false, Ordering::Relaxed) {
                 tracing::warn!("the database is back");
             }
             select! {
-                said = time::timeout(HEARTBEAT, listener.try_recv()) => match said {
+                received = time::timeout(HEARTBEAT, listener.try_recv()) => match received {
                     Ok(Ok(Some(_))) => while listener.next_buffered().is_some() {},
                     Ok(Ok(None)) => return Err("the connection was closed".into()),
                     Ok(Err(error)) => return Err(error.into()),
                     Err(_silence) => {}
                 },
                 () = self.announcer.0.hint.notified() => {
-                    time::timeout(PATIENCE, sqlx::query(SAY).execute(&mut listener)).await??;
-                    time::sleep(GATHERING).await;
+                    time::timeout(RESPONSE_TIMEOUT, sqlx::query(NOTIFY).execute(&mut listener)).await??;
+                    time::sleep(HINT_INTERVAL).await;
                 }
             }
         }

@@ -46,7 +46,7 @@ use futures::TryFutureExt;
 
 use self::connections::Connections;
 pub use self::error::described;
-use self::listener::{Listener, REVISIONS, Revisions, name, revisions};
+use self::listener::{Listener, REVISIONS, Revisions, resource_name, revisions};
 pub use self::open::OpenPostgres;
 use self::places::PlacesCache;
 pub use self::pool::PoolError;
@@ -74,7 +74,7 @@ pub(crate) struct PostgresStore {
     revisions: SingleFlight<Result<Arc<Revisions>, Arc<StoreError>>>,
     readiness: Readiness,
     /// The old reports that could not be read when the last ones were erased.
-    unread: Mutex<Vec<i64>>,
+    unreadable: Mutex<Vec<i64>>,
     clock: Arc<dyn Clock>,
 }
 
@@ -92,23 +92,24 @@ impl fmt::Display for PostgresStore {
 
 impl PostgresStore {
     /// Returns the revision with this name in the table of revisions.
-    async fn named_revision(&self, name: &str) -> Result<Revision, StoreError> {
+    async fn revision_by_name(&self, name: &str) -> Result<Revision, StoreError> {
         if let Some(revision) = self.listener.revision(name) {
             return Ok(revision);
         }
-        let revisions = self.connections.soon(self.connections.trying(|| self.ask_revisions())).await?;
+        let revisions =
+            self.connections.fail_fast(self.connections.retry_locked(|| self.query_revisions())).await?;
         Ok(revisions.get(name).copied().unwrap_or(Revision(0)))
     }
 
     /// Reads the revisions from the database with a query that begins after this call. Concurrent callers share the
     /// query.
-    async fn ask_revisions(&self) -> Result<Arc<Revisions>, StoreError> {
-        let question = async {
-            let rows = self.connections.ask(sqlx::query_as(REVISIONS)).await?;
+    async fn query_revisions(&self) -> Result<Arc<Revisions>, StoreError> {
+        let query = async {
+            let rows = self.connections.fetch(sqlx::query_as(REVISIONS)).await?;
             Ok(Arc::new(revisions(rows)))
         };
-        let answer = self.revisions.run(Box::pin(question.map_err(Arc::new))).await;
-        answer.map_err(error::shared)
+        let outcome = self.revisions.run(Box::pin(query.map_err(Arc::new))).await;
+        outcome.map_err(error::shared)
     }
 }
 
@@ -123,7 +124,7 @@ impl ServiceStore for PostgresStore {
 #[async_trait]
 impl Store for PostgresStore {
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
-        self.named_revision(name(resource)).await
+        self.revision_by_name(resource_name(resource)).await
     }
 
     async fn epoch(&self) -> Result<Option<u64>, StoreError> {
@@ -140,7 +141,7 @@ impl Store for PostgresStore {
     }
 
     async fn close(&self) {
-        self.listener.end();
+        self.listener.stop();
         self.readiness.close().await;
         self.connections.close().await;
     }

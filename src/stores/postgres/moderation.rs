@@ -21,7 +21,7 @@ use crate::model::{
 use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned, WaitingQuery};
 
 /// How many reports that cannot be read the log names at once.
-const NAMED: usize = 10;
+const MAX_LOGGED: usize = 10;
 
 /// Whether a text is the name of a photo of this service.
 macro_rules! is_photo {
@@ -90,7 +90,7 @@ const ERASE: &str = concat!(
     SELECT count(*) FROM gone"
 );
 
-const STORED: &str =
+const BY_KEYS: &str =
     concat!("SELECT ", report!(), ", reports.card_id FROM reports WHERE pkey = ANY ($1) ORDER BY pkey");
 
 const OLDEST: &str = concat!(
@@ -119,7 +119,7 @@ const TAKE: &str = "
     RETURNING photo, target";
 
 /// Takes the photo of one report. The target is null if another session has taken it.
-const TAKE_OF: &str = "
+const TAKE_BY_REPORT: &str = "
     WITH taken AS (
         UPDATE photo_moves SET due_at = $3
         WHERE photo = (SELECT image_url FROM reports WHERE pkey = $1) AND due_at <= $2
@@ -142,7 +142,7 @@ struct StoredRow {
 }
 
 /// What erasing needs of a report.
-struct Erasing {
+struct Erasure {
     key: ReportKey,
     made_at: Timestamp,
     digest: ReportDigest,
@@ -150,7 +150,7 @@ struct Erasing {
     photo: Option<String>,
 }
 
-impl TryFrom<StoredRow> for Erasing {
+impl TryFrom<StoredRow> for Erasure {
     type Error = StoreError;
 
     fn try_from(StoredRow { report, card_id }: StoredRow) -> Result<Self, StoreError> {
@@ -163,16 +163,16 @@ impl TryFrom<StoredRow> for Erasing {
 
 /// The reports that cannot be read: how many they are, the first of them, and why the first cannot.
 #[derive(Default)]
-struct Unread {
+struct UnreadableReports {
     count: u64,
     keys: Vec<i64>,
     error: Option<StoreError>,
 }
 
-impl Unread {
+impl UnreadableReports {
     fn add(&mut self, key: i64, error: StoreError) {
         self.count += 1;
-        if self.keys.len() < NAMED {
+        if self.keys.len() < MAX_LOGGED {
             self.keys.push(key);
         }
         self.error.get_or_insert(error);
@@ -180,45 +180,45 @@ impl Unread {
 }
 
 impl PostgresStore {
-    async fn set_hidden(&self, order: &Moderation) -> Result<bool, StoreError> {
-        let is_hidden = order.action == ModerationAction::Hide;
+    async fn set_hidden(&self, request: &Moderation) -> Result<bool, StoreError> {
+        let is_hidden = request.action == ModerationAction::Hide;
         let query: Query<(DateTime<Utc>, bool)> = sqlx::query_as(SET_HIDDEN)
-            .bind(column(order.report.number()))
+            .bind(column(request.report.number()))
             .bind(is_hidden)
-            .bind(order.made_at.map(moment))
-            .bind(PhotoPlace::after(order.action).name())
+            .bind(request.made_at.map(moment))
+            .bind(PhotoPlace::after(request.action).name())
             .bind(moment(self.clock.now()))
-            .bind(order.action.name())
-            .bind(order.by.subject.clone())
-            .bind(order.by.username.clone())
-            .bind(order.reason.clone());
-        let found = self.connections.write(query).await?;
-        let &(made_at, changed) = found.first().ok_or_else(|| StoreError::no_report(order.report))?;
-        is_expected(order, made_at.into())?;
+            .bind(request.action.name())
+            .bind(request.by.subject.clone())
+            .bind(request.by.username.clone())
+            .bind(request.reason.clone());
+        let rows = self.connections.write(query).await?;
+        let &(made_at, changed) = rows.first().ok_or_else(|| StoreError::no_report(request.report))?;
+        check_made_at(request, made_at.into())?;
         Ok(changed)
     }
 
-    async fn erase(&self, order: &Moderation) -> Result<bool, StoreError> {
-        let key = column(order.report.number());
-        let stored: Vec<StoredRow> = self.connections.read(sqlx::query_as(STORED).bind(vec![key])).await?;
-        let stored: Vec<_> = stored.into_iter().map(Erasing::try_from).collect::<Result<_, _>>()?;
+    async fn erase(&self, request: &Moderation) -> Result<bool, StoreError> {
+        let key = column(request.report.number());
+        let stored: Vec<StoredRow> = self.connections.read(sqlx::query_as(BY_KEYS).bind(vec![key])).await?;
+        let stored: Vec<_> = stored.into_iter().map(Erasure::try_from).collect::<Result<_, _>>()?;
         let Some(report) = stored.first() else {
             let query: Query<(bool,)> = sqlx::query_as(IS_ERASED).bind(key);
             let is_erased = !self.connections.read(query).await?.is_empty();
-            return is_erased.then_some(false).ok_or_else(|| StoreError::no_report(order.report));
+            return is_erased.then_some(false).ok_or_else(|| StoreError::no_report(request.report));
         };
-        is_expected(order, report.made_at)?;
-        Ok(self.erase_stored(stored, Some(order)).await? > 0)
+        check_made_at(request, report.made_at)?;
+        Ok(self.erase_stored(stored, Some(request)).await? > 0)
     }
 
     /// Erases reports, for an order or because they are old; returns how many they were.
     async fn erase_stored(
         &self,
-        stored: Vec<Erasing>,
-        order: Option<&Moderation>,
+        stored: Vec<Erasure>,
+        request: Option<&Moderation>,
     ) -> Result<u64, StoreError> {
         let (mut keys, mut digests, mut photos) = (Vec::new(), Vec::new(), Vec::new());
-        for Erasing { key, digest, photo, .. } in stored {
+        for Erasure { key, digest, photo, .. } in stored {
             keys.push(column(key.number()));
             digests.push(digest.as_bytes().to_vec());
             photos.push(photo);
@@ -228,15 +228,15 @@ impl PostgresStore {
             .bind(digests)
             .bind(photos)
             .bind(moment(self.clock.now()))
-            .bind(order.map(|order| order.by.subject.clone()))
-            .bind(order.and_then(|order| order.by.username.clone()))
-            .bind(order.map(|order| order.reason.clone()));
+            .bind(request.map(|request| request.by.subject.clone()))
+            .bind(request.and_then(|request| request.by.username.clone()))
+            .bind(request.map(|request| request.reason.clone()));
         super::values::count(self.connections.write(query).await?)
     }
 
     /// Logs which reports cannot be read and so are not erased, once for the same ones.
-    fn log_unread(&self, Unread { count, keys, error }: Unread) {
-        let mut logged = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+    fn log_unreadable(&self, UnreadableReports { count, keys, error }: UnreadableReports) {
+        let mut logged = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = error.filter(|_| *logged != keys) {
             let error = &error as &dyn std::error::Error;
             tracing::error!(reports = ?keys, count, error, "old reports cannot be read and are not erased");
@@ -246,18 +246,18 @@ impl PostgresStore {
 }
 
 /// Fails if the report was made at another time than the order says.
-fn is_expected(order: &Moderation, made_at: Timestamp) -> Result<(), StoreError> {
-    let is_another = order.made_at.is_some_and(|expected| expected != made_at);
-    if is_another { Err(StoreError::report_mismatch(order.report, made_at)) } else { Ok(()) }
+fn check_made_at(request: &Moderation, made_at: Timestamp) -> Result<(), StoreError> {
+    let differs = request.made_at.is_some_and(|expected| expected != made_at);
+    if differs { Err(StoreError::report_mismatch(request.report, made_at)) } else { Ok(()) }
 }
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl ModerationStore for PostgresStore {
-    async fn moderate(&self, order: &Moderation) -> Result<bool, StoreError> {
-        match order.action {
-            ModerationAction::Hide | ModerationAction::Show => self.set_hidden(order).await,
-            ModerationAction::Erase => self.erase(order).await,
+    async fn moderate(&self, request: &Moderation) -> Result<bool, StoreError> {
+        match request.action {
+            ModerationAction::Hide | ModerationAction::Show => self.set_hidden(request).await,
+            ModerationAction::Erase => self.erase(request).await,
         }
     }
 
@@ -278,8 +278,8 @@ impl ModerationStore for PostgresStore {
         self.read_waiting(query).await
     }
 
-    async fn hide_waiting(&self, order: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
-        self.hide_waiting_of_sender(order).await
+    async fn hide_waiting(&self, request: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
+        self.hide_waiting_of_sender(request).await
     }
 
     async fn forget_senders(&self, until: Timestamp) -> Result<(), StoreError> {
@@ -287,10 +287,10 @@ impl ModerationStore for PostgresStore {
     }
 
     async fn erase_reports(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {
-        let (mut erasing, mut unread) = (Vec::new(), Unread::default());
+        let (mut erasures, mut unreadable) = (Vec::new(), UnreadableReports::default());
         let mut last: Option<(DateTime<Utc>, i64)> = None;
         // Reports that cannot be read stay, and must not keep those after them.
-        while erasing.len() < most as usize {
+        while erasures.len() < most as usize {
             let (made_at, key) = last.unzip();
             let query = sqlx::query_as(OLDEST).bind(moment(before)).bind(i64::from(most));
             let oldest: Vec<StoredRow> = self.connections.read(query.bind(made_at).bind(key)).await?;
@@ -298,29 +298,29 @@ impl ModerationStore for PostgresStore {
             for row in oldest {
                 let ReportRow { created_at, pkey, .. } = row.report;
                 last = Some((created_at, pkey));
-                match Erasing::try_from(row) {
-                    Ok(report) => erasing.push(report),
-                    Err(error) => unread.add(pkey, error),
+                match Erasure::try_from(row) {
+                    Ok(report) => erasures.push(report),
+                    Err(error) => unreadable.add(pkey, error),
                 }
             }
             if is_end {
                 break;
             }
         }
-        erasing.truncate(most as usize);
-        self.log_unread(unread);
-        if erasing.is_empty() { Ok(0) } else { self.erase_stored(erasing, None).await }
+        erasures.truncate(most as usize);
+        self.log_unreadable(unreadable);
+        if erasures.is_empty() { Ok(0) } else { self.erase_stored(erasures, None).await }
     }
 
     async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
         let now = self.clock.now();
         let query: Query<(String, String)> =
             sqlx::query_as(TAKE).bind(moment(now)).bind(moment(now.after(lease)));
-        let taken = self.connections.write_unseen(query).await?.pop();
-        let taken = taken.map(|(photo, target)| {
+        let photo_move = self.connections.write_untracked(query).await?.pop();
+        let photo_move = photo_move.map(|(photo, target)| {
             Ok(PhotoMove { photo: photo.into(), to: target.parse().map_err(backend)? })
         });
-        taken.transpose()
+        photo_move.transpose()
     }
 
     async fn take_photo_move_of(
@@ -329,11 +329,11 @@ impl ModerationStore for PostgresStore {
         lease: Duration,
     ) -> Result<Option<PhotoMove>, StoreError> {
         let now = self.clock.now();
-        let query: Query<(String, Option<String>)> = sqlx::query_as(TAKE_OF)
+        let query: Query<(String, Option<String>)> = sqlx::query_as(TAKE_BY_REPORT)
             .bind(column(report.number()))
             .bind(moment(now))
             .bind(moment(now.after(lease)));
-        let Some((photo, target)) = self.connections.write_unseen(query).await?.pop() else {
+        let Some((photo, target)) = self.connections.write_untracked(query).await?.pop() else {
             return Ok(None);
         };
         let target = target.ok_or_else(|| StoreError::photo_is_taken(report))?;
@@ -345,6 +345,6 @@ impl ModerationStore for PostgresStore {
             .bind(done.photo.to_string())
             .bind(done.to.name())
             .bind(moment(self.clock.now()));
-        self.connections.write_unseen(query).await.map(drop)
+        self.connections.write_untracked(query).await.map(drop)
     }
 }

@@ -54,18 +54,18 @@ impl OpenStore for OpenPostgres {
 
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let pool = pool(settings)?;
-        let own = own_settings(&settings.figment)?;
+        let own = store_settings(&settings.figment)?;
         let (ready, is_ready) = watch::channel(false);
         let failure = match prepare(&pool, own, settings.timeout).await {
             Ok(_) => {
                 ready.send_replace(true);
                 None
             }
-            Err(Unprepared::Away(error)) if own.wait > Duration::ZERO => {
+            Err(PrepareError::Unavailable(error)) if own.wait > Duration::ZERO => {
                 tracing::warn!(error = &*error, "waiting for the database");
                 Some(await_database(pool.clone(), own, settings.timeout, ready))
             }
-            Err(unprepared) => return Err(unprepared.into_error(&pool)),
+            Err(error) => return Err(error.into_error(&pool)),
         };
         tokio::spawn(fill(pool.clone(), is_ready.clone()));
         let managed = managed(pool.clone());
@@ -80,7 +80,7 @@ impl Upkeep for OpenPostgres {
         let pool = pool(settings)?;
         prepare(&pool, Settings { migrate: true, ..Settings::default() }, settings.timeout)
             .await
-            .map_err(|unprepared| unprepared.into_error(&pool))
+            .map_err(|error| error.into_error(&pool))
     }
 
     async fn import(
@@ -99,8 +99,8 @@ impl Upkeep for OpenPostgres {
 
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError> {
         let pool = pool(settings)?;
-        let asked = status::ask(&pool, settings).await;
-        asked.map_err(|error| format!("the database {}: {error}", pool.address()).into())
+        let outcome = status::read(&pool, settings).await;
+        outcome.map_err(|error| format!("the database {}: {error}", pool.address()).into())
     }
 }
 
@@ -112,9 +112,9 @@ fn pool(settings: &StoreSettings) -> Result<PostgresPool, OpenError> {
 /// Opens a connection, after making sure that its schema is there.
 async fn connect(settings: &StoreSettings) -> Result<PgConnection, OpenError> {
     let pool = pool(settings)?;
-    let own = own_settings(&settings.figment)?;
+    let own = store_settings(&settings.figment)?;
     let prepared = prepare(&pool, own, settings.timeout).await;
-    prepared.map_err(|unprepared| unprepared.into_error(&pool))?;
+    prepared.map_err(|error| error.into_error(&pool))?;
     Ok(pool.connect(Primary::NAME).await.map_err(DatabaseError)?)
 }
 
@@ -127,7 +127,7 @@ fn assemble(pool: PostgresPool, ready: watch::Receiver<bool>, settings: &StoreSe
     let metrics = settings.metrics.clone();
     let connections = Connections::new(pool, settings.timeout, ready, announcer, metrics);
     let connections = Arc::new(connections);
-    measure(&connections, &listener, &settings.metrics);
+    register_metrics(&connections, &listener, &settings.metrics);
     PostgresStore {
         address,
         connections,
@@ -135,40 +135,40 @@ fn assemble(pool: PostgresPool, ready: watch::Receiver<bool>, settings: &StoreSe
         listener,
         revisions: SingleFlight::new(),
         readiness: Readiness::default(),
-        unread: Mutex::default(),
+        unreadable: Mutex::default(),
         clock,
     }
 }
 
 /// Reports to the metrics how many connections there are, how many calls wait for one, and whether the listener hears
 /// from the database, for as long as the store exists.
-fn measure(connections: &Arc<Connections>, listener: &Listener, metrics: &Metrics) {
-    let (connections, is_heard) = (Arc::downgrade(connections), listener.hearing());
+fn register_metrics(connections: &Arc<Connections>, listener: &Listener, metrics: &Metrics) {
+    let (connections, is_current) = (Arc::downgrade(connections), listener.current_check());
     metrics.add_source(move |metrics| {
         let Some(connections) = connections.upgrade() else { return };
-        let used = connections.used();
-        metrics.connections(used.in_use, used.idle);
-        metrics.calls_waiting(used.waiting);
-        metrics.listener(is_heard());
+        let usage = connections.usage();
+        metrics.connections(usage.in_use, usage.idle);
+        metrics.calls_waiting(usage.waiting);
+        metrics.listener(is_current());
     });
 }
 
-fn own_settings(figment: &Figment) -> Result<Settings, OpenError> {
+fn store_settings(figment: &Figment) -> Result<Settings, OpenError> {
     const KEY: &str = "siaga.postgres";
     if figment.contains(KEY) { Ok(figment.extract_inner(KEY)?) } else { Ok(Settings::default()) }
 }
 
 /// Why the database cannot be used.
-enum Unprepared {
+enum PrepareError {
     /// It may come back.
-    Away(OpenError),
+    Unavailable(OpenError),
     /// An operator has to do something about it.
-    Unfit(OpenError),
+    Unusable(OpenError),
 }
 
-impl Unprepared {
+impl PrepareError {
     fn into_error(self, database: &PostgresPool) -> OpenError {
-        let (Self::Away(error) | Self::Unfit(error)) = self;
+        let (Self::Unavailable(error) | Self::Unusable(error)) = self;
         format!("the database {}: {error}", database.address()).into()
     }
 }
@@ -178,17 +178,17 @@ async fn prepare(
     pool: &PostgresPool,
     settings: Settings,
     timeout: Duration,
-) -> Result<MigrationSummary, Unprepared> {
-    let away = |error: OpenError| match error.downcast_ref() {
-        Some(error) if !is_outage(error) => Unprepared::Unfit(described(error).into()),
-        Some(error) => Unprepared::Away(described(error).into()),
-        None => Unprepared::Away(error),
+) -> Result<MigrationSummary, PrepareError> {
+    let classify = |error: OpenError| match error.downcast_ref() {
+        Some(error) if !is_outage(error) => PrepareError::Unusable(described(error).into()),
+        Some(error) => PrepareError::Unavailable(described(error).into()),
+        None => PrepareError::Unavailable(error),
     };
     let connecting = time::timeout(timeout, pool.connect(Primary::NAME)).await;
-    let connected = connecting.map_err(|_| Unprepared::Away("gives no connection in time".into()))?;
-    let mut connection = connected.map_err(|error| away(error.into()))?;
+    let connected = connecting.map_err(|_| PrepareError::Unavailable("no connection in time".into()))?;
+    let mut connection = connected.map_err(|error| classify(error.into()))?;
     let checking = time::timeout(timeout, schema::check(&mut connection)).await;
-    let prepared = match checking.map_err(|_| Unprepared::Away("gives no answer in time".into()))? {
+    let prepared = match checking.map_err(|_| PrepareError::Unavailable("no response in time".into()))? {
         // Migrations have no time limit: other servers wait for them, too.
         Err(error)
             if settings.migrate
@@ -200,7 +200,9 @@ async fn prepare(
     };
     let to = schema::needed();
     let prepared = prepared.map(|applied| MigrationSummary { from: to - applied.len(), to, applied });
-    prepared.map_err(|error| if error.is::<sqlx::Error>() { away(error) } else { Unprepared::Unfit(error) })
+    prepared.map_err(
+        |error| if error.is::<sqlx::Error>() { classify(error) } else { PrepareError::Unusable(error) },
+    )
 }
 
 /// Tries until the database is there. The returned future resolves only with an error that ends the attempts.
@@ -220,8 +222,8 @@ fn await_database(
                     ready.send_replace(true);
                     return Ok(());
                 }
-                Err(Unprepared::Away(_)) if since.elapsed() < settings.wait => {}
-                Err(unprepared) => return Err(unprepared.into_error(&pool)),
+                Err(PrepareError::Unavailable(_)) if since.elapsed() < settings.wait => {}
+                Err(error) => return Err(error.into_error(&pool)),
             }
         }
     };

@@ -32,20 +32,20 @@ const RECEIVE: &str = concat!(
 #[async_trait]
 impl FeedStore for PostgresStore {
     async fn receive_partner_report(&self, report: PartnerReport) -> Result<ReceiveOutcome, StoreError> {
-        self.connections.trying(|| self.receive_post(&report)).await
+        self.connections.retry_locked(|| self.receive_post(&report)).await
     }
 }
 
 impl PostgresStore {
     /// Publishes a post with the tags that it has in the present places.
     async fn receive_post(&self, post: &PartnerReport) -> Result<ReceiveOutcome, StoreError> {
-        let mut places = self.places.any(&self.connections).await?;
+        let mut places = self.places.get_or_load(&self.connections).await?;
         loop {
             let mut link = self.connections.writer().await?;
             let outcome = receive(&mut link, &places, post).await.map_err(StoreError::from);
-            self.connections.wrote(&outcome);
-            let (present, is_new) = link.end(outcome)?;
-            if revision(present) == places.revision {
+            self.connections.announce_write(&outcome);
+            let (current, is_new) = link.finish(outcome)?;
+            if revision(current) == places.revision {
                 return Ok(if is_new { ReceiveOutcome::Created } else { ReceiveOutcome::Existing });
             }
             places = self.places.load(&self.connections).await?;

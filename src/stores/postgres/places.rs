@@ -19,11 +19,11 @@ use crate::stores::{PlaceStore, Revision, StoreError, Versioned};
 /// The places as last read: megabytes that hardly ever change.
 #[derive(Debug)]
 pub(super) struct PlacesCache {
-    cached: ArcSwapOption<Loaded>,
-    loading: SingleFlight<Result<Loaded, Arc<StoreError>>>,
+    cached: ArcSwapOption<VersionedPlaces>,
+    loading: SingleFlight<Result<VersionedPlaces, Arc<StoreError>>>,
 }
 
-pub(super) type Loaded = Versioned<Arc<Places>>;
+pub(super) type VersionedPlaces = Versioned<Arc<Places>>;
 
 impl PlacesCache {
     pub(super) fn new() -> Self {
@@ -31,13 +31,13 @@ impl PlacesCache {
     }
 
     /// Returns the cached places, whatever their current revision is.
-    pub(super) fn cached(&self) -> Option<Loaded> {
+    pub(super) fn cached(&self) -> Option<VersionedPlaces> {
         self.cached.load().as_deref().cloned()
     }
 
     /// Returns the cached places, and loads them if there are none yet. The caller must hold no connection, as for
     /// [`load`](Self::load).
-    pub(super) async fn any(&self, connections: &Connections) -> Result<Loaded, StoreError> {
+    pub(super) async fn get_or_load(&self, connections: &Connections) -> Result<VersionedPlaces, StoreError> {
         match self.cached() {
             Some(places) => Ok(places),
             None => self.load(connections).await,
@@ -46,11 +46,11 @@ impl PlacesCache {
 
     /// Loads the current places, once for all concurrent callers. None of these may hold a connection, because the one
     /// that loads needs one.
-    pub(super) async fn load(&self, connections: &Connections) -> Result<Loaded, StoreError> {
+    pub(super) async fn load(&self, connections: &Connections) -> Result<VersionedPlaces, StoreError> {
         let loading = async {
             let mut link = connections.reader().await?;
             let rows = Rows::read(&mut link).await;
-            let rows = link.end(rows)?;
+            let rows = link.finish(rows)?;
             let places = off_thread(move |_| rows.places()).await.map_err(backend)??;
             self.cached.store(Some(Arc::new(places.clone())));
             Ok(places)
@@ -79,12 +79,12 @@ impl Rows {
 
     /// Reads within a transaction.
     async fn read_within(connection: &mut PgConnection) -> Result<Self, sqlx::Error> {
-        let of_places =
+        let places_revision =
             sqlx::query_scalar("SELECT revision FROM current_revisions WHERE resource = 'places'")
                 .fetch_one(&mut *connection)
                 .await?;
         Ok(Self {
-            revision: revision(of_places),
+            revision: revision(places_revision),
             areas: sqlx::query(AREAS).fetch_all(&mut *connection).await?,
             regions: sqlx::query(REGIONS).fetch_all(&mut *connection).await?,
             cities: sqlx::query(CITIES).fetch_all(&mut *connection).await?,
@@ -93,11 +93,11 @@ impl Rows {
     }
 
     /// Decodes the geometry and indexes it, which takes long.
-    fn places(self) -> Result<Loaded, StoreError> {
-        let areas = AreaSet::new(decoded(self.areas, |area| area)?).map_err(backend)?;
+    fn places(self) -> Result<VersionedPlaces, StoreError> {
+        let areas = AreaSet::new(decode(self.areas, |area| area)?).map_err(backend)?;
         let places =
-            Places::new(Arc::new(areas), decoded(self.regions, Arc::new)?, decoded(self.cities, Arc::new)?);
-        let infrastructure = decoded(self.infrastructure, |piece| piece)?;
+            Places::new(Arc::new(areas), decode(self.regions, Arc::new)?, decode(self.cities, Arc::new)?);
+        let infrastructure = decode(self.infrastructure, |piece| piece)?;
         Ok(Versioned::at(self.revision, Arc::new(places.with_infrastructure(infrastructure))))
     }
 }
@@ -134,8 +134,8 @@ const INFRASTRUCTURE: &str = "
     SELECT identifier, kind, name, instance_region_code, local_area_id, ST_AsBinary(shape, 'NDR') AS shape
     FROM infrastructure ORDER BY kind, name, id";
 
-fn decoded<T: Row, V>(rows: Vec<PgRow>, make: fn(T) -> V) -> Result<Vec<V>, StoreError> {
-    rows.into_iter().map(|row| Ok(make(T::from_row(&row)?))).collect()
+fn decode<T: Row, V>(rows: Vec<PgRow>, convert: fn(T) -> V) -> Result<Vec<V>, StoreError> {
+    rows.into_iter().map(|row| Ok(convert(T::from_row(&row)?))).collect()
 }
 
 /// Reads all places within a transaction, and decodes them on this thread: for an import or export.
@@ -148,14 +148,14 @@ impl PostgresStore {
     pub(super) async fn with_places<T: Row>(
         &self,
         query: Query<T>,
-        of_places: impl Fn(&T) -> i64,
-    ) -> Result<(Vec<T>, Loaded), StoreError> {
+        places_revision: impl Fn(&T) -> i64,
+    ) -> Result<(Vec<T>, VersionedPlaces), StoreError> {
         let statement = Statement::new(query)?;
         let reading = || async {
             loop {
-                let rows = self.connections.ask(statement.query()).await?;
+                let rows = self.connections.fetch(statement.query()).await?;
                 let row = rows.first().ok_or_else(|| backend("the table of revisions has been emptied"))?;
-                let seen = revision(of_places(row));
+                let seen = revision(places_revision(row));
                 let places = match self.places.cached().filter(|places| places.revision == seen) {
                     Some(places) => places,
                     None => self.places.load(&self.connections).await?,
@@ -166,7 +166,7 @@ impl PostgresStore {
                 }
             }
         };
-        self.connections.trying(reading).await
+        self.connections.retry_locked(reading).await
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::time;
 
 use super::error::described;
 use super::fair_semaphore::FairSemaphore;
-use super::hosts::{Hosts, ensure_writable, place_of};
+use super::hosts::{Hosts, endpoint, ensure_writable};
 
 /// The database of the store, `databases.siaga`. Routes of your own get it as
 /// [`Connection<Primary>`](rocket_db_pools::Connection). Attached if the store is selected.
@@ -34,27 +34,27 @@ pub struct PostgresPool {
     hosts: Arc<Hosts>,
     /// How long a statement may take.
     timeout: Duration,
-    links: Arc<Links>,
+    losses: Arc<Losses>,
     /// The places of connections: as many as connections are allowed.
-    places: Arc<FairSemaphore>,
+    permits: Arc<FairSemaphore>,
 }
 
 /// The place of one of the allowed connections.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct PoolPermit {
     _permit: OwnedSemaphorePermit,
-    taken: Instant,
-    links: Arc<Links>,
+    since: Instant,
+    losses: Arc<Losses>,
 }
 
 /// What is known about a pool's connections.
 #[derive(Debug, Default)]
-struct Links {
+struct Losses {
     /// When the database was lost last. Connections made before that are no longer used.
     lost: Mutex<Option<Instant>>,
 }
 
-impl Links {
+impl Losses {
     fn is_lost(&self, age: Duration) -> bool {
         let lost = *self.lost.lock().unwrap_or_else(PoisonError::into_inner);
         lost.is_some_and(|lost| lost.elapsed() <= age)
@@ -63,33 +63,33 @@ impl Links {
 
 /// How many connections there are, and how many calls wait for one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PoolUse {
+pub(super) struct PoolUsage {
     pub(super) in_use: usize,
     pub(super) idle: usize,
     pub(super) waiting: usize,
 }
 
 /// How long a connection may be idle and still be used without checking that it is alive.
-const TRUSTED: Duration = Duration::from_secs(1);
+const PING_AFTER: Duration = Duration::from_secs(1);
 /// How long that check may take.
-const PING: Duration = Duration::from_millis(250);
+const PING_TIMEOUT: Duration = Duration::from_millis(250);
 /// How long a statement may wait for a lock while it holds a connection. After that its call runs it again.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(25);
 /// How long the database needs at most to notice that the client of a running statement has gone, and to end the
 /// statement.
-const NOTICED: Duration = Duration::from_secs(1);
+const DISCONNECT_NOTICE: Duration = Duration::from_secs(1);
 
 impl PostgresPool {
     /// Returns a pool with the configured settings. No statement may take longer than `timeout`.
     pub(super) fn new(config: &Config, timeout: Duration) -> Result<Self, sqlx::Error> {
         let hosts = Hosts::parse(&config.url, Primary::NAME, timeout)?;
-        let several = hosts.are_several();
-        let first = bounded(hosts.current(), timeout);
-        let links = Arc::new(Links::default());
-        let known = Arc::clone(&links);
-        let most = u32::try_from(config.max_connections).unwrap_or(u32::MAX).max(1);
+        let several = hosts.has_several();
+        let first = bounded(hosts.current_options(), timeout);
+        let losses = Arc::new(Losses::default());
+        let pool_losses = Arc::clone(&losses);
+        let max = u32::try_from(config.max_connections).unwrap_or(u32::MAX).max(1);
         let pool = PgPoolOptions::new()
-            .max_connections(most)
+            .max_connections(max)
             .min_connections(config.min_connections.unwrap_or(0))
             .acquire_timeout(Duration::from_secs(config.connect_timeout).min(timeout))
             .idle_timeout(config.idle_timeout.map(Duration::from_secs))
@@ -98,14 +98,14 @@ impl PostgresPool {
                 // A primary that has crashed may come back as a standby before the pool has found another host.
                 Box::pin(async move { if several { ensure_writable(connection).await } else { Ok(()) } })
             })
-            .before_acquire(move |connection, about| {
-                let is_lost = known.is_lost(about.age);
+            .before_acquire(move |connection, meta| {
+                let is_lost = pool_losses.is_lost(meta.age);
                 Box::pin(async move {
                     if is_lost {
                         return Ok(false);
                     }
-                    if about.idle_for > TRUSTED {
-                        return Ok(time::timeout(PING, connection.ping())
+                    if meta.idle_for > PING_AFTER {
+                        return Ok(time::timeout(PING_TIMEOUT, connection.ping())
                             .await
                             .is_ok_and(|pong| pong.is_ok()));
                     }
@@ -113,32 +113,32 @@ impl PostgresPool {
                 })
             })
             .connect_lazy_with(first);
-        let places = Arc::new(FairSemaphore::new("calls", most as usize));
-        Ok(Self { pool, hosts: Arc::new(hosts), timeout, links, places })
+        let permits = Arc::new(FairSemaphore::new("calls", max as usize));
+        Ok(Self { pool, hosts: Arc::new(hosts), timeout, losses, permits })
     }
 
     /// Returns how many connections are allowed.
-    pub(super) fn most(&self) -> usize {
+    pub(super) fn max_connections(&self) -> usize {
         self.pool.options().get_max_connections() as usize
     }
 
     /// Returns how long a call may wait for a connection.
-    pub(super) fn patience(&self) -> Duration {
+    pub(super) fn acquire_timeout(&self) -> Duration {
         self.pool.options().get_acquire_timeout()
     }
 
     /// Stops using the existing connections: they may be dead without any sign of it.
-    pub(super) fn distrust(&self) {
-        *self.links.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    pub(super) fn invalidate(&self) {
+        *self.losses.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
     /// Opens the configured minimum of connections. The pool itself only replaces connections that it closes.
     pub(super) async fn fill(&self) {
         let options = self.pool.options();
-        let kept = options.get_min_connections().min(options.get_max_connections());
+        let min = options.get_min_connections().min(options.get_max_connections());
         // All are held at once, so that each is a different one. Those that cannot be opened now are opened when they
         // are needed.
-        drop(join_all((0..kept).map(|_| self.acquire())).await);
+        drop(join_all((0..min).map(|_| self.acquire())).await);
     }
 
     /// Opens a connection with this name outside the pool. Its statements have no time limit.
@@ -148,22 +148,22 @@ impl PostgresPool {
     /// logged.
     pub(super) async fn connect(&self, name: &str) -> Result<sqlx::PgConnection, sqlx::Error> {
         let (host, connection) = self.hosts.connect(name).await?;
-        if self.hosts.are_several() {
-            self.choose(host);
+        if self.hosts.has_several() {
+            self.use_host(host);
         }
         Ok(connection)
     }
 
-    fn choose(&self, host: usize) {
-        let before = self.hosts.choose(host);
+    fn use_host(&self, host: usize) {
+        let before = self.hosts.set_current(host);
         if before == Some(host) {
             return;
         }
-        self.pool.set_connect_options(bounded(self.hosts.current(), self.timeout));
+        self.pool.set_connect_options(bounded(self.hosts.current_options(), self.timeout));
         if before.is_some() {
-            self.distrust();
+            self.invalidate();
             tracing::warn!(
-                host = place_of(self.hosts.current()),
+                host = endpoint(self.hosts.current_options()),
                 "the database is written to at another host now"
             );
         }
@@ -175,32 +175,32 @@ impl PostgresPool {
         if self.has_several_hosts() {
             drop(self.connect(name).await?);
         }
-        let options = self.hosts.current().clone().application_name(name);
+        let options = self.hosts.current_options().clone().application_name(name);
         Ok(PoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_lazy_with(options))
     }
 
     /// Returns whether there are several hosts: then a host that accepts no writes is left for another.
     pub(super) fn has_several_hosts(&self) -> bool {
-        self.hosts.are_several()
+        self.hosts.has_several()
     }
 
-    /// Waits for a connection for at most [`patience`](Self::patience).
-    pub(super) async fn acquire(&self) -> Result<(PoolConnection<Postgres>, Place), sqlx::Error> {
+    /// Waits for a connection for at most [`acquire_timeout`](Self::acquire_timeout).
+    pub(super) async fn acquire(&self) -> Result<(PoolConnection<Postgres>, PoolPermit), sqlx::Error> {
         let acquiring = async {
-            let permit = self.places.take().await?;
-            let place = Place { _permit: permit, taken: Instant::now(), links: Arc::clone(&self.links) };
-            Ok((self.pool.acquire().await?, place))
+            let _permit = self.permits.acquire().await?;
+            let permit = PoolPermit { _permit, since: Instant::now(), losses: Arc::clone(&self.losses) };
+            Ok((self.pool.acquire().await?, permit))
         };
-        let acquired = time::timeout(self.patience(), acquiring).await;
+        let acquired = time::timeout(self.acquire_timeout(), acquiring).await;
         acquired.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
-    pub(super) fn used(&self) -> PoolUse {
+    pub(super) fn usage(&self) -> PoolUsage {
         let (all, idle) = (self.pool.size() as usize, self.pool.num_idle());
-        PoolUse { in_use: all.saturating_sub(idle), idle, waiting: self.places.waiting() }
+        PoolUsage { in_use: all.saturating_sub(idle), idle, waiting: self.permits.waiting() }
     }
 
-    pub(super) async fn end(&self) {
+    pub(super) async fn close(&self) {
         self.pool.close().await;
     }
 
@@ -223,18 +223,18 @@ fn millis(duration: Duration) -> String {
     format!("{}ms", duration.as_millis())
 }
 
-impl Place {
+impl PoolPermit {
     /// Frees the place of a connection that was closed in the middle of a statement, once the database has noticed
     /// that. The turn of its call ends at the same time.
-    pub(super) fn leave_when_noticed(self, turn: Option<OwnedSemaphorePermit>) {
+    pub(super) fn release_when_noticed(self, write_permit: Option<OwnedSemaphorePermit>) {
         // A lost database notices nothing, and new connections are needed as soon as it is back, so the place is freed
         // at once.
-        if !self.links.is_lost(self.taken.elapsed())
+        if !self.losses.is_lost(self.since.elapsed())
             && let Ok(runtime) = Handle::try_current()
         {
             runtime.spawn(async move {
-                time::sleep(NOTICED).await;
-                drop((self, turn));
+                time::sleep(DISCONNECT_NOTICE).await;
+                drop((self, write_permit));
             });
         }
     }

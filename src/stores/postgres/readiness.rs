@@ -17,37 +17,37 @@ use crate::stores::{Check, StoreError};
 /// It has a connection of its own, so it waits neither for calls nor for their locks.
 #[derive(Debug, Default)]
 pub(super) struct Readiness {
-    held: Mutex<Option<PgConnection>>,
+    connection: Mutex<Option<PgConnection>>,
 }
 
 /// The connection's name in the database's list of its sessions.
 const NAME: &str = "siaga health";
 /// How long the database may take to respond; and how long over a connection that may have been lost.
-const PATIENCE: Duration = Duration::from_secs(2);
-const HELD_PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(2);
+const REUSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How far the clocks of the servers and the database may be apart.
-const MOST_APART: Duration = Duration::from_secs(2);
+const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
 
 impl Readiness {
     /// Checks whether the database responds, whether it has the schema, whether its clock and this server's agree, and whether
     /// the listener hears from it.
     pub(super) async fn checks(&self, connections: &Connections, listener: &Listener) -> Vec<Check> {
-        let mut found = None;
+        let mut probed = None;
         let store = Check::run("store", "the database does not respond", async {
-            found = match time::timeout(PATIENCE, self.look(connections)).await {
-                Ok(Ok(found)) => Some(found),
+            probed = match time::timeout(TIMEOUT, self.probe(connections)).await {
+                Ok(Ok(probed)) => Some(probed),
                 Ok(Err(error)) => {
                     tracing::debug!(error = &error as &dyn Error, "the database is not ready");
                     None
                 }
                 Err(_elapsed) => None,
             };
-            found.ok_or(())
+            probed.ok_or(())
         });
         let store = store.await;
-        let failure = match found {
+        let failure = match probed {
             None => Some("unknown while the database does not respond"),
-            Some(Found { applied, .. }) if applied < schema::needed() => {
+            Some(Probe { applied, .. }) if applied < schema::needed() => {
                 Some("the schema is older than this version needs: run `siaga migrate`")
             }
             // A newer server may have migrated the database. Servers that are running go on with that.
@@ -55,67 +55,67 @@ impl Readiness {
         };
         let migrations = Check { name: "migrations", required: true, failure, took: store.took };
         // Alerts are sent and expire by the clock of each server.
-        let apart = found.is_some_and(|found| found.apart > MOST_APART);
-        let failure = apart.then_some(
+        let clock_skew = probed.is_some_and(|probed| probed.clock_skew > MAX_CLOCK_SKEW);
+        let failure = clock_skew.then_some(
             "the clocks of this server and of the database differ by more than 2 s: synchronize them",
         );
         let clock = Check { name: "clock", required: false, failure, took: store.took };
         let listener = Check::run("listener", "the revisions are not known at present", async {
             // Just after startup it takes a moment.
             for _ in 0..4 {
-                if listener.is_heard() {
+                if listener.is_current() {
                     break;
                 }
                 time::sleep(Duration::from_millis(50)).await;
             }
-            listener.is_heard().then_some(()).ok_or(())
+            listener.is_current().then_some(()).ok_or(())
         });
         // Without the listener, the revisions are read from the database.
         vec![store, migrations, clock, listener.await.optional()]
     }
 
     /// Reads what the database says.
-    async fn look(&self, connections: &Connections) -> Result<Found, StoreError> {
-        let mut held = self.held.lock().await;
-        if let Some(mut connection) = held.take()
-            && let Ok(Ok(found)) = time::timeout(HELD_PATIENCE, look(&mut connection)).await
+    async fn probe(&self, connections: &Connections) -> Result<Probe, StoreError> {
+        let mut reused = self.connection.lock().await;
+        if let Some(mut connection) = reused.take()
+            && let Ok(Ok(probed)) = time::timeout(REUSE_TIMEOUT, probe(&mut connection)).await
         {
-            *held = Some(connection);
-            return Ok(found);
+            *reused = Some(connection);
+            return Ok(probed);
         }
         let mut connection = connections.connect(NAME).await?;
-        let found = look(&mut connection).await?;
-        *held = Some(connection);
-        Ok(found)
+        let probed = probe(&mut connection).await?;
+        *reused = Some(connection);
+        Ok(probed)
     }
 
     /// Closes the connection.
     pub(super) async fn close(&self) {
-        if let Some(connection) = self.held.lock().await.take() {
+        if let Some(connection) = self.connection.lock().await.take() {
             // It may be lost already.
-            let _ = time::timeout(HELD_PATIENCE, connection.close()).await;
+            let _ = time::timeout(REUSE_TIMEOUT, connection.close()).await;
         }
     }
 }
 
 /// What the database says.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct Probe {
     /// How many migrations were applied.
     applied: usize,
     /// How far the clocks of this server and of the database are apart, at least.
-    apart: Duration,
+    clock_skew: Duration,
 }
 
-async fn look(connection: &mut PgConnection) -> Result<Found, sqlx::Error> {
+async fn probe(connection: &mut PgConnection) -> Result<Probe, sqlx::Error> {
     let before = SystemClock.now();
     let (count, at): (i64, DateTime<Utc>) = sqlx::query_as(schema::SUCCEEDED).fetch_one(connection).await?;
-    let apart = apart(at.into(), before, SystemClock.now());
-    Ok(Found { applied: usize::try_from(count).unwrap_or(0), apart })
+    let clock_skew = clock_skew(at.into(), before, SystemClock.now());
+    Ok(Probe { applied: usize::try_from(count).unwrap_or(0), clock_skew })
 }
 
 /// Returns how far a moment lies outside the time in which it was asked for.
-fn apart(moment: Timestamp, before: Timestamp, after: Timestamp) -> Duration {
+fn clock_skew(moment: Timestamp, before: Timestamp, after: Timestamp) -> Duration {
     before.since(moment).max(moment.since(after))
 }
 
@@ -124,10 +124,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slow_response_does_not_set_clocks_apart() {
+    fn a_slow_response_is_not_clock_skew() {
         let at = |seconds| Timestamp::EPOCH.after(Duration::from_secs(seconds));
         for (moment, expected) in [(10, 0), (15, 0), (20, 0), (7, 3), (24, 4)] {
-            assert_eq!(apart(at(moment), at(10), at(20)), Duration::from_secs(expected), "{moment}");
+            assert_eq!(clock_skew(at(moment), at(10), at(20)), Duration::from_secs(expected), "{moment}");
         }
     }
 }

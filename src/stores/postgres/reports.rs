@@ -7,7 +7,7 @@ use sqlx::{FromRow, Row as _};
 
 use super::PostgresStore;
 use super::error::backend;
-use super::revision::{AtRevision, Passing, passing, versioned};
+use super::revision::{AtRevision, WithNext, split_next, versioned};
 use super::rows::report;
 use super::statement::{Query, Row};
 use super::values::{column, count, limit, moment};
@@ -29,45 +29,45 @@ macro_rules! filtered {
 }
 
 /// Reads something about these reports, and when the first later report of any kind was made.
-macro_rules! asked {
-    ($asked:expr, $from:literal, $grouped:expr, $ordered:expr) => {
+macro_rules! versioned_query {
+    ($columns:expr, $from:literal, $group_by:expr, $order_by:expr) => {
         concat!(
             "SELECT now.revision, asked.*, least(
                 (SELECT min(created_at) FROM visible_reports WHERE created_at > $2),
                 (SELECT min(created_at) FROM erased_reports WHERE created_at > $2 AND NOT hidden)) AS next
              FROM current_revisions now LEFT JOIN (
                 SELECT ",
-            $asked,
+            $columns,
             filtered!($from),
-            $grouped,
+            $group_by,
             ") asked ON true WHERE now.resource = 'reports' ",
-            $ordered
+            $order_by
         )
     };
 }
 
-pub(super) const LISTED: &str =
-    asked!(report!(), "visible_reports", "", "ORDER BY created_at DESC, pkey DESC");
-const HOURLY: &str = asked!(
+pub(super) const LIST: &str =
+    versioned_query!(report!(), "visible_reports", "", "ORDER BY created_at DESC, pkey DESC");
+const HOURLY: &str = versioned_query!(
     "date_bin('1 hour', created_at, 'epoch') AS hour, count(*) AS reports",
     "counted_reports",
     "GROUP BY hour",
     "ORDER BY hour"
 );
-const SUMMED: &str = asked!(
+const SUMMARY: &str = versioned_query!(
     "source, disaster_type, count(*) AS reports, min(created_at) AS oldest",
     "counted_reports",
     "GROUP BY source, disaster_type",
     ""
 );
 
-const COUNTED: &str = concat!(
+const COUNT: &str = concat!(
     "SELECT count(*) FROM (SELECT",
     filtered!("visible_reports"),
     "ORDER BY reports.created_at LIMIT $7) AS counted"
 );
 
-pub(super) const FOUND: &str = concat!(
+pub(super) const BY_KEY: &str = concat!(
     "SELECT now.revision, found.* FROM current_revisions now LEFT JOIN (SELECT ",
     report!(),
     " FROM visible_reports AS reports WHERE pkey = $1) found ON true WHERE now.resource = 'reports'"
@@ -80,7 +80,7 @@ const LAST: &str =
     concat!("SELECT ", report!(), " FROM visible_reports AS reports ORDER BY pkey DESC LIMIT 1");
 
 /// All reports that are hidden, or all that are not, by key.
-pub(super) const EVERY: &str = concat!("SELECT ", report!(), " FROM reports WHERE hidden = $1 ORDER BY pkey");
+pub(super) const ALL: &str = concat!("SELECT ", report!(), " FROM reports WHERE hidden = $1 ORDER BY pkey");
 
 /// A report; an error if it cannot be read. What orders reports can be read nevertheless.
 pub(super) struct ReportRow {
@@ -97,9 +97,9 @@ impl<'r> FromRow<'r, PgRow> for ReportRow {
 }
 
 /// A report, made when its row arrives, so that a long list is not in memory twice.
-struct Listed(Arc<Report>);
+struct SharedReport(Arc<Report>);
 
-impl<'r> FromRow<'r, PgRow> for Listed {
+impl<'r> FromRow<'r, PgRow> for SharedReport {
     fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
         Report::from_row(row).map(|report| Self(Arc::new(report)))
     }
@@ -121,21 +121,21 @@ struct SumRow {
 
 impl PostgresStore {
     /// Returns what a statement finds at a moment, and when the first report after the window was made.
-    async fn asked<T>(
+    async fn fetch_window<T>(
         &self,
         sql: &'static str,
         query: &ReportQuery,
         now: Timestamp,
     ) -> Result<(Vec<AtRevision<T>>, Option<Timestamp>), StoreError>
     where
-        Passing<T>: Row,
+        WithNext<T>: Row,
     {
-        Ok(passing(self.connections.read(about(sql, query, now)).await?))
+        Ok(split_next(self.connections.read(window_query(sql, query, now)).await?))
     }
 }
 
 /// Returns a statement about the reports that a query selects at a moment.
-fn about<T: Row>(sql: &'static str, query: &ReportQuery, now: Timestamp) -> Query<T> {
+fn window_query<T: Row>(sql: &'static str, query: &ReportQuery, now: Timestamp) -> Query<T> {
     let (first, last) = query.window.bounds(now);
     sqlx::query_as(sql)
         .bind(moment(first))
@@ -150,20 +150,20 @@ fn about<T: Row>(sql: &'static str, query: &ReportQuery, now: Timestamp) -> Quer
 impl ReportStore for PostgresStore {
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
         let now = self.clock.now();
-        let (rows, next) = self.asked(LISTED, query, now).await?;
-        let reports = versioned(rows, |Listed(report)| Ok(report))?;
+        let (rows, next) = self.fetch_window(LIST, query, now).await?;
+        let reports = versioned(rows, |SharedReport(report)| Ok(report))?;
         let oldest = reports.value.last().map(|report| report.content.created_at);
         Ok(reports.map(ReportLayer::from).within(query.window.validity(now, oldest, next)))
     }
 
     async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
         let now = self.clock.now();
-        count(self.connections.read(about(COUNTED, query, now).bind(limit(most))).await?)
+        count(self.connections.read(window_query(COUNT, query, now).bind(limit(most))).await?)
     }
 
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
-        let rows = self.connections.read(sqlx::query_as(FOUND).bind(column(key.number()))).await?;
-        let Versioned { revision, value, .. } = versioned(rows, |Listed(report)| Ok(report))?;
+        let rows = self.connections.read(sqlx::query_as(BY_KEY).bind(column(key.number()))).await?;
+        let Versioned { revision, value, .. } = versioned(rows, |SharedReport(report)| Ok(report))?;
         match value.into_iter().next() {
             Some(report) => Ok(Versioned::at(revision, report)),
             None => Err(StoreError::no_report(key)),
@@ -179,8 +179,8 @@ impl ReportStore for PostgresStore {
             Some(first) => sqlx::query_as(FROM).bind(column(first.number())).bind(i64::from(most)),
             None => sqlx::query_as(LAST),
         };
-        let reports: Vec<Listed> = self.connections.read(query).await?;
-        Ok(reports.into_iter().map(|Listed(report)| report).collect())
+        let reports: Vec<SharedReport> = self.connections.read(query).await?;
+        Ok(reports.into_iter().map(|SharedReport(report)| report).collect())
     }
 
     async fn report_series(
@@ -188,7 +188,7 @@ impl ReportStore for PostgresStore {
         query: &ReportSeriesQuery,
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let (now, reports) = (self.clock.now(), query.reports());
-        let (rows, next) = self.asked(HOURLY, &reports, now).await?;
+        let (rows, next) = self.fetch_window(HOURLY, &reports, now).await?;
         let counts = versioned(rows, |row: HourRow| Ok((row.hour, row.reports)))?;
         let mut counted = counts.value.into_iter().peekable();
         let points = query.period.hours().map(|ts| {
@@ -200,7 +200,7 @@ impl ReportStore for PostgresStore {
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
         let now = self.clock.now();
-        let (rows, next) = self.asked(SUMMED, query, now).await?;
+        let (rows, next) = self.fetch_window(SUMMARY, query, now).await?;
         let sums = versioned(rows, |row: SumRow| {
             let disaster: DisasterType = row.disaster_type.parse().map_err(backend)?;
             Ok((row.source, disaster, row.reports.cast_unsigned(), row.oldest))

@@ -12,15 +12,15 @@ use crate::stores::{Revision, StoreError, Versioned};
 #[derive(Debug)]
 pub(super) struct AtRevision<T> {
     revision: Revision,
-    found: Option<T>,
+    item: Option<T>,
 }
 
 impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for AtRevision<T> {
     fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
-        let nothing = row.try_get_raw(1)?.is_null();
+        let is_empty = row.try_get_raw(1)?.is_null();
         Ok(Self {
             revision: revision(row.try_get(0)?),
-            found: if nothing { None } else { Some(T::from_row(row)?) },
+            item: if is_empty { None } else { Some(T::from_row(row)?) },
         })
     }
 }
@@ -28,21 +28,21 @@ impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for AtRevision<T> {
 /// The same for results that change with time alone: the statement's column `next` has the date of the first item after
 /// those selected. The one row of an empty result has it, too.
 #[derive(Debug)]
-pub(super) struct Passing<T> {
+pub(super) struct WithNext<T> {
     row: AtRevision<T>,
     next: Option<DateTime<Utc>>,
 }
 
-impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for Passing<T> {
+impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for WithNext<T> {
     fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
         Ok(Self { row: AtRevision::from_row(row)?, next: row.try_get("next")? })
     }
 }
 
 /// Returns the rows, and the date of the first item after them.
-pub(super) fn passing<T>(rows: Vec<Passing<T>>) -> (Vec<AtRevision<T>>, Option<Timestamp>) {
+pub(super) fn split_next<T>(rows: Vec<WithNext<T>>) -> (Vec<AtRevision<T>>, Option<Timestamp>) {
     let next = rows.first().and_then(|row| row.next).map(Timestamp::from);
-    (rows.into_iter().map(|passing| passing.row).collect(), next)
+    (rows.into_iter().map(|split_next| split_next.row).collect(), next)
 }
 
 /// Returns the revision from its column.
@@ -53,10 +53,10 @@ pub(super) fn revision(column: i64) -> Revision {
 /// Returns all items that were found, each made from its row, with their revision.
 pub(super) fn versioned<R, T>(
     rows: Vec<AtRevision<R>>,
-    make: impl Fn(R) -> Result<T, StoreError>,
+    convert: impl Fn(R) -> Result<T, StoreError>,
 ) -> Result<Versioned<Vec<T>>, StoreError> {
     let first = rows.first().ok_or_else(|| backend("the table of revisions has been emptied"))?;
     let revision = first.revision;
-    let value = rows.into_iter().filter_map(|row| row.found).map(make).collect::<Result<_, _>>()?;
+    let value = rows.into_iter().filter_map(|row| row.item).map(convert).collect::<Result<_, _>>()?;
     Ok(Versioned::at(revision, value))
 }

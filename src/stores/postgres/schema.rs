@@ -107,10 +107,10 @@ async fn applied(connection: &mut PgConnection) -> Result<usize, OpenError> {
     if applied.len() > needed() {
         return Err(SchemaError::New { found: applied.len(), known: needed() }.into());
     }
-    let same = |(known, applied): &(&Migration, &migrate::AppliedMigration)| {
+    let matches = |(known, applied): &(&Migration, &migrate::AppliedMigration)| {
         known.version == applied.version && known.checksum == applied.checksum
     };
-    match MIGRATIONS.iter().zip(&applied).find(|pair| !same(pair)) {
+    match MIGRATIONS.iter().zip(&applied).find(|pair| !matches(pair)) {
         Some((known, _)) => Err(SchemaError::Changed { version: known.version }.into()),
         None => Ok(applied.len()),
     }
@@ -122,7 +122,7 @@ mod tests {
 
     /// Cargo does not notice a new migration by itself: touch this file.
     #[test]
-    fn every_file_of_the_folder_is_a_migration_in_an_order_without_gaps() {
+    fn migration_files_are_numbered_without_gaps() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
         let entries = std::fs::read_dir(folder).unwrap();
         let files = entries.filter(|entry| entry.as_ref().unwrap().path().is_file()).count();

@@ -23,14 +23,14 @@ impl<T: Clone> SingleFlight<T> {
     }
 
     /// Returns the result of `call`, or of another caller's that began after this method was called.
-    pub(super) async fn run(&self, call: impl Future<Output = T>) -> T {
-        let called = Instant::now();
+    pub(super) async fn run(&self, operation: impl Future<Output = T>) -> T {
+        let requested = Instant::now();
         let mut last = self.0.lock().await;
-        if let Some(finished) = last.as_ref().filter(|finished| finished.began > called) {
+        if let Some(finished) = last.as_ref().filter(|finished| finished.began > requested) {
             return finished.result.clone();
         }
         let began = Instant::now();
-        let result = call.await;
+        let result = operation.await;
         *last = Some(Finished { began, result: result.clone() });
         result
     }
@@ -50,67 +50,67 @@ mod tests {
     /// Counts how often it is called, and responds when it may.
     #[derive(Debug)]
     struct Source {
-        asked: AtomicU64,
-        may_answer: Semaphore,
+        started: AtomicU64,
+        permits: Semaphore,
     }
 
     impl Source {
         fn new() -> Self {
-            Self { asked: AtomicU64::new(0), may_answer: Semaphore::new(0) }
+            Self { started: AtomicU64::new(0), permits: Semaphore::new(0) }
         }
 
-        async fn ask(&self) -> u64 {
-            let number = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
-            self.may_answer.acquire().await.unwrap().forget();
+        async fn run(&self) -> u64 {
+            let number = self.started.fetch_add(1, Ordering::SeqCst) + 1;
+            self.permits.acquire().await.unwrap().forget();
             number
         }
 
-        async fn is_asked(&self, times: u64) {
-            while self.asked.load(Ordering::SeqCst) < times {
+        async fn wait_started(&self, times: u64) {
+            while self.started.load(Ordering::SeqCst) < times {
                 tokio::task::yield_now().await;
             }
         }
     }
 
     #[tokio::test]
-    async fn a_thousand_callers_that_come_during_a_call_share_the_next() {
+    async fn a_thousand_callers_during_a_run_share_the_next_run() {
         let (flight, source) = (SingleFlight::new(), Source::new());
         let others = async {
-            source.is_asked(1).await;
-            let waiting = join_all((0..1_000).map(|_| flight.run(source.ask())));
-            let answering = async {
+            source.wait_started(1).await;
+            let waiting = join_all((0..1_000).map(|_| flight.run(source.run())));
+            let releasing = async {
                 // All other callers have been polled, and so wait, when this runs.
                 tokio::task::yield_now().await;
-                source.may_answer.add_permits(2);
+                source.permits.add_permits(2);
             };
-            join!(waiting, answering).0
+            join!(waiting, releasing).0
         };
-        let (first, others) = join!(flight.run(source.ask()), others);
-        assert_eq!((first, source.asked.load(Ordering::SeqCst)), (1, 2));
-        assert!(others.iter().all(|answer| *answer == 2), "what was asked before they came is not theirs");
+        let (first, others) = join!(flight.run(source.run()), others);
+        assert_eq!((first, source.started.load(Ordering::SeqCst)), (1, 2));
+        assert!(others.iter().all(|result| *result == 2), "what was asked before they came is not theirs");
     }
 
     #[tokio::test]
-    async fn a_caller_that_comes_after_a_result_makes_its_own_call() {
+    async fn a_caller_after_a_result_starts_its_own_run() {
         let (flight, source) = (SingleFlight::new(), Source::new());
-        source.may_answer.add_permits(2);
-        assert_eq!(flight.run(source.ask()).await, 1);
-        assert_eq!(flight.run(source.ask()).await, 2);
+        source.permits.add_permits(2);
+        assert_eq!(flight.run(source.run()).await, 1);
+        assert_eq!(flight.run(source.run()).await, 2);
     }
 
     #[tokio::test]
-    async fn when_the_caller_that_runs_the_call_gives_up_the_next_runs_its_own() {
+    async fn the_next_caller_runs_the_operation_if_the_running_one_gives_up() {
         let (flight, source) = (Arc::new(SingleFlight::new()), Arc::new(Source::new()));
-        let ask = || {
+        let spawn = || {
             let (flight, source) = (Arc::clone(&flight), Arc::clone(&source));
-            tokio::spawn(async move { flight.run(source.ask()).await })
+            tokio::spawn(async move { flight.run(source.run()).await })
         };
-        let first = ask();
-        source.is_asked(1).await;
-        let second = ask();
+        let first = spawn();
+        source.wait_started(1).await;
+        let second = spawn();
         first.abort();
-        source.is_asked(2).await;
-        source.may_answer.add_permits(1);
+        source.wait_started(2).await;
+        source.permits.add_permits(1);
         assert_eq!(second.await.unwrap(), 2);
     }
 }

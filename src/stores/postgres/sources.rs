@@ -9,7 +9,7 @@ use super::values::moment;
 use crate::model::Timestamp;
 use crate::stores::{SourceStore, StoreError};
 
-const HEARD: &str = "
+const RECORD: &str = "
     INSERT INTO sources AS known (name, last_heard_at) VALUES ($1, $2)
     ON CONFLICT (name) DO UPDATE SET last_heard_at = excluded.last_heard_at
     WHERE known.last_heard_at < excluded.last_heard_at
@@ -22,8 +22,8 @@ const LAST_HEARD: &str = "SELECT name, last_heard_at FROM sources";
 #[async_trait]
 impl SourceStore for PostgresStore {
     async fn heard(&self, source: &str, at: Timestamp) -> Result<(), StoreError> {
-        let query: Query<(bool,)> = sqlx::query_as(HEARD).bind(source.to_owned()).bind(moment(at));
-        self.connections.write_unseen(query).await.map(drop)
+        let query: Query<(bool,)> = sqlx::query_as(RECORD).bind(source.to_owned()).bind(moment(at));
+        self.connections.write_untracked(query).await.map(drop)
     }
 
     async fn last_heard(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {

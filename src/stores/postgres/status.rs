@@ -15,7 +15,7 @@ const FLOODED: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL
 
 /// The alert of a flooded area ends when nobody has confirmed its state for long.
 const IN_FORCE: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL AND changed_at > $1";
-const HEARD: &str = "SELECT name, last_heard_at FROM sources";
+const LAST_HEARD: &str = "SELECT name, last_heard_at FROM sources";
 
 /// Dates in the future are left out: a report may have one.
 const NEWEST: &[(&str, &str)] = &[
@@ -28,9 +28,9 @@ const NEWEST: &[(&str, &str)] = &[
 const NAME: &str = "siaga status";
 
 /// Reads the status from the database.
-pub(super) async fn ask(pool: &PostgresPool, settings: &StoreSettings) -> Result<Status, OpenError> {
+pub(super) async fn read(pool: &PostgresPool, settings: &StoreSettings) -> Result<Status, OpenError> {
     let connecting = time::timeout(settings.timeout, pool.connect(NAME)).await;
-    let mut connection = connecting.map_err(|_| "gives no connection in time")??;
+    let mut connection = connecting.map_err(|_| "no connection in time")??;
     let mut status = Status {
         schema: schema::version(&mut connection).await?,
         needed: schema::needed(),
@@ -45,8 +45,9 @@ pub(super) async fn ask(pool: &PostgresPool, settings: &StoreSettings) -> Result
         let confirmed = moment(settings.clock.now().before(CONFIRMED_FOR));
         let in_force: i64 = sqlx::query_scalar(IN_FORCE).bind(confirmed).fetch_one(&mut connection).await?;
         status.add_alerts(in_force.cast_unsigned());
-        let heard: Vec<(String, DateTime<Utc>)> = sqlx::query_as(HEARD).fetch_all(&mut connection).await?;
-        status.last_heard = heard.into_iter().map(|(name, at)| (name, Timestamp::from(at))).collect();
+        let last_heard: Vec<(String, DateTime<Utc>)> =
+            sqlx::query_as(LAST_HEARD).fetch_all(&mut connection).await?;
+        status.last_heard = last_heard.into_iter().map(|(name, at)| (name, Timestamp::from(at))).collect();
         for &(name, sql) in NEWEST {
             let now = moment(settings.clock.now());
             let newest: Option<DateTime<Utc>> =

@@ -80,20 +80,20 @@ impl PostgresStore {
 
     pub(super) async fn hide_waiting_of_sender(
         &self,
-        order: &HideWaiting,
+        request: &HideWaiting,
     ) -> Result<Vec<ReportKey>, StoreError> {
         let query: Query<(i64,)> = sqlx::query_as(HIDE_WAITING)
-            .bind(order.sender.to_string())
+            .bind(request.sender.to_string())
             .bind(moment(self.clock.now()))
-            .bind(order.by.subject.clone())
-            .bind(order.by.username.clone())
-            .bind(order.reason.clone());
+            .bind(request.by.subject.clone())
+            .bind(request.by.username.clone())
+            .bind(request.reason.clone());
         let hidden = self.connections.write(query).await?;
         hidden.into_iter().map(|(key,)| number(key)).collect()
     }
 
     pub(super) async fn forget_senders_until(&self, until: Timestamp) -> Result<(), StoreError> {
         let query: Query<(bool,)> = sqlx::query_as(FORGET_SENDERS).bind(moment(until));
-        self.connections.write_unseen(query).await.map(drop)
+        self.connections.write_untracked(query).await.map(drop)
     }
 }

@@ -43,7 +43,7 @@ impl WebhookStore for PostgresStore {
     async fn put_webhook_state(&self, name: &str, version: u64, text: &str) -> Result<bool, StoreError> {
         let query: Query<(bool,)> =
             sqlx::query_as(REPLACE_STATE).bind(name.to_owned()).bind(column(version)).bind(text.to_owned());
-        Ok(!self.connections.write_unseen(query).await?.is_empty())
+        Ok(!self.connections.write_untracked(query).await?.is_empty())
     }
 
     async fn open_writes(&self) -> Result<BTreeSet<String>, StoreError> {

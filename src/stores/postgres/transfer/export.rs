@@ -2,7 +2,7 @@ use futures::TryStreamExt;
 use sqlx::PgConnection;
 
 use super::super::places;
-use super::super::reports::EVERY;
+use super::super::reports::ALL;
 use super::super::rows::ReadingRow;
 use super::sources::{CARDS, POSTS};
 use crate::data::folder::FolderWriter;
@@ -45,11 +45,11 @@ pub(in super::super) async fn export(
         };
     }
     write!(sqlx::query_as(GAUGES), folder.gauges()?);
-    write!(sqlx::query_as(READINGS), folder.gauge_readings()?, |ReadingRow((id, of)), file| file
-        .write(&id, &of));
+    write!(sqlx::query_as(READINGS), folder.gauge_readings()?, |ReadingRow((id, reading)), file| file
+        .write(&id, &reading));
     write!(sqlx::query_as(CHANGES), folder.flood_states()?);
-    write!(sqlx::query_as(EVERY).bind(false), folder.reports()?);
-    write!(sqlx::query_as(EVERY).bind(true), folder.hidden_reports()?);
+    write!(sqlx::query_as(ALL).bind(false), folder.reports()?);
+    write!(sqlx::query_as(ALL).bind(true), folder.hidden_reports()?);
     write!(sqlx::query_as(CARDS), folder.cards()?);
     write!(sqlx::query_as(POSTS), folder.partner_posts()?);
     write!(sqlx::query_as(ERASED), folder.erased_reports()?);

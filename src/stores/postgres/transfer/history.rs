@@ -74,11 +74,11 @@ const STATES: &str = "
 
 impl RecordStore<Gauge> for Transaction {
     fn find(&mut self, _: FolderFile, ids: &[String], each: RowVisitor<'_, Gauge>) -> Result<(), OpenError> {
-        self.each(sqlx::query_as(GAUGES_OF).bind(ids), each)
+        self.for_each_row(sqlx::query_as(GAUGES_OF).bind(ids), each)
     }
 
     fn put(&mut self, _: FolderFile, rows: Vec<Gauge>) -> Result<(), OpenError> {
-        self.put_rows("gauges", "gaugeid", &rows)
+        self.upsert("gauges", "gaugeid", &rows)
     }
 }
 
@@ -89,14 +89,14 @@ impl RecordStore<GaugeReading> for Transaction {
         keys: &[(String, Timestamp)],
         each: RowVisitor<'_, GaugeReading>,
     ) -> Result<(), OpenError> {
-        let asked = sqlx::query_as(READINGS_OF)
+        let statement = sqlx::query_as(READINGS_OF)
             .bind(column(keys, |(gauge, _)| gauge.as_str()))
             .bind(column(keys, |(_, at)| moment(*at)));
-        self.each(asked, &mut |ReadingRow(reading)| each(reading))
+        self.for_each_row(statement, &mut |ReadingRow(reading)| each(reading))
     }
 
     fn put(&mut self, _: FolderFile, rows: Vec<GaugeReading>) -> Result<(), OpenError> {
-        self.put_rows("gauge_readings", "gaugeid, observed_at", &rows)
+        self.upsert("gauge_readings", "gaugeid, observed_at", &rows)
     }
 }
 
@@ -107,14 +107,14 @@ impl RecordStore<FloodChange> for Transaction {
         keys: &[(AreaId, Timestamp)],
         each: RowVisitor<'_, FloodChange>,
     ) -> Result<(), OpenError> {
-        let asked = sqlx::query_as(CHANGES_OF)
+        let statement = sqlx::query_as(CHANGES_OF)
             .bind(column(keys, |(area, _)| area.number().cast_signed()))
             .bind(column(keys, |(_, at)| moment(*at)));
-        self.each(asked, each)
+        self.for_each_row(statement, each)
     }
 
     fn put(&mut self, _: FolderFile, rows: Vec<FloodChange>) -> Result<(), OpenError> {
-        self.logged.extend(rows.iter().map(|change| change.area.number().cast_signed()));
+        self.changed_areas.extend(rows.iter().map(|change| change.area.number().cast_signed()));
         self.execute(sqlx::query(PUT_CHANGES).bind(recordset(&rows)?))
     }
 }
@@ -131,15 +131,15 @@ impl HistoryTarget for Transaction {
     }
 
     fn complete_log(&mut self) -> Result<(), OpenError> {
-        let areas: Vec<_> = self.logged.iter().copied().collect();
+        let areas: Vec<_> = self.changed_areas.iter().copied().collect();
         if areas.is_empty() { Ok(()) } else { self.execute(sqlx::query(TIMES).bind(areas)) }
     }
 }
 
 /// Brings the current states up to date with the log, and the times of states that were set while the import went on. No
 /// other session sets a state from here on, because it would not see the imported entries.
-pub(super) fn standing_states(import: &mut Transaction) -> Result<(), OpenError> {
-    let imported: Vec<_> = import.logged.iter().copied().collect();
+pub(super) fn update_states(import: &mut Transaction) -> Result<(), OpenError> {
+    let imported: Vec<_> = import.changed_areas.iter().copied().collect();
     if !imported.is_empty() {
         import.lock(LOCK_STATES)?;
         let since = moment(import.now.before(SKEW));

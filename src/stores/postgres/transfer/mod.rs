@@ -26,8 +26,8 @@ pub(super) fn import(
     let mut transaction = Transaction::begin(connection, now)?;
     reports::begin(&mut transaction)?;
     let done = import::import(&mut transaction, folder, now, replace)?;
-    history::standing_states(&mut transaction)?;
-    reports::count_on(&mut transaction)?;
+    history::update_states(&mut transaction)?;
+    reports::advance_sequences(&mut transaction)?;
     transaction.commit()?;
     Ok(done)
 }

@@ -22,11 +22,11 @@ const REMOVE: [&str; 3] = [
 const REMOVE_INFRASTRUCTURE: &str = "DELETE FROM infrastructure";
 impl RecordStore<Area> for Transaction {
     fn find(&mut self, _: FolderFile, ids: &[AreaId], each: RowVisitor<'_, Area>) -> Result<(), OpenError> {
-        self.each(sqlx::query_as(AREAS_OF).bind(numbers(ids)), each)
+        self.for_each_row(sqlx::query_as(AREAS_OF).bind(numbers(ids)), each)
     }
 
     fn put(&mut self, _: FolderFile, rows: Vec<Area>) -> Result<(), OpenError> {
-        self.put_rows("areas", "area_id", &rows)
+        self.upsert("areas", "area_id", &rows)
     }
 }
 
@@ -38,11 +38,11 @@ impl RecordStore<Region> for Transaction {
         each: RowVisitor<'_, Region>,
     ) -> Result<(), OpenError> {
         let statement = if file == FolderFile::Cities { CITIES_OF } else { REGIONS_OF };
-        self.each(sqlx::query_as(statement).bind(codes), each)
+        self.for_each_row(sqlx::query_as(statement).bind(codes), each)
     }
 
     fn put(&mut self, file: FolderFile, rows: Vec<Region>) -> Result<(), OpenError> {
-        self.put_rows(if file == FolderFile::Cities { "cities" } else { "regions" }, "code", &rows)
+        self.upsert(if file == FolderFile::Cities { "cities" } else { "regions" }, "code", &rows)
     }
 }
 

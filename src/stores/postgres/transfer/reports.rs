@@ -12,7 +12,7 @@ use crate::stores::import::{EntryId, ReportIdentity, ReportLocation, ReportTarge
 
 const LOCK: &str = "LOCK TABLE reports, cards IN SHARE ROW EXCLUSIVE MODE";
 
-const KNOWN: &str = "
+const IDENTITIES: &str = "
     SELECT known.*
     FROM unnest($1::bigint[]) AS keys (key) CROSS JOIN LATERAL (
         SELECT pkey, created_at, source, disaster_type, ST_AsBinary(location, 'NDR') AS location,
@@ -37,14 +37,14 @@ const MADE_AT: &str = concat!(
 );
 
 /// New reports wait here, so that reports are locked only while all of them are inserted at once.
-const WAITING: [&str; 3] = [
+const STAGING: [&str; 3] = [
     "CREATE TEMPORARY TABLE new_reports ON COMMIT DROP AS SELECT *, ''::bytea AS digest FROM reports WITH NO DATA",
     "CREATE INDEX ON new_reports (pkey)",
     "CREATE INDEX ON new_reports (created_at)",
 ];
 
 /// The keys that other sessions have given to reports since they were looked up.
-const TAKEN: &str = "
+const CONFLICTING_KEY: &str = "
     SELECT pkey
     FROM new_reports JOIN (SELECT pkey FROM reports UNION ALL SELECT pkey FROM erased_reports) taken USING (pkey)
     ORDER BY pkey LIMIT 1";
@@ -69,7 +69,7 @@ const PUBLISH: &str = concat!(
 const PLACED: &str = "
     SELECT pkey, ST_AsBinary(location, 'NDR') AS location, local_area_id, city
     FROM reports WHERE pkey > $1 AND ($2::bigint[] IS NULL OR local_area_id = ANY ($2)) ORDER BY pkey LIMIT 10000";
-const MOVE: &str = "
+const RELOCATE: &str = "
     UPDATE reports SET local_area_id = rows.local_area_id, city = rows.city
     FROM json_populate_recordset(NULL::reports, $1::json) AS rows WHERE reports.pkey = rows.pkey";
 
@@ -86,7 +86,7 @@ const NUMBER_ENTRIES: &str = "
     UPDATE moderation_count SET number = number + $1 RETURNING number - $1 + 1";
 
 /// Makes a sequence go on after the highest key of its table.
-const COUNT_ON: &str = "
+const ADVANCE_SEQUENCE: &str = "
     SELECT setval(sequence, highest)
     FROM (SELECT pg_get_serial_sequence($1, 'pkey')::regclass AS sequence) AS of,
          LATERAL (SELECT CASE $1 WHEN 'reports' THEN greatest((SELECT max(pkey) FROM reports),
@@ -105,7 +105,7 @@ impl ReportTarget for Transaction {
     }
 
     fn find_reports(&mut self, keys: &[ReportKey]) -> Result<Vec<ReportIdentity>, OpenError> {
-        self.rows(sqlx::query_as(KNOWN).bind(numbers(keys)))
+        self.rows(sqlx::query_as(IDENTITIES).bind(numbers(keys)))
     }
 
     fn erased_digests(&mut self, digests: &[ReportDigest]) -> Result<HashSet<ReportDigest>, OpenError> {
@@ -120,7 +120,7 @@ impl ReportTarget for Transaction {
         each: RowVisitor<'_, ReportContent>,
     ) -> Result<(), OpenError> {
         let times = column(times, |time| moment(*time));
-        self.each(sqlx::query_as(MADE_AT).bind(times), each)
+        self.for_each_row(sqlx::query_as(MADE_AT).bind(times), each)
     }
 
     fn add_reports(&mut self, rows: Vec<ReportRow>, hidden: bool) -> Result<(), OpenError> {
@@ -133,8 +133,8 @@ impl ReportTarget for Transaction {
             return Ok(());
         }
         self.lock_reports()?;
-        let taken: Vec<(i64,)> = self.rows(sqlx::query_as(TAKEN))?;
-        if let Some((key,)) = taken.first() {
+        let conflicts: Vec<(i64,)> = self.rows(sqlx::query_as(CONFLICTING_KEY))?;
+        if let Some((key,)) = conflicts.first() {
             return Err(format!("pkey {key} is that of another report in the store").into());
         }
         self.execute(sqlx::query(PUBLISH))?;
@@ -162,17 +162,17 @@ impl ReportTarget for Transaction {
                 changed.extend(now.map(|(area, city)| PlacedReport { key, location, area, city }));
             }
             count += changed.len() as u64;
-            self.execute(sqlx::query(MOVE).bind(recordset(&changed)?))?;
+            self.execute(sqlx::query(RELOCATE).bind(recordset(&changed)?))?;
         }
     }
 
     fn find_entries(&mut self, entries: &[EntryId]) -> Result<HashSet<EntryId>, OpenError> {
-        let asked = sqlx::query_as(LOGGED)
+        let statement = sqlx::query_as(LOGGED)
             .bind(column(entries, |(at, ..)| moment(*at)))
             .bind(column(entries, |(_, report, _)| report.number().cast_signed()))
             .bind(column(entries, |(.., action)| *action));
-        let known: Vec<(bool,)> = self.rows(asked)?;
-        Ok(entries.iter().zip(known).filter(|(_, (is_known,))| *is_known).map(|(entry, _)| *entry).collect())
+        let exists: Vec<(bool,)> = self.rows(statement)?;
+        Ok(entries.iter().zip(exists).filter(|(_, (exists,))| *exists).map(|(entry, _)| *entry).collect())
     }
 
     fn add_entries(&mut self, rows: Vec<ModerationEntry>) -> Result<(), OpenError> {
@@ -186,7 +186,7 @@ impl ReportTarget for Transaction {
 
 /// Prepares for new reports.
 pub(super) fn begin(import: &mut Transaction) -> Result<(), OpenError> {
-    WAITING.into_iter().try_for_each(|statement| import.execute(sqlx::query(statement)))
+    STAGING.into_iter().try_for_each(|statement| import.execute(sqlx::query(statement)))
 }
 
 fn numbers(keys: &[ReportKey]) -> Vec<i64> {
@@ -195,9 +195,9 @@ fn numbers(keys: &[ReportKey]) -> Vec<i64> {
 
 /// Makes the keys of new reports and cards follow the imported ones. Call it when nothing can fail any more, because a
 /// rollback of the import does not undo it.
-pub(super) fn count_on(import: &mut Transaction) -> Result<(), OpenError> {
+pub(super) fn advance_sequences(import: &mut Transaction) -> Result<(), OpenError> {
     for table in ["reports", "cards"] {
-        import.execute(sqlx::query(COUNT_ON).bind(table))?;
+        import.execute(sqlx::query(ADVANCE_SEQUENCE).bind(table))?;
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ pub(in super::super) const LOCK_STATES: &str = "LOCK TABLE flood_states IN SHARE
 pub(super) struct Transaction {
     pub(super) now: Timestamp,
     /// The areas whose logs have changed.
-    pub(super) logged: BTreeSet<i64>,
+    pub(super) changed_areas: BTreeSet<i64>,
     runtime: Handle,
     connection: PgConnection,
     /// Whether reports and cards are locked.
@@ -31,12 +31,12 @@ pub(super) struct Transaction {
 impl Transaction {
     pub(super) fn begin(connection: PgConnection, now: Timestamp) -> Result<Self, OpenError> {
         let runtime = Handle::current();
-        let mut begun = Self { now, logged: BTreeSet::new(), runtime, connection, is_locked: false };
-        begun.execute(sqlx::query("BEGIN"))?;
+        let mut import = Self { now, changed_areas: BTreeSet::new(), runtime, connection, is_locked: false };
+        import.execute(sqlx::query("BEGIN"))?;
         // Only one import runs at a time. It counts its changes in a shard of its own, because it takes long.
-        begun.execute(sqlx::query("SELECT pg_advisory_xact_lock(hashtext('siaga import'))"))?;
-        begun.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
-        Ok(begun)
+        import.execute(sqlx::query("SELECT pg_advisory_xact_lock(hashtext('siaga import'))"))?;
+        import.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
+        Ok(import)
     }
 
     pub(super) fn commit(mut self) -> Result<(), OpenError> {
@@ -54,8 +54,8 @@ impl Transaction {
 
     /// Executes a statement.
     pub(super) fn execute(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<(), OpenError> {
-        let done = self.runtime.block_on(query.execute(&mut self.connection));
-        Ok(done.map(drop).map_err(DatabaseError)?)
+        let outcome = self.runtime.block_on(query.execute(&mut self.connection));
+        Ok(outcome.map(drop).map_err(DatabaseError)?)
     }
 
     /// Returns the rows of a query.
@@ -67,7 +67,7 @@ impl Transaction {
     }
 
     /// Passes on the rows of a query.
-    pub(super) fn each<R: Row>(
+    pub(super) fn for_each_row<R: Row>(
         &mut self,
         query: QueryAs<'_, Postgres, R, PgArguments>,
         each: RowVisitor<'_, R>,
@@ -92,12 +92,7 @@ impl Transaction {
     }
 
     /// Inserts rows, each in place of the one that is the same in the columns of `key`.
-    pub(super) fn put_rows<T: Columns>(
-        &mut self,
-        table: &str,
-        key: &str,
-        rows: &[T],
-    ) -> Result<(), OpenError> {
+    pub(super) fn upsert<T: Columns>(&mut self, table: &str, key: &str, rows: &[T]) -> Result<(), OpenError> {
         let columns: Vec<_> =
             T::names().into_iter().map(|name| format!("{name} = excluded.{name}")).collect();
         self.insert(table, rows, &format!("ON CONFLICT ({key}) DO UPDATE SET {}", columns.join(", ")))
@@ -117,6 +112,6 @@ impl Target for Transaction {
 }
 
 /// Returns one column of rows.
-pub(super) fn column<'r, T, C>(rows: &'r [T], of: impl Fn(&'r T) -> C) -> Vec<C> {
-    rows.iter().map(of).collect()
+pub(super) fn column<'r, T, C>(rows: &'r [T], value: impl Fn(&'r T) -> C) -> Vec<C> {
+    rows.iter().map(value).collect()
 }
