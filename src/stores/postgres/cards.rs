@@ -26,9 +26,8 @@ pub(super) const CARD: &str = "
            cards.created_at
     FROM cards LEFT JOIN reports USING (card_id) WHERE card_id = $1";
 
-/// Publishes the report of a card, unless it has one, or there is no such card, or the places have changed since the
-/// report's tags were found. The unique index on the card lets only one of several concurrent reports through. The card is
-/// locked, because it may be erased meanwhile.
+/// Publishes the report of a card, unless it already has one, the card does not exist, or the places have changed since the tags
+/// were computed. The unique index admits one of several concurrent reports. The card is locked against concurrent erasure.
 const RECEIVE: &str = concat!(
     "WITH card AS (
         SELECT card_id, EXISTS (SELECT FROM reports WHERE reports.card_id = cards.card_id) AS received
@@ -49,8 +48,7 @@ const RECEIVE: &str = concat!(
     SELECT places.revision, EXISTS (SELECT FROM card) AS known, (SELECT pkey FROM made) AS pkey FROM places"
 );
 
-/// Makes `$2` the image of the report of the card `$1`, if the report has none and a condition holds. The photo of a
-/// hidden report is to be moved to the others.
+/// Sets the image `$2` of the report of card `$1` if it has none and the condition holds. Moves the photo of a hidden report.
 macro_rules! showing {
     ($before:expr, $condition:expr) => {
         concat!(
@@ -74,8 +72,7 @@ pub(super) use showing;
 
 const SHOW_IMAGE: &str = showing!("", "");
 
-/// A card that receives its report meanwhile makes the statement fail, and stays. The report of each card is looked up: for a join all
-/// reports would be read.
+/// Fails if one of the cards receives its report meanwhile. The subquery uses the index: a join would read all reports.
 const ERASE_UNUSED: &str = "
     WITH old AS (
         SELECT card_id FROM cards
@@ -119,8 +116,7 @@ impl PostgresStore {
     }
 }
 
-/// Runs [`RECEIVE`]. Returns the revision of the places, whether there is such a card, and the key of its report if
-/// this call published it.
+/// Returns the revision of the places, whether the card exists, and the key of the report if it was published.
 async fn receive(
     link: &mut Link,
     id: &CardId,
@@ -161,7 +157,6 @@ impl CardStore for PostgresStore {
             .bind(holder.language.clone())
             .bind(holder.network_data.as_deref().map(|data| data.get().to_owned()))
             .bind(moment(created_at));
-        // No row comes back if another card has the identifier.
         let Some((pkey,)) = self.connections.write(created).await?.pop() else {
             return Err(StoreError::card_exists(id));
         };

@@ -1,4 +1,4 @@
-//! How a value of the model is stored as a column.
+//! Maps values of the model to columns.
 
 use std::convert::Infallible;
 use std::num::NonZeroU32;
@@ -19,19 +19,16 @@ use crate::model::{
 };
 use crate::stores::wkb;
 
-/// A value of the model that is stored as one column.
 pub(super) trait Column: Sized {
-    /// The value as the driver reads it.
+    /// The type that the driver decodes.
     type Stored: for<'r> Decode<'r, Postgres> + Type<Postgres>;
 
-    /// Returns the value of a column.
     fn read(stored: Self::Stored) -> Result<Self, BoxDynError>;
 
-    /// Returns the value as `json_populate_recordset` reads it.
+    /// The representation that `json_populate_recordset` parses.
     fn json(&self) -> impl Serialize;
 }
 
-/// Returns the value of the column with this name.
 pub(super) fn get<T: Column>(row: &PgRow, name: &str) -> Result<T, sqlx::Error> {
     T::read(row.try_get(name)?).map_err(|source| sqlx::Error::ColumnDecode { index: name.to_owned(), source })
 }
@@ -63,7 +60,7 @@ where
     }
 }
 
-/// Implements [`Column`] by the type that the driver reads, a function from it, and the value as JSON.
+/// Implements [`Column`] from the driver's type, a conversion from it, and the JSON representation.
 macro_rules! columns {
     ($($type:ty as $stored:ty: $read:expr, |$value:ident| $json:expr;)+) => {
         $(
@@ -112,19 +109,18 @@ columns! {
     MultiPolygon<f64> as Vec<u8>: |column: Vec<u8>| wkb::outline(&column), |outline|
         Shape(Geometry::MultiPolygon(outline));
     InfrastructureShape as Vec<u8>: |column: Vec<u8>| wkb::infrastructure_shape(&column), |shape| Shape(shape.geometry());
-    // An empty object, which an editor may store, means the same as none.
+    // An empty object, which an editor may store, counts as none.
     Option<Attributes> as Option<String>: |column: Option<String>|
         Ok::<_, Infallible>(column.and_then(|json| json.try_into().ok())), |attributes| attributes;
 }
 
-/// Returns a moment as the database reads it, which has no year 0 but the year 1 BC.
+/// `PostgreSQL` has no year 0: it writes 1 BC.
 fn timestamp_text(at: Timestamp) -> String {
     let at = moment(at);
     let (is_ad, year) = at.year_ce();
     format!("{year:04}-{}{}", at.format("%m-%dT%H:%M:%S%.fZ"), if is_ad { "" } else { " BC" })
 }
 
-/// Geometry in the hexadecimal digits of its well-known binary.
 struct Shape<'g>(Geometry<'g>);
 
 impl Serialize for Shape<'_> {

@@ -14,31 +14,27 @@ use super::statement::{Query, Row, Statement};
 use crate::stores::StoreError;
 use crate::telemetry::Metrics;
 
-/// The connections for calls.
 #[derive(Debug)]
 pub(super) struct Connections {
     pool: PostgresPool,
-    /// The turns of calls that write. There are fewer turns than connections.
+    /// Limits writers to fewer than all connections, so that reads always find one.
     writers: FairSemaphore,
     timeout: Duration,
-    /// Whether the schema is known to be right.
+    /// Set once the schema has been checked.
     ready: watch::Receiver<bool>,
     announcer: Announcer,
     pub(super) metrics: Metrics,
 }
 
-/// How long a call waits for a connection while the database is lost: long enough to connect as soon as it is
-/// back, even if many calls connect then.
+/// Acquire timeout while the database is lost: enough for many operations to connect as soon as it is back.
 const LOST_TIMEOUT: Duration = Duration::from_secs(1);
 const IS_LOST: &str = "the database is lost";
-/// How long a call goes on after the database was lost.
+/// How long an operation may continue after the database was lost.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long a call tries to get past the locks of other sessions: at most this long, and at most this part of its time
-/// (1/4).
+/// How long an operation retries on locks of other sessions: at most this long, and at most 1/4 of its timeout.
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(3);
 const LOCK_WAIT_DIVISOR: u32 = 4;
-/// How long a call that met a lock waits before it tries again: the first time, and at most. It holds no connection
-/// meanwhile.
+/// Backoff between retries, first and longest. The operation holds no connection meanwhile.
 const PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_millis(400);
 
@@ -50,14 +46,13 @@ impl Connections {
         announcer: Announcer,
         metrics: Metrics,
     ) -> Self {
-        // Some connections are always left for calls that only read: a quarter of all, if there is more than one.
+        // A quarter of the connections, if there is more than one, is reserved for reads.
         let max = pool.max_connections();
         let writers = FairSemaphore::new("writing calls", (max - max.div_ceil(4)).max(1));
         Self { pool, writers, timeout, ready, announcer, metrics }
     }
 
-    /// Runs a call within the time that a call may take. If the database is lost meanwhile, the call ends soon after,
-    /// because no response comes over a dead link.
+    /// Applies the configured timeout, and [`GRACE`] after a loss of the database: no response arrives over a dead link.
     pub(super) async fn with_timeout<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,
@@ -69,11 +64,9 @@ impl Connections {
         }
     }
 
-    /// Does the same for a call that may meet locks of other sessions. A lock leaves the call undone, so it is tried
-    /// again for [`max_lock_wait`](Self::max_lock_wait).
-    ///
-    /// A statement waits for a lock only for a moment ([`PostgresPool`]), and the call holds no connection between two
-    /// tries. So calls that wait for a lock leave the connections to calls that do not.
+    /// Like [`with_timeout`](Self::with_timeout), but retries on locks for [`max_lock_wait`](Self::max_lock_wait): a locked
+    /// attempt has written nothing. No connection is held between attempts, so blocked operations leave the connections to
+    /// others.
     pub(super) async fn retry_locked<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, StoreError>>,
@@ -95,8 +88,7 @@ impl Connections {
         self.with_timeout(retrying).await
     }
 
-    /// Runs a call that many wait for: while the database is lost, for [`LOST_TIMEOUT`] altogether, however long it waits for the
-    /// calls of others.
+    /// For operations that many wait for: at most [`LOST_TIMEOUT`] in total while the database is lost.
     pub(super) async fn fail_fast<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,
@@ -107,17 +99,14 @@ impl Connections {
         time::timeout(LOST_TIMEOUT, operation).await.map_err(|_| unavailable(IS_LOST))?
     }
 
-    /// Returns how long a call tries to get past the locks of other sessions.
     pub(super) fn max_lock_wait(&self) -> Duration {
         MAX_LOCK_WAIT.min(self.timeout / LOCK_WAIT_DIVISOR)
     }
 
-    /// Returns a connection for a call that reads.
     pub(super) async fn reader(&self) -> Result<Link, StoreError> {
         self.connection(None).await
     }
 
-    /// Returns a connection for a call that writes. Calls that write leave some connections to calls that read.
     pub(super) async fn writer(&self) -> Result<Link, StoreError> {
         self.connection(Some(&self.writers)).await
     }
@@ -131,8 +120,7 @@ impl Connections {
             };
             Ok(Link::new(self.pool.acquire().await?, permit))
         };
-        // While the database is lost, a call gets one of the remaining connections, or the first that comes back. It
-        // does not wait for long.
+        // While the database is lost, try the remaining connections, or the first new one, but only briefly.
         let (timeout, reason) = if self.announcer.database_is_lost() {
             (LOST_TIMEOUT.min(self.pool.acquire_timeout()), IS_LOST)
         } else {
@@ -143,26 +131,24 @@ impl Connections {
         acquired.map_err(|error| unavailable(DatabaseError(error)))
     }
 
-    /// Opens a connection outside the pool, with this name. Its statements have no time limit.
+    /// Opens a connection outside the pool, without a statement timeout.
     pub(super) async fn connect(&self, name: &str) -> Result<PgConnection, StoreError> {
         self.ready()?;
         Ok(self.pool.connect(name).await?)
     }
 
-    /// Reads with one statement.
     pub(super) async fn read<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let statement = Statement::new(query)?;
         self.retry_locked(|| self.fetch(statement.query())).await
     }
 
-    /// Does the same as a part of a call, which limits its time.
+    /// Runs one query without its own timeout or retries: for parts of an operation.
     pub(super) async fn fetch<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let mut link = self.reader().await?;
         let outcome = query.fetch_all(&mut *link).await;
         link.finish(outcome)
     }
 
-    /// Writes with one statement.
     pub(super) async fn write<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let statement = Statement::new(query)?;
         let writing = || async {
@@ -174,7 +160,7 @@ impl Connections {
         self.retry_locked(writing).await
     }
 
-    /// Writes with one statement what no revision counts: the other instances are not notified.
+    /// Writes data that no revision covers: other instances are not notified.
     pub(super) async fn write_untracked<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let statement = Statement::new(query)?;
         let writing = || async {
@@ -185,20 +171,18 @@ impl Connections {
         self.retry_locked(writing).await
     }
 
-    /// Notifies the other instances of a write. Does nothing if a lock prevented it.
+    /// Notifies the other instances of a write, unless a lock prevented it. After an outage the write may have succeeded.
     pub(super) fn announce_write<T>(&self, outcome: &Result<T, StoreError>) {
         if !outcome.as_ref().is_err_and(is_contention) {
             self.announcer.announce();
         }
     }
 
-    /// Returns how many connections are in use, and how many calls wait for one.
     pub(super) fn usage(&self) -> PoolUsage {
         let usage = self.pool.usage();
         PoolUsage { waiting: usage.waiting + self.writers.waiting(), ..usage }
     }
 
-    /// Closes the connections.
     pub(super) async fn close(&self) {
         self.pool.close().await;
     }

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use crate::stores::StoreError;
 
-/// When a client should try again: the pool and the listener are back a second after the database.
+/// `Retry-After`: the pool and the listener recover within a second of the database.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// An error of the database driver, displayed by [`described`].
 #[derive(Debug)]
 pub(super) struct DatabaseError(pub(super) sqlx::Error);
 
@@ -22,8 +21,8 @@ impl Error for DatabaseError {}
 
 /// Returns the text of a database error for an operator.
 ///
-/// The driver's own text ends with a line number of `PostgreSQL`'s source code. This text has the error code (SQLSTATE)
-/// instead, which the manual of `PostgreSQL` explains.
+/// The driver's own text ends with a line number of `PostgreSQL`'s source code. This one ends with the SQLSTATE code, which the
+/// manual of `PostgreSQL` explains.
 #[must_use]
 pub fn described(error: &sqlx::Error) -> String {
     match error {
@@ -35,17 +34,14 @@ pub fn described(error: &sqlx::Error) -> String {
     }
 }
 
-/// Returns the error for a database that cannot be used for now.
 pub(super) fn unavailable(source: impl Into<Box<dyn Error + Send + Sync>>) -> StoreError {
     StoreError::Unavailable { retry_after: RETRY_AFTER, source: source.into() }
 }
 
-/// Returns the error for a database, or data in it, that is not as it must be.
 pub(super) fn backend(source: impl Into<Box<dyn Error + Send + Sync>>) -> StoreError {
     StoreError::Backend { source: source.into() }
 }
 
-/// Returns the error of a call that several callers share, for one of them.
 pub(super) fn shared(error: Arc<StoreError>) -> StoreError {
     match *error {
         StoreError::Unavailable { .. } => unavailable(error),
@@ -59,7 +55,6 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Returns whether trying again later can help.
 pub(super) fn is_outage(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
@@ -73,8 +68,7 @@ pub(super) fn is_outage(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Returns whether another session was in the way: a lock that was not free in time, a deadlock or a conflict. Nothing
-/// was written, and the connection can still be used.
+/// Another session was in the way (lock time-out, deadlock or conflict). Nothing was written; the connection stays usable.
 pub(super) fn is_contention(error: &StoreError) -> bool {
     let StoreError::Unavailable { source, .. } = error else { return false };
     if let Some(error) = source.downcast_ref::<Arc<StoreError>>() {
@@ -84,10 +78,9 @@ pub(super) fn is_contention(error: &StoreError) -> bool {
     error.code().is_some_and(|code| ["55P03", "40P01", "40001"].contains(&&*code))
 }
 
-/// Returns whether a code of `PostgreSQL`'s appendix A stands for a problem that passes by itself.
+/// Whether a SQLSTATE (`PostgreSQL` manual, appendix A) stands for a temporary problem.
 fn is_outage_code(code: &str) -> bool {
-    // Connection exceptions, transaction rollbacks (deadlock, conflict), insufficient resources, and operator
-    // intervention (shutdown, crash, statement time-out).
+    // Connection exceptions, transaction rollbacks, insufficient resources, operator intervention (shutdown, statement time-out).
     let classes = ["08", "40", "53", "57"];
     // Read-only transaction (a server that has become a standby), and a lock that was not free in time.
     let codes = ["25006", "55P03"];

@@ -4,20 +4,18 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::{pin, select, time};
 
-/// How many calls may use connections at the same time. The others wait in the order in which they came.
+/// Limits concurrent use of connections. Waiters are served in order of arrival.
 #[derive(Debug)]
 pub(super) struct FairSemaphore {
     permits: Arc<Semaphore>,
-    /// Each call that waits holds a clone.
+    /// Each waiter holds a clone.
     waiting: Arc<()>,
-    /// What the log calls the callers that wait.
     callers: &'static str,
     size: usize,
-    /// When the log last said that calls wait for long.
     last_warning: Mutex<Option<Instant>>,
 }
 
-/// After how long a wait is logged, and how long until the next one may be.
+/// A wait of this length is logged, at most once in this interval.
 const LONG_WAIT: Duration = Duration::from_secs(1);
 const WARNING_INTERVAL: Duration = Duration::from_secs(30);
 
@@ -32,13 +30,10 @@ impl FairSemaphore {
         }
     }
 
-    /// Returns how many calls wait.
     pub(super) fn waiting(&self) -> usize {
         Arc::strong_count(&self.waiting) - 1
     }
 
-    /// Waits for a turn, which ends when the permit is dropped. Logs a wait of more than a second, at most once in 30
-    /// seconds.
     pub(super) async fn acquire(&self) -> Result<OwnedSemaphorePermit, sqlx::Error> {
         let _waiting = Arc::clone(&self.waiting);
         let permit = Arc::clone(&self.permits).acquire_owned();

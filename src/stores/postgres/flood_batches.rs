@@ -1,5 +1,5 @@
-//! Orders for many areas: one transaction reads what an order depends on and writes what was decided. It locks the states, so
-//! no other session sets one meanwhile.
+//! Flood batches: changes of many areas at once. One transaction reads the context of a batch request and writes the decision. It
+//! locks the states, so no other session sets one meanwhile.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::model::{
 };
 use crate::stores::{FloodLogQuery, StoreError};
 
-/// The batches that an order may depend on: that of the same request, that to be undone, and that which has undone it.
+/// The batches that a request may depend on: the same request sent before, the batch to undo, and an earlier undo of that batch.
 const BATCHES: &str = "
     SELECT number, changed_at, subject, username, note, undoes, request, digest, areas, states
     FROM flood_batches
@@ -26,7 +26,7 @@ const BATCHES: &str = "
 
 const NEWEST_BATCH: &str = "SELECT max(number) FROM flood_batches";
 
-/// The last two entries of each of the areas that exist. An area without an entry has one row without one.
+/// The last two log entries of each existing area. An area without entries has one row of nulls.
 const LAST_ENTRIES: &str = "
     SELECT areas.area_id, log.changed_at, coalesce(log.received_at, log.changed_at) AS received_at, log.state,
            log.subject, log.username, log.run_began_at, log.since, log.confirmed_at
@@ -37,7 +37,7 @@ const LAST_ENTRIES: &str = "
     WHERE areas.area_id = ANY ($1)
     ORDER BY areas.area_id, log.changed_at DESC";
 
-/// Writes a batch with its entries and states. The transaction has locked the states, and knows that the areas exist.
+/// Writes a batch with its entries and states. The transaction has locked the states and checked that the areas exist.
 const PUT: &str = "
     WITH batch AS (
         INSERT INTO flood_batches
@@ -56,7 +56,7 @@ const PUT: &str = "
         (area_id, changed_at, state, subject, username, run_began_at, since, confirmed_at, received_at)
     SELECT area_id, $2, state, $3, $4, run_began_at, since, confirmed_at, $14 FROM changes";
 
-/// A page of the log of all areas. It ends with all entries of one time.
+/// A page of the log of all areas. Entries of the same time are never split across pages.
 const LOG: &str = "
     SELECT area_id, changed_at, received_at, state, subject, username, number, note FROM (
         SELECT log.area_id, log.changed_at, coalesce(log.received_at, log.changed_at) AS received_at, log.state,
@@ -99,7 +99,6 @@ impl<'r> FromRow<'r, PgRow> for LoggedChange {
     }
 }
 
-/// An entry of the log of an area, if it has one.
 pub(super) struct AreaEntry {
     area: AreaId,
     pub(super) change: Option<FloodChange>,
@@ -113,7 +112,6 @@ impl<'r> FromRow<'r, PgRow> for AreaEntry {
     }
 }
 
-/// One of the last entries of an area, with its times.
 struct LastRow {
     entry: AreaEntry,
     times: Option<LogEntry>,
@@ -127,11 +125,10 @@ impl<'r> FromRow<'r, PgRow> for LastRow {
     }
 }
 
-/// The last two entries of areas, newest first.
+/// Newest first.
 type LastEntries = HashMap<AreaId, [Option<LogEntry>; 2]>;
 
 impl PostgresStore {
-    /// Carries out an order for many areas.
     pub(super) async fn apply_batch(&self, request: BatchRequest) -> Result<BatchOutcome, StoreError> {
         let attempt = || async {
             let mut link = self.connections.writer().await?;
@@ -142,7 +139,6 @@ impl PostgresStore {
         self.connections.retry_locked(attempt).await
     }
 
-    /// Returns entries of the log of all areas.
     pub(super) async fn flood_log_page(
         &self,
         query: &FloodLogQuery,
@@ -163,7 +159,7 @@ async fn run_transaction(
     request: &BatchRequest,
     now: Timestamp,
 ) -> Result<BatchOutcome, StoreError> {
-    // A preview makes no writer wait, and waits for none. Its queries see one moment.
+    // A preview neither blocks writers nor waits for them. Its queries read one snapshot.
     let begin = if request.preview { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" } else { "BEGIN" };
     let mut transaction = connection.begin_with(begin).await?;
     if !request.preview {
@@ -181,7 +177,6 @@ async fn run_transaction(
     Ok(outcome)
 }
 
-/// Reads what an order depends on, and the last entries of its areas.
 async fn read_context(
     connection: &mut PgConnection,
     request: &BatchRequest,
@@ -222,8 +217,7 @@ async fn read_context(
         areas,
         repeated: request.request.and_then(|key| {
             find(&|batch| {
-                batch.by.subject == request.by.subject
-                    && batch.request.is_some_and(|other| other.id == key.id)
+                batch.by.subject == request.by.subject && batch.request.is_some_and(|it| it.id == key.id)
             })
         }),
         undo: find(&|batch| batch.undoes.is_some() && batch.undoes == number_to_undo),

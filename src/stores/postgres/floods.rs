@@ -20,7 +20,7 @@ use crate::stores::{
     Versioned,
 };
 
-/// Sets the state of an area at a time, but at least 1 ms after its last change. Returns no row if the area does not exist.
+/// Sets the state of an area, at least 1 ms after its last change. Returns no row if the area does not exist.
 const SET: &str = "
     WITH stood AS (
         INSERT INTO flood_states AS standing (area_id, state, changed_at)
@@ -34,8 +34,8 @@ const SET: &str = "
     SELECT area_id, changed_at, state, $4::text, $5::text, $3::timestamptz FROM stood
     RETURNING changed_at";
 
-/// The revisions of floods and places, and the status of each area that was ever flooded. If there is none, there is one row
-/// without one. `LIMIT` has the entry of each area looked up by its key: joined, the whole log would be read.
+/// The revisions of floods and places, and the status of each area that was ever flooded; one row without an area if there is
+/// none. `LIMIT` makes the planner look up each entry by its key: a plain join would read the whole log.
 pub(super) const STATES: &str = "
     SELECT floods.revision AS floods, places.revision AS places,
            area_id, states.state, changed_at, log.since, log.confirmed_at
@@ -46,8 +46,8 @@ pub(super) const STATES: &str = "
         WHERE (area_id, changed_at) = (states.area_id, states.changed_at) LIMIT 1
     ) log) ON true";
 
-/// The highest state of each area: of the one in effect when the period began, and those set within the period. An area
-/// has no two changes at the same time, so each state was in effect.
+/// The highest state of each area, including the one in effect when the period began. An area never has two changes at the same
+/// time, so each state was in effect.
 pub(super) const ARCHIVE: &str = "
     WITH selected AS MATERIALIZED (
         SELECT area_id FROM areas
@@ -74,7 +74,7 @@ pub(super) const ARCHIVE: &str = "
     WHERE floods.resource = 'floods'
     ORDER BY highest.area_id";
 
-/// How many more or fewer areas are flooded from an hour on. Areas flooded at the first hour count from that hour.
+/// The change in the number of flooded areas by hour. Areas flooded at the first hour count from that hour.
 pub(super) const SERIES: &str = "
     WITH selected AS MATERIALIZED (
         SELECT area_id FROM areas
@@ -108,7 +108,7 @@ const LOG: &str = "
     SELECT area_id, changed_at, coalesce(received_at, changed_at) AS received_at, state, subject, username
     FROM flood_changes WHERE area_id = $1 ORDER BY changed_at";
 
-/// The newest entries of an area's log. If it has none, there is one row without an entry.
+/// The newest log entries of an area. If it has none, there is one row without an entry.
 const LATEST: &str = "
     SELECT areas.area_id, log.changed_at, coalesce(log.received_at, log.changed_at) AS received_at, log.state,
            log.subject, log.username
@@ -156,15 +156,14 @@ const COUNT_ENTRIES: &str = "
         LIMIT $6
     ) entries";
 
-/// The areas, and the status of those that were ever flooded, by their position.
 struct Map {
     areas: Arc<AreaSet>,
+    /// By position in `areas`, only of areas that were ever flooded.
     statuses: Vec<(usize, FloodStatus)>,
 }
 
 impl Map {
-    /// Returns the positions and statuses of the selected areas. With a minimum state, this costs as much as there are areas that
-    /// were ever flooded.
+    /// With a minimum state, the cost is proportional to the areas that were ever flooded, otherwise to all areas.
     fn select(&self, query: &FloodQuery) -> Vec<(usize, FloodStatus)> {
         let is_selected =
             |(position, status): &(usize, FloodStatus)| query.matches(&self.areas[*position], status);
@@ -192,7 +191,7 @@ struct StateRow {
 }
 
 impl StateRow {
-    /// Returns the area with its status; `None` for the row without one.
+    /// Returns `None` for the row without an area.
     fn read(&self) -> Result<Option<(AreaId, FloodStatus)>, StoreError> {
         let (Some(area), Some(changed_at)) = (self.area_id, self.changed_at) else { return Ok(None) };
         let (changed, since) = (changed_at.into(), self.since.map(Timestamp::from));
@@ -210,7 +209,6 @@ impl StateRow {
 }
 
 impl PostgresStore {
-    /// Reads the map from one snapshot.
     async fn map(&self) -> Result<Versioned<Map>, StoreError> {
         let places_revision = |row: &StateRow| row.places;
         let (rows, places) = self.with_places(sqlx::query_as(STATES), places_revision).await?;
@@ -225,7 +223,6 @@ impl PostgresStore {
     }
 }
 
-/// An entry of the log of an area.
 struct EntryRow {
     area: AreaId,
     entry: LogEntry,

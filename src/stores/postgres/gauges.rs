@@ -13,7 +13,7 @@ use crate::model::bodies::GaugeReadings;
 use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
-/// Gauges with their readings between two moments, and the time of the first later reading of any gauge.
+/// Gauges with their readings in a window, and the time of the first later reading of any gauge.
 pub(super) const OBSERVED: &str = "
     SELECT now.revision, asked.*, (SELECT min(observed_at) FROM gauge_readings WHERE observed_at > $2) AS next
     FROM current_revisions now LEFT JOIN (
@@ -26,7 +26,6 @@ pub(super) const OBSERVED: &str = "
     WHERE now.resource = 'gauges'
     ORDER BY gaugeid, observed_at";
 
-/// All gauges.
 const ALL: &str = "
     SELECT now.revision, asked.* FROM current_revisions now LEFT JOIN (
         SELECT gaugeid, gaugenameid, instance_region_code, ST_AsBinary(location, 'NDR') AS location FROM gauges
@@ -42,8 +41,8 @@ const COUNT: &str = "
         LIMIT $5
     ) AS counted";
 
-/// Stores a gauge and its readings, unless the places have changed since its province was found. Rows that would stay
-/// the same are not touched. A gauge that has not moved stays with its province.
+/// Stores a gauge and its readings, unless the places have changed since its province was computed. Unchanged rows are not
+/// touched. A gauge that has not moved stays in its province.
 const STORE: &str = "
     WITH places AS (
         SELECT revision FROM current_revisions WHERE resource = 'places'
@@ -96,7 +95,7 @@ impl PostgresStore {
     }
 }
 
-/// Runs [`STORE`]. Returns the revision of the places, and how many readings the statement was given.
+/// Returns the revision of the places, and the number of readings with distinct times.
 async fn store(
     link: &mut Link,
     readings: &GaugeReadings,

@@ -1,4 +1,4 @@
-//! The hosts in the address of a database, and which of them accepts writes.
+//! The hosts in the address of a database, and the one that accepts writes.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -11,28 +11,25 @@ use url::Url;
 
 use super::error::{described, is_outage};
 
-/// The hosts of one database. At any time at most one of them accepts writes: the primary, not its standbys.
+/// The hosts of one database. At most one of them, the primary, accepts writes.
 #[derive(Debug)]
 pub(super) struct Hosts {
     all: Vec<PgConnectOptions>,
-    /// The index in `all` of the host that accepted writes last; `None` before any did.
+    /// Index in `all` of the last known primary.
     current: Mutex<Option<usize>>,
-    /// How long each host may take if there are several.
     host_timeout: Duration,
 }
 
-/// How long one of several hosts may take to accept a connection and to say whether it accepts writes.
+/// How long one of several hosts may take to connect and to show whether it accepts writes.
 const HOST_TIMEOUT: Duration = Duration::from_secs(1);
-/// How often the database checks whether the client of a running statement has gone. If so, it ends the statement and
-/// its session.
+/// How often the database checks that the client of a running statement is connected. If not, it ends statement and session.
 const CLIENT_CHECK: Duration = Duration::from_millis(500);
-/// The parameter of libpq that says which of several hosts is wanted, and the values that are allowed here.
+/// The parameter of libpq that selects one of several hosts, and its values that are supported here.
 const SESSION_ATTRS: &str = "target_session_attrs";
 const SESSION_ATTRS_VALUES: [&str; 2] = ["read-write", "any"];
 
 impl Hosts {
-    /// Reads the hosts from an address, for connections that are named `name` in the database's list of its sessions.
-    /// Trying all hosts takes less than `timeout`.
+    /// Parses an address, for connections with this `application_name`. Trying all hosts takes less than `timeout`.
     ///
     /// As in libpq, commas separate several hosts, each with its port: `postgres://user@a:5432,b:5433/name`.
     pub(super) fn parse(address: &str, name: &str, timeout: Duration) -> Result<Self, sqlx::Error> {
@@ -41,7 +38,7 @@ impl Hosts {
             options
                 .application_name(name)
                 .disable_statement_logging()
-                // Compiling a query would take longer than running any of ours.
+                // JIT compilation would take longer than any of our queries.
                 .options([("jit", "off"), ("timezone", "UTC"), ("client_connection_check_interval", &check)])
         };
         let all: Vec<_> = options(address)?.into_iter().map(configure).collect();
@@ -53,7 +50,7 @@ impl Hosts {
         self.all.len() > 1
     }
 
-    /// Returns how to connect to the host that accepted writes last, or to the first host before any did.
+    /// Returns the options of the last known primary, or of the first host.
     pub(super) fn current_options(&self) -> &PgConnectOptions {
         &self.all[self.current_index()]
     }
@@ -62,9 +59,7 @@ impl Hosts {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(0)
     }
 
-    /// Connects under a name to the host that accepts writes, beginning with the one that did last. If there is only
-    /// one host, it need not accept writes.
-    ///
+    /// Connects to the host that accepts writes, trying the last known primary first. A single host need not accept writes.
     /// Returns the index of the host, for [`set_current`](Self::set_current), and the connection.
     pub(super) async fn connect(&self, name: &str) -> Result<(usize, PgConnection), sqlx::Error> {
         if let [only] = &*self.all {
@@ -85,7 +80,7 @@ impl Hosts {
                 Err(_elapsed) => errors.push((host, io::Error::from(io::ErrorKind::TimedOut).into())),
             }
         }
-        // If one of the hosts can come back, the database can: the error must then count as an outage.
+        // If any host may recover, so may the database: report an outage.
         if errors.iter().all(|(_, error)| !is_outage(error)) {
             return Err(errors.swap_remove(0).1);
         }
@@ -94,12 +89,12 @@ impl Hosts {
         Err(io::Error::other(format!("no host accepts writes: {}", each.join("; "))).into())
     }
 
-    /// Records which host accepts writes. Returns the one that did before.
+    /// Sets the primary. Returns the previous one.
     pub(super) fn set_current(&self, index: usize) -> Option<usize> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).replace(index)
     }
 
-    /// Returns the address of the database without user and password, with all hosts.
+    /// Returns the address with all hosts, without user and password.
     pub(super) fn address(&self) -> String {
         let first = &self.all[0];
         let database = first.get_database().unwrap_or_else(|| first.get_username());
@@ -108,7 +103,6 @@ impl Hosts {
     }
 }
 
-/// Returns where a host is: its socket, or its name and port.
 pub(super) fn endpoint(host: &PgConnectOptions) -> String {
     match host.get_socket() {
         Some(socket) => socket.display().to_string(),
@@ -116,14 +110,14 @@ pub(super) fn endpoint(host: &PgConnectOptions) -> String {
     }
 }
 
-/// Fails if the server of a connection accepts no writes: it is a standby, or is set to read-only.
+/// Fails if the server is a standby or read-only.
 pub(super) async fn ensure_writable(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let read_only: String =
         sqlx::query_scalar("SHOW transaction_read_only").fetch_one(&mut *connection).await?;
     if read_only == "off" { Ok(()) } else { Err(io::Error::other("the server accepts no writes").into()) }
 }
 
-/// Returns how to connect to each host of an address. No error shows any part of the address.
+/// Parses the connection options of each host. Errors show no part of the address.
 pub(super) fn options(address: &str) -> Result<Vec<PgConnectOptions>, sqlx::Error> {
     let error = |reason: String| sqlx::Error::Configuration(reason.into());
     let invalid =

@@ -1,11 +1,8 @@
-//! Every operation is one statement. Its outcome depends on the card's row in `images`, and a statement that changes
-//! this row locks it.
-//!
-//! At the isolation level `READ COMMITTED`, a statement that has waited for a row reads that row again, for its `WHERE`
-//! and for the `WHERE` of `ON CONFLICT DO UPDATE`: it sees the row as the statement before it left it. It sees all
-//! other data as it was when the statement began. So [`EXPECT`] may see a report without an image that has got one
-//! since. But then the card has a row in `images` that says so, because these rows are removed only
-//! with the card, when its report is erased.
+//! Every operation is one statement. Its outcome depends on the card's row in `images`, which every writing statement locks. At
+//! the isolation level `READ COMMITTED`, a statement that has waited for a row re-reads that row for its `WHERE` and for the
+//! `WHERE` of `ON CONFLICT DO UPDATE`, but sees all other data as of its start. So [`EXPECT`] may miss that a report has just got
+//! its image. But then the card's row in `images` shows that: such rows are removed only with the card, when its report is
+//! erased.
 
 use std::time::Duration;
 
@@ -23,7 +20,7 @@ use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::{ImageStore, StoreError, TakenUpload};
 
-/// Of two calls at once, one inserts nothing, and does not see the row of the other: it asks again.
+/// Returns no row if a concurrent statement inserted the key: the caller retries.
 const SIGNING_KEY: &str = "
     WITH made AS (
         INSERT INTO signing_key (secret) SELECT $1 WHERE NOT EXISTS (SELECT FROM signing_key)
@@ -48,7 +45,7 @@ const HAS_UPLOAD: &str = "SELECT true FROM images WHERE card_id = $1 AND state <
 
 const EXPECTED: &str = "SELECT turn FROM images WHERE card_id = $1 AND state = 'expected'";
 
-/// Repeating it changes nothing.
+/// Idempotent.
 const RECEIVE: &str = "
     UPDATE images SET state = 'received', object = $3, due_at = coalesce(due_at, $4)
     WHERE card_id = $1 AND turn = $2 AND (state = 'expected' OR state = 'received' AND object = $3)
@@ -56,12 +53,12 @@ const RECEIVE: &str = "
 
 const EXPECTED_UNTIL: &str = "SELECT max(expected_until) FROM images WHERE state = 'expected'";
 
-/// An upload that came before the report of its card waits for it.
+/// Uploads that arrived before the report of their card do not count.
 const WAITING: &str = "
     SELECT count(*) FROM images
     WHERE state = 'received' AND EXISTS (SELECT FROM reports WHERE reports.card_id = images.card_id)";
 
-/// Skips an upload that another session is just taking.
+/// Skips uploads that another session is taking.
 const TAKE: &str = "
     UPDATE images SET due_at = $2, attempts = attempts + 1
     WHERE card_id = (
@@ -79,7 +76,7 @@ const REFUSE: &str = "
     UPDATE images SET state = 'expected', turn = turn + 1, object = NULL, due_at = NULL, attempts = 0
     WHERE card_id = $1 AND turn = $2 AND state = 'received' RETURNING true";
 
-/// A report that got its image from elsewhere keeps it, and the upload is finished, too.
+/// A report that already has an image keeps it; the upload is finished all the same.
 const PUBLISH: &str = showing!(
     "ended AS (
         UPDATE images SET state = 'published', due_at = NULL
@@ -89,7 +86,7 @@ const PUBLISH: &str = showing!(
     "AND EXISTS (SELECT FROM ended)"
 );
 
-/// The row of a statement that returns one row for yes, and none for no.
+/// `(true,)`: the statement returns one row if it applied, and none otherwise.
 type TrueRow = (bool,);
 
 #[derive(FromRow)]
@@ -120,18 +117,16 @@ fn count(column: i64) -> Result<u32, StoreError> {
     u32::try_from(column).map_err(backend)
 }
 
-/// Returns a statement on one card.
 fn for_card<T: Row>(sql: &'static str, card: &CardId) -> Query<T> {
     sqlx::query_as(sql).bind(card.as_str().to_owned())
 }
 
-/// Returns a statement on one upload.
 fn for_upload(sql: &'static str, upload: &Upload) -> Query<TrueRow> {
     for_card(sql, &upload.card).bind(i64::from(upload.turn))
 }
 
 impl PostgresStore {
-    /// Expects an image; before the report of its card only if it may be `early`.
+    /// With `early`, also before the report of the card.
     async fn expect(&self, card: &CardId, until: Timestamp, early: bool) -> Result<Upload, StoreError> {
         let query: Query<(bool, Option<i64>)> = for_card(EXPECT, card).bind(moment(until)).bind(early);
         match self.connections.write_untracked(query).await?.first() {

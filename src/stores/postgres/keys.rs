@@ -30,7 +30,7 @@ const REVOKE: &str =
 
 const EXISTS: &str = "SELECT true FROM api_keys WHERE name = $1";
 
-/// Writes in the order of the names, so that two such statements cannot deadlock.
+/// Sorted by name, so that two such statements cannot deadlock.
 const RECORD_USES: &str = "
     INSERT INTO api_key_uses AS known (name, last_used_at)
     SELECT name, used_at FROM unnest($1::text[], $2::timestamptz[]) AS used (name, used_at) JOIN api_keys USING (name)
@@ -39,7 +39,7 @@ const RECORD_USES: &str = "
     WHERE known.last_used_at < excluded.last_used_at
     RETURNING true";
 
-/// The row of a statement that returns one row for yes, and none for no.
+/// `(true,)`: the statement returns one row if it applied, and none otherwise.
 type TrueRow = (bool,);
 
 // The default of a missing method would work on a `ServiceState`, which this store does not have.

@@ -8,15 +8,12 @@ use super::error::is_contention;
 use super::pool::PoolPermit;
 use crate::stores::StoreError;
 
-/// A connection in use.
-///
-/// Only [`finish`](Self::finish) returns it to its pool. If a call was not finished, because it took too long or the client went away, its
-/// connection is closed instead: it may be in the middle of a response, or behind a stalled link. Its place in the pool becomes free
-/// once the database has noticed that and has ended the statement.
+/// A connection in use. Only [`finish`](Self::finish) returns it to its pool. If an operation was cancelled (time-out, or the
+/// client disconnected), the connection is closed instead: it may be in the middle of a response, or behind a stalled link. Its
+/// permit is released once the database has noticed that and ended the statement.
 pub(super) struct Link {
     connection: Option<PoolConnection<Postgres>>,
     permit: Option<PoolPermit>,
-    /// The turn of a call that writes.
     write_permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -28,8 +25,7 @@ impl Link {
         Self { connection: Some(connection), permit: Some(permit), write_permit }
     }
 
-    /// Ends the use with the outcome of its calls. After an outage the connection is closed; after any other error it
-    /// can still be used, and goes back to its pool.
+    /// Closes the connection after an outage; after any other outcome it returns to its pool.
     pub(super) fn finish<T, E: Into<StoreError>>(mut self, outcome: Result<T, E>) -> Result<T, StoreError> {
         let outcome = outcome.map_err(E::into);
         let connection = self.connection.take();

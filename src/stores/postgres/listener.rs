@@ -1,9 +1,8 @@
-//! How one instance learns about the changes that others make.
+//! Keeps the revisions of an instance current when other instances write.
 //!
-//! An instance that has written sends a notification over the database's own channel (`NOTIFY`), and every instance
-//! listens on a connection of its own. A notification is only a hint: the listener reads the revisions when it receives
-//! one, and also when it has received none for a while, so that a lost hint costs only a moment. The listener is down
-//! if the database has not responded to it for [`FRESH`].
+//! An instance that has written sends a notification (`NOTIFY`), and every instance listens on a connection of its own. A
+//! notification is only a hint: the listener reads the revisions on each one, and also every [`HEARTBEAT`], so that a lost hint
+//! costs only a moment. The listener is down if the database has not responded to it for [`FRESH`].
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -24,38 +23,32 @@ use super::pool::PostgresPool;
 use super::revision::revision;
 use crate::stores::{Resource, Revision};
 
-/// The channel, and the listener's name in the database's list of its sessions.
+/// The channel, and the `application_name` of the listener's connection.
 const CHANNEL: &str = "siaga";
 const LISTENER: &str = "siaga listener";
-/// How long the revisions that the listener has read count as current.
+/// How long a snapshot of the revisions counts as current.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long the listener waits for a hint, and how long for a response of the database. Together they are less than
-/// [`FRESH`].
+/// How long the listener waits for a hint and for a response. The sum must be less than [`FRESH`].
 const HEARTBEAT: Duration = Duration::from_millis(300);
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(500);
-/// How long connecting may take, and how long until the next attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_millis(250);
-/// How long hints are gathered before the next one is sent.
+/// Hints within this time are sent as one.
 const HINT_INTERVAL: Duration = Duration::from_millis(10);
 
 pub(super) const REVISIONS: &str = "SELECT resource, revision FROM current_revisions";
-/// The same, and whether the server accepts no writes.
+/// [`REVISIONS`], and whether the server is read-only.
 const SNAPSHOT: &str = "
     SELECT resource, revision, current_setting('transaction_read_only')::boolean FROM current_revisions";
-/// Sends a hint, without waiting until it is durable: that would cost more than a listener that learns of a change
-/// late.
+/// Sends a hint without waiting for durability, which would cost more than a late hint.
 const NOTIFY: &str = "SELECT set_config('synchronous_commit', 'off', false), pg_notify('siaga', '')";
 
-/// The revisions of all resources, by their names in the table of revisions.
 pub(super) type Revisions = HashMap<String, Revision>;
 
-/// Collects the rows of [`REVISIONS`].
 pub(super) fn revisions(rows: Vec<(String, i64)>) -> Revisions {
     rows.into_iter().map(|(resource, number)| (resource, revision(number))).collect()
 }
 
-/// Returns the name of a resource in the table of revisions.
 pub(super) fn resource_name(resource: Resource) -> &'static str {
     match resource {
         Resource::Floods => "floods",
@@ -65,18 +58,14 @@ pub(super) fn resource_name(resource: Resource) -> &'static str {
     }
 }
 
-/// What the listener and the writers of this instance share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Announcer(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Counts the writes of this instance.
     written: AtomicU64,
     hint: Notify,
-    /// Whether the listener has lost the database.
     lost: AtomicBool,
-    /// Marked as changed with each loss.
     loss: watch::Sender<()>,
 }
 
@@ -86,12 +75,11 @@ impl Announcer {
         self.0.hint.notify_one();
     }
 
-    /// Returns whether the database was lost when the listener last tried it.
     pub(super) fn database_is_lost(&self) -> bool {
         self.0.lost.load(Ordering::Relaxed)
     }
 
-    /// Resolves when the database is lost the next time.
+    /// Resolves at the next loss of the database.
     pub(super) async fn loss(&self) {
         let mut loss = self.0.loss.subscribe();
         if loss.changed().await.is_err() {
@@ -104,7 +92,7 @@ impl Announcer {
     }
 }
 
-/// The revisions that the listener read last. Listens until it is dropped.
+/// Stops listening when dropped.
 #[derive(Debug)]
 pub(super) struct Listener {
     snapshot: watch::Receiver<Option<Snapshot>>,
@@ -114,9 +102,9 @@ pub(super) struct Listener {
 
 #[derive(Debug)]
 struct Snapshot {
-    /// When they were requested from the database.
+    /// When the query began.
     at: Instant,
-    /// How often this instance had written by then.
+    /// [`Shared::written`] at that time.
     written: u64,
     revisions: Revisions,
 }
@@ -129,8 +117,7 @@ impl Listener {
         Self { snapshot, announcer, listening }
     }
 
-    /// Returns the revision with this name. It is less than [`FRESH`] old and includes everything that this instance
-    /// has written. `None` if the listener cannot tell.
+    /// Returns a revision if it is less than [`FRESH`] old and includes all writes of this instance.
     pub(super) fn revision(&self, name: &str) -> Option<Revision> {
         let snapshot = self.snapshot.borrow();
         let current = snapshot.as_ref().filter(|snapshot| {
@@ -141,18 +128,17 @@ impl Listener {
 }
 
 impl Listener {
-    /// Returns whether the listener has heard from the database less than [`FRESH`] ago.
+    /// Whether the last snapshot is less than [`FRESH`] old.
     pub(super) fn is_current(&self) -> bool {
         self.current_check()()
     }
 
-    /// Returns a function that tells whether the listener has heard from the database less than [`FRESH`] ago.
+    /// Returns [`is_current`](Self::is_current) as a function that does not borrow the listener.
     pub(super) fn current_check(&self) -> impl Fn() -> bool + Send + Sync + 'static {
         let snapshot = self.snapshot.clone();
         move || snapshot.borrow().as_ref().is_some_and(|snapshot| snapshot.at.elapsed() < FRESH)
     }
 
-    /// Stops listening.
     pub(super) fn stop(&self) {
         self.listening.abort();
     }
@@ -164,7 +150,6 @@ impl Drop for Listener {
     }
 }
 
-/// The connection of a [`Listener`].
 struct Session {
     pool: PostgresPool,
     announcer: Announcer,
@@ -174,12 +159,12 @@ struct Session {
 impl Session {
     async fn run(self) {
         loop {
-            // A panic in the library must not end the listening for good.
+            // A panic in the library must not stop the listener for good.
             let error = match AssertUnwindSafe(self.session()).catch_unwind().await {
                 Ok(Err(error)) => error,
                 Err(_panic) => "the listener panicked".into(),
             };
-            // Once for each outage, however many attempts follow.
+            // Log once for each outage, not for each attempt.
             if !self.announcer.0.lost.swap(true, Ordering::Relaxed) {
                 self.pool.invalidate();
                 self.announcer.0.loss.send_replace(());
@@ -189,9 +174,8 @@ impl Session {
         }
     }
 
-    /// Listens until the database is lost.
     async fn session(&self) -> Result<Infallible, Box<dyn Error + Send + Sync>> {
-        // A new pool for each session: a connection behind a stalled link may occupy its place in the pool for long.
+        // A new pool for each session: a connection behind a stalled link may occupy the old pool for long.
         let pool = self.pool.single(LISTENER, CONNECT_TIMEOUT).await?;
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);
@@ -200,8 +184,7 @@ impl Session {
             let (at, written) = (Instant::now(), self.announcer.written());
             let reading = sqlx::query_as(SNAPSHOT).fetch_all(&mut listener);
             let rows: Vec<(String, i64, bool)> = time::timeout(RESPONSE_TIMEOUT, reading).await??;
-            // A primary can be demoted without a restart. If there is no other host, the listener goes on reading from
-            // it.
+            // A primary can be demoted without a restart. With a single host, continue with it.
             if self.pool.has_several_hosts() && rows.iter().any(|(.., read_only)| *read_only) {
                 return Err("the server accepts no writes any more".into());
             }

@@ -1,8 +1,7 @@
 //! The store in `PostgreSQL` with `PostGIS`: persistent, and shared by any number of servers.
 //!
-//! One statement enforces each rule, and the schema's constraints make wrong states impossible (`migrations/`). One
-//! statement reads data together with its revision, and so from one snapshot. Geometry hardly ever changes: servers
-//! cache it, and read it again when its revision has grown.
+//! Each rule is enforced by one statement or by a constraint of the schema (`migrations/`). Data and its revision are read by one
+//! statement, and so from one snapshot. Geometry hardly ever changes: servers cache it until its revision grows.
 
 mod cards;
 mod columns;
@@ -58,22 +57,20 @@ use self::single_flight::SingleFlight;
 use super::{Check, Overview, Resource, Revision, ServiceState, ServiceStore, Store, StoreError};
 use crate::model::Clock;
 
-/// Identifies the counting of revisions: the cluster, its timeline, which is another one after a failover or a restore to an earlier
-/// time, and the table of revisions, which is another one after a restore from a dump.
+/// Identifies the sequence of revisions. Differs after a failover, a point-in-time restore and a restore from a dump.
 const EPOCH: &str = "
     SELECT hashtextextended(concat_ws(' ', system_identifier, timeline_id, 'revisions'::regclass::oid), 0)
     FROM pg_control_system(), pg_control_checkpoint()";
 
-/// A [`Store`] in a `PostgreSQL` database.
 pub(crate) struct PostgresStore {
     address: String,
     connections: Arc<Connections>,
     places: Arc<PlacesCache>,
     listener: Listener,
-    /// The revisions as read from the database while the listener cannot tell them.
+    /// Read from the database while the listener is down.
     revisions: SingleFlight<Result<Arc<Revisions>, Arc<StoreError>>>,
     readiness: Readiness,
-    /// The old reports that could not be read when the last ones were erased.
+    /// Keys of the unreadable reports that the last erasure logged.
     unreadable: Mutex<Vec<i64>>,
     clock: Arc<dyn Clock>,
 }
@@ -91,7 +88,6 @@ impl fmt::Display for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Returns the revision with this name in the table of revisions.
     async fn revision_by_name(&self, name: &str) -> Result<Revision, StoreError> {
         if let Some(revision) = self.listener.revision(name) {
             return Ok(revision);
@@ -101,8 +97,7 @@ impl PostgresStore {
         Ok(revisions.get(name).copied().unwrap_or(Revision(0)))
     }
 
-    /// Reads the revisions from the database with a query that begins after this call. Concurrent callers share the
-    /// query.
+    /// Concurrent callers share a query, which always begins after the call.
     async fn query_revisions(&self) -> Result<Arc<Revisions>, StoreError> {
         let query = async {
             let rows = self.connections.fetch(sqlx::query_as(REVISIONS)).await?;
@@ -114,8 +109,7 @@ impl PostgresStore {
 }
 
 impl ServiceStore for PostgresStore {
-    /// Returns `None`: the state is in tables, and this store implements all of `ImageStore`, `KeyStore`,
-    /// `SourceStore` and `WebhookStore`.
+    /// `None`: the state is in tables, and this store implements all of the traits that would need it.
     fn service_state(&self) -> Option<&ServiceState> {
         None
     }

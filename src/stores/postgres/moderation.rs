@@ -1,4 +1,4 @@
-//! Moderation: every operation is one statement, but erasing, which reads the reports first to make their digests.
+//! Every operation is one statement, except erasing, which first reads the reports to compute their digests.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -20,10 +20,9 @@ use crate::model::{
 };
 use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned, WaitingQuery};
 
-/// How many reports that cannot be read the log names at once.
 const MAX_LOGGED: usize = 10;
 
-/// Whether a text is the name of a photo of this service.
+/// Whether a text is the file name of a photo of this service.
 macro_rules! is_photo {
     ($text:literal) => {
         concat!($text, r#" ~ '^[A-Za-z0-9_=-]+[.]jpg$' COLLATE "C""#)
@@ -31,7 +30,7 @@ macro_rules! is_photo {
 }
 pub(super) use is_photo;
 
-/// Hides a report or shows it again, unless it was made at another time. One that waits for review no longer does.
+/// Hides a report or shows it, if its time is as expected. It no longer waits for review.
 const SET_HIDDEN: &str = concat!(
     "
     WITH changed AS (
@@ -53,7 +52,7 @@ const SET_HIDDEN: &str = concat!(
     SELECT created_at, EXISTS (SELECT FROM changed) FROM reports WHERE pkey = $1"
 );
 
-/// Erases reports with their cards. Without a subject it makes no entries in the log.
+/// Erases reports with their cards. Without a subject, nothing is logged.
 const ERASE: &str = concat!(
     "
     WITH orders AS (
@@ -109,7 +108,7 @@ const LOG: &str = "
         WHERE number > $1 AND ($2::bigint IS NULL OR number < $2) ORDER BY number DESC LIMIT $3
     ) asked ON true WHERE now.resource = 'reports' ORDER BY number DESC";
 
-/// Skips a photo that another session is just taking.
+/// Skips photos that another session is taking.
 const TAKE: &str = "
     UPDATE photo_moves SET due_at = $2
     WHERE photo = (
@@ -133,7 +132,6 @@ const END: &str = "
     WITH ended AS (DELETE FROM photo_moves WHERE photo = $1 AND target = $2)
     UPDATE photo_moves SET due_at = $3 WHERE photo = $1 AND target <> $2 RETURNING true";
 
-/// A report that may be hidden, and its card.
 #[derive(FromRow)]
 struct StoredRow {
     #[sqlx(flatten)]
@@ -141,12 +139,10 @@ struct StoredRow {
     card_id: Option<String>,
 }
 
-/// What erasing needs of a report.
 struct Erasure {
     key: ReportKey,
     made_at: Timestamp,
     digest: ReportDigest,
-    /// The name that the photo of its card has.
     photo: Option<String>,
 }
 
@@ -161,7 +157,6 @@ impl TryFrom<StoredRow> for Erasure {
     }
 }
 
-/// The reports that cannot be read: how many they are, the first of them, and why the first cannot.
 #[derive(Default)]
 struct UnreadableReports {
     count: u64,
@@ -211,7 +206,7 @@ impl PostgresStore {
         Ok(self.erase_stored(stored, Some(request)).await? > 0)
     }
 
-    /// Erases reports, for an order or because they are old; returns how many they were.
+    /// Without a request, erases reports because of their age. Returns their number.
     async fn erase_stored(
         &self,
         stored: Vec<Erasure>,
@@ -234,7 +229,7 @@ impl PostgresStore {
         super::values::count(self.connections.write(query).await?)
     }
 
-    /// Logs which reports cannot be read and so are not erased, once for the same ones.
+    /// Logs the reports that cannot be decoded, and so are not erased; once for the same keys.
     fn log_unreadable(&self, UnreadableReports { count, keys, error }: UnreadableReports) {
         let mut logged = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = error.filter(|_| *logged != keys) {
@@ -245,7 +240,7 @@ impl PostgresStore {
     }
 }
 
-/// Fails if the report was made at another time than the order says.
+/// Fails if the report was made at another time than the request expects.
 fn check_made_at(request: &Moderation, made_at: Timestamp) -> Result<(), StoreError> {
     let differs = request.made_at.is_some_and(|expected| expected != made_at);
     if differs { Err(StoreError::report_mismatch(request.report, made_at)) } else { Ok(()) }
@@ -269,7 +264,6 @@ impl ModerationStore for PostgresStore {
             .bind(column(query.after))
             .bind(query.before.map(column))
             .bind(i64::from(query.most));
-        // The revision must not be less than one that was read before.
         let rows = self.connections.read(statement).await?;
         versioned(rows, Ok)
     }
@@ -289,7 +283,7 @@ impl ModerationStore for PostgresStore {
     async fn erase_reports(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {
         let (mut erasures, mut unreadable) = (Vec::new(), UnreadableReports::default());
         let mut last: Option<(DateTime<Utc>, i64)> = None;
-        // Reports that cannot be read stay, and must not keep those after them.
+        // Skip reports that cannot be decoded: they must not block later ones.
         while erasures.len() < most as usize {
             let (made_at, key) = last.unzip();
             let query = sqlx::query_as(OLDEST).bind(moment(before)).bind(i64::from(most));

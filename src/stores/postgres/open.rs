@@ -31,7 +31,7 @@ use crate::telemetry::Metrics;
 #[derive(Clone, Copy, Debug)]
 pub struct OpenPostgres;
 
-/// How long to wait before trying again to reach a lost database.
+/// Interval of attempts to reach a lost database.
 const RETRY: Duration = Duration::from_millis(250);
 
 #[async_trait]
@@ -104,12 +104,11 @@ impl Upkeep for OpenPostgres {
     }
 }
 
-/// Returns the pool of the configured database. It connects when a connection is first requested.
+/// Connects only when a connection is first requested.
 fn pool(settings: &StoreSettings) -> Result<PostgresPool, OpenError> {
     Ok(PostgresPool::new(&database(&settings.figment)?, settings.timeout)?)
 }
 
-/// Opens a connection, after making sure that its schema is there.
 async fn connect(settings: &StoreSettings) -> Result<PgConnection, OpenError> {
     let pool = pool(settings)?;
     let own = store_settings(&settings.figment)?;
@@ -140,8 +139,6 @@ fn assemble(pool: PostgresPool, ready: watch::Receiver<bool>, settings: &StoreSe
     }
 }
 
-/// Reports to the metrics how many connections there are, how many calls wait for one, and whether the listener hears
-/// from the database, for as long as the store exists.
 fn register_metrics(connections: &Arc<Connections>, listener: &Listener, metrics: &Metrics) {
     let (connections, is_current) = (Arc::downgrade(connections), listener.current_check());
     metrics.add_source(move |metrics| {
@@ -158,11 +155,10 @@ fn store_settings(figment: &Figment) -> Result<Settings, OpenError> {
     if figment.contains(KEY) { Ok(figment.extract_inner(KEY)?) } else { Ok(Settings::default()) }
 }
 
-/// Why the database cannot be used.
 enum PrepareError {
-    /// It may come back.
+    /// May recover by itself.
     Unavailable(OpenError),
-    /// An operator has to do something about it.
+    /// Needs an operator.
     Unusable(OpenError),
 }
 
@@ -173,7 +169,7 @@ impl PrepareError {
     }
 }
 
-/// Makes sure that the schema is there, and returns its versions before and after that.
+/// Checks the schema, or migrates it if configured. Returns its versions before and after.
 async fn prepare(
     pool: &PostgresPool,
     settings: Settings,
@@ -205,7 +201,7 @@ async fn prepare(
     )
 }
 
-/// Tries until the database is there. The returned future resolves only with an error that ends the attempts.
+/// Retries until the database is reached. The returned future resolves only with an error that ends the attempts.
 fn await_database(
     pool: PostgresPool,
     settings: Settings,
@@ -227,7 +223,7 @@ fn await_database(
             }
         }
     };
-    // In a task of its own, so that it goes on even if nothing polls the returned future.
+    // In its own task, so that it continues even if nothing polls the returned future.
     let waiting = tokio::spawn(waiting);
     let failure = async {
         match waiting.await {
@@ -239,16 +235,13 @@ fn await_database(
     failure.boxed()
 }
 
-/// Opens the configured minimum of connections, once the database is there.
 async fn fill(pool: PostgresPool, mut ready: watch::Receiver<bool>) {
-    // The sender is gone if the service ends first.
     if ready.wait_for(|is_ready| *is_ready).await.is_ok() {
         pool.fill().await;
     }
 }
 
-/// Returns the pool, for routes of your own. It is closed with the store, not when the server begins to shut down:
-/// requests in progress still need it then.
+/// The pool for routes of your own. It closes with the store, not when shutdown begins: requests in progress still need it.
 fn managed(pool: PostgresPool) -> ManagedState {
     let mut managed = ManagedState::default();
     managed.add(Primary::from(pool));

@@ -11,7 +11,7 @@ use crate::model::Places;
 use crate::model::bodies::PartnerReport;
 use crate::stores::{FeedStore, ReceiveOutcome, StoreError, Versioned};
 
-/// Publishes a post that has not come before, unless the places have changed since its tags were found.
+/// Publishes a new post, unless the places have changed since its tags were computed.
 const RECEIVE: &str = concat!(
     "WITH places AS (
         SELECT revision FROM current_revisions WHERE resource = 'places'
@@ -37,7 +37,6 @@ impl FeedStore for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Publishes a post with the tags that it has in the present places.
     async fn receive_post(&self, post: &PartnerReport) -> Result<ReceiveOutcome, StoreError> {
         let mut places = self.places.get_or_load(&self.connections).await?;
         loop {
@@ -53,7 +52,7 @@ impl PostgresStore {
     }
 }
 
-/// Runs [`RECEIVE`] with the tags of these places. Returns the revision of the present ones, and whether the post was published.
+/// Returns the current revision of the places, and whether the post was published.
 async fn receive(
     link: &mut Link,
     places: &Versioned<Arc<Places>>,

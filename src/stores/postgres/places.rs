@@ -30,13 +30,12 @@ impl PlacesCache {
         Self { cached: ArcSwapOption::empty(), loading: SingleFlight::new() }
     }
 
-    /// Returns the cached places, whatever their current revision is.
+    /// May be outdated.
     pub(super) fn cached(&self) -> Option<VersionedPlaces> {
         self.cached.load().as_deref().cloned()
     }
 
-    /// Returns the cached places, and loads them if there are none yet. The caller must hold no connection, as for
-    /// [`load`](Self::load).
+    /// As for [`load`](Self::load), the caller must hold no connection.
     pub(super) async fn get_or_load(&self, connections: &Connections) -> Result<VersionedPlaces, StoreError> {
         match self.cached() {
             Some(places) => Ok(places),
@@ -44,8 +43,7 @@ impl PlacesCache {
         }
     }
 
-    /// Loads the current places, once for all concurrent callers. None of these may hold a connection, because the one
-    /// that loads needs one.
+    /// Loads the current places, once for all concurrent callers. No caller may hold a connection: the load needs one.
     pub(super) async fn load(&self, connections: &Connections) -> Result<VersionedPlaces, StoreError> {
         let loading = async {
             let mut link = connections.reader().await?;
@@ -59,7 +57,7 @@ impl PlacesCache {
     }
 }
 
-/// All places of one snapshot, whose geometry is not decoded yet.
+/// All places of one snapshot, with geometry still encoded.
 struct Rows {
     revision: Revision,
     areas: Vec<PgRow>,
@@ -69,7 +67,6 @@ struct Rows {
 }
 
 impl Rows {
-    /// Reads a snapshot.
     async fn read(connection: &mut PgConnection) -> Result<Self, sqlx::Error> {
         let mut snapshot = connection.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
         let rows = Self::read_within(&mut snapshot).await?;
@@ -77,7 +74,6 @@ impl Rows {
         Ok(rows)
     }
 
-    /// Reads within a transaction.
     async fn read_within(connection: &mut PgConnection) -> Result<Self, sqlx::Error> {
         let places_revision =
             sqlx::query_scalar("SELECT revision FROM current_revisions WHERE resource = 'places'")
@@ -92,7 +88,7 @@ impl Rows {
         })
     }
 
-    /// Decodes the geometry and indexes it, which takes long.
+    /// Decodes and indexes the geometry. CPU-bound and slow.
     fn places(self) -> Result<VersionedPlaces, StoreError> {
         let areas = AreaSet::new(decode(self.areas, |area| area)?).map_err(backend)?;
         let places =
@@ -113,7 +109,6 @@ macro_rules! areas {
     };
 }
 
-/// Provinces and cities have tables of the same columns.
 macro_rules! regions {
     ($table:literal, $which:literal) => {
         concat!("SELECT code, name, ST_AsBinary(outline, 'NDR') AS outline FROM ", $table, $which)
@@ -124,9 +119,7 @@ const AREAS: &str = areas!("ORDER BY area_id");
 const REGIONS: &str = regions!("regions", " ORDER BY code");
 const CITIES: &str = regions!("cities", " ORDER BY code");
 
-/// The areas with these identifiers.
 pub(super) const AREAS_OF: &str = areas!("WHERE area_id = ANY ($1)");
-/// The provinces, or cities, with these codes.
 pub(super) const REGIONS_OF: &str = regions!("regions", " WHERE code = ANY ($1)");
 pub(super) const CITIES_OF: &str = regions!("cities", " WHERE code = ANY ($1)");
 
@@ -138,13 +131,12 @@ fn decode<T: Row, V>(rows: Vec<PgRow>, convert: fn(T) -> V) -> Result<Vec<V>, St
     rows.into_iter().map(|row| Ok(convert(T::from_row(&row)?))).collect()
 }
 
-/// Reads all places within a transaction, and decodes them on this thread: for an import or export.
 pub(super) async fn read(connection: &mut PgConnection) -> Result<Arc<Places>, StoreError> {
     Ok(Rows::read_within(connection).await?.places()?.value)
 }
 
 impl PostgresStore {
-    /// Returns the rows of a query, and the places at the revision that `of_places` finds in the first row.
+    /// Returns the rows of a query with the places at the same revision, which `places_revision` reads from the first row.
     pub(super) async fn with_places<T: Row>(
         &self,
         query: Query<T>,
@@ -160,7 +152,7 @@ impl PostgresStore {
                     Some(places) => places,
                     None => self.places.load(&self.connections).await?,
                 };
-                // Otherwise the places have changed meanwhile.
+                // Otherwise the places changed in between: read again.
                 if places.revision == seen {
                     return Ok((rows, places));
                 }

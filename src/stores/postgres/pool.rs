@@ -24,22 +24,20 @@ pub struct Primary(PostgresPool);
 
 /// Connections to the database.
 ///
-/// Connects when a connection is first requested, so that a service can start without its database. Waiting for a
-/// connection, running a statement and waiting for a lock have time limits.
+/// Connects when a connection is first requested, so that a service can start without its database. Waiting for a connection,
+/// running a statement and waiting for a lock have time limits.
 ///
-/// If the address names several hosts, every connection is to one that accepted writes when it was made.
+/// If the address has several hosts, every connection is to one that accepted writes when it was opened.
 #[derive(Clone, Debug)]
 pub struct PostgresPool {
     pool: sqlx::PgPool,
     hosts: Arc<Hosts>,
-    /// How long a statement may take.
     timeout: Duration,
     losses: Arc<Losses>,
-    /// The places of connections: as many as connections are allowed.
+    /// One permit for each allowed connection.
     permits: Arc<FairSemaphore>,
 }
 
-/// The place of one of the allowed connections.
 #[derive(Debug)]
 pub(super) struct PoolPermit {
     _permit: OwnedSemaphorePermit,
@@ -47,10 +45,9 @@ pub(super) struct PoolPermit {
     losses: Arc<Losses>,
 }
 
-/// What is known about a pool's connections.
 #[derive(Debug, Default)]
 struct Losses {
-    /// When the database was lost last. Connections made before that are no longer used.
+    /// Connections opened before this are no longer used.
     lost: Mutex<Option<Instant>>,
 }
 
@@ -61,7 +58,6 @@ impl Losses {
     }
 }
 
-/// How many connections there are, and how many calls wait for one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PoolUsage {
     pub(super) in_use: usize,
@@ -69,18 +65,16 @@ pub(super) struct PoolUsage {
     pub(super) waiting: usize,
 }
 
-/// How long a connection may be idle and still be used without checking that it is alive.
+/// Idle time after which a connection is pinged before use, and the limit for the ping.
 const PING_AFTER: Duration = Duration::from_secs(1);
-/// How long that check may take.
 const PING_TIMEOUT: Duration = Duration::from_millis(250);
-/// How long a statement may wait for a lock while it holds a connection. After that its call runs it again.
+/// How long a statement may wait for a lock while it holds a connection. Then its operation retries.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(25);
-/// How long the database needs at most to notice that the client of a running statement has gone, and to end the
-/// statement.
+/// Within this time the database notices that the client of a running statement has gone, and ends the statement.
 const DISCONNECT_NOTICE: Duration = Duration::from_secs(1);
 
 impl PostgresPool {
-    /// Returns a pool with the configured settings. No statement may take longer than `timeout`.
+    /// No statement may take longer than `timeout`.
     pub(super) fn new(config: &Config, timeout: Duration) -> Result<Self, sqlx::Error> {
         let hosts = Hosts::parse(&config.url, Primary::NAME, timeout)?;
         let several = hosts.has_several();
@@ -95,7 +89,7 @@ impl PostgresPool {
             .idle_timeout(config.idle_timeout.map(Duration::from_secs))
             .test_before_acquire(false)
             .after_connect(move |connection, _| {
-                // A primary that has crashed may come back as a standby before the pool has found another host.
+                // A crashed primary may return as a standby before the pool has switched to another host.
                 Box::pin(async move { if several { ensure_writable(connection).await } else { Ok(()) } })
             })
             .before_acquire(move |connection, meta| {
@@ -117,12 +111,10 @@ impl PostgresPool {
         Ok(Self { pool, hosts: Arc::new(hosts), timeout, losses, permits })
     }
 
-    /// Returns how many connections are allowed.
     pub(super) fn max_connections(&self) -> usize {
         self.pool.options().get_max_connections() as usize
     }
 
-    /// Returns how long a call may wait for a connection.
     pub(super) fn acquire_timeout(&self) -> Duration {
         self.pool.options().get_acquire_timeout()
     }
@@ -132,20 +124,16 @@ impl PostgresPool {
         *self.losses.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Opens the configured minimum of connections. The pool itself only replaces connections that it closes.
+    /// Opens the configured minimum of connections. sqlx itself only replaces connections that it closes.
     pub(super) async fn fill(&self) {
         let options = self.pool.options();
         let min = options.get_min_connections().min(options.get_max_connections());
-        // All are held at once, so that each is a different one. Those that cannot be opened now are opened when they
-        // are needed.
+        // Hold all at once, so that each is a different one. Those that fail now are opened when needed.
         drop(join_all((0..min).map(|_| self.acquire())).await);
     }
 
-    /// Opens a connection with this name outside the pool. Its statements have no time limit.
-    ///
-    /// If there are several hosts, it connects to the one that accepts writes, and the pool's connections go there from
-    /// then on. If another host accepted writes before, connections to that host are no longer used, and a line is
-    /// logged.
+    /// Opens a connection outside the pool, without a statement timeout. With several hosts, connects to the primary and points
+    /// the pool to it. If the primary has changed, the connections to the old one are no longer used, and the change is logged.
     pub(super) async fn connect(&self, name: &str) -> Result<sqlx::PgConnection, sqlx::Error> {
         let (host, connection) = self.hosts.connect(name).await?;
         if self.hosts.has_several() {
@@ -169,8 +157,7 @@ impl PostgresPool {
         }
     }
 
-    /// Returns a pool of one connection with the given name, for a listener. If there are several hosts, it connects to
-    /// the one that accepts writes.
+    /// Returns a pool of one connection, for a listener. With several hosts, it connects to the primary.
     pub(super) async fn single(&self, name: &str, timeout: Duration) -> Result<sqlx::PgPool, sqlx::Error> {
         if self.has_several_hosts() {
             drop(self.connect(name).await?);
@@ -179,16 +166,18 @@ impl PostgresPool {
         Ok(PoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_lazy_with(options))
     }
 
-    /// Returns whether there are several hosts: then a host that accepts no writes is left for another.
+    /// With several hosts, a host that accepts no writes is abandoned for another.
     pub(super) fn has_several_hosts(&self) -> bool {
         self.hosts.has_several()
     }
 
-    /// Waits for a connection for at most [`acquire_timeout`](Self::acquire_timeout).
     pub(super) async fn acquire(&self) -> Result<(PoolConnection<Postgres>, PoolPermit), sqlx::Error> {
         let acquiring = async {
-            let _permit = self.permits.acquire().await?;
-            let permit = PoolPermit { _permit, since: Instant::now(), losses: Arc::clone(&self.losses) };
+            let permit = PoolPermit {
+                _permit: self.permits.acquire().await?,
+                since: Instant::now(),
+                losses: Arc::clone(&self.losses),
+            };
             Ok((self.pool.acquire().await?, permit))
         };
         let acquired = time::timeout(self.acquire_timeout(), acquiring).await;
@@ -204,13 +193,11 @@ impl PostgresPool {
         self.pool.close().await;
     }
 
-    /// Returns the address of the database without user and password.
     pub(super) fn address(&self) -> String {
         self.hosts.address()
     }
 }
 
-/// Returns the options of connections for calls. No statement on them may take longer than `timeout`.
 fn bounded(options: &PgConnectOptions, timeout: Duration) -> PgConnectOptions {
     options.clone().options([
         ("statement_timeout", millis(timeout)),
@@ -224,11 +211,9 @@ fn millis(duration: Duration) -> String {
 }
 
 impl PoolPermit {
-    /// Frees the place of a connection that was closed in the middle of a statement, once the database has noticed
-    /// that. The turn of its call ends at the same time.
+    /// Releases the permits of a connection that was closed in the middle of a statement, once the database has noticed that.
     pub(super) fn release_when_noticed(self, write_permit: Option<OwnedSemaphorePermit>) {
-        // A lost database notices nothing, and new connections are needed as soon as it is back, so the place is freed
-        // at once.
+        // A lost database notices nothing, and new connections are needed as soon as it is back: release at once.
         if !self.losses.is_lost(self.since.elapsed())
             && let Ok(runtime) = Handle::try_current()
         {
@@ -246,7 +231,6 @@ impl Pool for PostgresPool {
     type Error = PoolError;
 
     async fn init(figment: &Figment) -> Result<Self, PoolError> {
-        /// How long a statement may take if the service's own limit is not known.
         const TIMEOUT: Duration = Duration::from_secs(10);
         let config: Config = figment.extract()?;
         Ok(Self::new(&config, TIMEOUT)?)
@@ -261,7 +245,7 @@ impl Pool for PostgresPool {
     }
 }
 
-/// Why a pool could not be made, or provides no connection.
+/// Why a pool could not be created, or provides no connection.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoolError {

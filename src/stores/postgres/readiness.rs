@@ -12,25 +12,20 @@ use super::schema;
 use crate::model::{Clock, SystemClock, Timestamp};
 use crate::stores::{Check, StoreError};
 
-/// Checks whether the store can be used.
-///
-/// It has a connection of its own, so it waits neither for calls nor for their locks.
+/// Readiness checks. They use their own connection, so they wait neither for operations nor for locks.
 #[derive(Debug, Default)]
 pub(super) struct Readiness {
     connection: Mutex<Option<PgConnection>>,
 }
 
-/// The connection's name in the database's list of its sessions.
 const NAME: &str = "siaga health";
-/// How long the database may take to respond; and how long over a connection that may have been lost.
+/// How long the database may take to respond, and how long over a reused connection, which may be lost.
 const TIMEOUT: Duration = Duration::from_secs(2);
 const REUSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// How far the clocks of the servers and the database may be apart.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
 
 impl Readiness {
-    /// Checks whether the database responds, whether it has the schema, whether its clock and this server's agree, and whether
-    /// the listener hears from it.
+    /// Checks that the database responds, its schema and clock, and that the listener is current.
     pub(super) async fn checks(&self, connections: &Connections, listener: &Listener) -> Vec<Check> {
         let mut probed = None;
         let store = Check::run("store", "the database does not respond", async {
@@ -50,7 +45,7 @@ impl Readiness {
             Some(Probe { applied, .. }) if applied < schema::needed() => {
                 Some("the schema is older than this version needs: run `siaga migrate`")
             }
-            // A newer server may have migrated the database. Servers that are running go on with that.
+            // A newer server may have migrated the database: running servers continue with that.
             Some(_) => None,
         };
         let migrations = Check { name: "migrations", required: true, failure, took: store.took };
@@ -70,11 +65,10 @@ impl Readiness {
             }
             listener.is_current().then_some(()).ok_or(())
         });
-        // Without the listener, the revisions are read from the database.
+        // Optional: without the listener, the revisions are read from the database.
         vec![store, migrations, clock, listener.await.optional()]
     }
 
-    /// Reads what the database says.
     async fn probe(&self, connections: &Connections) -> Result<Probe, StoreError> {
         let mut reused = self.connection.lock().await;
         if let Some(mut connection) = reused.take()
@@ -89,21 +83,17 @@ impl Readiness {
         Ok(probed)
     }
 
-    /// Closes the connection.
     pub(super) async fn close(&self) {
         if let Some(connection) = self.connection.lock().await.take() {
-            // It may be lost already.
             let _ = time::timeout(REUSE_TIMEOUT, connection.close()).await;
         }
     }
 }
 
-/// What the database says.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
-    /// How many migrations were applied.
     applied: usize,
-    /// How far the clocks of this server and of the database are apart, at least.
+    /// Least difference between the clocks of this server and of the database.
     clock_skew: Duration,
 }
 
@@ -114,7 +104,7 @@ async fn probe(connection: &mut PgConnection) -> Result<Probe, sqlx::Error> {
     Ok(Probe { applied: usize::try_from(count).unwrap_or(0), clock_skew })
 }
 
-/// Returns how far a moment lies outside the time in which it was asked for.
+/// Returns how far a time lies outside the interval in which it was requested.
 fn clock_skew(moment: Timestamp, before: Timestamp, after: Timestamp) -> Duration {
     before.since(moment).max(moment.since(after))
 }

@@ -14,8 +14,8 @@ use super::values::{column, count, limit, moment};
 use crate::model::{DisasterType, Report, ReportKey, ReportLayer, SeriesPoint, Timestamp};
 use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, StoreError, Versioned};
 
-/// Selects from `visible_reports` or `counted_reports` those between two moments, of one disaster or else of all but
-/// preparedness, in a city or province, with or without training reports.
+/// Selects reports of a window, of one disaster or of all but preparedness, in a city or province, with or without training
+/// reports.
 macro_rules! filtered {
     ($from:literal) => {
         concat!(" FROM ", $from, " AS reports LEFT JOIN areas ON areas.area_id = reports.local_area_id
@@ -28,7 +28,7 @@ macro_rules! filtered {
     };
 }
 
-/// Reads something about these reports, and when the first later report of any kind was made.
+/// Adds the revision, and the time of the first later report of any kind.
 macro_rules! versioned_query {
     ($columns:expr, $from:literal, $group_by:expr, $order_by:expr) => {
         concat!(
@@ -79,10 +79,9 @@ const FROM: &str =
 const LAST: &str =
     concat!("SELECT ", report!(), " FROM visible_reports AS reports ORDER BY pkey DESC LIMIT 1");
 
-/// All reports that are hidden, or all that are not, by key.
 pub(super) const ALL: &str = concat!("SELECT ", report!(), " FROM reports WHERE hidden = $1 ORDER BY pkey");
 
-/// A report; an error if it cannot be read. What orders reports can be read nevertheless.
+/// A report, or the error if it cannot be decoded. The sort keys are available in both cases.
 pub(super) struct ReportRow {
     pub(super) created_at: DateTime<Utc>,
     pub(super) pkey: i64,
@@ -96,7 +95,7 @@ impl<'r> FromRow<'r, PgRow> for ReportRow {
     }
 }
 
-/// A report, made when its row arrives, so that a long list is not in memory twice.
+/// Decoded directly from its row into an `Arc`, so that a long list is not in memory twice.
 struct SharedReport(Arc<Report>);
 
 impl<'r> FromRow<'r, PgRow> for SharedReport {
@@ -120,7 +119,7 @@ struct SumRow {
 }
 
 impl PostgresStore {
-    /// Returns what a statement finds at a moment, and when the first report after the window was made.
+    /// Returns the rows, and the time of the first report after the window.
     async fn fetch_window<T>(
         &self,
         sql: &'static str,
@@ -134,7 +133,6 @@ impl PostgresStore {
     }
 }
 
-/// Returns a statement about the reports that a query selects at a moment.
 fn window_query<T: Row>(sql: &'static str, query: &ReportQuery, now: Timestamp) -> Query<T> {
     let (first, last) = query.window.bounds(now);
     sqlx::query_as(sql)

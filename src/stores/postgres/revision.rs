@@ -6,9 +6,8 @@ use super::error::backend;
 use crate::model::Timestamp;
 use crate::stores::{Revision, StoreError, Versioned};
 
-/// A row that was found, and the revision it was found at: both from one statement, and so from one snapshot.
-///
-/// The statement's first column is the revision. If nothing was found, there is one row whose second column is null.
+/// A row and the revision it was read at, from one statement and so from one snapshot. The first column is the revision. An empty
+/// result has one row whose second column is null.
 #[derive(Debug)]
 pub(super) struct AtRevision<T> {
     revision: Revision,
@@ -25,8 +24,7 @@ impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for AtRevision<T> {
     }
 }
 
-/// The same for results that change with time alone: the statement's column `next` has the date of the first item after
-/// those selected. The one row of an empty result has it, too.
+/// For results that change with time: `next` is the time of the first item after those selected, even of an empty result.
 #[derive(Debug)]
 pub(super) struct WithNext<T> {
     row: AtRevision<T>,
@@ -39,18 +37,15 @@ impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for WithNext<T> {
     }
 }
 
-/// Returns the rows, and the date of the first item after them.
 pub(super) fn split_next<T>(rows: Vec<WithNext<T>>) -> (Vec<AtRevision<T>>, Option<Timestamp>) {
     let next = rows.first().and_then(|row| row.next).map(Timestamp::from);
     (rows.into_iter().map(|split_next| split_next.row).collect(), next)
 }
 
-/// Returns the revision from its column.
 pub(super) fn revision(column: i64) -> Revision {
     Revision(column.cast_unsigned())
 }
 
-/// Returns all items that were found, each made from its row, with their revision.
 pub(super) fn versioned<R, T>(
     rows: Vec<AtRevision<R>>,
     convert: impl Fn(R) -> Result<T, StoreError>,

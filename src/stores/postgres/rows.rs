@@ -1,4 +1,4 @@
-//! Values of the model as rows: which column each field is.
+//! Maps the model's types to rows.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use sqlx::FromRow;
@@ -16,17 +16,14 @@ use crate::model::{
 use crate::stores::import::{ExtraArea, GaugeReading, ReportIdentity};
 use crate::stores::{KeyEntry, StoredKey};
 
-/// A value that can be inserted.
 pub(super) trait Columns {
-    /// Returns the names of its columns.
     fn names() -> Vec<&'static str>;
 
-    /// Writes its columns, each with its name.
     fn write<M: SerializeMap>(&self, columns: &mut M) -> Result<(), M::Error>;
 }
 
-/// Implements [`Columns`] and [`FromRow`] by the shape of the values: a pattern in which the names of fields' values are columns, as in
-/// `Card { pkey, id: card_id, … }`. A name in parentheses is no column: the field is read as its default.
+/// Implements [`Columns`] and [`FromRow`] from a pattern: the names of fields' values are columns, as in `Card { pkey, id:
+/// card_id, … }`. A name in parentheses is no column: the field is read as its default.
 macro_rules! rows {
     ($($Model:ident {$($shape:tt)+})+) => {
         $(rows!(@columns [$Model {$($shape)+}] [] [] $($shape)+);)+
@@ -164,7 +161,6 @@ impl Columns for GaugeReading {
     }
 }
 
-/// A reading with the identifier of its gauge.
 pub(super) struct ReadingRow(pub(super) GaugeReading);
 
 impl<'r> FromRow<'r, PgRow> for ReadingRow {
@@ -173,7 +169,6 @@ impl<'r> FromRow<'r, PgRow> for ReadingRow {
     }
 }
 
-/// The columns of a report that is inserted.
 macro_rules! new_report {
     () => {
         "created_at, source, url, image_url, disaster_type, report_data, title, text, location, is_training, partner_code, \
@@ -193,7 +188,6 @@ impl Columns for (&ReportContent, &Tags) {
     }
 }
 
-/// The columns of a report that is read.
 macro_rules! report {
     () => {
         "pkey, created_at, source, url, image_url, disaster_type, report_data::text AS report_data, title, text,
@@ -227,7 +221,6 @@ impl Columns for (&ReportRow, bool) {
     }
 }
 
-/// Where a report was made, and the area and the city in which it lies.
 pub(super) struct PlacedReport {
     pub(super) key: ReportKey,
     pub(super) location: Position,
@@ -235,11 +228,7 @@ pub(super) struct PlacedReport {
     pub(super) city: Option<Box<str>>,
 }
 
-/// Returns rows as the parameter of `json_populate_recordset`.
-///
-/// # Errors
-///
-/// If they cannot be written as JSON.
+/// Serializes rows for `json_populate_recordset`.
 pub(super) fn recordset<'r, T: Columns + 'r>(
     rows: impl IntoIterator<Item = &'r T>,
 ) -> Result<String, sqlx::Error> {

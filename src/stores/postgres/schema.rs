@@ -1,58 +1,40 @@
-//! The schema: migrations that only go forwards, in the order of their numbers.
+//! The schema: forward-only migrations, in the order of their numbers.
 
 use sqlx::PgConnection;
 use sqlx::migrate::{self, Migrate, Migration, Migrator};
 
 use crate::stores::{AppliedMigration, OpenError};
 
-/// The migrations in the folder. A new file there is a new migration.
+/// A new file in the folder is a new migration.
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
-/// The table that lists the migrations that were applied.
 const APPLIED: &str = "_sqlx_migrations";
 
-/// Counts the migrations that were applied, and tells the time of the database.
+/// The number of applied migrations, and the database's time.
 pub(super) const SUCCEEDED: &str = "SELECT count(*), clock_timestamp() FROM _sqlx_migrations WHERE success";
 
-/// Why the service cannot work with the schema.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum SchemaError {
-    /// Some migrations have not been applied.
     #[error(
         "the database's schema is at version {found} and needs {needed}: run `siaga migrate`, or set siaga.postgres.migrate"
     )]
-    Old {
-        /// The version in the database.
-        found: usize,
-        /// The version that this program needs.
-        needed: usize,
-    },
-    /// A newer program has migrated the database.
+    Old { found: usize, needed: usize },
+    /// A newer version of the program has migrated the database.
     #[error(
         "the database's schema is at version {found}, made for a newer version of the service; this one knows {known}"
     )]
-    New {
-        /// The version in the database.
-        found: usize,
-        /// The newest version that this program knows.
-        known: usize,
-    },
-    /// An applied migration is not the one that this program has under its number.
+    New { found: usize, known: usize },
+    /// An applied migration differs from this program's migration with the same number.
     #[error("migration {version} of the database is not the one this service has")]
-    Changed {
-        /// Its number.
-        version: i64,
-    },
+    Changed { version: i64 },
 }
 
-/// Returns how many migrations the store needs.
 pub(super) fn needed() -> usize {
     MIGRATIONS.iter().count()
 }
 
-/// Brings the schema up to date, and returns the migrations that it applied.
-///
-/// Each migration is one transaction. An advisory lock lets only one server migrate at a time; the others wait for it.
+/// Applies the missing migrations, each in its own transaction, and returns them. An advisory lock lets one server migrate at a
+/// time; the others wait.
 pub(super) async fn migrate(connection: &mut PgConnection) -> Result<Vec<AppliedMigration>, OpenError> {
     connection.lock().await?;
     let migrated = apply_missing(connection).await;
@@ -75,7 +57,6 @@ async fn apply_missing(connection: &mut PgConnection) -> Result<Vec<AppliedMigra
     Ok(done)
 }
 
-/// Makes sure that the schema is the one that this program knows.
 pub(super) async fn check(connection: &mut PgConnection) -> Result<(), OpenError> {
     let migrated: bool = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
         .bind(APPLIED)
@@ -88,7 +69,6 @@ pub(super) async fn check(connection: &mut PgConnection) -> Result<(), OpenError
     Ok(())
 }
 
-/// Returns how many migrations have been applied, whatever they are.
 pub(super) async fn version(connection: &mut PgConnection) -> Result<usize, sqlx::Error> {
     let migrated: bool = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
         .bind(APPLIED)
@@ -101,7 +81,7 @@ pub(super) async fn version(connection: &mut PgConnection) -> Result<usize, sqlx
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// Returns how many migrations have been applied. Fails unless they are the first ones that this program knows.
+/// Returns the number of applied migrations. Fails unless they are a prefix of this program's.
 async fn applied(connection: &mut PgConnection) -> Result<usize, OpenError> {
     let applied = connection.list_applied_migrations(APPLIED).await?;
     if applied.len() > needed() {

@@ -18,8 +18,8 @@ use crate::stores::OpenError;
 pub(crate) struct Settings {
     /// Whether startup brings an old schema up to date; otherwise it fails if the schema is old. **Default: `true`**
     pub(crate) migrate: bool,
-    /// How long the service waits for the database at startup, responding 503, before it ends.
-    /// **Default: `0s`: startup fails at once**
+    /// How long the service waits for the database at startup, responding 503, before it ends. **Default: `0s`: startup fails at
+    /// once**
     #[serde(with = "duration")]
     pub(crate) wait: Duration,
 }
@@ -30,12 +30,12 @@ impl Default for Settings {
     }
 }
 
-/// The table of the database, one of Rocket's.
+/// The configuration table of the database, defined by Rocket.
 const TABLE: &str = "databases.siaga";
-/// Its allowed keys. Keys for other kinds of databases are not allowed.
+/// Its keys that apply to `PostgreSQL`.
 const KEYS: [&str; 5] = ["url", "min_connections", "max_connections", "connect_timeout", "idle_timeout"];
 
-/// Reads and checks the table of the database. No error shows a value, because an address holds a password.
+/// Errors show no values, because an address contains a password.
 pub(super) fn database(figment: &Figment) -> Result<Config, OpenError> {
     if !figment.contains(TABLE) {
         return Err(format!("{TABLE}.url: missing; the postgres store needs it (or DATABASE_URL)").into());
@@ -47,7 +47,7 @@ pub(super) fn database(figment: &Figment) -> Result<Config, OpenError> {
     }
     let cores = || available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
     let workers = figment.extract_inner("workers").unwrap_or_else(|_| cores());
-    // The same defaults as those of `rocket_db_pools`, which defines the table.
+    // The defaults of `rocket_db_pools`.
     let filled = figment
         .focus(TABLE)
         .join(Serialized::default("max_connections", workers * 4))
@@ -60,7 +60,6 @@ pub(super) fn database(figment: &Figment) -> Result<Config, OpenError> {
     Ok(config)
 }
 
-/// Returns what is wrong with an address.
 fn reason(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Configuration(reason) => reason.to_string(),

@@ -2,17 +2,14 @@ use std::time::Instant;
 
 use tokio::sync::Mutex;
 
-/// Runs a call once for all callers that wait for it.
-///
-/// Each caller gets the result of a call that began after the caller came, so it includes everything acknowledged
-/// before. At most one call runs at a time. All callers that come while it runs share the next call. If the caller that
-/// runs the call gives up, the next caller runs its own.
+/// Runs an operation once for all callers that wait for it. Each gets the result of a run that began after its call, so the
+/// result includes everything acknowledged before. At most one run is in progress; all callers that arrive meanwhile share the
+/// next. If the caller that polls the run is cancelled, the next caller starts its own.
 #[derive(Debug)]
 pub(super) struct SingleFlight<T>(Mutex<Option<Finished<T>>>);
 
 #[derive(Debug)]
 struct Finished<T> {
-    /// When the call began.
     began: Instant,
     result: T,
 }
@@ -22,7 +19,6 @@ impl<T: Clone> SingleFlight<T> {
         Self(Mutex::new(None))
     }
 
-    /// Returns the result of `call`, or of another caller's that began after this method was called.
     pub(super) async fn run(&self, operation: impl Future<Output = T>) -> T {
         let requested = Instant::now();
         let mut last = self.0.lock().await;
@@ -47,7 +43,6 @@ mod tests {
 
     use super::*;
 
-    /// Counts how often it is called, and responds when it may.
     #[derive(Debug)]
     struct Source {
         started: AtomicU64,
@@ -79,7 +74,7 @@ mod tests {
             source.wait_started(1).await;
             let waiting = join_all((0..1_000).map(|_| flight.run(source.run())));
             let releasing = async {
-                // All other callers have been polled, and so wait, when this runs.
+                // All other callers have been polled, and so wait, at this point.
                 tokio::task::yield_now().await;
                 source.permits.add_permits(2);
             };
@@ -87,7 +82,7 @@ mod tests {
         };
         let (first, others) = join!(flight.run(source.run()), others);
         assert_eq!((first, source.started.load(Ordering::SeqCst)), (1, 2));
-        assert!(others.iter().all(|result| *result == 2), "what was asked before they came is not theirs");
+        assert!(others.iter().all(|result| *result == 2), "a run that began earlier is not shared");
     }
 
     #[tokio::test]

@@ -5,15 +5,13 @@ use sqlx::{Execute, FromRow, Postgres, SqlStr};
 use super::error::backend;
 use crate::stores::StoreError;
 
-/// A query whose rows are read as `T`.
 pub(super) type Query<T> = QueryAs<'static, Postgres, T, PgArguments>;
 
-/// A row of a result.
 pub(super) trait Row: for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
 impl<T: for<'r> FromRow<'r, PgRow> + Send + Unpin> Row for T {}
 
-/// A statement and its values, which can be run any number of times.
+/// A statement with its values. Can run any number of times, for retries.
 pub(super) struct Statement {
     sql: SqlStr,
     values: PgArguments,

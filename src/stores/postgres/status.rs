@@ -1,4 +1,4 @@
-//! Reads what the database holds, for its operator.
+//! Reads the status of the database, for its operator.
 
 use chrono::{DateTime, Utc};
 use tokio::time;
@@ -10,24 +10,21 @@ use crate::model::Timestamp;
 use crate::model::alerts::CONFIRMED_FOR;
 use crate::stores::{OpenError, Status, StoreSettings, count_queries};
 
-/// The current states are in a table of their own.
 const FLOODED: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL";
 
-/// The alert of a flooded area ends when nobody has confirmed its state for long.
+/// The alert of a flooded area expires unless its state is confirmed.
 const IN_FORCE: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL AND changed_at > $1";
 const LAST_HEARD: &str = "SELECT name, last_heard_at FROM sources";
 
-/// Dates in the future are left out: a report may have one.
+/// Excludes dates in the future, which reports may have.
 const NEWEST: &[(&str, &str)] = &[
     ("newest state", "SELECT max(changed_at) FROM flood_changes WHERE changed_at <= $1"),
     ("newest report", "SELECT max(created_at) FROM reports WHERE created_at <= $1"),
     ("newest reading", "SELECT max(observed_at) FROM gauge_readings WHERE observed_at <= $1"),
 ];
 
-/// The name of the connection in the database's list of its sessions.
 const NAME: &str = "siaga status";
 
-/// Reads the status from the database.
 pub(super) async fn read(pool: &PostgresPool, settings: &StoreSettings) -> Result<Status, OpenError> {
     let connecting = time::timeout(settings.timeout, pool.connect(NAME)).await;
     let mut connection = connecting.map_err(|_| "no connection in time")??;

@@ -1,4 +1,4 @@
-//! Converts the model's values to the database's, and back.
+//! Converts between values of the model and of the database.
 
 use chrono::{DateTime, TimeZone, Utc};
 use sqlx::error::BoxDynError;
@@ -7,31 +7,27 @@ use super::error::backend;
 use crate::model::Timestamp;
 use crate::stores::StoreError;
 
-/// Returns a moment for the database. Moments beyond the years that the model writes, such as the bounds of a period,
-/// are set to the nearest limit.
+/// Clamps times beyond the years that the model writes, such as the bounds of a period.
 pub(super) fn moment(moment: Timestamp) -> DateTime<Utc> {
     let edge = |year| Utc.with_ymd_and_hms(year, 1, 1, 0, 0, 0).single().unwrap_or_default();
     moment.to_utc().clamp(edge(-4000), edge(12_000))
 }
 
-/// Returns a number of the model as a column. None is beyond the signed 64 bits of a column.
+/// No number of the model exceeds the signed 64 bits of a column.
 pub(super) fn column(number: u64) -> i64 {
     number.cast_signed()
 }
 
-/// Returns the number of the model in a column.
 pub(super) fn number<T: TryFrom<u64, Error: Into<BoxDynError>>>(
     column: impl Into<i64>,
 ) -> Result<T, StoreError> {
     u64::try_from(column.into()).map_err(backend)?.try_into().map_err(backend)
 }
 
-/// Returns a number of rows for `LIMIT`.
 pub(super) fn limit(most: u64) -> i64 {
     most.try_into().unwrap_or(i64::MAX)
 }
 
-/// Returns the result of `SELECT count(*)`.
 pub(super) fn count(rows: Vec<(i64,)>) -> Result<u64, StoreError> {
     rows.first().map_or(Ok(0), |&(count,)| number(count))
 }

@@ -47,7 +47,6 @@ const HIDE_WAITING: &str = "
 const FORGET_SENDERS: &str = "
     UPDATE reports SET sender = NULL WHERE waiting AND sender IS NOT NULL AND waiting_since <= $1";
 
-/// A report that waits for review.
 #[derive(FromRow)]
 struct WaitingRow {
     #[sqlx(flatten)]

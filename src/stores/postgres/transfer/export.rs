@@ -22,14 +22,13 @@ const ERASED: &str = "
 const ENTRIES: &str = "
     SELECT number, at, report, made_at, action, subject, username, reason FROM moderation_log ORDER BY number";
 
-/// Writes all data, from one snapshot.
+/// Exports one snapshot.
 pub(in super::super) async fn export(
     connection: &mut PgConnection,
     folder: &FolderWriter,
 ) -> Result<(), OpenError> {
     sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").execute(&mut *connection).await?;
     folder.places(&*places::read(connection).await?)?;
-    // Writes the rows of a query as they come.
     macro_rules! write {
         ($query:expr, $file:expr, |$row:pat_param, $to:ident| $write:expr) => {
             let mut $to = $file;

@@ -35,7 +35,6 @@ const PUT_CHANGES: &str = "
         state = excluded.state, subject = excluded.subject, username = excluded.username,
         confirmed_at = excluded.confirmed_at";
 
-/// When the newest change of each area was made.
 const NEWEST: &str = "
     SELECT areas.area_id, newest.changed_at
     FROM areas CROSS JOIN LATERAL (
@@ -43,7 +42,7 @@ const NEWEST: &str = "
         WHERE flood_changes.area_id = areas.area_id ORDER BY changed_at DESC LIMIT 1
     ) newest";
 
-/// Brings the times of areas up to date with their logs, whose new entries can be older than those that were there.
+/// Recomputes the times in the logs of some areas: imported entries can be older than existing ones.
 const TIMES: &str = "
     UPDATE flood_changes SET run_began_at = times.run_began_at, since = times.since
     FROM flood_times times
@@ -51,14 +50,13 @@ const TIMES: &str = "
       AND (times.area_id, times.changed_at) = (flood_changes.area_id, flood_changes.changed_at)
       AND (times.run_began_at, times.since) IS DISTINCT FROM (flood_changes.run_began_at, flood_changes.since)";
 
-/// The areas whose states were set since a moment.
 const SET_SINCE: &str = "
     SELECT DISTINCT area_id FROM flood_changes WHERE changed_at >= $1 AND area_id = ANY ($2)";
 
-/// How far the clocks of servers may be apart.
+/// Largest expected clock difference between servers.
 const SKEW: Duration = Duration::from_mins(10);
 
-/// The newest change of an area is its state. A change made during the import is newer still, and stays.
+/// Sets each area's state from its newest change. A newer change, made during the import, stays.
 const STATES: &str = "
     INSERT INTO flood_states AS standing (area_id, state, changed_at)
     SELECT areas.area_id, newest.state, newest.changed_at
@@ -136,8 +134,7 @@ impl HistoryTarget for Transaction {
     }
 }
 
-/// Brings the current states up to date with the log, and the times of states that were set while the import went on. No
-/// other session sets a state from here on, because it would not see the imported entries.
+/// Updates the states, and the times of those set during the import. Locks them: other sessions would not see imported entries.
 pub(super) fn update_states(import: &mut Transaction) -> Result<(), OpenError> {
     let imported: Vec<_> = import.changed_areas.iter().copied().collect();
     if !imported.is_empty() {

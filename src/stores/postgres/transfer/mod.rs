@@ -1,4 +1,4 @@
-//! Imports and exports data sets, each in one transaction, row by row as they come.
+//! Imports and exports data sets, each in one transaction, streaming the rows.
 
 mod export;
 mod history;
@@ -16,7 +16,7 @@ use crate::data::folder::Folder;
 use crate::model::Timestamp;
 use crate::stores::{ImportSummary, OpenError, Replace, import};
 
-/// Imports a folder. Blocks the thread.
+/// Blocks the thread.
 pub(super) fn import(
     connection: PgConnection,
     folder: &Folder,

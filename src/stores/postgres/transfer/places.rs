@@ -53,7 +53,7 @@ impl PlaceTarget for Transaction {
         if any.is_empty() {
             return Ok(Vec::new());
         }
-        // A session that waits for this finds the area removed, or still there.
+        // A session that waits for this lock sees the area either removed or unchanged.
         self.lock(LOCK_STATES)?;
         self.rows(sqlx::query_as(OTHERS).bind(&areas))
     }

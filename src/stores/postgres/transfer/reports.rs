@@ -36,21 +36,20 @@ const MADE_AT: &str = concat!(
     " FROM new_reports AS reports WHERE reports.created_at = ANY ($1)"
 );
 
-/// New reports wait here, so that reports are locked only while all of them are inserted at once.
+/// New reports are staged here, so that `reports` is locked only for one insert at the end.
 const STAGING: [&str; 3] = [
     "CREATE TEMPORARY TABLE new_reports ON COMMIT DROP AS SELECT *, ''::bytea AS digest FROM reports WITH NO DATA",
     "CREATE INDEX ON new_reports (pkey)",
     "CREATE INDEX ON new_reports (created_at)",
 ];
 
-/// The keys that other sessions have given to reports since they were looked up.
+/// Keys that other sessions have assigned since the lookup.
 const CONFLICTING_KEY: &str = "
     SELECT pkey
     FROM new_reports JOIN (SELECT pkey FROM reports UNION ALL SELECT pkey FROM erased_reports) taken USING (pkey)
     ORDER BY pkey LIMIT 1";
 
-/// Leaves out reports that other sessions have erased since they were looked up. The keys are counted here: a sequence would not
-/// be set back if the import fails.
+/// Skips reports erased since the lookup. Computes the keys without the sequence, which a failed import could not reset.
 const PUBLISH: &str = concat!(
     "WITH last AS (
         SELECT greatest(0, (SELECT max(pkey) FROM reports), (SELECT max(pkey) FROM erased_reports),
@@ -65,7 +64,6 @@ const PUBLISH: &str = concat!(
     FROM last, new_reports WHERE digest NOT IN (SELECT digest FROM erased_reports)"
 );
 
-/// The reports of some areas, or all reports.
 const PLACED: &str = "
     SELECT pkey, ST_AsBinary(location, 'NDR') AS location, local_area_id, city
     FROM reports WHERE pkey > $1 AND ($2::bigint[] IS NULL OR local_area_id = ANY ($2)) ORDER BY pkey LIMIT 10000";
@@ -73,7 +71,6 @@ const RELOCATE: &str = "
     UPDATE reports SET local_area_id = rows.local_area_id, city = rows.city
     FROM json_populate_recordset(NULL::reports, $1::json) AS rows WHERE reports.pkey = rows.pkey";
 
-/// Whether the log has each of some entries.
 const LOGGED: &str = "
     SELECT EXISTS (
         SELECT FROM moderation_log known
@@ -81,11 +78,11 @@ const LOGGED: &str = "
     )
     FROM unnest($1::timestamptz[], $2::bigint[], $3::text[]) WITH ORDINALITY AS rows (at, report, action, place)
     ORDER BY place";
-/// Counts new entries. Returns the number of the first.
+/// Returns the number of the first new entry.
 const NUMBER_ENTRIES: &str = "
     UPDATE moderation_count SET number = number + $1 RETURNING number - $1 + 1";
 
-/// Makes a sequence go on after the highest key of its table.
+/// Advances a sequence to the highest key of its table.
 const ADVANCE_SEQUENCE: &str = "
     SELECT setval(sequence, highest)
     FROM (SELECT pg_get_serial_sequence($1, 'pkey')::regclass AS sequence) AS of,
@@ -95,7 +92,6 @@ const ADVANCE_SEQUENCE: &str = "
     WHERE highest > coalesce(pg_sequence_last_value(sequence), 0)";
 
 impl ReportTarget for Transaction {
-    /// Other sessions queue behind this statement, so it does not wait long itself.
     fn lock_reports(&mut self) -> Result<(), OpenError> {
         if !self.is_locked {
             self.lock(LOCK)?;
@@ -184,7 +180,6 @@ impl ReportTarget for Transaction {
     }
 }
 
-/// Prepares for new reports.
 pub(super) fn begin(import: &mut Transaction) -> Result<(), OpenError> {
     STAGING.into_iter().try_for_each(|statement| import.execute(sqlx::query(statement)))
 }
@@ -193,8 +188,7 @@ fn numbers(keys: &[ReportKey]) -> Vec<i64> {
     column(keys, |key| key.number().cast_signed())
 }
 
-/// Makes the keys of new reports and cards follow the imported ones. Call it when nothing can fail any more, because a
-/// rollback of the import does not undo it.
+/// Must run last, when nothing can fail any more: a rollback does not reset sequences.
 pub(super) fn advance_sequences(import: &mut Transaction) -> Result<(), OpenError> {
     for table in ["reports", "cards"] {
         import.execute(sqlx::query(ADVANCE_SEQUENCE).bind(table))?;

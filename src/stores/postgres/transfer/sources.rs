@@ -1,12 +1,9 @@
-//! The cards and posts that reports came from.
-
 use super::super::rows::recordset;
 use super::transaction::{Transaction, column};
 use crate::model::{Card, PartnerPost};
 use crate::stores::OpenError;
 use crate::stores::import::SourceTarget;
 
-/// Cards, each with the key of its report.
 macro_rules! cards {
     ($which:literal) => {
         concat!(

@@ -12,19 +12,15 @@ use crate::model::Timestamp;
 use crate::stores::import::{RowVisitor, Target};
 use crate::stores::{OpenError, StoreError};
 
-/// From here on, no other session sets a state.
+/// Until the end of the transaction, no other session sets a state.
 pub(in super::super) const LOCK_STATES: &str = "LOCK TABLE flood_states IN SHARE ROW EXCLUSIVE MODE";
 
-/// The transaction of an import.
-///
-/// Reading the folder blocks the thread, and so does everything here: nothing else runs on the thread.
+/// The transaction of an import. Its methods block the thread, as does reading the folder.
 pub(super) struct Transaction {
     pub(super) now: Timestamp,
-    /// The areas whose logs have changed.
     pub(super) changed_areas: BTreeSet<i64>,
     runtime: Handle,
     connection: PgConnection,
-    /// Whether reports and cards are locked.
     pub(super) is_locked: bool,
 }
 
@@ -33,7 +29,7 @@ impl Transaction {
         let runtime = Handle::current();
         let mut import = Self { now, changed_areas: BTreeSet::new(), runtime, connection, is_locked: false };
         import.execute(sqlx::query("BEGIN"))?;
-        // Only one import runs at a time. It counts its changes in a shard of its own, because it takes long.
+        // One import at a time. It counts changes in its own shard, because it takes long.
         import.execute(sqlx::query("SELECT pg_advisory_xact_lock(hashtext('siaga import'))"))?;
         import.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
         Ok(import)
@@ -44,7 +40,6 @@ impl Transaction {
         self.execute(sqlx::query("COMMIT"))
     }
 
-    /// Reads over the connection.
     pub(super) fn read<T>(
         &mut self,
         read: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StoreError>,
@@ -52,13 +47,11 @@ impl Transaction {
         Ok(self.runtime.block_on(read(&mut self.connection))?)
     }
 
-    /// Executes a statement.
     pub(super) fn execute(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<(), OpenError> {
         let outcome = self.runtime.block_on(query.execute(&mut self.connection));
         Ok(outcome.map(drop).map_err(DatabaseError)?)
     }
 
-    /// Returns the rows of a query.
     pub(super) fn rows<R: Row>(
         &mut self,
         query: QueryAs<'_, Postgres, R, PgArguments>,
@@ -66,7 +59,6 @@ impl Transaction {
         Ok(self.runtime.block_on(query.fetch_all(&mut self.connection)).map_err(DatabaseError)?)
     }
 
-    /// Passes on the rows of a query.
     pub(super) fn for_each_row<R: Row>(
         &mut self,
         query: QueryAs<'_, Postgres, R, PgArguments>,
@@ -76,7 +68,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Inserts rows. `rest` follows the statement.
+    /// `rest` is appended to the statement.
     pub(super) fn insert<T: Columns>(
         &mut self,
         table: &str,
@@ -91,15 +83,13 @@ impl Transaction {
         self.execute(sqlx::query(AssertSqlSafe(sql)).bind(recordset(rows)?))
     }
 
-    /// Inserts rows, each in place of the one that is the same in the columns of `key`.
     pub(super) fn upsert<T: Columns>(&mut self, table: &str, key: &str, rows: &[T]) -> Result<(), OpenError> {
         let columns: Vec<_> =
             T::names().into_iter().map(|name| format!("{name} = excluded.{name}")).collect();
         self.insert(table, rows, &format!("ON CONFLICT ({key}) DO UPDATE SET {}", columns.join(", ")))
     }
 
-    /// Locks tables until the end of the import. Other sessions queue behind this statement, so it does not wait long
-    /// itself.
+    /// Locks tables until the end of the import. Other sessions queue behind this statement, so its own wait is short.
     pub(super) fn lock(&mut self, sql: &'static str) -> Result<(), OpenError> {
         self.execute(sqlx::query("SET LOCAL lock_timeout = '3s'"))?;
         self.execute(sqlx::query(sql))?;
@@ -111,7 +101,6 @@ impl Target for Transaction {
     const BATCH: usize = 2000;
 }
 
-/// Returns one column of rows.
 pub(super) fn column<'r, T, C>(rows: &'r [T], value: impl Fn(&'r T) -> C) -> Vec<C> {
     rows.iter().map(value).collect()
 }
