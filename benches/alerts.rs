@@ -43,16 +43,17 @@ fn store(older: u32, now: Timestamp) -> MemoryStore {
         by: Actor { subject: "bench".to_owned(), username: None },
     };
     let year = Duration::from_hours(24 * 365);
-    let begun = now.before(Duration::from_hours(4));
-    let before = begun.before(Duration::from_hours(72)).before(year);
+    let begun = now.saturating_sub(Duration::from_hours(4));
+    let before = begun.saturating_sub(Duration::from_hours(72)).saturating_sub(year);
     let states = FloodState::ALL.map(Some).into_iter().chain([None]).cycle();
     let past = (0..older).zip(states.clone());
-    let past = past
-        .map(|(number, state)| change(number as usize, before.after(year / older.max(1) * number), state));
+    let past = past.map(|(number, state)| {
+        change(number as usize, before.saturating_add(year / older.max(1) * number), state)
+    });
     let step = Duration::from_hours(4) / (2 * FLOODED as u32);
     let flood = (0..2 * FLOODED).zip(states.flatten().map(Some));
-    let flood =
-        flood.map(|(number, state)| change(number % FLOODED, begun.after(step * number as u32), state));
+    let flood = flood
+        .map(|(number, state)| change(number % FLOODED, begun.saturating_add(step * number as u32), state));
     dataset.flood_log = past.chain(flood).collect();
     MemoryStore::new(dataset, Arc::new(ManualClock::new(now)))
 }

@@ -11,7 +11,9 @@ use rocket::tokio::runtime::Runtime;
 use siaga::folder::{Dataset, FolderRules};
 use siaga::formats::topojson::TopoJson;
 use siaga::formats::{EncodeContext, Format};
-use siaga::internals::{AcceptedEncodings, Cache, Content, Metrics, Patience, RenderError, RenderedResponse};
+use siaga::internals::{
+    AcceptedEncodings, Cache, Content, Metrics, RenderError, RenderTimeouts, RenderedResponse,
+};
 use siaga::model::{
     AreaSelector, Clock, FloodLayer, FloodState, FloodStatus, Layer, SystemClock, Timestamp, Validity,
 };
@@ -42,12 +44,12 @@ fn query(number: usize) -> FloodQuery {
 /// Measures a cache hit among a hundred cached responses.
 fn cached(criterion: &mut Criterion, name: &str, validity: Validity) {
     let cache: Cache<FloodQuery, RenderError> =
-        Cache::new(1 << 20, Patience::for_requests(Duration::from_secs(10)), Metrics::default());
+        Cache::new(1 << 20, RenderTimeouts::for_requests(Duration::from_secs(10)), Metrics::default());
     let runtime = Runtime::new().expect("threads");
     let present = Revision(1);
     let render = || async move {
         let rendered = RenderedResponse::new("application/json", Content::with_tag(b"{}".to_vec()));
-        Ok(Versioned::at(present, rendered).within(validity))
+        Ok(Versioned::new(present, rendered).within(validity))
     };
     for number in 0..100 {
         let query_key = query(number);

@@ -49,16 +49,16 @@ fn changes(count: u32, from: Timestamp, within: Duration) -> impl Iterator<Item 
     (0..count).map(move |number| FloodChange {
         area: id(u64::from(number) % AREAS),
         state: u64::from(number / 7 % 5).try_into().ok(),
-        at: from.after(within / count * number),
-        received: from.after(within / count * number),
+        at: from.saturating_add(within / count * number),
+        received: from.saturating_add(within / count * number),
         by: Actor { subject: "bench".to_owned(), username: None },
     })
 }
 
 /// Makes a store with a week's changes up to now, and `older` changes from the 50 weeks before.
 fn store(older: u32, now: Timestamp) -> MemoryStore {
-    let week = now.before(WEEK);
-    let before = changes(older, week.before(WEEK * 50), WEEK * 50);
+    let week = now.saturating_sub(WEEK);
+    let before = changes(older, week.saturating_sub(WEEK * 50), WEEK * 50);
     let flood_log = before.chain(changes(CHANGES, week, WEEK)).collect();
     let dataset = Dataset {
         places: Places::new(Arc::new(areas()), Vec::new(), Vec::new()),
@@ -71,7 +71,7 @@ fn store(older: u32, now: Timestamp) -> MemoryStore {
 fn week(criterion: &mut Criterion) {
     let runtime = Runtime::new().expect("a runtime");
     let now = SystemClock.now();
-    let period = Period::new(now.before(WEEK), now, WEEK).expect("a week");
+    let period = Period::new(now.saturating_sub(WEEK), now, WEEK).expect("a week");
     let query = HistoryQuery { selector: AreaSelector::default(), period };
     for older in [0, 1_000_000] {
         let store = store(older, now);

@@ -24,8 +24,8 @@ fn reports(count: u64, now: Timestamp) -> Vec<Report> {
         key: (number + 1).try_into().expect("a key"),
         content: ReportContent {
             created_at: match number.checked_sub(count - RECENT) {
-                Some(recent) => now.before(Duration::from_secs(recent * 3_000 / RECENT)),
-                None => now.before(Duration::from_secs(7_200 + number % 31_000_000)),
+                Some(recent) => now.saturating_sub(Duration::from_secs(recent * 3_000 / RECENT)),
+                None => now.saturating_sub(Duration::from_secs(7_200 + number % 31_000_000)),
             },
             source: CARD_SOURCE.into(),
             url: Some(format!("card-{number:08}").into()),

@@ -90,7 +90,7 @@ pub mod internals {
     pub use crate::http::quotas::{Client, Quotas};
     pub use crate::pages::AlertsPage;
     pub use crate::photos::photo::{MAX_PIXELS, MAX_SCANS, NotAPhoto, Photo, prepare};
-    pub use crate::rendering::cache::{Cache, Patience, RenderError, RenderedResponse};
+    pub use crate::rendering::cache::{Cache, RenderError, RenderTimeouts, RenderedResponse};
     pub use crate::telemetry::{Log, LogSettings, Metrics, Shape};
 }
 

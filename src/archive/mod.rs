@@ -56,12 +56,12 @@ impl Archive {
     /// Returns the public months.
     pub(crate) async fn months(&self) -> Result<BTreeMap<Month, Package>, StoreError> {
         self.read_log_once().await?;
-        let mut months = self.written().await;
+        let mut months = self.read_packages().await;
         months.retain(|month, package| self.is_public(*month, package));
         Ok(months)
     }
 
-    async fn written(&self) -> BTreeMap<Month, Package> {
+    async fn read_packages(&self) -> BTreeMap<Month, Package> {
         let folder = self.folder.clone();
         let read = |entry: DirEntry| {
             let month = Month::parse(entry.file_name().to_str()?)?;
@@ -117,7 +117,7 @@ impl Archive {
     fn is_public(&self, month: Month, package: &Package) -> bool {
         let keep = self.config.reports.keep;
         let oldest = package.oldest_report.map(Timestamp::from).filter(|_| !keep.is_zero());
-        let is_kept = oldest.is_none_or(|oldest| oldest >= self.clock.now().before(keep));
+        let is_kept = oldest.is_none_or(|oldest| oldest >= self.clock.now().saturating_sub(keep));
         is_kept && self.moderated().is_current(month, package.moderated)
     }
 }

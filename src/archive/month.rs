@@ -27,7 +27,7 @@ impl Month {
     }
 
     pub(crate) fn end(self) -> Timestamp {
-        self.next().start().before(Duration::from_millis(1))
+        self.next().start().saturating_sub(Duration::from_millis(1))
     }
 
     fn next(self) -> Self {

@@ -70,7 +70,7 @@ impl Archive {
         let first = match known {
             Some(_) => known,
             // Older entries withdraw no month in the folder.
-            None => self.written().await.values().map(|package| package.moderated).min(),
+            None => self.read_packages().await.values().map(|package| package.moderated).min(),
         };
         let most = first.map_or(1, |_| PAGE);
         // Read the first entry again: if it is gone, the log was restored.

@@ -138,14 +138,14 @@ impl Archive {
         files.add_changes(&self.changes(start, end).await?)?;
         let mut day = start;
         while day <= end {
-            let last = day.after(DAY).before(Duration::from_millis(1)).min(end);
+            let last = day.saturating_add(DAY).saturating_sub(Duration::from_millis(1)).min(end);
             let window = Window::Within(period(day, last)?);
             let mut reports = self.store.reports(&reports_within(window)).await?.value;
             reports.reports.sort_by_key(|report| (report.content.created_at, report.key));
             let gauges = GaugeQuery { selector: AreaSelector::default(), window };
             let gauges = self.store.gauges(&gauges).await?.value;
             files.add_day(&Layer::Reports(reports), &gauges)?;
-            day = day.after(DAY);
+            day = day.saturating_add(DAY);
         }
         let (resources, oldest) = files.finish()?;
         write_package(&part, &self.config, now, Some(month), resources, moderated, oldest)?;

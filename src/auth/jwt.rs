@@ -154,7 +154,7 @@ impl Jwt {
             sub: subject.to_owned(),
             scope: Some(ScopeNames::Text(names.join(" "))),
             scp: None,
-            exp: seconds(now.after(lifetime)).floor(),
+            exp: seconds(now.saturating_add(lifetime)).floor(),
             nbf: None,
             iss: self.issuer.clone(),
             aud: self.audience.clone().map(Audience::One),

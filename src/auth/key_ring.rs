@@ -93,7 +93,7 @@ impl KeyRing {
     /// Records a use of a key, at most once a minute.
     pub(super) fn note_use(&self, key: &ApiKey, now: Timestamp) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_recent = |last: &Timestamp| *last <= now && now < last.after(USE_INTERVAL);
+        let is_recent = |last: &Timestamp| *last <= now && now < last.saturating_add(USE_INTERVAL);
         if !uses.last.get(&key.name).is_some_and(is_recent) {
             uses.last.insert(key.name.clone(), now);
             uses.pending.insert(key.name.clone(), now);
@@ -136,7 +136,7 @@ mod tests {
     fn uses_are_recorded_once_a_minute_and_taken_once() {
         let ring = KeyRing::default();
         let (key, start) = (key("one"), Timestamp::parse("2026-01-01T00:00:00Z").unwrap());
-        let at = |seconds| start.after(Duration::from_secs(seconds));
+        let at = |seconds| start.saturating_add(Duration::from_secs(seconds));
         ring.fill([key.clone()], []);
         for seconds in [0, 1, 59] {
             ring.note_use(&key, at(seconds));

@@ -110,7 +110,7 @@ impl Follower {
     pub(crate) async fn catches_up_to(&self, cursor: Cursor) -> bool {
         let (mut states, mut confirmed) = (self.states(), self.0.confirmed.subscribe());
         // The clock may have stepped back, so the poll must also begin after this call.
-        let (called, not_before) = (Instant::now(), self.0.clock.now().after(MAX_LAG));
+        let (called, not_before) = (Instant::now(), self.0.clock.now().saturating_add(MAX_LAG));
         select! {
             biased;
             _ = states.wait_for(|state| state.as_ref().is_some_and(|state| !state.is_behind(cursor))) => true,
@@ -254,7 +254,7 @@ impl Inner {
         if let Some(newest) = next.last_changed()
             && last.as_ref().is_some_and(|last| Some(newest) > last.last_changed())
         {
-            self.metrics.change_delay(self.clock.now().since(newest));
+            self.metrics.change_delay(self.clock.now().saturating_duration_since(newest));
         }
         let now = self.clock.now();
         if let Some(by) = clock_skew(&next, now)
@@ -294,7 +294,7 @@ impl Inner {
 }
 
 fn clock_skew(state: &State, now: Timestamp) -> Option<Duration> {
-    state.last_changed().map(|newest| newest.since(now)).filter(|by| *by > MAX_CLOCK_SKEW)
+    state.last_changed().map(|newest| newest.saturating_duration_since(now)).filter(|by| *by > MAX_CLOCK_SKEW)
 }
 
 /// Whether no revision is below the `wanted` one.

@@ -72,10 +72,10 @@ mod tests {
     #[test]
     fn a_report_is_removed_until_it_is_shown_again() {
         let hidden = [entry(2, 6, ModerationAction::Erase), entry(1, 5, ModerationAction::Hide)];
-        let first = RemovedReports::default().next(&Versioned::at(Revision(10), hidden.to_vec()));
+        let first = RemovedReports::default().next(&Versioned::new(Revision(10), hidden.to_vec()));
         assert_eq!((removed(&first, 9), removed(&first, 10), first.last()), (vec![5, 6], vec![], 2));
         let shown = vec![entry(3, 5, ModerationAction::Show)];
-        let second = first.next(&Versioned::at(Revision(12), shown));
+        let second = first.next(&Versioned::new(Revision(12), shown));
         assert_eq!((removed(&second, 9), removed(&second, 11)), (vec![6], vec![]));
     }
 
@@ -83,12 +83,12 @@ mod tests {
     fn a_cursor_before_the_oldest_known_report_is_too_old() {
         let hide = |number| entry(number, number, ModerationAction::Hide);
         let all = |from: u64, count: u64| (from..from + count).rev().map(hide).collect::<Vec<_>>();
-        let few = RemovedReports::default().next(&Versioned::at(Revision(10), all(1, 999)));
+        let few = RemovedReports::default().next(&Versioned::new(Revision(10), all(1, 999)));
         assert!(few.is_complete_since(Revision(0)), "all entries were read");
-        let more = few.next(&Versioned::at(Revision(20), all(1_000, 2)));
+        let more = few.next(&Versioned::new(Revision(20), all(1_000, 2)));
         assert_eq!(removed(&more, 0).len(), 1_000);
         assert!(!more.is_complete_since(Revision(9)) && more.is_complete_since(Revision(10)));
-        let many = RemovedReports::default().next(&Versioned::at(Revision(10), all(1, 1_000)));
+        let many = RemovedReports::default().next(&Versioned::new(Revision(10), all(1, 1_000)));
         assert!(!many.is_complete_since(Revision(9)), "the log may have more");
     }
 }

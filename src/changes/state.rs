@@ -305,6 +305,6 @@ fn last_change(versions: &[AreaVersion]) -> Option<Timestamp> {
 
 /// Whether two sets have the same areas in the same cities and provinces.
 fn same_areas(one: &Arc<AreaSet>, other: &Arc<AreaSet>) -> bool {
-    let place = |area: &Area| (area.id, area.city_code.clone(), area.region_code.clone());
-    Arc::ptr_eq(one, other) || one.iter().map(place).eq(other.iter().map(place))
+    let codes = |area: &Area| (area.id, area.city_code.clone(), area.region_code.clone());
+    Arc::ptr_eq(one, other) || one.iter().map(codes).eq(other.iter().map(codes))
 }

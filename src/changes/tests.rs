@@ -32,7 +32,7 @@ fn cursor(revision: usize) -> Cursor {
 }
 
 fn at(revision: usize) -> Timestamp {
-    Timestamp::EPOCH.after(Duration::from_secs(revision as u64))
+    Timestamp::EPOCH.saturating_add(Duration::from_secs(revision as u64))
 }
 
 /// The states at each revision, and the area that changed.

@@ -37,6 +37,6 @@ impl Ticks {
                 Arc::clone(current)
             }
         };
-        (state, tick.after(every).since(now))
+        (state, tick.saturating_add(every).saturating_duration_since(now))
     }
 }

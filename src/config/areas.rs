@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{LayerKind, Regions};
-use crate::schema::resources::{Selectable, describe};
+use crate::schema::resources::{SelectableCodes, describe};
 
 /// Cities and provinces that clients can select besides those of the loaded areas.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub(crate) struct Areas {
     /// Province codes (ISO 3166-2). **Default: the 38 of Indonesia**
     pub provinces: Vec<String>,
     #[serde(skip)]
-    selectable: BTreeMap<LayerKind, Selectable>,
+    selectable: BTreeMap<LayerKind, SelectableCodes>,
 }
 
 impl Default for Areas {
@@ -33,7 +33,7 @@ impl Default for Areas {
 
 impl Areas {
     #[must_use]
-    pub(crate) fn selectable(&self, kind: LayerKind) -> &Selectable {
+    pub(crate) fn selectable(&self, kind: LayerKind) -> &SelectableCodes {
         &self.selectable[&kind]
     }
 

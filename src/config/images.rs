@@ -6,7 +6,7 @@ use rocket::data::ByteUnit;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::{AtOnce, BaseUrl, ConfigError};
+use super::{BaseUrl, ConfigError, PositiveCount};
 use crate::auth::Secret;
 use crate::model::Number;
 
@@ -30,7 +30,7 @@ pub(crate) struct Images {
     pub max_bytes: ByteUnit,
     /// Concurrent uploads of one server; at most a quarter of them from one client, and two to the same signed address.
     /// **Default: `64`**
-    pub max_uploads: AtOnce,
+    pub max_uploads: PositiveCount,
     /// The longest side of a published image, in pixels. **Default: `1280`**
     pub max_side: Side,
     /// Settings of a cloud storage by their names in `object_store`, such as `aws_endpoint`. They override `AWS_…` in the
@@ -45,7 +45,7 @@ impl Default for Images {
             public_url: None,
             signing_key: None,
             max_bytes: ByteUnit::Mebibyte(20),
-            max_uploads: AtOnce::new(NonZeroU32::MIN.saturating_add(63)),
+            max_uploads: PositiveCount::new(NonZeroU32::MIN.saturating_add(63)),
             max_side: Side(1280),
             options: BTreeMap::new(),
         }

@@ -6,7 +6,7 @@
 mod also_at;
 mod archive;
 mod areas;
-mod at_once;
+
 mod base_url;
 mod by_resource;
 mod cache;
@@ -20,6 +20,7 @@ mod images;
 mod licence;
 mod limits;
 mod map;
+mod positive_count;
 mod quota;
 mod report;
 mod reports;
@@ -47,7 +48,6 @@ use url::Url;
 pub(crate) use self::also_at::MountPath;
 pub(crate) use self::archive::Archive;
 pub(crate) use self::areas::Areas;
-pub(crate) use self::at_once::AtOnce;
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
 pub(crate) use self::by_resource::ByResource;
 pub(crate) use self::cache::Cache;
@@ -62,6 +62,7 @@ pub(crate) use self::images::Images;
 pub(crate) use self::licence::Licence;
 pub use self::limits::{Features, InvalidFeatures, Limits};
 pub(crate) use self::map::{Map, Tiles};
+pub(crate) use self::positive_count::PositiveCount;
 pub use self::quota::Quota;
 pub(crate) use self::quota::Rate;
 pub(crate) use self::report::ReportPage;
@@ -299,13 +300,13 @@ impl Config {
     pub fn extract(figment: &Figment) -> Result<Self, ConfigError> {
         /// Ignores Rocket's own keys beside the service's table.
         #[derive(Deserialize)]
-        struct Whole {
+        struct RootTable {
             #[serde(default)]
             siaga: Config,
         }
 
         unread::check(figment)?;
-        let Whole { siaga: mut config } = figment.extract()?;
+        let RootTable { siaga: mut config } = figment.extract()?;
         // Port 0 is chosen by the system later.
         if let Some(port) = figment.extract_inner("port").ok().filter(|&port| port != 0)
             && !figment.contains(&format!("{}.base_url", Self::KEY))

@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AtOnce, TrustedProxies};
+use super::{PositiveCount, TrustedProxies};
 use crate::model::Number;
 
 /// Limits of the requests of each client, for each server.
@@ -15,7 +15,7 @@ pub struct Quota {
     /// Requests per second in the long run, for each address without a credential; `0` for no limit. **Default: `20`**
     pub per_second: Rate,
     /// Requests at once, for each address without a credential. **Default: `40`**
-    pub burst: AtOnce,
+    pub burst: PositiveCount,
     /// Limits of each credential without its own.
     pub credential: CredentialQuota,
     /// Requests per day for each credential, or else for each address; `0` for no limit. They refill steadily: a 24th of them
@@ -39,7 +39,7 @@ pub struct CredentialQuota {
     /// Requests per second in the long run; `0` for no limit. **Default: `100`**
     pub per_second: Rate,
     /// Requests at once. **Default: `300`**
-    pub burst: AtOnce,
+    pub burst: PositiveCount,
 }
 
 impl Quota {
@@ -68,7 +68,7 @@ impl Default for Quota {
     fn default() -> Self {
         Self {
             per_second: Rate(NonZeroU32::new(20)),
-            burst: AtOnce::new(NonZeroU32::MIN.saturating_add(39)),
+            burst: PositiveCount::new(NonZeroU32::MIN.saturating_add(39)),
             credential: CredentialQuota::default(),
             per_day: Rate(NonZeroU32::new(100_000)),
             // Above the burst of a credential, so that the fuse never stops such a burst.
@@ -84,7 +84,7 @@ impl Default for CredentialQuota {
         Self {
             per_second: Rate(NonZeroU32::new(100)),
             // An operator clears more than a hundred areas in one go.
-            burst: AtOnce::new(NonZeroU32::MIN.saturating_add(299)),
+            burst: PositiveCount::new(NonZeroU32::MIN.saturating_add(299)),
         }
     }
 }

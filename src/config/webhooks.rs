@@ -10,14 +10,14 @@ use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
-use super::{AtOnce, ConfigError};
+use super::{ConfigError, PositiveCount};
 use crate::auth::Secret;
 use crate::model::{AreaSelector, FloodState, Number, duration};
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Webhooks {
     /// Concurrent requests. **Default: 4**
-    pub(crate) at_once: AtOnce,
+    pub(crate) at_once: PositiveCount,
     /// Webhooks by name. **Default: none**
     #[serde(flatten)]
     pub(crate) by_name: BTreeMap<String, WebhookSettings>,
@@ -161,7 +161,7 @@ fn path<S: serde::Serializer>(path: &Option<RelativePathBuf>, serializer: S) -> 
 
 impl Default for Webhooks {
     fn default() -> Self {
-        Self { at_once: AtOnce::new(NonZeroU32::MIN.saturating_add(3)), by_name: BTreeMap::new() }
+        Self { at_once: PositiveCount::new(NonZeroU32::MIN.saturating_add(3)), by_name: BTreeMap::new() }
     }
 }
 

@@ -28,17 +28,17 @@ pub(crate) fn folder() -> Folder {
 pub(crate) fn dataset(now: Timestamp) -> Result<Dataset, DatasetError> {
     let present = Timestamp::parse(PRESENT).unwrap_or(now);
     let mut demo = folder::dataset(&folder(), present)?;
-    let age = now.since(present);
+    let age = now.saturating_duration_since(present);
     for change in &mut demo.flood_log {
-        change.at = change.at.after(age);
+        change.at = change.at.saturating_add(age);
         change.received = change.at;
     }
     for report in &mut demo.reports {
-        report.content.created_at = report.content.created_at.after(age);
+        report.content.created_at = report.content.created_at.saturating_add(age);
     }
     for gauge in &mut demo.gauges {
         for reading in &mut gauge.observations {
-            reading.observed_at = reading.observed_at.after(age);
+            reading.observed_at = reading.observed_at.saturating_add(age);
         }
     }
     Ok(demo)
@@ -70,13 +70,13 @@ mod tests {
         for state in FloodState::ALL {
             assert!(current.values().filter(|&&now| now == Some(state)).count() > 5, "{state:?}");
         }
-        assert!(demo.flood_log[0].at < now().before(Duration::from_hours(96)));
+        assert!(demo.flood_log[0].at < now().saturating_sub(Duration::from_hours(96)));
     }
 
     #[test]
     fn every_disaster_has_recent_reports_and_one_card_is_unused() {
         let demo = dataset(now()).unwrap();
-        let last_hour = now().before(Duration::from_hours(1))..=now();
+        let last_hour = now().saturating_sub(Duration::from_hours(1))..=now();
         let contents = demo.reports.iter().map(|report| &report.content);
         let recent = contents.filter(|content| last_hour.contains(&content.created_at));
         assert_eq!(recent.map(|content| content.disaster_type).collect::<HashSet<_>>().len(), 7);
@@ -89,7 +89,7 @@ mod tests {
         let clock = Arc::new(ManualClock::new(now()));
         let store = MemoryStore::new(dataset(now()).unwrap(), Arc::clone(&clock) as Arc<dyn Clock>);
         for hours in [0, 1, 6, 24, 71] {
-            clock.set(now().after(Duration::from_hours(hours)));
+            clock.set(now().saturating_add(Duration::from_hours(hours)));
             let window = Window::Last(Duration::from_hours(1));
             let selector = AreaSelector::default();
             let query = ReportQuery { selector: selector.clone(), disaster: None, training: false, window };
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn two_starts_differ_only_in_time() {
-        let later = now().after(Duration::from_secs(9_999));
+        let later = now().saturating_add(Duration::from_secs(9_999));
         let (first, second) = (dataset(now()).unwrap(), dataset(later).unwrap());
         assert!(first.places.areas().iter().eq(second.places.areas().iter()));
         let states =

@@ -7,7 +7,7 @@ use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 
 pub(crate) fn bare(format: Arc<dyn Format>) -> Arc<dyn Format> {
-    match format.bare() {
+    match format.without_envelope() {
         Some(bare) => bare,
         None if format.container() == Container::JSON => Arc::new(WithoutEnvelope(format)),
         None => format,
@@ -35,8 +35,8 @@ impl Format for WithoutEnvelope {
         self.0.version()
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
-        self.0.carries(kind)
+    fn supports(&self, kind: LayerKind) -> bool {
+        self.0.supports(kind)
     }
 
     fn time_step(&self) -> Option<Duration> {

@@ -103,11 +103,11 @@ impl Format for GeoJson {
         &[BARE]
     }
 
-    fn bare(&self) -> Option<Arc<dyn Format>> {
+    fn without_envelope(&self) -> Option<Arc<dyn Format>> {
         Some(Arc::new(Bare(self.clone())))
     }
 
-    fn carries(&self, _: LayerKind) -> bool {
+    fn supports(&self, _: LayerKind) -> bool {
         true
     }
 
@@ -169,8 +169,8 @@ impl Format for Bare {
         BARE
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
-        self.0.carries(kind)
+    fn supports(&self, kind: LayerKind) -> bool {
+        self.0.supports(kind)
     }
 
     fn time_step(&self) -> Option<Duration> {

@@ -60,7 +60,7 @@ pub trait Format: Any + Debug + Send + Sync {
 
     /// Returns the format for the same documents without the envelope, which clients request by its media type in `Accept`. Its
     /// container must have no envelope. **Default: `None`**
-    fn bare(&self) -> Option<Arc<dyn Format>> {
+    fn without_envelope(&self) -> Option<Arc<dyn Format>> {
         None
     }
 
@@ -77,7 +77,7 @@ pub trait Format: Any + Debug + Send + Sync {
     }
 
     /// Returns whether it can write layers of this kind.
-    fn carries(&self, kind: LayerKind) -> bool;
+    fn supports(&self, kind: LayerKind) -> bool;
 
     /// Returns the format for single entries of its documents, at the entries' own addresses. **Default: `None`**
     fn entry_format(&self) -> Option<Arc<dyn Format>> {
@@ -116,7 +116,7 @@ pub trait Format: Any + Debug + Send + Sync {
 
     /// Appends the layer to `out`.
     ///
-    /// Only called with layers it [`carries`](Self::carries), on a thread that it may block, and once for all concurrent requests
+    /// Only called with layers it [`supports`](Self::supports), on a thread that it may block, and once for all concurrent requests
     /// for the same response. Also called at startup with a sample layer, for an example in the OpenAPI document.
     ///
     /// # Errors

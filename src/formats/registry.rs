@@ -124,6 +124,6 @@ impl FormatRegistry {
         let first = preferred.unwrap_or(self.default.name());
         let is_default = move |format: &&Arc<dyn Format>| format.name() == first;
         let others = offered.iter().filter(move |format| !is_default(format));
-        offered.iter().filter(is_default).take(1).chain(others).filter(move |format| format.carries(kind))
+        offered.iter().filter(is_default).take(1).chain(others).filter(move |format| format.supports(kind))
     }
 }

@@ -147,7 +147,7 @@ mod tests {
         let notices = alerts::Notices::new(alerts::Options::default(), cap::Options::default());
         let formats = builtin(topojson::Options::default(), cap::Options::default(), notices);
         let accept = Accept::new(lines.iter().copied());
-        let formats = formats.iter().filter(|format| format.carries(LayerKind::Floods));
+        let formats = formats.iter().filter(|format| format.supports(LayerKind::Floods));
         accept.preferred(formats).map(|format| format.name().to_owned())
     }
 

@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::http::error::{Problem, Source};
 use crate::model::{AreaSelector, AreaSet, LayerKind};
 use crate::openapi::{Interface, Operation, Parameter, Part};
-use crate::schema::resources::{Description, Floods, MapResource, Offer, Selectable, describe};
+use crate::schema::resources::{Description, Floods, MapResource, Offer, SelectableCodes, describe};
 
 /// The query parameters `city` and `admin`, as far as the resource supports them.
 ///
@@ -39,7 +39,7 @@ impl<'r, R: MapResource> FromRequest<'r> for AreaFilter<R> {
 impl<R: MapResource> Part for AreaFilter<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let Description { kind, offer, .. } = R::DESCRIPTION;
-        let Selectable { city, admin } = interface.config.areas.selectable(kind);
+        let SelectableCodes { city, admin } = interface.config.areas.selectable(kind);
         let code_schema = |codes: &[String], are_all: bool| {
             let name = if are_all { "enum" } else { "examples" };
             json!({ "type": "string", name: codes })
@@ -87,7 +87,7 @@ async fn flood_selector(request: &Request<'_>) -> Result<AreaSelector, Problem> 
 /// Reads the parameters as codes of loaded areas, or as a known city.
 fn known_city_selector<'a>(
     query: Query<'_>,
-    configured: &Selectable,
+    configured: &SelectableCodes,
     known: impl Iterator<Item = &'a str>,
     areas: &'a AreaSet,
 ) -> Result<AreaSelector, Problem> {
@@ -132,7 +132,7 @@ async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSel
     }
 }
 
-fn with_cities(configured: &Selectable, areas: Option<&AreaSet>) -> Selectable {
+fn with_cities(configured: &SelectableCodes, areas: Option<&AreaSet>) -> SelectableCodes {
     let mut all = configured.clone();
     let codes = areas.into_iter().flat_map(AreaSet::codes);
     let cities: BTreeSet<_> = codes.map(|(city, _)| city).filter(|city| !city.is_empty()).collect();
@@ -141,7 +141,11 @@ fn with_cities(configured: &Selectable, areas: Option<&AreaSet>) -> Selectable {
     all
 }
 
-fn from_areas(query: Query<'_>, configured: &Selectable, areas: &AreaSet) -> Result<AreaSelector, Problem> {
+fn from_areas(
+    query: Query<'_>,
+    configured: &SelectableCodes,
+    areas: &AreaSet,
+) -> Result<AreaSelector, Problem> {
     let cities = areas.codes().map(|(city, _)| city.as_str());
     let city = if configured.city.is_empty() { None } else { one_of(query, "city", "a city", cities)? };
     let in_city = areas.codes().filter(|(code, _)| city.as_ref().is_none_or(|city| city == code));
@@ -167,7 +171,7 @@ fn one_of<'a>(
     Ok(query.one_of(name, &codes)?.map(|&code| code.to_owned()))
 }
 
-fn from_config(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, Problem> {
+fn from_config(query: Query<'_>, selectable: &SelectableCodes) -> Result<AreaSelector, Problem> {
     Ok(AreaSelector {
         city: if selectable.city.is_empty() {
             // Ignored like any unknown parameter, because the resource does not support it.
@@ -186,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_known_city_without_an_area_selects_nothing_and_an_unknown_one_is_rejected() {
-        let selectable = Selectable { city: vec!["jbd".into()], admin: vec!["ID-JK".into()] };
+        let selectable = SelectableCodes { city: vec!["jbd".into()], admin: vec!["ID-JK".into()] };
         let select = |text: &'static str, areas: &AreaSet| {
             known_city_selector(Query::new(text), &selectable, CITIES.into_iter(), areas)
         };

@@ -24,7 +24,7 @@ const GEOFORMAT_DESCRIPTION: &str =
 /// Each parameter implies the other. Without both, the header `Accept` decides; among equals, the configured default comes first.
 /// If the header accepts none of the formats, the default is used, because existing clients send careless headers and expect it.
 ///
-/// A format that also exists without the envelope ([`Format::bare`]) is sent that way if `Accept` prefers that media type.
+/// A format that also exists without the envelope ([`Format::without_envelope`]) is sent that way if `Accept` prefers that media type.
 ///
 /// The route is also served at its path with the name of a format, such as `/floods.geojson`. Then that name chooses the format,
 /// and the document comes without the envelope; `format` and `geoformat` must not contradict it.
@@ -47,7 +47,7 @@ impl<'r, R: MapResource> FromRequest<'r> for FormatChoice<R> {
                 return format_in_path(Query::for_request(request), name, &formats);
             }
             let format = choose(Query::for_request(request), accept, &formats)?;
-            Ok(format.bare().filter(|bare| accept().prefers(&**bare, &*format)).unwrap_or(format))
+            Ok(format.without_envelope().filter(|bare| accept().prefers(&**bare, &*format)).unwrap_or(format))
         });
         Problem::outcome(request, format.map(|format| Self { format, resource: PhantomData }))
     }
@@ -65,7 +65,7 @@ impl<R: MapResource> Part for FormatChoice<R> {
         let schema = |format: &dyn Format| schema::reference(&layer_schema(kind, format));
         describe_responses(operation, formats.iter().map(|format| (&***format, schema(&***format))), kind);
         for format in formats {
-            if let Some(bare) = format.bare() {
+            if let Some(bare) = format.without_envelope() {
                 operation.response(bare.media_type(), schema(&**format));
             }
         }

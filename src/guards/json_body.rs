@@ -9,7 +9,7 @@ use super::body_headers::{check_content_length, check_not_encoded};
 use super::managed;
 use crate::config::Config;
 use crate::http::error::{Problem, Source};
-use crate::model::duration::written;
+use crate::model::duration::format_duration;
 use crate::openapi::{Interface, Operation, Part};
 
 /// A body that is a JSON object. Read as JSON also without a content type, and with the form type that curl sends by default.
@@ -41,7 +41,7 @@ async fn read_object(request: &Request<'_>, data: Data<'_>) -> Result<Map<String
     check_content_length(request, limits.body)?;
     let mut body = timeout(limits.timeout, data.open(limits.body).into_bytes())
         .await
-        .map_err(|_| Problem::timeout(written(limits.timeout)))?
+        .map_err(|_| Problem::timeout(format_duration(limits.timeout)))?
         .map_err(|_| invalid("the body must arrive whole".to_owned()))?;
     if !body.is_complete() {
         return Err(Problem::too_large(limits.body));

@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::{Query, guard, managed};
 use crate::config::Config;
 use crate::http::error::{Problem, Source};
-use crate::model::duration::written;
+use crate::model::duration::format_duration;
 use crate::model::{Period, Timestamp};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 use crate::schema;
@@ -20,7 +20,7 @@ guard!(RequestedPeriod, |request| {
 
 impl Part for RequestedPeriod {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let longest = written(interface.config.limits.max_period);
+        let longest = format_duration(interface.config.limits.max_period);
         let end = format!("The last moment, not before `start` and at most {longest} after it.");
         for (name, description) in
             [("start", "The first moment; a plus sign is encoded as %2B."), ("end", &end)]

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use geo::{Intersects, Rect};
 
-use super::{Area, AreaId, AreaSelector, BoundingBox, around_both, label, readable};
+use super::{Area, AreaId, AreaSelector, BoundingBox, label, readable, union_rect};
 
 /// All areas that a store serves, ordered by identifier. The *position* of an area is its index in this order. Immutable, and
 /// shared by reference, so a response with all areas copies none of them.
@@ -43,13 +43,13 @@ impl AreaSet {
     fn from_sorted(areas: Vec<Area>) -> Self {
         let bounds: Vec<_> = areas.iter().map(|area| area.geometry().bounds()).collect();
         let labels = areas.iter().map(|_| OnceLock::new()).collect();
-        let around = bounds.iter().copied().flatten().reduce(around_both);
+        let around = bounds.iter().copied().flatten().reduce(union_rect);
         let mut around_each: BTreeMap<String, Rect<f64>> = BTreeMap::new();
         for (area, own) in areas.iter().zip(&bounds) {
             for code in [&area.city_code, &area.region_code] {
                 match (around_each.get_mut(code), own) {
                     (_, None) => {}
-                    (Some(known), Some(own)) => *known = around_both(*known, *own),
+                    (Some(known), Some(own)) => *known = union_rect(*known, *own),
                     (None, Some(own)) => drop(around_each.insert(code.clone(), *own)),
                 }
             }

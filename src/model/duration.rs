@@ -11,11 +11,11 @@ pub(crate) fn whole_seconds(duration: Duration) -> u64 {
 }
 
 pub(crate) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&written(*duration))
+    serializer.collect_str(&format_duration(*duration))
 }
 
 /// Formats a duration in the largest unit in which it is a whole number: `366d`, `90m`, `250ms`.
-pub(crate) fn written(duration: Duration) -> String {
+pub(crate) fn format_duration(duration: Duration) -> String {
     const UNITS: [(&str, u128); 7] = [
         ("d", 86_400_000_000_000),
         ("h", 3_600_000_000_000),

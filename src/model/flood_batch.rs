@@ -227,7 +227,7 @@ impl BatchRequest {
             BatchOperation::Undo(_) => match (&context.undone, &context.undo) {
                 (None, _) => return BatchDecision::Return(BatchOutcome::NoSuchBatch),
                 (Some(_), Some(undo)) => return BatchDecision::Return(context.done(undo)),
-                (Some(batch), None) if now.since(batch.at) > UNDOABLE => {
+                (Some(batch), None) if now.saturating_duration_since(batch.at) > UNDOABLE => {
                     return BatchDecision::Return(BatchOutcome::TooOld);
                 }
                 (Some(batch), None) => context.before_batch(batch),
@@ -254,7 +254,7 @@ impl BatchContext {
     /// Changes take effect at least 1 ms after the previous change of each of their areas.
     fn effective_time(&self, changes: &[(AreaId, Option<FloodState>)], now: Timestamp) -> Timestamp {
         let newest = changes.iter().filter_map(|(area, _)| self.areas.get(area)?[0].as_ref());
-        newest.map(|newest| newest.at.after(Duration::from_millis(1))).fold(now, Timestamp::max)
+        newest.map(|newest| newest.at.saturating_add(Duration::from_millis(1))).fold(now, Timestamp::max)
     }
 
     fn done(&self, batch: &Arc<FloodBatch>) -> BatchOutcome {

@@ -33,7 +33,7 @@ impl<'a> Geometry<'a> {
             Self::Point(position) => Some(Rect::new(position, position)),
             Self::LineString(line) => around_line(line),
             Self::Polygon(polygon) => outer(polygon),
-            Self::MultiPolygon(polygons) => polygons.iter().filter_map(outer).reduce(around_both),
+            Self::MultiPolygon(polygons) => polygons.iter().filter_map(outer).reduce(union_rect),
         }
     }
 
@@ -64,7 +64,7 @@ impl<'a> Geometry<'a> {
     }
 }
 
-pub(crate) fn around_both(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
+pub(crate) fn union_rect(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
     let (low, high) = (a.min(), a.max());
     Rect::new(
         Coord { x: low.x.min(b.min().x), y: low.y.min(b.min().y) },

@@ -48,7 +48,7 @@ where
 }
 
 fn highest(log: impl IntoIterator<Item = StateChange>, period: &Period) -> Option<InEffect> {
-    let mut area = Highest::default();
+    let mut area = HighestStateFinder::default();
     for change in log.into_iter().take_while(|change| change.at <= period.end()) {
         area.replace(change, period.start());
     }
@@ -68,12 +68,12 @@ impl InEffect {
 }
 
 #[derive(Default)]
-struct Highest {
+struct HighestStateFinder {
     highest: Option<InEffect>,
     current: Option<InEffect>,
 }
 
-impl Highest {
+impl HighestStateFinder {
     /// Sets the current state. The previous one counts if it was in effect during the period.
     fn replace(&mut self, change: StateChange, start: Timestamp) {
         if self.current.is_some_and(|current| change.at > current.from.max(start)) {
@@ -198,7 +198,7 @@ mod tests {
             let period = period(start, start + length);
             let naive: Vec<SeriesPoint> = (-10..20)
                 .map(|hour| minute(60 * hour))
-                .filter(|&ts| ts >= period.start().hour() && ts <= period.end())
+                .filter(|&ts| ts >= period.start().floor_to_hour() && ts <= period.end())
                 .map(|ts| {
                     let count = areas().filter(|&area| in_effect(&log, area, ts).is_some()).count();
                     SeriesPoint { ts, count: count as u64 }

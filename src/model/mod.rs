@@ -66,7 +66,7 @@ pub use flood_batch::{
 };
 pub use gauge::{AlertLevel, Gauge, InvalidAlertLevel, Observation};
 pub use geometry::Geometry;
-pub(crate) use geometry::around_both;
+pub(crate) use geometry::union_rect;
 pub use hazards::Hazards;
 pub(crate) use hazards::{Attribute, Hazard, ReportType};
 pub use history::{ArchiveRecord, SeriesPoint, archive, series};

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::Timestamp;
-use crate::model::duration::written;
+use crate::model::duration::format_duration;
 
 /// A span of time, both ends included. The end is never before the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +18,7 @@ pub enum InvalidPeriod {
     #[error("must not be before \"start\"")]
     EndBeforeStart,
     /// The period is too long.
-    #[error("must be at most {} after \"start\"", written(*.0))]
+    #[error("must be at most {} after \"start\"", format_duration(*.0))]
     TooLong(Duration),
 }
 
@@ -31,7 +31,7 @@ impl Period {
     pub fn new(start: Timestamp, end: Timestamp, longest: Duration) -> Result<Self, InvalidPeriod> {
         if end < start {
             Err(InvalidPeriod::EndBeforeStart)
-        } else if end > start.after(longest) {
+        } else if end > start.saturating_add(longest) {
             Err(InvalidPeriod::TooLong(longest))
         } else {
             Ok(Self { start, end })
@@ -53,20 +53,20 @@ impl Period {
     /// Returns the length.
     #[must_use]
     pub fn length(&self) -> Duration {
-        self.end.since(self.start)
+        self.end.saturating_duration_since(self.start)
     }
 
     #[must_use]
     pub(crate) fn whole_hours(&self) -> Self {
         const REST: Duration = Duration::from_millis(3_599_999);
-        Self { start: self.start.hour(), end: self.end.hour().after(REST) }
+        Self { start: self.start.floor_to_hour(), end: self.end.floor_to_hour().saturating_add(REST) }
     }
 
     /// Returns the whole hours (UTC) from that of `start` to that of `end`, ascending.
     pub fn hours(&self) -> impl Iterator<Item = Timestamp> + use<> {
         const HOUR: Duration = Duration::from_hours(1);
-        let last = self.end.hour();
-        std::iter::successors(Some(self.start.hour()), |hour| Some(hour.after(HOUR)))
+        let last = self.end.floor_to_hour();
+        std::iter::successors(Some(self.start.floor_to_hour()), |hour| Some(hour.saturating_add(HOUR)))
             .take_while(move |hour| *hour <= last)
     }
 }
@@ -78,10 +78,10 @@ mod tests {
     #[test]
     fn a_period_is_bounded_and_runs_forwards() {
         const YEAR: Duration = Duration::from_hours(8784);
-        let (start, end) = (Timestamp::EPOCH, Timestamp::EPOCH.after(YEAR));
+        let (start, end) = (Timestamp::EPOCH, Timestamp::EPOCH.saturating_add(YEAR));
         assert!(Period::new(start, end, YEAR).is_ok());
         assert_eq!(Period::new(end, start, YEAR), Err(InvalidPeriod::EndBeforeStart));
-        let beyond = end.after(Duration::from_millis(1));
+        let beyond = end.saturating_add(Duration::from_millis(1));
         assert_eq!(Period::new(start, beyond, YEAR), Err(InvalidPeriod::TooLong(YEAR)));
     }
 }

@@ -43,7 +43,7 @@ impl SourceStatus {
     /// Returns the status of a source with this interval.
     #[must_use]
     pub fn from_last_heard(last_heard: Option<Timestamp>, every: Duration, now: Timestamp) -> Self {
-        let age = last_heard.map(|heard| now.since(heard));
+        let age = last_heard.map(|heard| now.saturating_duration_since(heard));
         match age {
             Some(age) if age <= every => Self::Ok,
             Some(age) if age <= every.saturating_mul(SILENT_AFTER) => Self::Late,

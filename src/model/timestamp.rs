@@ -84,7 +84,7 @@ impl Timestamp {
 
     /// Returns the start of its hour (UTC).
     #[must_use]
-    pub fn hour(self) -> Self {
+    pub fn floor_to_hour(self) -> Self {
         self.floor(Duration::from_hours(1))
     }
 
@@ -98,7 +98,7 @@ impl Timestamp {
 
     /// Adds a duration; saturates at the last representable time.
     #[must_use]
-    pub fn after(self, duration: Duration) -> Self {
+    pub fn saturating_add(self, duration: Duration) -> Self {
         TimeDelta::from_std(duration)
             .ok()
             .and_then(|delta| self.0.checked_add_signed(delta))
@@ -107,7 +107,7 @@ impl Timestamp {
 
     /// Subtracts a duration; saturates at the first representable time.
     #[must_use]
-    pub fn before(self, duration: Duration) -> Self {
+    pub fn saturating_sub(self, duration: Duration) -> Self {
         TimeDelta::from_std(duration)
             .ok()
             .and_then(|delta| self.0.checked_sub_signed(delta))
@@ -116,7 +116,7 @@ impl Timestamp {
 
     /// Returns the duration since `earlier`; zero if that is later.
     #[must_use]
-    pub fn since(self, earlier: Self) -> Duration {
+    pub fn saturating_duration_since(self, earlier: Self) -> Duration {
         self.0.signed_duration_since(earlier.0).to_std().unwrap_or_default()
     }
 
@@ -243,7 +243,10 @@ mod tests {
             ("2016-12-31T23:59:60.5Z", "2017-01-01T00:00:00.500Z", "2017-01-01T00:00:00.000Z"),
         ] {
             let moment = Timestamp::parse(text).unwrap();
-            assert_eq!((moment.to_string().as_str(), moment.hour().to_string().as_str()), (shown, hour));
+            assert_eq!(
+                (moment.to_string().as_str(), moment.floor_to_hour().to_string().as_str()),
+                (shown, hour)
+            );
         }
         for beyond in [
             "0000-06-01T00:00:00Z",
@@ -257,10 +260,10 @@ mod tests {
 
     #[test]
     fn arithmetic_saturates() {
-        let end = Timestamp::EPOCH.after(Duration::MAX);
-        assert_eq!(end.after(Duration::from_secs(1)), end);
-        let beginning = Timestamp::EPOCH.before(Duration::MAX);
-        assert_eq!(beginning.before(Duration::from_secs(1)), beginning);
+        let end = Timestamp::EPOCH.saturating_add(Duration::MAX);
+        assert_eq!(end.saturating_add(Duration::from_secs(1)), end);
+        let beginning = Timestamp::EPOCH.saturating_sub(Duration::MAX);
+        assert_eq!(beginning.saturating_sub(Duration::from_secs(1)), beginning);
     }
 
     proptest! {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Handler as DescribedHandler, Interface, Operation};
 use crate::schema;
 
-type Describe = Arc<dyn Fn(&mut Operation, &Interface<'_>) + Send + Sync>;
+type DescribeFn = Arc<dyn Fn(&mut Operation, &Interface<'_>) + Send + Sync>;
 
 /// A route and its description in the OpenAPI document.
 ///
@@ -36,7 +36,7 @@ pub struct Described {
     /// The route.
     pub route: Route,
     summary: &'static str,
-    describers: Vec<Describe>,
+    describers: Vec<DescribeFn>,
     is_strict: bool,
 }
 

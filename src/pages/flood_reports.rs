@@ -46,7 +46,8 @@ impl FloodReports {
             }
         };
         drop(cached);
-        let from = changed.map_or(now.before(within), |changed| changed.max(now.before(within)));
+        let from =
+            changed.map_or(now.saturating_sub(within), |changed| changed.max(now.saturating_sub(within)));
         let all = by_area.get(&area).map(Vec::as_slice).unwrap_or_default();
         Ok(all.iter().filter(|report| report.at >= from && report.at <= now).copied().collect())
     }

@@ -82,7 +82,7 @@ impl<'i> Finder<'i> {
 
     async fn expects_uploads(&self) -> Result<bool, ImageError> {
         let until = self.images.store.uploads_expected_until().await?;
-        Ok(until.is_some_and(|until| self.images.clock.now() < until.after(GRACE)))
+        Ok(until.is_some_and(|until| self.images.clock.now() < until.saturating_add(GRACE)))
     }
 
     async fn search(&mut self) -> Result<(), ImageError> {
@@ -92,7 +92,7 @@ impl<'i> Finder<'i> {
         let mut old = HashSet::new();
         for (name, object) in there {
             if self.is_older(&object, images.retention)
-                && self.started_at.after(IDLE_INTERVAL) < images.clock.now()
+                && self.started_at.saturating_add(IDLE_INTERVAL) < images.clock.now()
             {
                 old.insert(name);
                 continue;
@@ -154,6 +154,6 @@ impl<'i> Finder<'i> {
     }
 
     fn is_older(&self, object: &ObjectMeta, age: Duration) -> bool {
-        Timestamp::from(object.last_modified).after(age) < self.images.clock.now()
+        Timestamp::from(object.last_modified).saturating_add(age) < self.images.clock.now()
     }
 }

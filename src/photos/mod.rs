@@ -149,7 +149,7 @@ impl CardImages {
         image_type: ImageType,
         early: bool,
     ) -> Result<UploadTarget, ImageError> {
-        let until = self.clock.now().after(UPLOAD_LIFETIME);
+        let until = self.clock.now().saturating_add(UPLOAD_LIFETIME);
         let upload = if early {
             self.store.expect_early_image(card, until).await?
         } else {

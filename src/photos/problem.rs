@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::{ImageError, ImageType, UPLOAD_LIFETIME};
 use crate::http::error::{Problem, Source};
-use crate::model::duration::written;
+use crate::model::duration::format_duration;
 use crate::telemetry::Rejection;
 
 /// After this time, an upload in progress may have ended.
@@ -22,7 +22,7 @@ impl From<ImageError> for Problem {
             ),
             ImageError::TooLarge(limit) => Self::too_large(limit),
             ImageError::TooSlow => {
-                Self::timeout(format_args!("{}, and at 4 KiB a second", written(UPLOAD_LIFETIME)))
+                Self::timeout(format_args!("{}, and at 4 KiB a second", format_duration(UPLOAD_LIFETIME)))
             }
             ImageError::Busy => {
                 Self::client_busy(UPLOAD_RETRY, "two uploads to this address are in progress")

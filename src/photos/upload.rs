@@ -75,7 +75,7 @@ impl CardImages {
         client: Option<IpAddr>,
         body: impl AsyncRead + Unpin,
     ) -> Result<(), ImageError> {
-        let until = self.clock.now().after(UPLOAD_LIFETIME);
+        let until = self.clock.now().saturating_add(UPLOAD_LIFETIME);
         let upload = match self.store.expect_early_image(card, until).await {
             Err(StoreError::Conflict { .. }) => return Ok(()),
             expected => expected?,

@@ -75,7 +75,7 @@ async fn execute(store: &dyn Store, command: KeyCommand) -> Result<(), Failure> 
             let now = SystemClock.now();
             let expires = expires.map(|expires| match expires {
                 Expiry::At(at) => at,
-                Expiry::After(duration) => now.after(duration),
+                Expiry::After(duration) => now.saturating_add(duration),
             });
             if expires.is_some_and(|expires| expires <= now) {
                 return Err("--expires: must lie in the future".into());

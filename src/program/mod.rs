@@ -62,7 +62,7 @@ enum Command {
         /// Removes areas that the folder does not contain. If the log of flood states has entries of such an area, the import
         /// fails unless these are removed too.
         #[arg(long, value_name = "WHAT")]
-        replace: Option<Replaced>,
+        replace: Option<ReplaceArg>,
         /// Repairs boundaries that cross, touch or overlap themselves; without this, the import fails.
         #[arg(long)]
         repair: bool,
@@ -97,7 +97,7 @@ enum Command {
     },
     /// Names what has replaced this command.
     #[command(hide = true)]
-    Floods(Removed),
+    Floods(RemovedCommand),
     /// Writes all floods, reports or other features in a format to standard output, without serving.
     Render(RenderCommand),
     /// Hides, shows and erases reports, and prints the moderation log.
@@ -112,7 +112,7 @@ enum Command {
     },
     /// Names what has replaced this command.
     #[command(hide = true)]
-    Alerts(Removed),
+    Alerts(RemovedCommand),
     /// Prints the description of the interface: OpenAPI in JSON.
     Openapi,
     /// Writes manual pages into a folder, for packages.
@@ -136,25 +136,25 @@ enum Command {
 }
 
 #[derive(Args)]
-struct Removed {
+struct RemovedCommand {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
     _arguments: Vec<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Replaced {
+enum ReplaceArg {
     /// Areas.
     Areas,
     /// Areas and their entries in the log of flood states.
     AreasAndLog,
 }
 
-impl From<Option<Replaced>> for Replace {
-    fn from(replaced: Option<Replaced>) -> Self {
+impl From<Option<ReplaceArg>> for Replace {
+    fn from(replaced: Option<ReplaceArg>) -> Self {
         match replaced {
             None => Self::Nothing,
-            Some(Replaced::Areas) => Self::Areas,
-            Some(Replaced::AreasAndLog) => Self::AreasAndLog,
+            Some(ReplaceArg::Areas) => Self::Areas,
+            Some(ReplaceArg::AreasAndLog) => Self::AreasAndLog,
         }
     }
 }

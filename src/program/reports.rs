@@ -64,7 +64,7 @@ fn name(text: &str) -> Result<String, String> {
     if is_name(text) { Ok(text.to_owned()) } else { Err(format!("must be {NAME}")) }
 }
 
-struct Target {
+struct ModerationTarget {
     report: ReportKey,
     made_at: Option<Timestamp>,
     reason: String,
@@ -79,7 +79,7 @@ pub(super) async fn run(builder: &Builder, command: ReportsCommand) -> Result<()
 
 async fn execute(store: &dyn Store, command: ReportsCommand) -> Result<(), Failure> {
     let targets = |reports: Vec<ReportKey>, reason: &str| {
-        let target = |report| Target { report, made_at: None, reason: reason.to_owned() };
+        let target = |report| ModerationTarget { report, made_at: None, reason: reason.to_owned() };
         reports.into_iter().map(target).collect::<Vec<_>>()
     };
     match command {
@@ -104,7 +104,7 @@ async fn execute(store: &dyn Store, command: ReportsCommand) -> Result<(), Failu
 async fn moderate(
     store: &dyn Store,
     action: ModerationAction,
-    targets: Vec<Target>,
+    targets: Vec<ModerationTarget>,
     username: Option<String>,
 ) -> Result<(), Failure> {
     let by = actor(username);
@@ -129,7 +129,7 @@ async fn repeat_erasures(
     let by = actor(username);
     for entry in entries.into_iter().filter(|entry| entry.action == ModerationAction::Erase) {
         let (report, reason) = (entry.report, reason.clone().unwrap_or(entry.reason));
-        let target = Target { report, made_at: Some(entry.made_at), reason };
+        let target = ModerationTarget { report, made_at: Some(entry.made_at), reason };
         let outcome = match store.moderate(&moderation(target, ModerationAction::Erase, &by)).await {
             Ok(changed) => outcome_text(ModerationAction::Erase, changed).to_owned(),
             Err(StoreError::NotFound { .. }) => "is not in the store".to_owned(),
@@ -141,8 +141,8 @@ async fn repeat_erasures(
     Ok(())
 }
 
-fn moderation(target: Target, action: ModerationAction, by: &Actor) -> Moderation {
-    let Target { report, made_at, reason } = target;
+fn moderation(target: ModerationTarget, action: ModerationAction, by: &Actor) -> Moderation {
+    let ModerationTarget { report, made_at, reason } = target;
     Moderation { report, made_at, action, by: by.clone(), reason }
 }
 

@@ -9,7 +9,7 @@ use super::Failure;
 use super::table::{or_dash, table};
 use crate::Builder;
 use crate::config::{Config, WebhookSettings};
-use crate::model::duration::written;
+use crate::model::duration::format_duration;
 use crate::model::{Clock, SystemClock};
 use crate::stores::Store;
 use crate::webhooks::{Checkpoint, Outcome, checkpoints, replay, send_test, update_checkpoint};
@@ -65,7 +65,7 @@ async fn execute(store: &dyn Store, config: &Config, command: WebhooksCommand) -
         WebhooksCommand::Replay { name, since } => {
             let webhook = find(config, &name)?;
             if since > webhook.max_age {
-                let longest = written(webhook.max_age);
+                let longest = format_duration(webhook.max_age);
                 return Err(format!(
                     "--since: must be at most {longest}, which is siaga.webhooks.{name}.max_age"
                 )

@@ -241,7 +241,7 @@ impl Renderer {
             (Collection::Gauges, time) => {
                 let window = match time {
                     None => Window::Last(MAX_READING_AGE),
-                    Some(TimeFilter::At(moment)) => within(moment.before(MAX_READING_AGE), moment)?,
+                    Some(TimeFilter::At(moment)) => within(moment.saturating_sub(MAX_READING_AGE), moment)?,
                     Some(TimeFilter::Between(from, until)) => within(from, until)?,
                 };
                 let query = GaugeQuery { selector: AreaSelector::default(), window };
@@ -287,7 +287,7 @@ impl Renderer {
                 Err(index) => gauges.insert(index, with_readings),
             }
         }
-        Ok(Versioned::at(all.revision, Layer::Gauges(GaugeLayer(gauges))).within(validity))
+        Ok(Versioned::new(all.revision, Layer::Gauges(GaugeLayer(gauges))).within(validity))
     }
 
     /// Reads a page of reports by identifier, so that new ones come last.
@@ -295,7 +295,7 @@ impl Renderer {
         let (now, store) = (self.clock.now(), &*self.store);
         // Read first: reports read later are at least as new as this revision.
         let revision = store.revision(Resource::Reports).await?;
-        let after = selection.after.as_ref().and_then(PageCursor::number);
+        let after = selection.after.as_ref().and_then(PageCursor::last_number);
         let after = after.and_then(|last| ReportKey::try_from(last).ok());
         let mut first = after.map_or(Some(ReportKey::FIRST), ReportKey::next);
         let (mut found, mut read, mut until) = (Vec::new(), 0, Timestamp::LAST);
@@ -334,7 +334,7 @@ impl Renderer {
         let next = next.map(|key| PageCursor::report(key.number()));
         let layer = Layer::Reports(found.into());
         let items = Items { collection: Collection::Reports, layer, selected, matched: None, next, left_out };
-        Ok(Versioned::at(revision, items).within(Validity::Between { from: now, until }))
+        Ok(Versioned::new(revision, items).within(Validity::Between { from: now, until }))
     }
 
     async fn report(&self, id: &str) -> Result<Versioned<Items>, Problem> {

@@ -44,7 +44,7 @@ impl LayerCache {
         let layer = match read.validity {
             Validity::Always => read,
             Validity::Between { until, .. } => {
-                let until = until.max(minute.after(MINUTE));
+                let until = until.max(minute.saturating_add(MINUTE));
                 read.within(Validity::Between { from: minute, until })
             }
         };

@@ -96,7 +96,7 @@ impl ResponseCache {
             return (Some(state), FloodData::Now);
         }
         let since = self.follower.confirmed_at();
-        let is_shown = !stale.is_zero() && self.now().since(since) <= *stale;
+        let is_shown = !stale.is_zero() && self.now().saturating_duration_since(since) <= *stale;
         match self.follower.states().borrow().clone().filter(|_| is_shown) {
             Some(state) => {
                 metrics.count_stale_response();
@@ -182,9 +182,9 @@ impl ResponseCache {
         let Renderer { cache, withdrawn, clock, stale, .. } = &*self.renderer;
         let last = cache.last_known(key)?;
         let now = clock.now();
-        let age = now.since(last.current_at);
+        let age = now.saturating_duration_since(last.current_at);
         let has_gone = key.resource() == Resource::Reports && withdrawn.is_before(last.revision);
-        let expired = key.expires_after().is_some_and(|after| now >= last.started_at.after(after));
+        let expired = key.expires_after().is_some_and(|after| now >= last.started_at.saturating_add(after));
         (!has_gone && !expired && !stale.is_zero() && age <= *stale).then_some((last, age))
     }
 

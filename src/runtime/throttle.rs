@@ -13,13 +13,13 @@ use crate::model::{Clock, Timestamp};
 pub(crate) struct Throttle<V> {
     period: Duration,
     clock: Arc<dyn Clock>,
-    last: Mutex<Option<Last<V>>>,
+    last: Mutex<Option<LastResult<V>>>,
     /// Held during the computation, and the wait before it.
     turn: sync::Mutex<()>,
 }
 
 #[derive(Clone, Debug)]
-struct Last<V> {
+struct LastResult<V> {
     started: Instant,
     started_at: Timestamp,
     value: V,
@@ -46,7 +46,7 @@ impl<V: Clone> Throttle<V> {
         }
         let (started, started_at) = (Instant::now(), self.clock.now());
         let value = compute.await;
-        *self.last() = Some(Last { started, started_at, value: value.clone() });
+        *self.last() = Some(LastResult { started, started_at, value: value.clone() });
         value
     }
 
@@ -59,10 +59,14 @@ impl<V: Clone> Throttle<V> {
     fn remaining(&self, started: Timestamp) -> Duration {
         let now = self.clock.now();
         // The clock may have stepped back.
-        if now < started { Duration::ZERO } else { self.period.saturating_sub(now.since(started)) }
+        if now < started {
+            Duration::ZERO
+        } else {
+            self.period.saturating_sub(now.saturating_duration_since(started))
+        }
     }
 
-    fn last(&self) -> MutexGuard<'_, Option<Last<V>>> {
+    fn last(&self) -> MutexGuard<'_, Option<LastResult<V>>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -102,7 +106,7 @@ mod tests {
         assert_eq!((values[0], &values[1..]), (0, &[1; 19][..]), "the first began before the others called");
         assert_eq!(throttle.last_value(), Some((1, true)));
         assert!(throttle.get(compute()).now_or_never().is_none(), "it waits for the end of the period");
-        clock.set(clock.now().after(Duration::from_millis(20)));
+        clock.set(clock.now().saturating_add(Duration::from_millis(20)));
         assert_eq!(throttle.last_value(), Some((1, false)));
         assert_eq!(throttle.get(compute()).now_or_never(), Some(2));
     }

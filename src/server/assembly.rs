@@ -28,7 +28,7 @@ use crate::pages::layout::Layout;
 use crate::pages::{self, Desk, problem_page, redirect_to_front};
 use crate::photos::{CardImages, Worker};
 use crate::rendering::basemap::Basemap;
-use crate::rendering::cache::{Cache, Patience, UNBOUNDED_SHARE};
+use crate::rendering::cache::{Cache, RenderTimeouts, UNBOUNDED_SHARE};
 use crate::rendering::{LayerCache, Permits, Renderer, ResponseKey};
 use crate::routes::{self, OpenApiDocument, Readiness};
 use crate::runtime::run_in_background;
@@ -199,7 +199,7 @@ fn renderer(
         store: Arc::clone(store),
         cache: Cache::with_unbounded_keys(
             cache_size,
-            Patience::for_requests(limits.timeout),
+            RenderTimeouts::for_requests(limits.timeout),
             metrics.clone(),
             ResponseKey::is_unbounded,
         ),

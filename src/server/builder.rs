@@ -268,10 +268,10 @@ impl Builder {
         let templates = Templates::read(&config, Arc::clone(&self.clock))?.formats();
         // Of two with the same name, the later one counts, as in the registry.
         let mut known = self.all_formats(&config, templates);
-        let found = known.iter().rfind(|format| format.name() == name).filter(|format| format.carries(kind));
+        let found = known.iter().rfind(|format| format.name() == name).filter(|format| format.supports(kind));
         found.cloned().ok_or_else(|| {
             known.extend(others);
-            let carrying = known.iter().filter(|format| format.carries(kind));
+            let carrying = known.iter().filter(|format| format.supports(kind));
             let allowed: BTreeSet<_> = carrying.map(|format| format.name().to_owned()).collect();
             InvalidFormats::NotToTry { kind, name: name.to_owned(), allowed: allowed.into_iter().collect() }
         })

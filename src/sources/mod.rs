@@ -97,8 +97,9 @@ impl Sources {
     #[must_use]
     pub(crate) fn ages(&self) -> Vec<(String, Option<Duration>, SourceStatus)> {
         let now = self.0.clock.now();
-        let age =
-            |report: SourceReport| (report.name, report.last_heard.map(|at| now.since(at)), report.status);
+        let age = |report: SourceReport| {
+            (report.name, report.last_heard.map(|at| now.saturating_duration_since(at)), report.status)
+        };
         self.reports().into_iter().map(age).collect()
     }
 
@@ -188,7 +189,7 @@ fn report(
         name: name.to_owned(),
         covers: source.covers.clone(),
         last_heard,
-        expected_by: last_heard.map(|at| at.after(source.every)),
+        expected_by: last_heard.map(|at| at.saturating_add(source.every)),
         status: SourceStatus::from_last_heard(last_heard, source.every, now),
     }
 }
@@ -199,7 +200,7 @@ mod tests {
     use crate::model::ManualClock;
 
     fn at(seconds: u64) -> Timestamp {
-        Timestamp::EPOCH.after(Duration::from_secs(seconds))
+        Timestamp::EPOCH.saturating_add(Duration::from_secs(seconds))
     }
 
     #[test]

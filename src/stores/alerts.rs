@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use super::{EntryQuery, FloodQuery, Resource, Store, StoreError, Versioned};
 use crate::model::alerts::{
-    Exercise, InForce, Message, MessageKey, find, horizon, in_force, messages, reach, reach_in_force,
+    Exercise, Message, MessageInForce, MessageKey, find, horizon, in_force, messages, reach, reach_in_force,
 };
 use crate::model::{AlertLayer, AreaId, AreaSelector, AreaSet, Timestamp, Validity};
 
@@ -69,7 +69,7 @@ async fn messages_in_force(
         let Some(position) = areas.position(*area).filter(|&at| query.selector.matches(&areas[at])) else {
             continue;
         };
-        let InForce { message, changed, until } = in_force(entries, now);
+        let MessageInForce { message, changed, until } = in_force(entries, now);
         newest = newest.max(changed);
         ends = ends.min(until);
         let high_enough = |state| query.minimum_state.is_none_or(|minimum| state >= minimum);
@@ -81,12 +81,12 @@ async fn messages_in_force(
 }
 
 async fn exercise(store: &dyn Store, now: Timestamp) -> Result<Versioned<AlertLayer>, StoreError> {
-    let InForce { message, changed, until } = Exercise::in_force(now);
+    let MessageInForce { message, changed, until } = Exercise::in_force(now);
     let messages = message.into_iter().map(|message| (0, message)).collect();
     let layer = AlertLayer::new(Arc::new(Exercise::area().into()), messages).as_exercise();
-    let layer = layer.changed(changed.unwrap_or(now.hour())).at("alerts/exercise".to_owned());
+    let layer = layer.changed(changed.unwrap_or(now.floor_to_hour())).at("alerts/exercise".to_owned());
     let revision = store.revision(Resource::Floods).await?;
-    Ok(Versioned::at(revision, layer).within(Validity::Between { from: now, until }))
+    Ok(Versioned::new(revision, layer).within(Validity::Between { from: now, until }))
 }
 
 async fn single_message(
@@ -99,7 +99,7 @@ async fn single_message(
     if area == AreaId::EXERCISE {
         let message = Exercise::find(key, now).ok_or_else(missing)?;
         let layer = AlertLayer::new(Arc::new(Exercise::area().into()), vec![(0, message)]).as_exercise();
-        return Ok(Versioned::at(store.revision(Resource::Floods).await?, layer));
+        return Ok(Versioned::new(store.revision(Resource::Floods).await?, layer));
     }
     let due = key.due().ok_or_else(missing)?;
     let query =
@@ -126,7 +126,7 @@ async fn history(
     now: Timestamp,
 ) -> Result<Versioned<AlertLayer>, StoreError> {
     let end = before.and_then(MessageKey::due);
-    let recent = end.unwrap_or(now).before(RECENT);
+    let recent = end.unwrap_or(now).saturating_sub(RECENT);
     let mut found = chain(store, area, recent, end, now).await?;
     if found.value.shown.len() <= PAGE {
         found = chain(store, area, Timestamp::EPOCH, end, now).await?;
@@ -149,7 +149,7 @@ async fn chain(
     end: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<Versioned<Chain>, StoreError> {
-    let before = end.map(|end| end.before(Duration::from_millis(1)));
+    let before = end.map(|end| end.saturating_sub(Duration::from_millis(1)));
     let query = EntryQuery {
         selector: AreaSelector::default(),
         area: Some(area),
@@ -169,5 +169,5 @@ async fn chain(
 /// Returns when a list last changed, and until when that holds. A list that never changed has the current day instead.
 fn last_changed(changed: Option<Timestamp>, now: Timestamp, until: Timestamp) -> (Timestamp, Timestamp) {
     let today = now.floor(DAY);
-    changed.map_or((today, until.min(today.after(DAY))), |changed| (changed, until))
+    changed.map_or((today, until.min(today.saturating_add(DAY))), |changed| (changed, until))
 }

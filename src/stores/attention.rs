@@ -101,7 +101,7 @@ impl AttentionList {
         let entries = EntryQuery {
             selector: AreaSelector::default(),
             area: None,
-            from: now.before(rules.window),
+            from: now.saturating_sub(rules.window),
             until: Timestamp::LAST,
         };
         let entries = self.store.flood_entries(&entries).await?.value;

@@ -92,7 +92,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
                 continue;
             }
             let take = |now: Timestamp, uploads: &mut Uploads| {
-                uploads.take(now, now.after(lease), |due| *due == card)
+                uploads.take(now, now.saturating_add(lease), |due| *due == card)
             };
             if let Some(taken) = state.with(|service, now| take(now, &mut service.uploads)) {
                 return Ok(Some(taken));
@@ -104,7 +104,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     /// Delays a received upload: no call takes it until `delay` from now. Extends a lease, or defers the work. Does nothing if
     /// the upload is not received.
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
-        state(self)?.with(|service, now| service.uploads.postpone(upload, now.after(delay)));
+        state(self)?.with(|service, now| service.uploads.postpone(upload, now.saturating_add(delay)));
         Ok(())
     }
 

@@ -172,7 +172,7 @@ pub struct Versioned<T> {
 impl<T> Versioned<T> {
     /// Returns a result that does not change with time alone.
     #[must_use]
-    pub fn at(revision: Revision, value: T) -> Self {
+    pub fn new(revision: Revision, value: T) -> Self {
         Self { revision, validity: Validity::Always, value }
     }
 

@@ -59,7 +59,7 @@ pub trait ModerationStore: ReportStore {
         &self,
         _query: ModerationQuery,
     ) -> Result<Versioned<Vec<ModerationEntry>>, StoreError> {
-        Ok(Versioned::at(Revision(0), Vec::new()))
+        Ok(Versioned::new(Revision(0), Vec::new()))
     }
 
     /// Returns reports that wait for review: the highest keys first, suspect ones last. **Default: none**

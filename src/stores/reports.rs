@@ -68,7 +68,7 @@ impl ReportSeriesQuery {
     pub(super) fn count(&self, moments: impl Iterator<Item = Timestamp>) -> Vec<SeriesPoint> {
         let mut points: Vec<_> = self.period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
         for moment in moments {
-            if let Ok(index) = points.binary_search_by_key(&moment.hour(), |point| point.ts) {
+            if let Ok(index) = points.binary_search_by_key(&moment.floor_to_hour(), |point| point.ts) {
                 points[index].count += 1;
             }
         }

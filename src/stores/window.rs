@@ -16,7 +16,7 @@ impl Window {
     #[must_use]
     pub fn bounds(self, now: Timestamp) -> (Timestamp, Timestamp) {
         match self {
-            Self::Last(duration) => (now.before(duration), now),
+            Self::Last(duration) => (now.saturating_sub(duration), now),
             Self::Within(period) => (period.start(), period.end().min(now)),
         }
     }
@@ -32,7 +32,7 @@ impl Window {
         const NEXT: Duration = Duration::from_millis(1);
         let (from, change) = match self {
             Self::Last(duration) => {
-                let leaves = oldest.map(|oldest| oldest.after(duration).after(NEXT));
+                let leaves = oldest.map(|oldest| oldest.saturating_add(duration).saturating_add(NEXT));
                 (now, leaves.into_iter().chain(next).min())
             }
             Self::Within(period) => (now.min(period.end()), next.filter(|next| *next <= period.end())),
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_window_longer_than_time_is_never_left() {
-        let at = |minute: u64| Timestamp::EPOCH.after(Duration::from_mins(minute));
+        let at = |minute: u64| Timestamp::EPOCH.saturating_add(Duration::from_mins(minute));
         let ever = Window::Last(Duration::MAX).validity(at(30), Some(at(10)), None);
         assert_eq!(ever, Validity::Between { from: at(30), until: Timestamp::LAST });
     }

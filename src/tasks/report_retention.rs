@@ -55,7 +55,8 @@ impl ReportRetention {
     pub(crate) async fn erase_reports(&self) -> Result<u64, StoreError> {
         let mut total = 0;
         loop {
-            let erased = self.store.erase_reports(self.clock.now().before(self.keep_reports), BATCH).await?;
+            let erased =
+                self.store.erase_reports(self.clock.now().saturating_sub(self.keep_reports), BATCH).await?;
             if erased > 0 {
                 self.withdrawn.note(self.store.revision(Resource::Reports).await?);
             }
@@ -70,7 +71,7 @@ impl ReportRetention {
     pub(crate) async fn erase_cards(&self, from: Timestamp) -> Result<u64, StoreError> {
         let mut total = 0;
         loop {
-            let made = from..self.clock.now().before(self.keep_cards);
+            let made = from..self.clock.now().saturating_sub(self.keep_cards);
             let erased = self.store.erase_unused_cards(made, BATCH).await?;
             total += erased;
             if erased < u64::from(BATCH) {
@@ -94,7 +95,8 @@ impl ReportRetention {
 
     async fn run_senders(&self) {
         loop {
-            if let Err(error) = self.store.forget_senders(self.clock.now().before(KEEP_SENDERS)).await {
+            if let Err(error) = self.store.forget_senders(self.clock.now().saturating_sub(KEEP_SENDERS)).await
+            {
                 tracing::warn!(
                     error = &error as &dyn Error,
                     "the senders of waiting reports are forgotten later"
@@ -108,7 +110,7 @@ impl ReportRetention {
         // Earlier unused cards are all erased; skip the used ones.
         let mut from = Timestamp::EPOCH;
         while !self.keep_cards.is_zero() {
-            let next = self.clock.now().before(self.keep_cards).before(OVERLAP);
+            let next = self.clock.now().saturating_sub(self.keep_cards).saturating_sub(OVERLAP);
             match self.erase_cards(from).await {
                 Ok(erased) => {
                     from = next;

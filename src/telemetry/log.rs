@@ -93,7 +93,7 @@ pub struct Log {
 /// Error: the process already has a log.
 #[derive(Debug, thiserror::Error)]
 #[error("the process has a log already: {0}")]
-pub struct LogUnavailable(#[from] TryInitError);
+pub struct LogAlreadyInstalled(#[from] TryInitError);
 
 impl Log {
     pub(crate) const ACCESS: &'static str = "siaga::access";
@@ -103,7 +103,7 @@ impl Log {
     /// # Errors
     ///
     /// If the process already has a log.
-    pub fn install(settings: LogSettings) -> Result<Self, LogUnavailable> {
+    pub fn install(settings: LogSettings) -> Result<Self, LogAlreadyInstalled> {
         let (filter, handle) = reload::Layer::new(LogFilter::new(settings));
         let json = Arc::new(AtomicBool::new(settings.format == Shape::Json));
         let writer = lines::layer().event_format(Line::new(Arc::clone(&json))).with_writer(SingleLineWriter);

@@ -68,7 +68,7 @@ pub(crate) async fn replay(
     if kind == EventKind::Report && first.is_none() {
         return Ok(false);
     }
-    update_checkpoint(store, name, |checkpoint| checkpoint.seek(kind, first, now.before(last)))
+    update_checkpoint(store, name, |checkpoint| checkpoint.seek(kind, first, now.saturating_sub(last)))
         .await
         .map(|()| true)
 }

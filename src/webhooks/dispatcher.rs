@@ -119,7 +119,7 @@ async fn run(mut worker: Worker, shared: Shared) {
         let pause = match worker.step().await {
             Ok(due) => {
                 is_failing = false;
-                due.since(shared.clock.now()).min(POLL_INTERVAL)
+                due.saturating_duration_since(shared.clock.now()).min(POLL_INTERVAL)
             }
             Err(error) => {
                 if !is_failing {

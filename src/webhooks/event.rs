@@ -123,8 +123,8 @@ impl Event {
             }
             EventKind::Alert => list_values(kind, features),
             EventKind::State | EventKind::Attention => {
-                let since = now.before(Duration::from_hours(20));
-                let lapses = since.after(Duration::from_hours(24));
+                let since = now.saturating_sub(Duration::from_hours(20));
+                let lapses = since.saturating_add(Duration::from_hours(24));
                 let reasons = json!([Reason::Unconfirmed { at: now, since, lapses }]);
                 let areas = features.map(|mut area| {
                     area.insert("last_updated".to_owned(), json!(now));
@@ -136,12 +136,12 @@ impl Event {
                 list_values(kind, areas)
             }
             EventKind::Source => {
-                let heard = now.before(Duration::from_hours(1));
+                let heard = now.saturating_sub(Duration::from_hours(1));
                 object(&SourceReport {
                     name: "river-gauges".to_owned(),
                     covers: CoveredData::ALL.into(),
                     last_heard: Some(heard),
-                    expected_by: Some(heard.after(Duration::from_mins(10))),
+                    expected_by: Some(heard.saturating_add(Duration::from_mins(10))),
                     status: SourceStatus::Silent,
                 })
             }

@@ -54,7 +54,7 @@ impl Lease {
     /// Returns the epoch if the lease outlasts one request. Checkpoints must be read again in each epoch.
     pub(super) fn epoch(&self) -> Option<u64> {
         let held = self.state();
-        let is_long_enough = held.until.is_some_and(|until| until > self.clock.now().after(TIMEOUT));
+        let is_long_enough = held.until.is_some_and(|until| until > self.clock.now().saturating_add(TIMEOUT));
         is_long_enough.then_some(held.epoch)
     }
 
@@ -65,7 +65,9 @@ impl Lease {
     ) -> Result<Option<BTreeMap<String, WebhookState>>, StoreError> {
         let now = self.clock.now();
         let held = *self.state();
-        if held.until.is_some_and(|until| until > now) && self.put(held.version, now.after(LENGTH)).await? {
+        if held.until.is_some_and(|until| until > now)
+            && self.put(held.version, now.saturating_add(LENGTH)).await?
+        {
             return Ok(None);
         }
         let states = self.store.webhook_states().await?;
@@ -73,13 +75,13 @@ impl Lease {
         let holder: Option<LeaseRecord> = found.and_then(|found| serde_json::from_str(&found.text).ok());
         // A lease that expires too late was acquired while a clock was ahead: it counts as free.
         let expiry = |lease: &LeaseRecord| {
-            Timestamp::from_millis(lease.until).filter(|until| *until <= now.after(2 * LENGTH))
+            Timestamp::from_millis(lease.until).filter(|until| *until <= now.saturating_add(2 * LENGTH))
         };
         let is_free = holder.is_none_or(|lease| {
             lease.holder == self.holder || expiry(&lease).is_none_or(|until| until <= now)
         });
         let version = found.map_or(0, |found| found.version);
-        if is_free && self.put(version, now.after(LENGTH)).await? {
+        if is_free && self.put(version, now.saturating_add(LENGTH)).await? {
             self.state().epoch += 1;
         } else {
             self.state().until = None;

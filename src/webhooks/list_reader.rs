@@ -77,15 +77,18 @@ impl ListReader {
         };
         let selected = layer.features().enumerate().filter(|(_, flood)| is_selected(flood));
         let entries = selected.filter_map(|(index, flood)| {
-            let at = layer.selected()[index].1.last_changed().filter(|at| *at >= now.before(listed_for))?;
+            let at = layer.selected()[index]
+                .1
+                .last_changed()
+                .filter(|at| *at >= now.saturating_sub(listed_for))?;
             let mut values = object(&layer.feature(index).1);
             // Responses have no `last_updated` for a cleared area, but webhooks do.
             values.insert("last_updated".to_owned(), json!(at));
             Some(Entry::area(flood.area.id.number(), at.to_string(), at, values))
         });
         let entries: Arc<[_]> = entries.collect();
-        let lapses = entries.iter().map(|entry| entry.at.after(listed_for)).min();
-        let until = lapses.map_or(Timestamp::LAST, |lapses| lapses.after(Duration::from_millis(1)));
+        let lapses = entries.iter().map(|entry| entry.at.saturating_add(listed_for)).min();
+        let until = lapses.map_or(Timestamp::LAST, |lapses| lapses.saturating_add(Duration::from_millis(1)));
         Ok((found.revision, Validity::Between { from: now, until }, entries))
     }
 

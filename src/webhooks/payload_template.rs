@@ -64,7 +64,7 @@ impl PayloadTemplate {
     ) -> Result<Self, ConfigError> {
         let key = |part: &str| format!("siaga.webhooks.{name}.{part}");
         let wrong = |part: &str, reason: String| ConfigError::new(&key(part), reason);
-        let url = Snippet::address(&key("url"), settings.url.expose(), MAX_VALUE);
+        let url = Snippet::for_url(&key("url"), settings.url.expose(), MAX_VALUE);
         let url = url.map_err(|reason| wrong("url", reason))?;
         let mut headers = Vec::new();
         for (header, value) in &settings.headers {
@@ -75,7 +75,7 @@ impl PayloadTemplate {
             if RESERVED.contains(&name.as_str()) {
                 return Err(wrong(&part, "the service sets this header itself".to_owned()));
             }
-            let value = Snippet::plain(&key(&part), value.expose(), MAX_VALUE);
+            let value = Snippet::for_plain_text(&key(&part), value.expose(), MAX_VALUE);
             headers.push((name, value.map_err(|reason| wrong(&part, reason))?));
         }
         let media_type = settings.media_type.parse();

@@ -58,6 +58,6 @@ impl WebhookStatuses {
 
 impl WebhookStatus {
     pub(super) fn behind(&self, now: Timestamp) -> Duration {
-        self.waiting_since.map_or(Duration::ZERO, |since| now.since(since))
+        self.waiting_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 }

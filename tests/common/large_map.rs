@@ -48,8 +48,8 @@ impl OpenLarge {
         let change = |area: &Area| FloodChange {
             area: area.id,
             state: Some(fixture::state(2)),
-            at: fixture::now().before(Duration::from_hours(1)),
-            received: fixture::now().before(Duration::from_hours(1)),
+            at: fixture::now().saturating_sub(Duration::from_hours(1)),
+            received: fixture::now().saturating_sub(Duration::from_hours(1)),
             by: Actor { subject: "import".to_owned(), username: None },
         };
         let flood_log = areas.iter().map(change).collect();

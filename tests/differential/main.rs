@@ -110,7 +110,7 @@ impl Side {
                 shown(store.change_floods(batch_request(undo, request)).await, debug)
             }
             Operation::AllChanges(back, batch, most) => {
-                let before = back.map(|minutes| now.before(Duration::from_mins(minutes)));
+                let before = back.map(|minutes| now.saturating_sub(Duration::from_mins(minutes)));
                 let batch = batch.map(|batch| batch.try_into().unwrap());
                 let query = FloodLogQuery { before, batch, most, ..FloodLogQuery::default() };
                 shown(store.all_flood_changes(&query).await, debug)
@@ -130,9 +130,10 @@ impl Side {
                 let moderation = Moderation { report, made_at: None, action, by, reason };
                 shown(store.moderate(&moderation).await, debug)
             }
-            Operation::EraseOld(minutes, most) => {
-                shown(store.erase_reports(now.before(Duration::from_mins(minutes)), most).await, debug)
-            }
+            Operation::EraseOld(minutes, most) => shown(
+                store.erase_reports(now.saturating_sub(Duration::from_mins(minutes)), most).await,
+                debug,
+            ),
             Operation::ModerationLog => {
                 let query = ModerationQuery { after: 0, before: None, most: 100 };
                 shown(store.moderation_log(query).await, |found| debug(found.value))

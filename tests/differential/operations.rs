@@ -61,7 +61,7 @@ pub(crate) struct Content {
 
 pub(crate) fn moved(moment: Timestamp, by: i64) -> Timestamp {
     let duration = Duration::from_millis(by.unsigned_abs());
-    if by < 0 { moment.before(duration) } else { moment.after(duration) }
+    if by < 0 { moment.saturating_sub(duration) } else { moment.saturating_add(duration) }
 }
 
 impl Content {
@@ -96,7 +96,7 @@ fn period() -> impl Strategy<Value = Period> {
     let length = prop_oneof![1 => Just(0), 3 => 0..=7_200_000_u64, 2 => 0..=1_000_000_000_u64];
     (milliseconds(), length).prop_map(|(start, length)| {
         let start = moved(now(), start);
-        Period::new(start, start.after(Duration::from_millis(length)), Duration::MAX).unwrap()
+        Period::new(start, start.saturating_add(Duration::from_millis(length)), Duration::MAX).unwrap()
     })
 }
 

@@ -28,7 +28,7 @@ fn find_reason(kind: &str, reasons: &[Value]) -> Option<Value> {
 
 /// Reports a flood in area 1, this many minutes after the fixture's time.
 fn report(siaga: &Siaga, minutes: u64, depth: Option<u32>, is_training: bool) -> Value {
-    let at = now().after(Duration::from_mins(minutes));
+    let at = now().saturating_add(Duration::from_mins(minutes));
     siaga.clock.set(at);
     let body = json!({
         "disaster_type": "flood", "text": "<script>alert(1)</script>", "created_at": at, "is_training": is_training,
@@ -44,7 +44,7 @@ fn report(siaga: &Siaga, minutes: u64, depth: Option<u32>, is_training: bool) ->
 fn reports_put_an_area_on_the_list_at_once_and_a_change_removes_it() {
     let siaga = Siaga::start();
     siaga.put("/v1/floods/1", r#"{"state":1}"#);
-    siaga.clock.set(now().after(Duration::from_mins(1)));
+    siaga.clock.set(now().saturating_add(Duration::from_mins(1)));
     assert_eq!(find_reason("reports", &reasons(&siaga, "1")), None);
     report(&siaga, 10, Some(60), true);
     assert_eq!(find_reason("reports", &reasons(&siaga, "1")), None, "a training");
@@ -67,7 +67,7 @@ fn reports_put_an_area_on_the_list_at_once_and_a_change_removes_it() {
     assert_eq!(find_reason("reports", &reasons(&siaga, "1")), None);
     report(&siaga, 20, None, false);
     assert!(find_reason("reports", &reasons(&siaga, "1")).is_some());
-    siaga.clock.set(now().after(Duration::from_mins(21)));
+    siaga.clock.set(now().saturating_add(Duration::from_mins(21)));
     siaga.delete("/v1/floods/1");
     assert_eq!(find_reason("reports", &reasons(&siaga, "1")), None, "the officer has seen to it");
 }
@@ -76,7 +76,7 @@ fn reports_put_an_area_on_the_list_at_once_and_a_change_removes_it() {
 fn a_state_that_nobody_confirms_is_on_the_list_after_the_configured_time() {
     let siaga = Siaga::with_setting("siaga.attention.unconfirmed", "2h");
     siaga.put("/v1/floods/1", r#"{"state":2}"#);
-    let after = |minutes| siaga.clock.set(now().after(Duration::from_mins(minutes)));
+    let after = |minutes| siaga.clock.set(now().saturating_add(Duration::from_mins(minutes)));
     after(119);
     assert_eq!(find_reason("unconfirmed", &reasons(&siaga, "1")), None);
     after(120);

@@ -75,7 +75,7 @@ pub(crate) async fn result(client: &asynchronous::Client, address: String) -> Va
 async fn while_time_passes<T>(clock: &ManualClock, something: impl Future<Output = T>) -> T {
     let passing = async {
         loop {
-            clock.set(clock.now().after(Duration::from_millis(100)));
+            clock.set(clock.now().saturating_add(Duration::from_millis(100)));
             sleep(Duration::from_millis(5)).await;
         }
     };

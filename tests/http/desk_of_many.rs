@@ -57,7 +57,7 @@ fn twenty_desks_query_the_store_as_often_as_one_and_see_every_change() {
         assert_eq!(login.status(), Status::SeeOther);
 
         for round in 1..=2 {
-            clock.set(clock.now().after(Duration::from_secs(2)));
+            clock.set(clock.now().saturating_add(Duration::from_secs(2)));
             let change = client.put("/v1/floods/1").header(key(KEY));
             let change = change.body(json!({ "state": round }).to_string()).dispatch().await;
             assert_eq!(change.status(), Status::Ok);

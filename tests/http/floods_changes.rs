@@ -42,7 +42,7 @@ fn states(siaga: &Siaga) -> Vec<(String, Value)> {
 #[test]
 fn a_batch_sets_and_clears_areas_at_one_time_and_returns_them() {
     let siaga = Siaga::start();
-    siaga.clock.set(now().after(Duration::from_hours(1)));
+    siaga.clock.set(now().saturating_add(Duration::from_hours(1)));
     let batch = json!({
         "changes": [{ "area_id": "10", "state": 4 }, { "area_id": 5, "state": null }, { "area_id": "1", "state": 1 }],
         "note": "kelurahan telephoned",
@@ -104,7 +104,7 @@ fn unknown_areas_are_404_with_all_of_their_ids() {
 fn an_area_changed_by_another_officer_is_409_with_author_and_time() {
     let siaga = Siaga::start();
     let seen = siaga.result("/v1/floods/states")[0]["last_updated"].clone();
-    siaga.clock.set(now().after(Duration::from_hours(1)));
+    siaga.clock.set(now().saturating_add(Duration::from_hours(1)));
     siaga.put("/v1/floods/5?username=Sri", r#"{"state":3}"#);
     let batch = json!({ "changes": [
         { "area_id": "5", "state": 2, "after": seen },
@@ -129,7 +129,7 @@ fn a_repeated_request_gets_the_first_response_and_another_body_is_422() {
     let siaga = Siaga::start();
     let batch = json!({ "changes": [{ "area_id": "1", "state": 2 }] });
     let first = post(&siaga, ADDRESS, &batch, Some(REQUEST));
-    siaga.clock.set(now().after(Duration::from_hours(1)));
+    siaga.clock.set(now().saturating_add(Duration::from_hours(1)));
     siaga.delete("/v1/floods/1");
     assert_eq!(post(&siaga, ADDRESS, &batch, Some(REQUEST)), first);
     let other = json!({ "changes": [{ "area_id": "2", "state": 2 }] });
@@ -152,7 +152,7 @@ fn an_undo_restores_the_previous_states_once_and_lists_the_areas_it_skipped() {
     let before = states(&siaga);
     let request = json!({ "changes": [{ "area_id": "1", "state": 2 }, { "area_id": "5", "state": 4 }, { "area_id": "30", "state": null }] });
     let batch = done(&siaga, &request)["batch"].clone();
-    siaga.clock.set(now().after(Duration::from_hours(1)));
+    siaga.clock.set(now().saturating_add(Duration::from_hours(1)));
     siaga.put("/v1/floods/1", r#"{"state":3}"#);
     let (status, body) = undo(&siaga, &batch);
     assert_eq!(status, Status::Ok, "{body}");
@@ -161,9 +161,9 @@ fn an_undo_restores_the_previous_states_once_and_lists_the_areas_it_skipped() {
     assert_eq!(states(&siaga), [vec![("1".to_owned(), json!(3))], before].concat());
     assert_eq!(undo(&siaga, &json!(99)).0, Status::NotFound);
     assert_eq!(undo(&siaga, &json!(0)).0, Status::BadRequest);
-    siaga.clock.set(now().after(Duration::from_hours(48)));
+    siaga.clock.set(now().saturating_add(Duration::from_hours(48)));
     let old = done(&siaga, &request)["batch"].clone();
-    siaga.clock.set(now().after(Duration::from_hours(73)));
+    siaga.clock.set(now().saturating_add(Duration::from_hours(73)));
     assert_eq!(undo(&siaga, &old).0, Status::Conflict);
 }
 

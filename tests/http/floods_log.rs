@@ -17,7 +17,7 @@ pub(crate) fn log(siaga: &Siaga, address: &str) -> Vec<Value> {
 #[test]
 fn the_log_has_who_set_and_cleared_a_state_newest_first() {
     let siaga = Siaga::start();
-    siaga.clock.set(now().after(Duration::from_millis(1_234)));
+    siaga.clock.set(now().saturating_add(Duration::from_millis(1_234)));
     let set = siaga.put("/v1/floods/10?username=Ibu%20O%27Neil%20%22x%22", r#"{"state":4}"#);
     assert_eq!(set.status(), Status::Ok);
     assert_eq!(set.into_string().unwrap(), r#"{"localAreaId":10,"state":4,"updated":true}"#);
@@ -26,7 +26,7 @@ fn the_log_has_who_set_and_cleared_a_state_newest_first() {
         siaga.result("/v1/floods/states?minimum_state=4"),
         json!([{ "area_id": "10", "state": 4, "last_updated": at, "flooded_since": at, "confirmed": at }])
     );
-    siaga.clock.set(now().after(Duration::from_hours(1)));
+    siaga.clock.set(now().saturating_add(Duration::from_hours(1)));
     for _ in 0..2 {
         let cleared = siaga.delete("/v1/floods/10");
         assert_eq!(cleared.status(), Status::Ok, "twice is the same as once");

@@ -171,7 +171,7 @@ fn the_metrics_have_the_age_of_the_data_and_the_number_of_flooded_areas() {
     assert_eq!(age(&first, "flood_changes"), 8_837.0, "since 13:41:35");
     assert_eq!(age(&first, "reports"), 300.0);
     let readings = age(&first, "readings");
-    siaga.clock.set(fixture::now().after(Duration::from_hours(1)));
+    siaga.clock.set(fixture::now().saturating_add(Duration::from_hours(1)));
     let later = page(&siaga);
     assert_eq!(age(&later, "reports"), 3_900.0, "an age grows though nothing is read");
     assert_eq!(age(&later, "readings"), readings + 3_600.0);
@@ -186,7 +186,7 @@ fn the_metrics_have_the_alerts_in_force_and_the_oldest_confirmation() {
     let first = page_with(&siaga, "siaga_alerts{type=\"Alert\"} 1");
     assert_eq!(value(&first, "siaga_alerts{type=\"Cancel\"}"), 0.0);
     assert_eq!(value(&first, "siaga_alert_unconfirmed_seconds{}"), 8_837.0, "since 13:41:35");
-    siaga.clock.set(fixture::now().after(Duration::from_hours(3)));
+    siaga.clock.set(fixture::now().saturating_add(Duration::from_hours(3)));
     // Its renewal is an Update.
     let renewed = page_with(&siaga, "siaga_alerts{type=\"Update\"} 1");
     assert_eq!(value(&renewed, "siaga_alert_unconfirmed_seconds{}"), 8_837.0 + 10_800.0);

@@ -202,8 +202,8 @@ fn a_report_by_an_open_card_is_accepted_for_any_time_and_place_and_reviewed_if_o
     let siaga = started(open());
     let time = siaga.now();
     let cards: Vec<String> = (0..5).map(|_| card(&siaga)).collect();
-    siaga.clock.set(time.after(Duration::from_mins(30)));
-    let (here, half) = ([-6.195, 106.805], time.after(Duration::from_mins(10)).to_string());
+    siaga.clock.set(time.saturating_add(Duration::from_mins(30)));
+    let (here, half) = ([-6.195, 106.805], time.saturating_add(Duration::from_mins(10)).to_string());
     for (card, (created_at, [lat, lng], shown)) in cards.iter().zip([
         (&*half, here, Some(json!(half))),
         ("2099-01-01T00:00:00Z", here, Some(json!(siaga.now()))),

@@ -73,7 +73,7 @@ fn changes(siaga: &Siaga, since: Option<&str>) -> (Value, String) {
 fn cursors_are_rounded_to_ticks_so_that_clients_share_addresses() {
     let siaga = shared();
     // The fixture's time is not at a tick.
-    let to_tick = siaga.now().floor(Duration::from_secs(5)).after(Duration::from_secs(5));
+    let to_tick = siaga.now().floor(Duration::from_secs(5)).saturating_add(Duration::from_secs(5));
     siaga.clock.set(to_tick);
     let (full, control) = changes(&siaga, None);
     assert_eq!((&full["full"], control.as_str()), (&json!(true), REPORTS));

@@ -30,7 +30,7 @@ fn start() -> Siaga {
 }
 
 fn at(seconds: u64) -> Timestamp {
-    now().after(Duration::from_secs(seconds))
+    now().saturating_add(Duration::from_secs(seconds))
 }
 
 fn heartbeat<'c>(client: &'c Client, source: &str, text: &str) -> LocalResponse<'c> {
@@ -89,7 +89,7 @@ fn a_source_is_late_after_its_interval_and_silent_after_three() {
     let siaga = start();
     heartbeat(&siaga.client, "desk", KEY);
     heartbeat(&siaga.client, "river-2", OTHER_KEY);
-    let millis = |millis| now().after(Duration::from_millis(millis));
+    let millis = |millis| now().saturating_add(Duration::from_millis(millis));
     for (time, status, code) in [
         (millis(0), "ok", 200),
         (at(600), "ok", 200),

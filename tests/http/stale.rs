@@ -310,7 +310,7 @@ fn a_stream_announces_when_its_states_become_stale_and_current_again() {
         read_until(&mut stream, r#""changed":["#).await;
         let certain = clock.now();
         away.all(true);
-        clock.set(certain.after(Duration::from_mins(1)));
+        clock.set(certain.saturating_add(Duration::from_mins(1)));
         let stale = format!("event:stale\ndata:{{\"stale_since\":\"{certain}\"}}");
         read_until(&mut stream, &stale).await;
         let get_json = async |address: &'static str| {

@@ -180,7 +180,7 @@ impl Siaga {
     }
 
     pub(crate) fn pass(&self, time: Duration) {
-        self.clock.set(self.clock.now().after(time));
+        self.clock.set(self.clock.now().saturating_add(time));
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -34,7 +34,7 @@ where
         "text/csv; charset=utf-8"
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
+    fn supports(&self, kind: LayerKind) -> bool {
         kind == self.kind
     }
 

@@ -51,7 +51,7 @@ async fn flood(store: &dyn Store, clock: &ManualClock) {
     let mut hour = 0;
     let mut apply_batch = async |changes: BatchOperation| {
         hour += 1;
-        clock.set(now().after(Duration::from_hours(hour)));
+        clock.set(now().saturating_add(Duration::from_hours(hour)));
         let by = Actor { subject: "desk".to_owned(), username: None };
         let apply_batch = BatchRequest { changes, by, note: None, request: None, preview: false };
         let BatchOutcome::Done { batch, .. } = store.change_floods(apply_batch).await.unwrap() else {

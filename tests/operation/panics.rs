@@ -35,7 +35,7 @@ impl Format for Broken {
         "text/plain"
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
+    fn supports(&self, kind: LayerKind) -> bool {
         let panics = self.serving.load(Ordering::Relaxed) && kind == LayerKind::Gauges;
         assert!(!panics, "a bug in reading\nof two lines");
         kind == LayerKind::Floods

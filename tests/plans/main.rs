@@ -113,7 +113,7 @@ const QUERIES: &[Query] = &[
         async { found(store.card(&"card-59998".parse().unwrap()).await) }.boxed()
     }),
     Query("the cards of an old hour without a report", Some("cards_created_at"), 100, |store| {
-        let hours = |ago| now().before(Duration::from_hours(ago));
+        let hours = |ago| now().saturating_sub(Duration::from_hours(ago));
         async move { count(store.erase_unused_cards(hours(2_620)..hours(2_619), 100).await) }.boxed()
     }),
     Query("a new card", Some("cards_pkey"), 0, |store| {
@@ -165,7 +165,7 @@ const QUERIES: &[Query] = &[
         async { store.flood_log(id(1_234)).await.unwrap().len() }.boxed()
     }),
     Query("the newest changes of an area before some time", Some("flood_changes_pkey"), 10, |store| {
-        let before = Some(now().before(Duration::from_hours(30 * 24)));
+        let before = Some(now().saturating_sub(Duration::from_hours(30 * 24)));
         let query = LogQuery { area: id(1_234), before, most: 5 };
         async move { store.latest_flood_changes(&query).await.unwrap().len() }.boxed()
     }),
@@ -180,8 +180,8 @@ const QUERIES: &[Query] = &[
 /// Some days of the past.
 fn period(days_ago: u64, days: u64) -> Period {
     let day = Duration::from_hours(24);
-    let start = now().before(day * u32::try_from(days_ago).unwrap());
-    Period::new(start, start.after(day * u32::try_from(days).unwrap()), Duration::MAX).unwrap()
+    let start = now().saturating_sub(day * u32::try_from(days_ago).unwrap());
+    Period::new(start, start.saturating_add(day * u32::try_from(days).unwrap()), Duration::MAX).unwrap()
 }
 
 const HOUR: Window = Window::Last(Duration::from_hours(1));
@@ -209,7 +209,7 @@ fn week() -> HistoryQuery {
 
 /// The entries of an area, or of all, in the last days.
 fn entries(area: Option<u64>, days: u64) -> EntryQuery {
-    let (from, until) = (now().before(Duration::from_hours(24 * days)), now());
+    let (from, until) = (now().saturating_sub(Duration::from_hours(24 * days)), now());
     EntryQuery { selector: AreaSelector::default(), area: area.map(id), from, until }
 }
 

@@ -41,7 +41,7 @@ async fn an_old_upload_that_cannot_be_deleted_blocks_no_other() {
         storage.date_back(name, Duration::from_hours(30));
     }
     // Old uploads are deleted by a service that has run for an hour.
-    clock.set(SystemClock.now().after(Duration::from_mins(61)));
+    clock.set(SystemClock.now().saturating_add(Duration::from_mins(61)));
     let address = siaga.upload_address("").await;
     assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
     siaga.shows_an_image().await;

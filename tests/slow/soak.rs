@@ -163,7 +163,7 @@ impl Load {
     /// A period that is not cached.
     fn new_period(&self, hours: u64) -> String {
         let (now, number) = (SystemClock.now(), self.number());
-        let start = now.before(Duration::from_hours(hours) + Duration::from_millis(number));
+        let start = now.saturating_sub(Duration::from_hours(hours) + Duration::from_millis(number));
         format!("start={start}&end={now}")
     }
 

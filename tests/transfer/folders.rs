@@ -52,7 +52,7 @@ pub(crate) fn area(number: u64, x: f64, y: f64) -> Value {
 
 /// A flood report of some seconds before now, without tags, with a key or without.
 pub(crate) fn report(pkey: Option<u64>, seconds_ago: u64, x: f64, y: f64) -> Value {
-    let created_at = now().before(Duration::from_secs(seconds_ago)).to_string();
+    let created_at = now().saturating_sub(Duration::from_secs(seconds_ago)).to_string();
     let mut properties = json!({
         "created_at": created_at, "source": "grasp", "disaster_type": "flood", "title": "", "text": "air",
         "report_data": { "flood_depth": 80 },

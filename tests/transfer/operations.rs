@@ -19,7 +19,7 @@ pub(crate) const WRONG_RUNS: &str = "
 
 /// Some milliseconds before now.
 pub(crate) fn before(milliseconds: u64) -> Timestamp {
-    now().before(Duration::from_millis(milliseconds))
+    now().saturating_sub(Duration::from_millis(milliseconds))
 }
 
 pub(crate) fn write(area: u64, code: Option<u64>) -> SetFloodState {

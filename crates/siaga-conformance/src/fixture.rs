@@ -128,7 +128,7 @@ pub fn place(x: f64, y: f64) -> Position {
 pub fn content(disaster_type: DisasterType, minutes_ago: u64, place: Position) -> ReportContent {
     let data = serde_json::json!({ "report_type": disaster_type.name(), "flood_depth": 80 });
     ReportContent {
-        created_at: now().before(Duration::from_mins(minutes_ago)),
+        created_at: now().saturating_sub(Duration::from_mins(minutes_ago)),
         source: CARD_SOURCE.into(),
         url: Some("used-card".into()),
         image_url: None,
@@ -205,7 +205,7 @@ pub fn partner_posts() -> Vec<PartnerPost> {
 
 #[must_use]
 pub fn reading(minutes_ago: u64, level: f64) -> Observation {
-    let observed_at = now().before(Duration::from_mins(minutes_ago));
+    let observed_at = now().saturating_sub(Duration::from_mins(minutes_ago));
     let alert = AlertLevel::Normal;
     Observation { observed_at, level, alert, label: alert.label().into() }
 }
@@ -279,7 +279,7 @@ pub fn dataset() -> Dataset {
 #[must_use]
 pub fn layer(states: &[(u64, u64)]) -> Layer {
     let areas = areas();
-    let since = now().before(Duration::from_hours(1));
+    let since = now().saturating_sub(Duration::from_hours(1));
     let status = |area: &Area| {
         let known = states.iter().find(|(number, _)| id(*number) == area.id);
         let change = |&(_, code): &(u64, u64)| StateChange { state: Some(state(code)), at: since };

@@ -109,7 +109,7 @@ mod large {
     /// Returns the time of the fastest of several batches, with this many cards stored.
     fn fastest(cards: u64) -> Duration {
         let mut dataset = fixture::dataset();
-        let old = fixture::now().before(Duration::from_hours(24));
+        let old = fixture::now().saturating_sub(Duration::from_hours(24));
         let reports = u64::from(BATCHES * BATCH);
         let (report, card) = (dataset.reports[0].clone(), dataset.cards[0].clone());
         for number in 100..100 + reports {
@@ -125,7 +125,8 @@ mod large {
         let store = MemoryStore::new(dataset, Arc::new(ManualClock::new(fixture::now())));
         let batch = || {
             let begun = Instant::now();
-            let erased = block_on(store.erase_reports(old.after(Duration::from_secs(1)), BATCH)).unwrap();
+            let erased =
+                block_on(store.erase_reports(old.saturating_add(Duration::from_secs(1)), BATCH)).unwrap();
             assert_eq!(erased, u64::from(BATCH));
             begun.elapsed()
         };

@@ -79,7 +79,7 @@ pub(super) async fn states(
         if says == state && (state.is_none() || !is_later) {
             return Ok(());
         }
-        let after = end.map_or(updated, |(_, at)| at.after(Duration::from_millis(1)));
+        let after = end.map_or(updated, |(_, at)| at.saturating_add(Duration::from_millis(1)));
         let at = updated.max(after);
         row.note(What::Logged, "whose state differs from the end of the log, or is newer");
         states.write(&change(area, state, at, None))?;

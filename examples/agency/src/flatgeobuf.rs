@@ -40,7 +40,7 @@ impl Format for FlatGeobuf {
         "application/flatgeobuf"
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
+    fn supports(&self, kind: LayerKind) -> bool {
         kind == LayerKind::Floods
     }
 

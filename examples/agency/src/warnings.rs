@@ -55,7 +55,7 @@ impl Format for Bulletin {
         "text/plain; charset=utf-8"
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
+    fn supports(&self, kind: LayerKind) -> bool {
         kind == LayerKind::Floods
     }
 

@@ -91,7 +91,7 @@ impl Cross for Edge {
 
 impl Edge {
     /// Whether the other is the next edge of the same ring, and so begins at the end of this one.
-    fn is_before(&self, other: &Self) -> bool {
+    fn is_followed_by(&self, other: &Self) -> bool {
         self.ring == other.ring && other.number == if self.number == self.last { 0 } else { self.number + 1 }
     }
 }
@@ -117,7 +117,7 @@ fn crossing(outline: &MultiPolygon<f64>) -> Option<Fault> {
             Some(Fault::new("crosses itself", Some(intersection)))
         }
         LineIntersection::SinglePoint { intersection, .. }
-            if one.ring == other.ring && !one.is_before(&other) && !other.is_before(&one) =>
+            if one.ring == other.ring && !one.is_followed_by(&other) && !other.is_followed_by(&one) =>
         {
             Some(Fault::new("touches itself", Some(intersection)))
         }

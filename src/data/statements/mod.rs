@@ -230,13 +230,13 @@ pub(crate) struct Flood {
 impl Flood {
     /// Whether nobody has confirmed the state for so long that no alert is in force.
     pub(crate) fn is_unconfirmed(&self, now: Timestamp) -> bool {
-        now.since(self.confirmed) > CONFIRMED_FOR
+        now.saturating_duration_since(self.confirmed) > CONFIRMED_FOR
     }
 }
 
 impl Situation {
     fn is_old(&self) -> bool {
-        matches!(self.floods, FloodData::Until(since) if self.now.since(since) > SHOWN_FOR)
+        matches!(self.floods, FloodData::Until(since) if self.now.saturating_duration_since(since) > SHOWN_FOR)
     }
 
     /// The sentences about all areas: the flooded ones, the newest change, and sources of uncertainty.
@@ -296,7 +296,7 @@ impl Situation {
             sentences.push(Sentence::UnknownArea);
         } else {
             sentences.push(if is_past { Sentence::NoneThen } else { Sentence::Dry });
-            if area.over_since.is_some_and(|since| self.now.since(since) < OVER_FOR) {
+            if area.over_since.is_some_and(|since| self.now.saturating_duration_since(since) < OVER_FOR) {
                 sentences.push(Sentence::Over);
             }
             if area.reports.is_none() {

@@ -58,8 +58,8 @@ const NOON: Timestamp = Timestamp::EPOCH;
 
 fn ago(minutes: i64) -> Timestamp {
     let length = Duration::from_mins(minutes.unsigned_abs());
-    let noon = NOON.after(Duration::from_hours(24 * 365));
-    if minutes < 0 { noon.after(length) } else { noon.before(length) }
+    let noon = NOON.saturating_add(Duration::from_hours(24 * 365));
+    if minutes < 0 { noon.saturating_add(length) } else { noon.saturating_sub(length) }
 }
 
 fn situation(when: &When) -> Situation {

@@ -40,7 +40,7 @@ impl Format for Atom {
         "application/atom+xml; charset=utf-8"
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
+    fn supports(&self, kind: LayerKind) -> bool {
         kind == LayerKind::Alerts
     }
 
@@ -74,8 +74,8 @@ impl Format for Inline {
         self.0.media_type()
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
-        self.0.carries(kind)
+    fn supports(&self, kind: LayerKind) -> bool {
+        self.0.supports(kind)
     }
 
     fn time_step(&self) -> Option<Duration> {

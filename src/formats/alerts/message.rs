@@ -26,7 +26,7 @@ impl Format for Message {
         "application/cap+xml"
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
+    fn supports(&self, kind: LayerKind) -> bool {
         kind == LayerKind::Alerts
     }
 

@@ -135,20 +135,20 @@ impl<'a> Notice<'a> {
         let AlertFeature { message, status, .. } = self.alert;
         let (all, own) = (texts.messages(), &texts.messages()[name(message)]);
         // A test of the countries ensures that no text is missing.
-        let word = |group: &'s Value, key: &str| group[key].as_str().unwrap_or_default();
-        let time = texts.format_time(word(all, "time"), message.last_confirmed, self.context.time_zone);
+        let text = |group: &'s Value, key: &str| group[key].as_str().unwrap_or_default();
+        let time = texts.format_time(text(all, "time"), message.last_confirmed, self.context.time_zone);
         let names = Names { area: &self.place, time: &time, agency: self.sender_name };
-        let before = match status {
+        let prefix = match status {
             Status::Actual => "",
-            Status::Exercise => word(all, "exercise"),
-            Status::Test => word(all, "test"),
+            Status::Exercise => text(all, "exercise"),
+            Status::Test => text(all, "test"),
         };
         NoticeText {
-            language: word(all, "language"),
-            event: word(all, "event"),
-            headline: format!("{before}{}", substitute(word(own, "headline"), names)),
-            description: format!("{before}{}", substitute(word(own, "description"), names)),
-            instruction: word(own, "instruction"),
+            language: text(all, "language"),
+            event: text(all, "event"),
+            headline: format!("{prefix}{}", substitute(text(own, "headline"), names)),
+            description: format!("{prefix}{}", substitute(text(own, "description"), names)),
+            instruction: text(own, "instruction"),
             depth: own["depth"].as_str(),
         }
     }

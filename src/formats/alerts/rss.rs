@@ -37,7 +37,7 @@ impl Format for Rss {
         "application/rss+xml; charset=utf-8"
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
+    fn supports(&self, kind: LayerKind) -> bool {
         kind == LayerKind::Alerts
     }
 

@@ -28,7 +28,7 @@ impl<'a> Feed<'a> {
         floods: &'a FloodLayer,
         polygons: &'a Polygons,
     ) -> Self {
-        let expires = context.now.after(options.expires_after);
+        let expires = context.now.saturating_add(options.expires_after);
         Self {
             floods,
             polygons,

@@ -204,7 +204,7 @@ impl Format for Cap {
         }
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
+    fn supports(&self, kind: LayerKind) -> bool {
         kind == LayerKind::Floods
     }
 

@@ -47,7 +47,7 @@ pub(crate) struct InvalidTimeFilter;
 pub(crate) struct PageCursor {
     /// The revision of places at that time, if an import can replace the features.
     pub(crate) places: Option<Revision>,
-    order: String,
+    last_key: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -112,11 +112,11 @@ impl PageCursor {
             FeatureId::Text(text) => text.into_owned(),
         };
         let places = collection.is_imported().then_some(places);
-        Some(Self { places, order }.to_string())
+        Some(Self { places, last_key: order }.to_string())
     }
 
     pub(crate) fn report(number: u64) -> String {
-        Self { places: None, order: number.to_string() }.to_string()
+        Self { places: None, last_key: number.to_string() }.to_string()
     }
 
     pub(crate) fn parse(collection: Collection, text: &str) -> Result<Self, InvalidPageCursor> {
@@ -126,17 +126,17 @@ impl PageCursor {
             return Err(InvalidPageCursor);
         }
         let places = collection.is_imported().then_some(Revision(places));
-        Ok(Self { places, order: order.to_owned() })
+        Ok(Self { places, last_key: order.to_owned() })
     }
 
-    pub(crate) fn number(&self) -> Option<u64> {
-        digits(&self.order)
+    pub(crate) fn last_number(&self) -> Option<u64> {
+        digits(&self.last_key)
     }
 
     fn next(&self, layer: &Layer) -> usize {
         let is_before = |index: usize| match order(layer, index) {
-            Some(FeatureId::Number(number)) => self.number().is_some_and(|last| number <= last),
-            Some(FeatureId::Text(text)) => *text <= *self.order,
+            Some(FeatureId::Number(number)) => self.last_number().is_some_and(|last| number <= last),
+            Some(FeatureId::Text(text)) => *text <= *self.last_key,
             None => true,
         };
         let (mut low, mut high) = (0, layer.len());
@@ -151,7 +151,7 @@ impl PageCursor {
 impl fmt::Display for PageCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Revision(places) = self.places.unwrap_or(Revision(0));
-        write!(f, "{places}.{}", self.order)
+        write!(f, "{places}.{}", self.last_key)
     }
 }
 

@@ -7,7 +7,7 @@ use minijinja::{Error, ErrorKind, State};
 use ubyte::ByteUnit;
 
 use crate::model::CancelFlag;
-use crate::model::duration::written;
+use crate::model::duration::format_duration;
 
 /// The limit of printed bytes as a multiple of `max_bytes`: text captured by a block or built by a macro is printed twice.
 const TIMES: usize = 4;
@@ -50,7 +50,7 @@ impl Budget {
         if self.until.is_none_or(|until| Instant::now() <= until) {
             return Ok(());
         }
-        Err(self.exceed(|| format!("it takes longer than max_time, {}", written(self.max_time))))
+        Err(self.exceed(|| format!("it takes longer than max_time, {}", format_duration(self.max_time))))
     }
 
     pub(super) fn check_length(&self, length: usize) -> Result<(), Error> {

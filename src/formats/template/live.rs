@@ -53,8 +53,8 @@ impl Format for LiveTemplate {
         Some(self.current.load_full())
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
-        self.first.carries(kind)
+    fn supports(&self, kind: LayerKind) -> bool {
+        self.first.supports(kind)
     }
 
     fn time_step(&self) -> Option<Duration> {

@@ -225,7 +225,7 @@ impl Format for Template {
         self.version
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
+    fn supports(&self, kind: LayerKind) -> bool {
         self.layers.contains(&kind)
     }
 

@@ -37,11 +37,11 @@ impl Snippet {
     }
 
     /// Creates a template that prints an address: values are escaped as parts of its path or query.
-    pub(crate) fn address(key: &str, source: &str, max_bytes: ByteUnit) -> Result<Self, String> {
+    pub(crate) fn for_url(key: &str, source: &str, max_bytes: ByteUnit) -> Result<Self, String> {
         Self::new(key.into(), source.to_owned(), Escaping::Address, max_bytes)
     }
 
-    pub(crate) fn plain(key: &str, source: &str, max_bytes: ByteUnit) -> Result<Self, String> {
+    pub(crate) fn for_plain_text(key: &str, source: &str, max_bytes: ByteUnit) -> Result<Self, String> {
         Self::new(key.into(), source.to_owned(), Escaping::Plain, max_bytes)
     }
 

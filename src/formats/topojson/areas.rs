@@ -9,7 +9,7 @@ use crate::formats::area_text::{AreaText, ConditionText};
 use crate::formats::memo::LazyValue;
 use crate::model::lists::separated;
 use crate::model::topology::{self, ArcIndex, Grid, Shapes, Topology};
-use crate::model::{Area, AreaSelector, AreaSet, around_both};
+use crate::model::{Area, AreaSelector, AreaSet, union_rect};
 
 /// The number of areas from which building the set's topology takes 0.1 s and more, so that small selections do not wait for it.
 const LARGE: usize = 10_000;
@@ -19,8 +19,8 @@ const LARGE: usize = 10_000;
 #[derive(Debug)]
 pub(super) struct Scopes {
     /// The city of each area, and its index in the city.
-    places: Vec<(usize, usize)>,
-    sizes: Vec<usize>,
+    position_in_city: Vec<(usize, usize)>,
+    areas_per_city: Vec<usize>,
     cities: Vec<LazyValue<Scope>>,
     whole: LazyValue<Scope>,
 }
@@ -39,7 +39,7 @@ impl Scopes {
         });
         let places = places.collect();
         let cities = sizes.iter().map(|_| LazyValue::default()).collect();
-        Self { places, sizes, cities, whole: LazyValue::default() }
+        Self { position_in_city: places, areas_per_city: sizes, cities, whole: LazyValue::default() }
     }
 
     pub(super) fn write(
@@ -51,9 +51,13 @@ impl Scopes {
     ) -> serde_json::Result<()> {
         match self.city(selected.clone().map(|(position, _)| position)) {
             Some(city) => {
-                let areas = || set.iter().zip(&self.places).filter(|(_, place)| place.0 == city);
+                let areas = || set.iter().zip(&self.position_in_city).filter(|(_, place)| place.0 == city);
                 let make = || Scope::new(None, areas().map(|(area, _)| area), quantization);
-                self.cities[city].get(make)?.write(selected, |position| self.places[position].1, out)
+                self.cities[city].get(make)?.write(
+                    selected,
+                    |position| self.position_in_city[position].1,
+                    out,
+                )
             }
             None if self.is_worth_a_topology(selected.len()) => {
                 let around = set.around(&AreaSelector::default());
@@ -71,14 +75,14 @@ impl Scopes {
     /// Returns whether a topology of the selection alone is faster: while the topology of a large set is not built. Their
     /// positions are the same, because the grid is.
     fn is_worth_a_topology(&self, selected: usize) -> bool {
-        let all = self.places.len();
+        let all = self.position_in_city.len();
         all >= LARGE && selected <= all / 8 && self.whole.built().is_none()
     }
 
     fn city(&self, selected: impl Iterator<Item = usize>) -> Option<usize> {
-        let mut cities = selected.map(|position| self.places[position].0);
+        let mut cities = selected.map(|position| self.position_in_city[position].0);
         let first = cities.next()?;
-        (self.sizes.len() > 1 && cities.all(|city| city == first)).then_some(first)
+        (self.areas_per_city.len() > 1 && cities.all(|city| city == first)).then_some(first)
     }
 }
 
@@ -168,7 +172,7 @@ impl Scope {
             self.features.append_to_properties(place, last, out)?;
             let (shape, grid) = (self.shapes.get(place), self.grid.as_ref());
             document::after_properties(&shape, grid, |arc| used.number(arc), out);
-            bounds = bounds.into_iter().chain(self.bounds[place]).reduce(around_both);
+            bounds = bounds.into_iter().chain(self.bounds[place]).reduce(union_rect);
         }
         out.extend_from_slice(document::MIDDLE);
         separated(&used.order, out, |&arc, out| out.extend_from_slice(self.arc(arc)));

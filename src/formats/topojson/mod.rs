@@ -121,7 +121,7 @@ impl Format for TopoJson {
         &["application/topo+json"]
     }
 
-    fn carries(&self, _: LayerKind) -> bool {
+    fn supports(&self, _: LayerKind) -> bool {
         true
     }
 

@@ -133,7 +133,7 @@ fn outcome(request: &Request<'_>) -> Outcome {
     let reject =
         |too_many: TooMany| Some(RejectionResponse::TooMany(Problem::too_many(too_many.retry_after), path()));
     // The fuse is checked before the credential, because it limits attempts to guess credentials.
-    if let Err(too_many) = quotas.fuse(client) {
+    if let Err(too_many) = quotas.check_hard_limit(client) {
         return Outcome { fuse_state: Some(too_many.quota), account: None, rejection: reject(too_many) };
     }
     let account = account(request, quotas, client);

@@ -33,7 +33,7 @@ use self::limiter::Limiter;
 pub(crate) use self::review_policy::ReviewPolicy;
 pub(crate) use self::stream_limiter::StreamLimiter;
 use crate::auth::OwnQuota;
-use crate::config::{self, AtOnce, Rate};
+use crate::config::{self, PositiveCount, Rate};
 pub(crate) use crate::http::concurrency_limiter::ConcurrencyPermit;
 use crate::runtime::run_in_background;
 
@@ -71,13 +71,13 @@ pub struct Quotas<C: Clock = MonotonicClock> {
 struct Counts<C: Clock> {
     clock: C,
     settings: config::Quota,
-    fuse: Option<Limiter<C>>,
+    hard_limit: Option<Limiter<C>>,
     /// For addresses without a credential that request unknown cards.
-    guesses: Option<GuessLimiter<C>>,
+    unknown_cards: Option<GuessLimiter<C>>,
     addresses: Windows<C>,
     credentials: Windows<C>,
     /// For credentials with their own quotas, one entry per distinct quota.
-    own: RwLock<HashMap<OwnQuota, Arc<Windows<C>>>>,
+    by_credential_quota: RwLock<HashMap<OwnQuota, Arc<Windows<C>>>>,
 }
 
 struct Windows<C: Clock> {
@@ -103,17 +103,17 @@ impl<C: Clock + Clone> Quotas<C> {
     /// # Errors
     ///
     /// [`TooMany`] if the fuse is used up.
-    pub fn fuse(&self, address: IpAddr) -> Result<(), TooMany> {
-        self.counts.load().fuse.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
+    pub fn check_hard_limit(&self, address: IpAddr) -> Result<(), TooMany> {
+        self.counts.load().hard_limit.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
     }
 
     /// Checks that an address without a credential may request a card, which may turn out to be unknown.
     pub(crate) fn check_guess(&self, address: IpAddr) -> Result<(), TooMany> {
-        self.counts.load().guesses.as_ref().map_or(Ok(()), |guesses| guesses.check(&address.into()))
+        self.counts.load().unknown_cards.as_ref().map_or(Ok(()), |guesses| guesses.check(&address.into()))
     }
 
     pub(crate) fn count_guess(&self, address: IpAddr) {
-        if let Some(guesses) = &self.counts.load().guesses {
+        if let Some(guesses) = &self.counts.load().unknown_cards {
             guesses.count(&address.into());
         }
     }
@@ -147,11 +147,11 @@ impl<C: Clock + Clone> Quotas<C> {
     /// Drops the counts of clients with their whole quota, and releases the memory.
     pub fn sweep(&self) {
         let counts = self.counts.load();
-        counts.fuse.iter().for_each(Limiter::sweep);
-        counts.guesses.iter().for_each(GuessLimiter::sweep);
+        counts.hard_limit.iter().for_each(Limiter::sweep);
+        counts.unknown_cards.iter().for_each(GuessLimiter::sweep);
         counts.addresses.sweep();
         counts.credentials.sweep();
-        let mut own = counts.own.write().unwrap_or_else(PoisonError::into_inner);
+        let mut own = counts.by_credential_quota.write().unwrap_or_else(PoisonError::into_inner);
         own.retain(|_, windows| {
             windows.sweep();
             windows.client_count() > 0
@@ -162,7 +162,7 @@ impl<C: Clock + Clone> Quotas<C> {
     #[must_use]
     pub fn client_count(&self) -> usize {
         let counts = self.counts.load();
-        let fuse = counts.fuse.as_ref().map_or(0, Limiter::client_count);
+        let fuse = counts.hard_limit.as_ref().map_or(0, Limiter::client_count);
         fuse.max(counts.addresses.client_count()).max(counts.credentials.client_count())
     }
 }
@@ -170,17 +170,17 @@ impl<C: Clock + Clone> Quotas<C> {
 impl<C: Clock + Clone> Counts<C> {
     fn new(settings: config::Quota, clock: C) -> Self {
         let fuse = settings.fuse_per_second.get();
-        let windows = |second: Rate, burst: AtOnce| Windows {
+        let windows = |second: Rate, burst: PositiveCount| Windows {
             second: second.get().map(|rate| Limiter::per_second(rate, burst.get(), &clock)),
             day: settings.per_day.get().map(|rate| Limiter::per_day(rate, &clock)),
         };
         let credential = settings.credential;
         Self {
-            fuse: fuse.map(|rate| Limiter::per_second(rate, rate, &clock)),
-            guesses: settings.unknown_cards.get().map(|limit| GuessLimiter::new(limit, clock.clone())),
+            hard_limit: fuse.map(|rate| Limiter::per_second(rate, rate, &clock)),
+            unknown_cards: settings.unknown_cards.get().map(|limit| GuessLimiter::new(limit, clock.clone())),
             addresses: windows(settings.per_second, settings.burst),
             credentials: windows(credential.per_second, credential.burst),
-            own: RwLock::default(),
+            by_credential_quota: RwLock::default(),
             settings,
             clock,
         }
@@ -201,9 +201,10 @@ impl<C: Clock + Clone> Counts<C> {
 
     /// Returns the windows of a credential's own quota. Values that it does not set default to those for all credentials.
     fn windows(&self, own: OwnQuota) -> Arc<Windows<C>> {
-        let known = self.own.read().unwrap_or_else(PoisonError::into_inner).get(&own).cloned();
+        let known =
+            self.by_credential_quota.read().unwrap_or_else(PoisonError::into_inner).get(&own).cloned();
         known.unwrap_or_else(|| {
-            let mut all = self.own.write().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.by_credential_quota.write().unwrap_or_else(PoisonError::into_inner);
             let create = || {
                 let second = own.per_second.or(self.settings.credential.per_second.get());
                 let day = own.per_day.or(self.settings.per_day.get());

@@ -19,7 +19,7 @@ pub(crate) struct ReviewPolicy<C: Clock = MonotonicClock> {
     network: HourlyLimiter<C>,
     wide: HourlyLimiter<C>,
     total: HourlyLimiter<C>,
-    shares: HourlyLimiter<C>,
+    overflow: HourlyLimiter<C>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,17 +50,17 @@ impl ReviewPolicy {
 }
 
 impl<C: Clock + Clone> ReviewPolicy<C> {
-    pub(super) fn with_clock(each: Rate, total: Rate, clock: &C) -> Self {
+    pub(super) fn with_clock(per_address: Rate, total: Rate, clock: &C) -> Self {
         let times = |factor: u32| {
             let factor = NonZeroU32::new(factor).unwrap_or(NonZeroU32::MIN);
-            Rate::new(each.get().map(|each| each.saturating_mul(factor)))
+            Rate::new(per_address.get().map(|each| each.saturating_mul(factor)))
         };
         Self {
-            address: HourlyLimiter::with_clock(each, clock),
+            address: HourlyLimiter::with_clock(per_address, clock),
             network: HourlyLimiter::with_clock(times(2), clock),
             wide: HourlyLimiter::with_clock(times(4), clock),
             total: HourlyLimiter::with_clock(total, clock),
-            shares: HourlyLimiter::with_clock(Rate::new(NonZeroU32::new(NETWORK_SHARE)), clock),
+            overflow: HourlyLimiter::with_clock(Rate::new(NonZeroU32::new(NETWORK_SHARE)), clock),
         }
     }
 
@@ -73,7 +73,7 @@ impl<C: Clock + Clone> ReviewPolicy<C> {
             return Verdict::Published;
         }
         let widest = networks.last().map_or(&Client::Rest, |(network, _)| network);
-        if self.shares.count(widest).is_ok() { Verdict::PublishedFromShare } else { Verdict::HeldForTotal }
+        if self.overflow.count(widest).is_ok() { Verdict::PublishedFromShare } else { Verdict::HeldForTotal }
     }
 
     /// Returns an address and the networks that a provider assigns to one customer, the widest last, each with its limiter.

@@ -124,7 +124,7 @@ fn thousands_of_phones_behind_one_address_may_poll_cached_responses_each_minute(
     let (quotas, clock) = quotas(json!({}));
     let operator = client(1);
     for _ in 0..60 * PHONES {
-        assert!(quotas.fuse(IpAddr::from(Ipv4Addr::from_bits(1))).is_ok());
+        assert!(quotas.check_hard_limit(IpAddr::from(Ipv4Addr::from_bits(1))).is_ok());
         assert!(quotas.count(&operator, None).is_ok());
         quotas.refund_cache_hit(&operator, None);
         clock.advance(Duration::from_mins(1) / PHONES);

@@ -9,7 +9,7 @@ use crate::model::{FloodState, Timestamp};
 const SECOND: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct InForce {
+pub(crate) struct MessageInForce {
     pub message: Option<Message>,
     /// When a list of the messages in force last changed because of this area: its message was sent, or expired. `None` if that
     /// is more than [`REMEMBERED`] ago.
@@ -21,12 +21,12 @@ pub(crate) struct InForce {
 /// Returns the time from which entries can affect the messages after `from`.
 #[must_use]
 pub(crate) fn reach(from: Timestamp) -> Timestamp {
-    referable(from).before(CONFIRMED_FOR)
+    referable(from).saturating_sub(CONFIRMED_FOR)
 }
 
 /// Messages sent before this time have expired by `from`, so no later message refers to them.
 fn referable(from: Timestamp) -> Timestamp {
-    from.before(LIFETIME + SECOND)
+    from.saturating_sub(LIFETIME + SECOND)
 }
 
 /// Returns the messages due after `from`, oldest first: the first message of each run, and renewals due until `until`. `entries`
@@ -50,13 +50,13 @@ pub(crate) fn reach_in_force(now: Timestamp) -> Timestamp {
 
 /// Messages sent after this time may have been in force within [`REMEMBERED`] before `now`.
 fn remembered_since(now: Timestamp) -> Timestamp {
-    referable(now).before(REMEMBERED)
+    referable(now).saturating_sub(REMEMBERED)
 }
 
 /// Returns the message of an area in force at `now`. `entries` are those of one area, ascending, from [`reach_in_force`] to the
 /// last.
 #[must_use]
-pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> InForce {
+pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     let around = messages(entries, remembered_since(now), horizon(entries, now));
     // The last one shown in sending order: renewals are shown late, so a change can be shown before a renewal sent earlier.
     let newest = around.iter().rposition(|message| message.shown_from <= now);
@@ -64,27 +64,27 @@ pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> InForce {
     let newest = newest.map(|newest| &around[newest]);
     let message = newest.filter(|message| message.expires > now);
     let changed = newest.map(|newest| if message.is_some() { newest.sent } else { newest.expires });
-    let changed = changed.filter(|changed| message.is_some() || changed.after(REMEMBERED) > now);
+    let changed = changed.filter(|changed| message.is_some() || changed.saturating_add(REMEMBERED) > now);
     let ends = match message {
         Some(message) => Some(message.expires),
-        None => changed.map(|changed| changed.after(REMEMBERED)),
+        None => changed.map(|changed| changed.saturating_add(REMEMBERED)),
     };
     let changes = later.iter().map(|message| message.shown_from).chain(ends);
     let until = changes.min().unwrap_or(Timestamp::LAST);
-    InForce { message: message.cloned(), changed, until }
+    MessageInForce { message: message.cloned(), changed, until }
 }
 
 /// Returns how far messages can extend if entries are ahead of the clock: as long as the newest one is valid.
 #[must_use]
 pub(crate) fn horizon(entries: &[LogEntry], now: Timestamp) -> Timestamp {
-    entries.last().map_or(now, |last| last.at.max(now)).after(LIFETIME)
+    entries.last().map_or(now, |last| last.at.max(now)).saturating_add(LIFETIME)
 }
 
 /// Returns a message, if it exists and is shown at `now`. `entries` are as for [`messages`], up to the message.
 #[must_use]
 pub(crate) fn find(entries: &[LogEntry], key: MessageKey, now: Timestamp) -> Option<Message> {
     let due = key.due()?;
-    let found = messages(entries, due.before(Duration::from_millis(1)), due);
+    let found = messages(entries, due.saturating_sub(Duration::from_millis(1)), due);
     found.into_iter().find(|message| message.key == key && message.shown_from <= now)
 }
 
@@ -97,7 +97,8 @@ fn add_run(
     until: Timestamp,
 ) {
     let [first @ LogEntry { run, .. }, ..] = *entries else { return };
-    let is_recent = |confirmed: Timestamp, due: Timestamp| due.since(confirmed) <= CONFIRMED_FOR;
+    let is_recent =
+        |confirmed: Timestamp, due: Timestamp| due.saturating_duration_since(confirmed) <= CONFIRMED_FOR;
     let is_confirmed = first.confirmed.is_some_and(|confirmed| is_recent(confirmed, first.at));
     let Some(state) = first.state.filter(|_| is_confirmed) else {
         if run > from {
@@ -105,7 +106,7 @@ fn add_run(
         }
         return;
     };
-    let passed = from.since(run).as_millis() / RENEWAL.as_millis();
+    let passed = from.saturating_duration_since(run).as_millis() / RENEWAL.as_millis();
     for renewal in u32::try_from(passed).unwrap_or(u32::MAX).. {
         let key = MessageKey { run, renewal };
         let is_due = |due: &Timestamp| renewal == 0 || *due <= until && end.is_none_or(|end| *due < end);
@@ -149,8 +150,8 @@ fn state_message(
         message_type: if references.is_empty() { MessageType::Alert } else { MessageType::Update },
         state,
         sent,
-        expires: sent.after(LIFETIME),
-        shown_from: due.after(SETTLING),
+        expires: sent.saturating_add(LIFETIME),
+        shown_from: due.saturating_add(SETTLING),
         last_confirmed,
         references,
     }

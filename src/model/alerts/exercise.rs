@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use geo::{LineString, MultiPolygon, Polygon};
 
-use super::{InForce, LogEntry, Message, MessageKey, entries, find, in_force};
+use super::{LogEntry, Message, MessageInForce, MessageKey, entries, find, in_force};
 use crate::model::{Area, AreaId, FloodState, StateChange, Timestamp};
 
 /// The flood in each hour: minute and state.
@@ -20,12 +20,14 @@ pub(crate) struct Exercise;
 
 impl Exercise {
     #[must_use]
-    pub(crate) fn in_force(now: Timestamp) -> InForce {
+    pub(crate) fn in_force(now: Timestamp) -> MessageInForce {
         let hour_log = hour_log(now);
         let (past, coming) = hour_log.split_at(hour_log.partition_point(|entry| entry.at <= now));
-        let InForce { message, changed, until } = in_force(past, now);
-        let next = coming.first().map_or_else(|| now.hour().after(Duration::from_hours(1)), |next| next.at);
-        InForce { message, changed, until: until.min(next) }
+        let MessageInForce { message, changed, until } = in_force(past, now);
+        let next = coming
+            .first()
+            .map_or_else(|| now.floor_to_hour().saturating_add(Duration::from_hours(1)), |next| next.at);
+        MessageInForce { message, changed, until: until.min(next) }
     }
 
     #[must_use]
@@ -54,9 +56,12 @@ impl Exercise {
 }
 
 fn hour_log(moment: Timestamp) -> Vec<LogEntry> {
-    let begins = moment.hour();
+    let begins = moment.floor_to_hour();
     entries(
-        CHANGES.map(|(minute, state)| StateChange { state, at: begins.after(Duration::from_mins(minute)) }),
+        CHANGES.map(|(minute, state)| StateChange {
+            state,
+            at: begins.saturating_add(Duration::from_mins(minute)),
+        }),
     )
 }
 
@@ -68,7 +73,7 @@ mod tests {
     #[test]
     fn each_hour_begins_with_an_alert_and_ends_with_a_cancel() {
         let start = Timestamp::parse("2026-01-01T07:00:00Z").unwrap();
-        let at = |minute| start.after(Duration::from_mins(minute));
+        let at = |minute| start.saturating_add(Duration::from_mins(minute));
         let expected: [(u64, MessageType, usize, u64); 6] = [
             (0, Alert, 0, 15),
             (14, Alert, 0, 15),

@@ -73,7 +73,7 @@ impl LogEntry {
         previous: Option<&Self>,
     ) -> Self {
         let is_recent = |confirmed: Option<Timestamp>| {
-            confirmed.is_some_and(|confirmed| at.since(confirmed) <= CONFIRMED_FOR)
+            confirmed.is_some_and(|confirmed| at.saturating_duration_since(confirmed) <= CONFIRMED_FOR)
         };
         let continued = previous
             .filter(|entry| entry.state == state && is_recent(entry.confirmed) && is_recent(confirmed));

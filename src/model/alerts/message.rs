@@ -14,7 +14,7 @@ impl MessageKey {
     /// Returns when the message is due, which is unique within its area; `None` beyond the end of time.
     #[must_use]
     pub(crate) fn due(self) -> Option<Timestamp> {
-        let due = self.run.after(RENEWAL.checked_mul(self.renewal)?);
+        let due = self.run.saturating_add(RENEWAL.checked_mul(self.renewal)?);
         (due < Timestamp::LAST).then_some(due)
     }
 }

@@ -30,7 +30,7 @@ mod tests;
 use std::time::Duration;
 
 pub use self::chain::messages;
-pub(crate) use self::chain::{InForce, find, horizon, in_force, reach, reach_in_force};
+pub(crate) use self::chain::{MessageInForce, find, horizon, in_force, reach, reach_in_force};
 pub(crate) use self::exercise::Exercise;
 pub use self::issuer::{Issuer, Status};
 pub use self::log_entry::{LogEntry, entries};

@@ -37,7 +37,7 @@ fn log() -> impl Strategy<Value = Vec<StateChange>> {
 fn moment(log: &[StateChange], pick: usize, by: i64) -> Timestamp {
     let near = log.get(pick % log.len().max(1)).map_or(start(), |change| change.at);
     let by_ms = Duration::from_millis(by.unsigned_abs());
-    if by < 0 { near.before(by_ms) } else { near.after(by_ms) }
+    if by < 0 { near.saturating_sub(by_ms) } else { near.saturating_add(by_ms) }
 }
 
 fn offsets() -> impl Strategy<Value = i64> {
@@ -45,7 +45,7 @@ fn offsets() -> impl Strategy<Value = i64> {
 }
 
 fn all(entries: &[LogEntry], until: Timestamp) -> Vec<Message> {
-    messages(entries, start().before(Duration::from_millis(1)), until)
+    messages(entries, start().saturating_sub(Duration::from_millis(1)), until)
 }
 
 proptest! {
@@ -60,12 +60,12 @@ proptest! {
         let standing = known.last();
         let found = in_force(&known, now).message;
         match standing {
-            Some(LogEntry { at, state: Some(state), .. }) if now.since(*at) <= CONFIRMED_FOR => {
+            Some(LogEntry { at, state: Some(state), .. }) if now.saturating_duration_since(*at) <= CONFIRMED_FOR => {
                 prop_assert_eq!(found.map(|found| (found.state, found.message_type == MessageType::Cancel)), Some((*state, false)));
             }
             Some(LogEntry { at, state: Some(state), .. }) => {
                 prop_assert!(found.as_ref().is_none_or(|found| found.state == *state));
-                prop_assert!(found.is_none() || now.since(*at) < CONFIRMED_FOR + LIFETIME);
+                prop_assert!(found.is_none() || now.saturating_duration_since(*at) < CONFIRMED_FOR + LIFETIME);
             }
             Some(LogEntry { state: None, .. }) => {
                 prop_assert!(found.is_none_or(|found| found.message_type == MessageType::Cancel));
@@ -77,7 +77,7 @@ proptest! {
     #[test]
     fn references_are_the_earlier_alerts_and_updates_that_have_neither_expired_nor_been_cancelled(log in log()) {
         let last = log.last().map_or(start(), |change| change.at);
-        let chain = all(&entries(log), last.after(LIFETIME));
+        let chain = all(&entries(log), last.saturating_add(LIFETIME));
         for (number, message) in chain.iter().enumerate() {
             let cancelled = chain[..number].iter().rposition(|earlier| earlier.message_type == MessageType::Cancel);
             let earlier = chain[cancelled.map_or(0, |last| last + 1)..number].iter();
@@ -92,7 +92,7 @@ proptest! {
                 prop_assert_eq!(Some(message.expires), valid.iter().map(|earlier| earlier.expires).max());
                 prop_assert!(chain[number - 1].message_type != MessageType::Cancel);
             } else {
-                prop_assert_eq!(message.expires, message.sent.after(LIFETIME));
+                prop_assert_eq!(message.expires, message.sent.saturating_add(LIFETIME));
             }
         }
     }
@@ -101,7 +101,7 @@ proptest! {
     fn keys_are_unique_and_setting_the_same_state_sends_no_message(log in log()) {
         let known = entries(log.iter().copied());
         let last = log.last().map_or(start(), |change| change.at);
-        let chain = all(&known, last.after(LIFETIME));
+        let chain = all(&known, last.saturating_add(LIFETIME));
         let keys: HashSet<_> = chain.iter().map(|message| message.key).collect();
         prop_assert_eq!(keys.len(), chain.len());
         let begun: HashSet<_> = known.iter().map(|entry| entry.run).collect();
@@ -130,7 +130,7 @@ proptest! {
         log in log(), pick in 0..40_usize, by in offsets(), late in 0..10_000_u64
     ) {
         let now = moment(&log, pick, by);
-        let committed = log.iter().copied().filter(|change| change.at.after(Duration::from_millis(late)) <= now);
+        let committed = log.iter().copied().filter(|change| change.at.saturating_add(Duration::from_millis(late)) <= now);
         let renewals = |entries: &[LogEntry]| -> Vec<_> {
             let shown = all(entries, now).into_iter().filter(|message| message.shown_from <= now);
             shown.filter(|message| message.key.renewal > 0).map(|message| message.key).collect()
@@ -146,7 +146,7 @@ proptest! {
         let known = entries(log.into_iter().take_while(|change| change.at <= now));
         let since = |from: Timestamp| &known[known.partition_point(|entry| entry.at < from)..];
         prop_assert_eq!(in_force(since(reach_in_force(now)), now), in_force(&known, now));
-        let from = now.before(Duration::from_hours(2));
+        let from = now.saturating_sub(Duration::from_hours(2));
         prop_assert_eq!(messages(since(reach(from)), from, now), messages(&known, from, now));
         for message in messages(&known, from, now) {
             if message.shown_from <= now {
@@ -161,10 +161,10 @@ proptest! {
         let known = entries(log.into_iter().take_while(|change| change.at <= now));
         let found = in_force(&known, now);
         prop_assert!(found.until > now);
-        let until = found.until.min(now.after(LIFETIME * 9)).before(Duration::from_millis(1));
-        let length = until.since(now);
-        let later = now.after(length.mul_f64(part));
+        let until = found.until.min(now.saturating_add(LIFETIME * 9)).saturating_sub(Duration::from_millis(1));
+        let length = until.saturating_duration_since(now);
+        let later = now.saturating_add(length.mul_f64(part));
         prop_assert_eq!(&in_force(&known, later).message, &found.message);
-        prop_assert_eq!(in_force(&known, now.after(length)).message, found.message);
+        prop_assert_eq!(in_force(&known, now.saturating_add(length)).message, found.message);
     }
 }

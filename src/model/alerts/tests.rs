@@ -9,7 +9,7 @@ pub(super) fn start() -> Timestamp {
 }
 
 pub(super) fn after(milliseconds: u64) -> Timestamp {
-    start().after(Duration::from_millis(milliseconds))
+    start().saturating_add(Duration::from_millis(milliseconds))
 }
 
 fn at(text: &str) -> Timestamp {
@@ -23,7 +23,8 @@ pub(super) fn change(at: Timestamp, code: u64) -> StateChange {
 
 /// All messages of a log: type, sent, numbers of the references (from 1), expires.
 fn chain(log: &[StateChange], until: Timestamp) -> Vec<(MessageType, Timestamp, Vec<usize>, Timestamp)> {
-    let all = messages(&entries(log.iter().copied()), start().before(Duration::from_millis(1)), until);
+    let all =
+        messages(&entries(log.iter().copied()), start().saturating_sub(Duration::from_millis(1)), until);
     let number = |key| all.iter().position(|message| message.key == key).unwrap() + 1;
     let shown = all.iter().map(|message| {
         let references = message.references.iter().map(|reference| number(reference.key)).collect();
@@ -108,7 +109,7 @@ fn a_change_ahead_of_the_clock_has_its_alert_at_once_and_the_next_one_replaces_i
     assert_eq!((message.message_type, message.sent, message.expires), (Update, at("0:20"), at("8:00")));
     assert_eq!(message.references.len(), 1);
     assert_eq!(find(&log, message.key, at("0:20")), Some(message.clone()));
-    assert_eq!(in_force(&log, found.until.before(Duration::from_millis(1))).message, Some(message));
+    assert_eq!(in_force(&log, found.until.saturating_sub(Duration::from_millis(1))).message, Some(message));
     let cleared = LogEntry::following(change(after(7_200_002), 0), at("0:30"), Some(&next));
     let message = in_force(&[ahead, next, cleared], at("0:30")).message.unwrap();
     assert_eq!((message.message_type, message.sent, message.references.len()), (Cancel, at("0:30"), 2));
@@ -190,7 +191,7 @@ fn a_message_is_found_by_its_key_as_long_as_the_log_lasts() {
     let log: Vec<_> = (0..400).map(|hour| change(at(&format!("{}:00", hour * 12)), 2)).collect();
     let known = entries(log);
     let now = at("4790:00");
-    for message in messages(&known, start().before(Duration::from_millis(1)), now) {
+    for message in messages(&known, start().saturating_sub(Duration::from_millis(1)), now) {
         let shown = Some(message.clone()).filter(|message| message.shown_from <= now);
         assert_eq!(find(&known, message.key, now), shown);
     }

@@ -170,9 +170,12 @@ pub(crate) fn attention(input: &AttentionInput<'_>, rules: &AttentionRules) -> V
     }
     for (area, CurrentState { confirmed, last_updated, .. }) in &input.states {
         let since = confirmed.unwrap_or(*last_updated);
-        let at = since.after(rules.unconfirmed);
+        let at = since.saturating_add(rules.unconfirmed);
         if at <= input.now {
-            add(*area, Reason::Unconfirmed { at, since, lapses: since.after(alerts::CONFIRMED_FOR) });
+            add(
+                *area,
+                Reason::Unconfirmed { at, since, lapses: since.saturating_add(alerts::CONFIRMED_FOR) },
+            );
         }
     }
     for gauge in input.gauges {
@@ -207,7 +210,7 @@ pub(crate) fn attention(input: &AttentionInput<'_>, rules: &AttentionRules) -> V
 
 impl AttentionInput<'_> {
     fn new_reports(&self, rules: &AttentionRules) -> BTreeMap<AreaId, Vec<&Report>> {
-        let from = self.now.before(rules.window);
+        let from = self.now.saturating_sub(rules.window);
         let mut by_area: BTreeMap<AreaId, Vec<&Report>> = BTreeMap::new();
         for report in self.reports.iter().chain(self.waiting) {
             let made = report.content.created_at;
@@ -233,7 +236,7 @@ impl AttentionInput<'_> {
         reasons: &[Reason],
         rules: &AttentionRules,
     ) -> Option<Suggestion> {
-        let from = self.now.before(rules.suggesting_within);
+        let from = self.now.saturating_sub(rules.suggesting_within);
         // A card has one report.
         let is_recent = |report: &&&Report| {
             let is_card = &*report.content.source == CARD_SOURCE && !waiting.contains(&report.key);

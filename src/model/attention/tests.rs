@@ -12,7 +12,7 @@ fn start() -> Timestamp {
 }
 
 fn minute(minute: u64) -> Timestamp {
-    start().after(MINUTE * u32::try_from(minute).unwrap())
+    start().saturating_add(MINUTE * u32::try_from(minute).unwrap())
 }
 
 fn id(number: u64) -> AreaId {
@@ -198,7 +198,7 @@ fn the_list_has_more_than_half_of_the_floods_before_they_were_set() {
     assert_eq!(reports.len(), 1_200);
     let (mut named, mut suggested, mut agreed) = (0, 0, 0);
     for (area, at, state) in &set {
-        let now = at.before(Duration::from_millis(1));
+        let now = at.saturating_sub(Duration::from_millis(1));
         let changed = set.iter().filter(|(_, set, _)| *set <= now).map(|(area, set, _)| (id(*area), *set));
         let scene = AttentionInput { changed: changed.collect(), ..scene(&areas, &reports, now) };
         let found = attention(&scene, &AttentionRules::default());

@@ -54,7 +54,7 @@ impl Default for CardRules {
 impl CardRules {
     /// Returns whether the identifier of the card permits reporting with it, as long as it has no report.
     pub(crate) fn is_open(&self, card: &Card, now: Timestamp) -> bool {
-        self.open && card.created_at.is_some_and(|made| now < made.after(self.open_for))
+        self.open && card.created_at.is_some_and(|made| now < made.saturating_add(self.open_for))
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct TimeWindow {
 impl TimeWindow {
     /// The window begins when the card was created or, without a link, a week before arrival.
     pub(crate) fn new(arrival: Timestamp, card_made: Option<Timestamp>) -> Self {
-        Self { earliest: card_made.unwrap_or_else(|| arrival.before(LONGEST_WAIT)), arrival }
+        Self { earliest: card_made.unwrap_or_else(|| arrival.saturating_sub(LONGEST_WAIT)), arrival }
     }
 
     pub(crate) fn clamp(self, time: Timestamp) -> Timestamp {
@@ -24,7 +24,7 @@ impl TimeWindow {
     }
 
     pub(crate) fn time_for_age(self, age: Duration) -> Timestamp {
-        self.clamp(self.arrival.before(age))
+        self.clamp(self.arrival.saturating_sub(age))
     }
 }
 

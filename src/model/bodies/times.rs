@@ -21,7 +21,7 @@ pub(crate) struct TooFarAhead(Duration);
 
 impl TooFarAhead {
     pub(super) fn check(sent: Timestamp, now: Timestamp) -> Result<(), Self> {
-        let ahead = sent.since(now);
+        let ahead = sent.saturating_duration_since(now);
         if ahead > MOST_AHEAD { Err(Self(ahead)) } else { Ok(()) }
     }
 }

@@ -4,7 +4,7 @@ use geo::Rect;
 use serde::Serialize;
 
 use super::{FeatureId, MapLayer};
-use crate::model::{BoundingBox, Geometry, Infrastructure, InfrastructureKind, Tags, around_both};
+use crate::model::{BoundingBox, Geometry, Infrastructure, InfrastructureKind, Tags, union_rect};
 
 /// Floodgates, pumps and waterways on the map.
 #[derive(Clone, Debug, Default)]
@@ -13,7 +13,7 @@ pub struct InfrastructureLayer(pub Vec<Arc<Infrastructure>>);
 impl InfrastructureLayer {
     /// Costs O(positions).
     pub(crate) fn bounds(&self) -> Option<Rect<f64>> {
-        self.0.iter().filter_map(|piece| piece.geometry().bounds()).reduce(around_both)
+        self.0.iter().filter_map(|piece| piece.geometry().bounds()).reduce(union_rect)
     }
 
     pub(crate) fn normalized(mut self) -> Self {

@@ -1,6 +1,6 @@
 use geo::{Coord, CoordsIter, Rect};
 
-use super::steps::STEPS;
+use super::steps::STEPS_PER_DEGREE;
 use crate::model::Geometry;
 
 /// Equal positions have equal numbers, from 0 in the order of first appearance.
@@ -64,7 +64,7 @@ impl Grid {
                 let density = |length: f64| density(length, lines, cell);
                 Lines::even(Coord { x: density(bounds.width()), y: density(bounds.height()) })
             }
-            Fineness::Steps => Lines::even(Coord { x: STEPS, y: STEPS }),
+            Fineness::Steps => Lines::even(Coord { x: STEPS_PER_DEGREE, y: STEPS_PER_DEGREE }),
             Fineness::Exact => {
                 let (mut x, mut y) = (Vec::new(), Vec::new());
                 for geometry in geometries {

@@ -4,7 +4,7 @@ use std::slice;
 use geo::{Coord, Line, LineString, MultiPolygon, Polygon, Simplify};
 
 use super::faults::{Ring, Side, faults};
-use super::steps::{STEPS, to_degrees, to_steps};
+use super::steps::{STEPS_PER_DEGREE, to_degrees, to_steps};
 use super::{ArcIndex, Fineness, Rings, Topology};
 use crate::model::Geometry;
 
@@ -64,7 +64,7 @@ impl Borders {
         let mut refined: BTreeSet<usize> = (0..self.0.len()).collect();
         while !refined.is_empty() {
             for border in &refined {
-                self.0[*border].simplify(tolerance * STEPS);
+                self.0[*border].simplify(tolerance * STEPS_PER_DEGREE);
             }
             // A valid neighbour may have become invalid.
             let changed = surfaces.iter().zip(&mut valid);

@@ -5,7 +5,7 @@ use super::chains::{Chains, Lines};
 use super::grid::{Fineness, Grid, Node};
 use super::shapes::{Outline, Shape, Shapes};
 use super::winding::Winding;
-use crate::model::{Geometry, around_both};
+use crate::model::{Geometry, union_rect};
 
 /// Geometries on a grid. Shared borders are stored once.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Topology {
     /// Does the same on the grid over `whole`, a box around these geometries and others.
     pub(crate) fn around(whole: Option<Rect<f64>>, geometries: &[Geometry<'_>], fineness: Fineness) -> Self {
         let bounds: Vec<_> = geometries.iter().map(Geometry::bounds).collect();
-        let whole = whole.or_else(|| bounds.iter().copied().flatten().reduce(around_both));
+        let whole = whole.or_else(|| bounds.iter().copied().flatten().reduce(union_rect));
         let Some(grid) = whole.map(|whole| Grid::over(geometries, whole, fineness)) else {
             return Self { grid: None, bounds, chains: Chains::default(), shapes: Shapes::default() };
         };

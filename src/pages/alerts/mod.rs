@@ -188,7 +188,7 @@ impl Format for Page {
         self.language as u64
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
+    fn supports(&self, kind: LayerKind) -> bool {
         kind == LayerKind::Alerts
     }
 

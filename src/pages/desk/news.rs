@@ -61,7 +61,7 @@ async fn collect(
     config: &Config,
     limits: &ReportLimits,
 ) -> Result<ApiResponse, Problem> {
-    let since = now.before(LOG_WINDOW);
+    let since = now.saturating_sub(LOG_WINDOW);
     let query = FloodLogQuery { since: Some(since), most: MAX_LOGGED, ..FloodLogQuery::default() };
     let log = store.all_flood_changes(&query).await?;
     let mut left_out = Map::new();

@@ -73,8 +73,11 @@ impl Desk {
     ) -> Result<(), LoginError> {
         let now = self.clock.now();
         let mut wrong = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since, count) =
-            wrong.get(&from).copied().filter(|(since, _)| now.since(*since) < MINUTE).unwrap_or((now, 0));
+        let (since, count) = wrong
+            .get(&from)
+            .copied()
+            .filter(|(since, _)| now.saturating_duration_since(*since) < MINUTE)
+            .unwrap_or((now, 0));
         if count >= MAX_FAILURES {
             return Err(LoginError::TooMany);
         }
@@ -83,7 +86,7 @@ impl Desk {
             wrong.put(from, (since, count + 1));
             return Err(LoginError::Wrong);
         }
-        let until = now.after(LIFETIME).to_utc().timestamp_millis();
+        let until = now.saturating_add(LIFETIME).to_utc().timestamp_millis();
         let cookie = Cookie::build((cookie_name(config), format!("{until}\n{name}\n{key}")))
             .path("/")
             .http_only(true)

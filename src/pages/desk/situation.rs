@@ -40,8 +40,11 @@ struct AreaSituation<'s> {
 
 impl Situation {
     async fn read(store: &dyn Store, at: Timestamp) -> Result<Self, Problem> {
-        let query =
-            FloodLogQuery { since: Some(at.before(RECENT)), most: MAX_CHANGES, ..FloodLogQuery::default() };
+        let query = FloodLogQuery {
+            since: Some(at.saturating_sub(RECENT)),
+            most: MAX_CHANGES,
+            ..FloodLogQuery::default()
+        };
         let changes = store.all_flood_changes(&query).await?;
         let layer = store.floods(&FloodQuery::default()).await?.value;
         Ok(Self { at, layer, changes })

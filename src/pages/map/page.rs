@@ -141,7 +141,7 @@ impl Page<'_> {
 
     pub(super) fn with_staleness(&self, page: ApiResponse, now: Timestamp) -> ApiResponse {
         match self.data.floods.stale_since() {
-            Some(since) => page.stale_since(since, now.since(since)),
+            Some(since) => page.stale_since(since, now.saturating_duration_since(since)),
             None => page,
         }
     }
@@ -204,7 +204,7 @@ impl Page<'_> {
             "silent": silent.map(|source| json!({ "name": source.name, "last_heard": source.last_heard })),
             "hasAreas": situation.has_areas,
             "newest": situation.newest,
-            "over": ended.iter().filter(|(_, at)| now.since(**at) < OVER_FOR).map(|(id, at)| (id.to_string(), json!(at))).collect::<Map<_, _>>(),
+            "over": ended.iter().filter(|(_, at)| now.saturating_duration_since(**at) < OVER_FOR).map(|(id, at)| (id.to_string(), json!(at))).collect::<Map<_, _>>(),
             "reported": self.reports.as_ref().map(|reported| json!({ "area": self.area, "reports": reports_json(reported) })),
             "check": CHECK_INTERVAL,
             "names": "/map/names",

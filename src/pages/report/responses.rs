@@ -245,7 +245,7 @@ impl FormRequest<'_> {
     fn is_on_map(&self, report: &Report) -> bool {
         let hazard = self.config.cards.hazards.get(report.content.disaster_type);
         let window = hazard.map_or(Duration::from_hours(1), |hazard| hazard.window);
-        report.content.created_at.after(window) > self.clock.now()
+        report.content.created_at.saturating_add(window) > self.clock.now()
     }
 
     /// Responds that the link is unknown or has expired.

@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::http::error::Problem;
 use crate::http::quotas::{HourlyLimiter, ReviewPolicy};
 use crate::model::bodies::TimeWindow;
-use crate::model::duration::written;
+use crate::model::duration::format_duration;
 use crate::model::{Card, CardHolder, CardId, Timestamp, WaitingOrigin};
 use crate::photos::ImageError;
 use crate::stores::StoreError;
@@ -51,7 +51,8 @@ impl ReportLimits {
     fn needs_review(&self, address: Option<IpAddr>, now: Timestamp) -> bool {
         let verdict = self.unreviewed.count(address);
         if verdict.is_crowded() {
-            *self.crowded_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(now.after(CROWDED_FOR));
+            *self.crowded_until.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(now.saturating_add(CROWDED_FOR));
         }
         verdict.is_held()
     }
@@ -124,7 +125,7 @@ impl FormRequest<'_> {
     ) -> Result<(FormData, Option<Photo<'d>>), Problem> {
         let limit = self.config.limits.timeout;
         let reading = timeout(limit, form_data::parse(kind, body, self.config)).await;
-        match reading.map_err(|_| Problem::timeout(written(limit)))? {
+        match reading.map_err(|_| Problem::timeout(format_duration(limit)))? {
             Ok(read) => Ok(read),
             Err(FormError::NoForm) => {
                 Err(Problem::unsupported_media_type("Content-Type must be multipart/form-data"))

@@ -7,8 +7,8 @@ mod decode;
 mod flatten;
 mod limits;
 mod not_a_photo;
-mod outline;
 mod picture;
+mod structure;
 
 pub use self::limits::{MAX_PIXELS, MAX_SCANS};
 pub use self::not_a_photo::NotAPhoto;
@@ -45,8 +45,8 @@ pub fn prepare(file: &[u8], max_side: u32) -> Result<Photo, NotAPhoto> {
         return Err(NotAPhoto::Empty);
     }
     let kind = ImageType::detect(file).ok_or(NotAPhoto::OtherType)?;
-    let outline = outline::scan(kind, file)?;
-    let decoded = decode::decode(kind, &file[..outline.end], outline.working, max_side)?;
+    let structure = structure::scan(kind, file)?;
+    let decoded = decode::decode(kind, &file[..structure.end], structure.decoder_memory, max_side)?;
     let mut picture = decoded.picture.shrink(max_side)?;
     if let Some(profile) = decoded.profile {
         colours::to_srgb(&mut picture, &profile);

@@ -50,7 +50,7 @@ pub(super) fn simplify(line: &[Point], tolerance: f64) -> Line {
     is_kept[last] = true;
     let mut parts = vec![(0, last)];
     while let Some((from, to)) = parts.pop() {
-        let between = (from + 1..to).map(|at| (distance(line[at], line[from], line[to]), at));
+        let between = (from + 1..to).map(|at| (distance_squared(line[at], line[from], line[to]), at));
         let Some((far, at)) = between.max_by(|(one, _), (other, _)| one.total_cmp(other)) else { continue };
         if far > tolerance * tolerance {
             is_kept[at] = true;
@@ -61,11 +61,15 @@ pub(super) fn simplify(line: &[Point], tolerance: f64) -> Line {
 }
 
 /// Returns the squared distance of a position from a segment.
-fn distance(place: Point, from: Point, to: Point) -> f64 {
+fn distance_squared(place: Point, from: Point, to: Point) -> f64 {
     let [[x, y], [ax, ay], [bx, by]] = [place, from, to].map(|point| point.map(f64::from));
     let (dx, dy) = (bx - ax, by - ay);
-    let length = dx * dx + dy * dy;
-    let part = if length > 0.0 { (((x - ax) * dx + (y - ay) * dy) / length).clamp(0.0, 1.0) } else { 0.0 };
+    let length_squared = dx * dx + dy * dy;
+    let part = if length_squared > 0.0 {
+        (((x - ax) * dx + (y - ay) * dy) / length_squared).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
     (x - ax - part * dx).powi(2) + (y - ay - part * dy).powi(2)
 }
 

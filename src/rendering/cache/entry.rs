@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::lru::Value;
+use super::lru::CacheValue;
 use super::rendering::Rendering;
 use super::response::Response;
 use crate::model::Timestamp;
@@ -31,7 +31,7 @@ impl<E> Default for CacheEntry<E> {
     }
 }
 
-impl<E: Clone> Value for CacheEntry<E> {
+impl<E: Clone> CacheValue for CacheEntry<E> {
     fn bytes(&self) -> Option<usize> {
         match self {
             Self { last: None, rendering: None } => None,

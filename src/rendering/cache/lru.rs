@@ -10,7 +10,7 @@ pub(super) struct LruByBytes<K: Hash + Eq, V> {
     limit: usize,
 }
 
-pub(super) trait Value: Default {
+pub(super) trait CacheValue: Default {
     /// Returns the size of the value in bytes; `None` removes it from the map.
     fn bytes(&self) -> Option<usize>;
 
@@ -27,7 +27,7 @@ struct SizedValue<V> {
 /// Approximate size of an entry in bytes, besides its value.
 pub(super) const OVERHEAD: usize = 512;
 
-impl<K: Clone + Hash + Eq, V: Value> LruByBytes<K, V> {
+impl<K: Clone + Hash + Eq, V: CacheValue> LruByBytes<K, V> {
     pub(super) fn new(limit: usize) -> Self {
         Self { values: LruCache::unbounded(), size: 0, limit }
     }
@@ -100,7 +100,7 @@ mod tests {
         stays: bool,
     }
 
-    impl Value for Bytes {
+    impl CacheValue for Bytes {
         fn bytes(&self) -> Option<usize> {
             (self.bytes > 0 || self.stays).then_some(self.bytes)
         }

@@ -51,7 +51,7 @@ pub struct Cache<K: Eq + Hash, E>(Arc<Inner<K, E>>);
 struct Inner<K: Eq + Hash, E> {
     entries: Mutex<PartitionedLru<K, CacheEntry<E>>>,
     newest: AtomicU64,
-    patience: Patience,
+    patience: RenderTimeouts,
     /// One permit per core: limits how many responses are compressed at a time.
     compressions: Semaphore,
     metrics: Metrics,
@@ -59,14 +59,14 @@ struct Inner<K: Eq + Hash, E> {
 
 /// The time limits of a rendering.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct RenderTimeouts {
     /// A longer rendering fails.
     pub(crate) deadline: Duration,
     /// A rendering without waiting requests is cancelled after this time.
     pub(crate) abandon_after: Duration,
 }
 
-impl Patience {
+impl RenderTimeouts {
     /// Returns the limits for requests that wait at most `timeout`. A rendering may take longer: its response is ready when the
     /// client retries.
     #[must_use]
@@ -134,7 +134,7 @@ where
 {
     /// Returns a cache of up to `size` bytes. With size 0 nothing is cached, and each request has its own rendering.
     #[must_use]
-    pub fn new(size: usize, patience: Patience, metrics: Metrics) -> Self {
+    pub fn new(size: usize, patience: RenderTimeouts, metrics: Metrics) -> Self {
         Self::with_unbounded_keys(size, patience, metrics, |_| false)
     }
 
@@ -143,7 +143,7 @@ where
     #[must_use]
     pub(crate) fn with_unbounded_keys(
         size: usize,
-        patience: Patience,
+        patience: RenderTimeouts,
         metrics: Metrics,
         is_unbounded: fn(&K) -> bool,
     ) -> Self {
@@ -289,10 +289,10 @@ where
     /// it.
     async fn wait_until_abandoned(&self, key: Option<&K>, rendering: &Arc<Rendering<E>>) {
         loop {
-            rendering.wait_until_unwaited(self.0.patience.abandon_after).await;
+            rendering.wait_until_no_waiters(self.0.patience.abandon_after).await;
             let Some(key) = key else { return };
             let mut entries = self.entries();
-            if !rendering.is_awaited() {
+            if !rendering.has_waiters() {
                 return entries.update(key, |entry| entry.forget(rendering));
             }
         }

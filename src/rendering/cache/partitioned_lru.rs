@@ -1,7 +1,7 @@
 use std::hash::Hash;
 
 use super::UNBOUNDED_SHARE;
-use super::lru::{LruByBytes, OVERHEAD, Value};
+use super::lru::{CacheValue, LruByBytes, OVERHEAD};
 
 /// A cache of up to `limit` bytes in two partitions. Unbounded keys, which clients can choose in any number, get only a share of
 /// it, as far as the bounded ones leave room, and never evict these.
@@ -14,7 +14,7 @@ pub(super) struct PartitionedLru<K: Hash + Eq, V> {
     limit: usize,
 }
 
-impl<K: Clone + Hash + Eq, V: Value> PartitionedLru<K, V> {
+impl<K: Clone + Hash + Eq, V: CacheValue> PartitionedLru<K, V> {
     pub(super) fn new(limit: usize, is_unbounded: fn(&K) -> bool) -> Self {
         Self {
             bounded: LruByBytes::new(limit),

@@ -37,7 +37,7 @@ impl<E: Clone> Rendering<E> {
         self.outcome.get().is_none()
     }
 
-    pub(super) fn is_awaited(&self) -> bool {
+    pub(super) fn has_waiters(&self) -> bool {
         *self.waiters.borrow() > 0
     }
 
@@ -50,7 +50,7 @@ impl<E: Clone> Rendering<E> {
     }
 
     /// Resolves once no request has waited for this long.
-    pub(super) async fn wait_until_unwaited(&self, for_long: Duration) {
+    pub(super) async fn wait_until_no_waiters(&self, for_long: Duration) {
         let mut waiting = self.waiters.subscribe();
         loop {
             drop(waiting.wait_for(|count| *count == 0).await);

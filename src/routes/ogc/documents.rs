@@ -5,7 +5,7 @@ use super::api::OPENAPI;
 use super::params::{OgcParams, OgcState};
 use crate::formats::tables::{Collection, GEOJSON};
 use crate::http::error::Problem;
-use crate::model::{AreaSelector, around_both};
+use crate::model::{AreaSelector, union_rect};
 
 pub(super) const SCHEMA: &str = "application/schema+json";
 
@@ -74,7 +74,7 @@ async fn extent(state: &OgcState<'_>) -> Result<Option<Rect<f64>>, Problem> {
     let places = state.renderer.store.places().await?.value;
     let everything = AreaSelector::default();
     let boxes = [places.areas().around(&everything), places.infrastructure_layer(&everything, None).bounds()];
-    Ok(boxes.into_iter().flatten().reduce(around_both))
+    Ok(boxes.into_iter().flatten().reduce(union_rect))
 }
 
 fn describe_collection(

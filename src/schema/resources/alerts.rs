@@ -45,9 +45,9 @@ fn properties(_: &Hazards) -> Value {
 fn sample(sample: Sample, now: Timestamp) -> Layer {
     let areas = Arc::new(sample_areas(sample));
     let changes = [(2, Some(FloodState::Minor)), (1, Some(FloodState::Severe)), (0, None)];
-    let log =
-        changes.map(|(hours, state)| StateChange { state, at: now.before(Duration::from_hours(hours)) });
-    let chain = messages(&entries(log), now.before(Duration::from_hours(3)), now);
+    let log = changes
+        .map(|(hours, state)| StateChange { state, at: now.saturating_sub(Duration::from_hours(hours)) });
+    let chain = messages(&entries(log), now.saturating_sub(Duration::from_hours(3)), now);
     let newest = chain.into_iter().rev().cycle();
     let layer = AlertLayer::new(Arc::clone(&areas), (0..areas.len()).zip(newest).collect());
     let issuer = Issuer::new(None, "siaga.example.org", Status::Exercise);

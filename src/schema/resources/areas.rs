@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::floods::{own_attributes, sample_areas};
 use super::sample::Sample;
-use super::{Areas, Description, MapResource, Offer, Selectable};
+use super::{Areas, Description, MapResource, Offer, SelectableCodes};
 use crate::model::{AreaLayer, AreaOutline, Hazards, Layer, LayerKind, Outline, Timestamp, label};
 use crate::schema::{area_id, object, text};
 
@@ -12,7 +12,7 @@ impl MapResource for Areas {
     const DESCRIPTION: Description = Description {
         kind: LayerKind::Areas,
         path: "areas",
-        selectable: |regions| Selectable::new(&regions.cities, &regions.mapped),
+        selectable: |regions| SelectableCodes::new(&regions.cities, &regions.mapped),
         offer: Offer::Loaded,
         preferred_format: None,
         geometries: &["Polygon", "MultiPolygon"],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{Boundaries, Description, MapResource, Offer, Selectable};
+use super::{Boundaries, Description, MapResource, Offer, SelectableCodes};
 use crate::model::{BoundaryLayer, Hazards, Layer, LayerKind, Region, Timestamp};
 use crate::schema::{object, text};
 
@@ -12,7 +12,7 @@ impl MapResource for Boundaries {
     const DESCRIPTION: Description = Description {
         kind: LayerKind::Boundaries,
         path: "admin",
-        selectable: |regions| Selectable::new(&[], &regions.provinces),
+        selectable: |regions| SelectableCodes::new(&[], &regions.provinces),
         offer: Offer::Configured,
         preferred_format: None,
         geometries: &["Polygon", "MultiPolygon"],

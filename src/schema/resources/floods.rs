@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{Description, Floods, MapResource, Offer, Selectable};
+use super::{Description, Floods, MapResource, Offer, SelectableCodes};
 use crate::model::{
     Area, AreaSet, Attributes, FloodLayer, FloodState, FloodStatus, Hazards, Layer, LayerKind, StateChange,
     Timestamp,
@@ -16,7 +16,7 @@ impl MapResource for Floods {
     const DESCRIPTION: Description = Description {
         kind: LayerKind::Floods,
         path: "floods",
-        selectable: |regions| Selectable::new(&regions.cities, &regions.mapped),
+        selectable: |regions| SelectableCodes::new(&regions.cities, &regions.mapped),
         offer: Offer::Loaded,
         preferred_format: None,
         geometries: &["Polygon", "MultiPolygon"],

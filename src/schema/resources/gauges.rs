@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{Description, Gauges, MapResource, Offer, Selectable};
+use super::{Description, Gauges, MapResource, Offer, SelectableCodes};
 use crate::model::{
     AlertLevel, Gauge, GaugeLayer, Hazards, Layer, LayerKind, Observation, ObservedGauge, Timestamp,
 };
@@ -14,7 +14,7 @@ impl MapResource for Gauges {
         kind: LayerKind::Gauges,
         path: "floodgauges",
         selectable: |regions| {
-            Selectable::new(&[&regions.mapped[..], &regions.configured].concat(), &regions.mapped)
+            SelectableCodes::new(&[&regions.mapped[..], &regions.configured].concat(), &regions.mapped)
         },
         offer: Offer::Configured,
         preferred_format: None,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{Description, Infrastructure, MapResource, Offer, Selectable};
+use super::{Description, Infrastructure, MapResource, Offer, SelectableCodes};
 use crate::model::{
     Course, Hazards, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer, LayerKind,
     Timestamp,
@@ -15,7 +15,7 @@ impl MapResource for Infrastructure {
         kind: LayerKind::Infrastructure,
         path: "infrastructure",
         selectable: |regions| {
-            Selectable::new(&[&regions.mapped[..], &regions.configured].concat(), &regions.mapped)
+            SelectableCodes::new(&[&regions.mapped[..], &regions.configured].concat(), &regions.mapped)
         },
         offer: Offer::AlsoCities,
         preferred_format: None,

@@ -34,7 +34,7 @@ pub struct Description {
     /// The path below the base address, without a slash.
     pub path: &'static str,
     /// Returns the codes that requests can select it by, unless configured otherwise.
-    pub selectable: fn(&Regions) -> Selectable,
+    pub selectable: fn(&Regions) -> SelectableCodes,
     /// Where these codes come from.
     pub offer: Offer,
     /// The default format for requests without one, if it is enabled; `None`: the configured default.
@@ -61,14 +61,14 @@ pub enum Offer {
 /// The codes that requests can select a resource by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Selectable {
+pub struct SelectableCodes {
     /// The values of the parameter `city`; empty: no such parameter.
     pub city: Vec<String>,
     /// The values of the parameter `admin`.
     pub admin: Vec<String>,
 }
 
-impl Selectable {
+impl SelectableCodes {
     pub(crate) fn new(city: &[String], admin: &[String]) -> Self {
         Self { city: city.to_vec(), admin: admin.to_vec() }
     }

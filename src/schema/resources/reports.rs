@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{Description, MapResource, Offer, Reports, Selectable};
+use super::{Description, MapResource, Offer, Reports, SelectableCodes};
 use crate::model::{
     CARD_SOURCE, DisasterType, Hazards, Layer, LayerKind, Report, ReportContent, ReportKey, Tags, Timestamp,
 };
@@ -15,7 +15,7 @@ impl MapResource for Reports {
         kind: LayerKind::Reports,
         path: "reports",
         selectable: |regions| {
-            Selectable::new(&[&regions.cities[..], &regions.provinces].concat(), &regions.provinces)
+            SelectableCodes::new(&[&regions.cities[..], &regions.provinces].concat(), &regions.provinces)
         },
         offer: Offer::AlsoCities,
         preferred_format: None,

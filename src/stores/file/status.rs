@@ -34,7 +34,7 @@ pub(super) async fn read(connection: &mut SqliteConnection, now: Timestamp) -> R
             let count: i64 = query_scalar(sql).fetch_one(&mut *snapshot).await?;
             status.rows.push((name, count.cast_unsigned()));
         }
-        let confirmed = now.before(CONFIRMED_FOR).to_utc().timestamp_millis();
+        let confirmed = now.saturating_sub(CONFIRMED_FOR).to_utc().timestamp_millis();
         let in_force: i64 = query_scalar(IN_FORCE).bind(confirmed).fetch_one(&mut *snapshot).await?;
         status.add_alerts(in_force.cast_unsigned());
         let heard: Vec<(String, i64)> = query_as(HEARD).fetch_all(&mut *snapshot).await?;

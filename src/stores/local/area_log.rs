@@ -42,7 +42,7 @@ impl AreaLog {
 
     /// Marks the change at `at` as undoing the one at `undone`, and recomputes the times of all entries from there.
     pub(super) fn restore(&mut self, area: AreaId, at: Timestamp, undone: Timestamp) {
-        let later = self.0.split_off(self.count_until(at.before(Duration::from_millis(1))));
+        let later = self.0.split_off(self.count_until(at.saturating_sub(Duration::from_millis(1))));
         for logged in later {
             let change = logged.change(area);
             let undone = (change.at == at).then_some(undone);
@@ -51,7 +51,7 @@ impl AreaLog {
     }
 
     fn entry_before(&self, moment: Timestamp) -> Option<LogEntry> {
-        let index = self.count_until(moment.before(Duration::from_millis(1))).checked_sub(1)?;
+        let index = self.count_until(moment.saturating_sub(Duration::from_millis(1))).checked_sub(1)?;
         self.0.get(index).map(|logged| logged.entry)
     }
 
@@ -73,7 +73,7 @@ impl AreaLog {
 
     /// Returns the entries within a span of time, inclusive. Costs O(log n + their number).
     pub(super) fn entries(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = LogEntry> {
-        let before = self.count_until(from.before(Duration::from_millis(1)));
+        let before = self.count_until(from.saturating_sub(Duration::from_millis(1)));
         let entries = self.0.focus().narrow(before..).into_iter();
         entries.map(|logged| logged.entry).take_while(move |entry| entry.at <= until)
     }
@@ -83,7 +83,8 @@ impl AreaLog {
         if self.0.last().is_none_or(|last| last.entry.at < from) {
             return 0;
         }
-        self.count_until(until).saturating_sub(self.count_until(from.before(Duration::from_millis(1))))
+        self.count_until(until)
+            .saturating_sub(self.count_until(from.saturating_sub(Duration::from_millis(1))))
     }
 
     pub(super) fn changes(&self, area: AreaId) -> impl Iterator<Item = FloodChange> {
@@ -97,8 +98,8 @@ impl AreaLog {
         before: Option<Timestamp>,
         most: usize,
     ) -> impl Iterator<Item = FloodChange> {
-        let end =
-            before.map_or(self.0.len(), |before| self.count_until(before.before(Duration::from_millis(1))));
+        let end = before
+            .map_or(self.0.len(), |before| self.count_until(before.saturating_sub(Duration::from_millis(1))));
         let entries = self.0.focus().narrow(end.saturating_sub(most)..end).into_iter();
         entries.rev().map(move |logged| logged.change(area))
     }
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
 
     fn at(minute: u64) -> Timestamp {
-        Timestamp::parse("2017-01-01T00:00:00Z").unwrap().after(Duration::from_mins(minute))
+        Timestamp::parse("2017-01-01T00:00:00Z").unwrap().saturating_add(Duration::from_mins(minute))
     }
 
     proptest! {

@@ -116,7 +116,7 @@ impl Floods {
     }
 
     fn batch_context(&self, request: &BatchRequest, now: Timestamp) -> BatchContext {
-        let recent = || self.batches_within(now.before(REPEATABLE), Timestamp::LAST);
+        let recent = || self.batches_within(now.saturating_sub(REPEATABLE), Timestamp::LAST);
         let is_repeated = |batch: &&Arc<FloodBatch>| {
             let id = |request: Option<RequestKey>| request.map(|request| request.id);
             batch.by.subject == request.by.subject && id(batch.request) == id(request.request)
@@ -224,7 +224,7 @@ impl State {
         let position = floods.areas.position(area).ok_or_else(|| StoreError::no_area(area))?;
         let last = floods.logs.get(position).and_then(AreaLog::last).map(|last| last.at);
         // At least 1 ms after the previous change of the area, even if the clock has stepped back.
-        let at = last.map_or(now, |last| now.max(last.after(Duration::from_millis(1))));
+        let at = last.map_or(now, |last| now.max(last.saturating_add(Duration::from_millis(1))));
         let change = FloodChange { area, state, at, received: now, by };
         self.floods.get_mut().apply(position, change.clone(), None);
         Ok(change)
@@ -258,7 +258,7 @@ impl State {
 }
 
 /// Ends early when no caller waits for the result any more.
-fn until_cancelled(
+fn take_until_cancelled(
     changes: impl Iterator<Item = StateChange>,
     cancel: &CancelFlag,
 ) -> impl Iterator<Item = StateChange> {
@@ -277,7 +277,7 @@ impl FloodStore for LocalStore {
         read_long(move |cancel| {
             let selected = state.floods.value.logs_in(&query.selector);
             let within =
-                selected.map(|(area, log)| (area, until_cancelled(log.within(&query.period), cancel)));
+                selected.map(|(area, log)| (area, take_until_cancelled(log.within(&query.period), cancel)));
             let records = archive(within, &query.period);
             cancel.check()?;
             Ok(state.floods.with_value(records))
@@ -291,8 +291,10 @@ impl FloodStore for LocalStore {
             // The first hour is counted at its beginning, which may be before the period.
             let hours = query.period.whole_hours();
             let selected = state.floods.value.logs_in(&query.selector);
-            let points =
-                series(selected.map(|(_, log)| until_cancelled(log.within(&hours), cancel)), &query.period);
+            let points = series(
+                selected.map(|(_, log)| take_until_cancelled(log.within(&hours), cancel)),
+                &query.period,
+            );
             cancel.check()?;
             Ok(state.floods.with_value(points))
         })
@@ -374,11 +376,11 @@ impl FloodStore for LocalStore {
             let batch = query.batch.map(|number| floods.batch(number));
             // All entries of a batch have the same time.
             let earliest = query.since.max(batch.flatten().map(|batch| batch.at));
-            let upper = batch.flatten().map(|batch| batch.at.after(Duration::from_millis(1)));
+            let upper = batch.flatten().map(|batch| batch.at.saturating_add(Duration::from_millis(1)));
             let before = query
                 .before
                 .into_iter()
-                .chain(query.until.map(|until| until.after(Duration::from_millis(1))))
+                .chain(query.until.map(|until| until.saturating_add(Duration::from_millis(1))))
                 .chain(upper)
                 .min();
             let log = floods.newest_first(before);

@@ -123,7 +123,7 @@ impl ImageStore for LocalStore {
         let taking = self.write(move |state, rows, now| {
             let reports = Arc::clone(&state.reports.value);
             let is_ready = |card: &CardId| reports.by_card(card).is_some();
-            let taken = state.service_mut().uploads.take(now, now.after(lease), is_ready);
+            let taken = state.service_mut().uploads.take(now, now.saturating_add(lease), is_ready);
             rows.add(|| taken.as_ref().and_then(|taken| state.image_row(&taken.upload.card)));
             Ok(taken)
         });
@@ -131,8 +131,10 @@ impl ImageStore for LocalStore {
     }
 
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
-        self.write_upload(upload, move |uploads, upload, now| uploads.postpone(upload, now.after(delay)))
-            .await
+        self.write_upload(upload, move |uploads, upload, now| {
+            uploads.postpone(upload, now.saturating_add(delay))
+        })
+        .await
     }
 
     async fn refuse_upload(&self, upload: &Upload) -> Result<(), StoreError> {

@@ -35,7 +35,7 @@ impl State {
     /// Builds a state from a data set, with a new epoch. Cards without a creation time get `now`.
     pub(in crate::stores) fn new(dataset: Dataset, now: Timestamp) -> Self {
         fn first<T>(value: T) -> Versioned<Arc<T>> {
-            Versioned::at(Revision(0), Arc::new(value))
+            Versioned::new(Revision(0), Arc::new(value))
         }
 
         let areas = Arc::clone(dataset.places.areas());
@@ -139,6 +139,6 @@ impl<T: Clone> Versioned<Arc<T>> {
 impl<T> Versioned<T> {
     /// Returns a value derived from this one, at the same revision.
     pub(super) fn with_value<U>(&self, value: U) -> Versioned<U> {
-        Versioned::at(self.revision, value)
+        Versioned::new(self.revision, value)
     }
 }

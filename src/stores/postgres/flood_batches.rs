@@ -189,7 +189,7 @@ async fn read_context(
     let batches: Vec<FloodBatch> = sqlx::query_as(BATCHES)
         .bind(&request.by.subject)
         .bind(request.request.map(|key| key.id.to_be_bytes()))
-        .bind(moment(now.before(REPEATABLE)))
+        .bind(moment(now.saturating_sub(REPEATABLE)))
         .bind(number_to_undo.map(|number| column(number.get())))
         .fetch_all(&mut *connection)
         .await?;

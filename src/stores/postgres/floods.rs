@@ -219,7 +219,7 @@ impl PostgresStore {
             statuses.extend(areas.position(area).map(|position| (position, status)));
         }
         statuses.sort_unstable_by_key(|(position, _)| *position);
-        Ok(Versioned::at(revision(rows[0].floods), Map { areas, statuses }))
+        Ok(Versioned::new(revision(rows[0].floods), Map { areas, statuses }))
     }
 }
 
@@ -245,7 +245,7 @@ impl FloodStore for PostgresStore {
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
         let Versioned { revision, value: map, .. } = self.map().await?;
         let selected = map.select(query);
-        Ok(Versioned::at(revision, FloodLayer::new(map.areas, selected)))
+        Ok(Versioned::new(revision, FloodLayer::new(map.areas, selected)))
     }
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
@@ -259,8 +259,8 @@ impl FloodStore for PostgresStore {
 
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let statement = sqlx::query_as(SERIES)
-            .bind(moment(query.period.start().hour()))
-            .bind(moment(query.period.end().hour()))
+            .bind(moment(query.period.start().floor_to_hour()))
+            .bind(moment(query.period.end().floor_to_hour()))
             .bind(query.selector.city.clone())
             .bind(query.selector.region.clone());
         let steps =
@@ -273,7 +273,7 @@ impl FloodStore for PostgresStore {
             }
             SeriesPoint { ts, count: flooded.cast_unsigned() }
         });
-        Ok(Versioned::at(steps.revision, points.collect()))
+        Ok(Versioned::new(steps.revision, points.collect()))
     }
 
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {

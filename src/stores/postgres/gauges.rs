@@ -142,7 +142,7 @@ impl GaugeStore for PostgresStore {
         }
         let layer = GaugeLayer(gauges);
         let validity = query.window.validity(now, layer.oldest(), next);
-        Ok(Versioned::at(rows.revision, layer).within(validity))
+        Ok(Versioned::new(rows.revision, layer).within(validity))
     }
 
     async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {

@@ -187,12 +187,13 @@ impl ImageStore for PostgresStore {
 
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
         let now = self.clock.now();
-        let query: Query<TakenRow> = sqlx::query_as(TAKE).bind(moment(now)).bind(moment(now.after(lease)));
+        let query: Query<TakenRow> =
+            sqlx::query_as(TAKE).bind(moment(now)).bind(moment(now.saturating_add(lease)));
         self.connections.write_untracked(query).await?.pop().map(TakenUpload::try_from).transpose()
     }
 
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
-        let query = for_upload(POSTPONE, upload).bind(moment(self.clock.now().after(delay)));
+        let query = for_upload(POSTPONE, upload).bind(moment(self.clock.now().saturating_add(delay)));
         self.connections.write_untracked(query).await.map(drop)
     }
 

@@ -309,7 +309,7 @@ impl ModerationStore for PostgresStore {
     async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
         let now = self.clock.now();
         let query: Query<(String, String)> =
-            sqlx::query_as(TAKE).bind(moment(now)).bind(moment(now.after(lease)));
+            sqlx::query_as(TAKE).bind(moment(now)).bind(moment(now.saturating_add(lease)));
         let photo_move = self.connections.write_untracked(query).await?.pop();
         let photo_move = photo_move.map(|(photo, target)| {
             Ok(PhotoMove { photo: photo.into(), to: target.parse().map_err(backend)? })
@@ -326,7 +326,7 @@ impl ModerationStore for PostgresStore {
         let query: Query<(String, Option<String>)> = sqlx::query_as(TAKE_BY_REPORT)
             .bind(column(report.number()))
             .bind(moment(now))
-            .bind(moment(now.after(lease)));
+            .bind(moment(now.saturating_add(lease)));
         let Some((photo, target)) = self.connections.write_untracked(query).await?.pop() else {
             return Ok(None);
         };

@@ -49,7 +49,7 @@ impl PlacesCache {
             let mut link = connections.reader().await?;
             let rows = Rows::read(&mut link).await;
             let rows = link.finish(rows)?;
-            let places = off_thread(move |_| rows.places()).await.map_err(backend)??;
+            let places = off_thread(move |_| rows.decode()).await.map_err(backend)??;
             self.cached.store(Some(Arc::new(places.clone())));
             Ok(places)
         };
@@ -89,12 +89,12 @@ impl Rows {
     }
 
     /// Decodes and indexes the geometry. CPU-bound and slow.
-    fn places(self) -> Result<VersionedPlaces, StoreError> {
+    fn decode(self) -> Result<VersionedPlaces, StoreError> {
         let areas = AreaSet::new(decode(self.areas, |area| area)?).map_err(backend)?;
         let places =
             Places::new(Arc::new(areas), decode(self.regions, Arc::new)?, decode(self.cities, Arc::new)?);
         let infrastructure = decode(self.infrastructure, |piece| piece)?;
-        Ok(Versioned::at(self.revision, Arc::new(places.with_infrastructure(infrastructure))))
+        Ok(Versioned::new(self.revision, Arc::new(places.with_infrastructure(infrastructure))))
     }
 }
 
@@ -132,7 +132,7 @@ fn decode<T: Row, V>(rows: Vec<PgRow>, convert: fn(T) -> V) -> Result<Vec<V>, St
 }
 
 pub(super) async fn read(connection: &mut PgConnection) -> Result<Arc<Places>, StoreError> {
-    Ok(Rows::read_within(connection).await?.places()?.value)
+    Ok(Rows::read_within(connection).await?.decode()?.value)
 }
 
 impl PostgresStore {

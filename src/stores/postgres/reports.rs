@@ -163,7 +163,7 @@ impl ReportStore for PostgresStore {
         let rows = self.connections.read(sqlx::query_as(BY_KEY).bind(column(key.number()))).await?;
         let Versioned { revision, value, .. } = versioned(rows, |SharedReport(report)| Ok(report))?;
         match value.into_iter().next() {
-            Some(report) => Ok(Versioned::at(revision, report)),
+            Some(report) => Ok(Versioned::new(revision, report)),
             None => Err(StoreError::no_report(key)),
         }
     }
@@ -193,7 +193,7 @@ impl ReportStore for PostgresStore {
             let count = counted.next_if(|&(hour, _)| hour == moment(ts)).map_or(0, |(_, count)| count);
             SeriesPoint { ts, count: count.cast_unsigned() }
         });
-        Ok(Versioned::at(counts.revision, points.collect()).within(reports.window.validity(now, None, next)))
+        Ok(Versioned::new(counts.revision, points.collect()).within(reports.window.validity(now, None, next)))
     }
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
@@ -209,6 +209,6 @@ impl ReportStore for PostgresStore {
             *summary.by_source.entry(source).or_default() += reports;
             *summary.by_disaster.entry(disaster).or_default() += reports;
         }
-        Ok(Versioned::at(sums.revision, summary).within(query.window.validity(now, oldest, next)))
+        Ok(Versioned::new(sums.revision, summary).within(query.window.validity(now, oldest, next)))
     }
 }

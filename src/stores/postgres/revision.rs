@@ -53,5 +53,5 @@ pub(super) fn versioned<R, T>(
     let first = rows.first().ok_or_else(|| backend("the table of revisions has been emptied"))?;
     let revision = first.revision;
     let value = rows.into_iter().filter_map(|row| row.item).map(convert).collect::<Result<_, _>>()?;
-    Ok(Versioned::at(revision, value))
+    Ok(Versioned::new(revision, value))
 }

@@ -39,7 +39,7 @@ pub(super) async fn read(pool: &PostgresPool, settings: &StoreSettings) -> Resul
             let count: i64 = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
             status.rows.push((name, count.cast_unsigned()));
         }
-        let confirmed = moment(settings.clock.now().before(CONFIRMED_FOR));
+        let confirmed = moment(settings.clock.now().saturating_sub(CONFIRMED_FOR));
         let in_force: i64 = sqlx::query_scalar(IN_FORCE).bind(confirmed).fetch_one(&mut connection).await?;
         status.add_alerts(in_force.cast_unsigned());
         let last_heard: Vec<(String, DateTime<Utc>)> =

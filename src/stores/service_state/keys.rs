@@ -30,7 +30,7 @@ impl Keys {
     }
 
     pub(in crate::stores) fn all(&self) -> Versioned<Vec<StoredKey>> {
-        Versioned::at(self.revision(), self.by_name.values().cloned().collect())
+        Versioned::new(self.revision(), self.by_name.values().cloned().collect())
     }
 
     pub(in crate::stores) fn find(&self, name: &str) -> Option<&StoredKey> {

@@ -183,11 +183,11 @@ impl Server {
 
 async fn run(servers: &mut [&mut Server], duration: Duration) {
     let clock = Arc::clone(&servers[0].clock);
-    let end = clock.now().after(duration);
+    let end = clock.now().saturating_add(duration);
     let mut held: Option<Timestamp> = None;
     while clock.now() < end {
         let now = clock.now();
-        let renews = held.is_none_or(|held| now.since(held) >= Duration::from_secs(5));
+        let renews = held.is_none_or(|held| now.saturating_duration_since(held) >= Duration::from_secs(5));
         let mut due = end;
         for server in servers.iter_mut() {
             if renews {
@@ -198,7 +198,7 @@ async fn run(servers: &mut [&mut Server], duration: Duration) {
                 due = due.min(worker.step().await.unwrap());
             }
         }
-        clock.set(due.max(now.after(Duration::from_millis(1))).min(end));
+        clock.set(due.max(now.saturating_add(Duration::from_millis(1))).min(end));
     }
 }
 

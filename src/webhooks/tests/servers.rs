@@ -146,7 +146,7 @@ async fn imported_reports_and_states_are_not_sent() {
     // An import adds everything at once.
     bench.reports(3).await;
     bench.set(1, 2).await;
-    bench.clock.set(bench.clock.now().after(Duration::from_millis(1)));
+    bench.clock.set(bench.clock.now().saturating_add(Duration::from_millis(1)));
     skip_imported(&*bench.store, &[EventKind::Report, EventKind::State], bench.clock.now()).await.unwrap();
     bench.run(10).await;
     assert!(bench.receiver.requests().len() <= 1, "{:?}", bench.receiver.requests());
@@ -160,7 +160,7 @@ async fn imported_reports_and_states_are_not_sent() {
 async fn an_alert_active_because_of_an_import_is_sent() {
     let mut bench = Bench::new(json!({ "alerts": webhook("alert", json!({})) })).await;
     bench.set(1, 4).await;
-    bench.clock.set(bench.clock.now().after(Duration::from_millis(1)));
+    bench.clock.set(bench.clock.now().saturating_add(Duration::from_millis(1)));
     skip_imported(&*bench.store, &[EventKind::Report, EventKind::State], bench.clock.now()).await.unwrap();
     bench.run(10).await;
     assert_eq!(bench.receiver.states("alerts"), [("1".to_owned(), json!(4))]);

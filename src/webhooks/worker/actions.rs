@@ -45,7 +45,9 @@ impl Worker {
 
     async fn report(&self, key: ReportKey, now: Timestamp) -> Result<Action, StoreError> {
         Ok(match self.reports.event(&self.name, key).await? {
-            Some(event) if event.at < now.before(self.settings.max_age) => Action::Acknowledge(event.ack, 1),
+            Some(event) if event.at < now.saturating_sub(self.settings.max_age) => {
+                Action::Acknowledge(event.ack, 1)
+            }
             Some(event) => self.send(event, now),
             None => Action::Acknowledge(Ack::Report(key), 0),
         })
@@ -68,8 +70,8 @@ impl Worker {
             self.collecting_since = None;
             return Ok(Action::Wait);
         }
-        let is_late = new.iter().any(|entry| entry.at < now.before(self.settings.max_age));
-        let collected = self.collecting_since.get_or_insert(now).after(COLLECT_FOR);
+        let is_late = new.iter().any(|entry| entry.at < now.saturating_sub(self.settings.max_age));
+        let collected = self.collecting_since.get_or_insert(now).saturating_add(COLLECT_FOR);
         if self.settings.event == EventKind::State && now < collected && !is_late {
             return Ok(Action::Wait);
         }
@@ -79,7 +81,7 @@ impl Worker {
     /// Drops entries that are too old, if there are any; otherwise sends as many as fit into one request.
     fn entries(&self, mut entries: Vec<&Entry>, now: Timestamp) -> Action {
         entries.sort_by_key(|entry| entry.order());
-        let oldest = now.before(self.settings.max_age);
+        let oldest = now.saturating_sub(self.settings.max_age);
         let old: Vec<_> =
             entries.iter().take_while(|entry| entry.at < oldest).map(|entry| entry.ack()).collect();
         if !old.is_empty() || entries.is_empty() {

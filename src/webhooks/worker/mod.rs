@@ -96,11 +96,11 @@ impl Worker {
             // The clock has stepped back: keep the remaining waits.
             let dues = self.pending.iter_mut().chain(&mut self.deferred).map(|pending| &mut pending.due);
             for due in dues.chain([&mut self.due]) {
-                *due = now.after(due.since(self.last_step));
+                *due = now.saturating_add(due.saturating_duration_since(self.last_step));
             }
         }
         self.last_step = now;
-        let later = now.after(POLL_INTERVAL);
+        let later = now.saturating_add(POLL_INTERVAL);
         let Some(epoch) = self.shared.lease.epoch() else {
             self.epoch = None;
             return Ok(later);
@@ -153,7 +153,7 @@ impl Worker {
                 let started = self.shared.clock.now();
                 let outcome = client.send(request).await;
                 drop(permit);
-                self.due = started.after(MIN_INTERVAL);
+                self.due = started.saturating_add(MIN_INTERVAL);
                 self.handle_outcome(candidate, &event, &outcome).await?;
                 return Ok(self.due.min(later));
             }
@@ -223,7 +223,7 @@ impl Worker {
             }
             NextStep::Done => {}
             NextStep::Retry(wait) => {
-                let due = self.due.max(self.shared.clock.now().after(wait));
+                let due = self.due.max(self.shared.clock.now().saturating_add(wait));
                 if failures == 1 {
                     tracing::warn!(webhook, id, ?outcome, "a webhook request failed and is retried");
                 }

@@ -61,11 +61,11 @@ async fn log(store: &dyn Store, query: FloodLogQuery) -> Vec<LoggedChange> {
 
 pub async fn a_batch_changes_all_its_areas_at_one_time(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    clock.set(now().after(Duration::from_hours(1)));
+    clock.set(now().saturating_add(Duration::from_hours(1)));
     let note = Some("kelurahan telephoned".to_owned());
     let order = BatchRequest { note: note.clone(), ..set(&[(10, Some(4)), (1, Some(1)), (5, None)]) };
     let batch = done(store.change_floods(order).await.unwrap());
-    assert_eq!(batch.at, now().after(Duration::from_hours(1)));
+    assert_eq!(batch.at, now().saturating_add(Duration::from_hours(1)));
     assert_eq!(batch.changes, [(id(1), Some(state(1))), (id(5), None), (id(10), Some(state(4)))]);
     assert_eq!(states(&*store).await, [(1, 1), (10, 4), (30, 3)]);
     for (area, state) in &batch.changes {
@@ -99,7 +99,7 @@ pub async fn a_batch_is_distinguished_from_other_changes_at_the_same_time(fresh:
 
 pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let ahead = now().after(Duration::from_hours(2));
+    let ahead = now().saturating_add(Duration::from_hours(2));
     clock.set(ahead);
     let future = done(store.change_floods(set(&[(1, Some(3)), (2, Some(2))])).await.unwrap());
     let request = RequestKey { id: 7, digest: [7; 32] };
@@ -111,7 +111,7 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     let alone = store.set_flood_state(single.clone()).await.unwrap();
     let next = store.set_flood_state(SetFloodState { area: id(2), ..single }).await.unwrap();
     assert_eq!((future.at, other.at, alone.at), (ahead, now(), now()));
-    let after_future = ahead.after(Duration::from_millis(1));
+    let after_future = ahead.saturating_add(Duration::from_millis(1));
     assert_eq!((next.at, next.received), (after_future, now()));
     let query = EntryQuery {
         selector: AreaSelector::default(),
@@ -144,7 +144,7 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     let repeated = BatchRequest { request: Some(request), ..set(&[(10, Some(4)), (30, None)]) };
     assert_eq!(done(store.change_floods(repeated).await.unwrap()), other);
     let undone = done(store.change_floods(undo(&other)).await.unwrap());
-    assert_eq!(undone.at, now().after(Duration::from_millis(1)));
+    assert_eq!(undone.at, now().saturating_add(Duration::from_millis(1)));
     let BatchOutcome::Done { batch, left } = store.change_floods(undo(&future)).await.unwrap() else {
         panic!("not undone");
     };
@@ -157,7 +157,7 @@ async fn current(store: &dyn Store, area: u64) -> Option<(u8, [Option<u64>; 3])>
     let layer = store.floods(&FloodQuery::default()).await.unwrap().value;
     let current = layer.features().find(|flood| flood.area.id == id(area)).unwrap().current?;
     let times = [Some(current.last_updated), current.flooded_since, current.confirmed];
-    let hours = |time: Timestamp| time.since(now()).as_secs() / 3600;
+    let hours = |time: Timestamp| time.saturating_duration_since(now()).as_secs() / 3600;
     Some((current.state.code(), times.map(|time| time.map(hours))))
 }
 
@@ -165,7 +165,7 @@ async fn current(store: &dyn Store, area: u64) -> Option<(u8, [Option<u64>; 3])>
 async fn over(store: &dyn Store, area: u64) -> Option<u64> {
     let layer = store.floods(&FloodQuery::default()).await.unwrap().value;
     let over = layer.features().find(|flood| flood.area.id == id(area)).unwrap().over_since;
-    over.map(|over| over.since(now()).as_secs() / 3600)
+    over.map(|over| over.saturating_duration_since(now()).as_secs() / 3600)
 }
 
 pub async fn a_flood_begins_once_and_is_confirmed_by_each_setting(fresh: &dyn FreshStore) {
@@ -181,7 +181,7 @@ pub async fn a_flood_begins_once_and_is_confirmed_by_each_setting(fresh: &dyn Fr
         (9, Some(1), Ok([9, 9, 9])),
     ];
     for (hour, code, expected) in steps {
-        clock.set(now().after(Duration::from_hours(hour)));
+        clock.set(now().saturating_add(Duration::from_hours(hour)));
         // As a single change and in a batch.
         if hour % 2 == 0 {
             done(store.change_floods(set(&[(10, code)])).await.unwrap());
@@ -195,7 +195,7 @@ pub async fn a_flood_begins_once_and_is_confirmed_by_each_setting(fresh: &dyn Fr
                 assert_eq!(current(&*store, 10).await, Some((code, times.map(Some))), "{hour}");
                 let record = store.flood_states(&FloodQuery::default()).await.unwrap().value;
                 let record = record.iter().find(|record| record.area_id == id(10)).unwrap();
-                assert_eq!(record.flooded_since, Some(now().after(Duration::from_hours(times[1]))));
+                assert_eq!(record.flooded_since, Some(now().saturating_add(Duration::from_hours(times[1]))));
             }
             Err(hours) => assert_eq!(over(&*store, 10).await, hours, "{hour}"),
         }
@@ -204,7 +204,7 @@ pub async fn a_flood_begins_once_and_is_confirmed_by_each_setting(fresh: &dyn Fr
 
 pub async fn an_undo_restores_the_times_of_flooding_and_confirmation(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let at = |hour| clock.set(now().after(Duration::from_hours(hour)));
+    let at = |hour| clock.set(now().saturating_add(Duration::from_hours(hour)));
     done(store.change_floods(set(&[(1, Some(2)), (10, Some(2))])).await.unwrap());
     at(1);
     let confirmed = done(store.change_floods(set(&[(10, Some(2))])).await.unwrap());
@@ -240,7 +240,7 @@ pub async fn an_undo_restores_the_times_of_flooding_and_confirmation(fresh: &dyn
         until: Timestamp::LAST,
     };
     let log = store.flood_entries(&query).await.unwrap().value;
-    let hours = |time: Timestamp| time.since(now()).as_secs() / 3600;
+    let hours = |time: Timestamp| time.saturating_duration_since(now()).as_secs() / 3600;
     let times: Vec<_> = log[0]
         .1
         .iter()
@@ -280,7 +280,7 @@ pub async fn a_batch_with_failed_preconditions_lists_the_conflicts_and_changes_n
         area(2, Some(1), Condition::SetAt(of_5)),
         area(5, Some(1), Condition::Dry),
         area(10, Some(1), Condition::Any),
-        area(30, Some(1), Condition::SetAt(of_30.after(Duration::from_millis(1)))),
+        area(30, Some(1), Condition::SetAt(of_30.saturating_add(Duration::from_millis(1)))),
     ];
     let outcome = store.change_floods(order(BatchOperation::Set(conditions.to_vec()))).await.unwrap();
     let BatchOutcome::Conflicts(conflicts) = outcome else { panic!("{outcome:?}") };
@@ -320,7 +320,7 @@ pub async fn a_repeated_request_changes_nothing_for_a_day(fresh: &dyn FreshStore
     let first = store.change_floods(order()).await.unwrap();
     store.change_floods(set(&[(1, None)])).await.unwrap();
     let before = all(&*store).await;
-    clock.set(now().after(Duration::from_hours(23)));
+    clock.set(now().saturating_add(Duration::from_hours(23)));
     assert_eq!(store.change_floods(order()).await.unwrap(), first);
     let other = requested(set(&[(2, Some(4))]), u128::MAX, 2);
     assert_eq!(store.change_floods(other.clone()).await.unwrap(), BatchOutcome::OtherRequest);
@@ -330,7 +330,7 @@ pub async fn a_repeated_request_changes_nothing_for_a_day(fresh: &dyn FreshStore
     let failing = requested(set(&[(99, None)]), 7, 3);
     assert_eq!(store.change_floods(failing).await.unwrap(), BatchOutcome::NoSuchAreas(vec![id(99)]));
     done(store.change_floods(requested(set(&[(2, None)]), 7, 4)).await.unwrap());
-    clock.set(now().after(Duration::from_hours(25)));
+    clock.set(now().saturating_add(Duration::from_hours(25)));
     done(store.change_floods(other).await.unwrap());
 }
 
@@ -412,7 +412,7 @@ pub async fn an_unknown_or_old_batch_is_not_undone(fresh: &dyn FreshStore) {
     assert_eq!(store.change_floods(unknown).await.unwrap(), BatchOutcome::NoSuchBatch);
     let batch = done(store.change_floods(set(&[(1, Some(1))])).await.unwrap());
     let before = all(&*store).await;
-    clock.set(now().after(Duration::from_mins(24 * 60 + 1)));
+    clock.set(now().saturating_add(Duration::from_mins(24 * 60 + 1)));
     assert_eq!(store.change_floods(undo(&batch)).await.unwrap(), BatchOutcome::TooOld);
     assert_eq!(all(&*store).await, before);
 }
@@ -432,7 +432,7 @@ pub async fn the_log_of_all_areas_is_read_newest_first_in_pages(fresh: &dyn Fres
     let (store, clock) = open(fresh).await;
     let old = log(&*store, FloodLogQuery::default()).await;
     for hour in 1..=4 {
-        clock.set(now().after(Duration::from_hours(hour)));
+        clock.set(now().saturating_add(Duration::from_hours(hour)));
         done(store.change_floods(set(&[(2, Some(hour)), (1, Some(hour)), (10, None)])).await.unwrap());
     }
     let single = SetFloodState { area: id(30), state: None, by: by("gauge") };
@@ -466,7 +466,7 @@ pub async fn the_log_of_all_areas_is_read_newest_first_in_pages(fresh: &dyn Fres
             log(&*store, query).await.into_iter().map(|entry| entry.change.area.number()).collect::<Vec<_>>()
         }
     };
-    let hour = |hour| Some(now().after(Duration::from_hours(hour)));
+    let hour = |hour| Some(now().saturating_add(Duration::from_hours(hour)));
     let between = FloodLogQuery { since: hour(2), until: hour(3), ..FloodLogQuery::default() };
     assert_eq!(found(between.clone()).await, [1, 2, 10, 1, 2, 10]);
     let batch = whole.iter().find(|entry| Some(entry.change.at) == hour(3)).unwrap().batch;

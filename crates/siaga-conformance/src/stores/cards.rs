@@ -135,7 +135,7 @@ pub async fn exactly_one_concurrent_image_of_a_report_is_published(fresh: &dyn F
 
 pub async fn unused_cards_are_erased_by_creation_time(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let hour = |hours| now().after(Duration::from_hours(hours));
+    let hour = |hours| now().saturating_add(Duration::from_hours(hours));
     let mut made = Vec::new();
     for hours in 1..=5 {
         clock.set(hour(hours));

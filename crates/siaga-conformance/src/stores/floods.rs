@@ -83,7 +83,7 @@ pub async fn only_areas_with_a_state_are_listed_as_states(fresh: &dyn FreshStore
 
 pub async fn a_set_state_is_current_and_logged_with_who_set_it(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let later = now().after(hours(1));
+    let later = now().saturating_add(hours(1));
     clock.set(later);
     let change = store.set_flood_state(request(10, Some(4))).await.unwrap();
     let expected =
@@ -97,17 +97,17 @@ pub async fn a_set_state_is_current_and_logged_with_who_set_it(fresh: &dyn Fresh
 pub async fn setting_the_same_state_again_is_a_change(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let before = store.flood_log(id(5)).await.unwrap().len();
-    clock.set(now().after(hours(1)));
+    clock.set(now().saturating_add(hours(1)));
     store.set_flood_state(request(5, Some(2))).await.unwrap();
     assert_eq!(store.flood_log(id(5)).await.unwrap().len(), before + 1);
     let record = store.flood_states(&FloodQuery::default()).await.unwrap().value[0];
-    assert_eq!((record.area_id, record.last_updated), (id(5), now().after(hours(1))));
+    assert_eq!((record.area_id, record.last_updated), (id(5), now().saturating_add(hours(1))));
 }
 
 pub async fn the_newest_changes_of_an_area_come_first_in_pages(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     for hour in 1..=5 {
-        clock.set(now().after(hours(hour)));
+        clock.set(now().saturating_add(hours(hour)));
         store.set_flood_state(request(10, (hour < 5).then_some(hour))).await.unwrap();
         store.set_flood_state(request(5, Some(1))).await.unwrap();
     }
@@ -120,7 +120,10 @@ pub async fn the_newest_changes_of_an_area_come_first_in_pages(fresh: &dyn Fresh
     assert_eq!(latest(10, None, 1_000).await.unwrap(), log);
     assert_eq!(latest(10, None, 2).await.unwrap(), log[..2]);
     assert_eq!(latest(10, Some(log[1].at), 2).await.unwrap(), log[2..4]);
-    assert_eq!(latest(10, Some(log[1].at.after(Duration::from_millis(1))), 1).await.unwrap(), log[1..2]);
+    assert_eq!(
+        latest(10, Some(log[1].at.saturating_add(Duration::from_millis(1))), 1).await.unwrap(),
+        log[1..2]
+    );
     assert_eq!(latest(10, Some(log[4].at), 2).await.unwrap(), []);
     assert_eq!(latest(10, None, 0).await.unwrap(), []);
     assert_eq!(latest(2, None, 2).await.unwrap(), [], "it never had a state");
@@ -133,17 +136,17 @@ pub async fn each_log_entry_has_the_start_of_its_flood(fresh: &dyn FreshStore) {
     for (hour, code) in
         [(1, Some(2)), (2, Some(2)), (26, Some(2)), (27, Some(3)), (28, None), (60, None), (61, Some(3))]
     {
-        clock.set(now().after(hours(hour)));
+        clock.set(now().saturating_add(hours(hour)));
         store.set_flood_state(request(10, code)).await.unwrap();
     }
-    let (first, last) = (now().before(hours(24 * 366)), now().after(hours(100)));
+    let (first, last) = (now().saturating_sub(hours(24 * 366)), now().saturating_add(hours(100)));
     let found = |area, from, until| {
         let (store, query) =
             (Arc::clone(&store), EntryQuery { selector: AreaSelector::default(), area, from, until });
         async move { store.flood_entries(&query).await.unwrap().value }
     };
     let runs: Vec<_> = found(Some(id(10)), first, last).await[0].1.iter().map(|entry| entry.run).collect();
-    assert_eq!(runs, [1, 1, 1, 27, 28, 60, 61].map(|hour| now().after(hours(hour))));
+    assert_eq!(runs, [1, 1, 1, 27, 28, 60, 61].map(|hour| now().saturating_add(hours(hour))));
 
     let mut all = Vec::new();
     for number in [1, 2, 5, 10, 30] {
@@ -154,7 +157,7 @@ pub async fn each_log_entry_has_the_start_of_its_flood(fresh: &dyn FreshStore) {
     assert_eq!(found(None, first, last).await, all, "as they follow from the whole log");
 
     // Both ends of the time are included.
-    let (from, until) = (now().after(hours(2)), now().after(hours(27)));
+    let (from, until) = (now().saturating_add(hours(2)), now().saturating_add(hours(27)));
     let selected = found(None, from, until).await;
     assert_eq!(selected, [(id(10), all.iter().find(|(area, _)| *area == id(10)).unwrap().1[1..4].to_vec())]);
     assert_eq!(found(Some(id(10)), from, until).await, selected);
@@ -222,8 +225,8 @@ pub async fn a_revision_grows_with_every_change_and_nothing_else(fresh: &dyn Fre
         let everything = EntryQuery {
             selector: AreaSelector::default(),
             area: None,
-            from: now().before(hours(1)),
-            until: now().after(hours(1)),
+            from: now().saturating_sub(hours(1)),
+            until: now().saturating_add(hours(1)),
         };
         assert_eq!(store.flood_entries(&everything).await.unwrap().revision, revision);
         last = revision;
@@ -234,10 +237,10 @@ pub async fn a_revision_grows_with_every_change_and_nothing_else(fresh: &dyn Fre
 pub async fn the_log_of_an_area_ascends_though_the_clock_steps_back(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let first = store.set_flood_state(request(1, Some(1))).await.unwrap();
-    let back = now().before(hours(48));
+    let back = now().saturating_sub(hours(48));
     clock.set(back);
     let second = store.set_flood_state(request(1, Some(2))).await.unwrap();
-    assert_eq!((second.at, second.received), (first.at.after(Duration::from_millis(1)), back));
+    assert_eq!((second.at, second.received), (first.at.saturating_add(Duration::from_millis(1)), back));
 }
 
 pub async fn simultaneous_changes_of_an_area_get_distinct_times(fresh: &dyn FreshStore) {
@@ -246,12 +249,12 @@ pub async fn simultaneous_changes_of_an_area_get_distinct_times(fresh: &dyn Fres
     for code in [Some(4), None, None, Some(1)] {
         moments.push(store.set_flood_state(request(2, code)).await.unwrap().at);
     }
-    let expected = (0..4).map(|millis| now().after(Duration::from_millis(millis)));
+    let expected = (0..4).map(|millis| now().saturating_add(Duration::from_millis(millis)));
     assert_eq!(moments, expected.collect::<Vec<_>>());
     let logged: Vec<_> = store.flood_log(id(2)).await.unwrap().iter().map(|change| change.at).collect();
     assert_eq!(logged, moments);
     // Each was in effect, if only for a millisecond, so the highest counts.
-    let query = history(AreaSelector::default(), now(), now().after(hours(1)));
+    let query = history(AreaSelector::default(), now(), now().saturating_add(hours(1)));
     let highest = store.flood_archive(&query).await.unwrap().value[0];
     assert_eq!((highest.area_id, highest.max_state, highest.last_updated), (id(2), state(4), now()));
 }
@@ -282,7 +285,7 @@ pub async fn a_visible_state_is_in_the_log(fresh: &dyn FreshStore) {
     let writer = Arc::clone(&store);
     let writing = tokio::spawn(async move {
         for change in 0..200u32 {
-            clock.set(now().after(Duration::from_secs(change.into())));
+            clock.set(now().saturating_add(Duration::from_secs(change.into())));
             writer.set_flood_state(request(1, Some(u64::from(1 + change % 4)))).await.unwrap();
             tokio::task::yield_now().await;
         }
@@ -306,7 +309,7 @@ pub async fn a_visible_state_is_in_the_log(fresh: &dyn FreshStore) {
 pub async fn the_archive_returns_the_highest_state_in_effect(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let records = |selector, from: u64, to: u64| {
-        let query = history(selector, now().before(hours(from)), now().before(hours(to)));
+        let query = history(selector, now().saturating_sub(hours(from)), now().saturating_sub(hours(to)));
         let store = Arc::clone(&store);
         async move {
             let records = store.flood_archive(&query).await.unwrap().value;
@@ -349,7 +352,7 @@ pub async fn the_series_counts_flooded_areas_at_each_hour(fresh: &dyn FreshStore
         let store = Arc::clone(&store);
         async move {
             let points = store.flood_series(&query).await.unwrap().value;
-            assert_eq!(points[0].ts, start.hour());
+            assert_eq!(points[0].ts, start.floor_to_hour());
             points.iter().map(|point| point.count).collect::<Vec<_>>()
         }
     };

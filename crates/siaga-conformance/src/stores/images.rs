@@ -20,7 +20,7 @@ pub(super) fn card(id: &str) -> CardId {
 }
 
 pub(super) fn minutes(minutes: u64) -> Timestamp {
-    now().after(Duration::from_mins(minutes))
+    now().saturating_add(Duration::from_mins(minutes))
 }
 
 /// Creates a card with a report.

@@ -43,7 +43,7 @@ pub(super) struct TickingClock(AtomicU64);
 
 impl Clock for TickingClock {
     fn now(&self) -> Timestamp {
-        fixture::now().after(Duration::from_millis(self.0.fetch_add(1, Ordering::SeqCst)))
+        fixture::now().saturating_add(Duration::from_millis(self.0.fetch_add(1, Ordering::SeqCst)))
     }
 }
 

@@ -53,7 +53,7 @@ async fn counted(store: &dyn Store) -> [u64; 2] {
 }
 
 async fn counted_floods(store: &dyn Store, selector: AreaSelector) -> u64 {
-    let period = Period::new(now().before(HOUR * 2), now(), HOUR * 9).unwrap();
+    let period = Period::new(now().saturating_sub(HOUR * 2), now(), HOUR * 9).unwrap();
     let query = ReportSeriesQuery { selector, disaster: DisasterType::Flood, training: false, period };
     let series = store.report_series(&query).await.unwrap().value;
     series.iter().map(|point| point.count).sum()
@@ -200,7 +200,7 @@ pub async fn one_sender_cannot_fill_the_review_list(fresh: &dyn FreshStore) {
 pub async fn the_senders_of_waiting_reports_are_erased(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let keys = waiting_reports(&*store, &[(Some(1), false), (Some(1), true)]).await;
-    store.forget_senders(clock.now().before(Duration::from_secs(1))).await.unwrap();
+    store.forget_senders(clock.now().saturating_sub(Duration::from_secs(1))).await.unwrap();
     assert_eq!(listed_waiting(&*store, &keys, 10, 10).await, (vec![(0, 2), (1, 2)], 2), "not yet");
     store.forget_senders(clock.now()).await.unwrap();
     assert_eq!(listed_waiting(&*store, &keys, 10, 10).await, (vec![(0, 1), (1, 1)], 2));
@@ -252,12 +252,12 @@ pub async fn an_unknown_report_is_not_found(fresh: &dyn FreshStore) {
 pub async fn moderating_a_report_of_another_time_is_a_conflict(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     for action in ModerationAction::ALL {
-        let made_at = Some(now().before(Duration::from_mins(11)));
+        let made_at = Some(now().saturating_sub(Duration::from_mins(11)));
         let error = store.moderate(&Moderation { made_at, ..moderation(1, action) }).await.unwrap_err();
         assert!(matches!(error, StoreError::Conflict { .. }), "{action}: {error:?}");
     }
     assert!(is_found(&*store, 1).await);
-    let made_at = Some(now().before(Duration::from_mins(10)));
+    let made_at = Some(now().saturating_sub(Duration::from_mins(10)));
     assert!(store.moderate(&Moderation { made_at, ..moderation(1, ModerationAction::Hide) }).await.unwrap());
 }
 
@@ -276,7 +276,7 @@ pub async fn the_log_records_actor_action_and_reason(fresh: &dyn FreshStore) {
     let expected = moderation(4, ModerationAction::Hide);
     assert_eq!(found.value.len(), 1);
     let entry = &found.value[0];
-    assert_eq!((entry.number, entry.at, entry.made_at), (1, minutes(1), now().before(HOUR * 2)));
+    assert_eq!((entry.number, entry.at, entry.made_at), (1, minutes(1), now().saturating_sub(HOUR * 2)));
     assert_eq!((entry.report, entry.action), (expected.report, expected.action));
     assert_eq!((&entry.by, &entry.reason), (&expected.by, &expected.reason));
 }
@@ -358,11 +358,11 @@ pub async fn the_key_of_an_erased_report_is_not_used_again(fresh: &dyn FreshStor
 pub async fn old_reports_are_erased_oldest_first(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     moderate(&*store, 5, ModerationAction::Hide).await;
-    assert_eq!(store.erase_reports(now().before(HOUR * 3), 10).await.unwrap(), 0);
-    assert_eq!(store.erase_reports(now().before(Duration::from_mins(20)), 1).await.unwrap(), 1);
+    assert_eq!(store.erase_reports(now().saturating_sub(HOUR * 3), 10).await.unwrap(), 0);
+    assert_eq!(store.erase_reports(now().saturating_sub(Duration::from_mins(20)), 1).await.unwrap(), 1);
     assert_eq!(listed(&*store).await, [1, 7, 6, 2]);
     // Report 2 is from 20 minutes ago, and the hidden report 5 from before.
-    assert_eq!(store.erase_reports(now().before(Duration::from_mins(20)), 10).await.unwrap(), 1);
+    assert_eq!(store.erase_reports(now().saturating_sub(Duration::from_mins(20)), 10).await.unwrap(), 1);
     assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 7, 6, 2], [5, 4]));
     let error = store.moderate(&moderation(5, ModerationAction::Show)).await.unwrap_err();
     assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
@@ -398,7 +398,7 @@ pub async fn a_photo_is_moved_by_one_server_at_a_time(fresh: &dyn FreshStore) {
     end_move(&*store, &photo, PhotoPlace::Hidden).await;
     assert_eq!(take_move(&*store).await, Some((photo.clone(), PhotoPlace::Public)), "it belongs elsewhere");
     moderate(&*store, report, ModerationAction::Hide).await;
-    clock.set(now().after(LEASE));
+    clock.set(now().saturating_add(LEASE));
     assert_eq!(take_move(&*store).await, hidden, "the lease has ended");
 }
 

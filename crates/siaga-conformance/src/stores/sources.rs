@@ -12,7 +12,7 @@ use siaga::model::Timestamp;
 use siaga::stores::Store;
 
 fn at(millis: u64) -> Timestamp {
-    now().after(Duration::from_millis(millis))
+    now().saturating_add(Duration::from_millis(millis))
 }
 
 async fn last_heard(store: &dyn Store) -> Vec<(String, Timestamp)> {

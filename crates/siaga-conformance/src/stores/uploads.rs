@@ -12,7 +12,7 @@ use siaga::model::{Clock, ManualClock, Upload};
 use siaga::stores::{Store, TakenUpload};
 
 fn move_on(clock: &ManualClock, by: Duration) {
-    clock.set(clock.now().after(by));
+    clock.set(clock.now().saturating_add(by));
 }
 
 async fn taken_object(store: &dyn Store) -> Option<String> {

@@ -26,7 +26,7 @@ fn period(start: Timestamp, end: Timestamp) -> Period {
 
 /// From an hour ago until some minutes after now.
 fn until(ahead: u64) -> Period {
-    period(now().before(HOUR), now().after(minutes(ahead)))
+    period(now().saturating_sub(HOUR), now().saturating_add(minutes(ahead)))
 }
 
 async fn reports(store: &dyn Store, window: Window) -> Versioned<Vec<u64>> {
@@ -60,14 +60,14 @@ async fn gauges(store: &dyn Store, window: Window) -> Versioned<String> {
 }
 
 async fn publish_ahead(store: &dyn Store, ahead: u64) {
-    let created_at = now().after(minutes(ahead));
+    let created_at = now().saturating_add(minutes(ahead));
     let content = content(DisasterType::Flood, 0, place(0.5, 0.5));
     let content = ReportContent { created_at, ..content };
     store.receive_partner_report(PartnerReport { post_id: 1, content }).await.unwrap();
 }
 
 async fn read_ahead(store: &dyn Store, ahead: u64) {
-    let observed_at = now().after(minutes(ahead));
+    let observed_at = now().saturating_add(minutes(ahead));
     let observations = vec![Observation { observed_at, ..reading(0, 7.0) }];
     let (id, name, location) = ("TMA00003".to_owned(), "Pos Depok".to_owned(), place(1.0, 1.0));
     let stored = store.store_gauge(GaugeReadings { id, name, location, observations }).await;
@@ -83,7 +83,7 @@ async fn validity_end<T: Debug + PartialEq>(
     let answer = read().await;
     let Validity::Between { from, until } = answer.validity else { panic!("an answer for ever") };
     assert_eq!(from, clock.now());
-    clock.set(until.before(MILLISECOND));
+    clock.set(until.saturating_sub(MILLISECOND));
     assert_eq!(read().await.value, answer.value, "within its time");
     clock.set(until);
     assert_ne!(read().await.value, answer.value, "after its time");
@@ -93,20 +93,20 @@ async fn validity_end<T: Debug + PartialEq>(
 pub async fn a_result_of_the_last_hour_is_valid_until_its_oldest_report_leaves(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let end = validity_end(&clock, async || reports(&*store, LAST).await).await;
-    assert_eq!(end, now().after(minutes(30)).after(MILLISECOND));
+    assert_eq!(end, now().saturating_add(minutes(30)).saturating_add(MILLISECOND));
     clock.set(now());
     let end = validity_end(&clock, async || summary(&*store, LAST).await).await;
-    assert_eq!(end, now().after(minutes(30)).after(MILLISECOND));
+    assert_eq!(end, now().saturating_add(minutes(30)).saturating_add(MILLISECOND));
 }
 
 pub async fn a_result_of_the_last_hour_is_valid_until_the_next_report(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     publish_ahead(&*store, 5).await;
     let end = validity_end(&clock, async || reports(&*store, LAST).await).await;
-    assert_eq!(end, now().after(minutes(5)));
+    assert_eq!(end, now().saturating_add(minutes(5)));
     clock.set(now());
     let end = validity_end(&clock, async || summary(&*store, LAST).await).await;
-    assert_eq!(end, now().after(minutes(5)));
+    assert_eq!(end, now().saturating_add(minutes(5)));
 }
 
 pub async fn a_result_about_a_current_period_is_valid_until_the_next_report(fresh: &dyn FreshStore) {
@@ -114,7 +114,7 @@ pub async fn a_result_about_a_current_period_is_valid_until_the_next_report(fres
     publish_ahead(&*store, 5).await;
     let under_way = until(10);
     let end = validity_end(&clock, async || reports(&*store, Window::Within(under_way)).await).await;
-    assert_eq!(end, now().after(minutes(5)));
+    assert_eq!(end, now().saturating_add(minutes(5)));
     clock.set(now());
     validity_end(&clock, async || summary(&*store, Window::Within(under_way)).await).await;
     clock.set(now());
@@ -126,22 +126,22 @@ pub async fn a_result_about_a_current_period_is_valid_until_the_next_report(fres
 
 pub async fn a_result_stays_valid_without_new_reports(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
-    let end = now().after(minutes(10));
+    let end = now().saturating_add(minutes(10));
     let answer = reports(&*store, Window::Within(until(10))).await;
-    assert!(answer.validity.covers(end.after(HOUR * 1000)), "the next report comes in 2099");
-    assert!(!answer.validity.covers(now().before(MILLISECOND)), "not before it was read");
-    clock.set(end.after(HOUR));
+    assert!(answer.validity.covers(end.saturating_add(HOUR * 1000)), "the next report comes in 2099");
+    assert!(!answer.validity.covers(now().saturating_sub(MILLISECOND)), "not before it was read");
+    clock.set(end.saturating_add(HOUR));
     assert_eq!(reports(&*store, Window::Within(until(10))).await.value, answer.value);
 }
 
 pub async fn a_gauge_result_is_valid_until_a_reading_leaves_or_appears(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let end = validity_end(&clock, async || gauges(&*store, LAST).await).await;
-    assert_eq!(end, now().after(MILLISECOND), "one was read an hour ago");
+    assert_eq!(end, now().saturating_add(MILLISECOND), "one was read an hour ago");
     read_ahead(&*store, 5).await;
-    clock.set(now().after(MILLISECOND));
+    clock.set(now().saturating_add(MILLISECOND));
     let end = validity_end(&clock, async || gauges(&*store, LAST).await).await;
-    assert_eq!(end, now().after(minutes(5)));
+    assert_eq!(end, now().saturating_add(minutes(5)));
     clock.set(now());
     validity_end(&clock, async || gauges(&*store, Window::Within(until(5))).await).await;
 }
@@ -150,7 +150,7 @@ pub async fn a_result_about_the_past_stays_valid(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     publish_ahead(&*store, 5).await;
     let past = Window::Within(until(0));
-    let whole_hours = period(now().before(HOUR * 3), now().before(HOUR));
+    let whole_hours = period(now().saturating_sub(HOUR * 3), now().saturating_sub(HOUR));
     let history = HistoryQuery { selector: AreaSelector::default(), period: until(10) };
     for validity in [
         reports(&*store, past).await.validity,
@@ -161,7 +161,10 @@ pub async fn a_result_about_the_past_stays_valid(fresh: &dyn FreshStore) {
         store.flood_archive(&history).await.unwrap().validity,
         store.flood_series(&history).await.unwrap().validity,
     ] {
-        assert!(validity.covers(now()) && validity.covers(now().after(HOUR * 24 * 365)), "{validity:?}");
+        assert!(
+            validity.covers(now()) && validity.covers(now().saturating_add(HOUR * 24 * 365)),
+            "{validity:?}"
+        );
     }
 }
 
@@ -170,8 +173,8 @@ pub async fn an_empty_result_is_valid_until_a_report_appears(fresh: &dyn FreshSt
     publish_ahead(&*store, 5).await;
     let never = Window::Last(Duration::ZERO);
     let end = validity_end(&clock, async || reports(&*store, never).await).await;
-    assert_eq!(end, now().after(minutes(5)));
+    assert_eq!(end, now().saturating_add(minutes(5)));
     // It appears for one millisecond, that of its date.
     let end = validity_end(&clock, async || reports(&*store, never).await).await;
-    assert_eq!(end, now().after(minutes(5)).after(MILLISECOND));
+    assert_eq!(end, now().saturating_add(minutes(5)).saturating_add(MILLISECOND));
 }

@@ -43,8 +43,8 @@ fn document(options: Options, layer: AlertLayer) -> String {
 
 /// The messages about a flood that rises from one state to another, is confirmed, and ends.
 fn chain(area: Area) -> Vec<AlertLayer> {
-    let start = fixture::now().before(Duration::from_hours(8));
-    let at = |minute| start.after(Duration::from_mins(minute));
+    let start = fixture::now().saturating_sub(Duration::from_hours(8));
+    let at = |minute| start.saturating_add(Duration::from_mins(minute));
     let states = [
         (0, Some(FloodState::Unknown)),
         (30, Some(FloodState::Minor)),

@@ -127,7 +127,7 @@ fn each_state_has_its_severity_and_its_words() {
 /// A feed of one flooded area, some minutes after the time of the fixture.
 fn at(minutes: u64, time_zone: Tz) -> String {
     let mut context = context();
-    context.now = context.now.after(Duration::from_mins(minutes));
+    context.now = context.now.saturating_add(Duration::from_mins(minutes));
     context.time_zone = time_zone;
     let mut out = Vec::new();
     Cap::default().encode(&fixture::layer(&[(1, 1)]), &context, &mut out).unwrap();

@@ -18,7 +18,7 @@ format_suite!(GeoJson::default());
 mod bare {
     use super::*;
 
-    format_suite!(*GeoJson::default().bare().unwrap());
+    format_suite!(*GeoJson::default().without_envelope().unwrap());
 }
 
 /// Creates a format without prepared state.

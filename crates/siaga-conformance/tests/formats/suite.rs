@@ -24,7 +24,7 @@ impl Format for Odd {
         "text/plain"
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
+    fn supports(&self, kind: LayerKind) -> bool {
         kind == LayerKind::Floods
     }
 

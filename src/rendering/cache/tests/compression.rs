@@ -27,7 +27,7 @@ async fn a_response_is_compressed_once_for_all_requests_and_counts_in_all_its_fo
     };
     let clock = ManualClock::new(fixture::now());
     let render = || async {
-        Ok::<_, RenderFailure<Failure>>(Versioned::at(Revision(1), rendered(&"banjir ".repeat(1000))))
+        Ok::<_, RenderFailure<Failure>>(Versioned::new(Revision(1), rendered(&"banjir ".repeat(1000))))
     };
     let rendered = cache.get_or_render(&0, Revision(1), &clock, render).await.unwrap();
     let plain = cached();
@@ -55,7 +55,7 @@ async fn a_response_too_large_with_its_forms_leaves_the_cache_and_no_other() {
     for (key, text) in texts.iter().enumerate() {
         let render = || {
             let text = text.clone();
-            async move { Ok::<_, RenderFailure<Failure>>(Versioned::at(Revision(1), rendered(&text))) }
+            async move { Ok::<_, RenderFailure<Failure>>(Versioned::new(Revision(1), rendered(&text))) }
         };
         let response = cache.get_or_render(&key, Revision(1), &clock, render).await.unwrap();
         cache.compress(&key, &response, ContentEncoding::Gzip).await;

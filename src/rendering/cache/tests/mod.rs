@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use super::{Cache, Patience, RenderError, RenderFailure, RenderedResponse};
+use super::{Cache, RenderError, RenderFailure, RenderTimeouts, RenderedResponse};
 use crate::http::content::{AcceptedEncodings, Content};
 use crate::model::{ManualClock, Validity};
 use crate::stores::{Revision, Versioned};
@@ -57,8 +57,8 @@ impl Drop for CancelCounter {
 }
 
 const LARGE: usize = 1 << 20;
-const PATIENT: Patience =
-    Patience { deadline: Duration::from_mins(1), abandon_after: Duration::from_mins(1) };
+const PATIENT: RenderTimeouts =
+    RenderTimeouts { deadline: Duration::from_mins(1), abandon_after: Duration::from_mins(1) };
 
 fn rendered(text: &str) -> RenderedResponse {
     RenderedResponse::new("text/plain", Content::new(text.as_bytes().to_vec()))
@@ -80,7 +80,7 @@ impl Renderer {
         if key == "dear" && number == 1 {
             return Err(RenderFailure::ForInitiator(Failure("too dear".to_owned())));
         }
-        Ok(Versioned::at(Revision(revision), rendered(&format!("revision {revision}, made {number}"))))
+        Ok(Versioned::new(Revision(revision), rendered(&format!("revision {revision}, made {number}"))))
     }
 }
 
@@ -94,7 +94,7 @@ impl Service {
         Self::with(LARGE, PATIENT, 0)
     }
 
-    fn with(size: usize, patience: Patience, permits: usize) -> Self {
+    fn with(size: usize, patience: RenderTimeouts, permits: usize) -> Self {
         let metrics = Metrics::default();
         Self {
             cache: Cache::new(size, patience, metrics.clone()),
@@ -173,14 +173,14 @@ async fn a_response_is_rendered_once_and_again_when_its_resource_has_changed() {
 
 #[rocket::async_test]
 async fn a_response_is_reused_within_its_validity_only() {
-    let (from, until) = (fixture::now(), fixture::now().after(Duration::from_secs(1)));
+    let (from, until) = (fixture::now(), fixture::now().saturating_add(Duration::from_secs(1)));
     let service = Service { validity: Validity::Between { from, until }, ..Service::new(LARGE) };
     service.get("map").await.unwrap();
-    service.clock.set(until.before(Duration::from_millis(1)));
+    service.clock.set(until.saturating_sub(Duration::from_millis(1)));
     assert_eq!(service.get("map").await.unwrap(), "revision 1, made 1");
     service.clock.set(until);
     assert_eq!(service.get("map").await.unwrap(), "revision 1, made 2");
-    service.clock.set(from.before(Duration::from_millis(1)));
+    service.clock.set(from.saturating_sub(Duration::from_millis(1)));
     assert_eq!(service.get("map").await.unwrap(), "revision 1, made 3");
 }
 
@@ -256,7 +256,7 @@ async fn an_error_of_the_initiator_makes_other_waiting_requests_start_another_re
 #[rocket::async_test]
 async fn the_last_response_survives_a_failed_rendering_with_the_time_it_was_current() {
     let service = Service::new(LARGE);
-    let later = |seconds| fixture::now().after(Duration::from_secs(seconds));
+    let later = |seconds| fixture::now().saturating_add(Duration::from_secs(seconds));
     service.get("map").await.unwrap();
     service.clock.set(later(5));
     service.get("map").await.unwrap();
@@ -288,7 +288,7 @@ async fn a_rendering_continues_when_its_request_is_dropped_and_the_next_request_
 #[rocket::async_test]
 async fn an_abandoned_rendering_is_cancelled_and_the_next_request_starts_another() {
     for size in [LARGE, 0] {
-        let patience = Patience { abandon_after: Duration::from_millis(30), ..PATIENT };
+        let patience = RenderTimeouts { abandon_after: Duration::from_millis(30), ..PATIENT };
         let service = Service::with(size, patience, 0);
         let mut first = service.waiting("map").await;
         service.has_begun(1).await;
@@ -305,7 +305,7 @@ async fn an_abandoned_rendering_is_cancelled_and_the_next_request_starts_another
 
 #[rocket::async_test]
 async fn a_rendering_past_its_deadline_fails_for_waiting_requests() {
-    let service = Service::with(LARGE, Patience { deadline: Duration::from_millis(30), ..PATIENT }, 0);
+    let service = Service::with(LARGE, RenderTimeouts { deadline: Duration::from_millis(30), ..PATIENT }, 0);
     assert_eq!(service.get("map").await, Err(RenderError::TimedOut.into()));
     assert_eq!(service.renderer.stopped.load(Ordering::SeqCst), 1);
     service.open(1);
@@ -330,7 +330,7 @@ async fn a_cache_of_size_zero_renders_once_for_a_request_that_fails() {
 async fn the_cache_never_exceeds_its_size_for_any_number_of_keys() {
     let (clock, metrics) = (ManualClock::new(fixture::now()), Metrics::default());
     let cache: Cache<u32, Failure> = Cache::new(10_000, PATIENT, metrics.clone());
-    let render = || async { Ok(Versioned::at(Revision(1), rendered(&"x".repeat(1_000)))) };
+    let render = || async { Ok(Versioned::new(Revision(1), rendered(&"x".repeat(1_000)))) };
     for key in 0..100 {
         cache.get_or_render(&key, Revision(1), &clock, render).await.unwrap();
     }
@@ -346,7 +346,7 @@ async fn a_rendering_that_panics_fails_and_the_next_does_not() {
     let clock = ManualClock::new(fixture::now());
     let panicking = cache.get_or_render(&0, Revision(1), &clock, || async { panic!("as a bug would") });
     assert_eq!(panicking.await.unwrap_err(), RenderError::Panicked.into());
-    let right = || async { Ok(Versioned::at(Revision(1), rendered("right"))) };
+    let right = || async { Ok(Versioned::new(Revision(1), rendered("right"))) };
     assert!(cache.get_or_render(&0, Revision(1), &clock, right).await.is_ok());
     let never = || pending::<Result<Versioned<RenderedResponse>, RenderFailure<Failure>>>();
     assert!(cache.get_or_render(&0, Revision(1), &clock, never).await.is_ok(), "it is cached");

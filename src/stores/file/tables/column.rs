@@ -116,7 +116,7 @@ columns! {
     // The number and the digest of the request.
     RequestKey as Vec<u8>: |request| [&request.id.to_be_bytes()[..], &request.digest].concat(), request;
     // JSON, for example `[[5,2],[6,null]]`.
-    Vec<(AreaId, Option<FloodState>)> as String: |changes| written(changes), |column| read(&column);
+    Vec<(AreaId, Option<FloodState>)> as String: |changes| changes_to_json(changes), |column| read(&column);
     FloodState as i64: |state| state.code().into(), |column| column.cast_unsigned().try_into();
     AlertLevel as i64: |level| level.number().into(), |column| column.cast_unsigned().try_into();
     CardId as &str: CardId::as_str, str::parse;
@@ -135,7 +135,7 @@ fn request(column: Vec<u8>) -> Result<RequestKey, TryFromSliceError> {
     Ok(RequestKey { id: u128::from_be_bytes(id.try_into()?), digest: digest.try_into()? })
 }
 
-fn written(changes: &[(AreaId, Option<FloodState>)]) -> String {
+fn changes_to_json(changes: &[(AreaId, Option<FloodState>)]) -> String {
     let number = |(area, state): &(AreaId, Option<FloodState>)| (area.number(), state.map(FloodState::code));
     serde_json::json!(changes.iter().map(number).collect::<Vec<_>>()).to_string()
 }

@@ -255,7 +255,7 @@ impl ModerationStore for LocalStore {
         let taking = self.write(move |state, rows, now| {
             let due = state.reports.value.moves.next(now);
             let reports = state.reports.get_mut_untracked();
-            Ok(due.map(|(photo, pending)| reports.take(photo, pending.to, now.after(lease), rows)))
+            Ok(due.map(|(photo, pending)| reports.take(photo, pending.to, now.saturating_add(lease), rows)))
         });
         taking.await
     }
@@ -272,7 +272,8 @@ impl ModerationStore for LocalStore {
             if queued.as_ref().is_some_and(|(_, pending)| pending.due > now) {
                 return Err(StoreError::photo_is_taken(report));
             }
-            Ok(queued.map(|(photo, pending)| reports.take(photo, pending.to, now.after(lease), rows)))
+            Ok(queued
+                .map(|(photo, pending)| reports.take(photo, pending.to, now.saturating_add(lease), rows)))
         });
         taking.await
     }

@@ -139,7 +139,7 @@ pub(super) fn update_states(import: &mut Transaction) -> Result<(), OpenError> {
     let imported: Vec<_> = import.changed_areas.iter().copied().collect();
     if !imported.is_empty() {
         import.lock(LOCK_STATES)?;
-        let since = moment(import.now.before(SKEW));
+        let since = moment(import.now.saturating_sub(SKEW));
         let set: Vec<(i64,)> = import.rows(sqlx::query_as(SET_SINCE).bind(since).bind(imported))?;
         import.execute(sqlx::query(TIMES).bind(column(&set, |(area,)| *area)))?;
     }

@@ -1,12 +1,12 @@
 //! JPEG, ITU T.81 annex B.
 
-use super::{Outline, bytes};
+use super::{FileStructure, bytes};
 use crate::photos::photo::{MAX_SCANS, NotAPhoto};
 
 const MARKER: u8 = 0xFF;
 
 /// Walks the segments up to the end-of-image marker. A search for its bytes could find that of a thumbnail within a segment.
-pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
+pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let invalid = |reason| Err(NotAPhoto::undecodable(reason));
     if bytes(file, 0)? != [MARKER, 0xD8] {
         return invalid("there is no start-of-image marker");
@@ -66,7 +66,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
     if frame.progressive || separate {
         working += frame.coefficients();
     }
-    Ok(Outline { end, working })
+    Ok(FileStructure { end, decoder_memory: working })
 }
 
 /// Returns the position of the marker that ends a scan, skipping stuffed bytes, restart markers and padding.

@@ -1,9 +1,9 @@
 //! GIF, version 89a.
 
-use super::{Outline, bytes};
+use super::{FileStructure, bytes};
 use crate::photos::photo::NotAPhoto;
 
-pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
+pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let [flags] = bytes(file, 10)?;
     let mut position = 13 + colour_table(flags);
     let mut first = None;
@@ -19,7 +19,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
             [0x3B] => {
                 let end = position + 1;
                 // The first picture is decoded separately, then drawn on the canvas.
-                return Ok(Outline { end, working: 4 * first.unwrap_or(0) + end as u64 });
+                return Ok(FileStructure { end, decoder_memory: 4 * first.unwrap_or(0) + end as u64 });
             }
             _ => return Err(NotAPhoto::undecodable("there is something between its blocks")),
         }

@@ -10,14 +10,14 @@ use crate::photos::ImageType;
 
 /// Where an image ends, and the memory that decoding takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Outline {
+pub(super) struct FileStructure {
     pub(super) end: usize,
     /// The decoder's memory in bytes, besides the decoded picture.
-    pub(super) working: u64,
+    pub(super) decoder_memory: u64,
 }
 
 /// Scans a file once, without decoding. Fails if it is truncated or its structure is invalid.
-pub(super) fn scan(kind: ImageType, file: &[u8]) -> Result<Outline, NotAPhoto> {
+pub(super) fn scan(kind: ImageType, file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     match kind {
         ImageType::Jpeg => jpeg::outline(file),
         ImageType::Png => png::outline(file),

@@ -4,17 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Number;
 
-/// A limit of concurrency, at least 1.
+/// A whole number from 1, such as a limit of concurrency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number", into = "u32")]
-pub struct AtOnce(NonZeroU32);
+pub struct PositiveCount(NonZeroU32);
 
-/// A number that is not an [`AtOnce`].
+/// A number that is not a [`PositiveCount`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", u32::MAX)]
-pub struct InvalidAtOnce;
+pub struct InvalidPositiveCount;
 
-impl AtOnce {
+impl PositiveCount {
     #[must_use]
     pub(crate) const fn new(number: NonZeroU32) -> Self {
         Self(number)
@@ -26,16 +26,16 @@ impl AtOnce {
     }
 }
 
-impl TryFrom<Number> for AtOnce {
-    type Error = InvalidAtOnce;
+impl TryFrom<Number> for PositiveCount {
+    type Error = InvalidPositiveCount;
 
-    fn try_from(number: Number) -> Result<Self, InvalidAtOnce> {
-        number.get().and_then(NonZeroU32::new).map(Self).ok_or(InvalidAtOnce)
+    fn try_from(number: Number) -> Result<Self, InvalidPositiveCount> {
+        number.get().and_then(NonZeroU32::new).map(Self).ok_or(InvalidPositiveCount)
     }
 }
 
-impl From<AtOnce> for u32 {
-    fn from(number: AtOnce) -> Self {
+impl From<PositiveCount> for u32 {
+    fn from(number: PositiveCount) -> Self {
         number.0.get()
     }
 }

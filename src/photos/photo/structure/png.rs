@@ -1,12 +1,12 @@
 //! PNG, W3C.
 
-use super::{Outline, bytes};
+use super::{FileStructure, bytes};
 use crate::photos::photo::NotAPhoto;
 
 /// Bytes of a chunk besides its data: length, name and checksum.
 const CHUNK_OVERHEAD: usize = 12;
 
-pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
+pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let mut position = 8;
     loop {
         let length = u32::from_be_bytes(bytes(file, position)?) as usize;
@@ -20,7 +20,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
         }
         if &name == b"IEND" {
             // The decoder keeps chunks packed and unpacked.
-            return Ok(Outline { end, working: end as u64 });
+            return Ok(FileStructure { end, decoder_memory: end as u64 });
         }
         position = end;
     }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::{Outline, bytes};
+use super::{FileStructure, bytes};
 use crate::photos::photo::NotAPhoto;
 
 /// Walks the chunks up to the end in the file header.
-pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
+pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let announced = 8 + u32::from_le_bytes(bytes(file, 4)?) as usize;
     let riff = file.get(..announced).ok_or(NotAPhoto::CutOff)?;
     let end = (announced + announced % 2).min(file.len());
@@ -31,7 +31,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
         Some(frame) => 4 * still.area() + 4 * frame.area() + frame.working(),
         None => still.working(),
     };
-    Ok(Outline { end, working: 3 * end as u64 + picture })
+    Ok(FileStructure { end, decoder_memory: 3 * end as u64 + picture })
 }
 
 /// Chunks store lengths minus one, in 24 bits.
