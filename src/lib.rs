@@ -1,8 +1,8 @@
 //! Siaga, a disaster and flood information service: flood states of neighbourhoods for maps, feeds and programs, through one
 //! REST interface.
 //!
-//! The crate is a library to build a service with ([`Siaga::builder`]), and the service itself (the program `siaga`). Public is
-//! what a format, a store or a route of your own needs; `docs/architecture.md` has the other modules. Each module depends only on
+//! The crate is a library to build a service with ([`Siaga::builder`]), and the service itself (the program `siaga`). It exports
+//! what your own format, store or route needs; `docs/architecture.md` describes the other modules. Each module depends only on
 //! those above it:
 //!
 //! | module | content |

@@ -20,7 +20,7 @@ const TEXT_COLUMNS: [&str; 2] = ["title", "text"];
 /// Length of a degree of latitude on a sphere with the Earth's mean radius.
 const METRES_PER_DEGREE: f64 = 111_195.0;
 
-/// Returns size and digest in the form of data packages. Flushes the file to the disk.
+/// Returns the size and digest of a file as data packages state them. Flushes the file to the disk.
 pub(super) fn size_and_digest(path: &Path) -> io::Result<(u64, String)> {
     let (mut file, mut digest, mut size) = (File::open(path)?, Context::new(&SHA256), 0);
     file.sync_all()?;

@@ -1,6 +1,6 @@
 //! The public archive: files for researchers, one folder for each month, without personal data.
 //!
-//! Only the files are stored. The description of a month has the number of the newest entry of the moderation log before its data
+//! Only the files are stored. The description of a month has the number of the newest moderation log entry at the time its data
 //! was read; a later entry about a report of that month withdraws it. Each server reads the log every few seconds and remembers
 //! the newest entry of each month, so that a download needs no query.
 
@@ -79,7 +79,7 @@ impl Archive {
         off_thread(move |_| Package::read(&folder).ok()).await.ok().flatten()
     }
 
-    /// Opens a file of a month, or one beside the months. Returns `None` if it is missing or not public.
+    /// Opens a file of a month, or a file for all months. Returns `None` if it is missing or not public.
     pub(crate) async fn file(
         &self,
         month: Option<&str>,
@@ -104,7 +104,7 @@ impl Archive {
         let file = File::open(folder.join(name)).ok()?;
         // The month may have been replaced since its description was read.
         let is_described = file.metadata().ok()?.len() == resource.bytes;
-        // Check after opening: a month withdrawn in between would still be served.
+        // Checked after opening: otherwise a month withdrawn between check and opening would still be served.
         let is_public = month.is_none_or(|month| self.is_public(month, &package));
         (is_described && is_public).then_some((file, resource))
     }

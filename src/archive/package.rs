@@ -19,7 +19,7 @@ pub(super) const PACKAGE: &str = "datapackage.json";
 #[derive(Debug, Deserialize)]
 pub(crate) struct Package {
     pub(crate) resources: Vec<Resource>,
-    /// Number of the newest entry of the moderation log before the data was read.
+    /// Number of the newest moderation log entry when the data was read.
     #[serde(rename = "siaga:moderated")]
     pub(super) moderated: u64,
     #[serde(default, rename = "siaga:oldest_report")]
@@ -42,7 +42,7 @@ impl Package {
         Ok(serde_json::from_slice(&fs::read(folder.join(PACKAGE))?)?)
     }
 
-    /// Returns a file by name; also the description itself.
+    /// Returns the description of a file by its name, or of the description itself.
     pub(super) fn resource(&self, folder: &Path, name: &str) -> Option<Resource> {
         if name != PACKAGE {
             return self.resources.iter().find(|resource| resource.path == name).cloned();

@@ -17,7 +17,8 @@ const PAGE: u32 = 1_000;
 
 #[derive(Debug, Default)]
 pub(super) struct ModerationSnapshot {
-    /// Read range: after the first number up to the second; 0 if there are none. `None` before the first read.
+    /// The numbers that were read: after the first, up to and including the second; 0 if there are none. `None` before the first
+    /// read.
     read: Option<(u64, u64)>,
     /// Number of the newest entry of each month.
     months: BTreeMap<Month, u64>,
@@ -28,8 +29,8 @@ impl ModerationSnapshot {
         self.read.map(|(_, newest)| newest)
     }
 
-    /// Whether data of a month is current if it was read when `entry` was the newest. False if later entries are unknown, or if
-    /// the log has no such entry, because it was restored.
+    /// Whether data of a month that was read when `entry` was the newest one is still current. False if later entries are
+    /// unknown, or if the log has no such entry, because it was restored.
     pub(super) fn is_current(&self, month: Month, entry: u64) -> bool {
         let is_known = self.read.is_some_and(|(after, newest)| (after..=newest).contains(&entry));
         is_known && self.months.get(&month).is_none_or(|newest| *newest <= entry)

@@ -73,7 +73,7 @@ impl Archive {
         Ok(months.len())
     }
 
-    /// Returns the finished months that are missing or withdrawn, and those of the last two that have new reports.
+    /// Returns the finished months that are missing or withdrawn, and of the last two months each that has new reports.
     async fn due(&self) -> Result<Vec<Month>, Failure> {
         let last = Month::containing(self.clock.now()).previous();
         let written = self.months().await?;

@@ -12,7 +12,7 @@ use crate::model::duration;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Jwt {
-    /// The algorithm. That in a token's header is not trusted. **Default: `HS256`**
+    /// The algorithm. The algorithm in a token's header is not trusted. **Default: `HS256`**
     #[serde(default)]
     pub algorithm: Algorithm,
     /// The secret for HS256. RFC 7518 §3.2 requires at least 32 bytes. **Default: none**

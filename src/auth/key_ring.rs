@@ -12,7 +12,7 @@ const USE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The API keys of the store, in memory.
 ///
-/// A task that has access to the store fills the ring whenever the keys change, and takes the recorded uses. Keys that are not in
+/// A task with access to the store refills the ring whenever the keys change, and stores the recorded uses. Keys that are not in
 /// the ring are not accepted.
 #[derive(Debug, Default)]
 pub(crate) struct KeyRing {

@@ -11,7 +11,7 @@ const ELLIPTIC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2
 const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 
-/// In bits. Shorter moduli can be broken, longer ones cost too much time.
+/// In bits. Shorter moduli are insecure, longer ones too slow.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 /// The size of an uncompressed P-256 point and of an Ed25519 public key, in bytes.
 const P256_POINT: usize = 65;

@@ -12,9 +12,9 @@ use super::{
 };
 use crate::model::{Timestamp, is_name};
 
-/// In bytes: this service's tokens have 300, those of a large issuer 2,000.
+/// In bytes. A token of this service has 300, one of a large issuer 2,000.
 const MAX_LENGTH: usize = 16 * 1024;
-/// A key in PEM begins so; any other text is the path of a file.
+/// The beginning of a key in PEM. Any other text is the path of a file.
 const PEM: &str = "-----BEGIN";
 
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl Tokens {
         if header.crit.is_some() {
             return Err(unproven(CredentialErrorKind::CriticalExtension));
         }
-        // Of the ways in which a header can specify a key, only `kid` is used, and it must match a configured key.
+        // Only `kid` selects a key, and it must match a configured one; `jwk`, `jku`, `x5c` and `x5u` are ignored.
         let key = match &self.keys {
             Keys::Single(key) => Arc::clone(key),
             Keys::Set(set) => {
@@ -119,7 +119,7 @@ fn reason(kind: &ErrorKind) -> CredentialErrorKind {
 fn validation(settings: &Jwt) -> Validation {
     let mut validation = Validation::new(settings.algorithm.into());
     validation.required_spec_claims.clear();
-    // `verify` checks these by the service's clock.
+    // `verify` checks these against the service's clock.
     validation.validate_exp = false;
     validation.validate_nbf = false;
     if let Some(issuer) = &settings.issuer {

@@ -4,10 +4,10 @@ use std::str::FromStr;
 use crate::model::digits;
 use crate::stores::{Resource, Revision};
 
-/// The position of a client in the changes. Opaque to clients. Within an epoch, no revision of a later cursor is smaller.
+/// The position of a client in the changes. Opaque to clients. Within an epoch, its revisions never decrease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Cursor {
-    /// Identifies the sequence of revisions; another database starts another one.
+    /// Identifies the sequence of revisions; another database has another epoch.
     pub(crate) epoch: u64,
     pub(crate) floods: Revision,
     pub(crate) reports: Revision,

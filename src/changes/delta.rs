@@ -9,7 +9,7 @@ pub(crate) struct Delta {
     /// The cursor for the next request.
     #[serde(serialize_with = "text")]
     pub(crate) cursor: Cursor,
-    /// Whether `areas` is complete: then the client discards all other states, else they are unchanged.
+    /// Whether `areas` is complete. If so, the client discards all other states; otherwise they are unchanged.
     pub(crate) full: bool,
     /// The areas whose state changed, by `area_id`.
     pub(crate) areas: Vec<AreaState>,

@@ -17,7 +17,7 @@ use crate::runtime::run_in_background;
 use crate::stores::{FloodQuery, ModerationQuery, Revision, Store, StoreError};
 use crate::telemetry::Metrics;
 
-/// The revisions are counters in memory, unless the connection to the database is lost.
+/// Short, because the revisions are counters in memory unless the connection to the database is lost.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Also the delay after a failure.
@@ -26,7 +26,7 @@ const MAX_POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// How long the store may fail before the states count as stale.
 const STALE_AFTER: Duration = Duration::from_secs(2);
 
-/// How far one server may be behind another: [`Store::revision`] guarantees no less.
+/// How far one server may be behind another, as [`Store::revision`] guarantees.
 const MAX_LAG: Duration = Duration::from_secs(1);
 
 /// How far a change may be ahead of the clock before it is reported.
@@ -105,8 +105,8 @@ impl Follower {
 
     /// Waits until this server has read up to a cursor of the same epoch. `false` means that the cursor is ahead of the store.
     ///
-    /// Takes at most little more than a second, because another server can be ahead by at most a second. It takes longer while the store
-    /// is unavailable, so the caller sets a timeout.
+    /// Takes little more than a second, because another server is at most a second ahead; longer while the store is unavailable,
+    /// so the caller sets a timeout.
     pub(crate) async fn catches_up_to(&self, cursor: Cursor) -> bool {
         let (mut states, mut confirmed) = (self.states(), self.0.confirmed.subscribe());
         // The clock may have stepped back, so the poll must also begin after this call.
@@ -153,7 +153,7 @@ impl Follower {
 
 impl Inner {
     async fn follow(&self) -> Infallible {
-        // After a failure, the database may be another one.
+        // After a failure, this may be a different database.
         let mut is_certain = false;
         let mut stale_at = Instant::now() + STALE_AFTER;
         let mut behind = None;
@@ -176,7 +176,7 @@ impl Inner {
                     is_certain = true;
                     stale_at = Instant::now() + STALE_AFTER;
                     self.mark_current(started, at);
-                    // If a poll is a query, polls are rare, but changes are still read within a second.
+                    // Poll less often if a poll queries the database, but still read changes within a second.
                     sleep((10 * started.elapsed()).clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL)).await;
                 }
                 Err(error) => {
@@ -220,8 +220,8 @@ impl Inner {
     }
 
     /// Reads the revisions, and then the states if the revision of floods has changed or `is_certain` is false. `behind` is the
-    /// time since which the revisions are lower than those read before: for up to [`MAX_LAG`] the store may lag, so nothing
-    /// happens.
+    /// time since which the revisions are lower than in an earlier poll. This is ignored for up to [`MAX_LAG`], because the store
+    /// may lag.
     async fn poll(&self, is_certain: bool, behind: &mut Option<Instant>) -> Result<(), StoreError> {
         let mut revisions = self.revisions().await?;
         let last = self.state.borrow().clone();
@@ -272,8 +272,8 @@ impl Inner {
 }
 
 impl Inner {
-    /// Reads the moderation log, and raises the revision of reports to that of the log, so that a cursor never claims more than
-    /// was read.
+    /// Reads the moderation log, and raises the revision of reports to the log's revision, so that a cursor never claims more
+    /// than was read.
     async fn read_removed(
         &self,
         last: Option<&State>,

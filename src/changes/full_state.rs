@@ -35,7 +35,7 @@ const CHUNK: usize = 16 << 10;
 /// The time that a client has for any state.
 const MIN_TIME: Duration = Duration::from_secs(30);
 
-/// The pace at which a client must read a large state, whose memory is unavailable to others meanwhile.
+/// The pace at which a client must read a large state, whose memory is reserved until then.
 const MIN_BYTES_PER_SECOND: u64 = 256 << 10;
 
 impl FullStateBody {

@@ -10,10 +10,10 @@ use crate::stores::{FloodQuery, Revision};
 
 const MAX_CACHED: usize = 64;
 
-/// How many earlier cursors are remembered. A stream is at most a few states behind.
+/// How many earlier cursors are remembered. A stream lags at most a few states.
 const MAX_RECENT: usize = 64;
 
-/// Names in a delta, by the index of their revision in a cursor.
+/// Names in a delta, and the index of each one's revision in a cursor.
 const RESOURCES: [(usize, &[&str]); 3] =
     [(1, &["reports"]), (2, &["gauges"]), (3, &["infrastructure", "areas"])];
 
@@ -41,7 +41,7 @@ struct StateCache {
 }
 
 impl StateCache {
-    /// Drops the oldest full states until one of `weight` fits.
+    /// Drops the oldest full states until a state of this `weight` fits.
     fn evict(&mut self, weight: u64, room: u64) {
         let mut size: u64 = weight + self.retained.iter().map(|state| state.json.len() as u64).sum::<u64>();
         let mut dropped = 0;
@@ -95,7 +95,7 @@ impl State {
         if cursor.epoch != self.cursor.epoch || !same_areas(&self.areas, layer.areas()) {
             return Self::new(snapshot);
         }
-        // An area that was set and cleared between two snapshots has different times.
+        // Compares times too, because an area may have been set and cleared between two snapshots.
         let next = statuses(layer).zip(self.versions.iter()).map(|(status, version)| {
             if status == version.status { *version } else { AreaVersion { status, read: cursor.floods } }
         });
@@ -112,7 +112,7 @@ impl State {
         }
     }
 
-    /// Returns the same flood states with a cursor that differs in other resources.
+    /// Returns the same flood states with a cursor in which only other resources differ.
     #[must_use]
     pub(crate) fn with_cursor(&self, cursor: Cursor, removed: RemovedReports) -> Self {
         let (areas, versions) = (Arc::clone(&self.areas), Arc::clone(&self.versions));
@@ -217,8 +217,8 @@ impl State {
     /// Returns the changes since a cursor, or the full state without a cursor, for another epoch, and for a cursor that is too
     /// old.
     ///
-    /// The cursor of the delta is not before `since`, so a client that was connected to a server ahead of this one loses nothing.
-    /// Clients with the same recent cursor share the delta. Costs O(areas).
+    /// The cursor of the delta is not before `since`, so a client of a server that is ahead of this one misses nothing. Clients
+    /// with the same recent cursor share the delta. Costs O(areas).
     #[must_use]
     pub(crate) fn since(&self, since: Option<Cursor>, query: &FloodQuery) -> Arc<Delta> {
         // Cache only recent cursors: others are client-controlled.

@@ -25,7 +25,7 @@ impl Ticks {
     ) -> (Arc<State>, Duration) {
         let tick = now.floor(every);
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Neither states of another epoch, nor changes that the database has lost.
+        // Rejects states of another epoch, and states with changes that the database has lost.
         let is_valid = |state: &State| {
             let (own, newest) = (state.cursor(), current.cursor());
             own.epoch == newest.epoch && !current.is_behind(own)

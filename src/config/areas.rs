@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{LayerKind, Regions};
 use crate::schema::resources::{SelectableCodes, describe};
 
-/// Cities and provinces that clients can select besides those of the loaded areas.
+/// Cities and provinces that clients can select in addition to the cities and provinces of the loaded areas.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -37,7 +37,7 @@ impl Areas {
         &self.selectable[&kind]
     }
 
-    /// Sets cities and provinces that are not configured to those of a country.
+    /// Sets cities and provinces that are not configured to the country's.
     pub(super) fn apply_country(&mut self, country: &Regions, is_set: impl Fn(&str) -> bool) {
         let mut regions = country.clone();
         if is_set("areas.cities") {

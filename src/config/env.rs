@@ -9,8 +9,8 @@ use super::Config;
 
 /// The environment: `SIAGA_STORE`, `SIAGA_FORMATS__DEFAULT`, with `__` between levels.
 ///
-/// Values that start with a bracket, a brace or a quote, and `true` and `false`, are parsed as TOML. All others are text, as are
-/// secrets. Keys with a number also accept text.
+/// Values that start with a bracket, a brace or a quote, and `true` and `false`, are parsed as TOML. All others, and secrets, are
+/// text. Keys with a number also accept text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SiagaEnv;
 
@@ -44,10 +44,10 @@ impl Provider for SiagaEnv {
     }
 }
 
-/// Whether a container platform may have set the variable for a service named `siaga`: `SIAGA_PORT=tcp://…`,
-/// `SIAGA_PORT_8000_TCP_ADDR`, `SIAGA_SERVICE_HOST`, `SIAGA_SERVICE_PORT_HTTP`.
+/// Whether a container platform may have set the variable for a service named `siaga`, such as `SIAGA_PORT=tcp://…`,
+/// `SIAGA_PORT_8000_TCP_ADDR`, `SIAGA_SERVICE_HOST` or `SIAGA_SERVICE_PORT_HTTP`.
 fn is_injected(key: &str, text: &str) -> bool {
-    // A plain number was set by a person who means Rocket's port.
+    // A plain number was set by a person, who confuses it with Rocket's port.
     let is_address = key == "port" && text.parse::<u16>().is_err();
     is_address || key.starts_with("port_") || key.starts_with("service_")
 }
@@ -87,7 +87,7 @@ impl NamedFile {
         Env::var_or(Self::VARIABLE, local)
     }
 
-    /// Whether the configuration is that of the installed service.
+    /// Whether the file in use is the installed service's configuration.
     pub(crate) fn is_installed() -> bool {
         find_upwards(&Self::path()).is_some_and(|path| path == Path::new(Self::INSTALLED))
     }

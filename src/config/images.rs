@@ -14,16 +14,16 @@ use crate::model::Number;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub(crate) struct Images {
-    /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the folder `images` beside the data
-    /// set, or in the working directory if the data set is not a folder; with the store `file`, its path and `-images`**
+    /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the folder `images` next to the data set,
+    /// or in the working directory if the data set is not a folder; with the store `file`, its path and `-images`**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<StorageUrl>,
     /// The public address of the storage, if clients load images from there instead of from this service. **Default: none,
     /// images are served at `{base_url}/images`**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<BaseUrl>,
-    /// The key that signs upload addresses. It must be the same for all servers on one store. **Default: a key that is made once
-    /// and kept in the store; with the store `memory`, made for the run**
+    /// The key that signs upload addresses. It must be the same for all servers on one store. **Default: a key that is generated
+    /// once and kept in the store; with the store `memory`, at each start**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signing_key: Option<Secret>,
     /// The largest upload: a size such as `20MiB`, or a number of bytes. **Default: `20MiB`**
@@ -64,7 +64,7 @@ impl Images {
         if let Some(StorageUrl(url)) = &self.url {
             return Ok(url.clone());
         }
-        // Storages reject `..` in addresses, and only the file system can resolve it.
+        // `..` must be resolved here: storages reject it in addresses, and only the file system can resolve it.
         let parent =
             folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = folder.file_name().unwrap_or_default();

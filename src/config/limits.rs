@@ -21,15 +21,15 @@ pub struct Limits {
     /// How long a body may take to arrive, and how long the store may take to respond. **Default: `10s`**
     #[serde(with = "duration")]
     pub timeout: Duration,
-    /// Size of the chunks in which a body is copied, up to `16MiB`. A smaller size takes less memory if many clients read slowly,
+    /// Size of the chunks in which a body is copied, up to `16MiB`. A smaller size needs less memory if many clients read slowly,
     /// but more time. **Default: `2MiB`**, the size of the map of a large city
     pub chunk: ByteUnit,
     /// Memory for large responses while they are rendered and sent, together. **Default: `256MiB`**
     pub rendering: ByteUnit,
     /// Most features of a list of reports or of gauge readings. **Default: `100000`**
     pub features: Features,
-    /// How long the cache serves public responses while the store is away, counted from when they were last known to be current;
-    /// `0` disables it. **Default: `1h`**
+    /// How long the cache serves public responses while the store is unavailable, counted from when they were last known to be
+    /// current; `0` disables it. **Default: `1h`**
     #[serde(with = "duration")]
     pub stale: Duration,
 }

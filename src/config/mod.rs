@@ -206,14 +206,14 @@ impl Config {
         self.disasters.all(&self.cards.hazards)
     }
 
-    /// Alerts about generated data are an exercise.
+    /// Alerts about generated data are marked as an exercise.
     #[must_use]
     pub(crate) fn issuer(&self) -> Issuer {
         let status = if self.is_demo() { Status::Exercise } else { self.formats.cap.status };
         self.alerts.issuer(self.base_url.host(), status)
     }
 
-    /// The name of the service's table, beside Rocket's own keys.
+    /// The name of the service's table, next to Rocket's own keys.
     pub const KEY: &'static str = "siaga";
 
     /// Returns the sources of the configuration: Rocket's own (`Rocket.toml`, `ROCKET_…`), then `DATABASE_URL`, then `SIAGA_…`.
@@ -240,7 +240,7 @@ impl Config {
         public.unwrap_or_else(|| format!("{}/images", self.base_url))
     }
 
-    /// Returns the storage of photos: `images.url`, or else a folder beside the file of the store, or beside the data set.
+    /// Returns the storage of photos: `images.url`, or else a folder next to the file of the store, or next to the data set.
     ///
     /// # Errors
     ///
@@ -298,7 +298,7 @@ impl Config {
     ///
     /// [`ConfigError`], with the full path of every wrong key and what is allowed.
     pub fn extract(figment: &Figment) -> Result<Self, ConfigError> {
-        /// Ignores Rocket's own keys beside the service's table.
+        /// Ignores Rocket's own keys next to the service's table.
         #[derive(Deserialize)]
         struct RootTable {
             #[serde(default)]
@@ -307,7 +307,7 @@ impl Config {
 
         unread::check(figment)?;
         let RootTable { siaga: mut config } = figment.extract()?;
-        // Port 0 is chosen by the system later.
+        // With port 0, the system chooses the port later.
         if let Some(port) = figment.extract_inner("port").ok().filter(|&port| port != 0)
             && !figment.contains(&format!("{}.base_url", Self::KEY))
         {

@@ -7,14 +7,14 @@ use crate::model::Number;
 
 /// Limits of the requests of each client, for each server.
 ///
-/// If `base_url` is an address of the machine itself, as in a trial, and no limit is configured, there is none.
+/// If `base_url` is a loopback address, as in a trial, and no limit is configured, there is none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Quota {
     /// Requests per second in the long run, for each address without a credential; `0` for no limit. **Default: `20`**
     pub per_second: Rate,
-    /// Requests at once, for each address without a credential. **Default: `40`**
+    /// Requests in a burst, for each address without a credential. **Default: `40`**
     pub burst: PositiveCount,
     /// Limits of each credential without its own.
     pub credential: CredentialQuota,
@@ -24,8 +24,8 @@ pub struct Quota {
     /// Requests per second for each address, whatever its credentials; beyond it, credentials are not even verified. `0` for no
     /// limit. **Default: `400`**
     pub fuse_per_second: Rate,
-    /// Unknown cards that an address may name at once without a credential, then one each 3 s; beyond it, only its requests for
-    /// cards without a credential are rejected. `0` for no limit. **Default: `20`**
+    /// Unknown cards that an address may request in a burst without a credential, then one each 3 s; beyond it, only its requests
+    /// for cards without a credential are rejected. `0` for no limit. **Default: `20`**
     pub unknown_cards: Rate,
     /// The proxies whose headers are trusted for the client's address, the scheme and the request id. **Default: none**
     pub trusted_proxies: TrustedProxies,
@@ -38,7 +38,7 @@ pub struct Quota {
 pub struct CredentialQuota {
     /// Requests per second in the long run; `0` for no limit. **Default: `100`**
     pub per_second: Rate,
-    /// Requests at once. **Default: `300`**
+    /// Requests in a burst. **Default: `300`**
     pub burst: PositiveCount,
 }
 
@@ -83,7 +83,7 @@ impl Default for CredentialQuota {
     fn default() -> Self {
         Self {
             per_second: Rate(NonZeroU32::new(100)),
-            // An operator clears more than a hundred areas in one go.
+            // An operator clears more than a hundred areas at once.
             burst: PositiveCount::new(NonZeroU32::MIN.saturating_add(299)),
         }
     }

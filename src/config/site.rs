@@ -21,7 +21,7 @@ pub(crate) struct Site {
     pub agency: Option<String>,
     /// Contact of the agency: an address, a number or a place. **Default: none**
     pub contact: Option<String>,
-    /// Emergency number. **Default: that of the country**
+    /// Emergency number. **Default: the country's**
     pub emergency: Option<String>,
     /// A file with the logo: PNG or SVG, at most 256 KiB. **Default: none**
     pub logo: Option<PathBuf>,

@@ -20,7 +20,7 @@ pub(crate) struct Streams {
     /// Concurrent streams of a credential. **Default: `32`**
     #[serde(deserialize_with = "count")]
     pub per_key: u32,
-    /// How long a stream lasts; the client then opens another one. **Default: `1h`**
+    /// How long a stream stays open; the client then opens another one. **Default: `1h`**
     #[serde(with = "duration")]
     pub age: Duration,
 }

@@ -19,10 +19,10 @@ const REMOVED: [(&str, &str); 3] = [
         "clients select by the codes of the loaded areas, and by siaga.areas.cities and siaga.areas.provinces",
     ),
 ];
-/// Profiles that Rocket reads besides the selected one.
+/// Profiles that Rocket reads in addition to the selected one.
 const PROFILES: [Profile; 2] = [Profile::Default, Profile::Global];
 
-/// Whether a key belongs beside the service's table, not into it.
+/// Whether a key belongs next to the service's table, not into it.
 pub(super) fn is_rocket_key(key: &str) -> bool {
     key == DATABASES || rocket::Config::PARAMETERS.contains(&key)
 }

@@ -53,7 +53,7 @@ pub(crate) struct WebhookSettings {
     /// Allows addresses that are not globally reachable, and `http`. **Default: `false`**
     #[serde(default)]
     pub(crate) private: bool,
-    /// Includes what the network needs to reach the sender of a report. **Default: `false`**
+    /// Includes the data that the network needs to reach the sender of a report. **Default: `false`**
     #[serde(default)]
     pub(crate) personal: bool,
     /// Also sends reports of trainings. **Default: `false`**
@@ -119,7 +119,7 @@ impl From<MinimumState> for u8 {
 }
 
 impl Filter {
-    /// Whether `city` is empty, or `is_in` holds for one of its cities or provinces.
+    /// Whether `city` is empty, or `is_in` returns true for one of its cities or provinces.
     pub(crate) fn selects(&self, is_in: impl Fn(&AreaSelector) -> bool) -> bool {
         let mut cities = self.city.iter().map(|code| AreaSelector { city: Some(code.clone()), region: None });
         self.city.is_empty() || cities.any(|city| is_in(&city))

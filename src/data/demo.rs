@@ -17,8 +17,8 @@ const FILES: [(FolderFile, &str); 9] = [
     (FolderFile::Cards, include_str!("../../demo/cards.csv")),
 ];
 
-/// The present of the files. They have reports and readings of three more days, which appear while the demo runs: stores hide
-/// entries dated in the future.
+/// The time in the files that becomes the present. Reports and readings of three more days appear while the demo runs, because
+/// stores hide entries dated in the future.
 const PRESENT: &str = "2016-01-01T00:00:00Z";
 
 pub(crate) fn folder() -> Folder {

@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::model::AreaSet;
 
-/// The current set, the previous one, and some more for tests.
+/// Enough for the current set and the previous one, and some more for tests.
 const SETS: usize = 4;
 
 /// Values that formats build once per set of areas. A set is identified by its address, because it is immutable. Each call drops

@@ -53,7 +53,8 @@ pub trait Format: Any + Debug + Send + Sync {
     /// Returns the media type of its responses, with parameters.
     fn media_type(&self) -> &str;
 
-    /// Returns further media types for `Accept`, without parameters, for example that of a document sent within an envelope.
+    /// Returns further media types for `Accept`, without parameters, for example the type of a document that is sent in an
+    /// envelope.
     fn also_accepted(&self) -> &[&str] {
         &[]
     }
@@ -162,7 +163,7 @@ impl fmt::Display for Container {
     }
 }
 
-/// The input of a format besides the layer.
+/// The input of a format in addition to the layer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EncodeContext {

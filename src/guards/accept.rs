@@ -11,7 +11,7 @@ use crate::http::error::Problem;
 use crate::openapi::{Interface, Operation, Part};
 
 /// The media ranges of an `Accept` (RFC 9110 §12.5.1), each with a weight in thousandths. Rocket's own `Accept` reads only the
-/// first line, drops all ranges if one is invalid, and takes a weight that is not the first parameter for 1.
+/// first line, drops all ranges if one is invalid, and reads a weight that is not the first parameter as 1.
 #[derive(Debug)]
 pub(super) struct Accept(Vec<(MediaType, u16)>);
 
@@ -21,7 +21,7 @@ impl Accept {
         Self(lines.into_iter().flat_map(ranges).filter_map(range).collect())
     }
 
-    /// Returns the format with the highest weight, the first of equals; `None` if the client accepts none.
+    /// Returns the format with the highest weight, or the first such format; `None` if the client accepts none.
     pub(super) fn preferred<'f>(
         &self,
         formats: impl Iterator<Item = &'f Arc<dyn Format>>,
@@ -38,7 +38,7 @@ impl Accept {
         self.weight([one.media_type()]) > self.weight([other.media_type()])
     }
 
-    /// Returns the weight of the most specific range that matches one of these media types. Among equally specific ranges, the
+    /// Returns the weight of the most specific range that matches one of these media types. If several are equally specific, the
     /// one for the earliest type counts, then the first range. The additional types of a format come first, because they
     /// distinguish it from other formats.
     pub(super) fn weight<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> u16 {
@@ -82,7 +82,7 @@ fn range(text: &str) -> Option<(MediaType, u16)> {
     Some((range, weight))
 }
 
-/// Returns the specificity of a range, or `None` if it does not match. A range with `charset=utf-8` also matches a type without a
+/// Returns the specificity of a range; `None` if it does not match. `charset=utf-8` in a range also matches a type without a
 /// charset, because every format writes UTF-8.
 fn specificity(range: &MediaType, name: &MediaType) -> Option<(u8, usize)> {
     let kind = match (range.top().as_str(), range.sub().as_str()) {

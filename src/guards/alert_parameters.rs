@@ -48,7 +48,7 @@ impl QueryParameter for AlertContent {
     }
 }
 
-/// `lang`: the language of the page. **Default: that of the country**, even with `Accept-Language`, so that caches can share it
+/// `lang`: the language of the page. **Default: the country's own**, even with `Accept-Language`, so that caches can share it
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PageLanguage(Option<String>);
 

@@ -17,7 +17,7 @@ use crate::schema::resources::{Description, Floods, MapResource, Offer, Selectab
 /// The query parameters `city` and `admin`, as far as the resource supports them.
 ///
 /// For resources that consist of areas, a selection contains at least one loaded area. Anything else is 400 with the valid codes,
-/// so that a wrong code never looks like a city without floods. The areas are those that the server read last, which costs no
+/// so that a wrong code never looks like a city without floods. Checks against the areas that the server read last, without a
 /// query.
 #[derive(Clone, Debug)]
 pub struct AreaFilter<R> {
@@ -120,7 +120,7 @@ async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSel
             }
         }
         Offer::AlsoCities if !is_unfiltered => match from_config(query, configured) {
-            // It may be a city in the data.
+            // Not a known code, but it may be a city in the data.
             Err(_) => {
                 let areas = managed::<Follower>(request)?.areas();
                 let areas = timeout(config.limits.timeout, areas).await.ok().and_then(Result::ok);

@@ -21,7 +21,7 @@ use crate::telemetry::Metrics;
 pub(crate) const PHOTO_TOKEN: &str = "X-Photo-Token";
 
 /// The caller of a request about one card: with a credential that grants a permission, or, if `cards.open`, without any. Without
-/// one, knowing the card's identifier is the permission, until the card has its report or `cards.open_for` has passed.
+/// a credential, the card's identifier is enough until the card has its report or `cards.open_for` has passed.
 pub(crate) struct CardUser<P> {
     anonymous: Option<Anonymous>,
     permission: PhantomData<P>,
@@ -95,8 +95,8 @@ impl<P: Permission> CardUser<P> {
         anonymous.photo_token.as_deref().filter(|_| anonymous.is_open(card))
     }
 
-    /// Returns a card. Without a credential, a card without a report does not exist once its time is over, and each request for a
-    /// card that does not exist counts against the address.
+    /// Returns a card. Without a credential, a card without a report is not found once its time is over, and each request for a
+    /// card that is not found counts against the address.
     pub(crate) async fn card(&self, id: &CardId, store: &dyn Store) -> Result<Arc<Card>, StoreError> {
         let found = store.card(id).await;
         let Some(anonymous) = &self.anonymous else { return found };

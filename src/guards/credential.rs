@@ -23,7 +23,7 @@ pub(crate) struct Authenticated(pub Credential);
 
 /// A permission that a route can require.
 pub trait Permission: Send + Sync + 'static {
-    /// The scopes, of which a credential needs one.
+    /// The scopes. A credential needs one of them.
     const SCOPES: &'static [Scope];
 }
 

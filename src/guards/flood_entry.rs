@@ -13,8 +13,8 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 const AREA: &str = "area_id";
 const TIME: &str = "time";
 
-/// The feed entry that a request is for: the query contains `area_id` and `time`, and no format. `None` for any other request,
-/// and if no enabled format has entries.
+/// The requested feed entry: the query has `area_id` and `time`, and no format. `None` for all other requests, and if no enabled
+/// format has entries.
 #[derive(Clone, Debug)]
 pub(crate) struct FloodEntry(pub Option<FeedEntry>);
 

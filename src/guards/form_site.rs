@@ -12,16 +12,16 @@ use crate::config::Config;
 pub(crate) enum FormSite {
     /// A page of this service, by `Sec-Fetch-Site`, which scripts cannot set.
     SameOrigin,
-    /// No page, by the same header: the user has entered the address.
+    /// No page, by the same header: the user has typed the address.
     NoSite,
     Foreign,
-    /// Not reported: by an old browser, over plain HTTP, or by another program. No `Origin` contradicts this service.
+    /// Not reported, as by old browsers, over plain HTTP, or by other programs; and `Origin` is absent or this service.
     Unknown,
 }
 
 impl FormSite {
-    /// Returns the site of a request. `Sec-Fetch-Site` decides alone, if present. Otherwise `Origin` does: for pages of this
-    /// service it is that of `Host` or `base_url`, or `null`, because they send no referrer.
+    /// Returns the site of a request. `Sec-Fetch-Site` decides alone, if present. Otherwise `Origin` does: pages of this service
+    /// send the origin of `Host` or `base_url`, or `null`, because they send no referrer.
     pub(crate) fn new(request: &Request<'_>) -> Self {
         let mut sites = request.headers().get("Sec-Fetch-Site");
         match (sites.next(), sites.next()) {

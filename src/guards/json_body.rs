@@ -55,7 +55,7 @@ async fn read_object(request: &Request<'_>, data: Data<'_>) -> Result<Map<String
     }
 }
 
-/// Replaces escapes of unpaired surrogates by that of U+FFFD. JavaScript creates them when it cuts an emoji in two.
+/// Replaces escapes of unpaired surrogates by the escape of U+FFFD. JavaScript creates them when it cuts an emoji in two.
 fn replace_lone_surrogates(json: &mut [u8]) {
     let mut at = 0;
     // Valid JSON has backslashes only in strings; other JSON is rejected anyway.

@@ -9,8 +9,8 @@ use crate::data::country::Translations;
 use crate::http::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
-/// The language of a page: `lang`, else the first of `Accept-Language` that the country has, else the country's own. Accepts any
-/// code that [`Country::language`](crate::data::country::Country::language) does.
+/// The language of a page: `lang`, else the first of `Accept-Language` that the country has, else the country's own. Accepts the
+/// codes of [`Country::language`](crate::data::country::Country::language).
 #[derive(Clone, Debug)]
 pub(crate) struct Language(Arc<Translations>);
 
@@ -72,7 +72,7 @@ fn preferred<'a, L>(lines: impl Iterator<Item = &'a str>, named: impl Fn(&str) -
         let language = named(tag)?;
         (weight > 0.0).then_some((weight, language))
     });
-    // Among equals, the first counts.
+    // If several weights are equal, the first range wins.
     let best = ranges.reduce(|best, next| if next.0 > best.0 { next } else { best });
     best.map(|(_, language)| language)
 }

@@ -131,7 +131,7 @@ impl QueryParameter for Training {
     }
 }
 
-/// `username`: the user for whom the client claims to act. Recorded in the log of flood states beside the credential's subject,
+/// `username`: the user for whom the client claims to act. Recorded in the log of flood states next to the credential's subject,
 /// and never trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Username(pub Option<String>);

@@ -1,4 +1,4 @@
-//! Limits how much may be in progress at the same time: for each key, and in total.
+//! Limits how many operations are in progress at the same time: for each key, and in total.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -30,7 +30,7 @@ pub(crate) struct ConcurrencyPermit<K: Eq + Hash> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LimitReached {
-    /// The limit of the key, which is checked first.
+    /// The limit of the key is exceeded. It is checked first.
     #[error("too many at once for one client")]
     PerKey,
     #[error("too many at once for this server")]

@@ -123,7 +123,7 @@ impl AreaSet {
         self.codes().any(|(city, _)| city == code)
     }
 
-    /// Costs O(cities), and O(n log n) on first use.
+    /// Returns the number of selected areas. Costs O(cities), and O(n log n) on first use.
     #[must_use]
     pub(crate) fn count(&self, selector: &AreaSelector) -> usize {
         self.selected_positions(selector).map(<[_]>::len).sum()

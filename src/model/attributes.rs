@@ -59,7 +59,7 @@ impl Attributes {
     }
 }
 
-/// Returns a district number from its JSON: a text that is not empty, or a number, without a zero fraction.
+/// Returns a district number from its JSON: a text that is not empty, or a number; removes a zero fraction.
 pub(crate) fn district_id(json: &str) -> Option<Box<str>> {
     if is_number(json) {
         // Data of earlier versions can have a fraction.

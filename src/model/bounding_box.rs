@@ -20,8 +20,8 @@ const UNITS: f64 = 1e7;
 /// The grid of rounded boxes in units: 0.01°, about 1.1 km.
 const STEP: i32 = 100_000;
 
-/// Boxes are enlarged by this many degrees (about 0.1 mm), so that a side read from a point's coordinate and rounded in binary
-/// still contains the point.
+/// Boxes are enlarged by this many degrees (about 0.1 mm). A side that was read from a point's coordinate and rounded in binary
+/// then still contains the point.
 const SLACK: f64 = 1e-9;
 
 /// In units.
@@ -47,12 +47,12 @@ impl BoundingBox {
             return None;
         }
         let steps = UNITS / f64::from(step);
-        // Multiples of 0.01 are inexact in binary: without the tolerance, some would move outwards by a step.
+        // Multiples of 0.01 are inexact in binary. Without the tolerance, some would be rounded outwards by a step.
         let below = |degrees: f64| (degrees * steps + 1e-6).floor() as i32 * step;
         let above = |degrees: f64| (degrees * steps - 1e-6).ceil() as i32 * step;
         let (mut low, mut high) = (below(west), above(east));
         if west > east && low <= high {
-            // The gap was smaller than a step.
+            // The gap between the sides was smaller than a step.
             (low, high) = (-ANTIMERIDIAN, ANTIMERIDIAN);
         }
         Some(Self { west: low, south: below(south.min(north)), east: high, north: above(south.max(north)) })
@@ -82,11 +82,11 @@ impl BoundingBox {
             }
     }
 
-    /// Returns the part of the box that things within `bounds` can touch: they touch it exactly if they touch the box. `None` if
-    /// the box contains `bounds`, so that all of them touch it.
+    /// Returns the part of the box that is enough to decide which things within `bounds` touch the box; `None` if the box
+    /// contains `bounds`, so that all of them touch it.
     #[must_use]
     pub(crate) fn narrowed(self, bounds: Rect<f64>) -> Option<Self> {
-        // Bounds off the globe narrow nothing.
+        // Bounds off the globe do not narrow the box.
         let (low, high) = (bounds.min(), bounds.max());
         let Some(around) = Self::around([low.x, low.y, high.x, high.y]) else { return Some(self) };
         let narrowed: Vec<_> = self.halves().filter_map(|half| half.common(&around)).collect();

@@ -22,7 +22,7 @@ impl CardId {
     pub(crate) const SHORTEST: usize = 7;
     /// The length of a UUID.
     pub(crate) const LONGEST: usize = 36;
-    /// Each character is one of 64, so that identifiers cannot be guessed.
+    /// In characters. Each is one of 64, so that identifiers cannot be guessed.
     pub(crate) const NEW_LENGTH: usize = 14;
 
     /// Returns the identifier as text.
@@ -78,7 +78,7 @@ pub struct Card {
     pub holder: CardHolder,
     /// The report made with the card, at most one.
     pub report: Option<ReportKey>,
-    /// When it was created. `None` in a data set: then the time of storing counts.
+    /// When it was created. `None` in a data set, which makes the time of storing count.
     pub created_at: Option<Timestamp>,
 }
 

@@ -1,10 +1,10 @@
 use super::{SourceStatus, Timestamp};
 
-/// How current data is, from the status of its sources. The default: no source covers it.
+/// How current data is, from the status of its sources. The default is data without a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DataState {
     pub(crate) status: Option<SourceStatus>,
-    /// The time up to which all sources were heard; `None` without sources, or if one was never heard.
+    /// The time up to which all sources have reported; `None` without sources, or if one has never reported.
     pub(crate) as_of: Option<Timestamp>,
 }
 

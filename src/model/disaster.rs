@@ -49,7 +49,7 @@ pub struct Disasters {
 }
 
 impl Disasters {
-    /// Returns all types: those of the country, preparedness, then the configured ones in their order.
+    /// Returns all types: the country's, preparedness, then the configured ones in their order.
     pub(crate) fn all(&self, hazards: &Hazards) -> Vec<DisasterType> {
         let mut all: Vec<_> = hazards.disasters().collect();
         for also in &self.also {

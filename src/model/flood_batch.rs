@@ -78,7 +78,7 @@ pub enum BatchOperation {
     Undo(BatchNumber),
 }
 
-/// The change of one area.
+/// The requested change of one area.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchItem {
     /// The area.
@@ -100,7 +100,7 @@ pub enum Condition {
     SetAt(Timestamp),
 }
 
-/// Identifies a request among those of the same credential subject.
+/// Identifies a request; unique per credential subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestKey {
     /// The UUID chosen by the client.
@@ -169,12 +169,12 @@ pub enum BatchOutcome {
     Done {
         /// The changes. For previews, `number` is unset.
         batch: Arc<FloodBatch>,
-        /// The areas of the undone batch that have changed since, and were left unchanged.
+        /// The areas of the undone batch that were left unchanged, because they have changed since.
         left: Vec<AreaId>,
     },
     /// These areas do not exist. Nothing was changed.
     NoSuchAreas(Vec<AreaId>),
-    /// These areas violate their preconditions; with their newest entry. Nothing was changed.
+    /// These areas violate their preconditions; each has its newest entry. Nothing was changed.
     Conflicts(Vec<(AreaId, Option<FloodChange>)>),
     /// The batch to undo does not exist.
     NoSuchBatch,
@@ -199,7 +199,7 @@ pub(crate) struct BatchContext {
 
 #[derive(Debug)]
 pub(crate) enum BatchDecision {
-    /// Store the batch and its entries. The areas are those left unchanged.
+    /// Store the batch and its entries. The second field has the areas that were left unchanged.
     Make(Arc<FloodBatch>, Vec<AreaId>),
     Return(BatchOutcome),
 }

@@ -72,7 +72,7 @@ pub(crate) fn union_rect(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
     )
 }
 
-/// Without a branch per position, because such branches are unpredictable.
+/// Computes the box without a branch per position, because such branches are unpredictable.
 fn around_line(line: &LineString<f64>) -> Option<Rect<f64>> {
     let first = *line.0.first()?;
     let (low, high) = line.0.iter().fold((first, first), |(low, high), at| {

@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::DisasterType;
 use super::bodies::Accepts;
 
-/// The hazards of a country: what reports are about, and their attributes. **Default: those of Indonesia**
+/// The hazards of a country: what reports are about, and their attributes. **Default: Indonesia's**
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hazards {
     /// In the order of the country file, each disaster once, without preparedness.

@@ -1,7 +1,7 @@
 //! Queries on the log of flood changes in a period.
 //!
-//! A state is *in effect* from its time until the next change of its area; if that has the same time, it never was. The logs are
-//! one per area, each ordered by time, and need only cover the period: the change in effect at its start, and those until its
+//! A state is *in effect* from its time until the next change of its area; if both have the same time, it never was. There is one
+//! log per area, ordered by time. It need only have the change in effect at the start of the period, and the changes until its
 //! end.
 
 use serde::{Serialize, Serializer};
@@ -19,7 +19,7 @@ pub struct ArchiveRecord {
     pub max_state: FloodState,
 }
 
-/// A number at an hour.
+/// The number of areas at an hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SeriesPoint {
     /// The hour.
@@ -164,7 +164,7 @@ mod tests {
         Period::new(minute(start), minute(end), Duration::from_hours(8784)).unwrap()
     }
 
-    /// The definition: the state of the last entry up to a time.
+    /// The definition of the state in effect: the state of the last entry up to a time.
     fn in_effect(log: &[Entry], area: AreaId, at: Timestamp) -> Option<InEffect> {
         area_changes(log, area).filter(|change| change.at <= at).last().and_then(InEffect::after)
     }

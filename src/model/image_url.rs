@@ -15,12 +15,12 @@ pub const WEB_ADDRESS: &str =
 /// In characters.
 pub(crate) const LONGEST_WEB_ADDRESS: usize = 2048;
 
-/// Returns whether a text is [`WEB_ADDRESS`]. Other schemes, such as `javascript:` and `data:`, could run code or open something.
+/// Returns whether a text is [`WEB_ADDRESS`]. Other schemes, such as `javascript:` and `data:`, could run code or open programs.
 #[must_use]
 pub fn is_web_address(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };
     let on_the_web = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-    // The parser would take a later part as the host.
+    // Without a host here, the parser would take a later part as the host.
     let names_a_host = rest.chars().next().is_some_and(|first| !"/\\?# ".contains(first));
     let fits = text.chars().count() <= LONGEST_WEB_ADDRESS && !text.contains(char::is_control);
     let names_nobody = |url: Url| url.username().is_empty() && url.password().is_none();

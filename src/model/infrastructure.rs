@@ -123,7 +123,7 @@ impl Course {
 }
 
 impl Infrastructure {
-    /// Sorts pieces by kind and name, and sets missing identifiers. Of several with the same one, all but the first get a suffix:
+    /// Sorts pieces by kind and name, and sets missing identifiers. If several have the same one, all but the first get a suffix:
     /// `-2`, `-3` and so on. Idempotent.
     pub(crate) fn identify(pieces: &mut [Self]) {
         pieces.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));

@@ -8,9 +8,9 @@ use super::{Area, AreaId, AreaSet, Position, Region, Tags};
 
 /// Finds the local area, province and city of a place.
 ///
-/// If several areas contain a place, for example on a border, the lowest `area_id` wins; of provinces and cities, the first code.
-/// In a local area, the province is the area's. Costs O(log n), plus the vertices of the polygons whose bounding box contains the
-/// place.
+/// If several areas contain a place, for example on a border, the lowest `area_id` wins; among provinces and cities, the first
+/// code. In a local area, the province is the area's. Costs O(log n), plus the vertices of the polygons whose bounding box
+/// contains the place.
 #[derive(Debug)]
 pub struct Locator {
     areas: Arc<AreaSet>,
@@ -21,7 +21,7 @@ pub struct Locator {
     city_boxes: RTree<Bounds>,
 }
 
-/// The bounding box of a polygon, with the index of its area or region, and of the polygon in it.
+/// The bounding box of a polygon, with the index of its area or region, and the index of the polygon in it.
 type Bounds = GeomWithData<Rectangle<[f64; 2]>, (usize, usize)>;
 
 impl Locator {

@@ -4,7 +4,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// The members of a JSON object in order, with raw values. Of several with the same name, the last one wins.
+/// The members of a JSON object in order, with raw values. If several have the same name, the last one wins.
 #[derive(Default)]
 pub(crate) struct Members<'a> {
     pub(crate) list: Vec<(String, &'a RawValue)>,

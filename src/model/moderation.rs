@@ -55,7 +55,7 @@ impl FromStr for ModerationAction {
 pub struct Moderation {
     /// The report.
     pub report: ReportKey,
-    /// The creation time of the report, if the caller knows it. A report of another time is a different report.
+    /// The creation time of the report, if the caller knows it. A report with another creation time is a different report.
     pub made_at: Option<Timestamp>,
     /// The action.
     pub action: ModerationAction,
@@ -190,7 +190,7 @@ pub enum PhotoPlace {
     Public,
     /// The private folder for photos of hidden reports.
     Hidden,
-    /// Deleted.
+    /// The photo is deleted.
     Gone,
 }
 

@@ -31,8 +31,8 @@ pub(crate) fn position(x: f64, y: f64, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Appends a number without exponent, as the shortest text that parses back to it: `106.8`, `106`, `0.0000001`. Of two such
-/// texts, `Display` may write the other one.
+/// Appends a number without exponent, as the shortest text that parses back to it: `106.8`, `106`, `0.0000001`. If there are two
+/// such texts, `Display` may write the other one.
 pub(crate) fn plain_float(number: f64, out: &mut Vec<u8>) {
     // `Display` is several times slower, and differs only for whole, very small and very large numbers.
     let mut buffer = zmij::Buffer::new();
@@ -78,7 +78,7 @@ mod tests {
             assert_as_json(number);
             assert_eq!(text(|out| plain_float(number, out)), number.to_string());
         }
-        // Has two shortest texts.
+        // This number has two shortest texts.
         assert_plain(f64::from_bits(0x42e8_2a43_d598_bec4));
         assert_eq!(text(|out| pair([i32::MIN, 10], out)), "[-2147483648,10]");
     }

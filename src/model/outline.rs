@@ -57,7 +57,7 @@ pub struct Outline {
     pub label: Option<[f64; 2]>,
 }
 
-/// The areas of an outline: province, city code, city name, name of the larger area.
+/// Identifies the areas of an outline: province, city code, city name, name of the larger area.
 type Group<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
 
 impl Outline {

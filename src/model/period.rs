@@ -62,7 +62,8 @@ impl Period {
         Self { start: self.start.floor_to_hour(), end: self.end.floor_to_hour().saturating_add(REST) }
     }
 
-    /// Returns the whole hours (UTC) from that of `start` to that of `end`, ascending.
+    /// Returns the start of every hour (UTC) in the period, ascending: first the hour that contains `start`, last the hour that
+    /// contains `end`.
     pub fn hours(&self) -> impl Iterator<Item = Timestamp> + use<> {
         const HOUR: Duration = Duration::from_hours(1);
         let last = self.end.floor_to_hour();

@@ -1,7 +1,7 @@
 use super::Area;
 
 /// The part of the country that a request selects: a city, a province, a city's part in a province, or everything. The codes are
-/// configured ones. `city` may be the code of a province, as clients send for resources without cities.
+/// configured. `city` may be the code of a province, which clients send for resources without cities.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AreaSelector {
     /// A city code, `jbd`, or a province code.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
 
-/// Data that has sources.
+/// The kinds of data that a source can be configured to deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CoveredData {
@@ -24,15 +24,15 @@ impl CoveredData {
 /// In intervals.
 const SILENT_AFTER: u32 = 3;
 
-/// Whether a source is heard as often as expected. The worst status is the greatest.
+/// Whether a source reports as often as expected. The worst status is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceStatus {
-    /// Heard within its interval.
+    /// Reported within its interval.
     Ok,
-    /// Overdue by up to three intervals since it was last heard.
+    /// Overdue by up to three intervals since its last report.
     Late,
-    /// Not heard for three intervals, or never.
+    /// No report for three intervals, or never.
     Silent,
 }
 

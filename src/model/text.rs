@@ -32,7 +32,7 @@ pub(crate) const TEXT_OR_WHOLE: &str =
 /// Whole doubles below 2^53 are exact.
 pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Returns the digits of a whole JSON number, whether `5`, `5.0` or `5e0`. `None` for fractions, and from 2^53 for numbers with a
+/// Returns the digits of a whole JSON number, whether `5`, `5.0` or `5e0`. `None` for fractions, and for numbers from 2^53 with a
 /// point or exponent, which may have lost digits.
 #[must_use]
 pub fn whole_number(json: &str) -> Option<String> {
@@ -43,8 +43,8 @@ pub fn whole_number(json: &str) -> Option<String> {
     Some((number as i64).to_string())
 }
 
-/// Removes a zero fraction: `5` for `5.0`, as programs write columns of doubles. Other texts stay unchanged: also numbers from
-/// 2^53, which may have lost digits, and with an exponent, as spreadsheets shorten long numbers.
+/// Removes a zero fraction: `5` for `5.0`, as programs write columns of doubles. Other texts stay unchanged. So do numbers that
+/// may have lost digits: from 2^53, and with an exponent, as spreadsheets shorten long numbers.
 #[must_use]
 pub(crate) fn without_zero_fraction(text: &str) -> &str {
     let Some((whole, fraction)) = text.split_once('.') else { return text };

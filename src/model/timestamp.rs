@@ -5,7 +5,8 @@ use chrono::{DateTime, Datelike, SecondsFormat, TimeDelta, Timelike, Utc};
 use serde::{Serialize, Serializer};
 
 /// A time in UTC with a resolution of one millisecond, like every time in the interface. Displayed and serialized as
-/// `2016-12-19T13:53:52.274Z`. Finer times are never stored, so a time from a response identifies the same moment.
+/// `2016-12-19T13:53:52.274Z`. Times are never stored with a finer resolution, so a time from a response identifies the stored
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
@@ -71,7 +72,7 @@ impl Timestamp {
         DateTime::parse_from_str(&text, "%Y-%m-%dT%H:%M:%S%.f%z")
             .map(|moment| Self::from(moment.to_utc()))
             .ok()
-            // The offset, or a leap second, can move a time beyond four-digit years.
+            // The offset, or a leap second, can produce a year that does not have four digits.
             .filter(|moment| (1..=9999).contains(&moment.0.year()))
             .ok_or(InvalidTimestamp::Malformed)
     }
@@ -114,7 +115,7 @@ impl Timestamp {
             .map_or(Self(DateTime::<Utc>::MIN_UTC), Self::from)
     }
 
-    /// Returns the duration since `earlier`; zero if that is later.
+    /// Returns the duration since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub fn saturating_duration_since(self, earlier: Self) -> Duration {
         self.0.signed_duration_since(earlier.0).to_std().unwrap_or_default()
@@ -145,7 +146,7 @@ struct Text([u8; FORM.len()]);
 const FORM: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
 
 impl Text {
-    /// Returns `None` if the year does not have four digits. Ten times as fast as `chrono`.
+    /// Formats a time; `None` if the year does not have four digits. Ten times as fast as `chrono`.
     fn new(moment: DateTime<Utc>) -> Option<Self> {
         let (date, time) = (moment.date_naive(), moment.time());
         let year = u32::try_from(date.year()).ok().filter(|year| *year <= 9999)?;

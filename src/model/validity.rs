@@ -7,7 +7,7 @@ use super::Timestamp;
 pub enum Validity {
     /// Time alone does not change the response.
     Always,
-    /// From reading until the next time at which time alone changes it, excluded.
+    /// Valid from reading until time alone changes the response; that time is excluded.
     Between {
         /// When it was read.
         from: Timestamp,
@@ -26,7 +26,7 @@ impl Validity {
         }
     }
 
-    /// Returns the step that contains `now`. Steps begin at multiples of `step` since 1970.
+    /// Returns the step that contains `now`. Steps start at multiples of `step` since 1970.
     #[must_use]
     pub(crate) fn step(now: Timestamp, step: Duration) -> Self {
         let from = now.floor(step);

@@ -71,7 +71,7 @@ pub struct WaitingReport {
 pub struct WaitingReports {
     /// The number of waiting reports, listed or not.
     pub total: u64,
-    /// The newest ones; those probably sent by a program come last.
+    /// The newest ones, except that reports probably sent by a program come last.
     pub reports: Vec<WaitingReport>,
 }
 

@@ -16,7 +16,7 @@ use crate::schema::resources::{self, Sample, sample};
 #[must_use]
 pub(crate) fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
-    // OpenAPI treats paths that differ only in parameter names as the same path. Maps each shape to the first path with it.
+    // OpenAPI treats paths that differ only in parameter names as one path. Maps each shape to the first path that has it.
     let mut written: HashMap<String, String> = HashMap::new();
     let mut ids = HashSet::new();
     for described in routes {

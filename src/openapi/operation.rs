@@ -21,7 +21,7 @@ pub struct Operation {
     /// The responses by status, as JSON for the document. The order of media types matters: clients and `/docs` use the first
     /// one.
     responses: BTreeMap<u16, Value>,
-    /// The alternatives, of which a request must satisfy one; empty: no credential is read.
+    /// The alternatives: a request must satisfy one of them. Empty: no credential is read.
     security: Vec<Value>,
     pub(crate) formats: Vec<String>,
 }

@@ -50,7 +50,7 @@ impl<T: Part, E> Part for Result<T, E> {
     }
 }
 
-/// State managed by the server is not part of a request.
+/// Server state, which is not part of a request.
 impl<T: Send + Sync + 'static> Part for &State<T> {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
@@ -60,7 +60,7 @@ impl Part for &str {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
-/// An argument that may fail.
+/// An optional guard: if it fails, the handler receives `None`. Documented as if it always succeeded.
 impl<T: Part> Part for Option<T> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         T::describe(operation, interface);

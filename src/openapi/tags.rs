@@ -36,7 +36,7 @@ pub(super) fn tag(path: &str) -> &str {
     group.map_or(segment, |(name, ..)| name)
 }
 
-/// Returns the tags of these paths in the order of the groups, followed by those of other routes.
+/// Returns the tags of these paths in the order of the groups, followed by the tags of other routes.
 pub(super) fn tags<'a>(paths: impl Iterator<Item = &'a String>) -> Vec<Value> {
     let mut others: Vec<&str> = Vec::new();
     let mut used = [false; GROUPS.len()];

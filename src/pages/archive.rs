@@ -114,7 +114,7 @@ impl<'r> Responder<'r, 'static> for Download {
         if known.any(|known| known.trim().trim_start_matches("W/") == tag) {
             return response.status(Status::NotModified).ok();
         }
-        // A range of another version is ignored (RFC 9110 §13.1.5).
+        // A range of an older version is ignored, and the whole file is sent (RFC 9110 §13.1.5).
         let is_same = header("If-Range").is_none_or(|other| other == tag);
         let range = header("Range").filter(|_| is_same).and_then(|range| parse_range(range, bytes));
         if range.as_ref().is_some_and(Range::is_empty) {

@@ -11,14 +11,14 @@ use crate::stores::{ReportQuery, Resource, Revision, Store, StoreError, Window};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FloodReport {
     pub(crate) at: Timestamp,
-    /// In centimetres.
+    /// The depth in centimetres.
     pub(crate) depth: Option<f64>,
 }
 
 type ByArea = HashMap<AreaId, Vec<FloodReport>>;
 
 /// Caches the published flood reports of the last hours by area, oldest first. Reread whenever a report is added, hidden or
-/// restored, so a page never shows a hidden one.
+/// restored, so pages never show hidden reports.
 #[derive(Debug, Default)]
 pub(crate) struct FloodReports(Mutex<Option<(CacheKey, Arc<ByArea>)>>);
 
@@ -26,7 +26,7 @@ pub(crate) struct FloodReports(Mutex<Option<(CacheKey, Arc<ByArea>)>>);
 type CacheKey = (Revision, Timestamp);
 
 impl FloodReports {
-    /// Returns the reports from an area that were made within a time before `now`, and not before the area's last change.
+    /// Returns the reports from an area since its last change that were made within a time before `now`.
     pub(crate) async fn find(
         &self,
         store: &dyn Store,
@@ -61,7 +61,7 @@ async fn read(store: &dyn Store, within: Duration) -> Result<ByArea, StoreError>
         window: Window::Last(within),
     };
     let mut by_area = ByArea::new();
-    // The store returns the newest first.
+    // The store returns the newest reports first.
     for report in store.reports(&query).await?.value.reports.iter().rev() {
         if let Some(area) = report.tags.local_area_id {
             let report_entry = FloodReport { at: report.content.created_at, depth: flood_depth(report) };

@@ -1,4 +1,4 @@
-//! Error pages for browsers, in place of the JSON.
+//! Error pages for browsers, instead of JSON.
 
 use minijinja::context;
 use rocket::Request;

@@ -24,7 +24,7 @@ pub(super) struct Cloud {
 }
 
 impl Cloud {
-    /// Opens a storage without connecting to it. Fails with the wrong configuration key.
+    /// Opens a storage without connecting to it. Errors name the invalid configuration key.
     pub(super) fn open(
         scheme: &ObjectStoreScheme,
         url: &Url,
@@ -80,7 +80,7 @@ pub(super) fn unknown_option(name: &str) -> ConfigError {
     ConfigError::new(&format!("siaga.images.options.{name}"), "this storage has no such option")
 }
 
-/// Requests wait for the storage: retry for seconds, not for minutes as by default.
+/// Retries for seconds, not for minutes as by default, because requests wait for the storage.
 fn retry() -> RetryConfig {
     RetryConfig {
         max_retries: 2,

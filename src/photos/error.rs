@@ -7,7 +7,7 @@ use crate::auth::RandomUnavailable;
 use crate::stores::StoreError;
 use crate::telemetry::causes;
 
-/// Why an image cannot be received or returned. The variants are what a caller can act on.
+/// Why an image cannot be received or returned. Each variant is a case that callers handle differently.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum ImageError {
@@ -57,12 +57,12 @@ pub(crate) enum InvalidAddress {
 
 impl From<object_store::Error> for ImageError {
     fn from(error: object_store::Error) -> Self {
-        // Reads handle "not found" themselves. Elsewhere it means a missing bucket.
+        // Callers handle "not found" when they read an object. Elsewhere it means a missing bucket.
         Self::Storage(error.into())
     }
 }
 
-/// Logs an error of the store, unless it is unavailable: that is logged elsewhere.
+/// Logs an error of the store, unless the store is unavailable, which is logged elsewhere.
 pub(super) fn log_unless_unavailable(error: &StoreError) {
     if !matches!(error, StoreError::Unavailable { .. }) {
         tracing::error!("images cannot be processed: {}", causes(error));

@@ -12,16 +12,16 @@ use crate::telemetry::UploadStep;
 use crate::telemetry::causes;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Interval of searches while no uploads are expected, for uploads that arrived while no server ran.
+/// Interval of searches while no uploads are expected. Finds uploads that arrived while no server ran.
 const IDLE_INTERVAL: Duration = Duration::from_hours(1);
-/// Interval of searches if this service receives uploads, for those that a crashed server did not record.
+/// Interval of searches if this service receives uploads. Finds uploads that a crashed server did not record.
 const DIRECT_INTERVAL: Duration = Duration::from_mins(1);
-/// How long after its address expired an upload may still arrive.
+/// How long an upload may still arrive after its address expired.
 const GRACE: Duration = Duration::from_mins(5);
-/// How long until the store is asked again about an upload that still exists: it may have arrived while the previous one was
-/// processed.
+/// How long until the store is queried again about an upload that still exists, because it may have arrived while the previous
+/// upload was processed.
 const RECHECK_AFTER: Duration = Duration::from_secs(10);
-/// An upload of this age is not being recorded any more: the server that received it has crashed.
+/// An unrecorded upload of this age is orphaned: the server that received it has crashed.
 const ORPHAN_AGE: Duration = Duration::from_mins(1);
 /// Time limit for deleting old uploads in one search.
 const DELETE_TIMEOUT: Duration = Duration::from_mins(1);
@@ -33,7 +33,7 @@ pub(super) struct Finder<'i> {
     last_search: Option<Instant>,
     /// Whether the current failure was logged.
     failing: bool,
-    /// The uploads of the last search, and when the store was last asked about each.
+    /// The uploads of the last search, and when the store was last queried about each.
     seen: HashMap<String, (ObjectMeta, Instant)>,
     /// Uploads that could not be deleted, and when that was last tried.
     undeleted: HashMap<String, Instant>,
@@ -142,7 +142,7 @@ impl<'i> Finder<'i> {
         }
     }
 
-    /// Returns the upload that an object of this name can belong to.
+    /// Returns the upload that an object of this name may be.
     async fn upload(&self, name: &str) -> Result<Option<Upload>, ImageError> {
         match &self.images.uploads {
             Uploads::Direct => Ok(names::parse_upload(name).map(|(upload, _)| upload)),

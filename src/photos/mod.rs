@@ -1,7 +1,7 @@
 //! Images of cards: from the signed upload address to the small, upright photo on the map.
 //!
 //! A cloud storage signs upload addresses and receives uploads itself; for a folder or the memory, this service does both. An
-//! upload is never published itself: a [`Worker`] makes a photo from it ([`photo`]) and publishes that, and only then does the
+//! upload is never published itself: a [`Worker`] makes a photo from it ([`photo`]) and publishes the photo. Only then does the
 //! report of the card link to it. The store records the progress of each image ([`ImageStore`](crate::stores::ImageStore)), so
 //! that any server can continue.
 
@@ -60,7 +60,7 @@ pub(crate) struct CardImages {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     metrics: Metrics,
-    /// The address of the interface, and that of published images. Both without a trailing slash.
+    /// The address of the interface, and the address of published images. Both without a trailing slash.
     base_url: Box<str>,
     public_url: Box<str>,
     max_bytes: ByteUnit,
@@ -74,7 +74,7 @@ pub(crate) struct CardImages {
     per_client: u32,
 }
 
-/// Who receives uploads: the storage, or this service.
+/// The receiver of uploads: the storage, or this service.
 enum Uploads {
     Presigned(Arc<dyn Signer>),
     Direct,
@@ -96,7 +96,7 @@ impl CardImages {
         Storage::open(&config.photo_storage()?, &config.images).map(drop)
     }
 
-    /// Opens the storage without connecting to it. Fails with the wrong configuration key.
+    /// Opens the storage without connecting to it. Errors name the invalid configuration key.
     pub(crate) fn open(
         config: &Config,
         store: Arc<dyn Store>,
@@ -126,7 +126,7 @@ impl CardImages {
             received: Notify::new(),
             slots: ConcurrencyLimiter::new(max_uploads),
             client_slots: ConcurrencyLimiter::new(u32::MAX),
-            // At least two: a client that lost its connection tries again.
+            // At least two, because a client that lost its connection tries again.
             per_client: max_uploads.div_ceil(4).max(2),
         })
     }
@@ -142,7 +142,8 @@ impl CardImages {
         Check::run("images", "the storage of images cannot be reached or written to", asking).await.optional()
     }
 
-    /// Expects the image of a card and returns where to upload it. With `early`, also before the report of the card.
+    /// Expects the image of a card and returns where to upload it. With `early`, the image may arrive before the report of the
+    /// card.
     pub(crate) async fn expect_upload(
         &self,
         card: &CardId,

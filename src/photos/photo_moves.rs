@@ -13,18 +13,19 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const MOVE_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long a server reserves a photo. After a failure, it is moved again when the lease ends.
 const LEASE: Duration = Duration::from_secs(30);
-/// Concurrent moves: most of the time is spent waiting for the storage.
+/// Concurrent moves. Several, because most of the time is spent waiting for the storage.
 const CONCURRENCY: usize = 4;
 /// Retry interval while another server moves the photo.
 const CONFLICT_RETRY: Duration = Duration::from_millis(20);
 
 impl CardImages {
-    /// Moves the photo of a hidden or restored report within the time of a request. If that fails, a server moves it later.
+    /// Moves the photo of a hidden or restored report within the time of a request. If that fails, a server retries it in the
+    /// background.
     pub(crate) async fn move_photo_of(&self, report: ReportKey) {
         let taking = async {
             loop {
                 match self.store.take_photo_move_of(report, LEASE).await {
-                    // Another server is moving it.
+                    // Another server is moving the photo.
                     Err(StoreError::Conflict { .. }) => time::sleep(CONFLICT_RETRY).await,
                     taken => return taken,
                 }
@@ -48,7 +49,7 @@ impl CardImages {
     pub(super) async fn move_photos(&self) {
         let mut settled: Option<(Revision, Instant)> = None;
         loop {
-            // Each order changes the revision, so an idle store is not queried.
+            // Each pending move changes the revision, so an idle store is not queried.
             if let Ok(revision) = self.store.revision(Resource::Reports).await
                 && settled.is_none_or(|(last, at)| last != revision || at.elapsed() >= LEASE)
             {

@@ -26,13 +26,13 @@ impl UploadPermit {
     pub(super) fn parse(name: &str, expires: &str) -> Option<Self> {
         let (upload, extension) = names::parse_upload(name)?;
         let image_type = ImageType::from_extension(extension)?;
-        // Canonical form only: each permit has exactly one address.
+        // Accepts only the canonical form, so that each permit has exactly one address.
         let expires = expires.parse().ok().filter(|number: &i64| number.to_string() == expires)?;
         Some(Self { upload, image_type, expires })
     }
 }
 
-/// The signing key: the configured one, or that of the store, read on first use.
+/// The signing key: the configured one, or the store's, read on first use.
 #[derive(Debug)]
 pub(super) struct SigningKeyCell {
     key: OnceCell<SigningKey>,

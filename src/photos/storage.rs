@@ -55,7 +55,7 @@ impl Storage {
             (ObjectStoreScheme::Local | ObjectStoreScheme::Memory, Some(option)) => {
                 Err(unknown_option(option))
             }
-            // With fsync, confirmed uploads survive a crash.
+            // Fsync, so that confirmed uploads survive a crash.
             (ObjectStoreScheme::Local, None) => Ok(Self {
                 folder: url.to_file_path().ok(),
                 ..Self::local(LocalFileSystem::new().with_fsync(true), root)
@@ -141,7 +141,7 @@ impl Storage {
         let Some(folder) = self.folder.clone() else {
             return matches!(self.list_uploads().next().await, None | Some(Ok(_)));
         };
-        // If the disk hangs, at most one thread waits for it.
+        // The permit ensures that at most one thread waits if the disk hangs.
         let Ok(permit) = Arc::clone(&self.probe_permit).try_acquire_owned() else { return false };
         let written = spawn_blocking(move || {
             let _permit = permit;
@@ -232,7 +232,7 @@ pub(crate) fn make_private(folder: &std::path::Path) -> io::Result<()> {
     {
         use std::os::unix::fs::PermissionsExt;
         if fs::metadata(folder)?.permissions().mode() & 0o077 != 0 {
-            // Fails for a folder of another user, which is left unchanged.
+            // Fails for a folder that belongs to another user, which is left unchanged.
             let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
         }
     }

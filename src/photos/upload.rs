@@ -18,7 +18,7 @@ use crate::telemetry::UploadStep;
 const MAX_PER_ADDRESS: u32 = 2;
 /// The minimum rate in bytes per second: a phone with 32 kbit/s.
 const MIN_RATE: f64 = 4_096.0;
-/// The rate is averaged over this time, or over `limits.timeout` if that is shorter. An upload is read in pieces of what must
+/// The rate is averaged over this time, or over `limits.timeout` if that is shorter. An upload is read in pieces; each must
 /// arrive in this time.
 const MAX_AVERAGING: Duration = Duration::from_mins(1);
 
@@ -33,7 +33,7 @@ pub(crate) struct AdmittedUpload {
 }
 
 impl AdmittedUpload {
-    /// Sets the expected length: a dropped connection can look like the end of the body.
+    /// Sets the expected length, because a dropped connection can look like the end of the body.
     pub(crate) fn with_length(self, length: Option<u64>) -> Self {
         Self { length, ..self }
     }
@@ -68,7 +68,7 @@ impl CardImages {
         if expected.as_ref() == Some(&permit.upload) { Ok(()) } else { Err(used) }
     }
 
-    /// Receives the image of a form, before the report of its card. Idempotent: does nothing if an upload was received already.
+    /// Receives the image of a form before the report of its card. Idempotent: does nothing if an upload was received already.
     pub(crate) async fn receive_early(
         &self,
         card: &CardId,
@@ -89,7 +89,7 @@ impl CardImages {
     }
 
     /// Admits an upload within the limits: two for each signed address, because a client that loses its connection tries again; a
-    /// quarter of `images.max_uploads` for each client; `images.max_uploads` for the server.
+    /// quarter of `images.max_uploads` for each client; and `images.max_uploads` for the server.
     pub(crate) fn admit(
         &self,
         permit: UploadPermit,
@@ -106,8 +106,8 @@ impl CardImages {
         Ok(AdmittedUpload { permit, length: None, _slot: slot, _client_slot: client_slot })
     }
 
-    /// Receives an upload. It appears in the storage only when complete, and of several uploads to one address exactly one is
-    /// accepted.
+    /// Receives an upload. It appears in the storage only when complete. If several uploads are sent to one address, exactly one
+    /// is accepted.
     ///
     /// Buffers about 1 MiB. The upload must arrive at 4 KiB/s or more, averaged over `limits.timeout` or a minute, whichever is
     /// shorter. If it is too large, too slow or incomplete, nothing is stored, and the address can be used again.

@@ -19,14 +19,14 @@ use crate::telemetry::causes;
 
 /// Interval of polling without a notification.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How long an upload stays reserved without renewal. A crash delays an image by this time.
+/// How long an upload stays reserved without renewal. After a crash, an image is delayed by this time.
 const LEASE: Duration = Duration::from_secs(5);
 const LEASE_RENEWAL: Duration = Duration::from_secs(1);
 const STORAGE_TIMEOUT: Duration = Duration::from_mins(1);
 /// Attempts for each upload, over more than an hour in total.
 const MAX_ATTEMPTS: u32 = 10;
 const MAX_BACKOFF: Duration = Duration::from_mins(15);
-/// The most uploads processed concurrently. Each takes a CPU, and memory as described in [`photo`].
+/// The maximum number of uploads processed concurrently. Each takes a CPU, and memory as described in [`photo`].
 const MAX_WORKERS: usize = 4;
 
 /// Finds uploads, makes and publishes photos, and moves photos of hidden and erased reports. Any number of workers can share a
@@ -37,7 +37,7 @@ pub(crate) struct Worker {
 }
 
 enum Failure {
-    /// Never succeeds. Has the metadata of the file, unless it is gone.
+    /// Never succeeds. The second field has the metadata of the file, unless it no longer exists.
     Permanent(String, Option<ObjectMeta>),
     /// A retry may succeed.
     Temporary(String),
@@ -105,7 +105,8 @@ impl Worker {
                 self.postpone(taken, &reason).await
             }
             Err(Failure::Temporary(reason)) => {
-                // Deleted first, so that the finder does not record it again. If that fails, it is deleted when it is old.
+                // Deleted first, so that the finder does not record it again. If deleting fails, the finder deletes the old file
+                // later.
                 let _ = self.images.storage.delete_upload(&taken.object).await;
                 self.refuse(taken, &reason).await
             }
@@ -127,7 +128,7 @@ impl Worker {
         let (file, looked_at) = time::timeout(STORAGE_TIMEOUT, self.read(object)).await.map_err(late)??;
         let refused = |reason| Failure::Permanent(reason, Some(looked_at.clone()));
         let max_side = images.max_side;
-        // Not cancellable; the decoding limits bound its time.
+        // Cannot be cancelled; the decoding limits bound its time.
         let prepared = spawn_blocking(move || photo::prepare(&file, max_side)).await;
         let photo = prepared
             .map_err(|_panic| refused("it cannot be decoded".to_owned()))?
@@ -138,7 +139,7 @@ impl Worker {
         if images.store.publish_image(upload, &name).await.map_err(ImageError::from)? {
             images.metrics.upload(UploadStep::Published);
         } else if is_missing(images.store.card(&upload.card).await)? {
-            // The report was erased in the meantime.
+            // The report was erased while the photo was made.
             images.remove(&name).await?;
         }
         let _ = images.storage.delete_upload(object).await;
@@ -158,7 +159,7 @@ impl Worker {
     async fn renew_lease(&self, taken: &TakenUpload) {
         loop {
             time::sleep(LEASE_RENEWAL).await;
-            // If that fails, another worker may process the upload, too. One of them publishes it.
+            // If that fails, another worker may process the upload too. Only one of them publishes it.
             let _ = self.images.store.postpone_upload(&taken.upload, LEASE).await;
         }
     }

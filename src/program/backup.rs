@@ -23,7 +23,8 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     let photos = photos(builder)?;
     let copy = || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
     let copying = async {
-        // Copies before, because a server may finish an upload meanwhile and remove it; and after, for photos made meanwhile.
+        // Photos are copied before the store, because a server may finish an upload and remove it during the backup; and after
+        // it, for photos made during the backup.
         copy()?;
         upkeep.backup(&settings, to).await?;
         let completing = async {
@@ -81,7 +82,8 @@ enum Private {
     Hidden,
 }
 
-/// Copies missing files and folders; photos never change. Skips files removed meanwhile. On return, everything is on the disk.
+/// Copies missing files and folders; photos never change. Skips files that are removed during the copy. On return, everything is
+/// on the disk.
 fn copy_photos(from: &Path, to: &Path, private: Private) -> Result<(), Failure> {
     copy_missing(from, to, private)?;
     let above = to.parent().filter(|above| !above.as_os_str().is_empty());
@@ -109,7 +111,7 @@ fn copy_missing(from: &Path, to: &Path, private: Private) -> Result<(), Failure>
     Ok(sync(to).map_err(failed)?)
 }
 
-/// Copies a file; it gets its name once all of it is on the disk.
+/// Copies a file, which gets its name once all of it is on the disk.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
@@ -121,7 +123,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(&part, to)
 }
 
-/// Removes photos and uploads of other cards: their reports were erased before the data was copied, or came later.
+/// Removes photos and uploads of other cards: their reports were erased before the data was copied, or received after.
 fn remove_erased(copies: &Path, cards: &HashSet<CardId>) -> Result<(), Failure> {
     for entry in fs::read_dir(copies)? {
         let entry = entry?;
@@ -137,7 +139,7 @@ fn remove_erased(copies: &Path, cards: &HashSet<CardId>) -> Result<(), Failure> 
     Ok(sync(copies)?)
 }
 
-/// Flushes the names in a folder to the disk.
+/// Flushes the entries of a folder to the disk.
 fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

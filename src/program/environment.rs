@@ -12,8 +12,8 @@ const FILE: &str = "environment";
 /// Sets the variables of the installed service's environment file, if its configuration is used and the file exists. Variables
 /// that are already set keep their values. Returns whether it read the file.
 ///
-/// This gives commands such as `siaga key create` the settings of the service. Call it before there are threads, because it
-/// changes the environment of the process.
+/// So commands such as `siaga key create` have the settings of the service. Call it before there are threads, because it changes
+/// the environment of the process.
 ///
 /// # Errors
 ///

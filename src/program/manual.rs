@@ -9,7 +9,7 @@ use super::Failure;
 
 /// Writes manual pages of the program and its commands (`siaga.1`, `siaga-import.1`).
 pub(super) fn write(command: Command, folder: &Path) -> Result<(), Failure> {
-    // Prevents a page for `help import` beside that for `import`.
+    // Prevents a page for `help import` next to the page for `import`.
     let command = command.disable_help_subcommand(true);
     let failed = |error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;

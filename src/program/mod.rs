@@ -63,7 +63,7 @@ enum Command {
         /// fails unless these are removed too.
         #[arg(long, value_name = "WHAT")]
         replace: Option<ReplaceArg>,
-        /// Repairs boundaries that cross, touch or overlap themselves; without this, the import fails.
+        /// Repairs boundaries that cross, touch or overlap themselves; without this option, the import fails.
         #[arg(long)]
         repair: bool,
         /// Names the program that has replaced this option.
@@ -78,14 +78,14 @@ enum Command {
         #[arg(long)]
         public: bool,
     },
-    /// Prints what the store contains and how fresh it is; a server may be running.
+    /// Prints what the store contains and how fresh it is. The server may keep running.
     Status,
-    /// Copies the store `file` and its photos while a server may be running.
+    /// Backs up the store `file` and its photos. The server may keep running.
     Backup {
         /// The new file. The photos go into the folder of the same name with `-images`.
         file: PathBuf,
     },
-    /// Replaces the content of the store `file` with a backup; no server may be running.
+    /// Replaces the content of the store `file` with a backup. Stop the server first.
     Restore {
         /// The file written by `backup`.
         file: PathBuf,
@@ -95,7 +95,7 @@ enum Command {
         #[command(subcommand)]
         command: KeyCommand,
     },
-    /// Names what has replaced this command.
+    /// Removed command; its error names the replacement.
     #[command(hide = true)]
     Floods(RemovedCommand),
     /// Writes all floods, reports or other features in a format to standard output, without serving.
@@ -110,7 +110,7 @@ enum Command {
         #[command(subcommand)]
         command: WebhooksCommand,
     },
-    /// Names what has replaced this command.
+    /// Removed command; its error names the replacement.
     #[command(hide = true)]
     Alerts(RemovedCommand),
     /// Prints the description of the interface: OpenAPI in JSON.
@@ -143,9 +143,9 @@ struct RemovedCommand {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum ReplaceArg {
-    /// Areas.
+    /// Removes the areas.
     Areas,
-    /// Areas and their entries in the log of flood states.
+    /// Removes the areas and their entries in the log of flood states.
     AreasAndLog,
 }
 
@@ -222,7 +222,7 @@ fn execute(builder: Builder, command: Command) -> Result<(), Failure> {
     }
 }
 
-/// Runs a command, and its background work for a moment longer.
+/// Runs a command, and then its background work for a moment longer.
 fn complete(runtime: Runtime, command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let result = runtime.block_on(command);
     runtime.shutdown_timeout(BACKGROUND_TIME);

@@ -1,4 +1,4 @@
-//! The command `siaga render`: authors of templates see the result without a server.
+//! The command `siaga render`, which shows authors of templates the result without a server.
 
 use std::io::{self, Write};
 use std::sync::Arc;

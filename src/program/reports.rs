@@ -26,20 +26,20 @@ pub(super) enum ReportsCommand {
     Hide(ModerationArgs),
     /// Lists the reports that wait for review, with their time, place and text.
     Waiting,
-    /// Shows hidden reports again, and those that wait for review.
+    /// Shows reports again that are hidden or wait for review.
     Show(ModerationArgs),
     /// Removes text, photo, place and card of reports for good; they are still counted unless they were hidden.
     Erase {
         /// The reports, by `pkey`.
         #[arg(value_name = "REPORT", required_unless_present = "list", conflicts_with = "list")]
         reports: Vec<ReportKey>,
-        /// Why; it is logged.
+        /// The reason, which is logged.
         #[arg(long, value_parser = name, required_unless_present = "list")]
         reason: Option<String>,
         /// Repeats the erasures in a log printed by `siaga reports log`, after the restore of an older backup.
         #[arg(long, value_name = "FILE")]
         list: Option<PathBuf>,
-        /// The person who does it; it is logged. The default is the user of the system.
+        /// The person who does it, which is logged. The default is the user of the system.
         #[arg(long, value_parser = name)]
         username: Option<String>,
     },
@@ -52,10 +52,10 @@ pub(super) struct ModerationArgs {
     /// The reports, by `pkey`.
     #[arg(value_name = "REPORT", required = true)]
     reports: Vec<ReportKey>,
-    /// Why; it is logged.
+    /// The reason, which is logged.
     #[arg(long, value_parser = name)]
     reason: String,
-    /// The person who does it; it is logged. The default is the user of the system.
+    /// The person who does it, which is logged. The default is the user of the system.
     #[arg(long, value_parser = name)]
     username: Option<String>,
 }
@@ -116,7 +116,7 @@ async fn moderate(
     Ok(())
 }
 
-/// Repeats the erasures in a log. Skips reports that are not in the store, or differ by now.
+/// Repeats the erasures in a log. Skips reports that are not in the store, or that differ from those erased.
 async fn repeat_erasures(
     store: &dyn Store,
     list: &Path,
@@ -146,7 +146,7 @@ fn moderation(target: ModerationTarget, action: ModerationAction, by: &Actor) ->
     Moderation { report, made_at, action, by: by.clone(), reason }
 }
 
-/// Returns the named person, or else the user of the system, also behind `sudo`.
+/// Returns the named person, or else the user of the system, even with `sudo`.
 fn actor(username: Option<String>) -> Actor {
     let system_user = || ["SUDO_USER", "USER"].into_iter().find_map(|key| env::var(key).ok());
     let username = username.or_else(|| system_user().filter(|user| is_name(user)));

@@ -1,4 +1,4 @@
-//! Commands on the store, apart from running a server.
+//! Commands that maintain the store.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub(super) async fn import(
     Ok(io::stdout().write_all(summary(&imported?, &folder, begun.elapsed()).as_bytes())?)
 }
 
-/// Makes webhooks skip imported data: they send only what happens.
+/// Makes webhooks skip imported data, because they send only current events.
 async fn skip_imported(builder: &Builder, imported: &ImportSummary) -> Result<(), Failure> {
     let has_added = |file| imported.files.get(&file).is_some_and(|rows| rows.added > 0);
     let kinds = [

@@ -31,7 +31,7 @@ pub(super) enum WebhooksCommand {
         #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
         since: Duration,
     },
-    /// Enables a webhook that its receiver has switched off (410). Sends the events that are not too old.
+    /// Enables a webhook that its receiver has disabled (410). Sends the events that are not too old.
     Resume {
         /// The name of the webhook.
         name: String,
@@ -106,7 +106,7 @@ fn find<'c>(config: &'c Config, name: &str) -> Result<&'c WebhookSettings, Failu
 
 const HEADINGS: [&str; 5] = ["name", "event", "receiver", "waiting since", "state"];
 
-/// Shows only the origin of the address: its path may contain a secret.
+/// Returns a row of the list. Shows only the origin of the address, because its path may contain a secret.
 fn row(name: &str, webhook: &WebhookSettings, checkpoint: Option<&Checkpoint>) -> [String; 5] {
     let state = match checkpoint {
         None => "not started",

@@ -12,7 +12,7 @@ use crate::{Builder, Siaga};
 use figment::Figment;
 use rocket::fairing::{AdHoc, Fairing};
 
-/// A random secret of 128 bits in hexadecimal cannot be guessed.
+/// A random secret of this length (128 bits in hexadecimal) cannot be guessed.
 const SHORTEST_SECRET: usize = 32;
 
 /// Keys whose defaults name the first installation as the sender of alerts.
@@ -36,7 +36,7 @@ pub(super) struct Welcome {
 }
 
 impl Welcome {
-    /// Removes the temporary key from the service: it is only printed, never stored.
+    /// Takes the temporary key out of the service, because it is only printed, never stored.
     pub(super) fn new(service: &mut Siaga) -> Self {
         Self {
             config: service.config.clone(),
@@ -46,7 +46,7 @@ impl Welcome {
         }
     }
 
-    /// Prints what the service serves and where to look, once the server listens.
+    /// Prints what the service serves and where, once the server listens.
     pub(super) fn fairing(self) -> impl Fairing {
         AdHoc::on_liftoff("Welcome", move |rocket| {
             Box::pin(async move {

@@ -25,7 +25,7 @@ use crate::runtime::off_thread;
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
-/// The body of a successful response, and how long caches may keep it.
+/// The body of a successful response, and how long caches may reuse it.
 #[derive(Clone, Debug)]
 pub struct ApiResponse {
     media_type: Cow<'static, str>,
@@ -53,7 +53,7 @@ struct Staleness {
     age: Duration,
 }
 
-/// The bytes of a body. They hold their memory until the last byte is sent.
+/// The bytes of a body. They reserve their memory until the last byte is sent.
 struct BodyBytes {
     bytes: Bytes,
     _memory: Option<Arc<Memory>>,
@@ -91,13 +91,13 @@ impl ApiResponse {
         Self { data: Some(data), ..self }
     }
 
-    /// Adds the headers for a city without areas: the service cannot tell whether it is flooded.
+    /// Adds the headers for a city without areas, about whose floods the service knows nothing.
     pub(super) fn without_coverage(self) -> Self {
         Self { is_uncovered: true, data: Some(DataState::default()), ..self }
     }
 
-    /// Allows reuse for a day if the client requested this version of the response. Otherwise `Content-Location` has the address
-    /// of this version (RFC 9110 §8.7).
+    /// Allows reuse for a day if the client requested this version of the response. Otherwise `Content-Location` is set to the
+    /// address of this version (RFC 9110 §8.7).
     pub(crate) fn at_revision(self, known: &RevisionParam) -> Self {
         let Some(content) = &self.content else { return self };
         let revision = content.tag();

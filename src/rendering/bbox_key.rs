@@ -34,12 +34,12 @@ impl ResponseCache {
         }
     }
 
-    /// Returns the bounds of the selected areas; `None` if there are none, or if the store does not respond in time.
+    /// Returns the bounds of the selected areas; `None` if there are no such areas, or if the store does not respond in time.
     async fn area_bounds(&self, selector: &AreaSelector) -> Option<Rect<f64>> {
         timeout(self.renderer.timeout, self.areas()).await.ok()??.around(selector)
     }
 
-    /// Returns the bounds of the selected infrastructure; `None` as for areas.
+    /// Returns the bounds of the selected infrastructure; `None` in the same cases.
     async fn infrastructure_bounds(
         &self,
         selector: &AreaSelector,
@@ -49,8 +49,8 @@ impl ResponseCache {
         places.value.infrastructure_layer(selector, kind).bounds()
     }
 
-    /// Returns the areas of the follower if its revision of floods is current, otherwise those of the store. While the store is
-    /// unavailable, the last areas read.
+    /// Returns the areas of the follower if its revision of floods is current, otherwise the store's. While the store is
+    /// unavailable, returns the last areas read.
     async fn areas(&self) -> Option<Arc<AreaSet>> {
         let store = &self.renderer.store;
         let state = self.follower.states().borrow().clone();

@@ -12,25 +12,26 @@ use crate::stores::{
 /// Estimated bytes of a report while a list is rendered: its row, and its part of the body.
 const REPORT: u64 = 2 << 10;
 const READING: u64 = 512;
-/// A feature without its positions.
+/// Estimated bytes of a feature without its positions.
 const FEATURE: u64 = 512;
 const POSITION: u64 = 32;
-/// An entry of the log of flood states in a history, and an area, which may have an entry from before.
+/// Estimated bytes of an entry of the log of flood states in a history, and of an area, which may have an entry from before.
 const ENTRY: u64 = 128;
-/// A message in a list of alerts. The shortest format needs a quarter of this.
+/// Estimated bytes of a message in a list of alerts. The shortest format needs a quarter of this.
 const ALERT: u64 = 4 << 10;
-/// Counting stops here: no client can afford so many entries.
+/// Counting stops here, because no client has the quota for so many entries.
 const MAX_ENTRIES: u64 = 1 << 20;
-/// A feature that is compared with a selection.
+/// Estimated bytes of a feature that is compared with a selection.
 const SCANNED: u64 = 64;
-/// An hour of a history. Its numbers take much less; this covers the data that the store reads to compute them.
+/// Estimated bytes of an hour of a history. Its numbers take much less; this covers the data that the store reads to compute
+/// them.
 const HOUR: u64 = 1 << 10;
 
 /// Estimates the cost of rendering a response: its memory in bytes, coarse and rather too large.
 ///
 /// The store counts the items of lists, and the log entries of histories and lists of alerts; histories also count areas and
-/// hours. Other responses have few keys: their cost follows from their size when they were rendered `last`. A box is estimated by
-/// its [`features`].
+/// hours. Other responses have few keys: their cost is estimated from their size when they were rendered `last`. A box is
+/// estimated by its [`features`].
 ///
 /// Fails with 400 for a list of more than `features` items.
 pub(super) async fn estimate(
@@ -79,7 +80,7 @@ pub(super) fn report_list(count: u64) -> u64 {
     count * REPORT
 }
 
-/// Returns the cost of the texts of reports that were read, which can be long.
+/// Returns the cost of the texts of the reports that were read, because texts can be long.
 pub(super) fn layer_text(layer: &Layer) -> u64 {
     let Layer::Reports(reports) = layer else { return 0 };
     let text = |report: &Report| {
@@ -94,7 +95,7 @@ pub(super) fn scan(features: usize) -> u64 {
     SCANNED * features as u64
 }
 
-/// Returns the part of the cost that is known without counting, so that a client who cannot afford it is rejected first.
+/// Returns the part of the cost that is known without counting, so that a client without enough quota is rejected first.
 pub(super) async fn known_upfront(key: &ResponseKey, store: &dyn Store) -> Result<u64, Problem> {
     match key {
         ResponseKey::FloodArchive(query) | ResponseKey::FloodSeries(query) => {
@@ -104,7 +105,7 @@ pub(super) async fn known_upfront(key: &ResponseKey, store: &dyn Store) -> Resul
     }
 }
 
-/// Estimates the cost of the states of a period, by its log entries and, for each area, the one before it.
+/// Estimates the cost of the states of a period, by its log entries and, for each area, the entry before the period.
 pub(super) async fn history(query: &HistoryQuery, store: &dyn Store) -> Result<u64, Problem> {
     let HistoryQuery { selector, period } = query;
     let entries =

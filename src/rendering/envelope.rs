@@ -79,7 +79,7 @@ pub(crate) fn result<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     Ok(body)
 }
 
-/// Returns `{"statusCode":200,"result":…}` around a struct, with its members beside `result`, too.
+/// Returns `{"statusCode":200,"result":…}` around a struct, and repeats the struct's members next to `result`.
 pub(crate) fn result_and_members<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     #[derive(Serialize)]
     struct WithMembers<'a, T> {

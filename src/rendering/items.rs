@@ -234,7 +234,7 @@ impl Renderer {
                 Some(TimeFilter::At(moment)) if moment > now => {
                     return Err(invalid("must not be in the future"));
                 }
-                // The state at the end of the interval counts; an open end has not come yet.
+                // For a past interval, the state at its end counts; an open end is in the future.
                 Some(TimeFilter::Between(_, end)) if end >= now => LayerQuery::Floods(FloodQuery::default()),
                 Some(TimeFilter::At(moment) | TimeFilter::Between(_, moment)) => LayerQuery::FloodsAt(moment),
             },
@@ -274,7 +274,7 @@ impl Renderer {
         }))
     }
 
-    /// Returns all gauges, each with the selected readings, of which there may be none.
+    /// Returns all gauges, each with its selected readings, if any.
     async fn gauges_with_readings(&self, query: &GaugeQuery) -> Result<Versioned<Layer>, Problem> {
         // Read first: the readings below are at least as new as this revision.
         let all = self.store.all_gauges().await?;
@@ -290,7 +290,7 @@ impl Renderer {
         Ok(Versioned::new(all.revision, Layer::Gauges(GaugeLayer(gauges))).within(validity))
     }
 
-    /// Reads a page of reports by identifier, so that new ones come last.
+    /// Reads a page of reports by identifier, so that new reports come last.
     async fn reports(&self, selection: &Selection) -> Result<Versioned<Items>, Problem> {
         let (now, store) = (self.clock.now(), &*self.store);
         // Read first: reports read later are at least as new as this revision.

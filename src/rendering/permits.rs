@@ -8,9 +8,9 @@ use crate::telemetry::Metrics;
 /// Limits the memory of large renderings, and how many renderings run concurrently.
 ///
 /// A rendering is *large* if its estimate is [`LARGE`](Self::LARGE) bytes or more. Each runs in a [`PermitPool`]. It waits
-/// neither for renderings of other pools nor, if it is small, for large ones. A large one reserves its estimate in its pool, or
-/// the whole pool if the estimate is larger, and then runs alone. A rendering that needs more than its estimate, small or large,
-/// reserves the rest if it is free, and never waits for it.
+/// neither for renderings of other pools nor, if it is small, for large ones. A large one reserves its estimate in its pool; if
+/// the estimate is larger than the pool, it reserves the whole pool and runs alone. A rendering that needs more than its
+/// estimate, small or large, reserves the rest if it is free, and never waits for it.
 ///
 /// Full states and responses for a period hold their [`Memory`] until the last byte is sent. While cached, they count against the
 /// size of the cache, which is added to the memory of the pool, so cached responses never take memory from renderings. In total
@@ -49,7 +49,7 @@ struct Pool {
     large: Queue,
     /// In units of [`UNIT`].
     memory: Arc<Semaphore>,
-    /// The most units that one rendering reserves.
+    /// The maximum number of units that one rendering reserves.
     limit: u32,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Permit {
     _work: OwnedSemaphorePermit,
     memory: OwnedSemaphorePermit,
     limit: u32,
-    /// The units that the rendering needs, as far as known.
+    /// The units that the rendering needs, as far as they are known.
     needed: u32,
 }
 
@@ -76,14 +76,14 @@ pub(crate) struct Busy;
 const UNIT: u64 = 1024;
 /// How many renderings may wait in a pool.
 const QUEUE: usize = 256;
-/// Shorter for large renderings of periods, which take longer.
+/// Fewer may wait for large renderings of periods, because they take longer.
 const PERIODS_QUEUE: usize = 16;
 
 impl Permits {
-    /// From this estimate in bytes on, a rendering is large.
+    /// A rendering with an estimate of this many bytes or more is large.
     pub(crate) const LARGE: u64 = 1 << 20;
 
-    /// Returns permits for large renderings of up to `limit` bytes in total, besides a cache of up to `cache` bytes.
+    /// Returns permits for large renderings of up to `limit` bytes in total, in addition to a cache of up to `cache` bytes.
     ///
     /// Each pool runs about one large rendering per two cores, and two small ones per core.
     #[must_use]
@@ -107,13 +107,14 @@ impl Permits {
         }))
     }
 
-    /// Waits in FIFO order for a permit for a small rendering. Fails if too many are waiting already.
+    /// Waits for a permit for a small rendering, first come, first served. Fails if too many renderings are waiting already.
     pub(crate) async fn small(&self, pool: PermitPool) -> Result<Permit, Busy> {
         let pool = self.pool(pool);
         self.wait(pool, &pool.small, 0).await
     }
 
-    /// Waits in FIFO order for a permit for a large rendering of this estimate. Fails if too many are waiting already.
+    /// Waits for a permit for a large rendering of this estimate, first come, first served. Fails if too many are waiting
+    /// already.
     pub(crate) async fn large(&self, pool: PermitPool, bytes: u64) -> Result<Permit, Busy> {
         let pool = self.pool(pool);
         self.wait(pool, &pool.large, units(bytes)).await
@@ -155,7 +156,7 @@ impl Queue {
 }
 
 impl Permit {
-    /// Reserves memory for a rendering that needs this many bytes by now. Never waits: fails if the memory is not free.
+    /// Reserves memory for a rendering that turns out to need this many bytes. Never waits: fails if the memory is not free.
     pub(crate) fn reserve(&mut self, bytes: u64) -> Result<(), Busy> {
         self.needed = self.needed.max(units(bytes));
         let more = self.needed.min(self.limit) as usize - self.memory.num_permits();
@@ -167,7 +168,7 @@ impl Permit {
         Ok(())
     }
 
-    /// Returns the capacity for the body of a large rendering: half of its memory and a little more, since the data read takes
+    /// Returns the capacity for the body of a large rendering: half of its memory and a little more, because the data read takes
     /// the other half.
     pub(crate) fn body_capacity(&self) -> usize {
         if self.is_large() { self.needed as usize * UNIT as usize / 16 * 9 } else { 0 }
@@ -199,7 +200,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Four cores. The pool of periods has five eighths of the total, a little more than three quarters of `limit`.
+    /// Permits for four cores. The pool of periods has five eighths of the total, a little more than three quarters of `limit`.
     fn permits(limit: u64, cache: u64) -> Permits {
         Permits::new(limit / 4 * 5, cache, NonZeroUsize::new(4).unwrap(), Metrics::default())
     }

@@ -32,7 +32,7 @@ pub(crate) struct Renderer {
     pub(crate) cache: Cache<ResponseKey, Problem>,
     pub(crate) withdrawn: WithdrawnRevision,
     pub(crate) permits: Permits,
-    /// The most items of a list of reports or readings.
+    /// The maximum number of items of a list of reports or readings.
     pub(crate) max_features: u64,
     pub(crate) clock: Arc<dyn Clock>,
     /// The time zone of times in texts.
@@ -53,7 +53,7 @@ pub(crate) struct Renderer {
 const STATE_COST: u64 = 128;
 
 impl Renderer {
-    /// Returns a full state as JSON, encoded once for all clients at the expense of the client that needs it first. Fails if that
+    /// Returns a full state as JSON, encoded once for all clients. The client that needs it first is charged. Fails if that
     /// client has too few requests left, if too many large states are being encoded or sent, or after `timeout`.
     pub(crate) async fn full_state(
         &self,
@@ -89,10 +89,10 @@ impl Renderer {
     ) -> Result<Versioned<RenderedResponse>, RenderFailure<Problem>> {
         let account = account.as_ref().filter(|_| key.is_charged());
         if let ResponseKey::Items(query) = &key {
-            // One request reads the layer for all; the others wait for it without a permit.
+            // One request reads the layer for all requests; the others wait for it without a permit.
             self.prepare_layer(query).await?;
         }
-        // Counting, and reading from memory, is small work.
+        // Counting, and reading from memory, need only a small permit.
         let small = self.permits.small(pool(&key)).await.map_err(Problem::from)?;
         let mut started = Instant::now();
         let rendered = if let ResponseKey::Within(
@@ -130,7 +130,7 @@ impl Renderer {
                 let now = self.clock.now();
                 (None, estimate(&key, &*self.store, now, self.max_features, last).await?)
             };
-            // The cost is that of the requested key, which may be shortened below.
+            // Estimated for the requested key, whose period may be shortened below.
             let permit = self.acquire_permit(&key, account, upfront, cost, small).await?;
             started = Instant::now();
             let is_truncated = shortened.is_some();
@@ -179,8 +179,8 @@ impl Renderer {
         narrowing.await.map_err(Problem::internal)
     }
 
-    /// Charges the account, and returns a permit for this cost: the small one if it is enough. `before` is the part charged
-    /// already.
+    /// Charges the account for `cost`, of which `before` was charged earlier. Returns `small` if it suffices; otherwise drops it
+    /// and waits for a permit for a large rendering.
     async fn acquire_permit(
         &self,
         key: &ResponseKey,
@@ -197,8 +197,8 @@ impl Renderer {
         Ok(self.permits.large(pool(key), cost).await.map_err(Problem::from)?)
     }
 
-    /// Returns the longest time until now within the limit of reports, and their number: the whole `length`, or as many whole
-    /// seconds as fit. Counts once, or some 20 times if there are too many (binary search).
+    /// Returns the longest window until now that is within the limit of reports, and its number of reports. The window is
+    /// `length`, or as many whole seconds as fit. Counts once, or some 20 times if there are too many (binary search).
     async fn longest_window(
         &self,
         query: &ReportQuery,
@@ -259,7 +259,7 @@ impl Renderer {
             ResponseKey::FloodedAreas(areas) => {
                 job.statistic(flooded(store, areas).await?.map(|flooded| FloodedAreas::new(&flooded)))
             }
-            // Their cost is known only once they are read.
+            // The cost of items is known only once they are read.
             ResponseKey::Items(_) => Err(Problem::internal("items are rendered elsewhere")),
             ResponseKey::ReportSummary(query) => {
                 job.statistic(store.report_summary(query).await?.map(ReportCounts::from))
@@ -293,8 +293,8 @@ impl Renderer {
         let rendered = job.write(layer, |layer, stop| {
             context.stop = stop.clone();
             let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
-            // A growing body is copied and takes up to three times its memory meanwhile. Unused capacity costs nothing: its pages
-            // are never touched.
+            // A growing body is copied, which takes up to three times its memory. Unused capacity costs nothing, because its
+            // pages are never touched.
             let mut body = Vec::with_capacity(room);
             if format.container() == Container::JSON {
                 envelope::wrap(&mut body, encode)?;
@@ -323,7 +323,7 @@ impl From<RenderError> for Problem {
 
 impl From<Busy> for Problem {
     fn from(busy: Busy) -> Self {
-        // About how long waiting renderings take.
+        // About as long as the waiting renderings take.
         Self::busy(Duration::from_secs(2), busy.into())
     }
 }
@@ -355,7 +355,7 @@ impl RenderJob<'_> {
         self.write(found, |value, _| Ok((JSON.into(), envelope::result(value)?)))
     }
 
-    /// Also writes the members of the value beside `result`, where existing maps read statistics.
+    /// Also writes the members of the value next to `result`, where existing maps read statistics.
     fn statistic<T: Serialize>(self, found: Versioned<T>) -> Result<Versioned<RenderedResponse>, Problem> {
         self.write(found, |value, _| Ok((JSON.into(), envelope::result_and_members(value)?)))
     }

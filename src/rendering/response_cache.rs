@@ -49,7 +49,7 @@ impl Part for ResponseCache {
     }
 }
 
-/// How long a request that a stale response can serve waits for an unavailable store: enough to notice that it is back.
+/// How long a request waits for an unavailable store if a stale response can serve it: enough to notice that the store is back.
 const OUTAGE_PROBE: Duration = Duration::from_millis(100);
 
 impl ResponseCache {
@@ -69,8 +69,7 @@ impl ResponseCache {
     /// Returns the response for a key, with the data that the store has now, whether cached or not. Headers tell how current the
     /// data is, by the sources that cover it.
     ///
-    /// If the encoding that the client prefers does not exist yet, the response is compressed, or sent uncompressed if time is
-    /// short.
+    /// If the client's preferred encoding does not exist yet, the response is compressed, or sent uncompressed if time is short.
     ///
     /// # Errors
     ///
@@ -128,7 +127,7 @@ impl ResponseCache {
         })
     }
 
-    /// Returns the rendered response, and if it is stale, since when and its age. `None` for a `HEAD` that renders nothing.
+    /// Returns the rendered response, and, if it is stale, since when and its age. `None` for a `HEAD` that renders nothing.
     async fn render_or_stale(
         &self,
         key: &ResponseKey,
@@ -196,7 +195,7 @@ impl ResponseCache {
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Like [`get`](Self::get).
     pub async fn layer(&self, query: LayerQuery, format: Arc<dyn Format>) -> Result<ApiResponse, Problem> {
         self.get(ResponseKey::Layer(query, format)).await
     }

@@ -39,7 +39,7 @@ pub enum ResponseKey {
 }
 
 impl ResponseKey {
-    /// Returns whether the client has chosen a period or a part of the map: the number of such keys is nearly unlimited.
+    /// Returns whether the client has chosen a period or a part of the map, so that the number of such keys is nearly unlimited.
     #[must_use]
     pub(crate) fn is_unbounded(&self) -> bool {
         match self {
@@ -68,7 +68,7 @@ impl ResponseKey {
             || matches!(self, Self::Layer(LayerQuery::Alerts(AlertQuery::InForce(query), _), _) if is_part(query))
     }
 
-    /// `None` if there is no choice of formats.
+    /// Returns the format; `None` if there is no choice of formats.
     fn format(&self) -> Option<&dyn Format> {
         match self {
             Self::Layer(_, format) | Self::Within(_, _, format) => Some(&**format),
@@ -139,7 +139,7 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the query and the length if the response has the reports of a time until now.
+    /// Returns the query and the length of the window if the response has the reports of a window until now.
     pub(super) fn recent_reports(&self) -> Option<(&ReportQuery, Duration)> {
         match self {
             Self::Layer(LayerQuery::Reports(query), _) | Self::Within(_, LayerQuery::Reports(query), _) => {
@@ -152,7 +152,7 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the key with another length.
+    /// Returns the key with another length of the window.
     pub(super) fn with_length(&self, length: Duration) -> Self {
         let mut key = self.clone();
         if let Self::Layer(LayerQuery::Reports(query), _) | Self::Within(_, LayerQuery::Reports(query), _) =

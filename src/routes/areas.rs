@@ -24,7 +24,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `Content-Location` is the address from which caches may reuse the outlines for a day.
+/// Responds with the outlines. `Content-Location` is the address from which caches may reuse them for a day.
 #[get("/areas")]
 pub(super) async fn list_areas(
     _caller: Caller,

@@ -66,7 +66,7 @@ struct CardRecord<'a> {
 }
 
 impl<'a> CardRecord<'a> {
-    /// The name of the holder is only for callers with a credential.
+    /// Describes a card. Only callers with a credential get the name of its holder.
     fn new(card: &'a Card, with_name: bool) -> Self {
         Self {
             pkey: card.pkey.to_string(),
@@ -106,7 +106,7 @@ pub(super) async fn find_card(
     }
 }
 
-/// Without a credential, a report from outside all areas waits for review.
+/// Receives the report of a card. Without a credential, a report from outside all areas waits for review.
 #[put("/cards/<id>", data = "<body>")]
 pub(super) async fn receive_card_report(
     user: CardUser<CardsWrite>,
@@ -156,7 +156,7 @@ pub(super) async fn receive_card_report(
     if user.has_credential() {
         return Ok(Receipt::Plain(response));
     }
-    // The report is stored even if the token is unavailable.
+    // Responds without a token if it is unavailable, because the report is stored already.
     Ok(match images.photo_token(&id).await {
         Ok(token) => Receipt::WithToken(response, Header::new(PHOTO_TOKEN, token)),
         Err(_) => Receipt::Plain(response),
@@ -184,7 +184,7 @@ pub(super) async fn invite_image(
     let inviting = async {
         if !user.has_credential() {
             let card = user.card(&id, &***store).await?;
-            // The identifier is public once the report is published.
+            // Checks the token, because the identifier is public once the report is published.
             if card.report.is_some() && !has_token(&user, &card, images).await? {
                 return Err(Problem::unauthorized(
                     "the report of the card is there, and the photo token is not",
@@ -212,7 +212,7 @@ async fn has_token(user: &CardUser<CardsRead>, card: &Card, images: &CardImages)
     }
 }
 
-/// For clients that confirm the address after the upload. The service knows it, so nothing changes.
+/// Accepts the confirmation that some clients send after an upload. The service knows the address, so nothing changes.
 #[patch("/cards/<id>", data = "<body>")]
 pub(super) async fn confirm_image(
     user: CardUser<CardsWrite>,

@@ -13,7 +13,7 @@ use crate::schema::object;
 use crate::schema::resources::Boundaries;
 use crate::stores::{LayerQuery, Store};
 
-/// For clients of `PetaBencana`, whose "cities" are provinces.
+/// Routes for clients of `PetaBencana`, whose "cities" are provinces.
 pub(super) fn routes() -> Vec<Described> {
     let whether = json!({
         "pointInCity": { "type": "boolean", "description": "Whether the place lies in the province." },

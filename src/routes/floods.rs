@@ -47,7 +47,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// Responds with one alert instead of the map if the query is the address of an entry in the feed.
+/// Responds with the map, or with one alert if the query is the address of an entry in the feed.
 #[get("/floods")]
 pub(super) async fn list_floods(
     _caller: Caller,

@@ -23,7 +23,7 @@ use crate::webhooks::WebhookStatuses;
 
 /// How long results are reused, so that any number of probes costs one check.
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// Longer for the image storage: its check can cost money.
+/// Longer for the image storage, because its check can cost money.
 const STORAGE_MAX_AGE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Default)]
@@ -102,8 +102,8 @@ pub(super) async fn tell_ready(
     Ok((status, response))
 }
 
-/// Responds with 503 while a source is silent or the data may be stale, else with 200. Also lists webhooks that are over an hour
-/// behind or disabled, and how many seconds the newest flood change is ahead of the clock, if over 10.
+/// Responds with 503 while a source is silent or the data may be stale, else with 200. Also lists webhooks that are disabled or
+/// over an hour behind, and by how many seconds the newest flood change is ahead of the clock, if over 10.
 #[get("/health/data")]
 pub(super) fn tell_data(
     sources: &State<Sources>,

@@ -42,7 +42,7 @@ pub(super) async fn receive_image(
     if ImageType::detect(beginning).is_none() {
         return Err(ImageError::NoImage.into());
     }
-    // One byte over the limit, to detect an image that is too large.
+    // Accepts one byte over the limit, to detect an image that is too large.
     images.receive(incoming, body.open(config.images.max_bytes + 1.bytes())).await?;
     ApiResponse::bare(&json!({ "statusCode": 200, "received": true }))
 }

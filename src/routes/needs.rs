@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// Always empty: Siaga has no needs.
+/// Always empty, because Siaga has no needs.
 #[get("/needs")]
 pub(super) async fn list_needs(_caller: Caller) -> Result<ApiResponse, Problem> {
     ApiResponse::private_result(&json!({

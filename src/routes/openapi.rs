@@ -34,7 +34,7 @@ impl AreaCodes {
         Self { city: non_empty(city), admin: non_empty(admin) }
     }
 
-    /// Replaces the examples of the parameters `city` and `admin`. Without codes, those of the configuration stay.
+    /// Replaces the examples of the parameters `city` and `admin`. Without codes, the configured examples stay.
     fn set_examples(&self, document: &mut Value) {
         let paths = document["paths"].as_object_mut();
         let operations = paths.into_iter().flatten().filter_map(|(_, path)| path.as_object_mut()).flatten();

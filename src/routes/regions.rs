@@ -10,7 +10,7 @@ use crate::rendering::{ApiResponse, ResponseCache};
 use crate::schema::resources::Areas;
 use crate::stores::{LayerQuery, Store, places_with_cities};
 
-/// For clients of `PetaBencana`, whose "regions" are cities.
+/// Routes for clients of `PetaBencana`, whose "regions" are cities.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_regions).summary("The boundaries of cities, for clients of PetaBencana"),

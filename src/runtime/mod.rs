@@ -15,7 +15,7 @@ use crate::model::CancelFlag;
 
 task_local! {
     static CURRENT_REQUEST: CurrentRequest;
-    /// Set for work on a thread of its own.
+    /// The flag of work that runs on its own thread.
     static OWN_THREAD: CancelFlag;
 }
 
@@ -57,8 +57,8 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Runs blocking work off the async threads, as part of the caller's request. Dropping the future sets the [`CancelFlag`]. On
-/// [`on_own_thread`] the work runs in place: it must not wait for another thread of the limited pool.
+/// Runs blocking work off the async threads, as part of the caller's request. Dropping the future sets the [`CancelFlag`]. Within
+/// [`on_own_thread`], the work runs in place, because it must not wait for another thread of the limited pool.
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce(&CancelFlag) -> T + Send + 'static,
 ) -> Result<T, JoinError> {
@@ -71,8 +71,8 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     spawn_blocking(move || request.run_blocking(|| work(&cancel))).await
 }
 
-/// Runs long async work on one thread of its own, as part of the caller's request. What it reads is then freed on the thread that
-/// allocated it, which returns the memory at once. Dropping the future drops the work at its next await, and sets the
+/// Runs long async work on one thread of its own, as part of the caller's request. The data that it reads is then freed on the
+/// thread that allocated it, which returns the memory at once. Dropping the future drops the work at its next await, and sets the
 /// [`CancelFlag`]. Returns `None` if the work panics.
 pub(crate) async fn on_own_thread<T: Send + 'static>(
     work: impl AsyncFnOnce(&CancelFlag) -> T + Send + 'static,

@@ -14,7 +14,7 @@ pub(crate) struct Throttle<V> {
     period: Duration,
     clock: Arc<dyn Clock>,
     last: Mutex<Option<LastResult<V>>>,
-    /// Held during the computation, and the wait before it.
+    /// Held during the computation and the wait before it.
     turn: sync::Mutex<()>,
 }
 
@@ -71,8 +71,8 @@ impl<V: Clone> Throttle<V> {
     }
 }
 
-/// Returns the `cached` result if it is younger than `max_age`, else that of `read`; with its time. The age counts from the end
-/// of the read, which can take longer than `max_age`.
+/// Returns the `cached` result if it is younger than `max_age`, else the result of `read`, with its time. The age counts from the
+/// end of the read, which can take longer than `max_age`.
 pub(crate) async fn recent<T>(
     cached: Option<(Instant, T)>,
     max_age: Duration,

@@ -47,8 +47,8 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     })
 }
 
-/// Returns the allowed combinations of a disaster, which may be absent, and report types. A type that belongs to several
-/// disasters requires the disaster, unless the type implies this one.
+/// Returns the allowed combinations of a disaster, which may be absent, and report types. A type of several disasters requires
+/// the disaster, unless the type implies this one.
 fn disaster_schemas(disaster: &DisasterType, disasters: &[DisasterType], rules: &CardRules) -> Vec<Value> {
     let types = report_types(disaster, rules);
     let combination = |names: Value, types: &[&str], required: &[&str]| {

@@ -94,7 +94,7 @@ pub(super) fn schemas() -> Value {
         "Problem": problem(),
         "Kept": {
             "description": "Any value whose texts and names have no NUL characters. In a request, at most 16 levels deep.",
-            // No alternatives by type: client generators cannot resolve recursive alternatives. They ignore conditions, and read
+            // No alternatives by type, because client generators cannot resolve recursive ones. They ignore conditions, and read
             // this as any value.
             "if": { "type": "string" },
             "then": { "pattern": WITHOUT_NUL },

@@ -140,7 +140,7 @@ impl Builder {
         })
     }
 
-    /// Checks that, if the interface is mounted at `/` too, no other mount path begins like the path of a resource.
+    /// Checks that, if the interface is also mounted at `/`, no other mount path begins like the path of a resource.
     pub(super) fn check_mount_paths(&self, config: &Config) -> Result<(), BuildError> {
         let first = |path: &str| path.split('/').nth(1).unwrap_or_default().to_owned();
         if config.mount_paths().all(|path| path != "/") {
@@ -163,7 +163,7 @@ impl Builder {
         for (path, described) in &self.routes {
             let refused =
                 |error: Error<'_>| BuildError::Mount { path: path.clone(), reason: error.to_string() };
-            // `map_base` checks the path less strictly.
+            // Checked here, because `map_base` checks the path less strictly.
             let base = Origin::parse(path).map_err(refused)?;
             if base.query().is_some() {
                 let reason = "it has a query".to_owned();
@@ -251,7 +251,8 @@ fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
 }
 
 /// Sets Rocket's secret key, which encrypts the sessions of the desk. Derived from a secret in the store, so that all servers
-/// share it and it survives restarts. If the store is unavailable, the server uses a random one, and its sessions end with it.
+/// share it and it survives restarts. If the store is unavailable, the server uses a random key, and its sessions end when it
+/// stops.
 async fn with_sealing_key(figment: &Figment, store: &dyn Store) -> Result<Figment, RandomUnavailable> {
     let new = Secret::from(random::hex::<32>()?);
     let secret = store.signing_key(&new).await.unwrap_or_else(|error| {

@@ -39,7 +39,7 @@ use crate::webhooks;
 /// ```
 #[derive(Clone)]
 pub struct Builder {
-    /// Reads the configuration; `figment` is its last result.
+    /// Reads the configuration. `figment` is the last one that was read.
     pub(super) source: Arc<dyn Fn() -> Figment + Send + Sync>,
     pub(super) figment: Figment,
     pub(crate) clock: Arc<dyn Clock>,
@@ -266,7 +266,7 @@ impl Builder {
         let others = template::from_settings(&config.formats.template)?;
         config.formats.template.retain(|declared, _| declared == name);
         let templates = Templates::read(&config, Arc::clone(&self.clock))?.formats();
-        // Of two with the same name, the later one counts, as in the registry.
+        // If two have the same name, the later one wins, as in the registry.
         let mut known = self.all_formats(&config, templates);
         let found = known.iter().rfind(|format| format.name() == name).filter(|format| format.supports(kind));
         found.cloned().ok_or_else(|| {

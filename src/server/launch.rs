@@ -28,7 +28,7 @@ const DUPLICATE_SIGNAL: Duration = Duration::from_secs(1);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Dropped with the last connection: each connection holds the server and its managed state.
+/// Dropped with the last connection, because each connection holds the server and its managed state.
 struct LastConnection(#[allow(dead_code, reason = "dropping it is the signal")] mpsc::Sender<Infallible>);
 
 struct ShutdownEvents {
@@ -97,7 +97,7 @@ impl Siaga {
                 deadline
             };
             let deadline = select! {
-                // Not serving yet, or no connection is open.
+                // `launch` ends by itself only if the server is not serving yet, or no connection is open.
                 done = &mut launch => {
                     ended(done)?;
                     Instant::now()
@@ -105,7 +105,7 @@ impl Siaga {
                 deadline = stopped => deadline,
             };
             // While a connection is open, `launch` would wait for the whole grace period. Connections run in their own tasks, so
-            // drop it and wait for the last connection.
+            // drop `launch` and wait for the last connection.
             drop(launch);
             if time::timeout_at(deadline + 2 * MERCY, connections.recv()).await.is_err() {
                 tracing::warn!("requests did not end within siaga.shutdown.grace");
@@ -163,7 +163,7 @@ fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Bu
 /// Waits until Rocket has run all shutdown fairings.
 ///
 /// Rocket runs them concurrently and does not report their end, but closes its listening socket right after the last one. If
-/// another program takes the port at that moment, this waits until the caller's timeout.
+/// another program takes the port at that moment, this function waits until the caller's timeout.
 async fn fairings_have_run(started: oneshot::Receiver<SocketAddr>) {
     let Ok(address) = started.await else { return };
     while !is_free(address) {

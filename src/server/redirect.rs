@@ -80,7 +80,7 @@ fn redirect_to(origin: &str, address: &Uri) -> Response<String> {
     // `OPTIONS *` has no path.
     let target = if target.starts_with('/') { target } else { "/" };
     let mut response = Response::new(String::new());
-    // A parsed address always fits into a header; if it ever did not, respond with 400.
+    // A parsed address always fits into a header. If it ever does not, respond with 400.
     match HeaderValue::from_str(&format!("{origin}{target}")) {
         Ok(location) => {
             *response.status_mut() = StatusCode::PERMANENT_REDIRECT;

@@ -66,7 +66,7 @@ impl Reload for Quotas {
 /// Reloads the configuration of parts that support it.
 pub struct Reloading {
     builder: Builder,
-    /// The base address of the running server. It and all settings derived from it stay the same.
+    /// The base address of the running server. The address and all settings derived from it stay the same.
     base_url: BaseUrl,
     /// The generated key, accepted while no other credential is configured.
     temporary_key: Option<ApiKey>,
@@ -84,8 +84,8 @@ impl Reloading {
     }
 
     /// Reads and checks the configuration, and applies everything that needs no restart. Returns the changed keys that need a
-    /// restart. Template files are read again by their settings at startup; a template with an error stays as it was, which is
-    /// logged.
+    /// restart. Template files are read again, with their settings from startup; a template with an error is logged and stays
+    /// unchanged.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use rocket::Either;
 
 use crate::config::ConfigError;
 
-/// Checks that the files of Rocket's table `tls` can be opened, which Rocket itself does only when it serves.
+/// Checks that the files of Rocket's table `tls` can be opened. Rocket itself opens them only when it serves.
 pub(super) fn check(config: &rocket::Config) -> Result<(), ConfigError> {
     let Some(tls) = &config.tls else { return Ok(()) };
     for (key, file) in [("tls.certs", tls.certs()), ("tls.key", tls.key())] {

@@ -5,12 +5,12 @@ use rocket::{Request, Response};
 use super::Sources;
 use crate::http::fairings::Subject;
 
-/// Records exactly one source itself.
+/// The route of heartbeats, which records exactly one source itself.
 const HEARTBEAT: &str = "send_heartbeat";
 
 /// Records that a source reports, whenever a write with its credential is accepted.
 ///
-/// Ignores heartbeats: their route records exactly one source, this fairing all sources of the subject.
+/// Ignores heartbeats: their route records exactly one source, but this fairing records all sources of the subject.
 #[derive(Clone, Debug)]
 pub(crate) struct ActivityRecorder(Sources);
 

@@ -1,4 +1,4 @@
-//! The data sources: when each last reported, and whether that is on time.
+//! The data sources: when each last reported, and whether it is on time.
 //!
 //! Kept in memory, so reading costs no query. [`tasks`](crate::tasks) exchanges it with the store, and thereby with other
 //! servers.
@@ -93,7 +93,7 @@ impl Sources {
         self.0.configured.iter().map(|(name, source)| report(name, source, &activity, now)).collect()
     }
 
-    /// Returns the time since each source last reported, `None` if it never did.
+    /// Returns the time since each source last reported; `None` if it has never reported.
     #[must_use]
     pub(crate) fn ages(&self) -> Vec<(String, Option<Duration>, SourceStatus)> {
         let now = self.0.clock.now();
@@ -130,7 +130,7 @@ impl Sources {
         }
     }
 
-    /// Returns the times not stored yet; unless `all`, without sources written less than a second ago.
+    /// Returns the times not stored yet; unless `all`, only of sources that were not written in the last second.
     pub(crate) fn unstored(&self, all: bool) -> Vec<(String, Timestamp)> {
         let waits =
             |activity: &SourceActivity| activity.written.is_some_and(|at| at.elapsed() < WRITE_INTERVAL);

@@ -12,14 +12,14 @@ const DAY: Duration = Duration::from_hours(24);
 /// Page size of a history.
 const PAGE: usize = 1000;
 
-/// How far back the first read for a page goes. A flood that is confirmed all the time fills a page in 208 days.
+/// How far back the first read for a page goes. A flood that is confirmed continuously fills a page in 208 days.
 const RECENT: Duration = Duration::from_hours(24 * 300);
 
 /// Which messages to return.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AlertQuery {
-    /// The messages in force, each about one of these areas, by `area_id`. With a minimum state, those about a state that is at
-    /// least as high; in a `Cancel`, the state that has ended counts.
+    /// The messages in force, each about one of these areas, by `area_id`. With a minimum state, only messages about a state that
+    /// is at least as high; for a `Cancel`, the state that has ended counts.
     InForce(FloodQuery),
     /// The message in force about the imaginary flood of the exercise.
     Exercise,
@@ -113,7 +113,7 @@ async fn single_message(
 }
 
 struct Chain {
-    /// Oldest first.
+    /// The shown messages, oldest first.
     shown: Vec<Message>,
     /// When the next message will be shown.
     until: Timestamp,
@@ -166,7 +166,7 @@ async fn chain(
     }))
 }
 
-/// Returns when a list last changed, and until when that holds. A list that never changed has the current day instead.
+/// Returns when a list last changed, and until when that is valid. A list that has never changed has the current day instead.
 fn last_changed(changed: Option<Timestamp>, now: Timestamp, until: Timestamp) -> (Timestamp, Timestamp) {
     let today = now.floor(DAY);
     changed.map_or((today, until.min(today.saturating_add(DAY))), |changed| (changed, until))

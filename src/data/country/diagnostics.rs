@@ -9,7 +9,8 @@ const MAX_FAULTS: usize = 20;
 /// The wrong, missing and unknown entries of a country's folder.
 #[derive(Debug, Default)]
 pub(super) struct CountryDiagnostics {
-    /// At most [`MAX_FAULTS`]: the file below the folder, the line from 1 unless the reason has the place, and the reason.
+    /// At most [`MAX_FAULTS`], each with the file's path below the folder, the line (from 1, absent if the reason states the
+    /// place) and the reason.
     faults: Vec<(String, Option<u64>, String)>,
     count: usize,
 }

@@ -90,7 +90,7 @@ impl Files {
     }
 }
 
-/// Reads from the built-in country, which a test checks.
+/// Reads from the built-in country, whose validity a test checks.
 pub(super) fn built_in<T>(read: impl FnOnce(&Files, &mut CountryDiagnostics) -> Option<T>) -> T {
     let mut faults = CountryDiagnostics::default();
     read(&Files::BuiltIn, &mut faults)
@@ -110,7 +110,7 @@ impl Toml<'_> {
         self.faults.note(self.file, Some(1 + before.matches('\n').count() as u64), reason);
     }
 
-    /// Records a fault unless `is_right`.
+    /// Records a fault if `is_right` is false.
     pub(super) fn check(&mut self, is_right: bool, span: Range<usize>, reason: impl fmt::Display) {
         if !is_right {
             self.note(span, reason);

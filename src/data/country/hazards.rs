@@ -59,7 +59,7 @@ struct AttributeEntry {
     asked: Option<Spanned<bool>>,
 }
 
-/// The result is valid only if no fault was recorded.
+/// Reads the file. The result is valid only if no fault was recorded.
 pub(super) fn read(files: &Files, faults: &mut CountryDiagnostics) -> Option<Hazards> {
     let (File { hazard, attribute }, mut toml) = files.toml::<File>(FILE, faults)?;
     let is_right = (1..=MAX_ENTRIES).contains(&hazard.len()) && attribute.len() <= MAX_ENTRIES;

@@ -7,10 +7,10 @@ use super::translations::Translations;
 
 /// In characters: Google truncates longer ones.
 const MAX_EVENT: usize = 34;
-/// In characters without the area. With an area of 49 characters, it has at most 140.
+/// In characters without the area's name; with a name of 49 characters, a headline has at most 140.
 const MAX_HEADLINE: usize = 90;
 
-/// A language has all words of alerts, or none: then alerts do not use this language.
+/// A language has all words of alerts, or none. Without them, alerts do not use the language.
 pub(super) const GROUP: &str = "messages";
 
 /// Checks the words of alerts in a language; calls `note` with the path of a wrong one, and its rule.

@@ -109,7 +109,7 @@ impl Country {
         }
     }
 
-    /// The result is valid only if no fault was recorded.
+    /// Reads the files of the folder. The result is valid only if no fault was recorded.
     fn read_files(files: &Files, faults: &mut CountryDiagnostics) -> Option<Self> {
         let (general, mut toml) = files.toml::<General>("country.toml", faults)?;
         let time_zone = general.check(&mut toml);

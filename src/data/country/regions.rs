@@ -13,7 +13,7 @@ const COLUMNS: [&str; 4] = ["kind", "code", "mapped", "name"];
 
 const MAX_REGIONS: usize = 10_000;
 
-/// Returns `None` only after a fault was recorded.
+/// Reads the file. Returns `None` only after a fault was recorded.
 pub(super) fn read(files: &Files, faults: &mut CountryDiagnostics) -> Option<Regions> {
     let text = files.text(FILE, faults)?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());

@@ -15,13 +15,13 @@ use crate::model::{Hazards, Members, Timestamp};
 #[derive(Clone, Debug)]
 pub(crate) struct Translations {
     code: String,
-    /// Complete: missing texts come from the country's first language.
+    /// Complete: texts that the language lacks come from the country's first language.
     groups: Value,
     /// Whether the language has the words of alerts.
     has_messages: bool,
 }
 
-/// The texts that a country with these hazards needs: those of the built-in first language.
+/// Returns the texts that a country with these hazards needs, in the built-in first language.
 pub(super) fn reference(hazards: &Hazards, faults: &mut CountryDiagnostics) -> Option<Value> {
     let mut reference = json("texts/id.json", &Files::BuiltIn, faults)?;
     reference["hazards"] = required_texts(hazards);

@@ -14,7 +14,7 @@ use crate::model::{
 };
 
 impl Folder {
-    /// Reads the local areas, whose identifiers must differ. An area without `city` gets the city of `cities.geojson` that
+    /// Reads the local areas. Fails on duplicate identifiers. An area without `city` gets the city of `cities.geojson` that
     /// contains a place inside the area; an area outside all cities is noted.
     pub fn areas<E: From<DatasetError>>(
         &self,
@@ -39,7 +39,7 @@ impl Folder {
         geojson_file::read(self, FolderFile::Areas, make, each)
     }
 
-    /// Finds the cities of areas without `city`. Ignores faults of the file, which are reported when it is read for itself.
+    /// Finds the cities of areas without `city`. Ignores faults of the file: they are reported when its own rows are read.
     fn cities_to_locate(&self) -> Locator {
         let folder = Self { repair: self.repair, ..Self::new(self.path.clone(), self.built_in) };
         let mut cities: Vec<Arc<Region>> = Vec::new();
@@ -74,7 +74,7 @@ fn area(feature: &Feature<'_>) -> Result<Area, String> {
 /// Properties that the interface adds to areas: files made from responses have them.
 const STATE: [&str; 5] = ["state", "last_updated", "flooded_since", "confirmed", "over_since"];
 
-/// The members of the property `attributes`, and all unknown properties.
+/// Returns the members of the property `attributes`, and all unknown properties.
 fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
     const NAME: &str = "attributes";
     let known = |name: &str| PROPERTIES.contains(&name) || STATE.contains(&name);
@@ -94,7 +94,7 @@ fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
     Ok(Some(attributes))
 }
 
-/// Without `attributes`.
+/// The known properties, except `attributes`.
 const PROPERTIES: [&str; 7] =
     ["area_id", "geom_id", "area_name", "parent_name", "city_name", "instance_region_code", "city"];
 

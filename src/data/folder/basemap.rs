@@ -7,7 +7,7 @@ use super::{Folder, FolderFile, FolderRow, geojson_file};
 use crate::data::folder::DatasetError;
 use crate::model::{BasemapFeature, BasemapKind, BasemapShape, BasemapShapeType};
 
-/// In short roads, each takes about 120 bytes of a server's memory.
+/// Limits a server's memory: a position takes about 120 bytes if roads are short.
 const MAX_POSITIONS: usize = 5_000_000;
 
 impl Folder {

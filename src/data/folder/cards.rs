@@ -10,7 +10,7 @@ use crate::model::{Card, CardHolder, ReportKey, digits, without_zero_fraction};
 record!(Line { card_id, pkey, username, network, language, network_data, report });
 
 impl Folder {
-    /// Reads the cards, whose identifiers and numbers must differ. `each` must check that their reports exist.
+    /// Reads the cards. Fails on duplicate identifiers or numbers. Does not check that their reports exist; `each` must.
     pub fn cards<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Card>) -> Result<(), E>,

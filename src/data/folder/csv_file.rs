@@ -56,7 +56,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     let Some(mut source) = folder.source(file)? else { return Ok(()) };
     let beginning = source.fill_buf().map_err(|error| folder.unreadable(file, error))?;
     let Separator { delimiter, announcement } = Separator::find(beginning, R::COLUMNS);
-    // The line break stays, so that lines are counted.
+    // The line break is not consumed, so that lines are counted.
     source.consume(announcement);
     let fault = |line, reason: String| folder.fault(file, line, reason);
     let wrong = |line, error: csv::Error| match error.into_kind() {
@@ -115,7 +115,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
 
 struct Separator {
     delimiter: u8,
-    /// The bytes of a declaration at the beginning: `sep=;` on its own line, as for spreadsheets.
+    /// The length in bytes of a declaration at the beginning: `sep=;` on its own line, as spreadsheets write it.
     announcement: usize,
 }
 
@@ -139,13 +139,13 @@ impl Separator {
             let headers = reader.headers().map(|headers| match_headers(headers, columns)).unwrap_or_default();
             columns.iter().filter(|column| headers.iter().any(|known| known == **column)).count()
         };
-        // Of equals, `max_by_key` returns the last.
+        // If several are equal, `max_by_key` returns the last.
         let delimiter = [b'\t', b';', b','].into_iter().max_by_key(found).unwrap_or(b',');
         Self { delimiter, announcement: 0 }
     }
 }
 
-/// Returns the headers; one that differs from a `known` column only in case gets its name, unless another one has it.
+/// Returns the headers. A header that differs from a `known` column only in case gets its name, unless another header has it.
 fn match_headers(headers: &StringRecord, known: &[&str]) -> StringRecord {
     let mut named: Vec<&str> = headers.iter().collect();
     for column in known.iter().filter(|column| !headers.iter().any(|header| header == **column)) {
@@ -156,7 +156,7 @@ fn match_headers(headers: &StringRecord, known: &[&str]) -> StringRecord {
     named.into()
 }
 
-/// A name or empty.
+/// Returns a name; it may be empty.
 pub(super) fn name(column: &str, text: Option<String>) -> Result<Option<String>, String> {
     match text.filter(|text| !text.is_empty()) {
         Some(text) if !is_name(&text) => Err(format!("{column} must be {NAME}")),
@@ -164,7 +164,7 @@ pub(super) fn name(column: &str, text: Option<String>) -> Result<Option<String>,
     }
 }
 
-/// Any text without NUL characters, unchanged.
+/// Returns a text unchanged. Any text without NUL characters is allowed.
 pub(super) fn text(column: &str, text: String) -> Result<String, String> {
     if text.contains('\0') {
         Err(format!("{column} must be a text without NUL characters"))
@@ -173,7 +173,7 @@ pub(super) fn text(column: &str, text: String) -> Result<String, String> {
     }
 }
 
-/// A number may have a fraction of zeros.
+/// Parses a number, which may have a fraction of zeros.
 pub(super) fn parse<T: FromStr<Err: Display>>(column: &str, text: &str) -> Result<T, String> {
     without_zero_fraction(text.trim()).parse().map_err(|error| format!("{column} {error}"))
 }
@@ -182,8 +182,8 @@ pub(super) fn moment(column: &str, text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text.trim()).map_err(|error| format!("{column} {error}"))
 }
 
-/// Records the bytes that the CSV reader reads ahead. The reader's own line count is wrong: it is that of the position before
-/// line breaks and empty lines.
+/// Records the bytes that the CSV reader reads ahead. The reader's own line count is wrong: it does not include line breaks and
+/// empty lines before the row.
 struct ReadAhead<'f, 'l> {
     source: Source<'f>,
     lines: &'l RefCell<Lines>,

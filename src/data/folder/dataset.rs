@@ -68,7 +68,7 @@ impl Dataset {
     }
 }
 
-/// `now` is the latest time that the log may have.
+/// Reads the whole folder. `now` is the latest time that the log may have.
 pub(crate) fn dataset(folder: &Folder, now: Timestamp) -> Result<Dataset, DatasetError> {
     let places = places(folder)?;
     let flood_log = flood_log(folder, places.areas(), now)?;
@@ -132,7 +132,7 @@ pub(super) fn places(folder: &Folder) -> Result<Places, DatasetError> {
     Ok(places.with_infrastructure(infrastructure))
 }
 
-/// Returns the log, oldest first. Of several entries of an area with the same time, the last one in the file wins.
+/// Returns the log, oldest first. If an area has several entries with the same time, the last one in the file wins.
 fn flood_log(folder: &Folder, areas: &AreaSet, now: Timestamp) -> Result<Vec<FloodChange>, DatasetError> {
     let mut log = collect(|each| folder.flood_states(areas, now, each))?;
     log.sort_by_key(|change| change.at);
@@ -143,7 +143,7 @@ fn flood_log(folder: &Folder, areas: &AreaSet, now: Timestamp) -> Result<Vec<Flo
     Ok(log)
 }
 
-/// By identifier, with readings oldest first. Of several readings with the same time, the last one wins.
+/// Returns the gauges by identifier, with readings oldest first. If several readings have the same time, the last one wins.
 fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, DatasetError> {
     let mut gauges: BTreeMap<String, Gauge> = BTreeMap::new();
     folder.gauges(locator, |row: FolderRow<Gauge>| {
@@ -163,8 +163,8 @@ fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, Data
     Ok(observed.collect())
 }
 
-/// Returns the reports without erased ones, and the keys of the hidden ones. Reports without a key get the keys after the highest
-/// one.
+/// Returns the reports except erased ones, and the keys of the hidden ones. Reports without a key get the keys that follow the
+/// highest one.
 fn reports(
     folder: &Folder,
     locator: &Locator,
@@ -200,7 +200,7 @@ fn reports(
     Ok((reports, kept))
 }
 
-/// Leaves out the cards of erased reports; those of unknown reports are faults.
+/// Returns the cards except those of erased reports. A card of an unknown report is a fault.
 pub(super) fn cards(
     folder: &Folder,
     reports: &HashSet<ReportKey>,

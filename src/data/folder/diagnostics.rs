@@ -17,8 +17,8 @@ impl Folder {
     /// Reads all files and returns up to `most` faults (more than 0), in the order of discovery. `now` is the latest time that
     /// the log may have.
     ///
-    /// Skips files whose rows refer to a wrong file, because most of their faults would be consequences. Holds the places, and
-    /// the identifiers of gauges and reports.
+    /// Skips files whose rows refer to a wrong file, because most of their faults would be consequences. Keeps only the places,
+    /// and the identifiers of gauges and reports, in memory.
     #[must_use]
     pub(crate) fn check(&mut self, now: Timestamp, most: usize) -> Vec<DatasetError> {
         self.faults = Some(Diagnostics { most, found: Mutex::default() });
@@ -60,7 +60,7 @@ impl Folder {
         if of_reports.into_iter().any(|file| self.is_wrong(file)) {
             return Ok(());
         }
-        // Reports without a key get those after the highest.
+        // Reports without a key get the keys that follow the highest one.
         let last = keys.iter().max().copied();
         let first = last.map_or(Some(ReportKey::FIRST), ReportKey::next);
         keys.extend(std::iter::successors(first, |key| key.next()).take(unnamed));
@@ -76,7 +76,7 @@ impl Folder {
         })
     }
 
-    /// Records a fault and continues, if the folder is being checked and the limit is not reached; otherwise returns it.
+    /// Records a fault and continues if the folder is being checked and the limit is not reached; returns the fault otherwise.
     pub(super) fn skip_fault(&self, fault: DatasetError) -> Result<(), DatasetError> {
         let Some(Diagnostics { most, found }) = &self.faults else { return Err(fault) };
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);

@@ -17,7 +17,7 @@ record!(Line {
 });
 
 impl Folder {
-    /// Reads the remains of erased reports, whose keys must differ.
+    /// Reads the remains of erased reports. Fails on duplicate keys.
     pub fn erased_reports<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<ErasedReport>) -> Result<(), E>,

@@ -61,7 +61,7 @@ impl<'a> Feature<'a> {
     pub(super) fn label(&self, identifier: &str) -> String {
         let number = self.number;
         match self.raw(identifier).map(RawValue::get) {
-            // A text or a number, which is on one line.
+            // Only a text or a number, so that the label is one line.
             Some(raw)
                 if raw.len() > 2 && raw.starts_with('"') || raw.starts_with(|c: char| c.is_ascii_digit()) =>
             {
@@ -106,7 +106,7 @@ impl<'a> Feature<'a> {
         Some(held[position].1)
     }
 
-    /// Marks all as read.
+    /// Returns all properties, and marks them as read.
     pub(super) fn properties(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.read.borrow_mut().fill(true);
         self.raw_properties().iter().map(|(name, value)| (name.as_str(), *value))
@@ -119,7 +119,7 @@ impl<'a> Feature<'a> {
         Ok(read.map_err(|error| format!("{key}: {error}"))?.list)
     }
 
-    /// `None` if it is absent or null.
+    /// Returns a property; `None` if it is absent or null.
     fn property(&self, key: &str) -> Result<Option<JsonValue>, String> {
         value(key, self.raw(key))
     }
@@ -132,7 +132,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// False if it is absent or null.
+    /// Returns a boolean; false if the property is absent or null.
     pub(super) fn truth(&self, key: &str) -> Result<bool, String> {
         match self.property(key)? {
             None => Ok(false),
@@ -145,7 +145,7 @@ impl<'a> Feature<'a> {
         Timestamp::parse(&self.required(key)?).map_err(|error| format!("{key} {error}"))
     }
 
-    /// A text, perhaps of several lines; `None` if it is absent or null.
+    /// Returns a text, which may have several lines; `None` if the property is absent or null.
     pub(super) fn optional_text(&self, key: &str) -> Result<Option<String>, String> {
         match self.property(key)? {
             None => Ok(None),
@@ -154,25 +154,25 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// A trimmed text, empty if the property is absent or null. A whole number becomes its digits.
+    /// Returns a trimmed text, empty if the property is absent or null. A whole number becomes its digits.
     pub(super) fn text(&self, key: &str) -> Result<String, String> {
         trimmed(key, &self.string(key)?)
     }
 
-    /// The property `id`, or else the member `id` of the feature (RFC 7946 §3.2). A whole number becomes its digits. Empty if
-    /// there is neither.
+    /// Returns the property `id`, or else the member `id` of the feature (RFC 7946 §3.2), empty if there is neither. A whole
+    /// number becomes its digits.
     pub(super) fn id(&self) -> Result<String, String> {
         let own = self.text("id")?;
         if own.is_empty() { trimmed("id", &string("id", self.document.id)?) } else { Ok(own) }
     }
 
-    /// A trimmed text that is not empty.
+    /// Returns a trimmed text, which must not be empty.
     pub(super) fn required(&self, key: &str) -> Result<String, String> {
         let text = self.text(key)?;
         if text.is_empty() { Err(self.missing(key)) } else { Ok(text) }
     }
 
-    /// Lists the existing properties.
+    /// Lists the existing properties, for the message about a missing one.
     fn missing(&self, key: &str) -> String {
         let mut found: Vec<_> =
             self.raw_properties().iter().map(|(found, _)| found.escape_debug().to_string()).collect();
@@ -187,7 +187,7 @@ impl<'a> Feature<'a> {
         format!("{key} is missing; the properties are [{}]: rename one of them, or add it", found.join(", "))
     }
 
-    /// A name, untrimmed because clients send such names too.
+    /// Returns a name, untrimmed because clients send such names too.
     pub(super) fn name(&self, key: &str) -> Result<String, String> {
         let name = self.string(key)?;
         match name.as_str() {
@@ -228,13 +228,13 @@ impl<'a> Feature<'a> {
     }
 }
 
-/// `None` if it is absent or null.
+/// Parses a value; `None` if it is absent or null.
 fn value(key: &str, raw: Option<&RawValue>) -> Result<Option<JsonValue>, String> {
     let read = raw.map_or(Ok(JsonValue::Null), |raw| serde_json::from_str(raw.get()));
     Ok(Some(read.map_err(|error| format!("{key}: {error}"))?).filter(|value| !value.is_null()))
 }
 
-/// Empty if it is absent or null. A whole number becomes its digits.
+/// Parses a text, empty if it is absent or null. A whole number becomes its digits.
 fn string(key: &str, raw: Option<&RawValue>) -> Result<String, String> {
     let wrong = || format!("{key} {TEXT_OR_WHOLE}");
     match value(key, raw)? {

@@ -8,7 +8,7 @@ macro_rules! folder_files {
         #[non_exhaustive]
         pub enum FolderFile {
             $(#[doc = concat!("`", $name, "`: ", $doc)] $File,)+
-            /// `basemap.geojson`: the base map, read by servers at startup. It is not part of a data set, and no store has it.
+            /// `basemap.geojson`: the base map, which servers read at startup. It is neither part of a data set nor in a store.
             Basemap,
         }
 

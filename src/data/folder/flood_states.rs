@@ -3,14 +3,14 @@ use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::data::folder::DatasetError;
 use crate::model::{Actor, AreaSet, FloodChange, Timestamp};
 
-/// The actor of changes without one in the file.
+/// The actor of changes whose row has none.
 const IMPORT: &str = "import";
 
 record!(Change { area_id, state, changed_at; username, subject });
 
 impl Folder {
-    /// Reads the log of flood states, in any order. Its areas must be in `areas`, and no change may be after `now`. Of several
-    /// changes of an area with the same time, the last one wins.
+    /// Reads the log of flood states, in any order. Its areas must be in `areas`, and no change may be after `now`. If several
+    /// changes of an area have the same time, the last one wins.
     pub fn flood_states<E: From<DatasetError>>(
         &self,
         areas: &AreaSet,

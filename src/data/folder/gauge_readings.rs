@@ -7,7 +7,7 @@ use crate::model::{AlertLevel, Observation, without_zero_fraction};
 record!(Reading { gaugeid, observed_at, level, alert; label });
 
 impl Folder {
-    /// Reads the readings with the identifiers of their gauges, which must be `known`. Of several readings of a gauge with the
+    /// Reads the readings with the identifiers of their gauges, which must be `known`. If several readings of a gauge have the
     /// same time, the last one wins.
     pub fn gauge_readings<E: From<DatasetError>>(
         &self,
@@ -16,7 +16,7 @@ impl Folder {
     ) -> Result<(), E> {
         let mut future = FutureRows::after(self.now);
         let make = |row: Reading, line| {
-            // The identifier as written, or without a fraction of zeros.
+            // Looks up the identifier as written, and without a fraction of zeros.
             let written = [row.gaugeid.as_str(), without_zero_fraction(&row.gaugeid)];
             let gauge = written.into_iter().find(|id| known(id)).map(str::to_owned);
             let gauge = gauge.ok_or_else(|| format!("gaugeid {:?} is no known gauge", row.gaugeid))?;

@@ -7,7 +7,7 @@ use crate::data::folder::DatasetError;
 use crate::model::{Gauge, Geometry, Locator, Position};
 
 impl Folder {
-    /// Reads the gauges, whose identifiers must differ. `locator` finds missing provinces.
+    /// Reads the gauges. Fails on duplicate identifiers. `locator` finds missing provinces.
     pub fn gauges<E: From<DatasetError>>(
         &self,
         locator: &Locator,
@@ -32,7 +32,7 @@ fn gauge(feature: &Feature<'_>, locator: &Locator) -> Result<Gauge, String> {
     Ok(Gauge { id: feature.name("gaugeid")?, name: feature.name("gaugenameid")?, region_code, location })
 }
 
-/// If the property is absent or empty, the place determines the province; null means none.
+/// Returns the code of the province. If the property is absent or empty, the place determines it; null means none.
 fn region_code(feature: &Feature<'_>, place: Position, locator: &Locator) -> Result<Option<String>, String> {
     const KEY: &str = "instance_region_code";
     match feature.text(KEY)? {

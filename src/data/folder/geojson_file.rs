@@ -16,8 +16,8 @@ const COLLECTION: &str = "FeatureCollection";
 
 /// Reads each feature of the file in order, converts it with `make` and passes it to `each`. Does nothing if there is no file.
 ///
-/// `make` returns the reason if the feature is wrong, and the error names the feature. Properties that it does not read are
-/// noted. Holds one feature at a time.
+/// `make` returns the reason if the feature is wrong, and the error names the feature. Properties that `make` does not read are
+/// noted. Keeps one feature at a time in memory.
 pub(super) fn read<T, E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
@@ -71,14 +71,14 @@ pub(super) fn read<T, E: From<DatasetError>>(
 /// A part of a feature collection.
 enum Item<'a> {
     Type(&'a str),
-    /// Still as text, so that a wrong one can be reported with its first line.
+    /// Not parsed yet, so that a wrong feature can be reported with its first line.
     Feature(u64, &'a RawValue),
 }
 
 /// Passes the items of a feature collection to `take` in the order of the file.
 struct Items<'l, F, E> {
     take: F,
-    /// The error of `take`, because an error of the parser can only carry text.
+    /// The error of `take`, kept here because an error of the parser can only carry text.
     stopped: Option<E>,
     line: &'l Cell<u64>,
 }
@@ -150,14 +150,14 @@ impl<'de, F: FnMut(Item<'_>) -> Result<(), E>, E> Visitor<'de> for Features<'_, 
     }
 }
 
-/// A value and its first line.
+/// Deserializes a value with the number of its first line.
 struct Numbered<'l>(&'l Cell<u64>);
 
 impl<'de> DeserializeSeed<'de> for Numbered<'_> {
     type Value = (u64, Box<RawValue>);
 
     fn deserialize<D: serde::Deserializer<'de>>(self, value: D) -> Result<Self::Value, D::Error> {
-        // The parser has read the whitespace before the value and its first byte, and no more.
+        // The parser has read the whitespace before the value and its first byte only.
         let line = self.0.get();
         serde::Deserialize::deserialize(value).map(|raw| (line, raw))
     }

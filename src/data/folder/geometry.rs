@@ -54,8 +54,8 @@ pub(super) fn close_rings(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>
     Ok((MultiPolygon(kept).orient(Direction::Default), first))
 }
 
-/// Returns the only surface of a collection whose other members are points and lines, as repairs by other programs leave it;
-/// other geometry unchanged.
+/// Returns the only surface of a collection whose other members are points and lines, which other programs create when they
+/// repair geometry. Returns other geometry unchanged.
 fn surface(geometry: &GeometryValue) -> &GeometryValue {
     let GeometryValue::GeometryCollection { geometries } = geometry else { return geometry };
     let is_thin = |value: &GeometryValue| {
@@ -69,7 +69,7 @@ fn surface(geometry: &GeometryValue) -> &GeometryValue {
     }
 }
 
-/// Closes a ring; `None` if it has collapsed. Sets the first fault.
+/// Closes a ring; `None` if it has collapsed. Sets `first` to the first fault.
 fn ring(positions: &[Position], first: &mut Option<Fault>) -> Result<Option<LineString<f64>>, String> {
     let mut ring: Vec<Coord<f64>> = positions.iter().map(coord).collect::<Result<_, _>>()?;
     let beginning = ring.first().copied();
@@ -102,7 +102,7 @@ pub fn place(geometry: &GeometryValue) -> Result<Place, String> {
     }
 }
 
-/// Returns the places of GeoJSON points, or the courses of lines, one for each part.
+/// Returns the shapes of GeoJSON points or lines, one for each part. |
 ///
 /// # Errors
 ///

@@ -101,7 +101,7 @@ pub struct Folder {
     rules: FolderRules,
     progress: Box<dyn Fn(u64) + Send + Sync>,
     repair: bool,
-    /// Rows with a later date are noted.
+    /// The current time: rows with a later date are noted.
     now: Option<Timestamp>,
     notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
     /// Set while the folder is checked.
@@ -160,7 +160,7 @@ impl Folder {
         self.built_in.map_or_else(|| self.path_of(file).is_file(), |files| content(files, file).is_some())
     }
 
-    /// Names files in the folder that are not part of a data set.
+    /// Returns the names of files in the folder that are not part of a data set.
     #[must_use]
     pub(crate) fn unknown_files(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
@@ -215,7 +215,7 @@ impl Folder {
         FolderFile::ALL.into_iter().map(size).sum()
     }
 
-    /// Returns the error for a wrong row, for faults that only the receiver of the rows can detect.
+    /// Returns the error for a wrong row, if only the receiver of the rows can detect the fault.
     #[must_use]
     pub fn fault(&self, file: FolderFile, line: u64, reason: impl Into<String>) -> DatasetError {
         DatasetError::Row { path: self.path_of(file), line, reason: reason.into() }

@@ -6,7 +6,7 @@ use crate::data::folder::DatasetError;
 use crate::model::{Geometry, Region};
 
 impl Folder {
-    /// Reads the provinces, whose codes must differ.
+    /// Reads the provinces. Fails if two have the same code.
     pub fn regions<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Region>) -> Result<(), E>,
@@ -14,7 +14,7 @@ impl Folder {
         read(self, FolderFile::Regions, each)
     }
 
-    /// Reads the cities with a boundary, whose codes must differ.
+    /// Reads the cities that have a boundary. Fails if two have the same code.
     pub fn cities<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Region>) -> Result<(), E>,

@@ -27,7 +27,7 @@ pub struct ReportRow {
 }
 
 impl Folder {
-    /// Reads the reports, whose keys must differ if they have any. `locator` finds missing tags.
+    /// Reads the reports. Fails on duplicate keys; a report may have none. `locator` finds missing tags.
     pub fn reports<E: From<DatasetError>>(
         &self,
         locator: &Locator,
@@ -114,7 +114,7 @@ fn web_address(feature: &Feature<'_>, key: &str) -> Result<Option<String>, Strin
     }
 }
 
-/// The data from a card, with attributes in the types of the interface.
+/// Returns the card data of a report, with attributes in the types of the interface.
 fn report_data(
     feature: &Feature<'_>,
     location: Position,

@@ -6,7 +6,7 @@ const CHUNK: usize = 64 * 1024;
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The bytes of a file, checked to be UTF-8 and without a byte order mark. Holds one chunk at a time. Returns all bytes before
-/// the first that is not UTF-8, and then [`NotUtf8`].
+/// the first invalid one, and then [`NotUtf8`].
 pub(super) struct Source<'f> {
     file: Box<dyn Read + 'f>,
     progress: &'f dyn Fn(u64),
@@ -36,7 +36,7 @@ impl<'f> Source<'f> {
         Self { file, progress, buffer, next: 0, valid: 0, filled: 0, line: 0 }
     }
 
-    /// Keeps the incomplete character at the end of the last chunk.
+    /// Reads the next chunk after the incomplete character at the end of the last one.
     fn refill(&mut self) -> io::Result<()> {
         let first = self.line == 0;
         self.line += if first { 1 } else { breaks(&self.buffer[..self.valid]) };
@@ -71,7 +71,7 @@ impl BufRead for Source<'_> {
         if self.next == self.valid {
             self.refill()?;
         }
-        // Empty only at the end of the file, also of a file with only a mark.
+        // Empty only at the end of the file; a file that is only a byte order mark ends here too.
         Ok(&self.buffer[self.next..self.valid])
     }
 

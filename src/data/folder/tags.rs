@@ -3,7 +3,7 @@ use geojson::{JsonObject, JsonValue};
 use super::feature::Feature;
 use crate::model::{self, Locator, Position, TEXT_OR_WHOLE, Tags, whole_number, without_zero_fraction};
 
-/// Returns the property `tags`. The place determines absent tags; null tags stay null. The district is always that of the local
+/// Returns the property `tags`. The place determines absent tags; null tags stay null. The district always comes from the local
 /// area.
 pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) -> Result<Tags, String> {
     let located = locator.locate(place);
@@ -34,7 +34,7 @@ pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) ->
     Ok(Tags { instance_region_code, local_area_id, district_id, city: located.city })
 }
 
-/// Empty if the tag is null; `None` if it is absent.
+/// Returns a tag: empty if it is null, `None` if it is absent.
 fn tag(tags: &JsonObject, key: &str) -> Result<Option<String>, String> {
     let text = match tags.get(key) {
         None => return Ok(None),

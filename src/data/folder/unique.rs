@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The identifiers of a file so far with their lines; they must differ.
+/// Detects duplicate identifiers in a file. Keeps the line of each.
 pub(super) struct Unique<K> {
     /// The property or column, for messages.
     name: &'static str,

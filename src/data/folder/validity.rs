@@ -32,7 +32,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.what)?;
         let Some(at) = self.at else { return Ok(()) };
-        // A precision of a centimetre is enough to find it.
+        // A precision of a centimetre suffices to find the place.
         let [lng, lat] = [at.x, at.y].map(|degrees| (degrees * 1e7).round() / 1e7);
         write!(f, " at [{lng}, {lat}]")
     }
@@ -90,7 +90,7 @@ impl Cross for Edge {
 }
 
 impl Edge {
-    /// Whether the other is the next edge of the same ring, and so begins at the end of this one.
+    /// Whether `other` is the next edge of the same ring, which starts where this edge ends. The first edge follows the last.
     fn is_followed_by(&self, other: &Self) -> bool {
         self.ring == other.ring && other.number == if self.number == self.last { 0 } else { self.number + 1 }
     }
@@ -141,7 +141,7 @@ fn misplaced_hole(polygon: &Polygon<f64>) -> Option<Fault> {
     }
 }
 
-/// Returns the first position of a polygon whose inside overlaps that of another.
+/// Returns the first position of a polygon whose inside overlaps another polygon's inside.
 fn overlap(polygons: &[Polygon<f64>]) -> Option<Coord<f64>> {
     let boxes: Vec<_> = polygons.iter().map(BoundingRect::bounding_rect).collect();
     let overlaps = |one: usize, other: usize| {

@@ -4,8 +4,8 @@
 //! flood. So pages do not decide that themselves: they describe their [`Situation`], and show the sentences that the functions
 //! here return. An element with a sentence names it in `data-says`.
 //!
-//! The script of the live map decides again by its own clock and connection: `map/statements.js` has the same rules. The rows of
-//! `table.json` specify both.
+//! The script of the live map makes the same decision by its own clock and connection: `map/statements.js` has the same rules.
+//! The rows of `table.json` specify both.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(crate) const SHOWN_FOR: Duration = Duration::from_hours(1);
 /// Declares the sentences, each with the path of its text.
 macro_rules! sentences {
     ($($(#[doc = $doc:literal])* $name:ident = $path:literal,)+) => {
-        /// A sentence about the world, or the beginning of one. Its name in `data-says` is in camel case.
+        /// A statement about the world, or the beginning of one. Its name in `data-says` is in camel case.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
         #[serde(rename_all = "camelCase")]
         #[allow(dead_code, reason = "some are used only by the script of the live map")]
@@ -62,15 +62,15 @@ sentences! {
     Never = "map.never",
     /// The newest data cannot be read.
     Unread = "front.unread",
-    /// There is none in the last hour.
+    /// There is no entry in the last hour.
     NoneLately = "front.none",
     /// Since when the service cannot read its data.
     Stale = "map.script.stale",
     /// Since when a source is silent.
     SilentSince = "map.script.silentSince",
-    /// A source was never heard.
+    /// A source has never reported.
     SilentAlways = "map.script.silentAlways",
-    /// Nobody watches the sources of floods.
+    /// No source of floods is configured.
     Unwatched = "map.script.unwatched",
     /// The page follows the changes.
     Connected = "map.script.connected",
@@ -87,9 +87,9 @@ sentences! {
     Depth = "depths",
     /// Since when the area is flooded.
     Since = "map.script.since",
-    /// When somebody last confirmed that.
+    /// When somebody last confirmed the state.
     Confirmed = "map.script.confirmed",
-    /// Nobody has confirmed that for long.
+    /// Nobody has confirmed the state for long.
     Unconfirmed = "map.script.unconfirmedFor",
     Advice = "map.script.advice",
     OneReport = "map.script.oneReport",
@@ -105,11 +105,11 @@ sentences! {
     Over = "map.script.over",
     /// A source is silent, so the state of the area is not known.
     UnknownArea = "map.script.unknownArea",
-    /// The states cannot be read, so that of the area is not known.
+    /// The states cannot be read, so the state of the area is not known.
     UnknownNow = "map.script.unknownNow",
-    /// In a larger area, so many areas are flooded.
+    /// How many areas of a larger area are flooded.
     FloodedIn = "map.script.floodedIn",
-    /// In a larger area, no area is flooded.
+    /// No area of a larger area is flooded.
     NoneIn = "map.script.noneIn",
     NoAlerts = "alerts.none",
     /// A source is silent, so alerts may be missing.
@@ -142,7 +142,7 @@ impl Sentence {
         serde_json::to_value(self).ok().and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default()
     }
 
-    /// The texts, by name, that the script of the live map needs and that are not in its own group.
+    /// Returns the texts, by name, that the script of the live map needs from other groups than its own.
     pub(crate) fn for_script(texts: &Translations) -> Value {
         let others = [Self::Flooded, Self::None, Self::NoneHere, Self::NoAreas, Self::Never];
         others
@@ -171,9 +171,9 @@ pub(crate) struct Situation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FloodData {
     Now,
-    /// Those of an earlier time: the service cannot read its data.
+    /// The states of an earlier time: the service cannot read its data.
     Until(Timestamp),
-    /// They cannot be read, and never were.
+    /// The states have never been read, and cannot be read now.
     Unread,
 }
 
@@ -191,7 +191,7 @@ impl FloodData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
     Heard,
-    /// One is silent; `heard` if it ever was alive.
+    /// A source is silent. `heard` is the time of its last report, if any.
     Silent {
         heard: bool,
     },
@@ -239,7 +239,7 @@ impl Situation {
         matches!(self.floods, FloodData::Until(since) if self.now.saturating_duration_since(since) > SHOWN_FOR)
     }
 
-    /// The sentences about all areas: the flooded ones, the newest change, and sources of uncertainty.
+    /// Returns the sentences about all areas: the flooded ones, the newest change, and why the data may be incomplete.
     pub(crate) fn page(&self) -> Vec<Sentence> {
         let is_read = self.floods != FloodData::Unread && !self.is_old();
         let mut sentences = vec![match self.floods {
@@ -313,7 +313,7 @@ impl Situation {
     }
 }
 
-/// Returns the sentence for the title of an area, given its sentences: for reports only their number, without naming one.
+/// Returns the sentence for the title of an area, given its sentences. Of the reports, it only states the number.
 pub(crate) fn title(sentences: &[Sentence]) -> Option<Sentence> {
     let first = *sentences.first()?;
     Some(match first {
@@ -341,7 +341,8 @@ pub(crate) fn banner(is_demo: bool, status: Status) -> Option<Sentence> {
     }
 }
 
-/// The sentence after a report was sent: whether it is on the map; `None` if it cannot be found, as while it waits for review.
+/// The sentence after a report was sent: whether it is on the map. `None` if it cannot be found, for example while it waits for
+/// review.
 pub(crate) fn after_report(is_on_map: Option<bool>) -> Sentence {
     match is_on_map {
         Some(true) => Sentence::ReportShown,

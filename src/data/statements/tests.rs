@@ -145,8 +145,8 @@ mod texts {
     use super::*;
     use crate::data::country::Country;
 
-    /// Texts without a statement about the world: labels, help, and results of the user's own actions. A new text of the other
-    /// groups belongs here, or is a sentence with a row in the table.
+    /// Texts without a statement about the world: labels, help, and results of the user's own actions. Each new text of the other
+    /// groups must be here, or be a sentence with a row in the table.
     const LABELS: &str = include_str!("labels.txt");
 
     fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {

@@ -15,7 +15,7 @@ use crate::model::{AlertLayer, Layer, LayerKind, with_parameter};
 #[derive(Clone, Debug)]
 pub struct Atom(Notices);
 
-/// Includes the whole message in each entry. A type of its own, so that responses are cached separately.
+/// Includes the whole message in each entry. A separate type, so that responses are cached separately.
 #[derive(Clone, Debug)]
 struct Inline(Atom);
 
@@ -93,7 +93,7 @@ impl Format for Inline {
 
 type Parameter = (&'static str, &'static str);
 
-/// Appends the feed. `parameter` is the query parameter of its address besides those of the layer; `content` ends each entry.
+/// Appends the feed. `parameter` is the query parameter of its address in addition to the layer's; `content` ends each entry.
 fn write(
     notices: &Notices,
     layer: &Layer,

@@ -47,7 +47,7 @@ impl Format for Message {
     }
 }
 
-/// Elements in the order of the CAP 1.2 schema.
+/// Writes the message. The elements are in the order of the CAP 1.2 schema.
 pub(super) fn write(xml: &mut Xml<'_>, notice: &Notice<'_>) -> io::Result<()> {
     let namespace = ("xmlns", "urn:oasis:names:tc:emergency:cap:1.2");
     xml::element(xml, "alert", Some(namespace), |xml| {

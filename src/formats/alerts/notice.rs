@@ -114,7 +114,7 @@ impl<'a> Notice<'a> {
         if self.is_over() { "Past" } else { "Immediate" }
     }
 
-    /// CAP `severity`; when the flood is over, that of the state that has ended.
+    /// CAP `severity` of the state; when the flood is over, of the state that has ended.
     pub(crate) fn severity(&self) -> &'static str {
         self.options.severity(self.alert.message.state)
     }
@@ -134,7 +134,7 @@ impl<'a> Notice<'a> {
     fn text_in<'s>(&'s self, texts: &'s Translations) -> NoticeText<'s> {
         let AlertFeature { message, status, .. } = self.alert;
         let (all, own) = (texts.messages(), &texts.messages()[name(message)]);
-        // A test of the countries ensures that no text is missing.
+        // The texts are complete: a test checks every country.
         let text = |group: &'s Value, key: &str| group[key].as_str().unwrap_or_default();
         let time = texts.format_time(text(all, "time"), message.last_confirmed, self.context.time_zone);
         let names = Names { area: &self.place, time: &time, agency: self.sender_name };

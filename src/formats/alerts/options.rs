@@ -10,7 +10,7 @@ pub enum UnknownAs {
     /// Unknown, like the depth. Google rejects such alerts.
     #[default]
     Unknown,
-    /// As for 10 to 70 cm.
+    /// `Minor`, the severity of 10 to 70 cm.
     Minor,
 }
 
@@ -18,7 +18,7 @@ pub enum UnknownAs {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The number of the issuing authority for Indonesia in the WMO register, a part of all identifiers. **Default: none**, and
+    /// The number of the issuing authority for Indonesia in the WMO register, a part of all identifiers. **Default: none**:
     /// identifiers begin with the host of the base address
     #[serde(deserialize_with = "authority")]
     pub authority: Option<u32>,

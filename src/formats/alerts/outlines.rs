@@ -13,7 +13,7 @@ use crate::model::{Area, AreaSet};
 /// The maximum deviation of a simplified border in degrees: about 10 m.
 const TOLERANCE: f64 = 9e-5;
 
-/// The limits of an area in `GeoRSS`: feed readers only place an entry by them; the message has the full border.
+/// The limits of an area in `GeoRSS`, which feed readers use only to place an entry; the message has the full border.
 const MOST_RINGS: usize = 20;
 const MOST_POSITIONS: usize = 200;
 
@@ -29,7 +29,7 @@ pub(super) struct Outlines {
 }
 
 impl Outlines {
-    /// Costs O(positions), and more for rings that cross themselves when simplified.
+    /// Builds the text. Costs O(positions), and more for rings that cross themselves when simplified.
     pub(super) fn for_areas(areas: &AreaSet) -> Self {
         let geometries: Vec<_> = areas.iter().map(Area::geometry).collect();
         let (mut text, mut rings, mut ends) = (Vec::new(), Vec::new(), Vec::with_capacity(areas.len()));

@@ -51,7 +51,7 @@ impl<'a> Alert<'a> {
     }
 }
 
-/// Elements in the order of the CAP 1.2 schema.
+/// Writes the alert. The elements are in the order of the CAP 1.2 schema.
 pub(super) fn write(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
     let namespace = ("xmlns", "urn:oasis:names:tc:emergency:cap:1.2");
     xml::element(xml, "alert", Some(namespace), |xml| {

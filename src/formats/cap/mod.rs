@@ -56,9 +56,9 @@ pub struct Options {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agency {
-    /// As [`Options::sender`].
+    /// Like [`Options::sender`].
     pub sender: Sender,
-    /// As [`Options::sender_name`].
+    /// Like [`Options::sender_name`].
     pub sender_name: String,
 }
 
@@ -92,7 +92,7 @@ impl Default for Options {
 #[serde(try_from = "String")]
 pub struct Sender(String);
 
-/// Beyond this range, the time could not be written as CAP requires.
+/// Limits the duration, so that the time of expiry can be written as CAP requires.
 fn expiry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let expiry = duration::deserialize(deserializer)?;
     let allowed = Duration::from_secs(1)..=Duration::from_hours(24 * 366);
@@ -138,9 +138,8 @@ impl TryFrom<String> for Sender {
 
 /// Writes flooded areas as alerts. Areas without a state have no entry.
 ///
-/// Everything except `expires` and the feed's `updated` depends only on the state, so all requests get the same alert for a
-/// state. CAP polygons have no holes, so only outer rings are written. Their text is built once per set of areas, and cached with
-/// it.
+/// Only `expires` and the feed's `updated` depend on the request, so all requests get the same alert for a state. CAP polygons
+/// have no holes, so only outer rings are written. Their text is built once per set of areas, and cached with it.
 #[derive(Clone, Debug, Default)]
 pub struct Cap {
     options: Options,

@@ -53,7 +53,7 @@ impl<'a> FieldValue<'a> {
         if text.is_empty() { Self::None } else { Self::text(text) }
     }
 
-    /// `None` beyond 63 bits.
+    /// Creates an integer; `None` beyond 63 bits.
     pub(crate) fn integer(number: u64) -> Self {
         i64::try_from(number).map_or(Self::None, Self::Integer)
     }

@@ -274,7 +274,7 @@ fn attributes(hazards: &Hazards) -> Vec<(String, Kind, &'static str)> {
     with_kinds.filter_map(|(name, found)| found.map(|(kind, unit)| (name, kind, unit))).collect()
 }
 
-/// Returns `None` if it has another type, as in old data.
+/// Returns the value; `None` if it has another type, as in old data.
 fn attribute(value: Option<&Value>, kind: Kind) -> FieldValue<'static> {
     let cell = match (value, kind) {
         (Some(Value::Number(number)), Kind::Integer) => number.as_i64().map(FieldValue::Integer),

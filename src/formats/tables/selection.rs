@@ -8,7 +8,7 @@ use crate::stores::Revision;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Selection {
-    /// `None`: everywhere.
+    /// The part of the map; `None`: everywhere.
     pub(crate) part: Option<BoundingBox>,
     pub(crate) time: Option<TimeFilter>,
     pub(crate) values: Vec<(usize, ValueFilter)>,
@@ -35,7 +35,7 @@ pub(crate) struct InvalidBbox;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum TimeFilter {
     At(Timestamp),
-    /// Both ends included; an open end is the first or last time.
+    /// Both times are included; an open end is the first or last time.
     Between(Timestamp, Timestamp),
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct InvalidTimeFilter;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PageCursor {
-    /// The revision of places at that time, if an import can replace the features.
+    /// The revision of places when the cursor was created, if an import can replace the features.
     pub(crate) places: Option<Revision>,
     last_key: String,
 }

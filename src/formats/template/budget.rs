@@ -24,7 +24,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// The template variable that holds the budget. Templates cannot spell this name.
+    /// The template variable that holds the budget. No template can access it, because the name contains spaces.
     pub(super) const VARIABLE: &str = "max_bytes and max_time";
 
     pub(super) fn new(max_bytes: ByteUnit, max_time: Duration, stop: CancelFlag) -> Self {

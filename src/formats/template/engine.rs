@@ -25,7 +25,7 @@ pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
         Budget::current(state)?.print(text.len())?;
         Ok(out.write_str(&text)?)
     });
-    // They print internals, for authors of templates only.
+    // Removed because it prints internals, which only authors of templates need.
     engine.remove_global("debug");
     engine.remove_filter("pprint");
     engine.add_filter("html", html);

@@ -15,10 +15,10 @@ use crate::formats::xml_text::sanitize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escaping {
     Xml,
-    /// The same in an HTML page, which need not be XML.
+    /// Like `Xml`, but for an HTML page, which need not be XML.
     Html,
     Json,
-    /// The same in a sequence of JSON values, which is not itself JSON.
+    /// Like `Json`, but for a sequence of JSON values, which is not itself JSON.
     JsonLines,
     Csv,
     Address,
@@ -141,8 +141,8 @@ fn in_address(text: &str) -> Cow<'_, str> {
 /// The first characters of a formula. Some spreadsheets treat full-width forms like the others.
 const FORMULAS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// Returns a CSV field (RFC 4180), quoted if needed. Prefixes texts that look like a formula with an apostrophe, which
-/// spreadsheets read as "this is text": otherwise they would run text that a stranger sent in a report.
+/// Returns a CSV field (RFC 4180), quoted if needed. Prefixes texts that look like a formula with an apostrophe, which makes
+/// spreadsheets treat them as text: otherwise they would run text that a stranger sent in a report.
 fn field(text: &str) -> Cow<'_, str> {
     let formula = text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(FORMULAS);
     let quoted = text.contains(['"', ',', ';', '\r', '\n', '\t']) || text.trim() != text;

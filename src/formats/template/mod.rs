@@ -38,11 +38,10 @@ use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 use crate::schema::resources::{Sample, sample};
 
-/// The limit of engine steps per second of `max_time`: many times more than a template that prints its results needs.
+/// The limit of engine steps per second of `max_time`. Templates that print their results need far fewer.
 const STEPS_PER_SECOND: u64 = 20_000_000;
 
-/// Writes layers with a template. Costs as much as the features, built when the template reaches them, and the operations of the
-/// template.
+/// Writes layers with a template. Costs as much as the operations of the template, and building each feature that it reaches.
 #[derive(Debug)]
 pub struct Template {
     name: String,
@@ -195,7 +194,7 @@ impl Template {
             ("time_zone", Value::from(context.time_zone.name())),
             (Budget::VARIABLE, Value::from_dyn_object(Arc::clone(&budget))),
         ];
-        // Prevents a template from reading `now` in another way, which `time_step` would not know.
+        // Hides `now` from all other templates, because `time_step` must know whether a template reads it.
         let now = self.uses_now.then(|| ("now", Value::from(context.now.to_string())));
         let variables = Value::from_pairs(variables.into_iter().chain(now));
         let rendered = self.engine.get_template(&self.name).and_then(|template| {

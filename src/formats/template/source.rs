@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::error::Failure;
 
 const MOST: u64 = 1024 * 1024;
-/// Network file systems can hang.
+/// Limits reading a file, because network file systems can hang.
 const LIMIT: Duration = Duration::from_secs(5);
 
 pub(super) fn read(file: &Path) -> Result<String, Failure> {

@@ -11,14 +11,14 @@ use crate::model::lists::separated;
 use crate::model::topology::{self, ArcIndex, Grid, Shapes, Topology};
 use crate::model::{Area, AreaSelector, AreaSet, union_rect};
 
-/// The number of areas from which building the set's topology takes 0.1 s and more, so that small selections do not wait for it.
+/// From this number of areas on, building the set's topology takes 0.1 s or more, so small selections do not wait for it.
 const LARGE: usize = 10_000;
 
-/// The topologies that selections of a set share their arcs with, each built on first use. The *scope* of a selection is its
-/// city, if it lies in a single one, otherwise the whole set.
+/// The topologies whose arcs the selections of a set share, each built on first use. The *scope* of a selection is its city if it
+/// lies in a single one, otherwise the whole set.
 #[derive(Debug)]
 pub(super) struct Scopes {
-    /// The city of each area, and its index in the city.
+    /// For each area, its city and its index in the city.
     position_in_city: Vec<(usize, usize)>,
     areas_per_city: Vec<usize>,
     cities: Vec<LazyValue<Scope>>,
@@ -72,8 +72,8 @@ impl Scopes {
         }
     }
 
-    /// Returns whether a topology of the selection alone is faster: while the topology of a large set is not built. Their
-    /// positions are the same, because the grid is.
+    /// Returns whether a topology of the selection alone is faster: while the topology of a large set is not built. Both have the
+    /// same positions, because they have the same grid.
     fn is_worth_a_topology(&self, selected: usize) -> bool {
         let all = self.position_in_city.len();
         all >= LARGE && selected <= all / 8 && self.whole.built().is_none()

@@ -32,7 +32,7 @@ pub(super) fn write<'a>(
     Ok(())
 }
 
-/// Appends a topology without geometries, but with all members: typed readers expect them.
+/// Appends a topology without geometries, but with all members that typed readers expect.
 pub(super) fn write_empty(on_grid: bool, context: &EncodeContext, out: &mut Vec<u8>) {
     out.extend_from_slice(HEAD);
     out.extend_from_slice(MIDDLE);

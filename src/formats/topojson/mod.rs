@@ -1,6 +1,6 @@
 //! TopoJSON: geometry whose shared borders are stored once.
 //!
-//! Follows the [TopoJSON specification](https://github.com/topojson/topojson-specification) and, where it leaves a choice, the
+//! Follows the [TopoJSON specification](https://github.com/topojson/topojson-specification) and, where that leaves a choice, the
 //! reference implementation topojson-server. [`model::topology`](crate::model::topology) finds the shared borders, `document`
 //! writes them with delta-encoded arcs, and `areas` pre-renders them once per set of areas.
 
@@ -32,8 +32,8 @@ use crate::model::{AreaSet, Layer, LayerKind};
 ///
 /// Floods and local areas use the grid and arcs of their city if the layer lies in one city, otherwise of the whole set, so an
 /// area has the same shape in every selection. Only used arcs are written, and `bbox` covers only the selection. Topology and
-/// text are built once per set of areas and cached with it; then a document costs little more than copying. Until then, a small
-/// selection of a large set gets its own topology on the same grid, so that it does not wait.
+/// text are built once per set of areas and cached with it; then a document costs little more than copying. Until they are built,
+/// a small selection of a large set gets its own topology on the same grid, so that it does not wait.
 #[derive(Clone, Debug, Default)]
 pub struct TopoJson {
     options: Options,

@@ -36,7 +36,7 @@ impl Account {
     }
 
     /// Charges the additional cost of a request as `requests` more requests, of which `before` were charged earlier. Charges at
-    /// most half of a burst in total, so that a client that has sent few other requests can still send the most expensive one.
+    /// most half of a burst in total, so that a client with few other requests can still send the most expensive one.
     pub(crate) fn charge(&self, before: u32, requests: u32) -> Result<(), TooMany> {
         if let Some(quota) = self.quotas.charge(&self.client, self.own, before, requests)? {
             self.set_quota_state(Some(quota));

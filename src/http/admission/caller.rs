@@ -8,7 +8,7 @@ use crate::openapi::{Interface, Operation, Part};
 
 /// The sender of a request, with a valid credential or without any.
 ///
-/// An invalid credential is rejected on public routes too, so that the client learns early that it is wrong.
+/// An invalid credential is rejected on public routes too, so that the client notices the mistake early.
 #[derive(Clone, Debug)]
 pub struct Caller(pub Option<Credential>);
 
@@ -63,7 +63,7 @@ fn single_header<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r 
     }
 }
 
-/// Whether the value is `Bearer` without a token, as scripts send it when their variable is unset.
+/// Whether the value is `Bearer` without a token, which scripts send if their variable is unset.
 fn lacks_token(value: &str) -> bool {
     let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
     scheme.eq_ignore_ascii_case("Bearer") && ["", "null", "undefined"].contains(&token.trim_start())

@@ -123,7 +123,7 @@ fn outcome(request: &Request<'_>) -> Outcome {
         return Outcome::default();
     };
     let info = RequestInfo::for_request(request);
-    // Only a program that embeds the service sends requests without a connection.
+    // Only programs that embed the service send requests without a connection.
     let Some(client) = info.client else { return Outcome::default() };
     let token = config.metrics.token.is_some();
     if is_uncounted(request.uri().path().as_str(), config.base_url.path(), token) {

@@ -74,7 +74,7 @@ impl Handler for UnsupportedMethod {
 }
 
 impl UnsupportedMethod {
-    /// Allows any origin, method of the path and header, for a day without another preflight.
+    /// Allows any origin and header, and the methods of the path. Browsers may cache this for a day.
     fn preflight<'r>(&self, request: &Request<'_>) -> Response<'r> {
         let headers = request.headers().get_one("Access-Control-Request-Headers");
         Response::build()

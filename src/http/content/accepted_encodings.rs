@@ -5,10 +5,10 @@ use super::ContentEncoding;
 pub struct AcceptedEncodings([u16; ContentEncoding::ALL.len()]);
 
 impl AcceptedEncodings {
-    /// The weight of `identity` without an entry of its own: acceptable, but any other coding is preferred.
+    /// The weight of `identity` if the header does not list it: acceptable, but any other coding is preferred.
     const IMPLIED_IDENTITY: u16 = 1;
 
-    /// Parses the lines of the header. Invalid entries are ignored; of repeated entries, the first counts.
+    /// Parses the lines of the header. Invalid entries are ignored; the first of repeated entries counts.
     #[must_use]
     pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut weights, mut others) = ([None; ContentEncoding::ALL.len()], None);

@@ -29,7 +29,7 @@ pub(crate) enum ContentClass {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheTopology {
     Unconfigured,
-    /// Shared caches may reuse responses for this long.
+    /// Shared caches may reuse public responses for this long.
     Shared(Duration),
     /// Shared caches are configured, but must not reuse the response, because the request has a credential.
     SharedWithCredential,
@@ -50,7 +50,7 @@ impl CacheControl {
 
     pub(crate) const NO_STORE: &str = "no-store";
 
-    /// For photos in storage, and for those that the service sends without shared caches.
+    /// For photos in storage, and for photos that the service sends if no shared caches are configured.
     pub(crate) const FIVE_MINUTES: &str = "public, max-age=300";
 
     pub(crate) fn header_value(self, topology: CacheTopology) -> Cow<'static, str> {

@@ -36,7 +36,7 @@ impl Content {
     /// Shorter bodies are sent uncompressed: the additional header would outweigh the saved bytes.
     const MIN_COMPRESSED_SIZE: usize = 1024;
 
-    /// Creates a content. Does not copy the bytes.
+    /// Creates a content without copying the bytes.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
         Self { bytes: bytes.into(), tag: OnceLock::new(), encodings: Default::default() }
@@ -63,7 +63,7 @@ impl Content {
     }
 
     /// Returns the coding that must be finished before the client's preferred representation can be sent: the one with the
-    /// highest weight, among equals the smaller. `None` if there is nothing to wait for.
+    /// highest weight; if several are equal, the smaller one. `None` if there is nothing to wait for.
     #[must_use]
     pub(crate) fn missing_encoding(&self, accepted: AcceptedEncodings) -> Option<ContentEncoding> {
         if self.bytes.len() < Self::MIN_COMPRESSED_SIZE {
@@ -77,14 +77,14 @@ impl Content {
         (is_preferred && !self.lazy_encoding(preferred)?.is_finished()).then_some(preferred)
     }
 
-    /// Returns `true` for the first request for a coding, which must [`compress`](Self::compress) the content and call
+    /// Returns `true` to the first request for a coding. That request must [`compress`](Self::compress) the content and call
     /// [`finish_encoding`](Self::finish_encoding), while the others wait.
     pub(crate) fn start_encoding(&self, coding: ContentEncoding) -> bool {
         self.lazy_encoding(coding).is_some_and(LazyEncoding::start)
     }
 
-    /// Compresses the bytes while a request waits; `None` if they are few or if that saves less than a tenth. Costs about 7
-    /// (Brotli) or 5 ms (gzip) of a core per megabyte.
+    /// Compresses the bytes while a request waits; `None` if the content is short or compression saves less than a tenth. Costs
+    /// about 7 (Brotli) or 5 ms (gzip) of a core per megabyte.
     pub(crate) fn compress(&self, coding: ContentEncoding) -> Option<Bytes> {
         self.encode(coding, FAST_LEVEL)
     }
@@ -93,7 +93,7 @@ impl Content {
         if self.bytes.len() < Self::MIN_COMPRESSED_SIZE {
             return None;
         }
-        // Writing to memory does not fail; if it did, the bytes would be sent uncompressed.
+        // Writing to memory does not fail. If it did, the bytes would be sent uncompressed.
         let bytes = coding.encode(&self.bytes, level).ok()?;
         (bytes.len() < self.bytes.len() / 10 * 9).then(|| bytes.into())
     }
@@ -110,7 +110,7 @@ impl Content {
         }
     }
 
-    /// Returns the finished representation with the highest weight; among equals, the smallest.
+    /// Returns the finished representation with the highest weight; if several are equal, the smallest.
     #[must_use]
     pub(crate) fn representation(&self, accepted: AcceptedEncodings) -> Representation {
         let identity = || (ContentEncoding::Identity, &self.bytes);

@@ -67,8 +67,8 @@ impl Problem {
         Self::bad_request(Source::Body, &keys, message.join("; "))
     }
 
-    /// Creates a 403: the request has no credential, or an invalid one. The message is that of [`forbidden`](Self::forbidden), so
-    /// that it does not reveal what is wrong with a credential.
+    /// Creates a 403: the request has no credential, or an invalid one. The message is the same as for
+    /// [`forbidden`](Self::forbidden), so that it does not reveal what is wrong with a credential.
     ///
     /// The log contains the `reason`, and identifies the `credential` by its name or a few digits of its digest, never by its
     /// value.
@@ -102,7 +102,7 @@ impl Problem {
         Self::new(Status::Conflict, what)
     }
 
-    /// Creates a 404. The message lists the first 20 areas, the member `unknown` all of them.
+    /// Creates a 404. The message lists the first 20 areas; the member `unknown` lists all of them.
     pub(crate) fn unknown_areas(unknown: Vec<String>) -> Self {
         const MAX: usize = 20;
         let (listed, rest) = unknown.split_at(unknown.len().min(MAX));
@@ -194,7 +194,7 @@ impl Problem {
         Details::unavailable(retry_after, cause).into()
     }
 
-    /// Creates a 429: the client has too much in progress at once.
+    /// Creates a 429: the client has too many requests in progress.
     pub(crate) fn client_busy(retry_after: Duration, reason: &str) -> Self {
         Details {
             header: Some(("Retry-After", seconds_to_wait(retry_after).to_string())),

@@ -58,11 +58,11 @@ struct Body<'a> {
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum Members {
-    /// After a failed change to a card.
+    /// For a failed change to a card.
     Change {
         card_id: CardId,
     },
-    /// After a failed request for a card.
+    /// For a failed request for a card.
     Read {
         found: bool,
         result: (),
@@ -180,7 +180,7 @@ impl Problem {
 
 impl<'r> Responder<'r, 'static> for Problem {
     fn respond_to(self, request: &'r Request<'_>) -> Result<'static> {
-        // Catchers run outside the route, which would set this context.
+        // Sets the context that the route would set, because catchers run outside the route.
         RequestId::current(request).run_blocking(|| self.log(request));
         if let (Some(rejection), Some(metrics)) =
             (self.details.rejection, request.rocket().state::<Metrics>())

@@ -12,7 +12,7 @@ pub(crate) struct Subject(Option<String>);
 
 struct RequestProgress {
     started: Instant,
-    /// The method as sent; Rocket handles HEAD as GET.
+    /// The method as sent, because Rocket handles HEAD as GET.
     method: &'static str,
     /// The original path, if it is logged: `Admission` replaces the path of rejected requests.
     path: Option<String>,
@@ -124,7 +124,7 @@ fn log(request: &Request<'_>, AccessLogLine { method, route, status, bytes, dura
     );
 }
 
-/// Masks identifiers of cards and names of uploads: whoever knows one may use it.
+/// Masks identifiers of cards and names of uploads, because knowing one is enough to use it.
 fn mask_secrets(path: &str) -> String {
     let mut is_secret = false;
     let segments = path.split('/').map(|segment| {

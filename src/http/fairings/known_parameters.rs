@@ -20,7 +20,7 @@ struct RouteParameters {
 }
 
 impl KnownParameters {
-    /// Creates it from the name of each route, its path below the base, and the names of its parameters.
+    /// Creates the list from each route's name, path below the base, and names of parameters.
     pub(crate) fn new(routes: impl Iterator<Item = (String, String, HashSet<String>)>) -> Self {
         let known = routes.map(|(name, path, names)| (name, RouteParameters { path, names }));
         Self(Arc::new(known.collect()))

@@ -6,9 +6,9 @@ const PEEK_LENGTH: usize = "_method=delete".len();
 
 /// Restores the method of a POST that Rocket has changed because its form has a field `_method`.
 ///
-/// Rocket overwrites the method before any fairing runs. So this reads the beginning of the body by the same rules. A request
-/// that was sent with the method in its form is treated as a POST too: the two cannot be distinguished, and no route of this
-/// service reads a form with such a field.
+/// Rocket overwrites the method before any fairing runs. So this function reads the beginning of the body by the same rules. A
+/// request whose own method is the one in its form is treated as a POST too: the two cannot be distinguished, and no route of
+/// this service reads such a form.
 pub(crate) async fn restore_method(request: &mut Request<'_>, data: &mut Data<'_>) {
     let form = request.content_type().is_some_and(|kind| kind.is_form());
     if form && method_field(data.peek(PEEK_LENGTH).await) == Some(request.method()) {

@@ -6,8 +6,8 @@ use crate::config::{Config, TrustedProxies};
 
 /// The client and the scheme of a request.
 ///
-/// Clients can forge headers, so only entries that a proxy of `quota.trusted_proxies` has written count. `X-Forwarded-For` is
-/// read from its end, where the nearest proxy writes, through trusted proxies to the first other address. Parsing stops at an
+/// Clients can forge headers, so only entries count that a proxy of `quota.trusted_proxies` has written. `X-Forwarded-For` is
+/// read from its end, where the nearest proxy writes, up to the first address that is not a trusted proxy. Parsing stops at an
 /// entry that is not an address. `X-Real-IP` counts if there is no `X-Forwarded-For`. `Forwarded` (RFC 7239) is ignored, because
 /// proxies pass it on as the client sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ const EXPOSED_HEADERS: &str = "Age, Allow, Content-Location, ETag, Link, RateLim
 
 /// The policy for data, which loads no resources.
 const DATA_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
-/// The policy for pages without their own, such as pages from templates: allows styles and images.
+/// The policy for pages without their own, such as pages from templates. Allows styles and images.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
@@ -38,7 +38,7 @@ impl ResponseHeaders {
     /// Adds the headers. The catcher of unreadable requests calls it too, because Rocket runs no fairings for them.
     pub(crate) fn add_to(&self, request: &Request<'_>, response: &mut Response<'_>) {
         RequestId::for_request(request).add_to(response);
-        // On a 304 too, so that a browser updates a response that it cached before this header existed.
+        // Also on a 304: it updates the headers of a response that a browser cached before this header existed.
         response.set_raw_header("Siaga-Version", env!("CARGO_PKG_VERSION"));
         allow_any_origin(request, response);
         restrict_browsers(response);
@@ -81,7 +81,7 @@ fn allow_any_origin(request: &Request<'_>, response: &mut Response<'_>) {
     }
 }
 
-/// Keeps browsers from guessing the type of a response, and from running or framing it. A 304 is left alone, because the client
+/// Keeps browsers from guessing the type of a response, and from running or framing it. A 304 stays unchanged, because the client
 /// keeps the headers of its cached response.
 ///
 /// A page can set its own `Content-Security-Policy`; the policies here allow no script.

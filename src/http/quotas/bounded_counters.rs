@@ -7,7 +7,7 @@ use governor::state::keyed::{HashMapStateStore, ShrinkableKeyedStateStore};
 
 use super::Client;
 
-/// How many addresses are counted individually; each takes a few tens of bytes.
+/// How many addresses are counted individually. Each takes a few tens of bytes.
 const MAX_ADDRESSES: usize = 200_000;
 const MAX_NETWORKS: usize = 70_000;
 
@@ -27,11 +27,11 @@ impl BoundedCounters {
         Client::Rest
     }
 
-    /// Refunds up to this much of the time that a client has used. No effect on a client that is not counted.
+    /// Refunds up to this much of the time that a client has used. Has no effect on a client without a count.
     pub(super) fn refund(&self, client: &Client, time: Duration) {
         let key = self.counted_key(client);
         let back = |used: Option<Nanos>| used.map(|used| ((), used.saturating_sub(time.into()))).ok_or(());
-        // Fails only if the count was dropped meanwhile, which refunds everything.
+        // Fails only if the count was dropped in between. Dropping it has refunded everything.
         let _ = key.map(|key| self.0.measure_and_replace(&key, back));
     }
 

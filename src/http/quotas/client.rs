@@ -6,11 +6,11 @@ use crate::auth::CredentialKind;
 /// A client whose requests are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// The holder of a credential. A token can have the same name as a key, so the kind distinguishes them.
+    /// The holder of a credential. Includes the kind, because a token can have the same name as a key.
     Credential(CredentialKind, Arc<str>),
     /// An IPv4 address.
     V4(u32),
-    /// The first 64 bits of an IPv6 address: one customer can use any number of addresses in such a network.
+    /// The first 64 bits of an IPv6 address: one customer can use every address in such a network.
     V6(u64),
     /// A /24 network of IPv4.
     V4Subnet(u32),
@@ -21,9 +21,9 @@ pub enum Client {
         /// The number of bits.
         length: u8,
     },
-    /// A /16 network of IPv4 that stands for its addresses.
+    /// A /16 network of IPv4, if its addresses are not counted individually.
     V4Network(u16),
-    /// A /32 network of IPv6 that stands for its networks.
+    /// A /32 network of IPv6, if its /64 networks are not counted individually.
     V6Network(u32),
     /// All clients that are not counted individually or by network.
     Rest,
@@ -41,7 +41,7 @@ impl Client {
         }
     }
 
-    /// Whether it is always counted individually: only the operator can create more of these.
+    /// Whether the client is always counted individually. Safe for credentials: only the operator can create them.
     pub(super) fn is_credential(&self) -> bool {
         matches!(self, Self::Credential(..))
     }

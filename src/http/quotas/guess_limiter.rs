@@ -17,7 +17,7 @@ pub(super) struct GuessLimiter<C: Clock> {
     clock: C,
     limit: NonZeroU32,
     started: C::Instant,
-    /// When each address has regained all guesses, since `started`.
+    /// The time, since `started`, at which each address has regained all guesses.
     full_at: Mutex<HashMap<Client, Duration>>,
 }
 
@@ -44,7 +44,7 @@ impl<C: Clock> GuessLimiter<C> {
         let is_full = full_at.len() >= MAX_ADDRESSES && !full_at.contains_key(address);
         let key = if is_full { address.wider() } else { address.clone() };
         let at = full_at.entry(key).or_insert(now);
-        // Concurrent requests may exceed the limit; the excess is added to the waiting time.
+        // Concurrent requests may exceed the limit. The excess lengthens the waiting time.
         *at = (*at).max(now) + REFILL_INTERVAL;
     }
 

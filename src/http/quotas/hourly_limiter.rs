@@ -9,12 +9,13 @@ use crate::config::Rate;
 
 const MIN_SWEEP: usize = 10_000;
 
-/// Limits an action of each client per hour, which it regains at a steady pace.
+/// Limits how often each client may do something per hour. Clients regain actions at a steady pace.
 pub(crate) struct HourlyLimiter<C: Clock = MonotonicClock>(Option<Counts<C>>);
 
 struct Counts<C: Clock> {
     limiter: Limiter<C>,
-    /// Doubles with the clients that the last sweep left, so that sweeping costs a constant amount per counted client.
+    /// The count at which the next sweep runs: twice the clients that the last one left, so that sweeping costs a constant amount
+    /// per counted client.
     next_sweep: AtomicUsize,
 }
 
@@ -39,7 +40,7 @@ impl<C: Clock + Clone> HourlyLimiter<C> {
         limiter.count(client).map(drop)
     }
 
-    /// Counts an action of an address. `None`, a request without a connection, is not counted.
+    /// Counts an action of an address. Does not count `None`, a request without a connection.
     pub(crate) fn count_address(&self, address: Option<IpAddr>) -> Result<(), TooMany> {
         address.map_or(Ok(()), |address| self.count(&address.into()))
     }

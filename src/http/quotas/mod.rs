@@ -39,14 +39,14 @@ use crate::runtime::run_in_background;
 
 const SWEEP: Duration = Duration::from_secs(20);
 
-/// The client's quota in the window with the fewest requests left.
+/// The client's quota in the window in which it has the fewest requests left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaState {
     /// How many requests the client may send at once.
     pub limit: u32,
     /// How many of them are left.
     pub remaining: u32,
-    /// When all of them are available again, if the client sends none until then.
+    /// When all of them are available again, if the client sends no further request.
     pub reset: Duration,
 }
 
@@ -107,7 +107,7 @@ impl<C: Clock + Clone> Quotas<C> {
         self.counts.load().hard_limit.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
     }
 
-    /// Checks that an address without a credential may request a card, which may turn out to be unknown.
+    /// Checks that an address without a credential may request a card, because the card may be unknown.
     pub(crate) fn check_guess(&self, address: IpAddr) -> Result<(), TooMany> {
         self.counts.load().unknown_cards.as_ref().map_or(Ok(()), |guesses| guesses.check(&address.into()))
     }
@@ -139,7 +139,7 @@ impl<C: Clock + Clone> Quotas<C> {
         self.counts.load().with_windows(client, own, |windows| windows.charge(client, before, requests))
     }
 
-    /// Refunds a request that was served from the cache: nine tenths in the window of a second, all of it in that of a day.
+    /// Refunds a request that was served from the cache: nine tenths in the window of a second, all of it in the window of a day.
     pub fn refund_cache_hit(&self, client: &Client, own: Option<OwnQuota>) {
         self.counts.load().with_windows(client, own, |windows| windows.refund_cache_hit(client));
     }
@@ -199,7 +199,7 @@ impl<C: Clock + Clone> Counts<C> {
         }
     }
 
-    /// Returns the windows of a credential's own quota. Values that it does not set default to those for all credentials.
+    /// Returns the windows of a credential's own quota. Unset values default to the quota of all credentials.
     fn windows(&self, own: OwnQuota) -> Arc<Windows<C>> {
         let known =
             self.by_credential_quota.read().unwrap_or_else(PoisonError::into_inner).get(&own).cloned();
@@ -217,7 +217,7 @@ impl<C: Clock + Clone> Counts<C> {
         })
     }
 
-    /// Scales the burst to a rate, in the proportion of the configured one.
+    /// Scales the burst to a rate, in the proportion of the configured burst and rate.
     fn burst(&self, rate: NonZeroU32) -> NonZeroU32 {
         let credential = self.settings.credential;
         let burst = u64::from(credential.burst.get().get());
@@ -248,7 +248,7 @@ impl<C: Clock + Clone> Windows<C> {
         &self,
         take: impl Fn(&Limiter<C>) -> Result<Option<QuotaState>, TooMany>,
     ) -> Result<Option<QuotaState>, TooMany> {
-        // The shorter window comes first, so that a request that it rejects does not use up the day.
+        // The shorter window comes first, so that a request that it rejects does not count against the day.
         let mut quotas = Vec::with_capacity(2);
         for window in self.second.iter().chain(&self.day) {
             quotas.extend(take(window)?);

@@ -7,14 +7,15 @@ use super::Client;
 use super::hourly_limiter::HourlyLimiter;
 use crate::config::Rate;
 
-/// How many reports per hour each network may still publish without review beyond the total.
+/// How many reports per hour each network may still publish without review once the total is exceeded.
 const NETWORK_SHARE: u32 = 3;
 
 /// Decides which reports of residents are published without review. Counts addresses, their networks (one person can have many
-/// addresses) and all reports together. Beyond the total, each network retains a small share, so that nobody can switch off
+/// addresses) and all reports together. Beyond the total, each network still has a small share, so that nobody can block
 /// publication for others.
 pub(crate) struct ReviewPolicy<C: Clock = MonotonicClock> {
-    /// The limits of wider networks are two and four times that of an address.
+    /// An address (IPv4, or IPv6 /64) may publish `each` reports per hour; an IPv6 /56 twice as many; an IPv6 /48 or IPv4 /24
+    /// four times as many.
     address: HourlyLimiter<C>,
     network: HourlyLimiter<C>,
     wide: HourlyLimiter<C>,

@@ -11,10 +11,10 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MessageInForce {
     pub message: Option<Message>,
-    /// When a list of the messages in force last changed because of this area: its message was sent, or expired. `None` if that
-    /// is more than [`REMEMBERED`] ago.
+    /// When this area last changed the list of messages in force: its message was sent, or expired. `None` if that is more than
+    /// [`REMEMBERED`] ago.
     pub changed: Option<Timestamp>,
-    /// When this changes, unless the log grows: the message is renewed or expires, or [`changed`](Self::changed) ends.
+    /// When this value changes unless the log grows: the message is renewed or expires, or [`changed`](Self::changed) ends.
     pub until: Timestamp,
 }
 
@@ -30,7 +30,7 @@ fn referable(from: Timestamp) -> Timestamp {
 }
 
 /// Returns the messages due after `from`, oldest first: the first message of each run, and renewals due until `until`. `entries`
-/// are those of one area, ascending, from `reach` on. Costs O(entries + messages × references).
+/// belong to one area, and ascend from `reach` on. Costs O(entries + messages × references).
 #[must_use]
 pub fn messages(entries: &[LogEntry], from: Timestamp, until: Timestamp) -> Vec<Message> {
     let mut chain = Vec::new();
@@ -53,12 +53,13 @@ fn remembered_since(now: Timestamp) -> Timestamp {
     referable(now).saturating_sub(REMEMBERED)
 }
 
-/// Returns the message of an area in force at `now`. `entries` are those of one area, ascending, from [`reach_in_force`] to the
+/// Returns the message of an area in force at `now`. `entries` belong to one area, and ascend from [`reach_in_force`] to the
 /// last.
 #[must_use]
 pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     let around = messages(entries, remembered_since(now), horizon(entries, now));
-    // The last one shown in sending order: renewals are shown late, so a change can be shown before a renewal sent earlier.
+    // Takes the last shown message in sending order: renewals are shown late, so a change can be shown before a renewal sent
+    // earlier.
     let newest = around.iter().rposition(|message| message.shown_from <= now);
     let later = &around[newest.map_or(0, |newest| newest + 1)..];
     let newest = newest.map(|newest| &around[newest]);
@@ -74,7 +75,7 @@ pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     MessageInForce { message: message.cloned(), changed, until }
 }
 
-/// Returns how far messages can extend if entries are ahead of the clock: as long as the newest one is valid.
+/// Returns until when messages can be in force if entries are ahead of the clock: as long as the newest one is valid.
 #[must_use]
 pub(crate) fn horizon(entries: &[LogEntry], now: Timestamp) -> Timestamp {
     entries.last().map_or(now, |last| last.at.max(now)).saturating_add(LIFETIME)
@@ -157,7 +158,7 @@ fn state_message(
     }
 }
 
-/// Returns the message that a flood has ended, or is no longer confirmed; `None` if no message about it is valid.
+/// Returns the message that a flood has ended, or is no longer confirmed; `None` if there is no valid message to cancel.
 fn cancel(chain: &[(Timestamp, Message)], first: &LogEntry) -> Option<Message> {
     let due = first.at.floor(SECOND);
     let (_, newest) = chain.last()?;
@@ -169,7 +170,7 @@ fn cancel(chain: &[(Timestamp, Message)], first: &LogEntry) -> Option<Message> {
         message_type: MessageType::Cancel,
         state: newest.state,
         sent: sent(first),
-        // Each message expires after those before it, so this is the latest expiry of its references.
+        // The newest message expires last, so its expiry is the latest of all references.
         expires: newest.expires,
         shown_from: Timestamp::EPOCH,
         last_confirmed: first.at,

@@ -1,8 +1,8 @@
 use super::CONFIRMED_FOR;
 use crate::model::{CurrentState, FloodState, FloodStatus, StateChange, Timestamp};
 
-/// An entry in the log of an area, with times derived from earlier entries. Stores keep these, because deriving them reads the
-/// whole flood.
+/// An entry in the log of an area, with times derived from earlier entries. Stores save these times, because deriving them reads
+/// all entries of the flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     /// When the state was set or cleared.
@@ -11,7 +11,7 @@ pub struct LogEntry {
     pub received: Timestamp,
     /// The state; `None`: cleared.
     pub state: Option<FloodState>,
-    /// The time of the first entry of its run.
+    /// The time of the first entry of the run that it belongs to.
     pub run: Timestamp,
     /// When the area became flooded, or dry; `None` if it is dry and was never flooded.
     pub since: Option<Timestamp>,
@@ -51,8 +51,8 @@ impl LogEntry {
         Self::in_run(change, received, (since, Some(change.at)), previous)
     }
 
-    /// Returns the entry of a change that undoes another one. It restores the times of the entry before the undone one,
-    /// `restored`, if that has the same state. `previous` is the entry before the change.
+    /// Returns the entry of a change that undoes another one. If `restored`, the entry before the undone one, has the same state,
+    /// it restores its times. `previous` is the entry before the change.
     #[must_use]
     pub fn restoring(
         change: StateChange,
@@ -81,7 +81,7 @@ impl LogEntry {
     }
 }
 
-/// Returns the log entries of one area. Changes must be ascending and not undone; of several at the same time, the last one
+/// Returns the log entries of one area. Changes must be ascending and not undone; if several have the same time, the last one
 /// counts.
 #[must_use]
 pub fn entries(log: impl IntoIterator<Item = StateChange>) -> Vec<LogEntry> {

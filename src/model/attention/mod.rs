@@ -228,7 +228,7 @@ impl AttentionInput<'_> {
         by_area
     }
 
-    /// Ignores reports that wait for review.
+    /// Returns the suggested state. Ignores reports that wait for review.
     fn suggestion(
         &self,
         reports: &[&Report],
@@ -265,7 +265,7 @@ impl AttentionInput<'_> {
     }
 }
 
-/// `reports` is not empty.
+/// Returns the reason for these reports, of which there must be at least one.
 fn reports_reason(reports: &[&Report], waiting: &HashSet<ReportKey>) -> Reason {
     let made = |report: Option<&&Report>| report.map_or(Timestamp::EPOCH, |report| report.content.created_at);
     Reason::Reports {
@@ -277,7 +277,7 @@ fn reports_reason(reports: &[&Report], waiting: &HashSet<ReportKey>) -> Reason {
     }
 }
 
-/// In centimetres.
+/// Returns the reported depth in centimetres.
 pub(crate) fn flood_depth(report: &Report) -> Option<f64> {
     let data: Value = serde_json::from_str(report.content.report_data.as_ref()?.get()).ok()?;
     data.get("flood_depth")?.as_f64().filter(|depth| (0.0..=10_000.0).contains(depth))
@@ -315,7 +315,7 @@ fn is_near(area: &Area, place: Position, Metres(most): Metres) -> bool {
     if (x * east).hypot(y * METRES_A_DEGREE) > most {
         return false;
     }
-    // In metres around the place: at such distances the Earth is flat.
+    // In metres around the place: at such distances the curvature of the Earth does not matter.
     let outline = area
         .outline
         .map_coords(|at| geo::Coord { x: (at.x - place.x) * east, y: (at.y - place.y) * METRES_A_DEGREE });

@@ -152,9 +152,9 @@ impl Dice {
 
 type Setting = (u64, Timestamp, u64);
 
-/// A made-up flood with the proportions of February 2017: 337 areas are set within 73 hours, 203 of them after reports, the first
-/// of which came 43 minutes earlier in the median; of 84 areas with three reports or more, 41 are set; the depths agree in nine
-/// of ten.
+/// A made-up flood with the proportions of February 2017: 337 areas are set within 73 hours, 203 of them after reports, and the
+/// first report precedes the change by 43 minutes in the median; of 84 areas with three reports or more, 41 are set; the depths
+/// agree in nine of ten.
 fn made_up_flood(dice: &mut Dice) -> (Vec<Setting>, Vec<Arc<Report>>) {
     let (mut set, mut reports) = (Vec::new(), Vec::new());
     let mut add = |area: u64, minutes: u64, depth: u32| {

@@ -29,8 +29,8 @@ pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a Car
     all
 }
 
-/// Returns the disasters that a report type may belong to if none is given: the one in the interface's contract; otherwise all
-/// that have the type, preparedness only if no other disaster has it.
+/// Returns the disasters that a report type may belong to if the report names none: the disaster in the interface's contract;
+/// otherwise all that have the type, but preparedness only if no other has it.
 pub(crate) fn disasters_of(
     report_type: &str,
     disasters: &[DisasterType],
@@ -93,8 +93,8 @@ impl Accepts {
         }
     }
 
-    /// Returns the value as clients read it, even if it is too large; `None` if it has another type. The number of a radius stays
-    /// a number.
+    /// Returns the value as clients read it, even if it is too large; `None` if it has another type. A radius given as a number
+    /// stays a number.
     fn response_value(&self, value: &Value) -> Option<Value> {
         let code = |value: &Value| whole(value).map(Value::from);
         match self {

@@ -21,10 +21,10 @@ pub struct CardRules {
     pub prep_types: Vec<String>,
     /// The maximum length of a card identifier, for cards of a previous installation: 14 to 36 characters. **Default: 14**
     pub max_id_length: MaxIdLength,
-    /// Whether the identifier of a card without a report permits reporting without a credential. **Default: `false`; `true` for
-    /// the demo**
+    /// Whether knowing the identifier of a card without a report permits reporting without a credential. **Default: `false`;
+    /// `true` for the demo**
     pub open: bool,
-    /// For how long after the card was created. **Default: `24h`**
+    /// For how long after the card's creation `open` applies. **Default: `24h`**
     #[serde(with = "duration")]
     pub open_for: Duration,
     /// Whether holders of credentials may send the photo before the report. **Default: `false`**
@@ -189,7 +189,7 @@ fn disaster(
     disasters: &[DisasterType],
     rules: &CardRules,
 ) -> Option<DisasterType> {
-    // A wrong disaster is a fault of its own; then the types of all disasters are accepted.
+    // A wrong disaster is reported as a fault of its own; the report type may then be of any disaster.
     let types = match &named {
         Some(named) => report_types(named, rules),
         None => all_report_types(disasters, rules),

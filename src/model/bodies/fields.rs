@@ -28,7 +28,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Reads the fields of an object and collects all faults. An absent, null or wrong field is `None`. So read all fields first, and
+/// Reads the fields of an object and collects all faults. An absent, null or wrong field is `None`, so read all fields first, and
 /// check the faults before using any of them.
 pub(super) struct Fields<'a> {
     object: &'a Object,
@@ -109,12 +109,12 @@ impl<'a> Fields<'a> {
         self.convert(key, "must be a number", Value::as_f64)
     }
 
-    /// Returns false if the field is missing.
+    /// Returns a boolean; false if the field is missing.
     pub(super) fn boolean(&self, key: &str) -> bool {
         self.convert(key, "must be true or false", Value::as_bool).unwrap_or(false)
     }
 
-    /// Returns a name; `None` if it is empty, as forms send it.
+    /// Returns a name; `None` if it is empty, because forms send empty fields.
     pub(super) fn name_or_empty(&self, key: &str) -> Option<&'a str> {
         let must = format!("must be {NAME}, or empty");
         let text =
@@ -186,7 +186,7 @@ impl<'a> Fields<'a> {
         Some(self.object)
     }
 
-    /// Returns the same as JSON text. Numbers beyond 64 bits become doubles.
+    /// Like [`storable`](Self::storable), as JSON text. Numbers beyond 64 bits become doubles.
     pub(super) fn raw_json(&self) -> Option<Box<RawValue>> {
         to_raw_value(self.storable()?).ok()
     }

@@ -77,7 +77,7 @@ impl AlertLayer {
         Self { changed, ..self }
     }
 
-    /// Marks all messages as those of an exercise.
+    /// Marks all messages as part of an exercise.
     #[must_use]
     pub fn as_exercise(self) -> Self {
         Self { status: Some(Status::Exercise), ..self }
@@ -89,7 +89,7 @@ impl AlertLayer {
         Self { issuer, ..self }
     }
 
-    /// Sets whether the next page has earlier messages about the same area.
+    /// Sets whether there is a next page with earlier messages about the same area.
     #[must_use]
     pub(crate) fn continued(self, is_continued: bool) -> Self {
         Self { is_continued, ..self }

@@ -111,7 +111,7 @@ impl MapLayer for AreaLayer {
         }
     }
 
-    /// Only local areas have identifiers of their own.
+    /// Returns the identifier of a local area. Other outlines have none.
     fn id(&self, index: usize) -> Option<FeatureId<'_>> {
         self.local(index).map(|area| FeatureId::Number(area.id.number()))
     }

@@ -11,7 +11,7 @@ use crate::model::{BoundingBox, Geometry, Infrastructure, InfrastructureKind, Ta
 pub struct InfrastructureLayer(pub Vec<Arc<Infrastructure>>);
 
 impl InfrastructureLayer {
-    /// Costs O(positions).
+    /// Returns the bounding box. Costs O(positions).
     pub(crate) fn bounds(&self) -> Option<Rect<f64>> {
         self.0.iter().filter_map(|piece| piece.geometry().bounds()).reduce(union_rect)
     }

@@ -25,8 +25,8 @@ pub use self::reports::{ReportLayer, ReportProperties};
 use super::alerts::Issuer;
 use super::{BoundingBox, Geometry, digits};
 
-/// Passes the list of all map resources to a macro: kind, layer, name in the configuration, and content. All code that is the
-/// same for each resource is generated from this list.
+/// Passes the list of all map resources to a macro: kind, layer, name in the configuration, and content. The code that each
+/// resource needs is generated from this list.
 macro_rules! for_each_map_resource {
     ($then:ident) => {
         $then! {

@@ -47,7 +47,7 @@ struct Cutter {
     arcs: Arcs,
     /// Arcs by one of their inner nodes, which lies on exactly one arc, except where a line touches itself.
     at_node: Vec<Vec<ArcIndex>>,
-    /// Arcs of two nodes, which may both be junctions, by these nodes in ascending order.
+    /// Arcs of only two nodes, which may both be junctions, by these nodes in ascending order.
     edges: FxHashMap<[NodeId; 2], ArcIndex>,
 }
 
@@ -143,7 +143,7 @@ fn same_piece(piece: &[NodeId], other: &[NodeId]) -> Option<bool> {
     }
 }
 
-/// Returns the same as [`same_piece`] for rings, which may begin at different nodes.
+/// Like [`same_piece`], but for rings, which may begin at different nodes.
 fn same_ring(ring: &[NodeId], other: &[NodeId]) -> Option<bool> {
     let open = |ring: &[NodeId]| ring.len().saturating_sub(1);
     if open(ring) != open(other) {

@@ -51,7 +51,7 @@ impl Lines {
             }
             last = Some(node);
         }
-        // A collapsed shape keeps the number of positions that its type requires, as in the reference implementation.
+        // A collapsed shape still has the number of positions that its type requires, as in the reference implementation.
         let least = match kind {
             ChainKind::Line => 2,
             ChainKind::Ring => 4,
@@ -81,7 +81,7 @@ impl Chains {
         for (number, chain) in list.iter().enumerate() {
             let mut before = None;
             for &node in &positions[chain.span.clone()] {
-                // A known border is mostly followed to its end, which saves lookups.
+                // Tries the border that was followed before: it is mostly followed to its end, which saves lookups.
                 let followed = before.and_then(|before| {
                     let neighbours = junctions.neighbours(before);
                     neighbours.into_iter().find(|&id| nodes.get_index(id as usize) == Some(&node))

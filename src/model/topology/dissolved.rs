@@ -15,7 +15,7 @@ use crate::model::Geometry;
 
 /// Returns the union of each group of surfaces. `groups` has the group of each surface, below `count`.
 ///
-/// Positions are rounded to 5 decimals (1 m), and those between areas of a group disappear. The others stay, so neighbouring
+/// Positions are rounded to 5 decimals (1 m), and positions between areas of a group disappear. All others stay, so neighbouring
 /// groups have the same positions along their border. Each union is valid (OGC 06-103r4 §6.1.11), even if surfaces overlap or
 /// cross themselves. A gap between surfaces becomes a hole. A group that collapses by rounding has an empty union. Outer rings
 /// run counter-clockwise (RFC 7946 §3.1.6). Costs O(positions), and O(n log n) for the n remaining positions.
@@ -44,7 +44,7 @@ fn union(surfaces: &[Geometry<'_>]) -> MultiPolygon<f64> {
 /// Directed sides with their count, negative for the opposite direction.
 type Sides = FxHashMap<[IntPoint; 2], i32>;
 
-/// Returns the sides of the surfaces, surface on the left. Sides shared by two neighbours cancel out.
+/// Returns the sides of the surfaces, with the surface on their left. Sides shared by two neighbours cancel out.
 fn border(surfaces: &[Geometry<'_>]) -> Sides {
     let mut sides = Sides::default();
     let mut add = |polygon: &Polygon<f64>| {
@@ -114,7 +114,7 @@ fn next(onward: &mut BTreeMap<IntPoint, Vec<IntPoint>>, at: IntPoint) -> Option<
     end
 }
 
-/// Joins the sides of a surface, which lies on their left, to rings without repeated positions.
+/// Joins the sides of a surface, which lies on their left, into rings without repeated positions.
 fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
     let mut onward: FxHashMap<IntPoint, Vec<usize>> = FxHashMap::default();
     for (side, [from, _]) in sides.iter().enumerate() {
@@ -122,7 +122,7 @@ fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
     }
     let mut used = vec![false; sides.len()];
     let mut rings = Vec::new();
-    // The positions since the last ring was closed, and the index of each.
+    // The positions since the last ring was closed, and the index of each position.
     let (mut path, mut passed) = (Vec::new(), FxHashMap::default());
     for first in 0..sides.len() {
         let mut next = Some(first);
@@ -138,8 +138,7 @@ fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
                 }
                 rings.push(ring);
             }
-            // The leftmost side has none of the surface between itself and the previous side, so parts that touch at a position
-            // stay apart.
+            // There is no surface between the leftmost side and the previous one, so parts that touch at a position stay apart.
             let left = |next: usize| turn(sides[side], sides[next]);
             let ends = onward.get(&to).into_iter().flatten().copied();
             next = ends.max_by(|a, b| left(*a).total_cmp(&left(*b)));

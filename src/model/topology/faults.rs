@@ -18,8 +18,8 @@ pub(super) type Side = GeomWithData<Line<f64>, (usize, usize)>;
 const LEAST: usize = 3;
 
 /// Returns the arcs at which each ring collapses, is inside out, or crosses or touches itself or another ring other than at a
-/// shared corner. If there are none, returns the arcs of rings on the wrong side of others. Costs O(n log n) for n sides, if a
-/// line to the east meets few of them.
+/// shared corner. If there are none, returns the arcs of rings that lie inside or outside the wrong ring. Costs O(n log n) for n
+/// sides, if a line to the east meets few of them.
 pub(super) fn faults(rings: &[Ring]) -> Vec<BTreeSet<usize>> {
     let mut faults = vec![BTreeSet::new(); rings.len()];
     for (number, ring) in rings.iter().enumerate() {
@@ -124,7 +124,7 @@ fn orientation(a: Coord<f64>, b: Coord<f64>, c: Coord<f64>) -> Orientation {
     <f64 as GeoNum>::Ker::orient2d(a, b, c)
 }
 
-/// Returns the outer rings of the polygons to blame if an outer ring lies inside the surface, or a hole outside its polygon.
+/// Returns the outer rings of the polygons at fault if an outer ring lies inside the surface, or a hole outside its polygon.
 /// Rings must not cross.
 fn misplaced_polygons(number: usize, ring: &Ring, sides: &RTree<Side>, rings: &[Ring]) -> BTreeSet<usize> {
     let Some(side) = ring.sides.first() else { return BTreeSet::new() };

@@ -25,8 +25,8 @@ pub enum Fineness {
         /// The largest cell on either axis, in degrees.
         cell: f64,
     },
-    /// A line at each multiple of 1e-5 degrees from the corner. Does not round results of [`dissolved`](super::dissolved) and
-    /// [`simplified`](super::simplified), which lie on it.
+    /// A line at each multiple of 1e-5 degrees from the corner. Results of [`dissolved`](super::dissolved) and
+    /// [`simplified`](super::simplified) lie on these lines, so they are not rounded.
     Steps,
     /// No rounding: each coordinate has its own line.
     Exact,
@@ -57,7 +57,7 @@ pub struct Transform {
 }
 
 impl Grid {
-    /// `bounds` must contain the geometries.
+    /// Creates a grid over `bounds`, which must contain the geometries.
     pub(super) fn over(geometries: &[Geometry<'_>], bounds: Rect<f64>, fineness: Fineness) -> Self {
         let lines = match fineness {
             Fineness::Even { lines, cell } => {
@@ -79,7 +79,7 @@ impl Grid {
         Self { bounds, lines }
     }
 
-    /// Returns the node nearest to a position within the box. An exact grid only has the positions of its geometries.
+    /// Returns the node nearest to a position within the box. An exact grid has nodes only at the positions of its geometries.
     #[must_use]
     pub fn node(&self, position: Coord<f64>) -> Node {
         match &self.lines {
@@ -88,7 +88,7 @@ impl Grid {
                 Node { x: rounded(from_corner.x * density.x), y: rounded(from_corner.y * density.y) }
             }
             Lines::Exact { x, y } => {
-                // Fits into i32: there are fewer lines than positions, and each position takes 16 bytes.
+                // The index fits into i32, because there are fewer lines than positions, and each position takes 16 bytes.
                 let line = |lines: &[f64], at| lines.partition_point(|line| *line < at) as i32;
                 Node { x: line(x, position.x), y: line(y, position.y) }
             }
@@ -134,7 +134,7 @@ impl Lines {
 
 fn density(length: f64, lines: u32, cell: f64) -> f64 {
     if length > 0.0 {
-        // One more than the cells that fit, so that rounding does not enlarge cells beyond the limit.
+        // One cell more than fits, so that rounding does not enlarge cells beyond the limit.
         let cells = (length / cell).floor() + 1.0;
         cells.max(f64::from(lines - 1)) / length
     } else {

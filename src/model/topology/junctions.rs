@@ -2,7 +2,7 @@ use super::grid::NodeId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChainKind {
-    /// Begins and ends at its ends, even if both are the same place.
+    /// Cut at both ends, even if these are the same place.
     Line,
     /// Closed; may be rotated to begin at any of its nodes.
     Ring,
@@ -12,8 +12,8 @@ const NONE: NodeId = NodeId::MAX;
 
 /// Finds the junctions, chain after chain.
 ///
-/// A junction is a node at which chains part: one chain passes through it between other neighbours than another one, or a line
-/// ends there. Between junctions, chains are either equal or disjoint, so they need cuts at junctions and nowhere else.
+/// A junction is a node at which chains part: two chains pass through it with different neighbours, or a line ends there. Between
+/// junctions, chains are either equal or disjoint, so they are cut only at junctions.
 ///
 /// A node where a chain touches only itself is not a junction, as in the reference implementation: lines are compared with lines,
 /// and rings with rings and lines.

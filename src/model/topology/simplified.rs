@@ -10,7 +10,7 @@ use crate::model::Geometry;
 
 /// The divisor of the tolerance for each further attempt.
 const FINER: f64 = 2.0;
-/// The last attempt leaves the border whole.
+/// After the last attempt, the border stays unsimplified.
 const ATTEMPTS: u8 = 8;
 
 /// Simplifies surfaces: borders move by at most `tolerance` degrees, and neighbours still meet.
@@ -79,7 +79,7 @@ impl Borders {
                     if faults.iter().any(can_refine) {
                         next.extend(faults.into_iter().filter(can_refine));
                     } else if !*valid {
-                        // The polygon stays whole, so its neighbours must meet it there.
+                        // The polygon stays unchanged, so its neighbours must have the same positions along it.
                         next.extend(arcs(rings.clone()).filter(can_refine));
                     }
                 }

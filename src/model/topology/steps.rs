@@ -1,5 +1,5 @@
-//! Positions in whole steps. Whole numbers of this size are exact, so outlines meet, cross or touch as on every map that reads
-//! the decimals.
+//! Positions in whole steps. Whole numbers of this size are exact, so whether outlines meet, cross or touch is the same on every
+//! map that reads the decimals.
 
 use geo::{Coord, LineString, Polygon};
 

@@ -24,7 +24,7 @@ impl Topology {
         Self::around(None, geometries, fineness)
     }
 
-    /// Does the same on the grid over `whole`, a box around these geometries and others.
+    /// Like [`new`](Self::new), but on the grid over `whole`, a box around these geometries and others.
     pub(crate) fn around(whole: Option<Rect<f64>>, geometries: &[Geometry<'_>], fineness: Fineness) -> Self {
         let bounds: Vec<_> = geometries.iter().map(Geometry::bounds).collect();
         let whole = whole.or_else(|| bounds.iter().copied().flatten().reduce(union_rect));

@@ -22,7 +22,7 @@ pub(super) struct AreaMap {
 }
 
 impl AreaMap {
-    /// Draws the area of a message; `None` if it has no geometry. Costs O(areas), and O(positions) of those drawn.
+    /// Draws the area of a message; `None` if it has no geometry. Costs O(areas), and O(positions) of the drawn areas.
     pub(super) fn draw(notice: &Notice<'_>, areas: &AreaSet) -> Option<Self> {
         let own = notice.alert.position;
         let extent = map_extent(areas.bounds(own)?);

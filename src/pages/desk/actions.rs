@@ -20,7 +20,7 @@ use crate::sources::Sources;
 use crate::stores::Store;
 use crate::telemetry::Metrics;
 
-/// Sets and clears the states of areas, or previews that.
+/// Sets and clears the states of areas, or previews the outcome.
 #[post("/desk/changes", data = "<body>")]
 pub(super) async fn change(
     sender: OfficerScript,
@@ -86,7 +86,7 @@ pub(super) async fn hide_waiting(
     ApiResponse::bare(&json!({ "hidden": hidden }))
 }
 
-/// Heartbeat of the officer's source. The page sends it only within 30 minutes of the last key or tap.
+/// Records a heartbeat of the officer's source. The page sends it only within 30 minutes of the last key or tap.
 #[post("/desk/alive")]
 pub(super) fn hear(sender: OfficerScript, sources: &State<Sources>) -> Result<ApiResponse, Problem> {
     sources.record_subject(&sender.0.credential.subject);

@@ -155,7 +155,7 @@ impl DeskRequest<'_> {
     }
 }
 
-/// Only scripts of this service run. Trusted types forbid turning text into script or HTML.
+/// Returns the policy: only scripts of this service run. Trusted types forbid turning text into script or HTML.
 fn policy(config: &Config) -> String {
     let photos = url::Url::parse(&config.photos_url()).map(|url| url.origin().ascii_serialization());
     format!(

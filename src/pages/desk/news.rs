@@ -1,4 +1,4 @@
-//! Data for the script of the desk, besides the public states.
+//! Data for the script of the desk, in addition to the public states.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,18 +22,18 @@ use crate::stores::{
 };
 
 const LOG_WINDOW: Duration = Duration::from_hours(24);
-/// The newest items are sent, up to these limits. `left_out` tells the page which lists are truncated.
+/// The limits of the lists, which have the newest items. `left_out` tells the page which lists are truncated.
 const MAX_LOGGED: u32 = 1_000;
 const MAX_REPORTS: usize = 1_000;
 const MAX_WAITING: u32 = 200;
-/// The script folds the reports of one sender into one.
+/// Further reports of a sender are left out, because the script folds them into one.
 const MAX_PER_SENDER: u32 = 20;
 const MAX_MODERATED: u32 = 100;
 
 /// Minimum time between two collections.
 const MIN_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The same for all officers.
+/// The last collection, shared by all officers.
 pub(super) type News = Throttle<Result<ApiResponse, Problem>>;
 
 pub(super) fn throttle(clock: Arc<dyn Clock>) -> News {
@@ -91,7 +91,7 @@ async fn collect(
     }
     let mut last = HashSet::new();
     let hidden = moderated.iter().filter(|entry| {
-        // Newest first: only the last action on a report counts.
+        // Entries are newest first, and only the last action on a report counts.
         last.insert(entry.report) && entry.action == ModerationAction::Hide && entry.at >= since
     });
     let hidden = hidden.map(

@@ -23,7 +23,7 @@ const MAX_KEY_LENGTH: usize = 512;
 /// How many wrong keys an address may send in a minute.
 const MAX_FAILURES: u32 = 5;
 const MINUTE: Duration = Duration::from_mins(1);
-/// Addresses with failures; the least recent ones are evicted first.
+/// Addresses with failures that are remembered; the least recent ones are evicted first.
 const MAX_ADDRESSES: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
 /// The state of the desk: failed logins, and the news.
@@ -108,12 +108,12 @@ pub(super) fn has_cookie(config: &Config, cookies: &CookieJar<'_>) -> bool {
     cookies.get(cookie_name(config)).is_some()
 }
 
-/// Browsers accept the prefix `__Host-` only over HTTPS, which loopback addresses do not have.
+/// Returns the name of the cookie. Browsers accept the prefix `__Host-` only over HTTPS, which loopback addresses do not have.
 fn cookie_name(config: &Config) -> &'static str {
     if config.base_url.is_local() { "siaga-desk" } else { "__Host-siaga-desk" }
 }
 
-/// Accepts API keys, not tokens: these are for services.
+/// Accepts API keys, but not tokens, which are for services.
 fn authenticate(key: &str, authenticator: &Authenticator) -> Result<Credential, CredentialError> {
     let credential = authenticator.verify_key_or_token(key)?;
     if credential.kind == CredentialKind::ApiKey && key.len() <= MAX_KEY_LENGTH {

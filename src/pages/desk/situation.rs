@@ -20,7 +20,7 @@ use crate::stores::{FloodLogQuery, FloodQuery, Store};
 const PAGE: PageTemplate = PageTemplate::new("situation.html", include_str!("situation.html"));
 /// Officers report every six hours.
 const RECENT: Duration = Duration::from_hours(6);
-/// The newest changes are listed, up to this limit. The report tells where it is truncated.
+/// The report lists the newest changes, up to this limit, and states where it is truncated.
 const MAX_CHANGES: u32 = 10_000;
 
 const CHANGES: &str = "changes_of_six_hours";
@@ -176,7 +176,7 @@ pub(super) async fn table(
         let change = &logged.change;
         format!("{} {} ({})", written(change.at), view.state_name(change.state), change.by.name())
     };
-    // BOM, so that spreadsheets read UTF-8.
+    // The byte order mark makes spreadsheets read UTF-8.
     let mut table = csv::Writer::from_writer("\u{feff}".as_bytes().to_vec());
     let heads =
         ["city", "parent_name", "area_id", "area_name", "state", "depth", "since", "confirmed", CHANGES];

@@ -61,7 +61,7 @@ pub(crate) struct PageContext<'a> {
     /// Key of its text in the navigation, and suffix of the class of the body.
     pub(crate) page: &'a str,
     pub(crate) path: &'a str,
-    /// Parameters that links to other languages keep.
+    /// Parameters that links to other languages preserve.
     pub(crate) keep: &'a [(&'a str, &'a str)],
 }
 
@@ -94,7 +94,7 @@ struct Banner<'a> {
 struct Language<'a> {
     code: &'a str,
     name: &'a str,
-    /// This page in the language.
+    /// The address of this page in the language.
     address: String,
 }
 

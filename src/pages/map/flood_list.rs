@@ -8,7 +8,7 @@ use crate::changes::State;
 use crate::data::statements::Flood;
 use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, Timestamp, place_name, readable};
 
-/// The most rows unless all are requested.
+/// The maximum number of rows, unless the request asks for all.
 pub(super) const MAX_ROWS: usize = 50;
 
 /// The flooded areas of the page: deepest first, then latest first.
@@ -42,7 +42,7 @@ struct Row {
     city: String,
     state: u8,
     since: DisplayTime,
-    /// Whether the state is unconfirmed for so long that no alert is in force.
+    /// Whether nobody has confirmed the state for so long that no alert is in force.
     faded: bool,
 }
 
@@ -78,7 +78,7 @@ impl FloodList {
             };
             list.rows.push(FloodedArea { position, flood, last_updated });
         }
-        // Stable: rows start in the order of identifiers.
+        // The sort is stable, and rows start in the order of identifiers.
         list.rows.sort_by_key(|row| (Reverse(row.flood.state), Reverse(row.flood.flooded_since)));
         list
     }
@@ -132,7 +132,7 @@ impl FloodList {
     }
 }
 
-/// Returns the name of an area with that of its parent.
+/// Returns the name of an area with its parent's name.
 pub(super) fn area_name(area: &Area) -> String {
     place_name(&area.parent_name, &area.name, &area.id.to_string())
 }

@@ -30,7 +30,7 @@ use crate::runtime::off_thread;
 use crate::schema::resources;
 use crate::stores::Store;
 
-/// Any number of visits in this time costs one read of the states.
+/// The states are read at most once in this time, however many visitors there are.
 const MAX_AGE: Duration = Duration::from_secs(2);
 const MINUTE: Duration = Duration::from_mins(1);
 
@@ -49,7 +49,7 @@ pub(crate) struct Pages {
 /// All that a rendered page depends on: version of the data, minute, and sources.
 type RenderedVersion = (Version, Timestamp, Vec<SourceVersion>);
 
-/// The status of a source, and the minute in which it was last heard.
+/// The status of a source, and the minute of its last report.
 type SourceVersion = (SourceStatus, Option<Timestamp>);
 
 impl Default for Pages {
@@ -80,7 +80,7 @@ pub(super) struct MapPage {
     vary: Header<'static>,
 }
 
-/// The service worker may only send requests to this service.
+/// The policy of the service worker: it may only send requests to this service.
 const WORKER_POLICY: &str = "default-src 'none'; connect-src 'self'";
 
 #[derive(Responder)]
@@ -90,7 +90,7 @@ pub(super) struct Worker {
 }
 
 /// Responds with the page. While the store is unavailable, it shows the last floods read, and their time. An unknown city or area
-/// is a page, too: people edit these addresses by hand.
+/// gets a page too, because people edit these addresses by hand.
 #[get("/map?<area>&<city>&<list>")]
 #[expect(clippy::too_many_arguments, reason = "each is a guard")]
 pub(super) async fn show(
@@ -139,7 +139,7 @@ pub(super) async fn show(
     let mut selector = selector;
     let mut data = read(&selector).await?;
     if area.and_then(|id| data.area(id)).is_some_and(|area| !selector.matches(area)) {
-        // The area is outside the selected city.
+        // Without the city, because the area is outside the selected one.
         selector = AreaSelector::default();
         data = read(&selector).await?;
     }
@@ -212,7 +212,7 @@ pub(super) async fn list_hazards(
     pages.hazards.get(language.code().to_owned(), (), writing).await
 }
 
-/// The service worker for reading offline. At the root, because its path limits its scope.
+/// Responds with the service worker for reading offline. It is at the root, because its path limits its scope.
 #[get("/sw.js")]
 pub(super) async fn find_worker(_caller: Caller, files: &State<Assets>) -> Result<Worker, Problem> {
     let script = files.find("/map/", "sw.js").await?;
@@ -232,7 +232,7 @@ pub(super) async fn list_names(
     Ok(ApiResponse::shared(&names.index(areas, basemap).await?))
 }
 
-/// Only scripts of this service run, and only configured hosts are requested.
+/// Returns the policy: only scripts of this service run, and only configured hosts are requested.
 fn policy(config: &Config) -> String {
     let tiles = config.map.tiles.as_ref().map(Tiles::origin).unwrap_or_default();
     let photos = config.photos_url();
@@ -244,7 +244,7 @@ fn policy(config: &Config) -> String {
     )
 }
 
-/// Tile hosts require the referring site; no other host gets it.
+/// Returns the referrer policy: tile hosts require the referring site; no other host gets it.
 fn referrer(config: &Config) -> &'static str {
     if config.map.tiles.is_some() { "strict-origin-when-cross-origin" } else { "no-referrer" }
 }

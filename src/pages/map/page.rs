@@ -66,7 +66,7 @@ impl MapData {
             version: Version::new(state, floods),
             floods,
             list: state.map(|state| FloodList::new(state, selector, zone)),
-            // Stale states may be behind what another server has sent.
+            // Stale states may be older than those that the client has from another server.
             cursor: state.filter(|_| floods == FloodData::Now).map(State::cursor),
             areas,
             ended: ended.map(|(area, at)| (area.id, at)).collect(),
@@ -106,7 +106,7 @@ pub(super) struct Page<'a> {
     /// The recent reports from the selected area; `None` if they cannot be read.
     pub(super) reports: Option<Vec<FloodReport>>,
     pub(super) sources: &'a [SourceReport],
-    /// The style sheets, inlined: one request less on a slow connection.
+    /// The style sheets, inlined to save a request on a slow connection.
     pub(super) styles: &'a str,
 }
 
@@ -125,7 +125,7 @@ impl Page<'_> {
         !self.data.areas.is_empty() && self.area.is_some_and(|id| self.data.area(id).is_none())
     }
 
-    /// Renders the page. With reports it is not cacheable: a hidden report must disappear at once.
+    /// Renders the page. A page with reports is not cacheable, because a hidden report must disappear at once.
     pub(super) async fn render(
         &self,
         cache: &ResponseCache,
@@ -152,7 +152,7 @@ impl Page<'_> {
             now,
             floods: *floods,
             watch: watch(self.sources).0,
-            // Unreadable areas are not the same as no areas.
+            // If areas cannot be read, that does not mean that there are none.
             has_areas: !(self.data.is_current() && areas.is_empty()),
             is_part: !self.selector.is_everything(),
             flooded: list.as_ref().map_or(0, FloodList::total),

@@ -7,7 +7,7 @@ use rocket::tokio::sync::Mutex;
 
 /// How long a value is cached while its version stays the same.
 const LIFETIME: Duration = Duration::from_mins(1);
-/// The most cached values, besides those in progress.
+/// The maximum number of cached values, in addition to those in progress.
 const CAPACITY: usize = 1_024;
 
 /// Caches values by key and version of their data. Concurrent callers with one key compute it once; callers with different keys

@@ -19,7 +19,7 @@ pub(super) struct TextContext<'a> {
 pub(super) struct SelectedArea {
     name: String,
     city: String,
-    /// The title after the name.
+    /// The text after the name in the title.
     title: String,
     sentences: Vec<SentenceView>,
 }

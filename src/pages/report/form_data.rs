@@ -23,12 +23,12 @@ use crate::http::error::Problem;
 use crate::photos::ImageType;
 
 const MAX_FIELD: u64 = 8 * 1024;
-/// Limit in bytes of the headers of a part, for the first one with the preamble.
+/// The maximum size of the headers of a part, in bytes; for the first part with the preamble.
 const MAX_HEAD: usize = 4 * 1024;
 /// Bytes read from the connection at a time: within headers, and otherwise.
 const HEAD_CHUNK: usize = 1024;
 const CHUNK: usize = 16 * 1024;
-/// The most parts, besides one for each field about hazards.
+/// The maximum number of parts, in addition to one for each field about hazards.
 const MAX_PARTS: usize = 64;
 /// The names of the fields, except the photo and those about hazards.
 const FIELDS: [&str; 13] = [
@@ -86,7 +86,7 @@ impl ReadBudget {
     /// Returns the chunks of a body. Fails when the budget is spent.
     fn chunks(self, body: impl AsyncRead + Send + Unpin) -> impl Stream<Item = io::Result<Bytes>> + Send {
         stream::try_unfold((body, self), |(mut body, budget)| async move {
-            // Yield, because the parser would buffer everything that is ready.
+            // Yields, because the parser would otherwise buffer everything that is ready.
             yield_now().await;
             let most = if budget.remaining() > MAX_HEAD + HEAD_CHUNK { CHUNK } else { HEAD_CHUNK };
             let mut chunk = vec![0; budget.remaining().min(most)];
@@ -134,7 +134,7 @@ pub(super) async fn parse<'r>(
     let largest_photo = config.images.max_bytes;
     let texts = MAX_FIELD * most as u64;
     let whole = ByteUnit::from(largest_photo.as_u64().saturating_add(texts));
-    // The size of the photo is limited elsewhere, with its own error.
+    // No limit for the photo here: it is limited elsewhere, with its own error.
     let sizes = SizeLimit::new().per_field(MAX_FIELD).for_field(PHOTO, u64::MAX);
     let constraints = Constraints::new().size_limit(sizes);
     let budget = ReadBudget::default();
@@ -151,7 +151,7 @@ pub(super) async fn parse<'r>(
         budget.set(usize::MAX);
         let name = part.name().unwrap_or_default().to_owned();
         if name == PHOTO {
-            // Browsers send an empty file without a name if none was chosen; other programs may omit the name.
+            // If no file was chosen, browsers send an empty one without a name; other programs may omit the name.
             let is_named = part.file_name().is_some_and(|name| !name.is_empty());
             let mut photo = Photo::new(part);
             if is_named || !photo.is_empty().await? {
@@ -168,7 +168,7 @@ pub(super) async fn parse<'r>(
     Err(FormError::TooMany)
 }
 
-/// The field of the photo, the last of the form.
+/// The name of the photo's field, which is the last one of the form.
 const PHOTO: &str = "photo";
 
 pub(super) struct Photo<'r> {

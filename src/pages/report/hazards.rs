@@ -1,5 +1,5 @@
-//! The questions of the form for each hazard. Hazards, report types and attributes are those of the country; their texts are the
-//! group `hazards`.
+//! The questions of the form for each hazard. Hazards, report types and attributes are the country's; their texts are the group
+//! `hazards`.
 
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ pub(super) fn card_data(disaster: DisasterType, form: &FormData, config: &Config
     map_hazards(config, map).into_iter().flatten().next().unwrap_or_default()
 }
 
-/// Returns the field for a faulty member of the card data, or that of the disaster if the form has none.
+/// Returns the field for a faulty member of the card data, or the field of the disaster if the form has none.
 pub(super) fn field_of(disaster: DisasterType, member: &str, config: &Config) -> String {
     let name = field(disaster, member);
     if fields(config).contains(&name) { name } else { "disaster".to_owned() }
@@ -153,7 +153,7 @@ fn max_depth(accepts: Accepts) -> Option<u32> {
     if let Accepts::Depth(highest) = accepts { Some(highest) } else { None }
 }
 
-/// Returns the choices. Codes with the same text are one choice, the first of them.
+/// Returns the choices. If several codes have the same text, only the first is a choice.
 fn choices(accepts: Accepts, words: &Value, texts: &Translations) -> Value {
     let codes = match accepts {
         Accepts::Code(highest) | Accepts::Codes(highest) => 0..=highest,

@@ -1,4 +1,4 @@
-//! The report form for residents: one page without a script, steps with one. Its texts are the group `form`.
+//! The report form for residents: one page without a script, several steps with one. Its texts are the group `form`.
 
 mod form_data;
 mod form_report;
@@ -24,7 +24,7 @@ use crate::pages::assets::Assets;
 use crate::rendering::ApiResponse;
 use crate::stores::StoreError;
 
-/// The form for people without the link of a bot.
+/// Responds with the form for people without a bot's link.
 #[get("/report")]
 pub(super) async fn show(request: FormRequest<'_>) -> Result<RenderedForm, Problem> {
     let mut form = FormData::default();
@@ -32,7 +32,7 @@ pub(super) async fn show(request: FormRequest<'_>) -> Result<RenderedForm, Probl
     request.form(None, form, &[]).await
 }
 
-/// The form of a card, the thank-you page of a used one, or how to report without a card.
+/// Responds with the form of a card, the thank-you page of a used card, or how to report without a card.
 #[get("/report/<id>")]
 pub(super) async fn show_card(
     request: FormRequest<'_>,
@@ -114,7 +114,7 @@ pub(super) async fn find_file(
 enum CardLookup {
     Unused(Arc<Card>),
     Used(Arc<Card>),
-    /// Unknown, expired, or not a valid identifier.
+    /// The card is unknown or expired, or its identifier is invalid.
     Missing,
 }
 

@@ -30,9 +30,9 @@ pub(super) enum PhotoOutcome {
     None,
     /// Received, now or before.
     Stored,
-    /// Too many uploads are in progress. The client can retry.
+    /// Too many uploads are in progress, but the client can retry.
     Later,
-    /// The sender is not known to be that of the report.
+    /// The client cannot prove that it sent the report.
     Refused,
 }
 
@@ -63,7 +63,8 @@ const TEXT: PageTemplate = PageTemplate::new("form-text.html", include_str!("tex
 /// The characters that are escaped in the identifier of a card in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Only scripts of this service run. The address permits to report, so it is neither sent as a referrer nor cached nor indexed.
+/// Only scripts of this service run. Knowing the address is enough to report, so it is neither sent as a referrer nor cached nor
+/// indexed.
 const HEADERS: [(&str, &str); 4] = [
     (
         "Content-Security-Policy",
@@ -163,7 +164,7 @@ impl FormRequest<'_> {
         let report = match card.report {
             Some(key) => match self.store.report(key).await {
                 Ok(report) => Some(report.value),
-                // Waiting for review, or hidden.
+                // The report waits for review, or is hidden.
                 Err(StoreError::NotFound { .. }) => None,
                 Err(error) => return Err(error.into()),
             },

@@ -26,7 +26,7 @@ const NETWORK: &str = "website";
 /// Time limit for reading the rest of an unused photo.
 const DISCARD_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// Limits reports without a link. A link is good for one report.
+/// Limits reports without a link. A link needs no limit, because it permits one report.
 pub(crate) struct ReportLimits {
     unreviewed: ReviewPolicy,
     refused: HourlyLimiter,
@@ -66,7 +66,7 @@ impl ReportLimits {
 
 impl FormRequest<'_> {
     /// Receives a report of a card, or of a form without one, whose card is created here. The photo is stored first, so that the
-    /// report never appears without it; an interrupted request leaves no report and can be repeated.
+    /// report never appears without it. An interrupted request leaves no report, so it can be repeated.
     pub(super) async fn receive(
         self,
         card: Option<&Card>,
@@ -74,7 +74,7 @@ impl FormRequest<'_> {
         body: Data<'_>,
     ) -> Result<RenderedForm, Problem> {
         let (form, mut photo) = self.read_form(kind, body).await?;
-        // Boxed, because it is most of the size of the route's future.
+        // Boxed, because it makes up most of the size of the route's future.
         let shown = Box::pin(self.submit(card, form, photo.as_mut())).await;
         discard(photo).await;
         shown
@@ -102,7 +102,7 @@ impl FormRequest<'_> {
     }
 
     /// Responds to a report with an unknown or expired link: with the form without a link, filled in except for the photo. The
-    /// script has kept the photo, too.
+    /// script still has the photo.
     pub(super) async fn receive_expired(
         self,
         kind: Option<&ContentType>,
@@ -174,7 +174,7 @@ impl FormRequest<'_> {
                 Err(field) => return self.form(link, form, &[field.to_owned()]).await,
             },
         };
-        // Honeypot: people do not see this field.
+        // The honeypot field: people do not see it.
         let is_program = form.get("website").is_some();
         let waits = self.config.report.review
             || is_program
@@ -213,8 +213,8 @@ impl FormRequest<'_> {
         }
     }
 
-    /// Responds to a form whose report was received before. Accepts a missing photo from the sender of that report only: the
-    /// identifier of the card is public by now.
+    /// Responds to a form whose report was received before. Accepts a missing photo only from the sender of that report, because
+    /// the identifier of the card is public by now.
     async fn resubmit(
         &self,
         card: Option<&Card>,
@@ -287,7 +287,7 @@ impl FormRequest<'_> {
     }
 }
 
-/// Reads the rest of a photo: a browser ignores the response until it has sent the whole body.
+/// Reads the rest of a photo, because a browser ignores the response until it has sent the whole body.
 async fn discard(photo: Option<Photo<'_>>) {
     if let Some(photo) = photo {
         let _ = timeout(DISCARD_TIMEOUT, photo.discard()).await;

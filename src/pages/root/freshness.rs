@@ -26,9 +26,9 @@ pub(super) struct Freshness {
     pub(super) are_read: [bool; 2],
     /// When the latest current state was set; the page also counts ended floods.
     pub(super) flood_state: Option<Timestamp>,
-    /// The latest of the last hour.
+    /// The time of the latest report in the last hour.
     pub(super) report: Option<Timestamp>,
-    /// The latest of the last hour, too.
+    /// The time of the latest reading in the last hour.
     pub(super) gauge_reading: Option<Timestamp>,
 }
 
@@ -52,7 +52,7 @@ impl Freshness {
             flooded: states.as_deref().map(count_by_state),
             are_read,
             flood_state: states.iter().flat_map(|states| states.iter().map(set_at)).max(),
-            // The store returns the newest first.
+            // The store returns the newest reports first.
             report: reports.first().map(|report| report.content.created_at),
             reports: reports.iter().take(MAX_REPORTS).cloned().collect(),
             gauge_reading: gauges.ok().and_then(|gauges| gauges.value.newest()),

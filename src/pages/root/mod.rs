@@ -35,7 +35,7 @@ use crate::stores::{Resource, Revision, Store};
 
 const PAGE: PageTemplate = PageTemplate::new("front.html", include_str!("page.html"));
 
-/// Any number of visits in this time costs one query.
+/// The store is queried at most once in this time, however many visitors there are.
 const MAX_AGE: Duration = Duration::from_secs(5);
 
 /// The revision of the reports before the read, and the result.
@@ -46,7 +46,7 @@ pub(crate) struct FreshnessCache(Mutex<Option<(Instant, CachedFreshness)>>);
 
 impl FreshnessCache {
     /// Returns how fresh the data is; all null if that cannot be read within `limit`. Reread after each change of reports, so
-    /// that hidden ones disappear.
+    /// that hidden reports disappear.
     async fn freshness(&self, store: &dyn Store, limit: Duration) -> Freshness {
         let looking = async {
             let revision = store.revision(Resource::Reports).await.ok();
@@ -92,7 +92,7 @@ pub(super) async fn show(
         if fresh.reports.is_empty() {
             ApiResponse::public(HTML, page.into_bytes())
         } else {
-            // Not cacheable: reports can be hidden.
+            // Not cacheable, because reports can be hidden.
             ApiResponse::private_page(page).compressed().await?
         }
     } else {
@@ -221,7 +221,7 @@ struct FrontRedirect;
 #[rocket::async_trait]
 impl Handler for FrontRedirect {
     async fn handle<'r>(&self, _request: &'r Request<'_>, _data: Data<'r>) -> Outcome<'r> {
-        // No host: the service may have several names.
+        // Without a host, because the service may have several names.
         let response =
             Response::build().status(Status::TemporaryRedirect).raw_header("Location", "/").finalize();
         Outcome::Success(response)

@@ -5,8 +5,8 @@ use super::picture::Picture;
 
 /// Converts the colours from an ICC profile to sRGB.
 ///
-/// Supports profiles of three primaries and curves, such as those of cameras, phones and screens (Display P3, Adobe RGB). Other
-/// profiles and gray pictures are left unchanged.
+/// Supports profiles of three primaries and curves, which cameras, phones and screens use (Display P3, Adobe RGB). Other profiles
+/// and gray pictures are left unchanged.
 pub(super) fn to_srgb(picture: &mut Picture, profile: &[u8]) {
     if picture.layout == Layout::Gray {
         return;

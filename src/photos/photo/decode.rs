@@ -20,7 +20,7 @@ pub(super) struct DecodedImage {
     pub(super) profile: Option<Vec<u8>>,
 }
 
-/// Decodes the first picture if its header is within the limits. `working` is the decoder's memory in bytes besides the picture.
+/// Decodes the first picture if its header is within the limits. `working` is the decoder's memory in bytes, without the picture.
 pub(super) fn decode(
     kind: ImageType,
     image: &[u8],
@@ -32,7 +32,7 @@ pub(super) fn decode(
     let color = decoder.color_type();
     let decoded = decoder.total_bytes();
     Size { width, height, decoded, working }.check(max_side)?;
-    // Broken metadata is no reason to refuse a picture.
+    // Broken metadata is not a reason to refuse a picture.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let profile = decoder.icc_profile().unwrap_or(None);
     let mut samples = vec![0; usize::try_from(decoded).map_err(NotAPhoto::undecodable)?];

@@ -7,7 +7,7 @@ pub(super) enum Layout {
     Rgb,
 }
 
-/// Converts samples to 8 bits over a white background, in place: the picture is the largest object in memory.
+/// Converts samples to 8 bits over a white background. Works in place, because the picture is the largest object in memory.
 pub(super) fn flatten(samples: &mut Vec<u8>, color: ColorType) -> Result<Layout, String> {
     match color {
         ColorType::L8 | ColorType::Rgb8 => {}
@@ -50,7 +50,7 @@ fn high_byte(first: u8, second: u8) -> u8 {
 
 fn over_white(sample: u8, alpha: u8) -> u8 {
     let (sample, alpha) = (u32::from(sample), u32::from(alpha));
-    // At most 255: a mean of numbers up to 255.
+    // At most 255, as a mean of numbers up to 255.
     ((sample * alpha + 255 * (255 - alpha) + 127) / 255) as u8
 }
 

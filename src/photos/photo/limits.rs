@@ -14,12 +14,12 @@ pub(crate) const MAX_SIDE: u32 = 20_000;
 /// larger one.
 pub(crate) const MAX_MEMORY: u64 = 224 << 20;
 
-/// The most scans of a progressive JPEG. Encoders write about ten.
+/// The maximum number of scans of a progressive JPEG. Encoders write about ten.
 ///
 /// Each scan visits every block of the picture, even if it has only a few bytes: a scan bomb.
 pub const MAX_SCANS: usize = 64;
 
-/// Limit in bytes for unpacked profiles and texts of a PNG.
+/// The maximum size of decompressed profiles and texts of a PNG, in bytes.
 pub(super) const MAX_METADATA: u64 = 16 << 20;
 
 /// The size of an image according to its header.
@@ -43,7 +43,7 @@ impl Size {
         }
         let decoding = self.decoded.saturating_add(self.working);
         let side = u64::from(long.min(max_side));
-        // The picture, an intermediate one with the new width and the old height, and the photo.
+        // Shrinking needs the picture, an intermediate one with the new width and the old height, and the photo.
         let shrinking = 3 * (pixels + side * u64::from(short) + side * side.min(u64::from(short)));
         let bytes = if long > max_side { decoding.max(shrinking) } else { decoding.max(3 * 3 * pixels) };
         if bytes > MAX_MEMORY { Err(NotAPhoto::TooMuchMemory { bytes }) } else { Ok(()) }

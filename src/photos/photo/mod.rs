@@ -30,8 +30,8 @@ pub struct Photo {
 /// longer than `max_side` pixels, but never enlarged. EXIF, GPS, XMP, comments, profile, thumbnail and trailing bytes are
 /// dropped.
 ///
-/// Besides the file, takes at most `MAX_MEMORY` bytes, checked by the header before anything is decoded, and 20 MiB for profiles
-/// and tables.
+/// In addition to the file, needs at most `MAX_MEMORY` bytes, checked by the header before anything is decoded, and 20 MiB for
+/// profiles and tables.
 ///
 /// The time is bounded by the number of pixels, at most [`MAX_PIXELS`], times [`MAX_SCANS`] for JPEGs, and by the length of the
 /// file, which is read several times. It cannot be interrupted. If a decoder panics, the caller must catch that and treat it as a

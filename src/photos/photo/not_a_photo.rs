@@ -25,13 +25,13 @@ pub enum NotAPhoto {
         /// The length of the side, in pixels.
         side: u32,
     },
-    /// The picture takes too much memory to decode.
+    /// Decoding the picture needs too much memory.
     #[error("takes {bytes} bytes of memory, of which {MAX_MEMORY} are allowed")]
     TooMuchMemory {
         /// The memory in bytes.
         bytes: u64,
     },
-    /// The picture is drawn in too many scans.
+    /// The picture has too many scans.
     #[error("draws its picture in more scans than the {allowed} that are allowed")]
     TooManyScans {
         /// The number of scans that are allowed for such a picture.

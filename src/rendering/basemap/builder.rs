@@ -13,7 +13,7 @@ const UNITS: f64 = 1e7;
 
 const ZOOMS: [u8; 5] = [8, 10, 12, 14, 16];
 
-/// The most names that a search uses.
+/// The maximum number of names for a search.
 const MAX_NAMES: usize = 2_000;
 
 /// Returns the units per pixel. At zoom 0 the world is 256 pixels wide.
@@ -123,7 +123,7 @@ impl BasemapBuilder {
         let mut parts: Vec<BasemapGeometry> = parts.into_iter().map(|(_, part)| part).chain(points).collect();
         let is_empty = parts.is_empty();
         let mut levels: Vec<ZoomLevel> = Vec::with_capacity(ZOOMS.len());
-        // From near to far: each level is simplified from the one before.
+        // From near to far, because each level is simplified from the previous one.
         for zoom in ZOOMS.into_iter().rev() {
             parts = parts.iter().filter_map(|part| part.simplify(zoom)).collect();
             levels.push(ZoomLevel::new(parts.clone()));

@@ -8,19 +8,20 @@ use crate::http::error::Problem;
 use crate::model::{BasemapKind, BasemapShapeType, BoundingBox};
 use crate::rendering::envelope;
 
-/// The most positions of a response. Each takes three to four bytes compressed. Each line counts `LINE_OVERHEAD` more.
+/// The maximum number of positions of a response. Each takes three to four bytes compressed. Each line counts as `LINE_OVERHEAD`
+/// more.
 const MAX_POSITIONS: usize = 20_000;
 const LINE_OVERHEAD: usize = 5;
 const MAX_PLACES: usize = 150;
 const NAMES_MIN_ZOOM: u8 = 14;
-/// Below this zoom, all streets are drawn or none: some would look like a bug.
+/// Below this zoom, either all streets are drawn or none, because some of them would look like a bug.
 const PARTIAL_STREETS_MIN_ZOOM: u8 = 16;
-/// How far beyond the box lines are drawn, in pixels, so that none ends at the edge of a screen.
+/// How far beyond the box lines are drawn, in pixels, so that no line ends at the edge of a screen.
 const MARGIN: f64 = 16.0;
 /// Resolution of the response's grid.
 const STEPS_PER_PIXEL: f64 = 2.0;
 
-/// Drawn together: a kind, and a name where names are shown.
+/// Geometry that is drawn together: a kind, and a name where names are shown.
 type Group<'a> = (BasemapKind, &'a str);
 
 #[derive(Serialize)]
@@ -144,7 +145,7 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
     if lacks_streets && zoom < PARTIAL_STREETS_MIN_ZOOM {
         groups.retain(|(kind, _), _| *kind != BasemapKind::Street);
         let used = groups.values().flatten().flatten().max().map_or(0, |last| last + 1);
-        // Streets come last.
+        // Streets come last, so only streets are left out.
         arcs.truncate(used);
     }
     let mut geometries: Vec<Shape<'_>> =

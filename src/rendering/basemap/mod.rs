@@ -1,7 +1,7 @@
 //! The base map: roads, rails, rivers, parks and place names of a file, and the waterways of the store, simplified for each zoom.
 //!
 //! It is derived data in memory: a server reads the file once, at startup, whatever its store. A response is drawn for the box
-//! that a client shows, the most important parts first, up to a number of positions that compresses to about 60 kB.
+//! that a client shows. The most important parts are drawn first, up to a number of positions that compresses to about 60 kB.
 
 mod builder;
 mod drawing;
@@ -52,7 +52,7 @@ impl std::fmt::Debug for BasemapSnapshot {
 }
 
 impl Basemap {
-    /// Reads the configured file, or that of the demo. Fails with the first error in the file.
+    /// Reads the configured file, or the demo's. Fails with the first error in the file.
     pub(crate) fn load(config: &Config) -> Result<Self, DatasetError> {
         let file = match config.basemap() {
             Some(file) => {
@@ -73,8 +73,8 @@ impl Basemap {
         Ok(Self { file: Arc::new(file.into_levels()), snapshot: Mutex::default() })
     }
 
-    /// Returns the base map with the waterways of the store. While the store is unavailable, with the last ones read; fails if
-    /// none were.
+    /// Returns the base map with the waterways of the store. While the store is unavailable, uses the last ones read; fails if
+    /// there are none.
     pub(crate) async fn snapshot(&self, store: &dyn Store) -> Result<Arc<BasemapSnapshot>, Problem> {
         let places = store.places().await.map(|places| places.value);
         let mut cached = self.snapshot.lock().await;

@@ -24,7 +24,7 @@ struct SizedValue<V> {
     size: usize,
 }
 
-/// Approximate size of an entry in bytes, besides its value.
+/// Approximate size of an entry in bytes, without its value.
 pub(super) const OVERHEAD: usize = 512;
 
 impl<K: Clone + Hash + Eq, V: CacheValue> LruByBytes<K, V> {
@@ -37,7 +37,7 @@ impl<K: Clone + Hash + Eq, V: CacheValue> LruByBytes<K, V> {
         self.evict_to_limit();
     }
 
-    /// Returns the value of a key and marks it as used. The caller must not change its size: use `update`.
+    /// Returns the value of a key and marks it as used. To change its size, use `update`.
     pub(super) fn get(&mut self, key: &K) -> Option<&mut V> {
         self.values.get_mut(key).map(|weighed| &mut weighed.value)
     }

@@ -2,8 +2,8 @@
 //!
 //! A cached response is current while the revision of its resource is the same and it is within its
 //! [`Validity`](crate::model::Validity). Otherwise it is rendered again, once for all requests that wait (single flight). A
-//! response is never older than the request: a rendering that started before the request counts only if it read the revision that
-//! the request found.
+//! response is never older than the request: the result of a rendering that started earlier is used only if it has the revision
+//! that the request found.
 //!
 //! A rendering runs in its own task. It continues if its request is dropped, so that later requests can use it, and is cancelled
 //! once no request has waited for a while.
@@ -75,7 +75,7 @@ impl RenderTimeouts {
     }
 }
 
-/// Why a rendering ended without an outcome of its own.
+/// Why a rendering ended without an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
@@ -192,13 +192,13 @@ where
                 }
                 Err(RenderFailure::ForAll(error)) if waiting.number() > newest => return Err(error),
                 Err(RenderFailure::ForInitiator(error)) if used == CacheUse::Miss => return Err(error),
-                // It started before this request, or its error is for another request.
+                // The rendering started before this request, or its error is for another request.
                 _ => {}
             }
         }
     }
 
-    /// Returns the response if a current one is cached. Never waits, and starts no rendering.
+    /// Returns the response if a current one is cached. Neither waits nor starts a rendering.
     #[must_use]
     pub(crate) fn cached(
         &self,
@@ -298,8 +298,8 @@ where
         }
     }
 
-    /// Stores the outcome of a rendering. An error stays for requests that arrived before the rendering started; no later request
-    /// uses it, so it is the first to be evicted. The last response stays, too.
+    /// Stores the outcome of a rendering. An error is kept for requests that arrived before the rendering started; no later
+    /// request uses it, so it is evicted first. The last response is kept too.
     fn store_outcome(&self, key: &K, rendering: &Arc<Rendering<E>>, outcome: &Outcome<E>) {
         let mut entries = self.entries();
         let room = entries.max_value_size();
@@ -307,7 +307,7 @@ where
             if let Ok(response) = outcome {
                 entry.forget(rendering);
                 let RenderedResponse { content, memory, .. } = &*response.rendered;
-                // A response larger than the cache evicts no others, and a large list only a few.
+                // A response larger than the cache evicts no others; a large list evicts only a few.
                 let room = if memory.is_some() { room / LARGE_LIST_SHARE } else { room };
                 let last =
                     || LastResponse { response: Arc::clone(response), current_at: response.started_at };
@@ -321,8 +321,8 @@ where
         self.0.metrics.cache_size(entries.size());
     }
 
-    /// Compresses a response off the threads that serve requests, once for all requests that wait, even if these are dropped. The
-    /// compressed form counts against the size of the cache; a response that is then too large is removed.
+    /// Compresses a response off the threads that serve requests, once for all requests that wait, even if they are dropped. The
+    /// compressed body counts towards the size of the cache; a response that is then too large is removed.
     pub(crate) async fn compress(&self, key: &K, rendered: &Arc<RenderedResponse>, coding: ContentEncoding) {
         if rendered.content.start_encoding(coding) {
             let (cache, key, content) = (self.clone(), key.clone(), Arc::clone(&rendered.content));
@@ -330,7 +330,7 @@ where
                 let _turn = cache.0.compressions.acquire().await;
                 let compressing = Arc::clone(&content);
                 let compressed = off_thread(move |_| compressing.compress(coding)).await;
-                // Compression fails only by a bug in a library. The response is then sent uncompressed.
+                // Compression fails only because of a bug in a library. The response is then sent uncompressed.
                 content.finish_encoding(coding, compressed.ok().flatten());
                 cache.update_size(&key);
             };

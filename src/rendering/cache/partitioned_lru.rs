@@ -3,8 +3,8 @@ use std::hash::Hash;
 use super::UNBOUNDED_SHARE;
 use super::lru::{CacheValue, LruByBytes, OVERHEAD};
 
-/// A cache of up to `limit` bytes in two partitions. Unbounded keys, which clients can choose in any number, get only a share of
-/// it, as far as the bounded ones leave room, and never evict these.
+/// A cache of up to `limit` bytes in two partitions. Unbounded keys, which clients can choose in any number, only use the space
+/// in their share that bounded keys leave, and never evict bounded keys.
 #[derive(Debug)]
 pub(super) struct PartitionedLru<K: Hash + Eq, V> {
     bounded: LruByBytes<K, V>,

@@ -12,7 +12,7 @@ pub(super) type Outcome<E> = Result<Arc<Response>, RenderFailure<E>>;
 /// The rendering of one response, in its own task, and the number of requests that wait for it.
 #[derive(Debug)]
 pub(super) struct Rendering<E> {
-    /// Renderings are numbered in the order in which they start.
+    /// Ascending in the order in which renderings start.
     pub(super) number: u64,
     outcome: SetOnce<Outcome<E>>,
     waiters: watch::Sender<usize>,
@@ -49,7 +49,7 @@ impl<E: Clone> Rendering<E> {
         }
     }
 
-    /// Resolves once no request has waited for this long.
+    /// Resolves once no request has waited for the rendering for this long.
     pub(super) async fn wait_until_no_waiters(&self, for_long: Duration) {
         let mut waiting = self.waiters.subscribe();
         loop {
@@ -60,7 +60,7 @@ impl<E: Clone> Rendering<E> {
         }
     }
 
-    /// Sets the outcome for all waiting requests. Only the first call counts.
+    /// Sets the outcome for all waiting requests. Later calls have no effect.
     pub(super) fn finish(&self, outcome: Outcome<E>) {
         drop(self.outcome.set(outcome));
     }

@@ -43,7 +43,7 @@ pub(super) fn routes() -> Vec<Described> {
             }),
         described!(stream_changes).summary("What changes, as server-sent events that do not end").with(
             |operation, _| {
-                // Before OpenAPI 3.2, the schema describes each event.
+                // The schema describes each event, because OpenAPI has no schema for streams before 3.2.
                 operation.response("text/event-stream", reference("ChangeEvent"));
                 operation.empty_response(204, "Streams are switched off: do not connect again.");
             },
@@ -98,7 +98,7 @@ pub(super) async fn list_changes(
         };
         match timeout_at(ends, next).await {
             Ok(Some(LiveUpdate::Changed(StateUpdate::Delta(changed)))) => changed,
-            // On the next request the client gets the full state, or the error of the store.
+            // On its next request, the client gets the full state, or the error of the store.
             _ => delta,
         }
     };
@@ -170,7 +170,8 @@ impl ChangesRequest {
         Ok((current().await.map_err(Problem::slow_store)??, reached.then_some(ahead)))
     }
 
-    /// Acquires a stream until the permit is dropped. Fails with 429 if the client has too many, with 503 if the server has.
+    /// Acquires a stream until the permit is dropped. Fails with 429 if the client has too many streams, with 503 if the server
+    /// has.
     fn acquire_stream(&self) -> Result<ConcurrencyPermit<Client>, Problem> {
         Ok(self.streams.try_acquire(self.client.clone())?)
     }

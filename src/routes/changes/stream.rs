@@ -28,8 +28,7 @@ use crate::telemetry::Metrics;
 /// closed connection only when it writes.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// Minimum time between two events of a stream. Changes in between are merged, which bounds the cost to two events a second for
-/// each stream.
+/// Minimum time between two events of a stream. Changes in between are merged, so each stream costs at most two events a second.
 const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Size of a chunk in bytes. Most events are smaller.
@@ -62,7 +61,7 @@ impl EventStream {
         seat: ConcurrencyPermit<Client>,
         watch: ChangesRequest,
     ) -> Self {
-        // Jitter: clients of a stopped server do not all reconnect at once.
+        // With jitter, so that the clients of a stopped server do not all reconnect at once.
         let retry = Duration::from_millis(2_000 + RandomState::new().hash_one(0) % 6_000);
         Self {
             subscriber,
@@ -100,7 +99,7 @@ impl EventStream {
                         () = draining.started() => return None,
                     };
                     self.next_heartbeat_at = Instant::now() + HEARTBEAT;
-                    // Not a block of its own, which some clients take for an empty message.
+                    // Not a separate block, which some clients take for an empty message.
                     if let Some((retry, StreamPart::Own(first))) = self.retry.zip(parts.first_mut()) {
                         first.insert_str(0, &format!("retry:{}\n", retry.as_millis()));
                         self.retry = None;
@@ -127,7 +126,7 @@ impl EventStream {
                 | LiveUpdate::Current(StateUpdate::Full(state)) => {
                     let (query, account) = (&self.subscriber.query, self.account.as_ref());
                     let Ok(full) = self.renderer.full_state(&state, query, account).await else {
-                        // Retry later with the state that is current then.
+                        // Retry later, with the state that is current by then.
                         self.next_event_at = Instant::now() + MIN_INTERVAL;
                         continue;
                     };
@@ -148,7 +147,7 @@ impl EventStream {
     }
 }
 
-/// Returns the events of a delta. Only the last one has the cursor, so a client that is disconnected before gets all of them
+/// Returns the events of a delta. Only the last one has the cursor, so a client that is disconnected before it gets all of them
 /// again.
 fn events(delta: &Delta, is_current: bool) -> String {
     let mut events = Vec::new();
@@ -172,7 +171,7 @@ fn event<T: Serialize>(name: &str, data: &T) -> String {
     format!("event:{name}\ndata:{}\n\n", serde_json::to_string(data).unwrap_or_default())
 }
 
-/// Server-sent events; `None` if streams are disabled: 204 makes browsers stop reconnecting.
+/// Server-sent events; `None` if streams are disabled. The response is then 204, which makes browsers stop reconnecting.
 pub(in super::super) struct ChangeStream(Option<Pin<Box<dyn Stream<Item = Vec<u8>> + Send>>>);
 
 impl ChangeStream {
@@ -190,7 +189,7 @@ impl<'r> Responder<'r, 'r> for ChangeStream {
         let Some(events) = self.0 else { return Status::NoContent.respond_to(request) };
         let mut response = ByteStream(events).respond_to(request)?;
         response.set_header(ContentType::EventStream);
-        // Each stream allocates a buffer of this size.
+        // Small, because each stream allocates a buffer of this size.
         response.set_max_chunk_size(CHUNK);
         response.set_raw_header("Cache-Control", CacheControl::NO_STORE);
         // Disables buffering in nginx.

@@ -29,9 +29,9 @@ pub(super) enum Announcement {
 pub(super) enum LiveUpdate {
     /// The states have changed.
     Changed(StateUpdate),
-    /// The states are current again, and have perhaps changed.
+    /// The states are current again, and may have changed.
     Current(StateUpdate),
-    /// The states may be stale: when they were last known to be current.
+    /// The states may be stale. Has the time when they were last known to be current.
     Stale(Timestamp),
 }
 
@@ -71,7 +71,7 @@ impl Subscriber {
     /// client gets the full state.
     pub(super) async fn next(&mut self) -> Option<LiveUpdate> {
         loop {
-            // Read first: the states below are at least as new.
+            // Read before the states, which are then at least as new.
             let stale = *self.stale.borrow_and_update();
             let state = self.states.borrow_and_update().clone();
             let ahead =

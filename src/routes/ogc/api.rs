@@ -63,7 +63,7 @@ fn parameter(name: &str, description: &str, mut schema: Value) -> Value {
     let mut parameter = json!({
         "name": name, "in": "query", "required": false, "description": description, "style": "form", "explode": false,
     });
-    // OpenAPI 3.0 has a single example.
+    // OpenAPI 3.0 allows only one example.
     if let Some(examples) = schema.as_object_mut().and_then(|schema| schema.remove("examples")) {
         parameter["example"] = examples[0].clone();
     }

@@ -84,7 +84,7 @@ pub(super) struct OgcResponse {
 }
 
 impl OgcResponse {
-    /// The texts of documents are in the language that the client prefers.
+    /// Creates a document. Its texts are in the language that the client prefers.
     fn document(media_type: &'static str, document: &Value) -> Self {
         Self {
             response: ApiResponse::public(media_type, document.to_string().into_bytes()),
@@ -92,7 +92,7 @@ impl OgcResponse {
         }
     }
 
-    /// Features are the same in all languages.
+    /// Responds with features, which are the same in all languages.
     async fn features(
         collection: Collection,
         selector: ItemSelector,

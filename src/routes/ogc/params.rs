@@ -124,7 +124,7 @@ impl OgcParams {
             }
             selecting.push((name, value));
         }
-        // Sorted, so that their order does not matter.
+        // Sorted, so that the order of the parameters does not matter.
         selecting.sort_unstable();
         selection.values.sort_by_key(|(column, _)| *column);
         let selecting = form_urlencoded::Serializer::new(String::new()).extend_pairs(selecting).finish();
@@ -134,7 +134,7 @@ impl OgcParams {
 
 const SELECTION_PARAMETERS: [&str; 6] = ["bbox", "datetime", "limit", "cursor", "offset", "startindex"];
 
-/// Returns the name, description and schema of each.
+/// Returns the name, description and schema of each selection parameter.
 pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static str, Value); 6] {
     let [bbox, datetime, limit, cursor, offset, start_index] = SELECTION_PARAMETERS;
     let time = "A time, or two with / between them, of which one may be .. instead: floods are as they were at the end. Without effect \

@@ -21,7 +21,7 @@ impl MapResource for Areas {
     };
 }
 
-/// The level selects which properties are present.
+/// Returns the properties. Which of them are present depends on the level.
 fn properties(_: &Hazards) -> Value {
     object(json!({
         "area_id?": area_id(),

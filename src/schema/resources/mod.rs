@@ -54,7 +54,7 @@ pub enum Offer {
     Configured,
     /// The configuration, and the cities of the loaded areas.
     AlsoCities,
-    /// The loaded areas, so that no selection is empty; the configuration while no areas are loaded.
+    /// The loaded areas, so that no selection is empty; the configuration if no areas are loaded.
     Loaded,
 }
 

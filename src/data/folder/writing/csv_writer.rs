@@ -23,7 +23,7 @@ impl<T> CsvWriter<T> {
         written.map_err(|source| self.csv.get_ref().unwritable(source))
     }
 
-    /// Ends the file and gives it its name.
+    /// Completes the file and renames it to its final name.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.csv.flush().map_err(|source| self.csv.get_ref().unwritable(source))?;
         let file = self.csv.into_inner().map_err(|error| {

@@ -42,7 +42,7 @@ impl<T> GeoJsonWriter<T> {
         written.map_err(|source| self.file.unwritable(source))
     }
 
-    /// Ends the file and gives it its name.
+    /// Completes the file and renames it to its final name.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.text(if self.is_empty { "]}\n" } else { "\n]}\n" })?;
         self.file.finish()

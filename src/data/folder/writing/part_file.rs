@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::WriteError;
 
-/// A file that gets its name only when it is complete. Until then its name is `<name>.part`; dropping it removes the part.
+/// A file that gets its name only when it is complete. Until then it is named `<name>.part`; dropping it deletes the file.
 #[derive(Debug)]
 pub(super) struct PartFile {
     path: PathBuf,
@@ -33,7 +33,7 @@ impl PartFile {
         }
     }
 
-    /// Renames the file, after all of it is on the disk. Fails if any write has failed.
+    /// Flushes the file to the disk, and renames it. Fails if any write has failed.
     pub(super) fn finish(mut self) -> Result<(), WriteError> {
         self.commit().map_err(|source| self.unwritable(source))
     }
@@ -77,7 +77,7 @@ impl Write for PartFile {
 impl Drop for PartFile {
     fn drop(&mut self) {
         if self.state != State::Finished {
-            // There is no caller to report a failure to, and nothing reads the remaining part.
+            // The failure cannot be reported, and nothing reads the remaining part.
             let _ = fs::remove_file(&self.part);
         }
     }

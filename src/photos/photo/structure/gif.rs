@@ -18,7 +18,7 @@ pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
             }
             [0x3B] => {
                 let end = position + 1;
-                // The first picture is decoded separately, then drawn on the canvas.
+                // The first picture is decoded separately, and then drawn on the canvas.
                 return Ok(FileStructure { end, decoder_memory: 4 * first.unwrap_or(0) + end as u64 });
             }
             _ => return Err(NotAPhoto::undecodable("there is something between its blocks")),

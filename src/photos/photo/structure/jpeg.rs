@@ -5,7 +5,8 @@ use crate::photos::photo::{MAX_SCANS, NotAPhoto};
 
 const MARKER: u8 = 0xFF;
 
-/// Walks the segments up to the end-of-image marker. A search for its bytes could find that of a thumbnail within a segment.
+/// Walks the segments up to the end-of-image marker. Searching for its bytes could find the marker of a thumbnail within a
+/// segment.
 pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let invalid = |reason| Err(NotAPhoto::undecodable(reason));
     if bytes(file, 0)? != [MARKER, 0xD8] {
@@ -23,7 +24,7 @@ pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
         }
         let [code] = bytes(file, position + 1)?;
         match code {
-            // Padding.
+            // Padding between segments.
             MARKER => {
                 position += 1;
                 continue;
@@ -46,7 +47,7 @@ pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
             0xDA => {
                 let Some(frame) = &frame else { return invalid("there is a scan before the frame") };
                 scans += 1;
-                // A JPEG that is not progressive has one scan for each component at most.
+                // A JPEG that is not progressive has at most one scan per component.
                 let allowed = if frame.progressive { MAX_SCANS } else { usize::from(frame.components()) };
                 if scans > allowed {
                     return Err(NotAPhoto::TooManyScans { allowed });
@@ -61,7 +62,7 @@ pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     }
     let Some(frame) = frame.filter(|_| scans > 0) else { return invalid("there is no picture") };
     let end = position + 2;
-    // The decoder copies the file, and the segments without picture data once more.
+    // The decoder copies the file, and copies the segments without picture data once more.
     let mut working = (2 * end - drawn) as u64;
     if frame.progressive || separate {
         working += frame.coefficients();
@@ -94,7 +95,7 @@ impl Frame {
         let [_, y1, y0, x1, x0, components, rest @ ..] = segment else {
             return Err(NotAPhoto::undecodable("its frame is too short"));
         };
-        // Four components are CMYK: its colours depend on the printer, and cameras do not write it.
+        // Four components are CMYK. Its colours depend on the printer, and cameras do not write it.
         if !matches!(components, 1 | 3) {
             let inks = if *components == 4 { " (CMYK, for printing): save it in RGB" } else { "" };
             let reason = format!("it has {components} colour components, not 1 or 3{inks}");

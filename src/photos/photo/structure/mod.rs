@@ -8,11 +8,11 @@ mod webp;
 use super::NotAPhoto;
 use crate::photos::ImageType;
 
-/// Where an image ends, and the memory that decoding takes.
+/// Where an image ends, and how much memory decoding takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileStructure {
     pub(super) end: usize,
-    /// The decoder's memory in bytes, besides the decoded picture.
+    /// The decoder's memory in bytes, without the decoded picture.
     pub(super) decoder_memory: u64,
 }
 

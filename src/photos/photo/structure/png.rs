@@ -3,7 +3,7 @@
 use super::{FileStructure, bytes};
 use crate::photos::photo::NotAPhoto;
 
-/// Bytes of a chunk besides its data: length, name and checksum.
+/// Bytes of a chunk in addition to its data: length, name and checksum.
 const CHUNK_OVERHEAD: usize = 12;
 
 pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
@@ -19,7 +19,7 @@ pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
             return Err(NotAPhoto::CutOff);
         }
         if &name == b"IEND" {
-            // The decoder keeps chunks packed and unpacked.
+            // The decoder keeps chunks both compressed and decompressed, so count the file's bytes once more.
             return Ok(FileStructure { end, decoder_memory: end as u64 });
         }
         position = end;

@@ -27,7 +27,7 @@ pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
         position = chunk.next;
     }
     let picture = match animated {
-        // The canvas, and the frame before it is drawn on it.
+        // The canvas, and each frame before it is drawn on it.
         Some(frame) => 4 * still.area() + 4 * frame.area() + frame.working(),
         None => still.working(),
     };
@@ -60,13 +60,13 @@ impl Chunk {
 #[derive(Default)]
 struct Frame {
     size: (u32, u32),
-    /// Pixels by the header of the lossy data, which can differ from the size in the chunks.
+    /// Pixels according to the header of the lossy data, which can differ from the size in the chunks.
     lossy: u64,
     /// Bytes of lossless data: a picture, or the alpha channel of a lossy one.
     lossless: u64,
 }
 
-/// Memory per byte of lossless data: a few bytes can describe a code whose tables take thousands, and the header does not tell
+/// Memory per byte of lossless data. A few bytes can describe a code whose tables take thousands, and the header does not state
 /// the number of codes.
 const LOSSLESS_FACTOR: u64 = 300;
 

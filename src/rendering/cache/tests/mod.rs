@@ -33,7 +33,7 @@ struct Renderer {
     revision: AtomicU64,
     started: AtomicU64,
     stopped: AtomicU64,
-    /// Each rendering takes a permit before it ends.
+    /// Each rendering takes a permit from here before it ends.
     gate: Semaphore,
 }
 
@@ -89,7 +89,7 @@ impl Service {
         Self::with(size, PATIENT, Semaphore::MAX_PERMITS)
     }
 
-    /// No rendering ends before `open`.
+    /// Creates a service in which no rendering ends before `open`.
     fn closed() -> Self {
         Self::with(LARGE, PATIENT, 0)
     }
@@ -236,7 +236,7 @@ async fn an_error_fails_the_waiting_requests_and_a_later_request_retries() {
     let requests = join_all((0..100).map(|_| service.waiting("wrong"))).await;
     service.open(2);
     assert!(join_all(requests).await.iter().all(Result::is_err));
-    // One for the first request, one for those that joined it.
+    // One rendering for the first request, one for those that joined it.
     assert_eq!(service.started(), 2);
     service.open(1);
     assert_eq!(service.get("wrong").await, Err(Failure("failure 3".to_owned())));
