@@ -115,7 +115,10 @@ impl Archive {
     pub(super) async fn follow_log(&self) {
         loop {
             if let Err(error) = self.withdraw().await {
-                tracing::debug!(error = &error as &dyn Error, "the archive reads the moderation log later");
+                tracing::debug!(
+                    error = &error as &dyn Error,
+                    "cannot read the moderation log for the archive; retrying"
+                );
             }
             time::sleep(INTERVAL).await;
         }

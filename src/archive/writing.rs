@@ -204,7 +204,7 @@ impl Archive {
 
 fn log_failure<T>(part: &str, outcome: Result<T, Failure>) -> Option<T> {
     let log = |error: &Failure| {
-        tracing::warn!(part, error = &**error as &dyn Error, "a part of the archive is written later");
+        tracing::warn!(part, error = &**error as &dyn Error, "cannot write a part of the archive; retrying");
     };
     outcome.inspect_err(log).ok()
 }

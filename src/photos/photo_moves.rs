@@ -76,7 +76,7 @@ impl CardImages {
             }
         }
         if failed > 1 {
-            tracing::warn!(photos = failed, "photos are moved later");
+            tracing::warn!(photos = failed, "cannot move photos; retrying");
         }
         Ok(())
     }
@@ -112,5 +112,5 @@ impl CardImages {
 }
 
 fn log_failed_move(order: &PhotoMove, error: &ImageError) {
-    tracing::warn!(photo = &*order.photo, "a photo is moved later: {}", causes(error));
+    tracing::warn!(photo = &*order.photo, "cannot move a photo; retrying: {}", causes(error));
 }

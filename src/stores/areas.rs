@@ -37,7 +37,7 @@ impl AreaQuery {
     }
 }
 
-/// Returns the places of a store, with their cities dissolved. Does that off the threads that serve requests.
+/// Returns the places of a store, with their cities dissolved. Dissolves them off the threads that serve requests.
 pub(crate) async fn places_with_cities(store: &dyn Store) -> Result<Versioned<Arc<Places>>, StoreError> {
     let places = store.places().await?;
     let dissolving = off_thread(move |_| {

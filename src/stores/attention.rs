@@ -61,7 +61,7 @@ impl AttentionList {
     }
 
     /// Returns the list. It includes reports, readings and changes at once, and the effects of time and of waiting reports within
-    /// a minute. Waits up to two seconds if a list was computed just before and something has changed since.
+    /// a minute. Waits up to two seconds if the data has changed since a very recent computation.
     pub(crate) async fn get(&self) -> Result<Arc<Vec<AttentionItem>>, StoreError> {
         let key = self.key().await?;
         if let Some((Ok((cached_key, list)), _)) = self.cached.last_value()
@@ -81,7 +81,7 @@ impl AttentionList {
         }
     }
 
-    /// Must be read before the list, so that a change during the computation causes another one.
+    /// Returns the cache key. Must be read before the list, so that a change during the computation causes another one.
     async fn key(&self) -> Result<CacheKey, StoreError> {
         Ok(CacheKey(self.revisions().await?, self.clock.now().floor(Duration::from_mins(1))))
     }

@@ -33,8 +33,8 @@ pub trait CardStore {
     /// [`StoreError::NotFound`].
     async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError>;
 
-    /// Publishes the report of a card and marks the card as used, as one change. Of concurrent calls for one card, exactly one
-    /// succeeds.
+    /// Publishes the report of a card and marks the card as used, as one change. If calls for one card are concurrent, exactly
+    /// one succeeds.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ pub trait CardStore {
     ) -> Result<Arc<Report>, StoreError>;
 
     /// Like [`receive_card_report`](Self::receive_card_report), but the report waits for review: it is hidden until a moderator
-    /// shows it. The origin is stored until then. **Default: an error**
+    /// shows it. The origin is stored until a moderator decides. **Default: an error**
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ pub trait CardStore {
     }
 
     /// Sets the `image_url` of the card's report to `image`, unchanged, and returns whether this call did so. Does nothing if the
-    /// report has an image, or there is no report or no such card. Of concurrent calls for one card, exactly one succeeds.
+    /// report has an image, or there is no report or no such card. If calls for one card are concurrent, exactly one succeeds.
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError>;
 
     /// Erases cards without a report that were created within `_created` (end excluded), oldest first and at most `most`. Returns

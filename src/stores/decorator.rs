@@ -41,8 +41,8 @@ macro_rules! decorator {
         /// A store that wraps another store and changes some of its methods.
         ///
         /// Every type that implements it is a [`Store`]. Each method of [`Store`] and its parts is a method here, and calls the
-        /// [`inner`](Self::inner) store unless you override it. So do methods that later versions add: if your decorator hides or
-        /// guards data, look at the new methods before you upgrade.
+        /// [`inner`](Self::inner) store unless you override it. Methods that later versions add do the same: if your decorator
+        /// hides or guards data, check the new methods before you upgrade.
         ///
         /// # Contract
         ///

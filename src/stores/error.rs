@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use crate::model::{AreaId, CardId};
 
-/// Why a store operation failed. Each variant is a case that a caller can act on.
+/// Why a store operation failed. Each variant is a case that callers handle differently.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {

@@ -15,7 +15,7 @@ pub enum ReceiveOutcome {
 /// Feeds from partners.
 #[async_trait]
 pub trait FeedStore {
-    /// Publishes a partner's report, unless a report with its `post_id` is stored already. Of concurrent calls with one
-    /// `post_id`, exactly one stores its report.
+    /// Publishes a partner's report, unless a report with its `post_id` is stored already. If calls with one `post_id` are
+    /// concurrent, exactly one stores its report.
     async fn receive_partner_report(&self, report: PartnerReport) -> Result<ReceiveOutcome, StoreError>;
 }

@@ -100,13 +100,13 @@ pub struct FloodLogQuery {
     pub by: Option<String>,
     /// Only changes of this batch.
     pub batch: Option<BatchNumber>,
-    /// How many entries to return at least, if there are as many. All entries of the last time are included, so that the next
-    /// page begins before that time.
+    /// How many entries to return at least, if there are as many. All entries with the time of the last one are included, so that
+    /// the next page begins before that time.
     pub most: u32,
 }
 
 impl FloodLogQuery {
-    /// Whether the query selects an entry, by its time and by who made it.
+    /// Whether the query selects an entry by its time and author.
     #[must_use]
     pub(crate) fn matches(&self, change: &FloodChange) -> bool {
         self.since.is_none_or(|since| change.at >= since)
@@ -118,7 +118,7 @@ impl FloodLogQuery {
                 .is_none_or(|by| change.by.subject == *by || change.by.username.as_ref() == Some(by))
     }
 
-    /// Returns one page of entries, which come newest first.
+    /// Returns one page of entries, which must be newest first.
     pub(crate) fn page<T>(&self, entries: impl Iterator<Item = T>, at: impl Fn(&T) -> Timestamp) -> Vec<T> {
         let mut page: Vec<T> = Vec::new();
         for entry in entries {
@@ -176,7 +176,7 @@ pub trait FloodStore {
     /// Returns the number of flooded areas at each hour of a period, as [`crate::model::series`] defines it.
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError>;
 
-    /// Returns every change of one area, oldest first. Empty if the area was never flooded or does not exist.
+    /// Returns all changes of one area, oldest first; empty if the area was never flooded or does not exist.
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError>;
 
     /// Returns the newest log entries of an area, newest first. **Default: reads the whole log of the area**
@@ -197,8 +197,8 @@ pub trait FloodStore {
         Ok(log)
     }
 
-    /// Returns log entries with their times, by `area_id`, those of one area oldest first. Areas without a selected entry are
-    /// left out. **Default: reads the whole logs of the areas, and ignores that changes can be undone**
+    /// Returns log entries with their times, by `area_id` and then oldest first. Areas without a selected entry are left out.
+    /// **Default: reads the whole logs of the areas, and ignores that changes can be undone**
     ///
     /// A store that stores the times with each entry returns them at the same cost, however long the log is.
     async fn flood_entries(
@@ -239,8 +239,8 @@ pub trait FloodStore {
 
     /// Changes many areas as one change: all of them, or none.
     ///
-    /// All changes have the same time, by the rule of [`set_flood_state`](Self::set_flood_state) for the latest of them. Undoing
-    /// a batch restores the times of the states before it ([`LogEntry::restoring`]); it is possible for
+    /// All changes have the same time: the latest that [`set_flood_state`](Self::set_flood_state) would choose for one of them.
+    /// Undoing a batch restores the times of the states before it ([`LogEntry::restoring`]); it is possible for
     /// [`UNDOABLE`](crate::model::UNDOABLE), and undoing twice changes nothing. A request with a [key](BatchRequest::request)
     /// that succeeded within [`REPEATABLE`](crate::model::REPEATABLE) changes nothing and returns the first outcome; concurrent
     /// repeats wait for the first. **Default: an error**
@@ -252,8 +252,8 @@ pub trait FloodStore {
         Err(StoreError::Refused { what: "this store takes no orders for many areas".to_owned() })
     }
 
-    /// Returns log entries of all areas, newest first, those of one time by `area_id`. **Default: reads the whole logs of all
-    /// areas, without batches**
+    /// Returns log entries of all areas, newest first; entries with the same time are ordered by `area_id`. **Default: reads the
+    /// whole logs of all areas, without batches**
     async fn all_flood_changes(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
         let map = self.floods(&FloodQuery::default()).await?;
         let mut log = Vec::new();

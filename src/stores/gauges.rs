@@ -18,11 +18,11 @@ pub struct GaugeQuery {
 /// Gauges and their readings.
 #[async_trait]
 pub trait GaugeStore {
-    /// Returns the selected gauges by identifier, each with its readings within the window, oldest first. Gauges without such a
-    /// reading are left out.
+    /// Returns the selected gauges by identifier, each with its readings within the window, oldest first. Gauges without a
+    /// reading in the window are left out.
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError>;
 
-    /// Returns every gauge by identifier, without readings. **Default: those that have a reading**, which reads all readings
+    /// Returns every gauge by identifier, without readings. **Default: only gauges that have a reading**, and reads all readings
     async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
         let query = GaugeQuery { selector: AreaSelector::default(), window: Window::Last(Duration::MAX) };
         Ok(self.gauges(&query).await?.map(|mut gauges| {
@@ -33,7 +33,7 @@ pub trait GaugeStore {
 
     /// Returns how many readings [`gauges`](Self::gauges) would list now, at most `most`.
     ///
-    /// Bounds the cost of that read, so it must cost much less. **Default: reads the list**, which suits a store with a few
+    /// Bounds the cost of that read, so it must cost much less. **Default: reads the list**, which is fast enough for a few
     /// thousand readings
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
         let listed = self.gauges(query).await?.value;

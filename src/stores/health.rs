@@ -10,7 +10,7 @@ pub struct Check {
     pub name: &'static str,
     /// Whether reads need it. If not, a failure leaves the service ready, but degraded.
     pub required: bool,
-    /// Why the check failed; `None` if it passed. Everybody can read it, so it must not contain addresses or text from other
+    /// Why the check failed; `None` if it passed. Anyone can read it, so it must not contain addresses or text from other
     /// systems.
     pub failure: Option<&'static str>,
     /// How long the check took.
@@ -18,7 +18,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Checks something that reads need. `reason` describes a failure.
+    /// Runs a check that reads need. `reason` describes a failure.
     pub async fn run<T, E>(
         name: &'static str,
         reason: &'static str,
@@ -29,7 +29,7 @@ impl Check {
         Self { name, required: true, failure, took: since.elapsed() }
     }
 
-    /// Makes this a check of something that reads do not need.
+    /// Makes this a check that reads do not need.
     #[must_use]
     pub fn optional(self) -> Self {
         Self { required: false, ..self }

@@ -20,13 +20,13 @@ use crate::model::{CardId, Timestamp, Upload};
 /// [`CardStore::show_card_image`].
 #[async_trait]
 pub trait ImageStore: CardStore + ReportStore + ServiceStore {
-    /// Returns the secret that signs upload addresses: the `new` one of the very first call, on any server.
+    /// Returns the secret that signs upload addresses: `new` of the very first call on any server.
     async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
         Ok(state(self)?.with(|service, _| service.signing_key.get_or_insert_with(|| new.clone()).clone()))
     }
 
     /// Expects an image for a card until `until`, or until the time of an earlier call if that is later, and returns the upload.
-    /// Until the upload arrives, every call returns the same one.
+    /// Until it arrives, every call returns the same upload.
     ///
     /// # Errors
     ///
@@ -66,8 +66,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     }
 
     /// Records that an expected upload has arrived and is stored as `object`; returns whether it is received as that object.
-    /// Ignores the deadline, because an upload can arrive in time and be recorded late. Of calls with different objects, exactly
-    /// one object gets `true`, also when its call is repeated before the upload is refused or published.
+    /// Ignores the deadline, because an upload can arrive in time and be recorded late. If calls name different objects, the
+    /// result is `true` for exactly one object, even if its call is repeated before the upload is refused or published.
     async fn receive_upload(&self, upload: &Upload, object: &str) -> Result<bool, StoreError> {
         Ok(state(self)?.with(|service, now| service.uploads.receive(upload, object, now)))
     }
@@ -77,7 +77,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.with(|service, _| service.uploads.expected_until()))
     }
 
-    /// Returns how many received uploads of cards with a report are unfinished, waiting or in work. **Default: also those of
+    /// Returns how many received uploads of cards with a report are waiting or being processed. **Default: also counts uploads of
     /// cards without a report**
     async fn uploads_waiting(&self) -> Result<u64, StoreError> {
         Ok(state(self)?.with(|service, _| service.uploads.waiting(|_| true)))
@@ -101,8 +101,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(None)
     }
 
-    /// Delays a received upload: no call takes it until `delay` from now. Extends a lease, or defers the work. Does nothing if
-    /// the upload is not received.
+    /// Delays a received upload: no call takes it until `delay` from now. Used to extend a lease or to defer the work. Does
+    /// nothing if the upload is not received.
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
         state(self)?.with(|service, now| service.uploads.postpone(upload, now.saturating_add(delay)));
         Ok(())
@@ -126,7 +126,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
             return Ok(false);
         }
         let shown = self.show_card_image(&upload.card, image).await?;
-        // The report has an image now, from this call or an earlier one, so the card needs no further upload.
+        // The card needs no further upload, because its report has an image now, from this call or an earlier one.
         state.with(|service, _| service.uploads.finish(&upload.card));
         Ok(shown)
     }

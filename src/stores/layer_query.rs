@@ -71,7 +71,7 @@ impl LayerQuery {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] for one report or one area; those of the store.
+    /// [`StoreError::NotFound`] for one report or one area; all errors of the store.
     pub async fn run(&self, store: &dyn Store, now: Timestamp) -> Result<Versioned<Layer>, StoreError> {
         Ok(match self {
             Self::Floods(query) => {

@@ -9,7 +9,7 @@ pub struct ManagedState(Vec<Box<Add>>);
 type Add = dyn FnOnce(Rocket<Build>) -> Rocket<Build> + Send;
 
 impl ManagedState {
-    /// Adds a value. The server can manage one value of each type; a second one panics at startup.
+    /// Adds a value. The server can manage one value of each type; a second value of a type panics at startup.
     pub fn add<T: Send + Sync + 'static>(&mut self, value: T) {
         self.0.push(Box::new(move |rocket| rocket.manage(value)));
     }

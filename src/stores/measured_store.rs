@@ -6,8 +6,8 @@ use crate::telemetry::{Metrics, StoreOperation};
 
 /// A store that measures the calls of another store, by method.
 ///
-/// Not [`revision`](Store::revision) and [`keys_revision`](super::KeyStore::keys_revision): they run for every request or several
-/// times a second, and a store nearly always has the result in memory.
+/// Does not measure [`revision`](Store::revision) and [`keys_revision`](super::KeyStore::keys_revision): they run for every
+/// request or several times a second, and nearly always return a value in memory.
 #[derive(Debug)]
 pub(crate) struct MeasuredStore {
     store: Arc<dyn Store>,

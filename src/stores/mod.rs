@@ -88,7 +88,7 @@ pub use window::Window;
 /// - **Revisions.** Responses are cached by [`revision`](Self::revision), so it bounds their age.
 /// - **Validity.** Results about a [`Window`], or about hours that are not over, change with time alone. Such a result has a
 ///   [`Versioned::validity`], computed by [`Window::validity`]: it begins when the result is read, by the store's clock, and must
-///   end before the same query would have another result. Results about the past, and all others, are always valid.
+///   end before the same query would have another result. All other results, such as those about the past, are always valid.
 /// - **Failure.** If the backend cannot be reached, a call fails with [`StoreError::Unavailable`] within a bounded time. This
 ///   holds for every method that returns a [`StoreError`]; sections "Errors" list only the others.
 #[async_trait]
@@ -124,14 +124,14 @@ pub trait Store:
         Ok(None)
     }
 
-    /// Checks the backend, and whatever else the store needs, by cheap queries within a bounded time. Called about once a second
-    /// at most. **Default: one check, `store`, which reads a revision**
+    /// Checks the backend and the store's other dependencies, by cheap queries within a bounded time. Called at most about once a
+    /// second. **Default: one check, `store`, which reads a revision**
     async fn readiness(&self) -> Vec<Check> {
         vec![Check::run("store", "does not answer", self.revision(Resource::Places)).await]
     }
 
     /// Returns figures about the data for an operator, by a cheap read. If metrics are enabled, the server calls it every few
-    /// seconds. **Default: `None`**, and the metrics lack the figures
+    /// seconds. **Default: `None`**, so the metrics lack the figures
     async fn overview(&self) -> Result<Option<Overview>, StoreError> {
         Ok(None)
     }
@@ -140,7 +140,7 @@ pub trait Store:
     async fn close(&self) {}
 }
 
-/// The resources that have a revision each.
+/// The resources. Each has a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// Flood states of areas and the log of their changes.
@@ -176,7 +176,7 @@ impl<T> Versioned<T> {
         Self { revision, validity: Validity::Always, value }
     }
 
-    /// Sets the validity: outside that span, time alone may change the result.
+    /// Sets the validity: outside this span, time alone may change the result.
     #[must_use]
     pub fn within(self, validity: Validity) -> Self {
         Self { validity, ..self }

@@ -30,7 +30,7 @@ pub struct WaitingQuery {
 /// Moderation of reports: hide, show, erase, and the log of these.
 ///
 /// A *hidden* report is in no list, count or layer, and [`ReportStore::report`] does not find it. It keeps its key, its card, and
-/// its photo in a private place. An *erased* report is gone but for an [`ErasedReport`](crate::model::ErasedReport):
+/// its photo in a private place. Of an *erased* report, only an [`ErasedReport`](crate::model::ErasedReport) remains:
 /// [`ReportStore::report_series`] and [`ReportStore::report_summary`] still count it, unless it was hidden. Its card is gone too.
 /// Its key and its post are never reused, and an import does not restore it.
 ///
@@ -42,8 +42,8 @@ pub struct WaitingQuery {
 /// Each method has a default, for stores that cannot hide reports.
 #[async_trait]
 pub trait ModerationStore: ReportStore {
-    /// Hides, shows or erases a report, and returns whether anything changed: hiding a hidden report changes nothing. The change,
-    /// its log entry, and the move of the photo are one change, which is a visible change of the reports. **Default: an error**
+    /// Hides, shows or erases a report, and returns whether anything changed: hiding a hidden report changes nothing. Its log
+    /// entry and the move of the photo are part of the change, which is a visible change of the reports. **Default: an error**
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ pub trait ModerationStore: ReportStore {
     }
 
     /// Hides all waiting reports of a sender, as one change with a log entry for each, and returns their keys in ascending order.
-    /// Reports that a moderator has shown meanwhile stay visible. **Default: hides none**
+    /// Reports that a moderator has shown by then stay visible. **Default: hides none**
     async fn hide_waiting(&self, _request: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
         Ok(Vec::new())
     }
@@ -103,7 +103,8 @@ pub trait ModerationStore: ReportStore {
         Ok(None)
     }
 
-    /// Records that a photo was moved. If its target has changed meanwhile, it is due again at once. **Default: does nothing**
+    /// Records that a photo was moved. If its target has changed during the move, it is due again at once. **Default: does
+    /// nothing**
     async fn end_photo_move(&self, _completed: &PhotoMove) -> Result<(), StoreError> {
         Ok(())
     }

@@ -51,8 +51,8 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     /// Any error, which makes startup fail.
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError>;
 
-    /// Opens the store for a command, while a server may be using it. **Default: as for a server**, for stores that several
-    /// servers can share
+    /// Opens the store for a command, while a server may be using it. **Default: like [`open`](Self::open)**, for stores that
+    /// several servers can share
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ pub struct StoreSettings {
 }
 
 impl StoreSettings {
-    /// Returns settings for a store outside a service, such as in tests: the data set `empty`, and a timeout of ten seconds.
+    /// Returns settings for a store outside a service, for example in tests: the data set `empty`, and a timeout of ten seconds.
     #[must_use]
     pub fn new(figment: Figment, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -117,14 +117,15 @@ impl StoreSettings {
 pub struct OpenedStore {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// State for routes of your own: connection pools, for example.
+    /// State for your own routes: connection pools, for example.
     pub managed: ManagedState,
     /// Resolves if the store cannot continue; the service then ends.
     pub failure: Option<BoxFuture<'static, OpenError>>,
 }
 
 impl OpenedStore {
-    /// Returns a store without managed state that never fails by itself.
+    /// Wraps a store without managed state. Its [`failure`](Self::failure) is `None`: the service never ends because of the
+    /// store.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, managed: ManagedState::default(), failure: None }
@@ -158,7 +159,7 @@ impl Default for StoreRegistry {
 }
 
 impl StoreRegistry {
-    /// Adds a kind of store, replacing one with the same name.
+    /// Adds a kind of store. Replaces a kind with the same name.
     pub(crate) fn register(&mut self, opener: Arc<dyn OpenStore>) {
         self.openers.retain(|known| known.name() != opener.name());
         self.openers.push(opener);

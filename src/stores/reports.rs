@@ -14,7 +14,7 @@ use crate::model::{
 pub struct ReportQuery {
     /// Only reports of this city or province.
     pub selector: AreaSelector,
-    /// Only reports of this disaster. `None` means all disasters, which do not include preparedness.
+    /// Only reports of this disaster. `None` means all disasters except preparedness.
     pub disaster: Option<DisasterType>,
     /// Whether to include training reports.
     pub training: bool,
@@ -48,7 +48,7 @@ pub struct ReportSeriesQuery {
     pub disaster: DisasterType,
     /// Whether to include training reports.
     pub training: bool,
-    /// The first and the last hour count as whole hours.
+    /// The period. Its first and last hour count as whole hours.
     pub period: Period,
 }
 
@@ -64,7 +64,7 @@ impl ReportSeriesQuery {
         }
     }
 
-    /// Counts how many moments lie in each hour of the period.
+    /// Counts the moments in each hour of the period.
     pub(super) fn count(&self, moments: impl Iterator<Item = Timestamp>) -> Vec<SeriesPoint> {
         let mut points: Vec<_> = self.period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
         for moment in moments {
@@ -96,12 +96,12 @@ impl ReportSummary {
 #[async_trait]
 pub trait ReportStore {
     /// Returns the selected reports, newest first; reports of the same time by descending identifier. Leaves out reports dated in
-    /// the future. The cost depends on the reports within the window, not on how many others there are.
+    /// the future. The cost depends only on the number of reports within the window.
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError>;
 
     /// Returns how many reports [`reports`](Self::reports) would list now, at most `most`.
     ///
-    /// Bounds the cost of that read, so it must cost much less. **Default: reads the list**, which suits a store with a few
+    /// Bounds the cost of that read, so it must cost much less. **Default: reads the list**, which is fast enough for a few
     /// thousand reports
     async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
         Ok(most.min(self.reports(query).await?.value.reports.len() as u64))
@@ -114,7 +114,7 @@ pub trait ReportStore {
     /// [`StoreError::NotFound`].
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError>;
 
-    /// Returns up to `most` reports from a key on, by ascending keys: of all disasters, including trainings, with any date.
+    /// Returns up to `most` reports from a key on, by ascending keys: reports of all disasters and trainings, with any date.
     /// Without a key, returns only the last one. **Default: reads the list**, which leaves out reports dated in the future
     async fn reports_from(
         &self,
@@ -136,7 +136,7 @@ pub trait ReportStore {
         })
     }
 
-    /// Returns the number of reports made in each hour of a period, without reports dated in the future. **Default: reads the
+    /// Returns the number of reports made in each hour of a period. Leaves out reports dated in the future. **Default: reads the
     /// list**
     async fn report_series(
         &self,

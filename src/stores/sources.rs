@@ -6,20 +6,20 @@ use super::service_state::state;
 use super::{ServiceStore, StoreError};
 use crate::model::Timestamp;
 
-/// When the sources of the data were last heard.
+/// When the sources of the data last reported.
 ///
 /// The store accepts any name; the configuration defines the sources. Each method has a default: it works on the store's
 /// [`ServiceState`](super::ServiceState).
 #[async_trait]
 pub trait SourceStore: ServiceStore {
-    /// Records the last sign of life of a source, unless a later one is stored. Names have at most 64 characters.
+    /// Records that a source reported, unless a later report is stored. Names have at most 64 characters.
     async fn heard(&self, source: &str, at: Timestamp) -> Result<(), StoreError> {
         state(self)?.with(|service, _| service.record_heard(source, at));
         Ok(())
     }
 
-    /// Returns when each source was last heard, by name, as recorded by all servers. Each server calls it several times a second
-    /// if sources are configured.
+    /// Returns when each source last reported to any server, by name. Each server calls this several times a second if sources
+    /// are configured.
     async fn last_heard(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
         Ok(state(self)?.with(|service, _| service.last_heard.clone()).into_iter().collect())
     }

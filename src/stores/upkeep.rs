@@ -15,13 +15,13 @@ pub trait Upkeep: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Any error. Migrations before it stay applied.
+    /// Any error. Migrations that were applied before it stay applied.
     async fn migrate(&self, settings: &StoreSettings) -> Result<MigrationSummary, OpenError>;
 
     /// Adds a data set to the stored data, as one change. A wrong row leaves the data unchanged.
     ///
     /// Importing twice changes nothing. Replaces stored rows with the same identifier (areas, provinces, gauges), or for the same
-    /// object and time (flood states, readings). Stored reports, cards and posts stay as they are. Removes only rows selected by
+    /// object and time (flood states, readings). Stored reports, cards and posts stay unchanged. Removes only rows selected by
     /// `replace`. Holds a few thousand rows in memory at a time.
     ///
     /// # Errors
@@ -40,8 +40,8 @@ pub trait Upkeep: Send + Sync {
     /// Returns how much the store holds and how fresh it is. Changes nothing, and does not slow down servers that use the store.
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError>;
 
-    /// Writes a snapshot of all stored data to a new file, while a server may be running. **Default: an error**, for stores whose
-    /// own programs do that
+    /// Writes a snapshot of all stored data to a new file, while a server may be running. **Default: an error**, for stores that
+    /// have their own backup programs
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ pub trait Upkeep: Send + Sync {
     }
 
     /// Replaces all stored data by a backup, while no server is running. Returns where the replaced data is, if it is kept.
-    /// **Default: an error**, as for [`backup`](Self::backup)
+    /// **Default: an error**, like [`backup`](Self::backup)
     ///
     /// # Errors
     ///
@@ -76,16 +76,17 @@ pub struct Status {
     pub rows: Vec<(&'static str, u64)>,
     /// The times of the newest state, report and reading, without those in the future; empty while the schema is too old.
     pub newest: Vec<(&'static str, Option<Timestamp>)>,
-    /// When each source was last heard, by name.
+    /// When each source last reported, by name.
     pub last_heard: BTreeMap<String, Timestamp>,
     /// The number of free bytes on the disk of the data; `None` if unknown.
     pub free: Option<u64>,
-    /// When [`Upkeep::backup`] last made a copy; the outer `None` if the store does not record it.
+    /// When [`Upkeep::backup`] last made a copy, if ever; the outer `None` if the store does not record it.
     pub last_backup: Option<Option<Timestamp>>,
 }
 
 impl Status {
-    /// Adds the number of alerts in force, and of flooded areas without one because nobody has confirmed them for long.
+    /// Adds the number of alerts in force, and the number of flooded areas without an alert because nobody has confirmed their
+    /// state for long.
     pub(super) fn add_alerts(&mut self, in_force: u64) {
         let flooded =
             self.rows.iter().find(|(name, _)| *name == "flooded areas").map_or(0, |(_, count)| *count);
@@ -142,12 +143,12 @@ pub struct AppliedMigration {
 /// Which areas an import removes because the folder does not contain them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
-    /// None.
+    /// Removes no area.
     #[default]
     Nothing,
-    /// All of them. The import fails if one has entries in the log of flood states.
+    /// Removes these areas. The import fails if one of them has entries in the log of flood states.
     Areas,
-    /// All of them, with their entries in the log of flood states.
+    /// Removes these areas and their entries in the log of flood states.
     AreasAndLog,
 }
 
@@ -155,13 +156,13 @@ pub enum Replace {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportSummary {
-    /// By file in the folder.
+    /// The counts of rows by file in the folder.
     pub files: BTreeMap<FolderFile, RowCounts>,
-    /// What was removed.
+    /// The removed rows.
     pub removed: RemovedRows,
-    /// The number of areas whose past has changed. Alerts that were already sent about them may no longer match.
+    /// The number of areas whose past has changed. Alerts already sent about them may no longer match.
     pub rewritten: u64,
-    /// How many stored reports and infrastructure features are in another area or city now, because areas were removed or the
+    /// The number of stored reports and infrastructure features whose area or city has changed, because areas were removed or the
     /// boundaries of cities changed.
     pub relocated: u64,
 }
@@ -169,27 +170,27 @@ pub struct ImportSummary {
 /// The number of rows of a file, by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowCounts {
-    /// How many the file has.
+    /// How many rows the file has.
     pub read: u64,
-    /// How many were not stored before.
+    /// How many rows were not stored before.
     pub added: u64,
-    /// How many replaced a stored row.
+    /// How many rows replaced a stored row.
     pub replaced: u64,
 }
 
 impl RowCounts {
-    /// Rows that were stored already, or are replaced by a later row of the file.
+    /// Returns the number of rows that were stored already, or are replaced by a later row of the file.
     #[must_use]
     pub fn skipped(self) -> u64 {
         self.read.saturating_sub(self.added + self.replaced)
     }
 }
 
-/// What an import removed.
+/// The rows that an import removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RemovedRows {
-    /// How many areas.
+    /// The number of areas.
     pub areas: u64,
-    /// How many entries of the log of flood states.
+    /// The number of entries of the log of flood states.
     pub changes: u64,
 }

@@ -11,7 +11,7 @@ use super::{ServiceStore, StoreError};
 /// [`ServiceState`](super::ServiceState).
 #[async_trait]
 pub trait WebhookStore: ServiceStore {
-    /// Returns all states by name. Read once by the server that sends, every 5 s by the others, if webhooks are configured.
+    /// Returns all states by name. If webhooks are configured, the server that sends reads them once, the others every 5 s.
     ///
     /// # Errors
     ///
@@ -21,7 +21,7 @@ pub trait WebhookStore: ServiceStore {
     }
 
     /// Replaces the state `name` if its version is still `version` (0: it does not exist), and increments the version. Returns
-    /// whether it was replaced. Of concurrent writes with one version, exactly one succeeds.
+    /// whether it was replaced. If writes with one version are concurrent, exactly one succeeds.
     ///
     /// `name` has at most 64 characters, `text` at most 4 MiB.
     ///
@@ -33,8 +33,8 @@ pub trait WebhookStore: ServiceStore {
     }
 
     /// Returns identifiers of the open transactions that may still write a report. Once these have ended, no report can appear
-    /// with a key lower than one that was visible before this method was called. **Default: none**, for stores in which reports
-    /// become visible in the order of their keys
+    /// with a lower key than a report that was visible before this call. **Default: none**, for stores in which reports become
+    /// visible in the order of their keys
     ///
     /// # Errors
     ///

@@ -7,8 +7,8 @@ use crate::model::{AreaLevel, FloodLayer, Layer};
 use crate::runtime::{off_thread, run_in_background};
 use crate::stores::{AreaQuery, Store};
 
-/// Prepares the geometry of areas after startup, so that requests need not wait: it takes seconds for hundreds of thousands of
-/// areas. Fills the cache of `format` for the areas, and dissolves larger areas and cities.
+/// Prepares the geometry of areas after startup, so that requests need not wait for it: hundreds of thousands of areas take
+/// seconds. Fills the cache of `format` for the areas, and dissolves larger areas and cities.
 pub(crate) fn prepare_outlines(
     store: Arc<dyn Store>,
     format: Option<Arc<dyn Format>>,
@@ -16,7 +16,7 @@ pub(crate) fn prepare_outlines(
 ) -> AdHoc {
     AdHoc::on_liftoff("Outlines", |rocket| {
         let preparing = async move {
-            // Without the store, the first request prepares it.
+            // If the store is unavailable, the first request prepares the geometry.
             if let (Some(format), Ok(places)) = (format, store.places().await) {
                 let none = Layer::Floods(FloodLayer::new(Arc::clone(places.value.areas()), Vec::new()));
                 drop(off_thread(move |_| format.encode(&none, &context, &mut Vec::new())).await);

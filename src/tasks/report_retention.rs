@@ -13,9 +13,9 @@ use crate::runtime::run_in_background;
 use crate::stores::{Resource, Store, StoreError};
 
 const INTERVAL: Duration = Duration::from_mins(1);
-/// Reports or cards erased by one change, so that other changes do not wait long.
+/// Reports or cards erased by one change. Few, so that other changes do not wait long.
 const BATCH: u32 = 100;
-/// Overlap of the searched periods: a clock may have stepped back.
+/// Overlap of the searched periods, because a clock may have stepped back.
 const OVERLAP: Duration = Duration::from_hours(1);
 
 /// Retention of the senders of reports that wait for review.
@@ -28,13 +28,13 @@ pub(crate) struct ReportRetention {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     withdrawn: WithdrawnRevision,
-    /// Retention of reports, and of unused cards; zero is unlimited.
+    /// Retention of reports, and of unused cards; zero keeps them forever.
     keep_reports: Duration,
     keep_cards: Duration,
 }
 
 impl ReportRetention {
-    /// `withdrawn` records the revision at which reports were erased.
+    /// Creates the task. `withdrawn` records the revision at which reports were erased.
     #[must_use]
     pub(crate) fn new(
         config: &Config,
@@ -86,7 +86,7 @@ impl ReportRetention {
                 Ok(0) => {}
                 Ok(erased) => tracing::info!(erased, "reports older than siaga.reports.keep were erased"),
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn Error, "old reports are erased later");
+                    tracing::warn!(error = &error as &dyn Error, "cannot erase old reports; retrying");
                 }
             }
             time::sleep(INTERVAL).await;
@@ -99,7 +99,7 @@ impl ReportRetention {
             {
                 tracing::warn!(
                     error = &error as &dyn Error,
-                    "the senders of waiting reports are forgotten later"
+                    "cannot erase the senders of waiting reports; retrying"
                 );
             }
             time::sleep(INTERVAL).await;
@@ -118,7 +118,9 @@ impl ReportRetention {
                         tracing::info!(erased, "unused cards older than siaga.cards.keep were erased");
                     }
                 }
-                Err(error) => tracing::warn!(error = &error as &dyn Error, "unused cards are erased later"),
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn Error, "cannot erase unused cards; retrying")
+                }
             }
             time::sleep(INTERVAL).await;
         }

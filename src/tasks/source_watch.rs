@@ -11,12 +11,12 @@ use crate::sources::Sources;
 use crate::stores::{Store, StoreError};
 use crate::telemetry::Metrics;
 
-/// A time reaches another server within two intervals.
+/// Interval of exchanging times. A time reaches another server within two intervals.
 const INTERVAL: Duration = Duration::from_millis(300);
-/// Limit of the last write at shutdown.
+/// Time limit of the last write at shutdown.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Exchanges with the store when each source last reported, for other servers and later runs.
+/// Synchronises the times at which sources last reported with the store, for other servers and later runs.
 ///
 /// A time is stored at most once a second for each source. While the store is unavailable, times stay in memory and are stored
 /// later. Without configured sources this does nothing.
@@ -53,7 +53,7 @@ impl SourceWatch {
 
     /// Stores the remaining times; those not stored within two seconds are lost.
     pub(crate) async fn flush(&self) {
-        // A task of its own, because the caller may stop waiting.
+        // A separate task, because the caller may stop waiting.
         let inner = Arc::clone(&self.0);
         let _ = time::timeout(FLUSH_TIMEOUT, tokio::spawn(async move { inner.write(true).await })).await;
     }

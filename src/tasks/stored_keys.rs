@@ -11,7 +11,7 @@ use crate::auth::KeyRing;
 use crate::runtime::run_in_background;
 use crate::stores::{Revision, Store, StoreError, StoredKey};
 
-/// Interval of checking the keys' revision. Costs a store nothing if it already knows the revision.
+/// Interval of checking the keys' revision. A check costs nothing if the store already knows the revision.
 const CHECK_INTERVAL: Duration = Duration::from_millis(150);
 /// Interval of recording uses. Shutdown waits for the last record for at most `FLUSH_TIMEOUT`.
 const USES_INTERVAL: Duration = Duration::from_secs(3);
@@ -28,7 +28,7 @@ struct Inner {
     store: Arc<dyn Store>,
     ring: Arc<KeyRing>,
     known: Mutex<RingState>,
-    /// Held while uses are recorded, so that on return all uses are recorded.
+    /// Held while uses are recorded, so that all uses are recorded on return.
     recording: tokio::sync::Mutex<()>,
 }
 
@@ -54,7 +54,7 @@ impl StoredKeys {
 
     /// Records the uses of keys. Uses not stored within two seconds are lost; the stored time of use is then up to a minute old.
     pub(crate) async fn record_uses(&self) {
-        // A task of its own, because the caller may stop waiting, and the uses already taken from the ring would be lost.
+        // A separate task, because the caller may stop waiting, and the uses already taken from the ring would be lost.
         let inner = Arc::clone(&self.0);
         let _ = time::timeout(FLUSH_TIMEOUT, tokio::spawn(async move { inner.record_uses().await })).await;
     }
@@ -86,7 +86,7 @@ impl Inner {
             self.ring.fill(keys(valid), keys(revoked));
             found.revision
         };
-        // The configuration can change, too.
+        // Checked here, because the configuration can change too.
         let left_out = self.ring.overridden();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for name in left_out.iter().filter(|name| !known.left_out.contains(name)) {
@@ -104,7 +104,10 @@ impl Inner {
         if !uses.is_empty()
             && let Err(error) = self.store.note_key_uses(&uses).await
         {
-            tracing::debug!(error = &error as &dyn std::error::Error, "uses of keys are recorded later");
+            tracing::debug!(
+                error = &error as &dyn std::error::Error,
+                "cannot record the uses of keys; retrying"
+            );
             self.ring.return_uses(uses);
         }
     }

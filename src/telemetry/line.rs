@@ -62,7 +62,7 @@ where
     }
 }
 
-/// Standard error, one line for each event.
+/// Writes to standard error, one line for each event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SingleLineWriter;
 
@@ -75,7 +75,7 @@ impl MakeWriter<'_> for SingleLineWriter {
 }
 
 impl Write for SingleLineWriter {
-    /// The formatter passes a whole event in one call.
+    /// Writes a whole event, because the formatter passes each event in one call.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         io::stderr().write_all(to_single_line(event).as_bytes())?;
         Ok(event.len())
@@ -97,7 +97,8 @@ fn to_single_line(event: &[u8]) -> String {
     let mut line = String::with_capacity(text.len() + 1);
     for character in text.chars() {
         if character.is_control() || UNSAFE.iter().any(|range| range.contains(&character)) {
-            // JSON has this form too, but its formatter leaves DEL and C1 characters unescaped. Writing to a string cannot fail.
+            // JSON escapes look the same, but the JSON formatter leaves DEL and C1 characters unescaped. Writing to a string
+            // cannot fail.
             let _ = fmt::Write::write_fmt(&mut line, format_args!("\\u{:04x}", u32::from(character)));
         } else {
             line.push(character);

@@ -23,7 +23,7 @@ pub struct LogSettings {
     pub format: Shape,
     /// Least severe level: `off`, `error`, `warn`, `info`, `debug` or `trace`. **Default: `warn`**
     pub level: Level,
-    /// Writes a line for every request, whatever the level. **Default: `false`**
+    /// Writes a line for every request, at any level. **Default: `false`**
     pub access: bool,
 }
 
@@ -118,7 +118,7 @@ impl Log {
         self.json.store(settings.format == Shape::Json, Ordering::Relaxed);
         // Fails only if the log of the process has ended.
         let _ = self.filter.reload(LogFilter::new(settings));
-        // Filters Rocket's events early: each one costs time in every request.
+        // Filters Rocket's events early, because each one costs time in every request.
         log::set_max_level(settings.level.into());
     }
 }
@@ -143,7 +143,7 @@ impl LogFilter {
         let targets = Targets::new()
             .with_default(LevelFilter::from(settings.level))
             .with_target("rocket", rocket)
-            // Logs headers and queries, which can contain credentials and signatures.
+            // Limited, because it logs headers and queries, which can contain credentials and signatures.
             .with_target("rocket::server", rocket.min(LevelFilter::WARN))
             .with_target(AcceptErrors::TARGET, LevelFilter::from(settings.level).min(LevelFilter::WARN))
             .with_target(Log::ACCESS, access);
@@ -153,7 +153,7 @@ impl LogFilter {
 
 impl<S: Subscriber> Layer<S> for LogFilter {
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
-        // Targets of code generated for routes end in `::_`, in any module. It logs every guard that rejects a request.
+        // Targets of code generated for routes end in `::_`, in any module. This code logs every guard that rejects a request.
         let is_generated = metadata.target().ends_with("::_");
         (!is_generated || *metadata.level() <= self.rocket)
             && self.targets.would_enable(metadata.target(), metadata.level())

@@ -34,14 +34,14 @@ pub(crate) struct MetricsSettings {
 
 /// The metrics of the service, for Prometheus. Clones share them.
 ///
-/// Labels have few values, whatever clients request: methods known to Rocket, route templates, names of store methods.
+/// Labels have few values, whatever clients request: known methods, route templates, names of store methods.
 #[derive(Clone, Default)]
 pub struct Metrics(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
     families: Families,
-    /// Called before the metrics are written, to set gauges whose values are stored elsewhere.
+    /// Called before the metrics are written, to set gauges whose values are elsewhere.
     sources: Mutex<Vec<Box<Source>>>,
 }
 

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 /// Interval between two equal lines.
 const INTERVAL: Duration = Duration::from_mins(1);
-/// Most lines that are tracked; the oldest is dropped first.
+/// The maximum number of tracked lines; the oldest is dropped first.
 const MAX_LINES: usize = 16;
 
 /// Logs each line at most once a minute and counts the suppressed ones, so that an outage does not fill the disk with one line
@@ -19,7 +19,7 @@ struct Line {
 }
 
 impl RepeatSuppressor {
-    /// If this line is due, returns how often it was suppressed since it was last logged.
+    /// Returns how often this line was suppressed since it was last logged; `None` if it is not due.
     pub(crate) fn admit(&self, text: &str, now: Instant) -> Option<u64> {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = lines.iter_mut().find(|line| line.text == text) {

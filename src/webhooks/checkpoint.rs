@@ -6,7 +6,7 @@ use super::event::{Ack, Entry};
 use crate::config::EventKind;
 use crate::model::{ReportKey, Timestamp};
 
-/// Progress of a webhook, stored as JSON: the names in `serde(rename)` are those of stored checkpoints.
+/// Progress of a webhook, stored as JSON. The names in `serde(rename)` are the names in stored checkpoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Checkpoint {
@@ -15,7 +15,7 @@ pub(crate) struct Checkpoint {
     pub(super) event: Option<EventKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     report: Option<u64>,
-    /// Keys of earlier reports that the receiver has not accepted, although it has accepted later ones.
+    /// Keys of reports that the receiver has not accepted, although it has accepted later reports.
     #[serde(rename = "aside", skip_serializing_if = "BTreeSet::is_empty")]
     deferred: BTreeSet<u64>,
     /// Fingerprints of the list entries that were sent, by key.
@@ -33,7 +33,7 @@ pub(crate) struct Checkpoint {
     pub(crate) off: bool,
 }
 
-/// Everything before `at` was sent, and the changes of `areas` at `at`.
+/// Everything before `at` was sent, and, of the changes at `at`, those of `areas`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Watermark {
     at: i64,
@@ -68,7 +68,7 @@ impl Checkpoint {
         is_set && self.event.is_none_or(|event| event == kind)
     }
 
-    /// Starts after the last report, or marks list entries as sent: of flood states only those before the watermark.
+    /// Starts after the last report, or marks the list entries as sent; flood states only if they are before the watermark.
     pub(super) fn initialize(&mut self, kind: EventKind, last: Option<ReportKey>, entries: &[Entry]) {
         let is_sent = |entry: &&Entry| {
             self.changes.as_ref().is_none_or(|Watermark { at, areas }| {
@@ -121,7 +121,7 @@ impl Checkpoint {
         self.marks.as_ref().and_then(|marks| marks.get(&entry.key)) == entry.mark.as_ref()
     }
 
-    /// Returns the marks to remove: those of entries that are no longer on the list.
+    /// Returns the removal of each mark whose entry is no longer on the list.
     pub(super) fn removals(&self, present: &[Entry]) -> Vec<(String, Option<String>)> {
         let present: BTreeSet<_> = present.iter().map(|entry| &entry.key).collect();
         let keys = self.marks.iter().flatten().map(|(key, _)| key);

@@ -1,4 +1,4 @@
-//! Operations of the command line on webhooks; servers may run meanwhile.
+//! Operations of the command line on webhooks. Servers may keep running.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) async fn update_checkpoint(
         Some(checkpoint.text())
     };
     replace_state(store, name, updated).await?;
-    // A new version of the unchanged lease invalidates it: the server that sends reads all checkpoints again.
+    // Writes the lease unchanged: the new version invalidates it, so the server that sends reads all checkpoints again.
     replace_state(store, NAME, |lease| lease.map(str::to_owned)).await
 }
 

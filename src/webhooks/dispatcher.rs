@@ -41,7 +41,7 @@ pub(crate) fn check(config: &Config, now: Timestamp) -> Result<(), ConfigError> 
 }
 
 impl Dispatcher {
-    /// `is_only_server`: no other server uses the store.
+    /// Creates a dispatcher. `is_only_server`: no other server uses the store.
     pub(crate) fn new(
         config: &Config,
         store: &Arc<dyn Store>,
@@ -104,7 +104,7 @@ impl Dispatcher {
     }
 }
 
-/// Acquires or renews the lease. A server without it updates its statuses from the store.
+/// Acquires or renews the lease. A server without the lease updates its statuses from the store.
 pub(super) async fn renew_lease(shared: &Shared) {
     match shared.lease.acquire_or_renew().await {
         Ok(Some(states)) if shared.lease.epoch().is_none() => shared.statuses.update(&states),

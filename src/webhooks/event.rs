@@ -35,7 +35,8 @@ pub(super) enum Ack {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
-    /// Distinguishes entries with one key. Without it, the entry is sent only after one with it (a source that reports again).
+    /// Distinguishes entries with one key. Without a mark, the entry is sent only after an entry with one (a source that reports
+    /// again).
     pub(super) mark: Option<String>,
     pub(super) at: Timestamp,
     pub(super) values: Values,
@@ -48,7 +49,7 @@ impl Entry {
         Self { key: area.to_string(), mark: Some(mark), at, values, id: (at, area, 0) }
     }
 
-    /// `since`: when the event was first seen, so that retries age it.
+    /// Creates the entry of a source. `since`: when the event was first seen, so that its age includes retries.
     pub(super) fn source(source: &SourceReport, since: Timestamp) -> Self {
         let is_silent = source.status == SourceStatus::Silent;
         let heard = source.last_heard.unwrap_or(Timestamp::EPOCH);
@@ -71,7 +72,7 @@ impl Entry {
 }
 
 impl Event {
-    /// With `card`, the event includes what the network needs to reach the sender.
+    /// Creates the event of a report. With `card`, it includes the data that the network needs to reach the sender.
     pub(super) fn report(
         webhook: &str,
         report: &Arc<Report>,
@@ -87,7 +88,7 @@ impl Event {
         Self { id, kind: EventKind::Report, at, values, ack: Ack::Report(report.key) }
     }
 
-    /// `entries` are one source, or at least one alert or area.
+    /// Creates an event of these entries: one source, or at least one alert or area.
     pub(super) fn entries(webhook: &str, kind: EventKind, entries: &[&Entry]) -> Self {
         let ids = entries.iter().map(|entry| entry.id);
         let (id, values) = match entries {

@@ -11,7 +11,7 @@ use crate::stores::{Store, StoreError, WebhookState};
 
 /// Name of the lease in the store. Not a valid name of a webhook.
 pub(super) const NAME: &str = "*";
-/// Holder if no other server uses the store.
+/// The holder if no other server uses the store.
 const ONLY_SERVER: &str = "the only server";
 const LENGTH: Duration = Duration::from_secs(30);
 
@@ -22,7 +22,7 @@ struct LeaseRecord {
     until: i64,
 }
 
-/// Lets one of several servers send. Its holder renews it every few seconds; the others take over when it expires.
+/// Lets only one of several servers send. Its holder renews it every few seconds; another server takes over when it expires.
 #[derive(Debug)]
 pub(super) struct Lease {
     store: Arc<dyn Store>,
@@ -36,12 +36,12 @@ struct LeaseState {
     /// When the lease expires; `None` if another server holds it.
     until: Option<Timestamp>,
     version: u64,
-    /// Fencing token: counts how often this server acquired the lease, also again after a command invalidated it.
+    /// Fencing token: the number of times that this server has acquired the lease, including after a command invalidated it.
     epoch: u64,
 }
 
 impl Lease {
-    /// With `is_only_server`, the holder is the same after a restart, so the server continues at once.
+    /// Creates a lease. With `is_only_server`, the holder is the same after a restart, so the server continues at once.
     pub(super) fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -51,7 +51,7 @@ impl Lease {
         Ok(Self { store, clock, holder, state: Mutex::default() })
     }
 
-    /// Returns the epoch if the lease outlasts one request. Checkpoints must be read again in each epoch.
+    /// Returns the epoch if the lease lasts longer than one request. Checkpoints must be read again in each epoch.
     pub(super) fn epoch(&self) -> Option<u64> {
         let held = self.state();
         let is_long_enough = held.until.is_some_and(|until| until > self.clock.now().saturating_add(TIMEOUT));
@@ -73,7 +73,7 @@ impl Lease {
         let states = self.store.webhook_states().await?;
         let found = states.get(NAME);
         let holder: Option<LeaseRecord> = found.and_then(|found| serde_json::from_str(&found.text).ok());
-        // A lease that expires too late was acquired while a clock was ahead: it counts as free.
+        // A lease that expires too late was acquired while a clock was ahead, so it counts as free.
         let expiry = |lease: &LeaseRecord| {
             Timestamp::from_millis(lease.until).filter(|until| *until <= now.saturating_add(2 * LENGTH))
         };
@@ -98,7 +98,7 @@ impl Lease {
         Ok(())
     }
 
-    /// Stores this server as the holder if the stored version is still `version`. Returns whether it was.
+    /// Stores this server as the holder if the stored version is still `version`. Returns whether it did.
     async fn put(&self, version: u64, until: Timestamp) -> Result<bool, StoreError> {
         let holder = LeaseRecord { holder: self.holder.clone(), until: until.to_utc().timestamp_millis() };
         let text = serde_json::json!(holder).to_string();

@@ -17,7 +17,7 @@ const DROP_WINDOW: Duration = Duration::from_hours(1);
 type CachedList = (Revision, Validity, Arc<[Entry]>);
 
 /// Reads the list that a webhook compares with its checkpoint: the newest change of each area, active alerts, areas that need
-/// attention, or sources. Presence on the list decides, not the clocks of servers, so no event is missed.
+/// attention, or sources. Events depend only on presence on the list, not on the clocks of servers, so no event is missed.
 #[derive(Debug)]
 pub(super) struct ListReader {
     shared: Shared,

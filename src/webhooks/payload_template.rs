@@ -10,7 +10,7 @@ use crate::formats::template::Snippet;
 use crate::model::Timestamp;
 use crate::schema::resources::Sample;
 
-/// In bytes: Standard Webhooks asks receivers to accept at least this.
+/// In bytes. Standard Webhooks asks receivers to accept at least this.
 const MAX_BODY: usize = 20_000;
 const MAX_VALUE: ByteUnit = ByteUnit::Kibibyte(8);
 /// Limit of a template's output before it is checked further.
@@ -150,7 +150,7 @@ impl PayloadTemplate {
     }
 }
 
-/// Parses a printed address. Rejects segments of one or two dots, by which a value could change the path.
+/// Parses a printed address. Rejects segments of one or two dots, because a value could change the path with them.
 fn parse_address(printed: &[u8]) -> Option<Url> {
     let text = str::from_utf8(printed).ok()?;
     let path = text.split(['?', '#']).next().unwrap_or_default();

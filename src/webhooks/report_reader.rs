@@ -30,7 +30,7 @@ impl ReportReader {
         (self.end, self.barrier, self.page) = (None, None, Vec::new());
     }
 
-    /// Returns the next report to send, and `true`; or the last report of the page, and `false`, if none is to be sent.
+    /// Returns the next report to send, and `true`; if there is none, the last report of the page, and `false`.
     pub(super) async fn next(&mut self, first: ReportKey) -> Result<Option<(ReportKey, bool)>, StoreError> {
         self.page.retain(|(key, _)| *key >= first);
         if self.page.is_empty() {
@@ -84,7 +84,7 @@ impl ReportReader {
         Ok(filter.selects(|city| places.selects(city, &report.tags)))
     }
 
-    /// Returns the event of a report as it is public now; `None` if it is not any more.
+    /// Returns the event of a report in its current public form; `None` if the report is no longer public.
     pub(super) async fn event(&self, webhook: &str, key: ReportKey) -> Result<Option<Event>, StoreError> {
         let Shared { store, photos, .. } = &self.shared;
         let Some(report) = optional(store.report(key).await)?.map(|found| found.value) else {

@@ -26,14 +26,15 @@ const V4: [([u8; 4], u32); 15] = [
     ([240, 0, 0, 0], 4),
 ];
 
-/// IPv6 networks in `2000::/3` that are not globally reachable, and all protocol assignments, although a few of them are.
+/// IPv6 networks in `2000::/3` that are not globally reachable. Includes all protocol assignments, although a few of them are
+/// reachable.
 const V6: [([u16; 3], u32); 4] =
     [([0x2001, 0, 0], 23), ([0x2001, 0xdb8, 0], 32), ([0x2002, 0, 0], 16), ([0x3fff, 0, 0], 20)];
 
 /// Prefix of addresses that a gateway translates to IPv4 (NAT64, RFC 6052).
 const NAT64: [u16; 6] = [0x64, 0xff9b, 0, 0, 0, 0];
 
-/// Whether an address is globally reachable. An embedded IPv4 address counts instead of the IPv6 one.
+/// Whether an address is globally reachable. If an IPv4 address is embedded in an IPv6 address, only the IPv4 address counts.
 pub(super) fn is_global(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_global_v4(address),
@@ -78,7 +79,7 @@ impl Lookup for SystemLookup {
 }
 
 /// Resolves the receiver's name for each connection, and fails unless all addresses are globally reachable. The connection uses
-/// one of these addresses, so a name that changes meanwhile (DNS rebinding) has no effect.
+/// one of these addresses, so changing the name's addresses between check and connection (DNS rebinding) has no effect.
 pub(super) struct ReachableResolver<L>(pub(super) Arc<L>);
 
 #[derive(Debug, thiserror::Error)]
@@ -104,7 +105,8 @@ impl<L: Lookup> Resolve for ReachableResolver<L> {
     }
 }
 
-/// Returns an error text if the host is a literal address that is not globally reachable. Literal addresses are never resolved.
+/// Returns an error text if the host is a literal address that is not globally reachable. Needed because literal addresses are
+/// never resolved.
 pub(super) fn check_literal(host: Option<url::Host<&str>>) -> Option<String> {
     let address = match host? {
         url::Host::Domain(_) => return None,

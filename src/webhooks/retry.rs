@@ -4,7 +4,7 @@ use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// A response, with the wait of its `Retry-After`.
+    /// A response, and the delay of its `Retry-After`.
     Response {
         status: u16,
         retry_after: Option<Duration>,
@@ -23,10 +23,10 @@ pub(super) enum NextStep {
     Disable,
 }
 
-/// Waits after the first failures. Later ones wait `MAX_BACKOFF`.
+/// The waits after the first failures. Later waits are `MAX_BACKOFF`.
 const BACKOFF: [Duration; 3] = [Duration::from_secs(5), Duration::from_secs(30), Duration::from_mins(2)];
 const MAX_BACKOFF: Duration = Duration::from_mins(5);
-/// Attempts for an event that the receiver rejects.
+/// The number of attempts for an event that the receiver rejects.
 const MAX_REJECTIONS: u32 = 3;
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 
@@ -54,7 +54,7 @@ fn jitter(wait: Duration, id: &str, failures: u32) -> Duration {
     wait * u32::from(hash.as_bytes()[0]) / (4 * u32::from(u8::MAX))
 }
 
-/// Whether the status rejects the event, rather than reports a problem of the receiver.
+/// Whether the status rejects the event, as opposed to a problem of the receiver.
 fn is_rejection(status: u16) -> bool {
     (400..=499).contains(&status) && !matches!(status, 408 | 425 | 429)
 }

@@ -1,4 +1,4 @@
-//! Signatures of Standard Webhooks 1.0: the receiver verifies that a request comes from this service.
+//! Signatures of Standard Webhooks 1.0, by which receivers verify that a request comes from this service.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

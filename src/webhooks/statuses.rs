@@ -8,14 +8,14 @@ use super::checkpoint::Checkpoint;
 use crate::model::Timestamp;
 use crate::stores::WebhookState;
 
-/// Age of a pending event from which `/health/data` lists the webhook.
+/// Age of a pending event from which on `/health/data` lists the webhook.
 const LONG_BEHIND: Duration = Duration::from_hours(1);
 
 /// Status of each webhook as this server knows it. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WebhookStatuses(Arc<Mutex<Vec<WebhookStatus>>>);
 
-/// Serialized in `/health/data`.
+/// The status of a webhook, as in `/health/data`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct WebhookStatus {
     pub(super) name: String,
@@ -45,7 +45,7 @@ impl WebhookStatuses {
         self.all().clone()
     }
 
-    /// Returns the webhooks that need an operator: switched off, or behind for more than an hour.
+    /// Returns the webhooks that need an operator: disabled, or behind for more than an hour.
     pub(crate) fn long_behind(&self, now: Timestamp) -> Vec<WebhookStatus> {
         let is_shown = |status: &&WebhookStatus| status.off || status.behind(now) > LONG_BEHIND;
         self.all().iter().filter(is_shown).cloned().collect()

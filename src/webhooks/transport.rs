@@ -29,7 +29,7 @@ pub(super) struct HttpClient {
 }
 
 impl HttpClient {
-    /// With `private`, connects also by `http` and to addresses that are not globally reachable.
+    /// Creates a client. With `private`, it also connects by `http` and to addresses that are not globally reachable.
     pub(super) fn new<L: Lookup>(private: bool, lookup: L) -> Result<Self, reqwest::Error> {
         // The library includes no cryptography provider. An error means that one is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -63,7 +63,7 @@ impl Transport for HttpClient {
                 drain(response).await;
                 Outcome::Response { status, retry_after }
             }
-            // The address may contain a secret.
+            // Removes the address, because it may contain a secret.
             Err(error) => Outcome::Failed(causes(&error.without_url())),
         }
     }
@@ -79,7 +79,7 @@ async fn drain(mut response: Response) {
     }
 }
 
-/// Parses `Retry-After`: seconds or a date.
+/// Parses `Retry-After`, which is a number of seconds or a date.
 fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
     let until = || DateTime::parse_from_rfc2822(text).ok()?.to_utc().signed_duration_since(now).to_std().ok();

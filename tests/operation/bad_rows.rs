@@ -67,7 +67,7 @@ fn a_month_of_the_archive_that_cannot_be_written_is_named_in_the_log() {
     let service = config.with("SIAGA_ARCHIVE__FOLDER", folder.path().to_str().unwrap()).start();
     let line = service.until("the month is named", |service| {
         let errors = service.errors();
-        errors.lines().find(|line| line.contains("of the archive is written later")).map(str::to_owned)
+        errors.lines().find(|line| line.contains("cannot write a part of the archive")).map(str::to_owned)
     });
     assert!(line.contains("part=\"2016-12\""), "{line}");
 }

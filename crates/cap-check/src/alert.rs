@@ -1,4 +1,4 @@
-//! The rules that the schema cannot express: those of the standard's text, and those of known readers.
+//! The rules that the schema cannot express, from the text of the standard and from known readers.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -9,7 +9,7 @@ use super::{address, geometry, languages, schema, times};
 /// The maximum time from `sent` to `expires` without a recommendation.
 const MAX_LIFETIME: TimeDelta = TimeDelta::hours(24);
 
-/// Required in each `info`, with the advice.
+/// Elements that each `info` must have, with the advice.
 const REQUIRED: [(&str, &str); 6] = [
     ("expires", "add it: all readers end an alert then (Google)"),
     ("senderName", "add the name of the agency, which readers show"),
@@ -19,7 +19,7 @@ const REQUIRED: [(&str, &str); 6] = [
     ("area", "add one: readers drop an alert without (Google, KDE)"),
 ];
 
-/// Recommended in each `info`, with the advice.
+/// Elements that each `info` should have, with the advice.
 const RECOMMENDED: [(&str, &str); 3] = [
     ("responseType", "add what kind of action to take (Google)"),
     ("instruction", "add what people should do (Google)"),
@@ -32,7 +32,7 @@ const LENGTHS: [(&str, usize, &str); 2] = [
     ("headline", 140, "shorten it to 140 characters (CAP 1.2 §3.2.2, Google)"),
 ];
 
-/// `place` is the alert's place in the document, such as `entry 3`; empty if the document is an alert.
+/// Checks an alert. `place` is its place in the document, such as `entry 3`; empty if the document is an alert.
 pub(super) fn check(alert: &Element, place: &str, now: DateTime<Utc>, notes: &mut Notes) {
     let place = place_of(place, alert);
     notes.place.clone_from(&place);
@@ -91,7 +91,7 @@ fn is_identifier(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || ",<&".contains(c))
 }
 
-/// Hubs show only actual, public alerts.
+/// Checks that hubs will show the alert: they show only actual, public alerts.
 pub(super) fn distribution(holder: &Element, notes: &mut Notes) {
     for (name, shown_by_all, advice) in [
         ("status", "Actual", "hubs show only Actual: use it for real alerts (IFRC, Google)"),
@@ -111,7 +111,7 @@ pub(super) fn expired(line: usize, holders: &[&Element], now: DateTime<Utc>, not
     }
 }
 
-/// An alert must expire after `sent` and `effective`, but soon. `holder` contains `expires` and `effective`.
+/// Checks that an alert expires after `sent` and `effective`, but soon. `holder` contains `expires` and `effective`.
 pub(super) fn lifetime(sent: Option<&Element>, holder: &Element, notes: &mut Notes) {
     let Some(element) = holder.cap("expires") else { return };
     let time = |element: Option<&Element>| times::cap(element?.value());
@@ -178,7 +178,7 @@ fn references(alert: &Element, notes: &mut Notes) {
 
 fn check_info(alert: &Element, info: &Element, notes: &mut Notes) {
     let text = |name| info.cap(name).map(Element::value).unwrap_or_default();
-    // The schema covers empty times and areas.
+    // The schema reports empty times and areas.
     let is_there = |name: &str| match info.cap(name) {
         Some(element) => !element.value().is_empty() || matches!(name, "expires" | "area"),
         None => false,

@@ -48,7 +48,7 @@ fn first_child<'a>(parent: &'a Element, name: &'a str) -> Option<&'a Element> {
     parent.all(Vocabulary::Atom, name).next()
 }
 
-/// Required in both a feed and an entry.
+/// Checks the elements that both a feed and an entry must have.
 fn required(parent: &Element, notes: &mut Notes) {
     for name in ["id", "title", "updated"] {
         let is_empty = |child: &Element| child.value().is_empty() && child.children.is_empty();

@@ -13,7 +13,7 @@ const MAX_ELEMENTS: usize = 500_000;
 /// The maximum depth. An alert in a feed needs 8 levels.
 const MAX_DEPTH: usize = 64;
 
-/// The maximum number of attributes: each is compared with all before it.
+/// The maximum number of attributes. Each is compared with all previous ones.
 const MAX_ATTRIBUTES: usize = 64;
 
 /// In bytes.
@@ -22,7 +22,7 @@ const MAX_NAME: usize = 100;
 /// The namespace of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Vocabulary {
-    /// No namespace: RSS 2.0.
+    /// No namespace, as in RSS 2.0.
     Plain,
     /// RFC 4287.
     Atom,
@@ -49,10 +49,10 @@ pub(super) struct Element {
     pub(super) vocabulary: Vocabulary,
     /// The name as written, with its prefix.
     pub(super) tag: String,
-    /// Without namespace declarations and hints for schema processors.
+    /// The attributes without namespace declarations and hints for schema processors.
     pub(super) attributes: Vec<(String, String)>,
     pub(super) children: Vec<Element>,
-    /// The text between its tags, without that of children.
+    /// The text between its tags, without the text of children.
     pub(super) text: String,
     pub(super) line: usize,
 }
@@ -87,8 +87,8 @@ impl Element {
     }
 }
 
-/// Parses a document and returns its root element. Refuses entities other than the five of XML, and document type declarations,
-/// so nothing expands.
+/// Parses a document and returns its root element. Rejects document type declarations, and entities other than the five of XML,
+/// so that nothing can expand.
 pub(super) fn parse(text: &str) -> Result<Element, NotAFeed> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = NsReader::from_str(text);
@@ -191,7 +191,7 @@ fn is_allowed(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// Whether a text is a name with at most one prefix. Letters beyond ASCII are not checked.
+/// Whether a text is a name with at most one prefix. Does not check letters beyond ASCII.
 fn is_name(text: &str) -> bool {
     let is_part = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_' || !first.is_ascii())
@@ -206,7 +206,7 @@ fn is_name(text: &str) -> bool {
     }
 }
 
-/// Counts lines up to an offset in a text, in one pass.
+/// Counts the lines up to ascending offsets in a text, in one pass.
 struct Lines<'a> {
     text: &'a str,
     counted: usize,
@@ -228,7 +228,7 @@ impl Lines<'_> {
 
 struct Tree<'a> {
     lines: Lines<'a>,
-    /// The open elements, the root first.
+    /// The open elements, outermost first.
     open: Vec<Element>,
     root: Option<Element>,
     elements: usize,

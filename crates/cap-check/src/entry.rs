@@ -1,4 +1,4 @@
-//! Rules that entries of Atom and items of RSS share: an embedded alert, or elements `cap:…` next to the link to one.
+//! Rules for entries of Atom and items of RSS: an embedded alert, or elements `cap:…` next to a link to the alert.
 
 use std::collections::HashMap;
 

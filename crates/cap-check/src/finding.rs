@@ -5,9 +5,9 @@ use super::document::Element;
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// A standard forbids it, or a known reader drops the alert or the whole feed.
+    /// A standard forbids it, or a known reader drops the alert or the whole feed because of it.
     Error,
-    /// The alert is read, but could serve better.
+    /// The alert can be read, but could be better.
     Recommendation,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for Level {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// How much it matters.
+    /// The severity.
     pub level: Level,
     /// The line of the document, from 1.
     pub line: usize,
@@ -43,13 +43,13 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The result of a check. Displayed as one line for each finding and a last line with the numbers.
+/// The result of a check. Displayed as one line for each finding, and a last line with the counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The number of checked alerts, including entries of a feed that only link to theirs.
+    /// The number of checked alerts, including entries that only link to their alert.
     pub alerts: usize,
-    /// By line.
+    /// The findings, ordered by line.
     pub findings: Vec<Finding>,
 }
 
@@ -99,7 +99,7 @@ impl Notes {
     }
 }
 
-/// Quotes a text of the document, on one line and at most 60 characters of it.
+/// Quotes a text of the document on one line, truncated to 60 characters.
 pub(super) fn quote(text: &str) -> String {
     const MOST: usize = 60;
     match text.char_indices().nth(MOST) {

@@ -8,10 +8,11 @@ use super::finding::{Notes, quote};
 /// Larger polygons are not checked for crossing edges, which takes quadratic time.
 const MAX_COMPARED: usize = 500;
 
-/// The sixth decimal of a degree is 11 cm.
+/// In decimals of a degree. The sixth is 11 cm.
 const MAX_DECIMALS: usize = 6;
 
-/// At least four pairs, separated by single spaces, the last one equal to the first, within range, without crossing edges.
+/// Checks a polygon: at least four pairs, separated by single spaces, the last equal to the first, within range, without crossing
+/// edges.
 pub(super) fn polygon(polygon: &Element, notes: &mut Notes) {
     let mut points = Vec::new();
     for pair in polygon.text.split(' ') {
@@ -49,7 +50,7 @@ pub(super) fn polygon(polygon: &Element, notes: &mut Notes) {
     decimals(polygon, notes);
 }
 
-/// A pair, one space, and a radius in kilometres.
+/// Checks a circle: a pair, one space, and a radius in kilometres.
 pub(super) fn circle(circle: &Element, notes: &mut Notes) {
     let parts = circle.text.split_once(' ');
     let read = parts.and_then(|(centre, radius)| Some((point(centre)?, number(radius)?)));
@@ -89,7 +90,7 @@ fn point(pair: &str) -> Option<(f64, f64)> {
     Some((number(latitude)?, number(longitude)?))
 }
 
-/// Without an exponent.
+/// Parses a number without an exponent.
 fn number(text: &str) -> Option<f64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
     if is_plain { text.parse().ok() } else { None }

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::document::{Element, Vocabulary};
 use super::finding::{Notes, quote};
 
-/// Elements that must be equal in all languages, besides the areas.
+/// Elements that must be equal in all languages. So must the areas.
 const EQUAL: [&str; 8] =
     ["category", "eventCode", "urgency", "severity", "certainty", "effective", "onset", "expires"];
 
@@ -14,7 +14,7 @@ pub(super) fn language(info: &Element) -> &str {
     info.cap("language").map(Element::value).filter(|language| !language.is_empty()).unwrap_or("en-US")
 }
 
-/// Compares the blocks of each language with those of the first one, by position.
+/// Compares the blocks of each language with the blocks of the first language, by position.
 pub(super) fn check(infos: &[&Element], notes: &mut Notes) {
     let mut languages: IndexMap<&str, Vec<&Element>> = IndexMap::new();
     for info in infos {
@@ -40,7 +40,7 @@ pub(super) fn check(infos: &[&Element], notes: &mut Notes) {
     }
 }
 
-/// Sorted.
+/// Returns the values of an element, sorted.
 fn values<'a>(info: &'a Element, name: &'a str) -> Vec<Vec<&'a str>> {
     let mut values: Vec<_> = info.all(Vocabulary::Cap, name).map(parts).collect();
     values.sort_unstable();
@@ -55,7 +55,7 @@ fn parts(element: &Element) -> Vec<&str> {
     }
 }
 
-/// The content of each area without its name.
+/// Returns the content of each area without its name.
 fn areas(info: &Element) -> Vec<Vec<(&str, Vec<&str>)>> {
     info.all(Vocabulary::Cap, "area").map(shapes).collect()
 }

@@ -1,6 +1,6 @@
 //! Checks documents with alerts: a feed of CAP 1.2 alerts in Atom (RFC 4287) or RSS 2.0, or one alert.
 //!
-//! The rules are those of the standards and of known readers: IFRC Alert Hub, KDE's public alert server and Google Public Alerts.
+//! The rules come from the standards and from known readers: IFRC Alert Hub, KDE's public alert server and Google Public Alerts.
 //! A finding is an error if it violates a standard, or makes one of these readers drop the alert or the feed. Checks only the
 //! document: alerts that a feed links to are not fetched.
 
@@ -28,7 +28,7 @@ use self::finding::Notes;
 /// The maximum size of a document: 16 MiB.
 pub const MAX_BYTES: usize = 16 << 20;
 
-/// The size of a document that gets a recommendation, in bytes.
+/// A larger document gets a recommendation. In bytes.
 const LARGE: usize = 1_000_000;
 
 /// Why a document cannot be checked.
@@ -46,7 +46,7 @@ pub enum NotAFeed {
         /// The problem, and what to do.
         reason: String,
     },
-    /// It is XML of another kind.
+    /// It is XML, but neither a feed nor an alert.
     #[error(
         "line {line}: the root element is <{root}>, but must be <feed> of Atom, <rss>, or <alert> of CAP 1.2 \
          (xmlns=\"urn:oasis:names:tc:emergency:cap:1.2\")"

@@ -48,7 +48,7 @@ impl Cli {
     }
 }
 
-/// One byte more than allowed, so that a larger document is noticed.
+/// Reads one byte more than allowed, so that a larger document is detected.
 fn read(source: impl Read) -> Result<Vec<u8>, Failure> {
     let mut document = Vec::new();
     source.take(MAX_BYTES as u64 + 1).read_to_end(&mut document)?;

@@ -7,7 +7,7 @@ use super::times;
 #[derive(Clone, Copy)]
 enum Content {
     Text,
-    /// In the format of CAP.
+    /// A time in the format of CAP.
     Time,
     Word(&'static [&'static str]),
     Language,
@@ -42,7 +42,7 @@ const fn one_or_more(name: &'static str, content: Content) -> Rule {
     Rule { name, required: true, repeated: true, content }
 }
 
-/// CAP 1.2 §3.2.1, in order.
+/// The children of `alert`, in order (CAP 1.2 §3.2.1).
 const ALERT: &[Rule] = &[
     exactly_one("identifier", Text),
     exactly_one("sender", Text),
@@ -78,7 +78,7 @@ const CATEGORIES: &[&str] = &[
 const RESPONSES: &[&str] =
     &["Shelter", "Evacuate", "Prepare", "Execute", "Avoid", "Monitor", "Assess", "AllClear", "None"];
 
-/// CAP 1.2 §3.2.2.
+/// The children of `info` (CAP 1.2 §3.2.2).
 const INFO: &[Rule] = &[
     optional("language", Language),
     one_or_more("category", Word(CATEGORIES)),
@@ -103,7 +103,7 @@ const INFO: &[Rule] = &[
     zero_or_more("area", Elements(AREA)),
 ];
 
-/// CAP 1.2 §3.2.3.
+/// The children of `resource` (CAP 1.2 §3.2.3).
 const RESOURCE: &[Rule] = &[
     exactly_one("resourceDesc", Text),
     exactly_one("mimeType", Text),
@@ -113,7 +113,7 @@ const RESOURCE: &[Rule] = &[
     optional("digest", Text),
 ];
 
-/// CAP 1.2 §3.2.4.
+/// The children of `area` (CAP 1.2 §3.2.4).
 const AREA: &[Rule] = &[
     exactly_one("areaDesc", Text),
     zero_or_more("polygon", Text),
@@ -125,12 +125,12 @@ const AREA: &[Rule] = &[
 
 const NAMED: &[Rule] = &[exactly_one("valueName", Text), exactly_one("value", Text)];
 
-/// Signatures may follow the last element.
+/// Checks an alert. Signatures may follow the last element.
 pub(super) fn alert(alert: &Element, notes: &mut Notes) {
     check_content(alert, Elements(ALERT), notes);
 }
 
-/// Checks an element of an alert that stands alone, such as in an entry of a feed.
+/// Checks an element of an alert outside of an alert, for example in an entry of a feed.
 pub(super) fn field(field: &Element, notes: &mut Notes) {
     let known = [ALERT, INFO, AREA].into_iter().flatten().find(|rule| rule.name == field.name());
     match known {
@@ -220,7 +220,7 @@ fn sequence(element: &Element, rules: &[Rule], notes: &mut Notes) {
     }
 }
 
-/// Whether a text is a language tag: parts of one to eight letters and digits, the first one of letters only.
+/// Whether a text is a language tag: parts of one to eight letters and digits, the first part only letters.
 fn is_language(text: &str) -> bool {
     let mut parts = text.split('-');
     let first = parts.next().unwrap_or_default();

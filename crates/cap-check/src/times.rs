@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Datelike, Utc};
 
-/// Parses `YYYY-MM-DDThh:mm:ss` and an offset such as `+07:00`, without fraction and `Z` (CAP 1.2 §3.3.2). As in the schema,
-/// there is no leap second, and an offset is at most 14 hours.
+/// Parses `YYYY-MM-DDThh:mm:ss` and an offset such as `+07:00`, without fraction and `Z` (CAP 1.2 §3.3.2). As in the schema, leap
+/// seconds are invalid, and an offset is at most 14 hours.
 pub(super) fn cap(text: &str) -> Option<DateTime<Utc>> {
     let (date_time, offset) = text.split_at_checked(19)?;
     let is_allowed = is_offset(offset) && offset.get(1..)? <= "14:00" && !date_time.ends_with("60");
@@ -20,7 +20,7 @@ pub(super) fn rfc3339(text: &str) -> Option<DateTime<Utc>> {
     if offset == "Z" || is_offset(offset) { moment(text) } else { None }
 }
 
-/// The `T` before the hour and a year of four digits are required.
+/// Parses a time that has a year of four digits, and a `T` before the hour.
 fn moment(text: &str) -> Option<DateTime<Utc>> {
     let moment = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
     let has_t = text.as_bytes().get(10) == Some(&b'T');

@@ -36,7 +36,7 @@ pub fn state(code: u64) -> FloodState {
 }
 
 /// Five areas: 1 and 2 share a border, 5 has a hole, 10 fills the hole and has a second part, 30 is in another city and touches
-/// others at corners. Area 2 has attributes. Names contain spaces, umlauts and markup, or are empty.
+/// others at corners. Area 2 has attributes. Names have spaces, umlauts and markup, or are empty.
 #[must_use]
 pub fn areas() -> AreaSet {
     let area = |number, name: &str, parent: &str, outline| Area {
@@ -179,7 +179,7 @@ pub fn reports() -> Vec<Report> {
         .collect()
 }
 
-/// `fresh-card` has no report yet, `used-card` has report 1.
+/// Two cards: `fresh-card` has no report yet, `used-card` has report 1.
 #[must_use]
 pub fn cards() -> Vec<Card> {
     let card = |pkey, id: &str, report| Card {
@@ -211,7 +211,7 @@ pub fn reading(minutes_ago: u64, level: f64) -> Observation {
 }
 
 /// Three gauges: the first has two readings in the last hour and one before, the second is below zero and listed by ID-JB, the
-/// third was not read for hours.
+/// third has no reading in the last hours.
 #[must_use]
 pub fn gauges() -> Vec<ObservedGauge> {
     let gauge = |id: &str, name: &str, region: &str, x, observations| ObservedGauge {
@@ -236,7 +236,7 @@ pub fn gauges() -> Vec<ObservedGauge> {
     ]
 }
 
-/// One floodgate, two pumps, one of which is in another city, and a waterway.
+/// One floodgate, two pumps (one in another city) and a waterway.
 #[must_use]
 pub fn infrastructure() -> Vec<Infrastructure> {
     let locator = Locator::new(Arc::new(areas()), regions(), cities());
@@ -303,7 +303,7 @@ pub fn layers() -> Vec<Layer> {
     ]
 }
 
-/// All areas of the fixture, and the larger areas that they dissolve to.
+/// All areas of the fixture, and the larger areas into which they dissolve.
 #[must_use]
 pub fn outlines() -> AreaLayer {
     let areas = Arc::new(areas());

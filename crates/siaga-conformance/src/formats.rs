@@ -24,7 +24,7 @@ pub fn encoded(format: &dyn Format, layer: &Layer) -> Vec<u8> {
     encode(format, layer, &context())
 }
 
-/// The supported layers: all of the fixture, with some and with no areas flooded, and without any area.
+/// Returns the supported layers: all of the fixture's, with some and with no areas flooded, and without any area.
 fn layers(format: &dyn Format) -> Vec<Layer> {
     let mut layers = fixture::layers();
     layers.extend([fixture::empty_layer(), fixture::layer(&[]), fixture::layer(&[(5, 3), (10, 4)])]);
@@ -124,7 +124,7 @@ pub fn json_and_xml_documents_are_well_formed(format: &dyn Format) {
     }
 }
 
-/// Fails the test if the format cannot encode the layer.
+/// Encodes the layer. Fails the test if the format cannot.
 fn append(format: &dyn Format, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) {
     if let Err(error) = format.encode(layer, context, out) {
         let chain = iter::successors(Some(&error as &dyn Error), |&error| error.source());
@@ -146,14 +146,14 @@ fn describe(layer: &Layer) -> String {
     }
 }
 
-/// The beginning of a document.
+/// Returns the beginning of a document.
 fn excerpt(document: &[u8]) -> String {
     const MOST: usize = 400;
     let text = String::from_utf8_lossy(&document[..document.len().min(MOST)]);
     if document.len() > MOST { format!("{text}…") } else { text.into_owned() }
 }
 
-/// Two documents from a little before the first difference.
+/// Returns excerpts of two documents around the first difference.
 fn difference(left: &[u8], right: &[u8]) -> String {
     let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
     let from = same.saturating_sub(40);
@@ -163,7 +163,7 @@ fn difference(left: &[u8], right: &[u8]) -> String {
 /// Defines a test for each behaviour of the suite, for the format that an expression returns.
 ///
 /// Exclude behaviours that the format does not have: `format_suite!(Summary, except different_layers_have_different_encodings)`.
-/// Or list those that it has: `format_suite!(Summary => equal_layers_have_equal_encodings)`.
+/// Or list the behaviours that it has: `format_suite!(Summary => equal_layers_have_equal_encodings)`.
 #[macro_export]
 macro_rules! format_suite {
     ($format:expr) => {

@@ -1,4 +1,4 @@
-//! The suites that every store and every format must pass: those of the service, and your own.
+//! The suites that every store and every format must pass, both the service's and your own.
 //!
 //! A suite is a module of functions, each of which checks one behaviour and is named after it. [`store_suite!`] and
 //! [`format_suite!`] define a test for each. [`fixture`] is their data.

@@ -25,7 +25,7 @@ use siaga_conformance::{block_on, fixture};
 
 type StoreResult<T> = Result<T, StoreError>;
 
-/// The data is that of a memory store; the service's state is its own.
+/// Has the data of a memory store, but its own state of the service.
 #[derive(Debug)]
 struct Agency {
     data: MemoryStore,

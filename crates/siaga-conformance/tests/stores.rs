@@ -68,7 +68,7 @@ impl FreshStore for File {
     }
 }
 
-/// Keeps the file as long as its store. A decorator without changes, so the suite also tests that it delegates each method.
+/// Keeps the file as long as its store. As a decorator without changes, it also tests that each method is delegated.
 #[derive(Debug)]
 struct WithFile {
     store: Arc<dyn Store>,

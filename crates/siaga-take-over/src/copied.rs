@@ -8,7 +8,7 @@ use super::copy::FILES;
 /// The maximum number of reasons for one table.
 const MOST: usize = 20;
 
-/// The result of a copy. Its text has a line for each count.
+/// The result of a copy. Displayed with a line for each count.
 #[derive(Debug)]
 pub(crate) struct Copied {
     files: BTreeMap<FolderFile, u64>,
@@ -16,7 +16,7 @@ pub(crate) struct Copied {
     notes: Vec<Note>,
 }
 
-/// An event of rows of a table, with their number.
+/// What happened to some rows of a table, and their number.
 #[derive(Debug)]
 struct Note {
     table: &'static str,

@@ -15,12 +15,12 @@ pub(crate) struct Options<'a> {
     pub(crate) now: Timestamp,
     /// The time limit for connecting to the database.
     pub(crate) timeout: Duration,
-    /// Whether to repair invalid geometry, which is otherwise copied unchanged.
+    /// Whether to repair invalid geometry. Otherwise it is copied unchanged.
     pub(crate) repair: bool,
 }
 
-/// Copies a database into a folder, in one read-only transaction. Files get their names only after all of them are complete:
-/// after a failure the folder is empty.
+/// Copies a database into a folder, in one read-only transaction. Files get their names only when all of them are complete, so
+/// the folder is empty after a failure.
 pub(crate) async fn copy(
     from: &Address,
     folder: &FolderWriter,

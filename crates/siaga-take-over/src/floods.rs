@@ -11,7 +11,7 @@ use super::copied::What;
 use super::source::{CopyError, Refused, Source, Table, TableRow};
 use super::values::{moment, number, text};
 
-/// In order of effect, so that the later of two changes within a millisecond wins.
+/// The changes in order of effect, so that the later of two changes within a millisecond wins.
 const LOG: Table = Table {
     name: "cognicity.rem_status_log",
     sql: "SELECT row_to_json(t)::text, NULL::bytea, 'id ' || id
@@ -69,7 +69,7 @@ pub(super) async fn states(
     let mut standing = HashSet::new();
     let take = |of: Current, row: &mut TableRow<'_>| {
         let area = area(of.local_area, known)?;
-        // A row with errors in other columns does not mean that the area was cleared.
+        // Counts as flooded, because errors in other columns do not mean that the area was cleared.
         standing.insert(area);
         let state = flood_state(of.state)?;
         let updated = past("last_updated", of.last_updated.as_deref(), now)?;
@@ -93,8 +93,8 @@ pub(super) async fn states(
     Ok(())
 }
 
-/// Clears areas without a current state whose log ends with one. The database does not record when, so the time of the copy is
-/// used.
+/// Clears areas without a current state whose log ends with a state. The database does not record when, so the time of the copy
+/// is used.
 fn clear(
     source: &mut Source,
     states: &mut CsvWriter<FloodChange>,
@@ -127,7 +127,7 @@ fn area(number_of: Option<i64>, known: &HashSet<AreaId>) -> Result<AreaId, Refus
     if known.contains(&area) { Ok(area) } else { Err("local_area is none of the areas copied".into()) }
 }
 
-/// 0 and null mean no state.
+/// Parses a state; 0 and null mean none.
 fn flood_state(code: Option<i64>) -> Result<Option<FloodState>, Refused> {
     let Some(code) = code.filter(|&code| code != 0) else { return Ok(None) };
     let state = u64::try_from(code).ok().and_then(|code| code.try_into().ok());

@@ -18,7 +18,7 @@ const GAUGES: Table = Table {
           FROM floodgauge.reports t ORDER BY gaugeid, the_geom IS NULL, measuredatetime DESC, pkey DESC",
 };
 
-/// Of two readings of a gauge with the same time, the later row wins.
+/// The readings. If two readings of a gauge have the same time, the later row wins.
 const READINGS: Table = Table {
     name: "floodgauge.reports",
     sql: "SELECT row_to_json(t)::text, NULL::bytea, 'pkey ' || pkey
@@ -88,7 +88,7 @@ pub(super) async fn readings(
     source.each(READINGS, take).await
 }
 
-/// `None` if it is null or empty.
+/// Parses a name; `None` if it is null or empty.
 fn name(column: &str, name: Option<String>) -> Result<Option<String>, String> {
     match name.filter(|name| !name.is_empty()) {
         Some(text) if !is_name(&text) => Err(format!("{column} must be {NAME}")),

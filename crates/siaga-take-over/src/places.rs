@@ -77,7 +77,7 @@ struct InfrastructureRow {
     tags: Option<Value>,
 }
 
-/// Copies the provinces and the cities, which differ in the form of their codes.
+/// Copies the provinces and the cities. The form of the code distinguishes them.
 pub(super) async fn regions(
     source: &mut Source,
     regions: &mut GeoJsonWriter<Region>,
@@ -170,7 +170,7 @@ pub(super) async fn infrastructure(
     Ok(())
 }
 
-/// Whether a code is that of a province (ISO 3166-2), such as `ID-JK`. City codes look like `jbd`.
+/// Whether a code is a province code (ISO 3166-2), such as `ID-JK`. City codes look like `jbd`.
 fn is_province(code: &str) -> bool {
     let Some((country, province)) = code.split_once('-') else { return false };
     let is_short = |text: &str, lengths: std::ops::RangeInclusive<usize>| {
@@ -192,7 +192,7 @@ fn surface(row: &mut TableRow<'_>, repair: bool) -> Result<geo::MultiPolygon<f64
     Ok(outline)
 }
 
-/// The columns of an area with their own field.
+/// The columns that have a field of their own in an area.
 const KNOWN: [&str; 8] = [
     "pkey",
     "geom_id",
@@ -204,7 +204,7 @@ const KNOWN: [&str; 8] = [
     "the_geom",
 ];
 
-/// Returns the column `attributes`, then the columns that only this installation has; `None` if there are none.
+/// Returns the column `attributes`, then the columns that only this installation has; `None` if there are no such columns.
 fn attributes(
     json: Option<Box<RawValue>>,
     columns: &BTreeMap<String, &RawValue>,

@@ -114,7 +114,7 @@ pub(super) async fn reports(
         let tags = row.tags(of.tags.as_ref());
         let by_card = &*content.source == CARD_SOURCE;
         reports.write(&Report { key, content, tags })?;
-        // Of several reports of a card, the first one is the card's.
+        // If a card has several reports, the first one is the card's.
         if let Some(number) = of.fkey.filter(|_| by_card) {
             received.entry(number).or_insert(key);
         }

@@ -46,12 +46,12 @@ impl Address {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyError {
-    /// The text is not repeated, because it may contain a password.
+    /// The address is invalid. The message does not repeat it, because it may contain a password.
     #[error("--from must be the address of a database, postgres://user:password@host/name")]
     Address,
     #[error("cannot connect to {address}: {}", described(.error))]
     Connection {
-        /// Without user and password.
+        /// The address without user and password.
         address: String,
         error: sqlx::Error,
     },
@@ -63,7 +63,7 @@ pub(crate) enum CopyError {
     Write(#[from] WriteError),
 }
 
-/// Every CogniCity database has at least one of these.
+/// Tables of which every CogniCity database has at least one.
 const TABLES: [&str; 2] = ["cognicity.local_areas", "cognicity.all_reports"];
 
 pub(super) enum Refused {
@@ -94,7 +94,7 @@ impl From<WriteError> for Refused {
 /// A query for the rows of a table: each as JSON, its geometry as WKB or null, and its name in messages. Rows are JSON because
 /// the columns of installations differ: missing columns are read as null.
 pub(super) struct Table {
-    /// With its schema.
+    /// The name, with its schema.
     pub(super) name: &'static str,
     pub(super) sql: &'static str,
 }
@@ -147,7 +147,7 @@ impl Source {
         let mut connection = connected.map_err(failed)?;
         for statement in [
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            // Times are read as text, and a time limit of the role would stop the copy of a long table.
+            // Times are read as text, and a time limit of the role would end the copy of a long table.
             "SET LOCAL TIME ZONE 'UTC'",
             "SET LOCAL statement_timeout = 0",
         ] {
@@ -163,7 +163,7 @@ impl Source {
     }
 
     pub(super) async fn has(&mut self, table: &'static str) -> Result<bool, CopyError> {
-        // `to_regclass` fails if the user may not use the schema; then reading the table reports that.
+        // `to_regclass` fails if the user may not use the schema. Reading the table then reports that.
         let there = sqlx::query_scalar(
             "SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
                             WHERE nspname || '.' || relname = $1)",
@@ -172,7 +172,7 @@ impl Source {
         there.map_err(|error| CopyError::Table { table, error })
     }
 
-    /// Streams the rows of a table to `take`, and leaves out those that it refuses. A missing table has no rows, and is recorded.
+    /// Streams the rows of a table to `take`, and leaves out rows that it rejects. A missing table is recorded and has no rows.
     pub(super) async fn each<T: DeserializeOwned>(
         &mut self,
         Table { name: table, sql }: Table,

@@ -8,7 +8,7 @@ use siaga::folder::place;
 use siaga::model::bodies::Object;
 use siaga::model::{NAME, Position, Tags, Timestamp, is_name, whole_number};
 
-/// Well-known binary; `None` if there is none.
+/// Geometry as well-known binary; `None` if it is null.
 pub(super) struct Shape(pub(super) Option<Vec<u8>>);
 
 impl Shape {
@@ -26,7 +26,7 @@ impl Shape {
     }
 }
 
-/// A trimmed name; empty if it is null.
+/// Returns a trimmed name; empty if it is null.
 pub(super) fn text(column: &str, text: Option<&str>) -> Result<String, String> {
     let text = text.unwrap_or_default().trim();
     if text.is_empty() || is_name(text) {
@@ -36,19 +36,19 @@ pub(super) fn text(column: &str, text: Option<&str>) -> Result<String, String> {
     }
 }
 
-/// A trimmed name; fails if it is null or empty.
+/// Returns a trimmed name; fails if it is null or empty.
 pub(super) fn required(column: &str, value: Option<&str>) -> Result<String, String> {
     let text = text(column, value)?;
     if text.is_empty() { Err(format!("{column} is empty")) } else { Ok(text) }
 }
 
-/// A time in the form of JSON in UTC.
+/// Parses a time in UTC, in the form that JSON has.
 pub(super) fn moment(column: &str, text: Option<&str>) -> Result<Timestamp, String> {
     let text = text.ok_or_else(|| format!("{column} is empty"))?;
     Timestamp::parse(text).map_err(|_| format!("{column} must be a time of the years 1 to 9999"))
 }
 
-/// A whole number becomes its digits, any other value JSON.
+/// Returns the digits of a whole number, or any other value as JSON.
 pub(super) fn digits(value: &Value) -> String {
     let json = value.to_string();
     whole_number(&json).filter(|_| value.is_number()).unwrap_or(json)
@@ -58,13 +58,13 @@ pub(super) fn number(column: &str, number: i64) -> Result<u64, String> {
     number.try_into().map_err(|_| format!("{column} must not be negative"))
 }
 
-/// `None` if it is null.
+/// Returns a JSON object; `None` if it is null.
 pub(super) fn object(column: &str, json: Option<Box<RawValue>>) -> Result<Option<Box<RawValue>>, String> {
     let Some(json) = json else { return Ok(None) };
     if json.get().starts_with('{') { Ok(Some(json)) } else { Err(format!("{column} must be a JSON object")) }
 }
 
-/// The column `tags`, in the forms of different trigger versions. Missing tags are null; they are not derived.
+/// Reads the column `tags`, in the forms of different trigger versions. Missing tags are null; they are not derived.
 pub(super) fn tags(column: Option<&Value>) -> Result<Tags, String> {
     let Some(column) = column.filter(|column| !column.is_null()) else { return Ok(Tags::default()) };
     let members = column.as_object().ok_or("tags must be a JSON object")?;
@@ -80,7 +80,7 @@ pub(super) fn tags(column: Option<&Value>) -> Result<Tags, String> {
     })
 }
 
-/// `None` if it is missing, null, empty, or the text `null`, which older triggers write.
+/// Returns a tag; `None` if it is missing, null, empty, or the text `null`, which older triggers write.
 fn tag(members: &Object, name: &str) -> Result<Option<String>, String> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),

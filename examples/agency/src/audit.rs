@@ -9,7 +9,7 @@ use siaga::stores::{
     Decorator, OpenError, OpenStore, OpenedStore, SetFloodState, Store, StoreError, StoreSettings, Upkeep,
 };
 
-/// Wraps a store, and logs each successful change of a flood state: an event with the level `info` and the target
+/// Wraps a store, and logs each successful change of a flood state as an event with the level `info` and the target
 /// `agency::audit`.
 #[derive(Debug)]
 pub struct Audited(Arc<dyn Store>);
@@ -48,7 +48,7 @@ impl Decorator for Audited {
     }
 }
 
-/// Opens the stores of another opener with auditing: `audited-memory` is `memory`, audited.
+/// Opens the stores of another opener with auditing: `audited-memory` opens `memory`, audited.
 #[derive(Debug)]
 pub struct OpenAudited<O> {
     name: String,

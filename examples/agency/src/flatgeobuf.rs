@@ -9,7 +9,7 @@ use geozero::{ColumnValue, FeatureProcessor, PropertyProcessor};
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::model::{FloodLayer, Layer, LayerKind};
 
-/// In the order in which [`write`] writes their values.
+/// The columns, in the order in which [`write`] writes their values.
 const COLUMNS: [(&str, ColumnType); 7] = [
     ("area_id", ColumnType::String),
     ("geom_id", ColumnType::String),
@@ -22,8 +22,8 @@ const COLUMNS: [(&str, ColumnType); 7] = [
 
 /// Writes the flood map as one file of multipolygons in WGS 84, in the order of the layer and without an index.
 ///
-/// The properties are those of the interface; an area without a state has neither `state` nor `last_updated`. Costs O(positions)
-/// and a temporary file, in which the writer buffers the features until it knows their number.
+/// The interface documents the properties; an area without a state has neither `state` nor `last_updated`. Costs O(positions) and
+/// a temporary file, in which the writer buffers the features until it knows their number.
 #[derive(Clone, Copy, Debug)]
 pub struct FlatGeobuf;
 

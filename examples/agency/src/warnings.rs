@@ -16,7 +16,7 @@ use siaga::rendering::{ApiResponse, ResponseCache};
 use siaga::resources::Floods;
 use siaga::stores::{FloodQuery, LayerQuery};
 
-/// The parameters describe themselves.
+/// Returns the route. Its parameters describe themselves.
 pub(crate) fn routes() -> Vec<Described> {
     let route = described!(list_warnings).summary("Where the water stands high, as text to be read out");
     vec![route.with(|operation, _| {
@@ -26,7 +26,7 @@ pub(crate) fn routes() -> Vec<Described> {
 }
 
 /// Responds with the areas in state 3 or 4, in all cities or in those selected by `city` and `admin`. The response is cached,
-/// tagged and compressed like those of Siaga's own routes.
+/// tagged and compressed like the responses of Siaga's own routes.
 #[get("/warnings")]
 async fn list_warnings(
     _caller: Caller,
@@ -37,8 +37,8 @@ async fn list_warnings(
     cache.layer(LayerQuery::Floods(query), Arc::new(Bulletin)).await
 }
 
-/// Writes the number of flooded areas, and then one area per line, without areas that have no state. Not enabled in the
-/// configuration, because only one route uses it.
+/// Writes the number of flooded areas, and then one area per line, without areas that have no state. The configuration does not
+/// enable it, because only one route uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct Bulletin;
 

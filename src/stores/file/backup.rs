@@ -42,7 +42,7 @@ pub(super) async fn backup(database: &Database, to: &Path) -> Result<(), OpenErr
         Err(error) => Err(format!("{}: {}", to.display(), FileError::from(error)).into()),
     };
     if finished.is_err() {
-        // The first error is more useful.
+        // Ignored, because the first error is more useful.
         let _ = remove(&part);
     }
     finished?;
@@ -58,8 +58,8 @@ pub(super) fn last_time(path: &Path) -> Option<Timestamp> {
     Timestamp::parse(fs::read_to_string(with_suffix(path, LAST)).ok()?.trim()).ok()
 }
 
-/// Replaces the file by a backup, while no process uses it, and starts a new epoch. Returns the path of the replaced file; only
-/// the last one is kept.
+/// Replaces the file by a backup, while no process uses it, and starts a new epoch. Returns the path of the replaced file, of
+/// which only the latest is kept.
 pub(super) async fn restore(
     database: &Database,
     from: &Path,
@@ -77,7 +77,7 @@ pub(super) async fn restore(
     let restoring = async {
         remove_all(&copy.path)?;
         create_private(&copy.path)?;
-        // `fs::copy` would copy the permissions, too.
+        // Not `fs::copy`, which would copy the permissions too.
         io::copy(&mut File::open(from)?, &mut OpenOptions::new().write(true).open(&copy.path)?)?;
         prepare(&copy, clock).await
     };
@@ -88,7 +88,7 @@ pub(super) async fn restore(
     if done.is_err() {
         let _ = remove_all(&copy.path);
         if is_first {
-            // A leftover lock would look as if there had been a file.
+            // Removed, because a leftover lock would look as if there had been a file.
             let _ = remove(&lock);
         }
     }
@@ -125,7 +125,8 @@ async fn replace(database: &Database, by: &Path) -> Result<Option<PathBuf>, Open
     if database.path.exists()
         && let Ok(mut connection) = database.connect().await
     {
-        // Moves the log into the file, and fails while another process has the file open. A damaged file is replaced.
+        // Moves the log into the file, and fails while another process has the file open. A damaged file is replaced
+        // nevertheless.
         let mode = query_scalar::<_, String>("PRAGMA journal_mode = DELETE").fetch_one(&mut connection).await;
         let in_use = match &mode {
             Ok(mode) => mode != "delete",
@@ -139,7 +140,7 @@ async fn replace(database: &Database, by: &Path) -> Result<Option<PathBuf>, Open
     let previous = with_suffix(&database.path, ".before-restore");
     let replaced = fs::metadata(&database.path).ok();
     if let Some(replaced) = &replaced {
-        // The command may run as another user than the server, such as root.
+        // The new owner is the old one, because the command may run as another user than the server, such as root.
         chown(by, Some(replaced.uid()), Some(replaced.gid()))?;
         remove_all(&previous)?;
         // A hard link, so that the file exists at any moment. Some file systems have no hard links.
@@ -147,7 +148,7 @@ async fn replace(database: &Database, by: &Path) -> Result<Option<PathBuf>, Open
     }
     let log = with_suffix(&database.path, "-wal");
     if log.exists() {
-        // The file cannot be opened. Its log may help to repair it.
+        // The old file cannot be opened. Its log is kept, because it may help to repair the file.
         fs::rename(&log, with_suffix(&previous, "-wal"))?;
     }
     remove(&with_suffix(&database.path, "-shm"))?;

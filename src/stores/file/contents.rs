@@ -17,7 +17,7 @@ const PUT_COUNTS: &str = "
 pub(super) struct Counts {
     /// Identifies the sequence of revisions; changes when a backup is restored.
     pub(super) epoch: u64,
-    /// The number of transactions; another number means that another process has written.
+    /// The number of transactions. If it differs, another process has written.
     pub(super) commits: u64,
     pub(super) revisions: Revisions,
     pub(super) keys: Revision,

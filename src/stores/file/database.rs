@@ -55,7 +55,7 @@ impl Database {
         Ok(file_system::create_private(&self.path)?)
     }
 
-    /// Fails if the file is missing but its companions exist: an empty file in its place would hide the loss, and make `SQLite`
+    /// Fails if the file is missing but its companions exist: creating an empty file would hide the loss, and make `SQLite`
     /// remove the log.
     fn check_whether_missing(&self) -> Result<(), OpenError> {
         let length = fs::metadata(&self.path).ok().map(|file| file.len());
@@ -119,7 +119,7 @@ impl Database {
     }
 
     /// Moves the log into the file, and truncates it. Does not wait for other processes; returns `false` if one of them reads an
-    /// older state, which the log must keep.
+    /// older state, for which the log is needed.
     pub(super) async fn truncate_log(&self, connection: &mut SqliteConnection) -> Result<bool, FileError> {
         query("PRAGMA busy_timeout = 0").execute(&mut *connection).await?;
         let (is_busy, _, _): (bool, i64, i64) =

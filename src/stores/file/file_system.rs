@@ -1,4 +1,4 @@
-//! Checks of the file system under the file.
+//! Checks the file system of the store's file (type, free space), and creates files that only the owner can read.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -10,7 +10,7 @@ use crate::stores::OpenError;
 /// The minimum free space: `SQLite` needs some for any change.
 const MIN_FREE: u64 = 1024 * 1024;
 
-/// Network file systems, by their numbers in `statfs(2)`. Locks and shared memory do not work there as `SQLite` needs them.
+/// Network file systems, by their numbers in `statfs(2)`. There, locks and shared memory do not work as `SQLite` needs.
 #[cfg(target_os = "linux")]
 const NETWORK: [(u64, &str); 4] =
     [(0x6969, "NFS"), (0x517b, "SMB"), (0xff53_4d42, "SMB"), (0xfe53_4d42, "SMB")];
@@ -29,8 +29,8 @@ impl Identity {
     }
 }
 
-/// Creates a file, if missing, that only its owner can read: it holds hashes of keys and the names of residents. `SQLite` gives
-/// its other files the same permissions. If root creates it, it belongs to the owner of the folder, who runs the server.
+/// Creates a file, if missing, that only its owner can read, because it holds hashes of keys and the names of residents. `SQLite`
+/// gives its other files the same permissions. If root creates it, it belongs to the owner of the folder, who runs the server.
 pub(super) fn create_private(path: &Path) -> io::Result<()> {
     match OpenOptions::new().create_new(true).write(true).mode(0o600).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
@@ -74,13 +74,13 @@ fn network_name(number: u64) -> Option<&'static str> {
     NETWORK.iter().find(|(known, _)| *known == number & 0xffff_ffff).map(|(_, name)| *name)
 }
 
-/// Bytes that a user may still write on a folder's file system.
+/// Returns the number of bytes that a user may still write on a folder's file system.
 pub(super) fn free(folder: &Path) -> Option<u64> {
     let system = rustix::fs::statvfs(folder).ok()?;
     Some(system.f_bavail.saturating_mul(system.f_frsize))
 }
 
-/// Returns why a folder's file system cannot be written, as far as the system reports it.
+/// Returns why a folder's file system cannot be written, if the system reports a reason.
 pub(super) fn obstacle(folder: &Path) -> Option<&'static str> {
     let system = rustix::fs::statvfs(folder).ok()?;
     if system.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {

@@ -1,8 +1,8 @@
 //! The store in one file: the local store with a journal that writes each change to a `SQLite` file before it becomes visible.
 //!
-//! At startup the whole file is read into memory, which serves all reads. So there are no SQL queries, and a read costs as much
-//! as in memory. Only one server can use a file; commands such as `siaga import` may change it meanwhile, which the server
-//! notices within a second.
+//! At startup the whole file is read into memory, which serves all reads. So a read runs no SQL query, and costs as much as with
+//! the memory store. Only one server can use a file. Commands such as `siaga import` may change the file while the server runs;
+//! the server notices that within a second.
 
 mod backup;
 mod cards_in_backup;

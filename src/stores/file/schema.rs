@@ -15,7 +15,7 @@ const APPLIED: &str = "_sqlx_migrations";
 const IS_THERE: &str =
     "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'";
 const IS_EMPTY: &str = "SELECT count(*) = 0 FROM sqlite_master";
-/// Without `SQLite`'s own objects.
+/// Selects all objects except `SQLite`'s own.
 const OBJECTS: &str = "
     SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'";
 
@@ -62,8 +62,8 @@ pub(super) async fn check(connection: &mut SqliteConnection) -> Result<(), OpenE
     }
 }
 
-/// Fails unless a file with the current schema has exactly the objects that the migrations create: a trigger from a backup would
-/// run on all data.
+/// Fails unless a file with the current schema has exactly the objects that the migrations create, because a trigger from a
+/// backup would run on all data.
 pub(super) async fn compare(connection: &mut SqliteConnection) -> Result<(), OpenError> {
     let mut expected = SqliteConnection::connect("sqlite::memory:").await?;
     migrate(&mut expected).await?;

@@ -13,10 +13,10 @@ const IN_USE: &str = "a server is using it: only one can, and must be stopped fi
 /// The locks that ensure that only one server uses a file. Held while the value lives; the system releases them when the process
 /// ends.
 ///
-/// One is on a separate file, for the name: a restore replaces the file under it. The other is on the file itself, which may have
-/// several names (hard links); on Linux its kind does not interact with `SQLite`'s locks, and other systems have only the first.
-/// A process loses `SQLite`'s locks when it closes any handle of the file, so that handle stays open until the process ends,
-/// unless [`release`](Self::release) closes it.
+/// One is on a separate file, and protects the name: a restore replaces the file under this lock. The other is on the file
+/// itself, which may have several names (hard links); on Linux its kind does not interact with `SQLite`'s locks, and other
+/// systems have only the first. A process loses `SQLite`'s locks when it closes any handle of the file, so that handle stays open
+/// until the process ends, unless [`release`](Self::release) closes it.
 #[derive(Debug)]
 pub(super) struct ServerLock {
     #[allow(dead_code, reason = "dropping it releases the lock")]

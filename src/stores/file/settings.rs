@@ -8,7 +8,7 @@ use crate::stores::{OpenError, StoreSettings};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub(crate) struct Settings {
-    /// **Default: `siaga.db` in the working directory**
+    /// The file. **Default: `siaga.db` in the working directory**
     pub(crate) path: PathBuf,
 }
 

@@ -22,9 +22,9 @@ use crate::stores::local::{Change, Command, Journal, LocalStore, Reply, Row, Sha
 
 /// The maximum number of changes in one transaction.
 const BATCH: usize = 256;
-/// How often to check for changes of other processes, which must become visible within a second.
+/// How often to check for changes of other processes. They must become visible within a second.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
-/// After this time, a transaction that cannot begin shows in the health check.
+/// A transaction that cannot begin for this long shows in the health check.
 const BUSY_AFTER: Duration = Duration::from_millis(300);
 /// How often the same failure is logged.
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
@@ -40,7 +40,7 @@ pub(super) async fn open(
     clock: Arc<dyn Clock>,
     timeout: Duration,
 ) -> Result<(LocalStore, BoxFuture<'static, OpenError>), OpenError> {
-    // A snapshot, so that a concurrent import is loaded completely or not at all.
+    // Reads a snapshot, so that a concurrent import is loaded completely or not at all.
     let mut snapshot = connection.begin().await.map_err(FileError::from)?;
     let counts = Counts::read(&mut snapshot).await?;
     let state = contents::load(&mut snapshot, counts, clock.now()).await?;
@@ -64,7 +64,7 @@ fn start(writer: Writer, incoming: mpsc::Receiver<Command>) -> Result<oneshot::R
     let runtime = runtime::Builder::new_current_thread().enable_time().build()?;
     let work = move || {
         runtime.block_on(writer.run(incoming));
-        // The store may have been dropped.
+        // Nobody receives this if the store was dropped.
         let _ = end.send(());
     };
     thread::Builder::new().name("siaga file".to_owned()).spawn(work)?;
@@ -73,9 +73,9 @@ fn start(writer: Writer, incoming: mpsc::Receiver<Command>) -> Result<oneshot::R
 
 struct Writer {
     database: Database,
-    /// `None` after an error, until the file is reopened.
+    /// `None` from an error until the file is reopened.
     connection: Option<SqliteConnection>,
-    /// The file at startup. Another file in its place is not opened.
+    /// The file at startup. A different file at its path is not opened.
     file: Identity,
     /// The log of the connection.
     log: Option<Identity>,
@@ -154,7 +154,7 @@ impl Writer {
                 Some(error.to_string())
             }
         };
-        // Before the callers get their errors, so that a health check after an error reports it.
+        // Set before the callers get their errors, so that a health check after an error reports it.
         for reply in replies {
             reply(failure.as_deref().map_or(Ok(()), Err));
         }
@@ -183,7 +183,7 @@ impl Writer {
         if result.is_ok() && (!is_due || self.truncate_log(&mut connection).await.is_ok()) {
             self.connection = Some(connection);
         } else {
-            // The first error is more useful.
+            // Ignored, because the first error is more useful.
             let _ = connection.close().await;
         }
         result
@@ -198,7 +198,7 @@ impl Writer {
         Ok(connection)
     }
 
-    /// Fails if the file is no longer where it was opened, since writes would be lost with it. Costs one system call.
+    /// Fails if the file is no longer where it was opened, because writes would be lost with it. Costs one system call.
     fn check_file(&self) -> Result<(), FileError> {
         match Identity::from_path(&self.database.path) {
             Ok(found) if found == self.file => Ok(()),
@@ -207,8 +207,8 @@ impl Writer {
         }
     }
 
-    /// Like [`check_file`](Self::check_file) for the log. Closing the connection then makes `SQLite` move its changes into the
-    /// file.
+    /// Like [`check_file`](Self::check_file), but for the log. If it fails, closing the connection makes `SQLite` move the log's
+    /// changes into the file.
     fn check_log(&self) -> Result<(), FileError> {
         let is_same = self.database.log_identity() == self.log;
         if is_same { Ok(()) } else { Err(FileError::Lost("the log of the file is gone")) }
@@ -225,7 +225,7 @@ impl Writer {
     fn record_failure(&mut self, error: &FileError) {
         let reason = error.reason();
         self.shared.failure.store(Some(Arc::new(reason)));
-        // A disk that is almost full fails for some changes only, so failures can alternate with successes.
+        // Limits logging, because a nearly full disk fails for some changes only, so failures can alternate with successes.
         if self.last_logged.is_none_or(|(at, logged)| logged != reason || at.elapsed() >= LOG_INTERVAL) {
             tracing::error!(%error, "the file {} cannot be written", self.database.path.display());
             (self.last_logged, self.log_recovery) = (Some((Instant::now(), reason)), true);
@@ -252,7 +252,7 @@ impl Writer {
             let keys = tables::API_KEYS.all(from).await?;
             State::clone(&current).with_keys(keys, found.keys)
         } else {
-            // The other process may have erased data.
+            // Assumes erased data, because the other process may have erased some.
             self.erased.get_or_insert_with(Instant::now);
             let loaded = contents::load(from, found, self.clock.now()).await?;
             if same_epoch { loaded.continue_epoch(&current) } else { loaded }
@@ -279,7 +279,7 @@ impl Writer {
         let mut rows: Vec<Row> = Vec::new();
         for change in changes.drain(..) {
             let now = self.clock.now();
-            // The panic hook logs it; the state and the rows are unchanged.
+            // The panic hook logs a panic; the state and the rows stay unchanged.
             let changing = AssertUnwindSafe(|| change(&mut state, &mut rows, now));
             replies.extend(catch_unwind(changing));
         }
@@ -309,7 +309,7 @@ impl Writer {
         &self,
         connection: &'c mut SqliteConnection,
     ) -> Result<Transaction<'c, Sqlite>, FileError> {
-        // A transaction that began as a reader could not write after another process has written.
+        // Begins as a writer: a transaction that began as a reader could not write after another process has written.
         let mut attempt = pin!(connection.begin_with("BEGIN IMMEDIATE"));
         if let Ok(transaction) = time::timeout(BUSY_AFTER, &mut attempt).await {
             return Ok(transaction?);
@@ -320,8 +320,7 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// Truncates the log, which still contains erased data. Tried again in the next round if another process reads an older
-    /// state.
+    /// Truncates the log, which still contains erased data. If another process reads an older state, the next round tries again.
     async fn truncate_log(&mut self, connection: &mut SqliteConnection) -> Result<(), FileError> {
         if self.database.truncate_log(connection).await? {
             self.erased = None;
@@ -329,7 +328,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Nothing is lost if closing fails: the next process that opens the file recovers the log.
+    /// Closes the file. If that fails, nothing is lost: the next process that opens the file recovers the log.
     async fn close(mut self) {
         if let Some(mut connection) = self.connection.take() {
             if self.erased.is_some() {

@@ -33,7 +33,7 @@ impl<T: Target> Import<'_, T> {
     }
 }
 
-/// Moves the features of removed areas to the areas in which they begin now; returns their number.
+/// Moves the features of removed areas to the areas in which they now begin; returns their number.
 fn relocate(pieces: &mut [Infrastructure], removed: &[AreaId], locator: &Locator) -> u64 {
     let removed: HashSet<_> = removed.iter().copied().collect();
     let mut moved = 0;
@@ -48,9 +48,9 @@ fn relocate(pieces: &mut [Infrastructure], removed: &[AreaId], locator: &Locator
 
 /// Merges the features of a folder into the stored ones, and returns the status of each.
 ///
-/// A feature replaces the stored one with its identifier. If there is none, it replaces one that has no other match in the folder
-/// and has the same kind, name and first position: so a stored feature gets an identifier once its file has one, and keeps it if
-/// a file without identifiers follows.
+/// A feature replaces the stored one with its identifier. If there is none, it replaces one with the same kind, name and first
+/// position that has no other match in the folder. So a stored feature gets an identifier once its file has one, and keeps it if
+/// a later file has none.
 fn merge(stored: &mut Vec<Infrastructure>, mut read: Vec<Infrastructure>) -> Vec<RowStatus> {
     Infrastructure::identify(&mut read);
     let by_id: HashMap<_, _> =

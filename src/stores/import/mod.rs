@@ -1,5 +1,5 @@
-//! Imports a data set. These rules are the same for all stores: for each row of a folder, the import decides whether it is new,
-//! replaces a stored row, or is stored already. The store is a [`Target`], which only finds rows by their keys, and writes rows.
+//! Imports a data set. The rules here are the same for all stores: they decide whether a row of a folder is new, replaces a
+//! stored row, or is stored already. The store is a [`Target`], which only finds rows by their keys, and writes rows.
 
 mod history;
 mod infrastructure;
@@ -47,7 +47,7 @@ struct Import<'i, T> {
     target: &'i mut T,
     folder: &'i Folder,
     now: Timestamp,
-    /// After the import.
+    /// The places after the import.
     places: Arc<Places>,
     summary: ImportSummary,
 }
@@ -116,7 +116,7 @@ impl<T: Target> Import<'_, T> {
         self.count(file, if is_new { RowStatus::New } else { RowStatus::Unchanged })
     }
 
-    /// Writes the rows that are new or different, and returns their keys. Of several rows with the same key, the last one wins.
+    /// Writes the rows that are new or different, and returns their keys. If several rows have the same key, the last one wins.
     fn replace<V: Record>(
         &mut self,
         file: FolderFile,

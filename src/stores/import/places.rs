@@ -73,8 +73,8 @@ impl<T: Target> Import<'_, T> {
         Ok(removed)
     }
 
-    /// Finds new areas for the reports in removed areas, and the city of every report if cities have changed. Counts what is in
-    /// another area or city now.
+    /// Finds new areas for the reports in removed areas, and the city of every report if cities have changed. Counts the reports
+    /// whose area or city has changed.
     ///
     /// Reports are locked meanwhile: a report located before this import would keep its old area and city.
     pub(super) fn relocate(&mut self, Changes { removed, cities }: &Changes) -> Result<(), OpenError> {

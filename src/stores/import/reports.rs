@@ -11,7 +11,7 @@ fn content_key(content: &ReportContent) -> String {
 }
 
 impl<T: Target> Import<'_, T> {
-    /// Imports reports, hidden ones first, so that no other file makes them visible. A stored report stays as it is, hidden or
+    /// Imports reports, hidden ones first, so that no other file makes them visible. A stored report stays unchanged, hidden or
     /// not.
     pub(super) fn reports(&mut self) -> Result<(), OpenError> {
         let places = self.places.clone();
@@ -72,7 +72,7 @@ impl<T: Target> Import<'_, T> {
                 )
             },
             |import, rows| {
-                // Before adding any, because later lookups would include reports added by this import.
+                // Looked up before any is added, because later lookups would include reports added by this import.
                 let times = rows.iter().map(|row| row.value.content.created_at);
                 let times: Vec<_> = times.filter(|time| looked_up.insert(*time)).collect();
                 import.target.reports_made_at(&times, &mut |content| {
@@ -120,7 +120,7 @@ impl<T: Target> Import<'_, T> {
                 let mut changed = Vec::new();
                 for FolderRow { line, value: card } in rows {
                     let report = card.report.and_then(|key| reports.get_mut(&key));
-                    // The card of an erased report is not restored either.
+                    // The card of an erased report is not restored.
                     if report.as_ref().is_some_and(|report| report.location.is_none()) {
                         continue;
                     }
@@ -183,7 +183,7 @@ impl<T: Target> Import<'_, T> {
     }
 }
 
-/// Whether a report differs from the stored or erased one with its key.
+/// Whether a report differs from the stored or erased report with the same key.
 fn is_different(stored: &ReportIdentity, content: &ReportContent) -> bool {
     stored.created_at != content.created_at
         || stored.source != content.source

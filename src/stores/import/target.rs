@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::stores::OpenError;
 
-/// A row that replaces the stored one with the same key.
+/// A row of a kind that replaces the stored row with the same key.
 pub(in crate::stores) trait Record: PartialEq {
     type Key: Clone + Ord;
 
@@ -81,7 +81,8 @@ pub(in crate::stores) trait RecordStore<V: Record> {
 pub(in crate::stores) type RowVisitor<'e, V> = &'e mut dyn FnMut(&V);
 
 pub(in crate::stores) trait PlaceTarget: RecordStore<Area> + RecordStore<Region> {
-    /// Returns the stored areas except these. If there are any, the log is locked against other writers until the import ends.
+    /// Returns the stored areas except these. If there are such areas, the log is locked against other writers until the import
+    /// ends.
     fn extra_areas(&mut self, areas: &HashSet<AreaId>) -> Result<Vec<ExtraArea>, OpenError>;
 
     fn remove_areas(&mut self, areas: &[AreaId]) -> Result<(), OpenError>;
@@ -128,7 +129,7 @@ pub(in crate::stores) trait ReportTarget {
     /// Adds new reports, all hidden or all visible.
     fn add_reports(&mut self, rows: Vec<ReportRow>, hidden: bool) -> Result<(), OpenError>;
 
-    /// Called after the last report. Reports without a key get the keys after the highest one ever used.
+    /// Called after the last report. Reports without a key get the keys that follow the highest one ever used.
     fn complete_reports(&mut self) -> Result<(), OpenError> {
         Ok(())
     }
@@ -154,7 +155,7 @@ pub(in crate::stores) trait ReportTarget {
 pub(in crate::stores) trait SourceTarget {
     fn find_cards(&mut self, ids: &[&str], numbers: &[u64]) -> Result<Vec<Card>, OpenError>;
 
-    /// Writes cards. The only possible difference to a stored card is its report.
+    /// Writes cards. They may differ from stored cards only in their report.
     fn put_cards(&mut self, rows: Vec<Card>) -> Result<(), OpenError>;
 
     fn find_posts(&mut self, ids: &[i64]) -> Result<Vec<PartnerPost>, OpenError>;
@@ -180,7 +181,7 @@ pub(in crate::stores) struct ReportIdentity {
     pub(in crate::stores) created_at: Timestamp,
     pub(in crate::stores) source: Box<str>,
     pub(in crate::stores) disaster_type: DisasterType,
-    /// `None` if it was erased.
+    /// `None` if the report was erased.
     pub(in crate::stores) location: Option<Position>,
     /// Whether it belongs to a card or post.
     pub(in crate::stores) is_used: bool,

@@ -11,7 +11,7 @@ use crate::model::{Actor, AreaId, FloodChange, FloodStatus, Period, StateChange,
 #[derive(Clone, Debug, Default)]
 pub(super) struct AreaLog(Vector<StoredEntry>);
 
-/// As small as possible, so that a search touches little memory.
+/// An entry, as small as possible, so that a search touches little memory.
 #[derive(Clone, Debug)]
 struct StoredEntry {
     entry: LogEntry,
@@ -27,7 +27,7 @@ impl StoredEntry {
 
 impl AreaLog {
     /// Adds a change, which must not be before the last one. If it undoes the change made at `undone`, it restores the times of
-    /// the state before that.
+    /// the state before that change.
     pub(super) fn push(&mut self, change: FloodChange, undone: Option<Timestamp>) {
         let previous = self.0.last().map(|logged| &logged.entry);
         let (state_change, received) = (change.change(), change.received);
@@ -63,7 +63,7 @@ impl AreaLog {
         self.0.last().map(|logged| logged.entry.change())
     }
 
-    /// Returns the change in effect at the start of a period, and those until its end. Costs O(log n + their number).
+    /// Returns the change in effect at the start of a period, and the changes until its end. Costs O(log n + number of changes).
     pub(super) fn within(&self, period: &Period) -> impl Iterator<Item = StateChange> {
         let first = self.count_until(period.start()).saturating_sub(1);
         let end = period.end();
@@ -71,7 +71,7 @@ impl AreaLog {
         from.map(|logged| logged.entry.change()).take_while(move |change| change.at <= end)
     }
 
-    /// Returns the entries within a span of time, inclusive. Costs O(log n + their number).
+    /// Returns the entries within a span of time, both ends included. Costs O(log n + number of entries).
     pub(super) fn entries(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = LogEntry> {
         let before = self.count_until(from.saturating_sub(Duration::from_millis(1)));
         let entries = self.0.focus().narrow(before..).into_iter();
@@ -91,7 +91,7 @@ impl AreaLog {
         self.0.iter().map(move |logged| logged.change(area))
     }
 
-    /// Returns the newest entries before a moment, newest first. Costs O(log n + their number).
+    /// Returns the newest entries before a moment, newest first. Costs O(log n + number of entries).
     pub(super) fn latest(
         &self,
         area: AreaId,
@@ -105,7 +105,7 @@ impl AreaLog {
     }
 
     fn count_until(&self, moment: Timestamp) -> usize {
-        // Most queries are about the present, which needs no search.
+        // Most queries are about the present, so they need no search.
         if self.0.last().is_none_or(|last| last.entry.at <= moment) {
             return self.0.len();
         }

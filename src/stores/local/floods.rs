@@ -25,17 +25,17 @@ use crate::stores::{
 #[derive(Clone, Debug)]
 pub(super) struct Floods {
     areas: Arc<AreaSet>,
-    /// By the position of the area in the set.
+    /// Ordered by the position of the area in the set.
     logs: Vector<AreaLog>,
     flooded: OrdSet<usize>,
     newest: Option<Timestamp>,
     batches: Vector<Arc<FloodBatch>>,
-    /// The numbers of the batches by time. Several batches can have one time, for different areas.
+    /// The numbers of the batches by time. Several batches can have the same time if they change different areas.
     batch_times: OrdSet<(Timestamp, BatchNumber)>,
 }
 
 impl Floods {
-    /// Builds the logs from one log, which must ascend and contain only areas of the set, like that of a data set.
+    /// Builds the logs from the log of a data set, which must ascend and contain only areas of the set.
     pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
         let logs = std::iter::repeat_n(AreaLog::default(), areas.len()).collect();
         let mut floods = Self {
@@ -67,8 +67,8 @@ impl Floods {
         }
     }
 
-    /// Adds the batches, by number, to a complete log. Entries of a batch that undoes another get the times of the states that
-    /// they restore.
+    /// Adds the batches, by number, to a complete log. Entries of a batch that undoes another batch get the times of the states
+    /// that they restore.
     pub(super) fn add_batches(&mut self, batches: Vec<FloodBatch>) {
         for batch in batches {
             let batch = Arc::new(batch);
@@ -147,7 +147,7 @@ impl Floods {
         }
     }
 
-    /// Merges the logs of all areas, newest first, entries of one time by `area_id`.
+    /// Merges the logs of all areas, newest first; entries with the same time are ordered by `area_id`.
     fn newest_first(&self, before: Option<Timestamp>) -> impl Iterator<Item = FloodChange> {
         let logs = self.areas.iter().zip(&self.logs);
         let mut logs: Vec<_> =
@@ -181,7 +181,7 @@ impl Floods {
         (self.newest, flooded)
     }
 
-    /// With a minimum state, costs O(flooded areas).
+    /// Returns the selected areas. With a minimum state, costs O(flooded areas).
     fn select(&self, query: &FloodQuery) -> FloodLayer {
         let is_selected =
             |(position, status): &(usize, FloodStatus)| query.matches(&self.areas[*position], status);
@@ -209,7 +209,7 @@ impl Floods {
         })
     }
 
-    /// `None` for all areas.
+    /// Returns the logs at these positions; `None` for all areas.
     fn logs_at(&self, positions: Option<Vec<usize>>) -> impl Iterator<Item = (AreaId, &AreaLog)> {
         let all = positions.is_none().then(|| self.logs.iter().enumerate());
         let some = positions.into_iter().flatten().filter_map(|at| Some((at, self.logs.get(at)?)));
@@ -223,7 +223,7 @@ impl State {
         let floods = &self.floods.value;
         let position = floods.areas.position(area).ok_or_else(|| StoreError::no_area(area))?;
         let last = floods.logs.get(position).and_then(AreaLog::last).map(|last| last.at);
-        // At least 1 ms after the previous change of the area, even if the clock has stepped back.
+        // At least 1 ms after the area's previous change, even if the clock has stepped back.
         let at = last.map_or(now, |last| now.max(last.saturating_add(Duration::from_millis(1))));
         let change = FloodChange { area, state, at, received: now, by };
         self.floods.get_mut().apply(position, change.clone(), None);
@@ -232,7 +232,7 @@ impl State {
 }
 
 impl State {
-    /// Also returns the batch, if one was made.
+    /// Changes the areas. Also returns the batch, if one was made.
     fn change_floods(
         &mut self,
         request: &BatchRequest,
@@ -257,7 +257,7 @@ impl State {
     }
 }
 
-/// Ends early when no caller waits for the result any more.
+/// Yields `changes` until the read is cancelled. The caller must check `cancel` afterwards: the result may be truncated.
 fn take_until_cancelled(
     changes: impl Iterator<Item = StateChange>,
     cancel: &CancelFlag,
@@ -288,7 +288,7 @@ impl FloodStore for LocalStore {
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let (state, query) = (self.state(), query.clone());
         read_long(move |cancel| {
-            // The first hour is counted at its beginning, which may be before the period.
+            // The first hour is counted from its start, which may be before the period.
             let hours = query.period.whole_hours();
             let selected = state.floods.value.logs_in(&query.selector);
             let points = series(

@@ -35,14 +35,14 @@ impl Gauges {
         Self(records.collect())
     }
 
-    /// Returns the time of the newest reading, without those after a moment.
+    /// Returns the time of the newest reading up to a moment.
     pub(super) fn newest(&self, until: Timestamp) -> Option<Timestamp> {
         let newest = |record: &GaugeRecord| record.readings.range(..=until).next_back().map(|(at, _)| *at);
         self.0.values().filter_map(newest).max()
     }
 }
 
-/// A gauge query with the state and time that it runs on.
+/// A gauge query, and the state and time that it runs on.
 struct GaugeQueryRun {
     state: Arc<State>,
     query: GaugeQuery,

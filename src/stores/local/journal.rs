@@ -10,26 +10,26 @@ use super::{Row, Rows, State};
 use crate::model::Timestamp;
 use crate::stores::{Check, StoreError};
 
-/// The maximum number of queued changes. Each is a call that waits for it.
+/// The maximum number of queued changes. A call waits for each.
 const QUEUE_LENGTH: usize = 1024;
 /// How long a health check waits for the writer thread.
 const CHECK_TIMEOUT: Duration = Duration::from_millis(800);
-/// Short retries are useless: an operator has to free space, or an import has to end.
+/// Not shorter, because an operator has to free space, or an import has to end.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// Applies changes to a state, and writes each to a file before it becomes visible.
 ///
 /// One thread applies all changes in batches: it changes a copy of the state, writes the changed rows in one transaction, and
 /// then replaces the state by the copy. If the transaction fails, all calls of the batch fail, and the copy is dropped. So
-/// readers never wait, and never see data that is not in the file. If a change panics, only its call fails. A thread of its own
-/// keeps changes from queueing behind reads.
+/// readers never wait, and never see data that is not in the file. If a change panics, only its call fails. The thread is
+/// separate, so that changes do not queue behind reads.
 #[derive(Debug)]
 pub(in crate::stores) struct Journal {
     commands: mpsc::Sender<Command>,
     shared: Arc<Shared>,
     timeout: Duration,
     path: PathBuf,
-    /// Returns why a folder cannot be written, as far as the system reports it.
+    /// Returns why a folder cannot be written, if the system reports a reason.
     obstacle: fn(&Path) -> Option<&'static str>,
 }
 
@@ -50,7 +50,8 @@ impl Shared {
 /// Sends a call the result of its change.
 pub(in crate::stores) type Reply = Box<dyn FnOnce(Result<(), &str>) + Send>;
 
-/// Applies a change to a state, adds the rows to write, and returns how to send the result. A panic leaves the state unchanged.
+/// Applies a change to a state, adds the rows to write, and returns how to send the result. If it panics, the state stays
+/// unchanged.
 pub(in crate::stores) type Change = Box<dyn FnOnce(&mut State, &mut Vec<Row>, Timestamp) -> Reply + Send>;
 
 pub(in crate::stores) enum Command {
@@ -86,7 +87,7 @@ impl Journal {
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
         let apply: Change = Box::new(move |state, rows, now| {
-            // The caller has timed out.
+            // The caller no longer waits, because it has timed out.
             if sender.is_closed() {
                 return Box::new(|_| ());
             }

@@ -39,7 +39,7 @@ pub struct LocalStore {
     current: Arc<ArcSwap<State>>,
     clock: Arc<dyn Clock>,
     journal: Option<Journal>,
-    /// Held by the one writer, if there is no journal. Readers never lock it.
+    /// Held by the one writer if there is no journal. Readers never lock it.
     writing: Mutex<()>,
 }
 
@@ -59,7 +59,7 @@ impl LocalStore {
         self.current.load_full()
     }
 
-    /// Applies `change` to a copy of the state, and writes the rows that it adds. If it fails, nothing changes.
+    /// Applies `change` to a copy of the state, and writes the rows that `change` adds. If it fails, nothing changes.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError> + Send + 'static,
@@ -144,7 +144,8 @@ impl Store for LocalStore {
         })
     }
 
-    /// Reads need only the memory, so a file that cannot be written leaves the service ready, but degraded.
+    /// Checks the journal. Optional, because reads need only the memory: if the file cannot be written, the service is ready, but
+    /// degraded.
     async fn readiness(&self) -> Vec<Check> {
         let mut checks = vec![Check { name: "store", required: true, failure: None, took: Duration::ZERO }];
         if let Some(journal) = &self.journal {
@@ -153,7 +154,7 @@ impl Store for LocalStore {
         checks
     }
 
-    /// Costs O(areas + gauges × log readings).
+    /// Returns the figures. Costs O(areas + gauges × log readings).
     async fn overview(&self) -> Result<Option<Overview>, StoreError> {
         let (state, now) = (self.state(), self.clock.now());
         let (newest_flood_change, flooded_areas) = state.floods.value.overview();

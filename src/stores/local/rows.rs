@@ -15,14 +15,14 @@ pub(in crate::stores) enum Row {
     Area(Arc<Area>),
     Region(Arc<Region>),
     City(Arc<Region>),
-    /// Has no identifier, and so replaces none.
+    /// Replaces no row, because it has no identifier.
     Infrastructure(Arc<Infrastructure>),
     FloodState(FloodChange),
     FloodBatch(Arc<FloodBatch>),
     Gauge(Arc<Gauge>),
     /// A reading with the identifier of its gauge.
     Reading(Arc<str>, Observation),
-    /// Does not change the visibility of a stored report.
+    /// Keeps the visibility of a stored report.
     Report(Arc<Report>),
     Visibility(ReportKey, Visibility),
     /// Replaces a report, its card and the card's image.
@@ -44,7 +44,7 @@ pub(in crate::stores) enum Row {
 pub(in crate::stores) enum Visibility {
     Public,
     Hidden,
-    /// No reader, until a moderator has reviewed it.
+    /// Hidden from all readers until a moderator has reviewed it.
     Waiting(Waiting),
 }
 
@@ -55,7 +55,7 @@ impl Row {
     }
 }
 
-/// The rows that a change writes; without a journal, they are not created.
+/// The rows that a change writes. Not created without a journal.
 pub(in crate::stores) struct Rows(Option<Vec<Row>>);
 
 impl Rows {

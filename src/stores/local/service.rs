@@ -22,7 +22,7 @@ impl State {
 }
 
 impl LocalStore {
-    /// Expects an image; before the report of its card only with `early`.
+    /// Expects an image. With `early`, also before the report of the card.
     async fn expect(&self, card: &CardId, until: Timestamp, early: bool) -> Result<Upload, StoreError> {
         let card = card.clone();
         let expecting = self.write(move |state, rows, _| {
@@ -67,7 +67,7 @@ impl LocalStore {
     }
 }
 
-// The default of a missing method would use a `ServiceState`, which this store does not have.
+// Implements every method, because a default would use a `ServiceState`, which this store does not have.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl ImageStore for LocalStore {
@@ -84,7 +84,7 @@ impl ImageStore for LocalStore {
         storing.await
     }
 
-    /// Unlike the default, also finds hidden reports.
+    /// Also finds hidden reports, unlike the default.
     async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
         self.expect(card, until, false).await
     }
@@ -116,7 +116,7 @@ impl ImageStore for LocalStore {
     }
 
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
-        // Checked before the write because servers poll.
+        // Checked before the write, because servers poll.
         if self.uploads_waiting().await? == 0 {
             return Ok(None);
         }
@@ -148,7 +148,7 @@ impl ImageStore for LocalStore {
                 return Ok(false);
             }
             let shown = state.show_image(&upload.card, &image, rows, now);
-            // The report has an image now, from this call or an earlier one, so the card needs no further upload.
+            // The card needs no further upload, because its report has an image now, from this call or an earlier one.
             state.service_mut().uploads.finish(&upload.card);
             rows.add(|| state.image_row(&upload.card));
             Ok(shown)
@@ -228,7 +228,7 @@ impl WebhookStore for LocalStore {
         writing.await
     }
 
-    /// Empty, because each change is visible before the next one begins.
+    /// Returns no writes, because each change is visible before the next one begins.
     async fn open_writes(&self) -> Result<BTreeSet<String>, StoreError> {
         Ok(BTreeSet::new())
     }

@@ -13,7 +13,7 @@ use crate::stores::{Revision, StoreError, StoredKey, Versioned};
 /// All data of a store at one moment. A copy is cheap: it shares each part with the original until one of them changes it.
 #[derive(Clone, Debug)]
 pub(in crate::stores) struct State {
-    /// Constant while the store is open.
+    /// Does not change while the store is open.
     pub(super) places: Versioned<Arc<Places>>,
     pub(super) floods: Versioned<Arc<Floods>>,
     pub(super) reports: Versioned<Arc<Reports>>,
@@ -77,7 +77,7 @@ impl State {
         self
     }
 
-    /// Continues the epoch of a state whose changes are all included.
+    /// Keeps the epoch of the state `before`, all of whose changes are included.
     pub(in crate::stores) fn continue_epoch(self, before: &Self) -> Self {
         Self { epoch: before.epoch, ..self }
     }
@@ -120,13 +120,13 @@ impl State {
 }
 
 impl<T: Clone> Versioned<Arc<T>> {
-    /// For a change that readers can see.
+    /// Returns the value for a change that readers can see.
     pub(super) fn get_mut(&mut self) -> &mut T {
         self.bump_revision();
         self.get_mut_untracked()
     }
 
-    /// For a change that readers cannot see.
+    /// Returns the value for a change that readers cannot see.
     pub(super) fn get_mut_untracked(&mut self) -> &mut T {
         Arc::make_mut(&mut self.value)
     }

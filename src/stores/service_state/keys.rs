@@ -6,7 +6,7 @@ use crate::stores::{KeyEntry, Revision, StoreError, StoredKey, Versioned};
 #[derive(Clone, Debug, Default)]
 pub(in crate::stores) struct Keys {
     by_name: OrdMap<String, StoredKey>,
-    /// How often a key was created or revoked.
+    /// The number of creations and revocations.
     changes: u64,
 }
 

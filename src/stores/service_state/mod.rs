@@ -25,7 +25,7 @@ pub struct ServiceState {
     service: Mutex<Service>,
 }
 
-/// Copies share their common parts.
+/// The state. Copies share their common parts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Service {
     pub(super) keys: Keys,
@@ -33,19 +33,19 @@ pub(super) struct Service {
     /// The secret that signs upload addresses.
     pub(super) signing_key: Option<Secret>,
     pub(super) last_heard: OrdMap<String, Timestamp>,
-    /// By name.
+    /// The states of webhooks, by name.
     pub(super) webhooks: OrdMap<String, WebhookState>,
 }
 
 impl Service {
-    /// Records that a source was heard at a time; returns the latest such time.
+    /// Records that a source reported at a time; returns the time of its latest report.
     pub(super) fn record_heard(&mut self, source: &str, at: Timestamp) -> Timestamp {
         let latest = self.last_heard.get(source).map_or(at, |stored| at.max(*stored));
         self.last_heard.insert(source.to_owned(), latest);
         latest
     }
 
-    /// Replaces the state of a webhook if its stored version is this one; returns the new state then.
+    /// Replaces the state of a webhook if its stored version is `version`; returns the new state if it did.
     pub(super) fn put_webhook(&mut self, name: &str, version: u64, text: &str) -> Option<WebhookState> {
         let found = self.webhooks.get(name).map_or(0, |state| state.version);
         let state =

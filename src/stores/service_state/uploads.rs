@@ -32,9 +32,9 @@ pub(in crate::stores) enum ImageState {
 #[derive(Clone, Debug)]
 pub(in crate::stores) struct ReceivedUpload {
     pub(in crate::stores) object: Box<str>,
-    /// The time from which it may be taken.
+    /// The time from which the upload may be taken.
     pub(in crate::stores) due: Timestamp,
-    /// How often it was taken.
+    /// How often the upload was taken.
     pub(in crate::stores) attempts: u32,
 }
 
@@ -78,7 +78,7 @@ impl Uploads {
         }
     }
 
-    /// Expects an image and returns its upload; `None` if its upload was received or the image is published.
+    /// Expects an image and returns its upload; `None` if an upload was received or the image is published.
     pub(in crate::stores) fn expect(&mut self, card: &CardId, until: Timestamp) -> Option<Upload> {
         let new = || Image { turn: 0, until, state: ImageState::Expected };
         let mut image = self.by_card.get(card).cloned().unwrap_or_else(new);
@@ -170,7 +170,7 @@ impl Uploads {
         }
     }
 
-    /// In any state.
+    /// Removes the image in any state.
     pub(in crate::stores) fn remove(&mut self, card: &CardId) {
         if let Some(before) = self.by_card.remove(card)
             && let Some((list, at)) = self.queue(&before)

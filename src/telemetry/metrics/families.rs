@@ -76,10 +76,10 @@ pub(super) struct Route {
 pub(super) struct Buckets(&'static [f64]);
 
 impl Buckets {
-    /// In seconds, up to `limits.timeout`.
+    /// Buckets in seconds, up to `limits.timeout`.
     pub(super) const TIMES: Self =
         Self(&[0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0]);
-    /// In bytes, from 1 KiB to 256 MiB.
+    /// Buckets in bytes, from 1 KiB to 256 MiB.
     pub(super) const SIZES: Self = Self(&[
         1024.0,
         4096.0,
@@ -253,7 +253,7 @@ mod tests {
     const PARTS: [&str; 5] = ["", "_total", "_bucket", "_sum", "_count"];
     const PAGE: &str = include_str!("../../../docs/operating.md");
 
-    /// Metrics with a value in each family, because others are not written.
+    /// Returns metrics with a value in each family, because empty families are not written.
     fn all_used() -> Metrics {
         let metrics = Metrics::default();
         drop(metrics.request_started());
@@ -278,7 +278,7 @@ mod tests {
         metrics
     }
 
-    /// The written metrics and their labels, named as on the page.
+    /// Returns the written metrics and their labels, named as on the page.
     fn written(metrics: &Metrics) -> Vec<(String, BTreeSet<String>)> {
         let text = metrics.text().unwrap();
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));

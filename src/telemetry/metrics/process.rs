@@ -6,7 +6,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::families::{Labels, add, measured};
 
-/// Resources of the process, by the usual Prometheus names. Read from `/proc`: other systems than Linux have no values.
+/// Resources of the process, by the usual Prometheus names. Read from `/proc`, so only Linux has values.
 pub(super) struct Process {
     resident_memory: Family<Labels<0>, Gauge>,
     open_files: Family<Labels<0>, Gauge>,
@@ -29,7 +29,7 @@ impl Process {
         }
     }
 
-    /// Costs a few reads of files that are in memory.
+    /// Reads the values. Costs a few reads of files that are in memory.
     pub(super) fn read(&self) {
         for (gauge, value) in [
             (&self.resident_memory, resident_memory()),
@@ -43,7 +43,7 @@ impl Process {
     }
 }
 
-/// In bytes.
+/// Returns the resident memory in bytes.
 fn resident_memory() -> Option<i64> {
     let kibibytes = number_after(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")?;
     kibibytes.checked_mul(1024)
@@ -54,7 +54,7 @@ fn open_files() -> Option<i64> {
     i64::try_from(fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1)).ok()
 }
 
-/// The soft limit; `None` if unlimited.
+/// Returns the soft limit of open files; `None` if unlimited.
 fn max_files() -> Option<i64> {
     number_after(&fs::read_to_string("/proc/self/limits").ok()?, "Max open files")
 }

@@ -34,7 +34,8 @@ impl Sources {
 }
 
 impl Metrics {
-    /// `age`: since the source last reported, `None` if it never did. `status`: 0 for ok, 1 for late, 2 for silent.
+    /// Sets the gauges of a source. `age`: time since its last report, `None` if it has never reported. `status`: 0 for ok, 1 for
+    /// late, 2 for silent.
     pub(crate) fn source(&self, name: &str, age: Option<Duration>, status: i64) {
         let labels = Source { source: name.to_owned() };
         self.all().sources.statuses.get_or_create(&labels).set(status);

@@ -39,7 +39,7 @@ impl Metrics {
         self.all().streams.events.inc();
     }
 
-    /// Sets the delay between the newest change of a flood state and its read by this server.
+    /// Sets the delay from the newest change of a flood state until this server read it.
     pub(crate) fn change_delay(&self, delay: Duration) {
         self.all().streams.delay.get_or_create(&[]).set(delay.as_secs_f64());
     }

@@ -84,7 +84,7 @@ impl Metrics {
         self.all().webhooks.outcomes.get_or_create(&labels).inc_by(count);
     }
 
-    /// Sets the age of the oldest event that the receiver has not accepted, and whether the webhook is switched off.
+    /// Sets the age of the oldest event that the receiver has not accepted, and whether the webhook is disabled.
     pub(crate) fn set_webhook_behind(&self, webhook: &str, behind: Duration, is_off: bool) {
         let labels = WebhookLabel { webhook: webhook.to_owned() };
         self.all().webhooks.behind.get_or_create(&labels).set(behind.as_secs_f64());

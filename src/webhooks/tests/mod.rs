@@ -1,4 +1,4 @@
-//! What receivers get, with a memory store and a manual clock.
+//! Tests which requests receivers get, with a memory store and a manual clock.
 
 #![allow(clippy::wildcard_imports, reason = "the parts of one suite")]
 
@@ -56,7 +56,7 @@ impl ReceivedRequest {
     }
 }
 
-/// The outcome of a request; `None`: no response ever comes.
+/// Returns the outcome of a request; `None` if no response ever comes.
 type Responder = Box<dyn Fn(&ReceivedRequest) -> Option<Outcome> + Send + Sync>;
 
 #[derive(Clone)]

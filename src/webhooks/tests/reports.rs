@@ -1,4 +1,4 @@
-//! Reports, and what all webhooks share.
+//! Reports, and behaviour that all webhooks share.
 
 use super::*;
 

@@ -9,7 +9,7 @@ use crate::model::{ReportKey, Timestamp};
 use crate::stores::StoreError;
 
 impl Worker {
-    /// Returns the action for the next event in order, without pending and deferred ones.
+    /// Returns the action for the next event in order, ignoring pending and deferred ones.
     pub(super) async fn next_action(&mut self, now: Timestamp) -> Result<Action, StoreError> {
         match self.settings.event {
             EventKind::Report => self.next_report(now).await,
@@ -17,7 +17,7 @@ impl Worker {
         }
     }
 
-    /// Returns the action for an event that was attempted before. Later changes are events of their own.
+    /// Returns the action for an event that was attempted before. Later changes become separate events.
     pub(super) async fn retry(&mut self, ack: &Ack, now: Timestamp) -> Result<Action, StoreError> {
         match ack {
             Ack::Report(key) => self.report(*key, now).await,
@@ -78,7 +78,7 @@ impl Worker {
         Ok(self.entries(new, now))
     }
 
-    /// Drops entries that are too old, if there are any; otherwise sends as many as fit into one request.
+    /// Drops the entries that are too old, if any; otherwise sends as many entries as fit into one request.
     fn entries(&self, mut entries: Vec<&Entry>, now: Timestamp) -> Action {
         entries.sort_by_key(|entry| entry.order());
         let oldest = now.saturating_sub(self.settings.max_age);

@@ -18,7 +18,7 @@ use crate::model::Timestamp;
 use crate::stores::StoreError;
 use crate::telemetry::DeliveryOutcome;
 
-/// Shortest time between the starts of two requests of a webhook: at most ten a second.
+/// Shortest time between the starts of two requests of a webhook: limits it to ten a second.
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
 /// How long changes of flood states are collected into one request.
 const COLLECT_FOR: Duration = Duration::from_secs(1);
@@ -29,23 +29,23 @@ pub(super) struct Worker {
     name: String,
     settings: WebhookSettings,
     template: PayloadTemplate,
-    /// Replaced by tests.
+    /// A trait object, so that tests can replace it.
     pub(super) client: Arc<dyn Transport>,
     shared: Shared,
     reports: ReportReader,
     lists: ListReader,
-    /// Epoch of the lease in which the checkpoint was read.
+    /// Epoch of the lease at the time the checkpoint was read.
     epoch: Option<u64>,
     version: u64,
     checkpoint: Checkpoint,
     collecting_since: Option<Timestamp>,
     /// The oldest event that the receiver has not accepted. Later ones wait for it.
     pending: Option<PendingEvent>,
-    /// Events that the receiver has not accepted, although it accepted later ones. Retried between later ones.
+    /// Events that the receiver has not accepted, although it accepted later ones. Each is retried between later events.
     deferred: Vec<PendingEvent>,
-    /// Requests that failed since the receiver last accepted one.
+    /// The number of failed requests since the receiver last accepted one.
     failures: u32,
-    /// Whether the next request is a probe: for the event after the pending one.
+    /// Whether the next request is a probe, which sends the event after the pending one.
     is_probing: bool,
     due: Timestamp,
     last_step: Timestamp,
@@ -53,7 +53,7 @@ pub(super) struct Worker {
 
 enum Action {
     Wait,
-    /// Continue without a request. This many events were too old.
+    /// Continue without a request. The number is the count of events that were too old.
     Acknowledge(Ack, u64),
     /// Continue: no request could be rendered for this event.
     Skip(Box<Event>, PayloadError),
@@ -89,11 +89,11 @@ impl Worker {
         }
     }
 
-    /// Reads, sends or waits; returns when to continue. After a failure of the store, the next step does the same again.
+    /// Reads, sends or waits; returns when to continue. If the store fails, the next step repeats this one.
     pub(super) async fn step(&mut self) -> Result<Timestamp, StoreError> {
         let now = self.shared.clock.now();
         if now < self.last_step {
-            // The clock has stepped back: keep the remaining waits.
+            // If the clock has stepped back, keep the remaining waits.
             let dues = self.pending.iter_mut().chain(&mut self.deferred).map(|pending| &mut pending.due);
             for due in dues.chain([&mut self.due]) {
                 *due = now.saturating_add(due.saturating_duration_since(self.last_step));
@@ -146,7 +146,7 @@ impl Worker {
             Action::Send(event, request) => {
                 let client = Arc::clone(&self.client);
                 let permit = self.shared.permits.acquire().await.ok();
-                // Waiting for the permit can outlast the lease.
+                // Checked again, because waiting for the permit can outlast the lease.
                 if self.shared.lease.epoch().is_none_or(|present| present != epoch) {
                     return Ok(later);
                 }
@@ -181,7 +181,7 @@ impl Worker {
                     let last = self.shared.store.reports_from(None, 1).await?;
                     (last.first().map(|last| last.key), Arc::default())
                 }
-                // Sources that are silent now are sent.
+                // No source is marked as sent, so sources that are silent now are sent.
                 EventKind::Source => (None, Arc::default()),
                 _ => (None, self.lists.entries_at(now, None).await?),
             };
@@ -207,7 +207,7 @@ impl Worker {
             Candidate::Probe => 0,
             Candidate::Deferred(index) => self.deferred[index].attempts,
         };
-        // A deferred event says nothing about the receiver.
+        // The failure of a deferred event does not mean that the receiver is unavailable.
         let failures = if matches!(candidate, Candidate::Deferred(_)) { attempts } else { self.failures + 1 };
         let next = next_step(id, attempts, failures, outcome);
         let counted_as = match next {
@@ -259,7 +259,7 @@ impl Worker {
     }
 
     async fn acknowledge(&mut self, ack: &Ack) -> Result<(), StoreError> {
-        // A pending report must not be lost when the checkpoint passes it.
+        // Deferred, because a pending report must not be lost when the checkpoint passes it.
         if let Some(PendingEvent { ack: Ack::Report(key), .. }) = &self.pending {
             self.checkpoint.defer(*key);
         }
@@ -283,7 +283,7 @@ impl Worker {
             self.version += 1;
             self.shared.statuses.set(&self.name, &self.checkpoint);
         } else {
-            // The write may have succeeded: force a reload (no epoch has this number).
+            // The write may have succeeded, so force a reload: no epoch has this number.
             self.epoch = Some(u64::MAX);
         }
         saved

@@ -16,7 +16,7 @@ const MAX_DEFERRED: usize = 100;
 
 #[derive(Clone, Debug)]
 pub(super) struct PendingEvent {
-    /// Identifies the event, also after further changes.
+    /// Identifies the event, even after further changes.
     pub(super) ack: Ack,
     pub(super) attempts: u32,
     pub(super) due: Timestamp,
@@ -25,9 +25,9 @@ pub(super) struct PendingEvent {
 /// The event chosen for the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Candidate {
-    /// The next one in order, or the pending one.
+    /// The next event in order, or the pending one.
     Next,
-    /// The one after the pending one: shows whether the receiver accepts others.
+    /// The event after the pending one, to find out whether the receiver accepts others.
     Probe,
     Deferred(usize),
 }

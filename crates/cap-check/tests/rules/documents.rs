@@ -65,12 +65,12 @@ const FIELDS: &str = "<cap:identifier>a-1</cap:identifier>
 <cap:polygon>-6.1,106.8 -6.1,106.9 -6.2,106.9 -6.1,106.8</cap:polygon>
 ";
 
-/// A feed with one entry, which embeds the alert.
+/// Returns a feed with one entry, which embeds the alert.
 pub(crate) fn full_feed() -> String {
     atom(&format!("<content type=\"application/cap+xml\">{ALERT}</content>"))
 }
 
-/// A feed with one entry, which only links to its alert.
+/// Returns a feed with one entry, which only links to its alert.
 pub(crate) fn thin_feed() -> String {
     atom(FIELDS)
 }
@@ -95,7 +95,7 @@ fn atom(content: &str) -> String {
     )
 }
 
-/// The same feed as RSS.
+/// Returns [`full_feed`] as RSS.
 pub(crate) fn rss() -> String {
     format!(
         r#"<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:cap="urn:oasis:names:tc:emergency:cap:1.2">

@@ -42,7 +42,7 @@ fn findings_have_line_and_place_and_the_last_line_counts_them() {
 
 #[test]
 fn a_finding_is_always_one_line() {
-    // XML allows this control character, with which some terminals begin commands.
+    // XML allows this control character, which begins commands in some terminals.
     let long = format!("a\n\u{9b}2J{}", "b".repeat(100));
     let escape = ALERT.replace("a-1", "a\n-1").replace("id-ID", &long).replace("Actual", &long);
     let report = checked(&escape);

@@ -42,13 +42,13 @@ fn done(outcome: BatchOutcome) -> Arc<FloodBatch> {
     }
 }
 
-/// Without dry areas.
+/// Returns the states, without dry areas.
 async fn states(store: &dyn Store) -> Vec<(u64, u8)> {
     let records = store.flood_states(&FloodQuery::default()).await.unwrap().value;
     records.iter().map(|record| (record.area_id.number(), record.state.code())).collect()
 }
 
-/// The state that must not change if nothing is stored.
+/// Returns the state that must not change if nothing is stored.
 async fn all(store: &dyn Store) -> (Vec<(u64, u8)>, usize, u64) {
     let log = log(store, FloodLogQuery::default()).await.len();
     (states(store).await, log, store.revision(Resource::Floods).await.unwrap().0)
@@ -123,7 +123,7 @@ pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore)
     let times: Vec<_> = kept.iter().map(|entry| (entry.at, entry.received)).collect();
     assert_eq!(times, [(ahead, ahead), (after_future, now())]);
 
-    // The log, repeated requests and undoing find each batch.
+    // The log, repeated requests and undoing all find each batch.
     let newest: Vec<_> = log(&*store, FloodLogQuery { most: 4, ..FloodLogQuery::default() })
         .await
         .into_iter()
@@ -161,7 +161,7 @@ async fn current(store: &dyn Store, area: u64) -> Option<(u8, [Option<u64>; 3])>
     Some((current.state.code(), times.map(|time| time.map(hours))))
 }
 
-/// In hours after the beginning.
+/// Returns when the flood was over, in hours after the beginning.
 async fn over(store: &dyn Store, area: u64) -> Option<u64> {
     let layer = store.floods(&FloodQuery::default()).await.unwrap().value;
     let over = layer.features().find(|flood| flood.area.id == id(area)).unwrap().over_since;
@@ -182,7 +182,7 @@ pub async fn a_flood_begins_once_and_is_confirmed_by_each_setting(fresh: &dyn Fr
     ];
     for (hour, code, expected) in steps {
         clock.set(now().saturating_add(Duration::from_hours(hour)));
-        // As a single change and in a batch.
+        // Alternates between a single change and a batch.
         if hour % 2 == 0 {
             done(store.change_floods(set(&[(10, code)])).await.unwrap());
         } else {
@@ -220,11 +220,11 @@ pub async fn an_undo_restores_the_times_of_flooding_and_confirmation(fresh: &dyn
     assert_eq!(current(&*store, 10).await, Some((2, [Some(4), Some(0), Some(0)])));
     assert_eq!(current(&*store, 1).await, Some((2, [Some(4), Some(0), Some(0)])));
     at(5);
-    // The undo of the undo clears again, at the time of the first clearing.
+    // Undoing the undo clears again, at the time of the first clearing.
     done(store.change_floods(undo(&undone)).await.unwrap());
     assert_eq!((current(&*store, 10).await, over(&*store, 10).await), (None, Some(3)));
     at(6);
-    // An area that was flooded by mistake has never been flooded afterwards.
+    // An area that was flooded by mistake counts as never flooded after the undo.
     let mistake = done(store.change_floods(set(&[(2, Some(4))])).await.unwrap());
     at(7);
     done(store.change_floods(undo(&mistake)).await.unwrap());
@@ -325,7 +325,7 @@ pub async fn a_repeated_request_changes_nothing_for_a_day(fresh: &dyn FreshStore
     let other = requested(set(&[(2, Some(4))]), u128::MAX, 2);
     assert_eq!(store.change_floods(other.clone()).await.unwrap(), BatchOutcome::OtherRequest);
     assert_eq!(all(&*store).await, before);
-    // The key belongs to one credential, and only successful requests count.
+    // A key belongs to one credential, and only keys of successful requests count.
     done(store.change_floods(BatchRequest { by: by("other desk"), ..other.clone() }).await.unwrap());
     let failing = requested(set(&[(99, None)]), 7, 3);
     assert_eq!(store.change_floods(failing).await.unwrap(), BatchOutcome::NoSuchAreas(vec![id(99)]));
@@ -394,7 +394,7 @@ pub async fn an_undo_skips_areas_that_have_changed_since(fresh: &dyn FreshStore)
     let (store, _) = open(fresh).await;
     let batch = done(store.change_floods(set(&[(1, Some(1)), (2, Some(1)), (5, None)])).await.unwrap());
     done(store.change_floods(set(&[(2, Some(3))])).await.unwrap());
-    // Confirming the same state is a change as well.
+    // Confirming the same state is a change too.
     done(store.change_floods(set(&[(1, Some(1))])).await.unwrap());
     for _ in 0..2 {
         let BatchOutcome::Done { batch: undone, left } = store.change_floods(undo(&batch)).await.unwrap()
@@ -443,7 +443,7 @@ pub async fn the_log_of_all_areas_is_read_newest_first_in_pages(fresh: &dyn Fres
     let keys: Vec<_> =
         whole.iter().map(|entry| (std::cmp::Reverse(entry.change.at), entry.change.area)).collect();
     assert!(keys.is_sorted(), "{keys:?}");
-    // A page never ends between two entries of the same time.
+    // A page never ends between two entries with the same time.
     let mut read: Vec<LoggedChange> = Vec::new();
     while let page = log(
         &*store,

@@ -253,7 +253,7 @@ pub async fn simultaneous_changes_of_an_area_get_distinct_times(fresh: &dyn Fres
     assert_eq!(moments, expected.collect::<Vec<_>>());
     let logged: Vec<_> = store.flood_log(id(2)).await.unwrap().iter().map(|change| change.at).collect();
     assert_eq!(logged, moments);
-    // Each was in effect, if only for a millisecond, so the highest counts.
+    // Each state was in effect, if only for a millisecond, so the highest one counts.
     let query = history(AreaSelector::default(), now(), now().saturating_add(hours(1)));
     let highest = store.flood_archive(&query).await.unwrap().value[0];
     assert_eq!((highest.area_id, highest.max_state, highest.last_updated), (id(2), state(4), now()));
@@ -328,7 +328,7 @@ pub async fn the_archive_returns_the_highest_state_in_effect(fresh: &dyn FreshSt
             highest(30, 3, "2016-12-13T08:00:35.000Z"),
         ]
     );
-    // A state that was set long before the period.
+    // The state was set long before the period.
     assert_eq!(records(city("jbd"), 1, 0).await, [highest(5, 2, "2016-12-19T13:41:35.000Z")]);
     assert_eq!(records(AreaSelector::default(), 24 * 9, 24 * 8).await, []);
 }

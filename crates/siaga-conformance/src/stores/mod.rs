@@ -37,7 +37,7 @@ pub trait FreshStore: Sync {
     async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store>;
 }
 
-/// Advances by a millisecond each time it is read. It reveals a time that was read too early.
+/// A clock that advances by a millisecond whenever it is read. Reveals a store that reads the time too early.
 #[derive(Debug, Default)]
 pub(super) struct TickingClock(AtomicU64);
 

@@ -36,7 +36,7 @@ fn last_hours(hours: u32) -> ReportQuery {
     ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window }
 }
 
-/// The keys of the reports of the last two hours.
+/// Returns the keys of the reports of the last two hours.
 async fn listed(store: &dyn Store) -> Vec<u64> {
     let layer = store.reports(&last_hours(2)).await.unwrap().value;
     let listed: Vec<_> = layer.reports.iter().map(|report| report.key.number()).collect();
@@ -45,7 +45,7 @@ async fn listed(store: &dyn Store) -> Vec<u64> {
     listed
 }
 
-/// The number of reports of the last two hours in the summary and in the series.
+/// Returns the number of reports of the last two hours in the summary and in the series.
 async fn counted(store: &dyn Store) -> [u64; 2] {
     let summary = store.report_summary(&last_hours(2)).await.unwrap().value;
     assert_eq!(summary.by_source.values().sum::<u64>(), summary.by_disaster.values().sum::<u64>());
@@ -361,7 +361,7 @@ pub async fn old_reports_are_erased_oldest_first(fresh: &dyn FreshStore) {
     assert_eq!(store.erase_reports(now().saturating_sub(HOUR * 3), 10).await.unwrap(), 0);
     assert_eq!(store.erase_reports(now().saturating_sub(Duration::from_mins(20)), 1).await.unwrap(), 1);
     assert_eq!(listed(&*store).await, [1, 7, 6, 2]);
-    // Report 2 is from 20 minutes ago, and the hidden report 5 from before.
+    // Report 2 is 20 minutes old, and the hidden report 5 is older.
     assert_eq!(store.erase_reports(now().saturating_sub(Duration::from_mins(20)), 10).await.unwrap(), 1);
     assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 7, 6, 2], [5, 4]));
     let error = store.moderate(&moderation(5, ModerationAction::Show)).await.unwrap_err();

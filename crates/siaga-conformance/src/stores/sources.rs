@@ -1,4 +1,4 @@
-//! When sources of data were last heard.
+//! When sources of data last reported.
 
 use std::sync::Arc;
 use std::time::Duration;

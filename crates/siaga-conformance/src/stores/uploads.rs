@@ -78,7 +78,7 @@ pub async fn received_uploads_are_taken_once_in_order_of_arrival(fresh: &dyn Fre
         let card = card_with_report(&*store).await;
         uploads.push(store.expect_image(&card, minutes(10)).await.unwrap());
     }
-    // Two arrive at each moment; they are taken by card.
+    // Two uploads arrive at each moment; they are taken by card.
     uploads.rotate_left(2);
     for moment in uploads.chunks_mut(2) {
         move_on(&clock, Duration::from_millis(1));

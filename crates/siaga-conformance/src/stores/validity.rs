@@ -24,7 +24,7 @@ fn period(start: Timestamp, end: Timestamp) -> Period {
     Period::new(start, end, Duration::MAX).unwrap()
 }
 
-/// From an hour ago until some minutes after now.
+/// Returns the period from an hour ago until some minutes after now.
 fn until(ahead: u64) -> Period {
     period(now().saturating_sub(HOUR), now().saturating_add(minutes(ahead)))
 }
@@ -118,7 +118,7 @@ pub async fn a_result_about_a_current_period_is_valid_until_the_next_report(fres
     clock.set(now());
     validity_end(&clock, async || summary(&*store, Window::Within(under_way)).await).await;
     clock.set(now());
-    // Whole hours are counted, so the report's time is within this one.
+    // Whole hours are counted, so the time of the report is within the current hour.
     validity_end(&clock, async || series(&*store, until(0)).await).await;
     clock.set(now());
     validity_end(&clock, async || reports(&*store, Window::Within(period(end, end))).await).await;
@@ -174,7 +174,7 @@ pub async fn an_empty_result_is_valid_until_a_report_appears(fresh: &dyn FreshSt
     let never = Window::Last(Duration::ZERO);
     let end = validity_end(&clock, async || reports(&*store, never).await).await;
     assert_eq!(end, now().saturating_add(minutes(5)));
-    // It appears for one millisecond, that of its date.
+    // The report is in the window for one millisecond, its own.
     let end = validity_end(&clock, async || reports(&*store, never).await).await;
     assert_eq!(end, now().saturating_add(minutes(5)).saturating_add(MILLISECOND));
 }

@@ -1,4 +1,4 @@
-//! States of webhooks, and the order in which their reports are read.
+//! States of webhooks, and the order in which webhooks read reports.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,7 +65,7 @@ pub async fn reports_are_read_by_key_in_pages(fresh: &dyn FreshStore) {
         first = part.last().and_then(|last| last.key.next());
         all.extend(part);
     }
-    // Lists exclude reports dated in the future.
+    // Lists leave out reports dated in the future.
     all.retain(|report| report.content.created_at <= now());
     assert_eq!(all.iter().map(|report| report.key).collect::<Vec<_>>(), known);
     let last = store.reports_from(None, 1).await.unwrap();

@@ -1,4 +1,4 @@
-//! The suite itself, on wrong formats.
+//! Tests of the suite itself, with wrong formats.
 
 use std::time::Duration;
 

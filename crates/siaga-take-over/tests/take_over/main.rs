@@ -1,4 +1,4 @@
-//! Taking over the data of a running CogniCity.
+//! Tests taking over the data of a running CogniCity.
 
 #[path = "../../../../tests/common/postgres.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -223,7 +223,7 @@ fn what_cannot_be_copied_is_one_line_without_the_password_and_leaves_no_files() 
     let swapped = take_over(folder.path(), &[], &["--from", "copy", &with_password]);
     let error = refusal(&swapped);
     assert!(error.contains("must be the address") && !error.contains("hush"), "{error}");
-    // A server that never answers.
+    // A server that never responds.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://u:hush@{}/d", silent.local_addr().unwrap());
     let timeout = [("SIAGA_LIMITS__TIMEOUT", "1s")];

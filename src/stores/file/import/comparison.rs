@@ -148,7 +148,7 @@ impl RecordStore<GaugeReading> for Comparison {
         let gauges: HashMap<_, _> = gauges.collect();
         for (gauge, at) in keys {
             let Some(readings) = gauges.get(gauge.as_str()) else { continue };
-            // Sorted by time.
+            // Readings are sorted by time.
             if let Ok(index) = readings.binary_search_by_key(at, |reading| reading.observed_at) {
                 each(&(gauge.clone(), readings[index].clone()));
             }
@@ -183,7 +183,7 @@ impl RecordStore<FloodChange> for Comparison {
 }
 
 impl Target for Comparison {
-    /// The file is in memory as a whole, and so is each file of the folder.
+    /// No limit, because the whole file is in memory, and so is each file of the folder.
     const BATCH: usize = usize::MAX;
 }
 
@@ -250,7 +250,7 @@ impl HistoryTarget for Comparison {
     }
 
     fn newest_changes(&mut self) -> Result<HashMap<AreaId, Timestamp>, OpenError> {
-        // In ascending order, so the newest change of an area wins.
+        // In ascending order, so that the newest change of an area wins.
         Ok(self.stored.flood_log.iter().map(|change| (change.area, change.at)).collect())
     }
 }

@@ -14,7 +14,8 @@ use crate::data::folder::Folder;
 use crate::model::Timestamp;
 use crate::stores::{ImportSummary, OpenError, Replace, import};
 
-/// Takes the write lock only to write. If another process wrote during the comparison, repeats it under the lock.
+/// Imports a folder. Takes the write lock only to write; if another process wrote during the comparison, repeats the comparison
+/// under the lock.
 pub(super) async fn import(
     connection: &mut SqliteConnection,
     folder: &Folder,

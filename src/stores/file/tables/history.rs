@@ -23,7 +23,7 @@ pub(super) const FLOOD_STATES: Table<FloodChange> = table!(
     }
 );
 
-/// Oldest first.
+/// The batches, oldest first.
 pub(in super::super) const FLOOD_BATCHES: Table<FloodBatch> = table!(
     "flood_batches",
     replace,
@@ -43,7 +43,7 @@ pub(super) const READINGS: Table<(Box<str>, Observation)> = table!(
     (gaugeid, Observation { observed_at, level, alert, label })
 );
 
-/// Oldest first.
+/// Returns the log of flood states, oldest first.
 pub(in super::super) async fn flood_log(from: &mut SqliteConnection) -> Result<Vec<FloodChange>, FileError> {
     let mut log = FLOOD_STATES.all(from).await?;
     log.sort_by_key(|change| (change.at, change.area));

@@ -25,7 +25,7 @@ pub(super) const AREAS: Table<Area> = table!(
     }
 );
 
-/// `update` keeps the number of a province or city, which other programs use.
+/// Provinces and cities. Written by `update`, which keeps their row numbers, because other programs use them.
 pub(super) const REGIONS: Table<Region> =
     table!("regions", update code, "ORDER BY code", Region { code, name, outline: geom });
 

@@ -7,7 +7,7 @@ use super::column::Column;
 use super::table::{Table, table};
 use crate::model::{Card, CardHolder, CardId, Locator, PartnerPost, Report, ReportContent, Tags};
 
-/// `update` keeps a hidden report hidden.
+/// The reports. Written by `update`, so that a hidden report stays hidden.
 pub(super) const REPORTS: Table<Report> = table!(
     "reports", update pkey, "ORDER BY pkey",
     Report {
@@ -30,7 +30,7 @@ pub(super) const REPORTS: Table<Report> = table!(
     }
 );
 
-/// By number.
+/// The cards, by number.
 pub(in super::super) const CARDS: Table<Card> = table!(
     "cards",
     replace,
@@ -50,7 +50,7 @@ pub(in super::super) const PARTNER_POSTS: Table<PartnerPost> =
 const REMOVE_CARD: [&str; 2] =
     ["DELETE FROM cards WHERE card_id = ?", "DELETE FROM images WHERE card_id = ?"];
 
-/// Returns all reports, by key. Their cities and districts are not stored, because areas can change, and come from the locator.
+/// Returns all reports, by key. Their cities and districts come from the locator: they are not stored, because areas can change.
 pub(in super::super) async fn reports(
     from: &mut SqliteConnection,
     locator: &Locator,

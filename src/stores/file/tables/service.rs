@@ -1,4 +1,4 @@
-//! The state of the service: API keys, unpublished photos, when sources were heard, and checkpoints of webhooks.
+//! The state of the service: API keys, unpublished photos, when sources last reported, and checkpoints of webhooks.
 
 use sqlx::SqliteConnection;
 
@@ -10,7 +10,7 @@ use crate::model::{CardId, Timestamp};
 use crate::stores::service_state::{Image, ImageState, ReceivedUpload};
 use crate::stores::{KeyEntry, StoredKey, WebhookState};
 
-/// By name.
+/// The API keys, by name.
 pub(in super::super) const API_KEYS: Table<StoredKey> = table!(
     "api_keys",
     replace,
@@ -38,7 +38,7 @@ const IMAGES: Table<ImageRow> =
 const PUT_SIGNING_KEY: &str = "INSERT OR IGNORE INTO signing_key (only, secret) VALUES (1, ?)";
 const SIGNING_KEY: &str = "SELECT secret FROM signing_key";
 
-/// `object`, `due` and `attempts` are set for an upload that has arrived.
+/// An image of a card. `object`, `due` and `attempts` are set once its upload has arrived.
 struct ImageRow {
     card_id: CardId,
     turn: u32,

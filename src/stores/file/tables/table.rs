@@ -7,7 +7,7 @@ use super::column::{Added, Fields};
 
 pub(in super::super) struct Table<T> {
     pub(super) name: &'static str,
-    /// Its parameters are the columns, in the order of `select`.
+    /// The statement that writes a row. Its parameters are the columns, in the order of `select`.
     pub(super) put: &'static str,
     pub(super) select: &'static str,
     pub(super) write: fn(&T, &mut SqliteArguments) -> Added,

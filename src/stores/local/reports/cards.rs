@@ -31,7 +31,7 @@ impl Cards {
     }
 
     pub(super) fn next_number(&self) -> u64 {
-        // A 64-bit counter of cards never overflows.
+        // Never overflows, because no store creates 2⁶⁴ cards.
         self.last.saturating_add(1)
     }
 

@@ -59,7 +59,7 @@ impl CardStore for LocalStore {
     async fn create_card_as(&self, id: &CardId, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
         let id = id.clone();
         let creating = self.write(move |state, rows, now| {
-            // A new card does not change the reports.
+            // Untracked, because a new card does not change the reports.
             let cards = &mut state.reports.get_mut_untracked().cards;
             if cards.find(&id).is_some() {
                 return Err(StoreError::card_exists(&id));
@@ -100,7 +100,7 @@ impl CardStore for LocalStore {
     }
 
     async fn erase_unused_cards(&self, created: Range<Timestamp>, most: u32) -> Result<u64, StoreError> {
-        // Checked before the write because servers poll.
+        // Checked before the write, because servers poll.
         if self.state().reports.value.cards.unused(created.clone()).next().is_none() {
             return Ok(0);
         }
@@ -108,7 +108,7 @@ impl CardStore for LocalStore {
             let unused = state.reports.value.cards.unused(created);
             let old: Vec<CardId> = unused.take(most as usize).cloned().collect();
             for card in &old {
-                // Readers of reports see no cards.
+                // Untracked, because readers of reports do not see cards.
                 state.reports.get_mut_untracked().cards.remove(card);
                 state.service_mut().uploads.remove(card);
             }

@@ -30,11 +30,11 @@ pub(super) struct Reports {
     hidden: OrdMap<ReportKey, Arc<Report>>,
     /// The hidden reports that wait for review.
     waiting: OrdMap<ReportKey, Waiting>,
-    /// Erased reports, and by time those that are still counted.
+    /// Erased reports by key, and by time those that are still counted.
     erased: OrdMap<ReportKey, Arc<ErasedReport>>,
     erased_by_time: OrdMap<(Timestamp, ReportKey), Arc<ErasedReport>>,
     last_key: Option<ReportKey>,
-    /// Oldest first.
+    /// The moderation log, oldest first.
     log: Vector<ModerationEntry>,
     moves: MoveQueue,
     cards: Cards,
@@ -71,7 +71,7 @@ impl Reports {
         all
     }
 
-    /// Returns the time of the newest report, without those after a moment.
+    /// Returns the time of the newest report up to a moment.
     pub(super) fn newest(&self, until: Timestamp) -> Option<Timestamp> {
         self.by_time.range(..=(until, ReportKey::LAST)).next_back().map(|((made, _), _)| *made)
     }
@@ -112,7 +112,7 @@ impl Reports {
     }
 }
 
-/// Returns the items of a map within a span of time, inclusive, newest first.
+/// Returns the items of a map within a span of time, both ends included, newest first.
 fn between<T>(
     map: &OrdMap<(Timestamp, ReportKey), Arc<T>>,
     first: Timestamp,
@@ -124,7 +124,7 @@ fn between<T>(
     some.into_iter().flat_map(|all| map.range(all).rev()).map(|(_, item)| item)
 }
 
-/// A report query with the state and time that it runs on.
+/// A report query, and the state and time that it runs on.
 struct ReportQueryRun {
     state: Arc<State>,
     query: ReportQuery,
@@ -156,7 +156,7 @@ impl ReportQueryRun {
         listed.chain(erased)
     }
 
-    /// Adds revision and validity to a value derived from the selected reports, of which `oldest` is the oldest.
+    /// Adds the revision and the validity to a value derived from the selected reports. `oldest` is the oldest of them.
     fn versioned<T>(&self, value: T, oldest: Option<Timestamp>) -> Versioned<T> {
         let (_, last) = self.query.window.bounds(self.now);
         let next = self.state.reports.value.next_after(last);

@@ -20,7 +20,7 @@ impl Reports {
         self.stored(self.cards.find(card)?.report?)
     }
 
-    /// Finds a report that was not erased, and whether it is hidden.
+    /// Finds a report that is not erased, and whether it is hidden.
     fn stored(&self, key: ReportKey) -> Option<(&Arc<Report>, bool)> {
         let visible = self.by_key.get(&key).map(|report| (report, false));
         visible.or_else(|| self.hidden.get(&key).map(|report| (report, true)))
@@ -39,7 +39,7 @@ impl Reports {
         }
     }
 
-    /// A photo that is being moved stays locked until that move has ended.
+    /// Queues a move. A photo that is being moved stays locked until that move has ended.
     pub(super) fn queue_move(&mut self, photo: &str, to: PhotoPlace, rows: &mut Rows, now: Timestamp) {
         let due = self.moves.get(photo).map_or(now, |pending| pending.due);
         self.put_move(photo, PendingMove { to, due }, rows);
@@ -64,7 +64,7 @@ impl Reports {
         }
     }
 
-    /// Costs O(waiting reports).
+    /// Returns reports that wait for review. Costs O(waiting reports).
     fn waiting_reports(&self, query: WaitingQuery) -> WaitingReports {
         let mut totals: HashMap<SenderHash, u64> = HashMap::new();
         for sender in self.waiting.values().filter_map(|waiting| waiting.origin.sender) {
@@ -125,7 +125,7 @@ impl State {
             return Err(StoreError::report_mismatch(key, made_at));
         }
         match action {
-            // The report is hidden already; the revision grows for the end of its wait.
+            // The report is hidden already. The revision grows because it no longer waits.
             ModerationAction::Hide if was_waiting => self.reports.bump_revision(),
             ModerationAction::Hide if !is_hidden => self.reports.get_mut().hide(key),
             ModerationAction::Show if is_hidden => self.reports.get_mut().show(key),
@@ -217,7 +217,7 @@ impl ModerationStore for LocalStore {
 
     async fn forget_senders(&self, until: Timestamp) -> Result<(), StoreError> {
         let is_old = move |waiting: &Waiting| waiting.since <= until && waiting.origin.sender.is_some();
-        // Checked before the write because servers poll.
+        // Checked before the write, because servers poll.
         if !self.state().reports.value.waiting.values().any(is_old) {
             return Ok(());
         }
@@ -248,7 +248,7 @@ impl ModerationStore for LocalStore {
     }
 
     async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
-        // Checked before the write because servers poll.
+        // Checked before the write, because servers poll.
         if self.state().reports.value.moves.is_empty() {
             return Ok(None);
         }
@@ -282,7 +282,7 @@ impl ModerationStore for LocalStore {
         let PhotoMove { photo, to } = completed.clone();
         let ending = self.write(move |state, rows, now| {
             let moves = &mut state.reports.get_mut_untracked().moves;
-            // The target may have changed meanwhile.
+            // The target may have changed during the move.
             let left = moves.remove(&photo).filter(|pending| pending.to != to);
             let left = left.map(|pending| PendingMove { due: now, ..pending });
             if let Some(left) = left {
