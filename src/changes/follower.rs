@@ -105,8 +105,8 @@ impl Follower {
 
     /// Waits until this server has read up to a cursor of the same epoch. `false` means that the cursor is ahead of the store.
     ///
-    /// Takes little more than a second, because another server is at most a second ahead; longer while the store is unavailable,
-    /// so the caller sets a timeout.
+    /// Takes little more than a second, because another server is at most a second ahead; longer while the store is unavailable:
+    /// set a timeout.
     pub(crate) async fn catches_up_to(&self, cursor: Cursor) -> bool {
         let (mut states, mut confirmed) = (self.states(), self.0.confirmed.subscribe());
         // The clock may have stepped back, so the poll must also begin after this call.
@@ -220,8 +220,7 @@ impl Inner {
     }
 
     /// Reads the revisions, and then the states if the revision of floods has changed or `is_certain` is false. `behind` is the
-    /// time since which the revisions are lower than in an earlier poll. This is ignored for up to [`MAX_LAG`], because the store
-    /// may lag.
+    /// time since which the revisions are lower than in an earlier poll. Ignored for up to [`MAX_LAG`]: the store may lag.
     async fn poll(&self, is_certain: bool, behind: &mut Option<Instant>) -> Result<(), StoreError> {
         let mut revisions = self.revisions().await?;
         let last = self.state.borrow().clone();
@@ -272,8 +271,8 @@ impl Inner {
 }
 
 impl Inner {
-    /// Reads the moderation log, and raises the revision of reports to the log's revision, so that a cursor never claims more
-    /// than was read.
+    /// Reads the moderation log, and raises the revision of reports to the log's, so that a cursor never claims more than was
+    /// read.
     async fn read_removed(
         &self,
         last: Option<&State>,

@@ -53,8 +53,7 @@ pub trait Format: Any + Debug + Send + Sync {
     /// Returns the media type of its responses, with parameters.
     fn media_type(&self) -> &str;
 
-    /// Returns further media types for `Accept`, without parameters, for example the type of a document that is sent in an
-    /// envelope.
+    /// Returns further media types for `Accept`, without parameters, for example the type of a document sent in an envelope.
     fn also_accepted(&self) -> &[&str] {
         &[]
     }

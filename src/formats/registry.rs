@@ -76,7 +76,7 @@ pub enum InvalidFormats {
 }
 
 impl FormatRegistry {
-    /// Selects `enabled` and `default` among the `known` formats. Of several with the same name, the last one wins.
+    /// Selects `enabled` and `default` among the `known` formats. If several have the same name, the last one wins.
     pub(crate) fn new(
         known: &[Arc<dyn Format>],
         enabled: &[String],

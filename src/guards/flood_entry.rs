@@ -13,8 +13,7 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 const AREA: &str = "area_id";
 const TIME: &str = "time";
 
-/// The requested feed entry: the query has `area_id` and `time`, and no format. `None` for all other requests, and if no enabled
-/// format has entries.
+/// The requested feed entry, if the query has `area_id` and `time` but no format, and an enabled format has entries; else `None`.
 #[derive(Clone, Debug)]
 pub(crate) struct FloodEntry(pub Option<FeedEntry>);
 

@@ -15,7 +15,7 @@ pub(crate) enum FormSite {
     /// No page, by the same header: the user has typed the address.
     NoSite,
     Foreign,
-    /// Not reported, as by old browsers, over plain HTTP, or by other programs; and `Origin` is absent or this service.
+    /// Not reported, as by old browsers, over plain HTTP, or by other programs; and no `Origin` names another site.
     Unknown,
 }
 

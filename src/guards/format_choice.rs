@@ -22,8 +22,8 @@ const GEOFORMAT_DESCRIPTION: &str =
 /// The format chosen by the query parameters `format` (the container) and `geoformat` (the name of the format).
 ///
 /// Each parameter implies the other. Without both, the header `Accept` decides; the configured default is preferred to formats of
-/// equal weight. If the header accepts none of the formats, the default is used, because existing clients send careless headers
-/// and expect it.
+/// equal weight. If the header accepts none of the formats, the default is used, because existing clients with careless headers
+/// expect it.
 ///
 /// A format that also exists without the envelope ([`Format::without_envelope`]) is sent that way if `Accept` prefers that media type.
 ///

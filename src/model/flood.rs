@@ -5,8 +5,7 @@ use serde::{Serialize, Serializer};
 use super::alerts::LogEntry;
 use super::{AreaId, Timestamp};
 
-/// The height of the water in an area. Ordered like the codes: an unknown level, which means "take care", ranks below all
-/// measured levels.
+/// The height of the water in an area. Ordered like the codes: the unknown level ("take care") ranks below all measured ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum FloodState {
@@ -191,8 +190,7 @@ pub struct FloodChange {
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,
-    /// When the store received it, by the writing server's clock. Earlier than [`at`](Self::at) if an earlier entry came from a
-    /// clock that was ahead.
+    /// When the store received it, by the writing server's clock. Before [`at`](Self::at) if an earlier entry's clock was ahead.
     pub received: Timestamp,
     /// The author.
     pub by: Actor,

@@ -251,7 +251,7 @@ impl BatchRequest {
 }
 
 impl BatchContext {
-    /// Changes take effect at least 1 ms after the previous change of each of their areas.
+    /// Returns when the changes take effect: at least 1 ms after the previous change of each of their areas.
     fn effective_time(&self, changes: &[(AreaId, Option<FloodState>)], now: Timestamp) -> Timestamp {
         let newest = changes.iter().filter_map(|(area, _)| self.areas.get(area)?[0].as_ref());
         newest.map(|newest| newest.at.saturating_add(Duration::from_millis(1))).fold(now, Timestamp::max)

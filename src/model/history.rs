@@ -1,8 +1,7 @@
 //! Queries on the log of flood changes in a period.
 //!
 //! A state is *in effect* from its time until the next change of its area; if both have the same time, it never was. There is one
-//! log per area, ordered by time. It need only have the change in effect at the start of the period, and the changes until its
-//! end.
+//! log per area, ordered by time. It only needs the change in effect at the start of the period, and those until its end.
 
 use serde::{Serialize, Serializer};
 

@@ -62,8 +62,7 @@ impl Period {
         Self { start: self.start.floor_to_hour(), end: self.end.floor_to_hour().saturating_add(REST) }
     }
 
-    /// Returns the start of every hour (UTC) in the period, ascending: first the hour that contains `start`, last the hour that
-    /// contains `end`.
+    /// Returns the start of each hour (UTC) in the period, ascending, from the hour of `start` to the hour of `end`.
     pub fn hours(&self) -> impl Iterator<Item = Timestamp> + use<> {
         const HOUR: Duration = Duration::from_hours(1);
         let last = self.end.floor_to_hour();

@@ -25,8 +25,7 @@ impl Default for Places {
 }
 
 impl Places {
-    /// Indexes local areas, provinces, and cities with their own boundary. The outline of any other city is the union of its
-    /// areas.
+    /// Indexes local areas, provinces, and cities with their own boundary. Any other city is the union of its areas.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, mut regions: Vec<Arc<Region>>, mut cities: Vec<Arc<Region>>) -> Self {
         regions.sort_by(|a, b| a.code.cmp(&b.code));

@@ -18,8 +18,7 @@ const IDLE_INTERVAL: Duration = Duration::from_hours(1);
 const DIRECT_INTERVAL: Duration = Duration::from_mins(1);
 /// How long an upload may still arrive after its address expired.
 const GRACE: Duration = Duration::from_mins(5);
-/// How long until the store is queried again about an upload that still exists, because it may have arrived while the previous
-/// upload was processed.
+/// How long until the store is queried again about an existing upload: it may have arrived while the previous one was processed.
 const RECHECK_AFTER: Duration = Duration::from_secs(10);
 /// An unrecorded upload of this age is orphaned: the server that received it has crashed.
 const ORPHAN_AGE: Duration = Duration::from_mins(1);

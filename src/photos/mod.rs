@@ -86,8 +86,7 @@ pub(crate) struct UploadTarget {
     /// Accepts one `PUT` of an image of the requested type, within [`UPLOAD_LIFETIME`].
     pub(crate) signed_request: String,
     pub(crate) url: String,
-    /// The `Content-Type` that the storage requires; `None` if this service receives the upload, which accepts every name of the
-    /// type.
+    /// The `Content-Type` that the storage requires; `None` if this service receives it, by any name of the type.
     pub(crate) content_type: Option<&'static str>,
 }
 
@@ -142,8 +141,7 @@ impl CardImages {
         Check::run("images", "the storage of images cannot be reached or written to", asking).await.optional()
     }
 
-    /// Expects the image of a card and returns where to upload it. With `early`, the image may arrive before the report of the
-    /// card.
+    /// Expects the image of a card and returns where to upload it. With `early`, the report of the card may come later.
     pub(crate) async fn expect_upload(
         &self,
         card: &CardId,

@@ -19,8 +19,7 @@ const CONCURRENCY: usize = 4;
 const CONFLICT_RETRY: Duration = Duration::from_millis(20);
 
 impl CardImages {
-    /// Moves the photo of a hidden or restored report within the time of a request. If that fails, a server retries it in the
-    /// background.
+    /// Moves the photo of a hidden or restored report within the time of a request. If that fails, a worker retries it.
     pub(crate) async fn move_photo_of(&self, report: ReportKey) {
         let taking = async {
             loop {

@@ -23,8 +23,8 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     let photos = photos(builder)?;
     let copy = || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
     let copying = async {
-        // Photos are copied before the store, because a server may finish an upload and remove it during the backup; and after
-        // it, for photos made during the backup.
+        // Photos are copied before, because a server may remove a finished upload during the backup; and after, for photos made
+        // in it.
         copy()?;
         upkeep.backup(&settings, to).await?;
         let completing = async {
@@ -82,8 +82,7 @@ enum Private {
     Hidden,
 }
 
-/// Copies missing files and folders; photos never change. Skips files that are removed during the copy. On return, everything is
-/// on the disk.
+/// Copies missing files and folders; photos never change. Skips files removed by then. On return, all is on the disk.
 fn copy_photos(from: &Path, to: &Path, private: Private) -> Result<(), Failure> {
     copy_missing(from, to, private)?;
     let above = to.parent().filter(|above| !above.as_os_str().is_empty());

@@ -23,8 +23,7 @@ const ALERT: u64 = 4 << 10;
 const MAX_ENTRIES: u64 = 1 << 20;
 /// Estimated bytes of a feature that is compared with a selection.
 const SCANNED: u64 = 64;
-/// Estimated bytes of an hour of a history. Its numbers take much less; this covers the data that the store reads to compute
-/// them.
+/// Estimated bytes of an hour of a history: mostly for the data that the store reads to compute its numbers.
 const HOUR: u64 = 1 << 10;
 
 /// Estimates the cost of rendering a response: its memory in bytes, coarse and rather too large.

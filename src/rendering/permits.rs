@@ -107,14 +107,13 @@ impl Permits {
         }))
     }
 
-    /// Waits for a permit for a small rendering, first come, first served. Fails if too many renderings are waiting already.
+    /// Waits for a permit for a small rendering, first come, first served. Fails if too many are waiting.
     pub(crate) async fn small(&self, pool: PermitPool) -> Result<Permit, Busy> {
         let pool = self.pool(pool);
         self.wait(pool, &pool.small, 0).await
     }
 
-    /// Waits for a permit for a large rendering of this estimate, first come, first served. Fails if too many are waiting
-    /// already.
+    /// Waits for a permit for a large rendering of this estimate, first come, first served. Fails if too many are waiting.
     pub(crate) async fn large(&self, pool: PermitPool, bytes: u64) -> Result<Permit, Busy> {
         let pool = self.pool(pool);
         self.wait(pool, &pool.large, units(bytes)).await

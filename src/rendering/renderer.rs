@@ -130,7 +130,7 @@ impl Renderer {
                 let now = self.clock.now();
                 (None, estimate(&key, &*self.store, now, self.max_features, last).await?)
             };
-            // Estimated for the requested key, whose period may be shortened below.
+            // The key only selects the pool here; the rendered key may be shorter.
             let permit = self.acquire_permit(&key, account, upfront, cost, small).await?;
             started = Instant::now();
             let is_truncated = shortened.is_some();
@@ -293,8 +293,8 @@ impl Renderer {
         let rendered = job.write(layer, |layer, stop| {
             context.stop = stop.clone();
             let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
-            // A growing body is copied, which takes up to three times its memory. Unused capacity costs nothing, because its
-            // pages are never touched.
+            // A growing body is copied, which takes up to three times its memory. Unused capacity is free: its pages are never
+            // touched.
             let mut body = Vec::with_capacity(room);
             if format.container() == Container::JSON {
                 envelope::wrap(&mut body, encode)?;

@@ -284,7 +284,7 @@ impl Builder {
     /// If the configuration is invalid, if the store cannot open, and [`BuildError::NoKeys`] if it persists data but no API keys.
     pub async fn open_persistent_store(&self) -> Result<Arc<dyn Store>, BuildError> {
         let store = self.open_shared().await?;
-        // Its keys would be lost when this process ends.
+        // Keys in the memory of this process would be lost when it ends.
         if store.service_state().is_some() {
             store.close().await;
             return Err(BuildError::NoKeys(self.checked_for_upkeep()?.store));

@@ -84,8 +84,7 @@ impl Reloading {
     }
 
     /// Reads and checks the configuration, and applies everything that needs no restart. Returns the changed keys that need a
-    /// restart. Template files are read again, with their settings from startup; a template with an error is logged and stays
-    /// unchanged.
+    /// restart. Template files are read again, with their settings from startup; one with an error is logged and stays.
     ///
     /// # Errors
     ///

@@ -33,8 +33,8 @@ pub trait CardStore {
     /// [`StoreError::NotFound`].
     async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError>;
 
-    /// Publishes the report of a card and marks the card as used, as one change. If calls for one card are concurrent, exactly
-    /// one succeeds.
+    /// Publishes the report of a card and marks the card as used, as one change. Exactly one of concurrent calls for a card
+    /// succeeds.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ pub trait CardStore {
     }
 
     /// Sets the `image_url` of the card's report to `image`, unchanged, and returns whether this call did so. Does nothing if the
-    /// report has an image, or there is no report or no such card. If calls for one card are concurrent, exactly one succeeds.
+    /// report has an image, or there is no report or no such card. Exactly one of concurrent calls for a card succeeds.
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError>;
 
     /// Erases cards without a report that were created within `_created` (end excluded), oldest first and at most `most`. Returns

@@ -100,8 +100,8 @@ pub struct FloodLogQuery {
     pub by: Option<String>,
     /// Only changes of this batch.
     pub batch: Option<BatchNumber>,
-    /// How many entries to return at least, if there are as many. All entries with the time of the last one are included, so that
-    /// the next page begins before that time.
+    /// How many entries to return at least, if there are as many. Includes all entries of the last time, so that the next page
+    /// begins before it.
     pub most: u32,
 }
 

@@ -83,8 +83,9 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.with(|service, _| service.uploads.waiting(|_| true)))
     }
 
-    /// Takes the received upload that has been due for longest, or the lowest card of several. No other call takes it during the
-    /// `lease`. `None` if none is due. An upload that arrived before the report of its card is not due until the report is there.
+    /// Takes the received upload that has been due for longest, or, of several, the lowest card's. No other call takes it during
+    /// the `lease`. `None` if none is due. An upload that arrived before the report of its card is not due until the report is
+    /// there.
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
         let state = state(self)?;
         for card in state.with(|service, now| service.uploads.due(now)) {
@@ -101,8 +102,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(None)
     }
 
-    /// Delays a received upload: no call takes it until `delay` from now. Used to extend a lease or to defer the work. Does
-    /// nothing if the upload is not received.
+    /// Delays a received upload: no call takes it until `delay` from now. Extends a lease, or defers the work. Does nothing if it
+    /// is not received.
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
         state(self)?.with(|service, now| service.uploads.postpone(upload, now.saturating_add(delay)));
         Ok(())

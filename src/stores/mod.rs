@@ -81,7 +81,7 @@ pub use window::Window;
 /// # Contract
 ///
 /// - **Isolation.** A read includes every change that was acknowledged before it began, and never a part of a change.
-/// - **Order.** Every list has the documented order, whatever was written last.
+/// - **Order.** Every list has the documented order, whatever the order of writes.
 /// - **Time.** The time of a change comes from the clock that the store was created with. Change times never go backwards, even
 ///   if the clock does: each change of an area takes effect at least 1 ms after the area's previous one, and not before any other
 ///   visible change. So the log ascends, and the newest entry of an area is its current state.
@@ -119,7 +119,7 @@ pub trait Store:
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError>;
 
     /// Identifies the sequence of revisions: after it has changed, equal revisions can mean different data, because the data was
-    /// restored or is in another database. **Default: `None`**, and the sequence is that of the process
+    /// restored or is in another database. **Default: `None`**, which means a new sequence for each process
     async fn epoch(&self) -> Result<Option<u64>, StoreError> {
         Ok(None)
     }

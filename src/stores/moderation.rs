@@ -34,8 +34,8 @@ pub struct WaitingQuery {
 /// [`ReportStore::report_series`] and [`ReportStore::report_summary`] still count it, unless it was hidden. Its card is gone too.
 /// Its key and its post are never reused, and an import does not restore it.
 ///
-/// A *waiting* report is a hidden one that no moderator has seen: it was received for review, without an entry in the log.
-/// Hiding, showing or erasing it ends the waiting, and is logged.
+/// A *waiting* report is hidden until a moderator decides: it was received for review, without an entry in the log. Hiding,
+/// showing or erasing it ends the waiting, and is logged.
 ///
 /// The photos are in a storage outside of the store. So the store has a queue of photos to be moved, which any server processes.
 ///
@@ -103,8 +103,7 @@ pub trait ModerationStore: ReportStore {
         Ok(None)
     }
 
-    /// Records that a photo was moved. If its target has changed during the move, it is due again at once. **Default: does
-    /// nothing**
+    /// Records that a photo was moved. If its target has changed since, it is due again at once. **Default: does nothing**
     async fn end_photo_move(&self, _completed: &PhotoMove) -> Result<(), StoreError> {
         Ok(())
     }

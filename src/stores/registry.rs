@@ -51,8 +51,8 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     /// Any error, which makes startup fail.
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError>;
 
-    /// Opens the store for a command, while a server may be using it. **Default: like [`open`](Self::open)**, for stores that
-    /// several servers can share
+    /// Opens the store for a command, while a server may be using it. **Default: [`open`](Self::open)**, for stores that servers
+    /// can share
     ///
     /// # Errors
     ///
@@ -124,8 +124,7 @@ pub struct OpenedStore {
 }
 
 impl OpenedStore {
-    /// Wraps a store without managed state. Its [`failure`](Self::failure) is `None`: the service never ends because of the
-    /// store.
+    /// Wraps a store without managed state. Its [`failure`](Self::failure) is `None`: the store never ends the service.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, managed: ManagedState::default(), failure: None }

@@ -18,8 +18,7 @@ pub trait SourceStore: ServiceStore {
         Ok(())
     }
 
-    /// Returns when each source last reported to any server, by name. Each server calls this several times a second if sources
-    /// are configured.
+    /// Returns when each source last reported to any server, by name. If sources are configured, called several times a second.
     async fn last_heard(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
         Ok(state(self)?.with(|service, _| service.last_heard.clone()).into_iter().collect())
     }

@@ -40,8 +40,8 @@ pub trait Upkeep: Send + Sync {
     /// Returns how much the store holds and how fresh it is. Changes nothing, and does not slow down servers that use the store.
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError>;
 
-    /// Writes a snapshot of all stored data to a new file, while a server may be running. **Default: an error**, for stores that
-    /// have their own backup programs
+    /// Writes a snapshot of all stored data to a new file, while a server may be running. **Default: an error**, for stores with
+    /// own backup programs
     ///
     /// # Errors
     ///
@@ -85,8 +85,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Adds the number of alerts in force, and the number of flooded areas without an alert because nobody has confirmed their
-    /// state for long.
+    /// Adds the number of alerts in force, and of flooded areas without one because their state was not confirmed for long.
     pub(super) fn add_alerts(&mut self, in_force: u64) {
         let flooded =
             self.rows.iter().find(|(name, _)| *name == "flooded areas").map_or(0, |(_, count)| *count);
@@ -162,8 +161,8 @@ pub struct ImportSummary {
     pub removed: RemovedRows,
     /// The number of areas whose past has changed. Alerts already sent about them may no longer match.
     pub rewritten: u64,
-    /// The number of stored reports and infrastructure features whose area or city has changed, because areas were removed or the
-    /// boundaries of cities changed.
+    /// The number of stored reports and infrastructure features whose area or city has changed, because areas were removed or
+    /// city boundaries changed.
     pub relocated: u64,
 }
 

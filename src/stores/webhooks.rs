@@ -33,8 +33,8 @@ pub trait WebhookStore: ServiceStore {
     }
 
     /// Returns identifiers of the open transactions that may still write a report. Once these have ended, no report can appear
-    /// with a lower key than a report that was visible before this call. **Default: none**, for stores in which reports become
-    /// visible in the order of their keys
+    /// with a lower key than one that was visible before. **Default: none**, for stores in which reports become visible in the
+    /// order of their keys
     ///
     /// # Errors
     ///

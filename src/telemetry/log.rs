@@ -137,7 +137,7 @@ struct LogFilter {
 
 impl LogFilter {
     fn new(settings: LogSettings) -> Self {
-        // The access log and errors contain what Rocket's events repeat.
+        // Rocket's events only repeat what the access log and errors contain.
         let rocket = if settings.level >= Level::Debug { settings.level.into() } else { LevelFilter::OFF };
         let access = if settings.access { LevelFilter::INFO } else { LevelFilter::OFF };
         let targets = Targets::new()

@@ -33,7 +33,7 @@ pub(crate) struct Checkpoint {
     pub(crate) off: bool,
 }
 
-/// Everything before `at` was sent, and, of the changes at `at`, those of `areas`.
+/// Everything before `at` was sent. At `at` itself, only the changes of `areas` were sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Watermark {
     at: i64,

@@ -53,7 +53,7 @@ async fn replace_state(
     }
 }
 
-/// Sends the events of the last while again. Returns `false` if there are none.
+/// Sends the events of this last period again. Returns `false` if there are none.
 pub(crate) async fn replay(
     store: &dyn Store,
     name: &str,

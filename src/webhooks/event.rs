@@ -35,8 +35,7 @@ pub(super) enum Ack {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
-    /// Distinguishes entries with one key. Without a mark, the entry is sent only after an entry with one (a source that reports
-    /// again).
+    /// Distinguishes entries with one key. An entry without a mark is sent only after one with it (a source that reports again).
     pub(super) mark: Option<String>,
     pub(super) at: Timestamp,
     pub(super) values: Values,

@@ -26,8 +26,7 @@ const V4: [([u8; 4], u32); 15] = [
     ([240, 0, 0, 0], 4),
 ];
 
-/// IPv6 networks in `2000::/3` that are not globally reachable. Includes all protocol assignments, although a few of them are
-/// reachable.
+/// IPv6 networks in `2000::/3` that are not globally reachable, and all protocol assignments, although some of them are.
 const V6: [([u16; 3], u32); 4] =
     [([0x2001, 0, 0], 23), ([0x2001, 0xdb8, 0], 32), ([0x2002, 0, 0], 16), ([0x3fff, 0, 0], 20)];
 
@@ -105,8 +104,7 @@ impl<L: Lookup> Resolve for ReachableResolver<L> {
     }
 }
 
-/// Returns an error text if the host is a literal address that is not globally reachable. Needed because literal addresses are
-/// never resolved.
+/// Returns an error text if the host is a literal address, which is never resolved, and not globally reachable.
 pub(super) fn check_literal(host: Option<url::Host<&str>>) -> Option<String> {
     let address = match host? {
         url::Host::Domain(_) => return None,

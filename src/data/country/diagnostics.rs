@@ -9,8 +9,7 @@ const MAX_FAULTS: usize = 20;
 /// The wrong, missing and unknown entries of a country's folder.
 #[derive(Debug, Default)]
 pub(super) struct CountryDiagnostics {
-    /// At most [`MAX_FAULTS`], each with the file's path below the folder, the line (from 1, absent if the reason states the
-    /// place) and the reason.
+    /// At most [`MAX_FAULTS`]: file below the folder, line from 1 (`None` if the reason states the place), and reason.
     faults: Vec<(String, Option<u64>, String)>,
     count: usize,
 }

@@ -163,8 +163,8 @@ fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, Data
     Ok(observed.collect())
 }
 
-/// Returns the reports except erased ones, and the keys of the hidden ones. Reports without a key get the keys that follow the
-/// highest one.
+/// Returns the reports except erased ones, and the keys of the hidden ones. Reports without a key get those after the highest
+/// key.
 fn reports(
     folder: &Folder,
     locator: &Locator,
@@ -200,7 +200,7 @@ fn reports(
     Ok((reports, kept))
 }
 
-/// Returns the cards except those of erased reports. A card of an unknown report is a fault.
+/// Returns the cards, leaving out cards of erased reports. A card of an unknown report is a fault.
 pub(super) fn cards(
     folder: &Folder,
     reports: &HashSet<ReportKey>,

@@ -159,8 +159,7 @@ impl<'a> Feature<'a> {
         trimmed(key, &self.string(key)?)
     }
 
-    /// Returns the property `id`, or else the member `id` of the feature (RFC 7946 §3.2), empty if there is neither. A whole
-    /// number becomes its digits.
+    /// Returns the property `id`, or else the feature's `id` (RFC 7946 §3.2), or else "". A whole number becomes its digits.
     pub(super) fn id(&self) -> Result<String, String> {
         let own = self.text("id")?;
         if own.is_empty() { trimmed("id", &string("id", self.document.id)?) } else { Ok(own) }

@@ -7,8 +7,8 @@ use crate::model::{PartnerPost, without_zero_fraction};
 record!(Post { post_id, pkey });
 
 impl Folder {
-    /// Reads the posts of the partner feed. Fails if an identifier or a report occurs twice. Does not check that the reports
-    /// exist; `each` must.
+    /// Reads the posts of the partner feed. Fails if an identifier or a report occurs twice. `each` must check that reports
+    /// exist.
     pub fn partner_posts<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<PartnerPost>) -> Result<(), E>,

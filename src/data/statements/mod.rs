@@ -5,7 +5,7 @@
 //! here return. An element with a sentence names it in `data-says`.
 //!
 //! The script of the live map makes the same decision by its own clock and connection: `map/statements.js` has the same rules.
-//! The rows of `table.json` specify both.
+//! `table.json` specifies both.
 
 use std::time::Duration;
 
@@ -341,8 +341,7 @@ pub(crate) fn banner(is_demo: bool, status: Status) -> Option<Sentence> {
     }
 }
 
-/// The sentence after a report was sent: whether it is on the map. `None` if it cannot be found, for example while it waits for
-/// review.
+/// The sentence after a report was sent: whether it is on the map. `None` if it cannot be found, for example during review.
 pub(crate) fn after_report(is_on_map: Option<bool>) -> Sentence {
     match is_on_map {
         Some(true) => Sentence::ReportShown,

@@ -14,8 +14,7 @@ pub(crate) struct HourlyLimiter<C: Clock = MonotonicClock>(Option<Counts<C>>);
 
 struct Counts<C: Clock> {
     limiter: Limiter<C>,
-    /// The count at which the next sweep runs: twice the clients that the last one left, so that sweeping costs a constant amount
-    /// per counted client.
+    /// The next sweep runs at this count: twice what the last sweep left, so that the cost per counted client is constant.
     next_sweep: AtomicUsize,
 }
 

@@ -11,11 +11,10 @@ use crate::config::Rate;
 const NETWORK_SHARE: u32 = 3;
 
 /// Decides which reports of residents are published without review. Counts addresses, their networks (one person can have many
-/// addresses) and all reports together. Beyond the total, each network still has a small share, so that nobody can block
-/// publication for others.
+/// addresses) and all reports together. Beyond the total, each network still has a small share, so that nobody can block others.
 pub(crate) struct ReviewPolicy<C: Clock = MonotonicClock> {
-    /// An address (IPv4, or IPv6 /64) may publish `each` reports per hour; an IPv6 /56 twice as many; an IPv6 /48 or IPv4 /24
-    /// four times as many.
+    /// An address (IPv4, or IPv6 /64) may publish `each` reports an hour; an IPv6 /56 twice, an IPv6 /48 or IPv4 /24 four times
+    /// as many.
     address: HourlyLimiter<C>,
     network: HourlyLimiter<C>,
     wide: HourlyLimiter<C>,

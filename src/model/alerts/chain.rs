@@ -11,8 +11,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MessageInForce {
     pub message: Option<Message>,
-    /// When this area last changed the list of messages in force: its message was sent, or expired. `None` if that is more than
-    /// [`REMEMBERED`] ago.
+    /// When this area last changed the list of messages in force by sending or expiry; `None` if more than [`REMEMBERED`] ago.
     pub changed: Option<Timestamp>,
     /// When this value changes unless the log grows: the message is renewed or expires, or [`changed`](Self::changed) ends.
     pub until: Timestamp,
@@ -58,8 +57,7 @@ fn remembered_since(now: Timestamp) -> Timestamp {
 #[must_use]
 pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     let around = messages(entries, remembered_since(now), horizon(entries, now));
-    // Takes the last shown message in sending order: renewals are shown late, so a change can be shown before a renewal sent
-    // earlier.
+    // Takes the last shown in sending order. Renewals are shown late, so a change can be shown before a renewal sent earlier.
     let newest = around.iter().rposition(|message| message.shown_from <= now);
     let later = &around[newest.map_or(0, |newest| newest + 1)..];
     let newest = newest.map(|newest| &around[newest]);

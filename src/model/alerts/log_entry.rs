@@ -1,8 +1,8 @@
 use super::CONFIRMED_FOR;
 use crate::model::{CurrentState, FloodState, FloodStatus, StateChange, Timestamp};
 
-/// An entry in the log of an area, with times derived from earlier entries. Stores save these times, because deriving them reads
-/// all entries of the flood.
+/// An entry in the log of an area, with times derived from earlier entries. Stores save these times: deriving them reads the
+/// whole flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     /// When the state was set or cleared.
@@ -81,8 +81,7 @@ impl LogEntry {
     }
 }
 
-/// Returns the log entries of one area. Changes must be ascending and not undone; if several have the same time, the last one
-/// counts.
+/// Returns the log entries of one area. Changes must be ascending and not undone; of equal times, the last one counts.
 #[must_use]
 pub fn entries(log: impl IntoIterator<Item = StateChange>) -> Vec<LogEntry> {
     let mut entries: Vec<LogEntry> = Vec::new();

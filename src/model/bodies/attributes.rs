@@ -93,8 +93,8 @@ impl Accepts {
         }
     }
 
-    /// Returns the value as clients read it, even if it is too large; `None` if it has another type. A radius given as a number
-    /// stays a number.
+    /// Returns the value as clients read it, even if it is too large; `None` if it has another type. Numbers of radiuses stay
+    /// numbers.
     fn response_value(&self, value: &Value) -> Option<Value> {
         let code = |value: &Value| whole(value).map(Value::from);
         match self {

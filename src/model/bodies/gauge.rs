@@ -14,8 +14,7 @@ pub struct GaugeReadings {
     pub observations: Vec<Observation>,
 }
 
-/// Parses a gauge and its readings, received `now`. A reading slightly ahead of the clock keeps its time, so that sending it
-/// again replaces it.
+/// Parses a gauge and its readings, received `now`. A time slightly ahead is kept, so that sending it again replaces it.
 pub(crate) fn read_gauge(body: &Object, now: Timestamp) -> Result<GaugeReadings, Vec<Fault>> {
     read(body, |fields| {
         let id = fields.required("gaugeid", Fields::name);

@@ -145,7 +145,7 @@ fn misplaced_polygons(number: usize, ring: &Ring, sides: &RTree<Side>, rings: &[
     around.into_keys().map(|number| rings[number].outer).chain([ring.outer]).collect()
 }
 
-/// Returns a side's contribution to the winding number around a place: 1 if it passes north, east of the place, -1 if south.
+/// Returns a side's contribution to the winding number around a place: 1 if it passes east of it northwards, -1 southwards.
 fn windings(side: Line<f64>, place: Coord<f64>) -> i32 {
     let Line { start, end } = side;
     let is_left = |orientation| orientation == Orientation::CounterClockwise;

@@ -1,5 +1,4 @@
-//! Positions in whole steps. Whole numbers of this size are exact, so whether outlines meet, cross or touch is the same on every
-//! map that reads the decimals.
+//! Positions in whole steps. Whole numbers of this size are exact, so outlines meet or cross on all maps that read the decimals.
 
 use geo::{Coord, LineString, Polygon};
 

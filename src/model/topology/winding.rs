@@ -37,8 +37,7 @@ fn area(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
         last = at;
     }
     let Coord { x: width, y: height } = high - low;
-    // An upper bound of the area between the straight lines and the great circles of a ring, in square degrees up to 70° of
-    // latitude.
+    // An upper bound of the area between a ring's straight lines and its great circles, in square degrees up to 70° of latitude.
     let between = 0.01 * width * (width * width + height * height);
     if doubled.abs() > between { doubled } else { area_on_sphere(ring) }
 }

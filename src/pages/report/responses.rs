@@ -63,8 +63,7 @@ const TEXT: PageTemplate = PageTemplate::new("form-text.html", include_str!("tex
 /// The characters that are escaped in the identifier of a card in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Only scripts of this service run. Knowing the address is enough to report, so it is neither sent as a referrer nor cached nor
-/// indexed.
+/// Only scripts of this service run. The address is enough to report, so it is neither sent as a referrer nor cached or indexed.
 const HEADERS: [(&str, &str); 4] = [
     (
         "Content-Security-Policy",

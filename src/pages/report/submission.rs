@@ -101,8 +101,8 @@ impl FormRequest<'_> {
         }
     }
 
-    /// Responds to a report with an unknown or expired link: with the form without a link, filled in except for the photo. The
-    /// script still has the photo.
+    /// Responds to a report with an unknown or expired link: with the form without a link, filled in except for the photo, which
+    /// the script still has.
     pub(super) async fn receive_expired(
         self,
         kind: Option<&ContentType>,
@@ -193,7 +193,7 @@ impl FormRequest<'_> {
         };
         match received {
             Ok(_) => self.metrics.count_report(ReportOrigin::Page),
-            // The same form was sent twice concurrently, with the same photo.
+            // The form was sent twice concurrently, with the same photo.
             Err(StoreError::Conflict { .. }) => return self.resubmit(card, &id, form, None).await,
             Err(error) => return Err(error.into()),
         }

@@ -45,8 +45,8 @@ type CachedFreshness = (Option<Revision>, Freshness);
 pub(crate) struct FreshnessCache(Mutex<Option<(Instant, CachedFreshness)>>);
 
 impl FreshnessCache {
-    /// Returns how fresh the data is; all null if that cannot be read within `limit`. Reread after each change of reports, so
-    /// that hidden reports disappear.
+    /// Returns how fresh the data is; all null if that takes longer than `limit`. Reread after each change of reports, to drop
+    /// hidden ones.
     async fn freshness(&self, store: &dyn Store, limit: Duration) -> Freshness {
         let looking = async {
             let revision = store.revision(Resource::Reports).await.ok();

@@ -6,7 +6,7 @@ pub const MAX_PIXELS: u64 = 50_000_000;
 /// The maximum length of a side of a picture, in pixels.
 pub(crate) const MAX_SIDE: u32 = 20_000;
 
-/// The memory for making a photo in bytes, besides the file.
+/// The memory for making a photo in bytes, in addition to the file.
 ///
 /// A photo of [`MAX_PIXELS`] as cameras write it, a JPEG in one scan, fits. The decoder of a progressive JPEG buffers all
 /// coefficients, so such an image fits up to 25 megapixels in full colour, and 39 with 4:2:0 subsampling. A PNG of 16 bits with

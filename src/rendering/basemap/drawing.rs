@@ -8,8 +8,7 @@ use crate::http::error::Problem;
 use crate::model::{BasemapKind, BasemapShapeType, BoundingBox};
 use crate::rendering::envelope;
 
-/// The maximum number of positions of a response. Each takes three to four bytes compressed. Each line counts as `LINE_OVERHEAD`
-/// more.
+/// The maximum number of positions of a response. Each takes three to four compressed bytes. A line adds `LINE_OVERHEAD`.
 const MAX_POSITIONS: usize = 20_000;
 const LINE_OVERHEAD: usize = 5;
 const MAX_PLACES: usize = 150;

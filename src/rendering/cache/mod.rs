@@ -285,8 +285,7 @@ where
         (rendering, first)
     }
 
-    /// Resolves when no request waits for a rendering any more. Removes the rendering from its entry, so that no request can join
-    /// it.
+    /// Resolves when no request waits for a rendering any more. Removes the rendering from its entry, so that none can join it.
     async fn wait_until_abandoned(&self, key: Option<&K>, rendering: &Arc<Rendering<E>>) {
         loop {
             rendering.wait_until_no_waiters(self.0.patience.abandon_after).await;

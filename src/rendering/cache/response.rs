@@ -32,7 +32,7 @@ impl Response {
     }
 
     fn is_unchanged(&self, present: Revision, clock: &dyn Clock) -> bool {
-        // The rendered data may be newer than the revision read before. A revision below both: the store was restored from a
+        // The data may be newer than the revision read before it. If `present` is below both, the store was restored from a
         // backup.
         (self.present..=self.revision).contains(&present)
             && (self.validity == Validity::Always || self.validity.covers(clock.now()))

@@ -147,8 +147,7 @@ impl EventStream {
     }
 }
 
-/// Returns the events of a delta. Only the last one has the cursor, so a client that is disconnected before it gets all of them
-/// again.
+/// Returns the events of a delta. Only the last one has the cursor, so an interrupted client gets all of them again.
 fn events(delta: &Delta, is_current: bool) -> String {
     let mut events = Vec::new();
     if !delta.areas.is_empty() || is_current {

@@ -7,7 +7,7 @@ use crate::formats::tables::{Collection, Column};
 /// QGIS requires exactly this media type.
 pub(super) const OPENAPI: &str = "application/vnd.oai.openapi+json;version=3.0";
 
-/// Returns the `OpenAPI` 3.0 document (§9), which is older than that of the whole interface.
+/// Returns the document (§9), in `OpenAPI` 3.0. The whole interface is described in 3.1.
 pub(super) fn document(state: &OgcState<'_>) -> Value {
     let mut paths = Map::new();
     for (path, id, summary) in [

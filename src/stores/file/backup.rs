@@ -58,8 +58,8 @@ pub(super) fn last_time(path: &Path) -> Option<Timestamp> {
     Timestamp::parse(fs::read_to_string(with_suffix(path, LAST)).ok()?.trim()).ok()
 }
 
-/// Replaces the file by a backup, while no process uses it, and starts a new epoch. Returns the path of the replaced file, of
-/// which only the latest is kept.
+/// Replaces the file by a backup, while no process uses it, and starts a new epoch. Returns the path of the replaced file; only
+/// one is kept.
 pub(super) async fn restore(
     database: &Database,
     from: &Path,
@@ -125,8 +125,7 @@ async fn replace(database: &Database, by: &Path) -> Result<Option<PathBuf>, Open
     if database.path.exists()
         && let Ok(mut connection) = database.connect().await
     {
-        // Moves the log into the file, and fails while another process has the file open. A damaged file is replaced
-        // nevertheless.
+        // Moves the log into the file. Fails while another process has the file open; a damaged file is replaced anyway.
         let mode = query_scalar::<_, String>("PRAGMA journal_mode = DELETE").fetch_one(&mut connection).await;
         let in_use = match &mode {
             Ok(mode) => mode != "delete",

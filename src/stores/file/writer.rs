@@ -207,8 +207,7 @@ impl Writer {
         }
     }
 
-    /// Like [`check_file`](Self::check_file), but for the log. If it fails, closing the connection makes `SQLite` move the log's
-    /// changes into the file.
+    /// Like [`check_file`](Self::check_file) for the log. Closing the connection then moves the log's changes into the file.
     fn check_log(&self) -> Result<(), FileError> {
         let is_same = self.database.log_identity() == self.log;
         if is_same { Ok(()) } else { Err(FileError::Lost("the log of the file is gone")) }

@@ -74,7 +74,7 @@ impl<T: Target> Import<'_, T> {
     }
 
     /// Finds new areas for the reports in removed areas, and the city of every report if cities have changed. Counts the reports
-    /// whose area or city has changed.
+    /// that changed area or city.
     ///
     /// Reports are locked meanwhile: a report located before this import would keep its old area and city.
     pub(super) fn relocate(&mut self, Changes { removed, cities }: &Changes) -> Result<(), OpenError> {

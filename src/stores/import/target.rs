@@ -81,8 +81,7 @@ pub(in crate::stores) trait RecordStore<V: Record> {
 pub(in crate::stores) type RowVisitor<'e, V> = &'e mut dyn FnMut(&V);
 
 pub(in crate::stores) trait PlaceTarget: RecordStore<Area> + RecordStore<Region> {
-    /// Returns the stored areas except these. If there are such areas, the log is locked against other writers until the import
-    /// ends.
+    /// Returns the stored areas except these. If there are any, locks the log against other writers for the import.
     fn extra_areas(&mut self, areas: &HashSet<AreaId>) -> Result<Vec<ExtraArea>, OpenError>;
 
     fn remove_areas(&mut self, areas: &[AreaId]) -> Result<(), OpenError>;

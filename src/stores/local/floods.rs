@@ -67,8 +67,7 @@ impl Floods {
         }
     }
 
-    /// Adds the batches, by number, to a complete log. Entries of a batch that undoes another batch get the times of the states
-    /// that they restore.
+    /// Adds the batches, by number, to a complete log. Entries of a batch that undoes another get the restored states' times.
     pub(super) fn add_batches(&mut self, batches: Vec<FloodBatch>) {
         for batch in batches {
             let batch = Arc::new(batch);

@@ -50,8 +50,7 @@ impl Shared {
 /// Sends a call the result of its change.
 pub(in crate::stores) type Reply = Box<dyn FnOnce(Result<(), &str>) + Send>;
 
-/// Applies a change to a state, adds the rows to write, and returns how to send the result. If it panics, the state stays
-/// unchanged.
+/// Applies a change to a state, adds the rows to write, and returns how to send the result. A panic does not change the state.
 pub(in crate::stores) type Change = Box<dyn FnOnce(&mut State, &mut Vec<Row>, Timestamp) -> Reply + Send>;
 
 pub(in crate::stores) enum Command {

@@ -144,8 +144,7 @@ impl Store for LocalStore {
         })
     }
 
-    /// Checks the journal. Optional, because reads need only the memory: if the file cannot be written, the service is ready, but
-    /// degraded.
+    /// Checks the journal. Optional, because reads need only the memory: on failure, the service is ready, but degraded.
     async fn readiness(&self) -> Vec<Check> {
         let mut checks = vec![Check { name: "store", required: true, failure: None, took: Duration::ZERO }];
         if let Some(journal) = &self.journal {

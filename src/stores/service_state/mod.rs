@@ -13,8 +13,8 @@ use super::{StoreError, WebhookState};
 use crate::auth::Secret;
 use crate::model::{Clock, Timestamp};
 
-/// The state of the service besides the agency's data: API keys, unpublished photos, the key that signs uploads, when sources
-/// were last heard, and checkpoints of webhooks.
+/// The state of the service apart from the agency's data: API keys, unpublished photos, the key that signs uploads, when sources
+/// last reported, and checkpoints of webhooks.
 ///
 /// Everything is in memory: it is lost when the process ends, and each server has its own. An unpublished photo takes about 150
 /// bytes. A store with a `ServiceState` needs no methods of its own of [`ImageStore`](super::ImageStore),

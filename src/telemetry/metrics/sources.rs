@@ -34,8 +34,7 @@ impl Sources {
 }
 
 impl Metrics {
-    /// Sets the gauges of a source. `age`: time since its last report, `None` if it has never reported. `status`: 0 for ok, 1 for
-    /// late, 2 for silent.
+    /// Sets a source's gauges. `age`: time since its last report, `None` if it never did. `status`: 0 ok, 1 late, 2 silent.
     pub(crate) fn source(&self, name: &str, age: Option<Duration>, status: i64) {
         let labels = Source { source: name.to_owned() };
         self.all().sources.statuses.get_or_create(&labels).set(status);

@@ -34,7 +34,7 @@ pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     Ok(FileStructure { end, decoder_memory: 3 * end as u64 + picture })
 }
 
-/// Chunks store lengths minus one, in 24 bits.
+/// Returns a length. Chunks store it minus one, in 24 bits.
 fn pixels(low: u8, middle: u8, high: u8) -> u32 {
     u32::from_le_bytes([low, middle, high, 0]) + 1
 }
