@@ -55,8 +55,8 @@ impl<R: MapResource> Part for AreaFilter<R> {
     }
 }
 
-/// Like [`AreaFilter<Floods>`], but a known city may have no area: then nothing is selected, and the response says that the city
-/// is not covered. A city is known to the interface, the configuration or the data.
+/// Like [`AreaFilter<Floods>`], but a known city may have no area: then nothing is selected, and the response states that the
+/// city is not covered. A city is known to the interface, the configuration or the data.
 #[derive(Clone, Debug)]
 pub(crate) struct FloodAreaFilter(pub AreaSelector);
 

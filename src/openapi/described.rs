@@ -56,7 +56,7 @@ impl Described {
         Self { route, ..self.clone() }
     }
 
-    /// Sets the summary: one line that says what the route does.
+    /// Sets the summary: what the route does, in one line.
     #[must_use]
     pub fn summary(self, summary: &'static str) -> Self {
         Self { summary, ..self }

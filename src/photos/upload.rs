@@ -18,7 +18,8 @@ use crate::telemetry::UploadStep;
 const MAX_PER_ADDRESS: u32 = 2;
 /// The minimum rate in bytes per second: a phone with 32 kbit/s.
 const MIN_RATE: f64 = 4_096.0;
-/// The rate is averaged over this time, or over `limits.timeout` if shorter. An upload is read in pieces; each must arrive in it.
+/// The rate is averaged over this time, or over `limits.timeout` if shorter. An upload is read in pieces; each has this time to
+/// arrive.
 const MAX_AVERAGING: Duration = Duration::from_mins(1);
 
 /// An admitted upload. Counts as in progress until it is dropped.
@@ -105,7 +106,8 @@ impl CardImages {
         Ok(AdmittedUpload { permit, length: None, _slot: slot, _client_slot: client_slot })
     }
 
-    /// Receives an upload. It appears in the storage only when complete. Of uploads to one address, exactly one is accepted.
+    /// Receives an upload. It appears in the storage only when complete. Exactly one of several uploads to one address is
+    /// accepted.
     ///
     /// Buffers about 1 MiB. The upload must arrive at 4 KiB/s or more, averaged over `limits.timeout` or a minute, whichever is
     /// shorter. If it is too large, too slow or incomplete, nothing is stored, and the address can be used again.

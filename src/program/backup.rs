@@ -24,7 +24,7 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     let copy = || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
     let copying = async {
         // Photos are copied before, because a server may remove a finished upload during the backup; and after, for photos made
-        // in it.
+        // since.
         copy()?;
         upkeep.backup(&settings, to).await?;
         let completing = async {
@@ -82,7 +82,7 @@ enum Private {
     Hidden,
 }
 
-/// Copies missing files and folders; photos never change. Skips files removed by then. On return, all is on the disk.
+/// Copies missing files and folders; photos never change. Skips files that disappear. On return, all are on the disk.
 fn copy_photos(from: &Path, to: &Path, private: Private) -> Result<(), Failure> {
     copy_missing(from, to, private)?;
     let above = to.parent().filter(|above| !above.as_os_str().is_empty());

@@ -13,8 +13,8 @@ use crate::telemetry::Metrics;
 /// estimate, small or large, reserves the rest if it is free, and never waits for it.
 ///
 /// Full states and responses for a period hold their [`Memory`] until the last byte is sent. While cached, they count against the
-/// size of the cache, which is added to the memory of the pool, so cached responses never take memory from renderings. In total
-/// they take at most the limit, the size of the cache, and what a rendering that runs alone takes beyond its pool.
+/// size of the cache, which is added to the memory of the pool, so cached responses never take memory from renderings. In total,
+/// renderings and responses take at most the limit, the size of the cache, and the excess of a rendering that runs alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Permits(Arc<Inner>);
 

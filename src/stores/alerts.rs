@@ -30,8 +30,8 @@ pub enum AlertQuery {
 }
 
 impl AlertQuery {
-    /// Returns the messages that are shown at a moment, derived from the log of the store. A single message and the history of an
-    /// area can be [`StoreError::NotFound`].
+    /// Returns the messages shown at a moment, derived from the log of the store. Fails with [`StoreError::NotFound`] if a single
+    /// message does not exist, or the area of a history.
     pub(crate) async fn run(
         &self,
         store: &dyn Store,

@@ -46,8 +46,8 @@ macro_rules! decorator {
         ///
         /// # Contract
         ///
-        /// The contract of [`Store`]. A decorator passes the same test suite, except for what it refuses or hides. What it adds
-        /// to a result, or leaves out, must be derived from the inner store's data alone; otherwise [`revision`](Self::revision)
+        /// The contract of [`Store`]. A decorator passes the same test suite, except for what it refuses or hides. Additions to a
+        /// result and omissions from it must be derived from the inner store's data alone; otherwise [`revision`](Self::revision)
         /// must grow with it. A result keeps the revision and the validity of its data ([`Versioned::map`]).
         ///
         /// # Example

@@ -83,9 +83,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.with(|service, _| service.uploads.waiting(|_| true)))
     }
 
-    /// Takes the received upload that has been due for longest, or, of several, the lowest card's. No other call takes it during
-    /// the `lease`. `None` if none is due. An upload that arrived before the report of its card is not due until the report is
-    /// there.
+    /// Takes the received upload that has been due for longest; if several are equal, the one with the lowest card. No other call
+    /// takes it during the `lease`. `None` if none is due. An early upload is not due before the report of its card is stored.
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
         let state = state(self)?;
         for card in state.with(|service, now| service.uploads.due(now)) {

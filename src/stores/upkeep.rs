@@ -41,7 +41,7 @@ pub trait Upkeep: Send + Sync {
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError>;
 
     /// Writes a snapshot of all stored data to a new file, while a server may be running. **Default: an error**, for stores with
-    /// own backup programs
+    /// their own backup programs
     ///
     /// # Errors
     ///

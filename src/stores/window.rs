@@ -24,8 +24,8 @@ impl Window {
     /// Returns how long a result about this window is valid, if it was read at `now`.
     ///
     /// `oldest` is the oldest item of the result, which leaves a moving window first. `next` is the first item dated after the
-    /// window's last moment at `now`, of the result or of a larger set of items, which can only make the validity shorter. A
-    /// result wholly in the past stays valid, unless the clock steps back.
+    /// window's last moment at `now`; if it is taken from a larger set of items than the result, the validity can only be
+    /// shorter. A result wholly in the past stays valid, unless the clock steps back.
     #[must_use]
     pub fn validity(self, now: Timestamp, oldest: Option<Timestamp>, next: Option<Timestamp>) -> Validity {
         /// A window includes its last moment, so an item is outside from the next millisecond on.

@@ -6,8 +6,7 @@ const INTERVAL: Duration = Duration::from_mins(1);
 /// The maximum number of tracked lines; the oldest is dropped first.
 const MAX_LINES: usize = 16;
 
-/// Logs each line at most once a minute and counts the suppressed ones, so that an outage does not fill the disk with one line
-/// for each request.
+/// Logs each line at most once a minute and counts the suppressed ones, so that an outage does not fill the disk.
 #[derive(Debug, Default)]
 pub(crate) struct RepeatSuppressor(Mutex<Vec<Line>>);
 

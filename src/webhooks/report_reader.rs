@@ -8,8 +8,7 @@ use crate::stores::{Resource, Revision, StoreError};
 
 const PAGE: u32 = 100;
 
-/// Reads pending reports in the order of their keys. Waits until every transaction that could still produce a lower key has
-/// ended.
+/// Reads pending reports in the order of their keys. Waits for transactions that could still produce a lower key.
 #[derive(Debug)]
 pub(super) struct ReportReader {
     shared: Shared,

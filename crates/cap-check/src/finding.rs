@@ -108,7 +108,7 @@ pub(super) fn quote(text: &str) -> String {
     }
 }
 
-/// Returns what is there instead of exactly one element with content: `no`, `an empty` or a number.
+/// Returns what was found instead of exactly one element with content: `no`, `an empty` or a number.
 pub(super) fn unexpected_count(elements: &[&Element], is_empty: impl Fn(&Element) -> bool) -> Option<String> {
     match elements {
         [] => Some("no".to_owned()),

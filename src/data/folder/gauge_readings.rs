@@ -7,8 +7,8 @@ use crate::model::{AlertLevel, Observation, without_zero_fraction};
 record!(Reading { gaugeid, observed_at, level, alert; label });
 
 impl Folder {
-    /// Reads the readings with the identifiers of their gauges, which must be `known`. Of readings with equal gauge and time, the
-    /// last wins.
+    /// Reads the readings with the identifiers of their gauges, which must be `known`. If gauge and time are equal, the last one
+    /// wins.
     pub fn gauge_readings<E: From<DatasetError>>(
         &self,
         known: &dyn Fn(&str) -> bool,

@@ -79,8 +79,8 @@ use crate::model::Timestamp;
 /// A folder of GeoJSON and CSV files. Each file is optional; other files are ignored.
 ///
 /// Each file has a method that calls `each` for every row in order, and does nothing if there is no file. It stops at the first
-/// wrong row with a [`DatasetError`] that has the file, the line and the reason, and at the first error of `each`; earlier rows
-/// have been passed on by then.
+/// wrong row with a [`DatasetError`] that has the file, the line and the reason, and at the first error of `each`, after passing
+/// on the earlier rows.
 ///
 /// ```no_run
 /// use siaga::folder::{DatasetError, Folder};

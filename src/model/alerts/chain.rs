@@ -73,7 +73,7 @@ pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     MessageInForce { message: message.cloned(), changed, until }
 }
 
-/// Returns until when messages can be in force if entries are ahead of the clock: as long as the newest one is valid.
+/// Returns until when messages can be in force. If entries are ahead of the clock, that is as long as the newest one is valid.
 #[must_use]
 pub(crate) fn horizon(entries: &[LogEntry], now: Timestamp) -> Timestamp {
     entries.last().map_or(now, |last| last.at.max(now)).saturating_add(LIFETIME)
@@ -130,7 +130,7 @@ fn add_run(
     }
 }
 
-/// An entry's time can be ahead of the clock that received it.
+/// Returns when the message of an entry is sent. The entry's time can be ahead of the clock that received it.
 fn sent(entry: &LogEntry) -> Timestamp {
     entry.received.min(entry.at).floor(SECOND)
 }

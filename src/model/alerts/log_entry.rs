@@ -81,7 +81,7 @@ impl LogEntry {
     }
 }
 
-/// Returns the log entries of one area. Changes must be ascending and not undone; of equal times, the last one counts.
+/// Returns the log entries of one area. Changes must be ascending and not undone; the last of equal times counts.
 #[must_use]
 pub fn entries(log: impl IntoIterator<Item = StateChange>) -> Vec<LogEntry> {
     let mut entries: Vec<LogEntry> = Vec::new();

@@ -93,8 +93,7 @@ impl Accepts {
         }
     }
 
-    /// Returns the value as clients read it, even if it is too large; `None` if it has another type. Numbers of radiuses stay
-    /// numbers.
+    /// Returns the value as clients read it, even if it is too large; `None` if it has another type. A radius stays a number.
     fn response_value(&self, value: &Value) -> Option<Value> {
         let code = |value: &Value| whole(value).map(Value::from);
         match self {

@@ -4,8 +4,8 @@ use crate::model::Timestamp;
 
 const LONGEST_WAIT: Duration = Duration::from_hours(7 * 24);
 
-/// The possible creation times of a report received without a credential. A time outside is clamped, so that no report is lost to
-/// a wrong clock.
+/// The possible creation times of a report received without a credential. Other times are clamped, so that a wrong clock loses no
+/// report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeWindow {
     earliest: Timestamp,

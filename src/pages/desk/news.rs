@@ -22,7 +22,7 @@ use crate::stores::{
 };
 
 const LOG_WINDOW: Duration = Duration::from_hours(24);
-/// The limits of the lists, which have the newest items. `left_out` tells the page which lists are truncated.
+/// The limits of the lists, which have the newest items. `left_out` lists the truncated ones for the page.
 const MAX_LOGGED: u32 = 1_000;
 const MAX_REPORTS: usize = 1_000;
 const MAX_WAITING: u32 = 200;

@@ -134,7 +134,8 @@ impl FormRequest<'_> {
             "longest": MAX_TEXT,
             "card": card,
         });
-        // The identifier of a card is public after its report. The token permits to send its photo if the form is resubmitted.
+        // Once a report is published, its card's identifier is public. The token permits adding the photo by resubmitting the
+        // form.
         let token = match card {
             Some(card) => Some(self.images.photo_token(card).await?),
             None => form.get("token").map(str::to_owned),

@@ -10,8 +10,8 @@ pub(crate) const MAX_SIDE: u32 = 20_000;
 ///
 /// A photo of [`MAX_PIXELS`] as cameras write it, a JPEG in one scan, fits. The decoder of a progressive JPEG buffers all
 /// coefficients, so such an image fits up to 25 megapixels in full colour, and 39 with 4:2:0 subsampling. A PNG of 16 bits with
-/// alpha fits up to 29 megapixels. A lossless WebP fits up to about 600 KiB, because its header does not tell the memory of a
-/// larger one.
+/// alpha fits up to 29 megapixels. A lossless WebP fits up to about 600 KiB, because its header does not state the memory that a
+/// larger one needs.
 pub(crate) const MAX_MEMORY: u64 = 224 << 20;
 
 /// The maximum number of scans of a progressive JPEG. Encoders write about ten.

@@ -113,7 +113,7 @@ impl Journal {
         Check { name: "file", required: false, failure, took: since.elapsed() }
     }
 
-    /// Writes nothing, but makes the writer thread begin a transaction.
+    /// Returns why changes cannot be written, if so. Makes the writer thread begin a transaction, but writes nothing.
     async fn failure(&self) -> Option<&'static str> {
         if let Some(reason) = self.shared.failure() {
             return Some(reason);

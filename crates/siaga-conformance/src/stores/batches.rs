@@ -357,7 +357,7 @@ pub async fn exactly_one_concurrent_batch_with_the_same_precondition_succeeds(fr
         };
         let sent = (0..8).map(|number| {
             let store = Arc::clone(&store);
-            // Each batch also has its own area, in both directions, next to concurrent single changes.
+            // Each batch also changes an area of its own, listed first or last, during concurrent single changes.
             let own = [2, 5, 10, 30][number % 4];
             let changes = vec![area(own, Some(2), Condition::Any), area(1, Some(1 + round % 4), after)];
             let single = SetFloodState { area: id(own), state: Some(state(3)), by: by("gauge") };

@@ -174,7 +174,7 @@ pub async fn an_empty_result_is_valid_until_a_report_appears(fresh: &dyn FreshSt
     let never = Window::Last(Duration::ZERO);
     let end = validity_end(&clock, async || reports(&*store, never).await).await;
     assert_eq!(end, now().saturating_add(minutes(5)));
-    // The report is in the window for one millisecond, its own.
+    // The report is in the window only for the millisecond of its date.
     let end = validity_end(&clock, async || reports(&*store, never).await).await;
     assert_eq!(end, now().saturating_add(minutes(5)).saturating_add(MILLISECOND));
 }
