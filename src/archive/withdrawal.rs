@@ -17,8 +17,7 @@ const PAGE: u32 = 1_000;
 
 #[derive(Debug, Default)]
 pub(super) struct ModerationSnapshot {
-    /// The numbers that were read: after the first, up to the second, included; 0 if there are none. `None` before the first
-    /// read.
+    /// The numbers that were read: after the first, up to the second; 0 if there are none. `None` before the first read.
     read: Option<(u64, u64)>,
     /// Number of the newest entry of each month.
     months: BTreeMap<Month, u64>,

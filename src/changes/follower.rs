@@ -271,8 +271,7 @@ impl Inner {
 }
 
 impl Inner {
-    /// Reads the moderation log, and raises the revision of reports to the log's, so that a cursor never claims more than was
-    /// read.
+    /// Reads the moderation log, and raises the revision of reports to the log's, so that no cursor claims more than was read.
     async fn read_removed(
         &self,
         last: Option<&State>,

@@ -20,7 +20,7 @@ const UNITS: f64 = 1e7;
 /// The grid of rounded boxes in units: 0.01°, about 1.1 km.
 const STEP: i32 = 100_000;
 
-/// Boxes are enlarged by this many degrees (about 0.1 mm), so that they contain the points whose rounded coordinates they have.
+/// Boxes are enlarged by this many degrees (about 0.1 mm): a side rounded from a point's coordinate must contain the point.
 const SLACK: f64 = 1e-9;
 
 /// In units.

@@ -5,7 +5,7 @@ use chrono::{DateTime, Datelike, SecondsFormat, TimeDelta, Timelike, Utc};
 use serde::{Serialize, Serializer};
 
 /// A time in UTC with a resolution of one millisecond, like every time in the interface. Displayed and serialized as
-/// `2016-12-19T13:53:52.274Z`. No finer times are stored, so a response has the stored time.
+/// `2016-12-19T13:53:52.274Z`. No finer times are stored, so a response has exactly the stored time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 

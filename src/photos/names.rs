@@ -16,7 +16,7 @@ pub(super) fn published_card(name: &str) -> Option<CardId> {
     name.strip_suffix(PHOTO).and_then(decode_card)
 }
 
-/// Returns the name of an upload that the storage receives: one per card, because the storage cannot choose another.
+/// Returns the name of an upload that the storage receives: one per card, because the storage knows neither turn nor suffix.
 pub(super) fn presigned(card: &CardId) -> String {
     card_part(card)
 }

@@ -105,8 +105,7 @@ impl Worker {
                 self.postpone(taken, &reason).await
             }
             Err(Failure::Temporary(reason)) => {
-                // Deleted first, so that the finder does not record it again. If that fails, the finder deletes it when it is
-                // old.
+                // Deleted first, so that the finder does not record it again. If that fails, the finder deletes it when old.
                 let _ = self.images.storage.delete_upload(&taken.object).await;
                 self.refuse(taken, &reason).await
             }

@@ -23,8 +23,7 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     let photos = photos(builder)?;
     let copy = || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
     let copying = async {
-        // Photos are copied before, because a server may remove a finished upload during the backup; and after, for photos made
-        // since.
+        // Photos are copied before, because a server may remove a finished upload during the backup; and after, for new photos.
         copy()?;
         upkeep.backup(&settings, to).await?;
         let completing = async {

@@ -293,8 +293,8 @@ impl Renderer {
         let rendered = job.write(layer, |layer, stop| {
             context.stop = stop.clone();
             let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
-            // A growing body is copied, which takes up to three times its memory. Unused capacity is free: its pages are never
-            // touched.
+            // A growing body is copied, and needs up to three times its memory. Unused capacity is free: its pages stay
+            // untouched.
             let mut body = Vec::with_capacity(room);
             if format.container() == Container::JSON {
                 envelope::wrap(&mut body, encode)?;

@@ -18,8 +18,8 @@ pub struct GaugeQuery {
 /// Gauges and their readings.
 #[async_trait]
 pub trait GaugeStore {
-    /// Returns the selected gauges by identifier, each with its readings within the window, oldest first. Gauges without any are
-    /// left out.
+    /// Returns the selected gauges by identifier, each with its readings within the window, oldest first. Leaves out gauges
+    /// without any.
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError>;
 
     /// Returns every gauge by identifier, without readings. **Default: only gauges that have a reading**, and reads all readings

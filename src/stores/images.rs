@@ -101,8 +101,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(None)
     }
 
-    /// Delays a received upload: no call takes it until `delay` from now. Extends a lease, or defers the work. Does nothing if it
-    /// is not received.
+    /// Delays a received upload: no call takes it until `delay` from now. Extends a lease, or defers the work. No effect if it is
+    /// not received.
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
         state(self)?.with(|service, now| service.uploads.postpone(upload, now.saturating_add(delay)));
         Ok(())

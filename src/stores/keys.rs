@@ -23,7 +23,7 @@ pub trait KeyStore: ServiceStore {
         Ok(state(self)?.with(|service, _| service.keys.all()))
     }
 
-    /// Returns the revision of the keys, which grows only when a key is created or revoked. In all else like
+    /// Returns the revision of the keys, which grows only when a key is created or revoked. Otherwise like
     /// [`Store::revision`](super::Store::revision).
     async fn keys_revision(&self) -> Result<Revision, StoreError> {
         Ok(state(self)?.with(|service, _| service.keys.revision()))

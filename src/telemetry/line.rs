@@ -97,8 +97,7 @@ fn to_single_line(event: &[u8]) -> String {
     let mut line = String::with_capacity(text.len() + 1);
     for character in text.chars() {
         if character.is_control() || UNSAFE.iter().any(|range| range.contains(&character)) {
-            // JSON escapes look the same, but its formatter leaves DEL and C1 characters unescaped. Writing to a string cannot
-            // fail.
+            // JSON escapes look the same, but leave out DEL and C1 characters. Writing to a string cannot fail.
             let _ = fmt::Write::write_fmt(&mut line, format_args!("\\u{:04x}", u32::from(character)));
         } else {
             line.push(character);

@@ -182,8 +182,7 @@ pub(super) fn moment(column: &str, text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text.trim()).map_err(|error| format!("{column} {error}"))
 }
 
-/// Records the bytes that the CSV reader reads ahead. The reader's own line count is wrong: it excludes empty lines before the
-/// row.
+/// Records the bytes that the CSV reader reads ahead. Its own line count is wrong: it excludes empty lines before the row.
 struct ReadAhead<'f, 'l> {
     source: Source<'f>,
     lines: &'l RefCell<Lines>,

@@ -163,8 +163,7 @@ fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, Data
     Ok(observed.collect())
 }
 
-/// Returns the reports except erased ones, and the keys of the hidden ones. Reports without a key get those after the highest
-/// key.
+/// Returns the reports except erased ones, and the keys of the hidden ones. Those without a key get the keys after the highest.
 fn reports(
     folder: &Folder,
     locator: &Locator,

@@ -102,7 +102,7 @@ pub fn place(geometry: &GeometryValue) -> Result<Place, String> {
     }
 }
 
-/// Returns the shapes of GeoJSON points or lines, one for each part. |
+/// Returns the places of GeoJSON points or the courses of lines, one for each part.
 ///
 /// # Errors
 ///

@@ -7,8 +7,7 @@ use crate::model::{PartnerPost, without_zero_fraction};
 record!(Post { post_id, pkey });
 
 impl Folder {
-    /// Reads the posts of the partner feed. Fails if an identifier or a report occurs twice. `each` must check that reports
-    /// exist.
+    /// Reads the posts of the partner feed. Fails on duplicate identifiers or reports. `each` must check that the reports exist.
     pub fn partner_posts<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<PartnerPost>) -> Result<(), E>,

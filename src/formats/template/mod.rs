@@ -194,7 +194,7 @@ impl Template {
             ("time_zone", Value::from(context.time_zone.name())),
             (Budget::VARIABLE, Value::from_dyn_object(Arc::clone(&budget))),
         ];
-        // Hides `now` from all other templates, because `time_step` must know whether a template reads it.
+        // Otherwise, a template could read `now` in a way that `time_step` does not know of.
         let now = self.uses_now.then(|| ("now", Value::from(context.now.to_string())));
         let variables = Value::from_pairs(variables.into_iter().chain(now));
         let rendered = self.engine.get_template(&self.name).and_then(|template| {

@@ -26,8 +26,8 @@ impl StoredEntry {
 }
 
 impl AreaLog {
-    /// Adds a change, which must not be before the last one. If it undoes the change made at `undone`, it restores the times
-    /// before that.
+    /// Adds a change, which must not be before the last one. If it undoes the change made at `undone`, it restores the earlier
+    /// times.
     pub(super) fn push(&mut self, change: FloodChange, undone: Option<Timestamp>) {
         let previous = self.0.last().map(|logged| &logged.entry);
         let (state_change, received) = (change.change(), change.received);
