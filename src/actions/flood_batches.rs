@@ -70,12 +70,12 @@ fn batch_items(areas: &AreaSet, changes: Vec<BatchItemBody>) -> Result<Vec<Batch
     }
     let (mut items, mut seen, mut unknown) = (Vec::new(), HashSet::new(), Vec::new());
     for (number, BatchItemBody { area, state, after }) in changes.into_iter().enumerate() {
-        let wrong = |key, must| Problem::invalid(Source::Body, &format!("changes.{number}.{key}"), must);
+        let invalid = |key, must| Problem::invalid(Source::Body, &format!("changes.{number}.{key}"), must);
         let (area, key) = match &area {
             AreaName::Id(area) => (*area, "area_id"),
             AreaName::Geometry(geometry) => match by_geometry.get(geometry.as_str()).map(Vec::as_slice) {
                 Some([area]) => (*area, "geom_id"),
-                Some(_) => return Err(wrong("geom_id", "must be that of one area; use \"area_id\"")),
+                Some(_) => return Err(invalid("geom_id", "must be that of one area; use \"area_id\"")),
                 None => {
                     unknown.push(geometry.clone());
                     continue;
@@ -86,7 +86,7 @@ fn batch_items(areas: &AreaSet, changes: Vec<BatchItemBody>) -> Result<Vec<Batch
             unknown.push(area.to_string());
         }
         if !seen.insert(area) {
-            return Err(wrong(key, "must name an area that no other change names"));
+            return Err(invalid(key, "must name an area that no other change names"));
         }
         items.push(BatchItem { area, state, after });
     }

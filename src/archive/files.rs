@@ -24,13 +24,13 @@ const METRES_PER_DEGREE: f64 = 111_195.0;
 pub(super) fn size_and_digest(path: &Path) -> io::Result<(u64, String)> {
     let (mut file, mut digest, mut size) = (File::open(path)?, Context::new(&SHA256), 0);
     file.sync_all()?;
-    let mut part = vec![0; 1 << 16];
+    let mut buffer = vec![0; 1 << 16];
     loop {
-        let read = file.read(&mut part)?;
+        let read = file.read(&mut buffer)?;
         if read == 0 {
             return Ok((size, format!("sha256:{}", hex::encode(digest.finish()))));
         }
-        digest.update(&part[..read]);
+        digest.update(&buffer[..read]);
         size += read as u64;
     }
 }
@@ -122,13 +122,13 @@ pub(super) struct MonthFiles<'a> {
 
 impl<'a> MonthFiles<'a> {
     pub(super) fn create(folder: &Path, tables: &'a TableSchema, settings: &Settings) -> io::Result<Self> {
-        let all = tables.columns(Collection::Reports);
+        let columns = tables.columns(Collection::Reports);
         let is_public = |column: &Column| {
             let name = &*column.name;
             !PRIVATE_COLUMNS.contains(&name) && (settings.text || !TEXT_COLUMNS.contains(&name))
         };
-        let public: Vec<_> = (0..all.len()).filter(|index| is_public(&all[*index])).collect();
-        let reports = public.iter().map(|index| all[*index].clone()).chain(place_columns()).collect();
+        let public: Vec<_> = (0..columns.len()).filter(|index| is_public(&columns[*index])).collect();
+        let reports = public.iter().map(|index| columns[*index].clone()).chain(place_columns()).collect();
         let changes = [
             ("area_id", Kind::Integer, "The local area: area_id in areas.geojson."),
             (

@@ -67,10 +67,10 @@ impl Archive {
             let month = Month::parse(entry.file_name().to_str()?)?;
             Some((month, Package::read(&entry.path()).ok()?))
         };
-        let reading = off_thread(move |_| {
+        let task = off_thread(move |_| {
             fs::read_dir(folder).into_iter().flatten().flatten().filter_map(read).collect()
         });
-        reading.await.unwrap_or_default()
+        task.await.unwrap_or_default()
     }
 
     /// Returns the description of the areas; `None` if they are not written yet.
@@ -118,6 +118,6 @@ impl Archive {
         let keep = self.config.reports.keep;
         let oldest = package.oldest_report.map(Timestamp::from).filter(|_| !keep.is_zero());
         let is_kept = oldest.is_none_or(|oldest| oldest >= self.clock.now().saturating_sub(keep));
-        is_kept && self.moderated().is_current(month, package.moderated)
+        is_kept && self.moderation().is_current(month, package.moderated)
     }
 }

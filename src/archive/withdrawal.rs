@@ -47,37 +47,37 @@ impl ModerationSnapshot {
             }
         };
         for (month, number) in months {
-            let known = self.months.entry(*month).or_default();
-            *known = (*known).max(*number);
+            let last = self.months.entry(*month).or_default();
+            *last = (*last).max(*number);
         }
     }
 }
 
 impl Archive {
-    pub(super) fn moderated(&self) -> MutexGuard<'_, ModerationSnapshot> {
+    pub(super) fn moderation(&self) -> MutexGuard<'_, ModerationSnapshot> {
         self.moderated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) async fn read_log_once(&self) -> Result<(), StoreError> {
-        let is_read = self.moderated().newest().is_some();
+        let is_read = self.moderation().newest().is_some();
         if is_read { Ok(()) } else { self.withdraw().await }
     }
 
     /// Reads new entries of the moderation log, and withdraws the months of their reports. On return, this server no longer
     /// serves files with a report that was hidden or erased before the call.
     pub(crate) async fn withdraw(&self) -> Result<(), StoreError> {
-        let known = self.moderated().newest();
-        let first = match known {
-            Some(_) => known,
+        let previous = self.moderation().newest();
+        let first = match previous {
+            Some(_) => previous,
             // Older entries withdraw no month in the folder.
             None => self.read_packages().await.values().map(|package| package.moderated).min(),
         };
-        let most = first.map_or(1, |_| PAGE);
+        let limit = first.map_or(1, |_| PAGE);
         // Read the first entry again: if it is gone, the log was restored.
         let after = first.unwrap_or_default().saturating_sub(1);
         let (mut newest, mut months, mut before) = (0, BTreeMap::new(), None);
         loop {
-            let page = self.store.moderation_log(ModerationQuery { after, before, most }).await?.value;
+            let page = self.store.moderation_log(ModerationQuery { after, before, most: limit }).await?.value;
             for entry in &page {
                 newest = newest.max(entry.number);
                 // Newest first.
@@ -88,12 +88,12 @@ impl Archive {
                 break;
             }
         }
-        if known != Some(newest) {
-            self.moderated().add(first, newest, &months);
+        if previous != Some(newest) {
+            self.moderation().add(first, newest, &months);
             let archive = self.clone();
-            let removing = off_thread(move |_| months.into_keys().for_each(|month| archive.remove(month)));
+            let task = off_thread(move |_| months.into_keys().for_each(|month| archive.remove(month)));
             // Panics are logged.
-            drop(removing.await);
+            drop(task.await);
         }
         Ok(())
     }
@@ -116,7 +116,7 @@ impl Archive {
             if let Err(error) = self.withdraw().await {
                 tracing::debug!(
                     error = &error as &dyn Error,
-                    "cannot read the moderation log for the archive; retrying"
+                    "cannot read the moderation log; retrying"
                 );
             }
             time::sleep(INTERVAL).await;

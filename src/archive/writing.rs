@@ -28,10 +28,10 @@ impl Archive {
     pub(crate) fn task(&self) -> AdHoc {
         let archive = self.clone();
         AdHoc::on_liftoff("Public archive", |rocket| {
-            let running = async move {
+            let task = async move {
                 join!(archive.follow_log(), archive.write_periodically());
             };
-            Box::pin(async move { run_in_background(rocket, running) })
+            Box::pin(async move { run_in_background(rocket, task) })
         })
     }
 
@@ -108,21 +108,21 @@ impl Archive {
         Ok(months.split_off(from))
     }
 
-    async fn count_reports(&self, start: Timestamp, end: Timestamp, most: u64) -> Result<u64, StoreError> {
-        self.store.count_reports(&reports_within(Window::Within(period(start, end)?)), most).await
+    async fn count_reports(&self, start: Timestamp, end: Timestamp, max: u64) -> Result<u64, StoreError> {
+        self.store.count_reports(&reports_within(Window::Within(period(start, end)?)), max).await
     }
 
     /// Writes the areas unless the folder has the revision `written`. Returns their revision.
     async fn write_areas(&self, written: Option<Revision>) -> Result<Revision, Failure> {
         let Versioned { revision, value: places, .. } = self.store.places().await?;
         if written != Some(revision) {
-            let part = self.create_part("areas")?;
-            let file = write_areas(&part, places.areas(), &self.tables)?;
-            write_package(&part, &self.config, self.clock.now(), None, vec![file], 0, None)?;
+            let part_folder = self.create_part("areas")?;
+            let file = write_areas(&part_folder, places.areas(), &self.tables)?;
+            write_package(&part_folder, &self.config, self.clock.now(), None, vec![file], 0, None)?;
             for name in [AREAS, PACKAGE] {
-                fs::rename(part.join(name), self.folder.join(name))?;
+                fs::rename(part_folder.join(name), self.folder.join(name))?;
             }
-            fs::remove_dir(part)?;
+            fs::remove_dir(part_folder)?;
         }
         Ok(revision)
     }
@@ -132,9 +132,9 @@ impl Archive {
         let now = self.clock.now();
         let (start, end) = (month.start(), month.end().min(now));
         // Read before the data, which may include a report that a later entry hides.
-        let moderated = self.moderated().newest().unwrap_or_default();
-        let part = self.create_part(&month.to_string())?;
-        let mut files = MonthFiles::create(&part, &self.tables, &self.config.archive)?;
+        let moderated = self.moderation().newest().unwrap_or_default();
+        let part_folder = self.create_part(&month.to_string())?;
+        let mut files = MonthFiles::create(&part_folder, &self.tables, &self.config.archive)?;
         files.add_changes(&self.changes(start, end).await?)?;
         let mut day = start;
         while day <= end {
@@ -148,15 +148,15 @@ impl Archive {
             day = day.saturating_add(DAY);
         }
         let (resources, oldest) = files.finish()?;
-        write_package(&part, &self.config, now, Some(month), resources, moderated, oldest)?;
-        if !self.moderated().is_current(month, moderated) {
+        write_package(&part_folder, &self.config, now, Some(month), resources, moderated, oldest)?;
+        if !self.moderation().is_current(month, moderated) {
             return Err("a report of the month was hidden, shown or erased while it was written".into());
         }
         // A folder cannot be replaced atomically: between the two steps the month is missing.
-        let (folder, old) = (self.month_folder(month), part.with_extension("old"));
+        let (folder, old) = (self.month_folder(month), part_folder.with_extension("old"));
         // Fails if there is no older folder, or the next step fails too.
         drop(fs::rename(&folder, &old));
-        fs::rename(part, folder)?;
+        fs::rename(part_folder, folder)?;
         drop(fs::remove_dir_all(old));
         Ok(())
     }
@@ -180,9 +180,9 @@ impl Archive {
         let changed = log.into_iter().flat_map(|(area, entries)| {
             entries.into_iter().map(move |entry| (area.number(), entry.change()))
         });
-        let mut all: Vec<_> = initial.chain(changed).collect();
-        all.sort_by_key(|(area, change)| (change.at, *area));
-        Ok(all)
+        let mut changes: Vec<_> = initial.chain(changed).collect();
+        changes.sort_by_key(|(area, change)| (change.at, *area));
+        Ok(changes)
     }
 
     /// Removes folders of failed writes, and replaced ones that were not removed.

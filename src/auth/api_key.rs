@@ -35,8 +35,8 @@ pub struct ApiKey {
 
 fn optional_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-    let wrong = |_| D::Error::custom("must be a moment such as 2027-01-31T00:00:00Z");
-    text.parse().map(Some).map_err(wrong)
+    let invalid = |_| D::Error::custom("must be a moment such as 2027-01-31T00:00:00Z");
+    text.parse().map(Some).map_err(invalid)
 }
 
 impl ApiKey {

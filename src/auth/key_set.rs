@@ -51,15 +51,15 @@ impl KeySet {
     /// Returns the key with this id; without an id, the only key of the set.
     pub(super) fn choose(&self, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
         let keys = self.keys.load();
-        let chosen = match (kid, &*keys.0) {
+        let key = match (kid, &*keys.0) {
             (None, [(_, only)]) => Some(only),
             (None, _) => None,
             (Some(kid), keys) => keys.iter().find(|(id, _)| id.as_deref() == Some(kid)).map(|(_, key)| key),
         };
-        if chosen.is_none() {
+        if key.is_none() {
             self.unknown_key.notify_one();
         }
-        chosen.cloned()
+        key.cloned()
     }
 
     /// Fetches the keys every ten minutes, and within a minute of a token with an unknown key. If that fails, the last keys stay

@@ -147,7 +147,7 @@ impl Authenticator {
                 self.ring.note_use(&key, now);
                 Ok(credential)
             }
-            KeyLookup::Unusable(refused) => Err(refused),
+            KeyLookup::Unusable(error) => Err(error),
             KeyLookup::Nothing if looks_like_a_token(text) => self.verify_token(text),
             KeyLookup::Nothing => Err(CredentialError::unproven(CredentialErrorKind::UnknownKey, text)),
         }
@@ -157,7 +157,7 @@ impl Authenticator {
     pub(crate) async fn watch(&self) {
         loop {
             let accepted = self.accepted.load_full();
-            let watching = async {
+            let watch = async {
                 match &accepted.tokens {
                     Some(tokens) => tokens.watch().await,
                     None => future::pending().await,
@@ -165,7 +165,7 @@ impl Authenticator {
             };
             select! {
                 // These keys do not change by themselves.
-                () = watching => self.changed.notified().await,
+                () = watch => self.changed.notified().await,
                 () = self.changed.notified() => {}
             }
         }

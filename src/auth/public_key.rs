@@ -58,15 +58,15 @@ pub(super) fn from_pem(text: &str, algorithm: PublicAlgorithm) -> Result<Decodin
 /// Reads a member of a set (RFC 7517 §4), unless it is for another algorithm or use.
 pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<DecodingKey, InvalidPublicKey> {
     let common = &jwk.common;
-    let other_use = common.public_key_use.as_ref().is_some_and(|meant| *meant != PublicKeyUse::Signature);
+    let other_use = common.public_key_use.as_ref().is_some_and(|value| *value != PublicKeyUse::Signature);
     let other_operation =
-        common.key_operations.as_ref().is_some_and(|known| !known.contains(&KeyOperations::Verify));
-    let own = match algorithm {
+        common.key_operations.as_ref().is_some_and(|operations| !operations.contains(&KeyOperations::Verify));
+    let expected = match algorithm {
         PublicAlgorithm::RS256 => KeyAlgorithm::RS256,
         PublicAlgorithm::ES256 => KeyAlgorithm::ES256,
         PublicAlgorithm::EdDSA => KeyAlgorithm::EdDSA,
     };
-    if other_use || other_operation || common.key_algorithm.is_some_and(|meant| meant != own) {
+    if other_use || other_operation || common.key_algorithm.is_some_and(|value| value != expected) {
         return Err(InvalidPublicKey::OtherPurpose);
     }
     let key = DecodingKey::from_jwk(jwk).map_err(|_| InvalidPublicKey::Unreadable)?;
@@ -92,8 +92,8 @@ pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<Decoding
 
 fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<DecodingKey, InvalidPublicKey> {
     let (modulus, exponent) = (without_zeros(modulus), without_zeros(exponent));
-    let leading = modulus.first().map_or(0, |byte| byte.leading_zeros() as usize);
-    if !RSA_BITS.contains(&(modulus.len() * 8 - leading)) || exponent.is_empty() {
+    let leading_zeros = modulus.first().map_or(0, |byte| byte.leading_zeros() as usize);
+    if !RSA_BITS.contains(&(modulus.len() * 8 - leading_zeros)) || exponent.is_empty() {
         return Err(InvalidPublicKey::NotRsa);
     }
     Ok(DecodingKey::from_rsa_raw_components(modulus, exponent))
@@ -101,13 +101,13 @@ fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<DecodingKey, InvalidPublicKey>
 
 fn p256(point: &[u8]) -> Result<DecodingKey, InvalidPublicKey> {
     // An uncompressed point begins with 4 (SEC 1 §2.3.3).
-    let whole = point.len() == P256_POINT && point.first() == Some(&4);
-    whole.then(|| DecodingKey::from_ec_der(point)).ok_or(InvalidPublicKey::NotP256)
+    let is_valid = point.len() == P256_POINT && point.first() == Some(&4);
+    is_valid.then(|| DecodingKey::from_ec_der(point)).ok_or(InvalidPublicKey::NotP256)
 }
 
 fn ed25519(bytes: &[u8]) -> Result<DecodingKey, InvalidPublicKey> {
-    let whole = bytes.len() == ED25519_KEY;
-    whole.then(|| DecodingKey::from_ed_der(bytes)).ok_or(InvalidPublicKey::NotEd25519)
+    let is_valid = bytes.len() == ED25519_KEY;
+    is_valid.then(|| DecodingKey::from_ed_der(bytes)).ok_or(InvalidPublicKey::NotEd25519)
 }
 
 /// Removes leading zeros, which `ring` rejects.

@@ -38,16 +38,16 @@ impl Tokens {
                 Keys::Single(Arc::new(DecodingKey::from_secret(secret.expose().as_bytes())))
             }
             KeySource::PublicKey(algorithm, text) => {
-                let wrong = |reason: String| InvalidSettings::new("jwt.public_key", reason);
+                let invalid = |reason: String| InvalidSettings::new("jwt.public_key", reason);
                 let pem = if text.trim_start().starts_with(PEM) {
                     text.to_owned()
                 } else {
                     fs::read_to_string(text).map_err(|error| {
-                        wrong(format!("must be a key in PEM or the path of one; {text:?}: {error}"))
+                        invalid(format!("must be a key in PEM or the path of one; {text:?}: {error}"))
                     })?
                 };
                 let key = public_key::from_pem(&pem, algorithm);
-                Keys::Single(Arc::new(key.map_err(|unfit| wrong(unfit.to_string()))?))
+                Keys::Single(Arc::new(key.map_err(|error| invalid(error.to_string()))?))
             }
             KeySource::Set(algorithm, address) => {
                 Keys::Set(Arc::new(KeySet::new(address.clone(), algorithm)))
@@ -71,8 +71,8 @@ impl Tokens {
         let key = match &self.keys {
             Keys::Single(key) => Arc::clone(key),
             Keys::Set(set) => {
-                let chosen = set.choose(header.kid.as_deref());
-                chosen.ok_or_else(|| unproven(CredentialErrorKind::UnknownTokenKey))?
+                let key = set.choose(header.kid.as_deref());
+                key.ok_or_else(|| unproven(CredentialErrorKind::UnknownTokenKey))?
             }
         };
         let claims = jsonwebtoken::decode::<Claims>(token, &key, &self.validation)

@@ -54,7 +54,7 @@ impl FromStr for Cursor {
         let epoch = u64::from_str_radix(epoch, 16).map_err(|_| InvalidCursor)?;
         let revision = |text: &str| digits(text).filter(|_| text.len() <= 18).map(Revision);
         let revisions: Option<Vec<_>> = revisions.split('.').map(revision).collect();
-        let revisions = revisions.and_then(|all| all.try_into().ok()).ok_or(InvalidCursor)?;
+        let revisions = revisions.and_then(|list| list.try_into().ok()).ok_or(InvalidCursor)?;
         Ok(Self::new(epoch, revisions))
     }
 }

@@ -107,7 +107,7 @@ impl Follower {
     ///
     /// Takes little more than a second, because another server is at most a second ahead; longer while the store is unavailable:
     /// set a timeout.
-    pub(crate) async fn catches_up_to(&self, cursor: Cursor) -> bool {
+    pub(crate) async fn catch_up_to(&self, cursor: Cursor) -> bool {
         let (mut states, mut confirmed) = (self.states(), self.0.confirmed.subscribe());
         // The clock may have stepped back, so the poll must also begin after this call.
         let (called, not_before) = (Instant::now(), self.0.clock.now().saturating_add(MAX_LAG));
@@ -145,9 +145,9 @@ impl Follower {
         let is_current = |state: &Option<Arc<State>>| {
             state.as_ref().is_some_and(|state| has_reached(state.cursor().revisions(), present))
         };
-        let found = states.wait_for(is_current).await.ok().and_then(|state| state.clone());
+        let state = states.wait_for(is_current).await.ok().and_then(|state| state.clone());
         // The sender is part of this value, so the channel is open.
-        found.ok_or_else(|| StoreError::NotFound { what: "the state".to_owned() })
+        state.ok_or_else(|| StoreError::NotFound { what: "the state".to_owned() })
     }
 }
 
@@ -164,8 +164,8 @@ impl Inner {
                 pin!(look);
                 match timeout_at(stale_at, &mut look).await {
                     Ok(outcome) => outcome,
-                    Err(late) => {
-                        self.mark_stale(&late);
+                    Err(error) => {
+                        self.mark_stale(&error);
                         look.await
                     }
                 }
@@ -256,12 +256,12 @@ impl Inner {
             self.metrics.change_delay(self.clock.now().saturating_duration_since(newest));
         }
         let now = self.clock.now();
-        if let Some(by) = clock_skew(&next, now)
+        if let Some(skew) = clock_skew(&next, now)
             && last.as_ref().is_none_or(|last| clock_skew(last, now).is_none())
         {
-            let by = humantime::format_duration(Duration::from_secs(by.as_secs())).to_string();
+            let skew = humantime::format_duration(Duration::from_secs(skew.as_secs())).to_string();
             tracing::warn!(
-                by,
+                by = skew,
                 "the newest change of a flood state is ahead of the clock: set the clocks of the servers right"
             );
         }
@@ -277,17 +277,17 @@ impl Inner {
         last: Option<&State>,
         revisions: &mut [Revision; 4],
     ) -> Result<RemovedReports, StoreError> {
-        let before = last.map(State::removed_reports).cloned().unwrap_or_default();
+        let removed = last.map(State::removed_reports).cloned().unwrap_or_default();
         if last.is_some_and(|last| last.cursor().reports == revisions[1]) {
-            return Ok(before);
+            return Ok(removed);
         }
-        let query = ModerationQuery { after: before.last(), before: None, most: RemovedReports::MAX };
-        let found = self.store.moderation_log(query).await?;
-        if !found.value.is_empty() {
-            self.withdrawn.note(found.revision);
+        let query = ModerationQuery { after: removed.last(), before: None, most: RemovedReports::MAX };
+        let log = self.store.moderation_log(query).await?;
+        if !log.value.is_empty() {
+            self.withdrawn.note(log.revision);
         }
-        revisions[1] = revisions[1].max(found.revision);
-        Ok(before.next(&found))
+        revisions[1] = revisions[1].max(log.revision);
+        Ok(removed.next(&log))
     }
 }
 

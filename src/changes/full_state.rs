@@ -44,10 +44,10 @@ impl FullStateBody {
     pub(crate) fn new(state: Arc<FullState>) -> Self {
         let time = MIN_TIME + Duration::from_secs(state.json.len() as u64 / MIN_BYTES_PER_SECOND);
         let state = Arc::new(Mutex::new(Some(state)));
-        let sent = Arc::downgrade(&state);
+        let weak_state = Arc::downgrade(&state);
         tokio::spawn(async move {
             sleep(time).await;
-            if let Some(state) = sent.upgrade() {
+            if let Some(state) = weak_state.upgrade() {
                 lock(&state).take();
             }
         });

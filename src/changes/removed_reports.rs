@@ -22,20 +22,20 @@ impl RemovedReports {
 
     /// Adds the log entries after [`last`](Self::last), newest first, of which at most [`MAX`](Self::MAX) were read.
     #[must_use]
-    pub(crate) fn next(&self, found: &Versioned<Vec<ModerationEntry>>) -> Self {
+    pub(crate) fn next(&self, log: &Versioned<Vec<ModerationEntry>>) -> Self {
         let mut next = self.clone();
-        next.last = found.value.first().map_or(self.last, |newest| newest.number);
-        if found.value.len() >= Self::MAX as usize {
-            next.first = found.revision;
+        next.last = log.value.first().map_or(self.last, |newest| newest.number);
+        if log.value.len() >= Self::MAX as usize {
+            next.first = log.revision;
         }
-        for entry in found.value.iter().rev() {
+        for entry in log.value.iter().rev() {
             next.reports.retain(|(report, _)| *report != entry.report);
             if entry.action != ModerationAction::Show {
-                next.reports.push((entry.report, found.revision));
+                next.reports.push((entry.report, log.revision));
             }
         }
-        let spare = next.reports.len().saturating_sub(Self::MAX as usize);
-        for (_, read) in next.reports.drain(..spare) {
+        let excess = next.reports.len().saturating_sub(Self::MAX as usize);
+        for (_, read) in next.reports.drain(..excess) {
             next.first = next.first.max(read);
         }
         next

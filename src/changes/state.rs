@@ -137,8 +137,8 @@ impl State {
 
     /// Returns the dry areas that were flooded before, and the end of the last flood.
     pub(crate) fn ended_floods(&self) -> impl Iterator<Item = (&Area, Timestamp)> {
-        let all = self.areas.iter().zip(self.versions.iter());
-        all.filter_map(|(area, version)| Some((area, version.status.over_since()?)))
+        let areas = self.areas.iter().zip(self.versions.iter());
+        areas.filter_map(|(area, version)| Some((area, version.status.over_since()?)))
     }
 
     #[must_use]
@@ -242,7 +242,7 @@ impl State {
     }
 
     fn delta(&self, since: Option<Cursor>, query: &FloodQuery) -> Delta {
-        let own = self.cursor.revisions();
+        let revisions = self.cursor.revisions();
         let Some(since) = self.valid_cursor(since) else {
             let areas = self.area_states(query, Revision(0)).filter(|area| area.state.is_some());
             return Delta {
@@ -253,15 +253,15 @@ impl State {
                 gone_reports: Vec::new(),
             };
         };
-        let theirs = since.revisions();
-        let grown = RESOURCES.iter().filter(|(index, _)| own[*index] > theirs[*index]);
-        let latest = std::array::from_fn(|index| own[index].max(theirs[index]));
-        let after = Revision(since.floods.0.saturating_add(1));
+        let since_revisions = since.revisions();
+        let newer = RESOURCES.iter().filter(|(index, _)| revisions[*index] > since_revisions[*index]);
+        let latest = std::array::from_fn(|index| revisions[index].max(since_revisions[index]));
+        let first_new = Revision(since.floods.0.saturating_add(1));
         Delta {
             cursor: Cursor::new(self.cursor.epoch, latest),
             full: false,
-            areas: self.area_states(query, after).collect(),
-            changed: grown.flat_map(|(_, names)| names.iter().copied()).collect(),
+            areas: self.area_states(query, first_new).collect(),
+            changed: newer.flat_map(|(_, names)| names.iter().copied()).collect(),
             gone_reports: self.removed.since(since.reports).collect(),
         }
     }
@@ -272,12 +272,12 @@ impl State {
         query: &'a FloodQuery,
         from: Revision,
     ) -> impl Iterator<Item = AreaState> + 'a {
-        let all = self.areas.iter().zip(self.versions.iter());
+        let areas = self.areas.iter().zip(self.versions.iter());
         let selected =
-            all.filter(move |(area, version)| version.read >= from && query.selector.matches(area));
+            areas.filter(move |(area, version)| version.read >= from && query.selector.matches(area));
         selected.map(|(area, AreaVersion { status, .. })| {
             let high_enough =
-                |current: &CurrentState| query.minimum_state.is_none_or(|least| current.state >= least);
+                |current: &CurrentState| query.minimum_state.is_none_or(|minimum| current.state >= minimum);
             let current = status.current().filter(high_enough);
             AreaState {
                 area_id: area.id,
@@ -292,11 +292,11 @@ impl State {
 }
 
 fn statuses(layer: &FloodLayer) -> impl Iterator<Item = FloodStatus> {
-    let mut all = vec![FloodStatus::NEVER_FLOODED; layer.areas().len()];
+    let mut statuses = vec![FloodStatus::NEVER_FLOODED; layer.areas().len()];
     for (position, status) in layer.selected() {
-        all[*position] = *status;
+        statuses[*position] = *status;
     }
-    all.into_iter()
+    statuses.into_iter()
 }
 
 fn last_change(versions: &[AreaVersion]) -> Option<Timestamp> {

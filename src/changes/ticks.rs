@@ -27,8 +27,8 @@ impl Ticks {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Rejects states of another epoch, and states with changes that the database has lost.
         let is_valid = |state: &State| {
-            let (own, newest) = (state.cursor(), current.cursor());
-            own.epoch == newest.epoch && !current.is_behind(own)
+            let (cursor, newest) = (state.cursor(), current.cursor());
+            cursor.epoch == newest.epoch && !current.is_behind(cursor)
         };
         let state = match &*last {
             Some(last) if last.tick == tick && is_valid(&last.state) => Arc::clone(&last.state),

@@ -50,20 +50,20 @@ impl TryFrom<String> for MountPath {
 
 /// Rejects paths that clash with the base address, each other, or paths outside the interface.
 pub(super) fn check(also_at: &[MountPath], base_url: &BaseUrl) -> Result<(), ConfigError> {
-    let mut taken = vec![base_url.path()];
+    let mut paths = vec![base_url.path()];
     for (index, MountPath(path)) in also_at.iter().enumerate() {
         let is_below = |outer: &str, inner: &str| {
             outer != "/" && inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))
         };
         let reserved = MountPath::RESERVED.iter().find(|name| path.split('/').nth(1) == Some(**name));
         let other =
-            taken.iter().find(|other| *other == path || is_below(other, path) || is_below(path, other));
+            paths.iter().find(|other| *other == path || is_below(other, path) || is_below(path, other));
         let reason = match (reserved, other) {
             (Some(name), _) => format!("{path} clashes with /{name}, which is outside the interface"),
             (None, Some(other)) if other == path => format!("the interface is at {path} already"),
             (None, Some(other)) => format!("neither of {path} and {other} can be below the other"),
             (None, None) => {
-                taken.push(path);
+                paths.push(path);
                 continue;
             }
         };

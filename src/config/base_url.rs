@@ -103,11 +103,11 @@ impl TryFrom<String> for BaseUrl {
 
 /// Whether a path without a trailing slash can be mounted: all characters are unreserved (RFC 3986 §2.3).
 pub(super) fn is_mountable(path: &str) -> bool {
-    let plain = |segment: &str| {
+    let is_plain = |segment: &str| {
         let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         !segment.is_empty() && segment != "." && segment != ".." && segment.bytes().all(unreserved)
     };
-    path.starts_with('/') && path.split('/').skip(1).all(plain)
+    path.starts_with('/') && path.split('/').skip(1).all(is_plain)
 }
 
 impl From<BaseUrl> for String {

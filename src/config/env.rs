@@ -95,8 +95,8 @@ impl NamedFile {
 
 /// Searches a file in the working directory and the directories above.
 fn find_upwards(path: &str) -> Option<PathBuf> {
-    let here = env::current_dir().unwrap_or_default();
-    here.ancestors().map(|folder| folder.join(path)).find(|path| path.is_file())
+    let current = env::current_dir().unwrap_or_default();
+    current.ancestors().map(|folder| folder.join(path)).find(|path| path.is_file())
 }
 
 impl Provider for NamedFile {

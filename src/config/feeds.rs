@@ -13,15 +13,15 @@ pub(crate) struct Feeds {
 
 impl Feeds {
     pub(super) fn check(&self, disasters: &Disasters, hazards: &Hazards) -> Result<(), ConfigError> {
-        let known = disasters.all(hazards);
-        let unknown = |(_, disaster): &(usize, &DisasterType)| !known.contains(disaster);
-        let Some((place, unknown)) = self.partner.disaster_types.iter().enumerate().find(unknown) else {
+        let allowed = disasters.all(hazards);
+        let unknown = |(_, disaster): &(usize, &DisasterType)| !allowed.contains(disaster);
+        let Some((index, unknown)) = self.partner.disaster_types.iter().enumerate().find(unknown) else {
             return Ok(());
         };
-        let names: Vec<_> = known.iter().map(DisasterType::name).collect();
+        let names: Vec<_> = allowed.iter().map(DisasterType::name).collect();
         let names = names.join(", ");
         Err(ConfigError::new(
-            &format!("siaga.feeds.partner.disaster_types.{place}"),
+            &format!("siaga.feeds.partner.disaster_types.{index}"),
             format!("must be one of [{names}], not {unknown}; siaga.disasters.also adds types"),
         ))
     }

@@ -92,8 +92,8 @@ impl TryFrom<String> for StorageUrl {
     fn try_from(text: String) -> Result<Self, InvalidStorageUrl> {
         let url = Url::parse(&text).map_err(|_| InvalidStorageUrl)?;
         // Credentials belong in `options`, which are never shown.
-        let plain = url.username().is_empty() && url.password().is_none();
-        plain.then_some(Self(url)).ok_or(InvalidStorageUrl)
+        let is_plain = url.username().is_empty() && url.password().is_none();
+        is_plain.then_some(Self(url)).ok_or(InvalidStorageUrl)
     }
 }
 

@@ -74,13 +74,13 @@ impl Limits {
     }
 
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        let wrong = |key| Err(ConfigError::new(&format!("siaga.limits.{key}"), "must be more than 0"));
+        let not_positive = |key| Err(ConfigError::new(&format!("siaga.limits.{key}"), "must be more than 0"));
         match self {
-            Self { max_period: Duration::ZERO, .. } => wrong("max_period"),
-            Self { timeout: Duration::ZERO, .. } => wrong("timeout"),
-            Self { body, .. } if *body == 0 => wrong("body"),
-            Self { chunk, .. } if *chunk == 0 => wrong("chunk"),
-            Self { rendering, .. } if *rendering == 0 => wrong("rendering"),
+            Self { max_period: Duration::ZERO, .. } => not_positive("max_period"),
+            Self { timeout: Duration::ZERO, .. } => not_positive("timeout"),
+            Self { body, .. } if *body == 0 => not_positive("body"),
+            Self { chunk, .. } if *chunk == 0 => not_positive("chunk"),
+            Self { rendering, .. } if *rendering == 0 => not_positive("rendering"),
             Self { chunk, .. } if *chunk > Self::MAX_CHUNK => {
                 Err(ConfigError::new("siaga.limits.chunk", "must be at most 16MiB"))
             }

@@ -52,8 +52,8 @@ fn template<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Err
     if is_web && has_place {
         Ok(text)
     } else {
-        let must = "must be an address such as https://tile.example.org/{z}/{x}/{y}.png, without {s}";
-        Err(D::Error::custom(must))
+        let rule = "must be an address such as https://tile.example.org/{z}/{x}/{y}.png, without {s}";
+        Err(D::Error::custom(rule))
     }
 }
 

@@ -137,8 +137,8 @@ pub struct Config {
 }
 
 fn time_zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tz, D::Error> {
-    let wrong = |_| D::Error::custom("must be a time zone of the IANA's such as Asia/Jakarta");
-    String::deserialize(deserializer)?.parse().map_err(wrong)
+    let invalid = |_| D::Error::custom("must be a time zone of the IANA's such as Asia/Jakarta");
+    String::deserialize(deserializer)?.parse().map_err(invalid)
 }
 
 impl Default for Config {
@@ -258,8 +258,8 @@ impl Config {
     /// Returns the file of the base map: `map.basemap.file`, or else the one in the folder that the memory store serves.
     pub(crate) fn basemap(&self) -> Option<PathBuf> {
         let in_dataset = || Path::new(&self.dataset).join(FolderFile::Basemap.name());
-        let own = self.map.basemap.file.clone();
-        own.or_else(|| (self.store == "memory").then(in_dataset).filter(|file| file.is_file()))
+        let configured = self.map.basemap.file.clone();
+        configured.or_else(|| (self.store == "memory").then(in_dataset).filter(|file| file.is_file()))
     }
 
     /// Sets the defaults that depend on the country and the site.
@@ -313,13 +313,13 @@ impl Config {
         {
             config.base_url = BaseUrl::local(port);
         }
-        let numbers = ["per_second", "burst", "credential", "per_day", "fuse_per_second", "unknown_cards"];
-        let has_limits = numbers.iter().any(|name| figment.contains(&format!("{}.quota.{name}", Self::KEY)));
+        let keys = ["per_second", "burst", "credential", "per_day", "fuse_per_second", "unknown_cards"];
+        let has_limits = keys.iter().any(|name| figment.contains(&format!("{}.quota.{name}", Self::KEY)));
         if config.base_url.is_local() && !has_limits {
             config.quota = config.quota.unlimited();
         }
-        let page = ["reviewed_after", "reviewed_total", "refused_after"];
-        let has_limits = page.iter().any(|name| figment.contains(&format!("{}.report.{name}", Self::KEY)));
+        let keys = ["reviewed_after", "reviewed_total", "refused_after"];
+        let has_limits = keys.iter().any(|name| figment.contains(&format!("{}.report.{name}", Self::KEY)));
         if config.base_url.is_local() && !has_limits {
             config.report = config.report.unlimited();
         }

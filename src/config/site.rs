@@ -62,21 +62,21 @@ impl Site {
         ];
         for (key, text) in texts {
             if text.is_some_and(|text| text.trim().is_empty() || !is_name(text)) {
-                let must = "must be a text of 1 to 255 characters without control characters";
-                return Err(ConfigError::new(&format!("siaga.site.{key}"), must));
+                let rule = "must be a text of 1 to 255 characters without control characters";
+                return Err(ConfigError::new(&format!("siaga.site.{key}"), rule));
             }
         }
         if let Some(path) = &self.logo {
-            let wrong =
+            let invalid =
                 |reason: String| ConfigError::new("siaga.site.logo", format!("{}: {reason}", path.display()));
             let mut bytes = Vec::new();
             let read = File::open(path).and_then(|file| file.take(MAX_LOGO + 1).read_to_end(&mut bytes));
-            read.map_err(|error| wrong(error.to_string()))?;
+            read.map_err(|error| invalid(error.to_string()))?;
             if bytes.len() as u64 > MAX_LOGO {
-                return Err(wrong(format!("has more than {MAX_LOGO} bytes")));
+                return Err(invalid(format!("has more than {MAX_LOGO} bytes")));
             }
             let media_type =
-                media_type(&bytes).ok_or_else(|| wrong("must be a PNG or SVG file".to_owned()))?;
+                media_type(&bytes).ok_or_else(|| invalid("must be a PNG or SVG file".to_owned()))?;
             self.image = Some(Arc::new(Logo { media_type, bytes }));
         }
         Ok(())

@@ -41,20 +41,20 @@ pub(super) fn check(sources: &BTreeMap<String, SourceSettings>) -> Result<(), Co
         let key = format!("siaga.sources.{name}");
         let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_part) {
-            let must = format!(
+            let rule = format!(
                 "the name of a source must be 1 to {MAX_NAME} of the characters a to z, 0 to 9 and -"
             );
-            return Err(ConfigError::new(&key, must));
+            return Err(ConfigError::new(&key, rule));
         }
-        let wrong = |part: &str, must: &str| Err(ConfigError::new(&format!("{key}.{part}"), must));
+        let invalid = |part: &str, rule: &str| Err(ConfigError::new(&format!("{key}.{part}"), rule));
         if source.subject.is_empty() {
-            return wrong("subject", "must be the name of an API key or the sub of a token");
+            return invalid("subject", "must be the name of an API key or the sub of a token");
         }
         if !(MIN_INTERVAL..=MAX_INTERVAL).contains(&source.every) {
-            return wrong("every", "must be a duration from 1s to 366d");
+            return invalid("every", "must be a duration from 1s to 366d");
         }
         if source.covers.is_empty() {
-            return wrong("covers", "must name at least one of [floods, reports, gauges]");
+            return invalid("covers", "must name at least one of [floods, reports, gauges]");
         }
     }
     Ok(())

@@ -42,9 +42,9 @@ pub(super) fn check(figment: &Figment) -> Result<(), ConfigError> {
                 .then(|| format!("[{profile}]"))
         };
         if let Some(table) = misplaced {
-            let right = if is_read(figment, &profile) { profile } else { Profile::Default };
+            let profile = if is_read(figment, &profile) { profile } else { Profile::Default };
             let reason = format!(
-                "nothing reads this table: write [{right}.{}] instead, for the tables below it as well",
+                "nothing reads this table: write [{profile}.{}] instead, for the tables below it as well",
                 Config::KEY
             );
             return Err(ConfigError::new(&table, format!("{reason}{}", location_of(figment, &value))));
@@ -73,6 +73,6 @@ fn location_of(figment: &Figment, value: &Value) -> String {
 }
 
 /// Whether one letter is extra, missing, wrong or misplaced, or only the case differs.
-fn resembles(written: &str, known: &str) -> bool {
-    written != known && osa_distance(&written.to_ascii_lowercase(), known) <= 1
+fn resembles(key: &str, expected: &str) -> bool {
+    key != expected && osa_distance(&key.to_ascii_lowercase(), expected) <= 1
 }

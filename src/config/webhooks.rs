@@ -247,12 +247,12 @@ impl Webhooks {
             let key = format!("siaga.webhooks.{name}");
             let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_part) {
-                let must = format!(
+                let rule = format!(
                     "the name of a webhook must be 1 to {MAX_NAME} of the characters a to z, 0 to 9 and -"
                 );
-                return Err(ConfigError::new(&key, must));
+                return Err(ConfigError::new(&key, rule));
             }
-            webhook.check().map_err(|(part, must)| ConfigError::new(&format!("{key}.{part}"), must))?;
+            webhook.check().map_err(|(setting, rule)| ConfigError::new(&format!("{key}.{setting}"), rule))?;
         }
         Ok(())
     }
@@ -262,41 +262,41 @@ impl WebhookSettings {
     /// Returns scheme, host and port of the address, which must not be templates.
     pub(crate) fn origin(&self) -> &str {
         let url = self.url.expose();
-        let after = url.find("://").map_or(0, |found| found + 3);
-        let end = url[after..].find(['/', '?', '#']).map_or(url.len(), |found| after + found);
+        let host_start = url.find("://").map_or(0, |index| index + 3);
+        let end = url[host_start..].find(['/', '?', '#']).map_or(url.len(), |index| host_start + index);
         &url[..end]
     }
 
     fn check(&self) -> Result<(), (&'static str, String)> {
-        let wrong = |part, must: &str| Err((part, must.to_owned()));
+        let invalid = |part, rule: &str| Err((part, rule.to_owned()));
         let origin = self.origin();
         let parsed = Url::parse(origin).ok().filter(|url| url.has_host() && !origin.contains(['{', '}']));
         let Some(parsed) = parsed else {
-            return wrong(
+            return invalid(
                 "url",
                 "must be an address that begins with https:// and a host; a template may only be in its path and query",
             );
         };
         if !parsed.username().is_empty() || parsed.password().is_some() {
-            return wrong("url", "must have no user: send credentials in headers");
+            return invalid("url", "must have no user: send credentials in headers");
         }
         let is_allowed = parsed.scheme() == "https" || parsed.scheme() == "http" && self.private;
         if !is_allowed {
-            return wrong("url", "must begin with https://; with private = true, http:// is allowed too");
+            return invalid("url", "must begin with https://; with private = true, http:// is allowed too");
         }
         let is_for_reports = self.event == EventKind::Report;
         let Filter { source, city, minimum_state } = &self.filter;
         if !matches!(self.event, EventKind::Report | EventKind::Source) && !source.is_empty() {
-            return wrong("filter.source", "areas have no source: remove it, or set event = \"report\"");
+            return invalid("filter.source", "areas have no source: remove it, or set event = \"report\"");
         }
         if !matches!(self.event, EventKind::State | EventKind::Alert) && minimum_state.is_some() {
-            return wrong(
+            return invalid(
                 "filter.minimum_state",
                 "only states and alerts have a flood state: remove it, or set event = \"state\" or \"alert\"",
             );
         }
         if self.event == EventKind::Source && !city.is_empty() {
-            return wrong("filter.city", "a source has no place: remove it");
+            return invalid("filter.city", "a source has no place: remove it");
         }
         for (part, set) in [("personal", self.personal), ("training", self.training)] {
             if set && !is_for_reports {
@@ -305,16 +305,16 @@ impl WebhookSettings {
         }
         let media_type = self.media_type.parse::<Mime>();
         if !media_type.is_ok_and(|parsed| parsed.type_() != mime::STAR && parsed.subtype() != mime::STAR) {
-            return wrong("media_type", "must be a media type such as text/plain");
+            return invalid("media_type", "must be a media type such as text/plain");
         }
         if self.body.is_none() && self.media_type != json() {
-            return wrong("media_type", "needs a template: set body as well");
+            return invalid("media_type", "needs a template: set body as well");
         }
         if self.previous_secret.is_some() && self.secret.is_none() {
-            return wrong("previous_secret", "needs the present secret: set secret as well");
+            return invalid("previous_secret", "needs the present secret: set secret as well");
         }
         if !(MIN_AGE..=MAX_AGE).contains(&self.max_age) {
-            return wrong("max_age", "must be a duration from 1m to 7d");
+            return invalid("max_age", "must be a duration from 1m to 7d");
         }
         Ok(())
     }

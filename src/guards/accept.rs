@@ -29,8 +29,8 @@ impl Accept {
         let names =
             |format: &'f Arc<dyn Format>| format.also_accepted().iter().copied().chain([format.media_type()]);
         let weighed = formats.map(|format| (self.weight(names(format)), format));
-        let wanted = weighed.filter(|(weight, _)| *weight > 0);
-        let best = wanted.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let acceptable = weighed.filter(|(weight, _)| *weight > 0);
+        let best = acceptable.reduce(|best, next| if next.0 > best.0 { next } else { best });
         best.map(|(_, format)| format)
     }
 
@@ -93,9 +93,9 @@ fn specificity(range: &MediaType, name: &MediaType) -> Option<(u8, usize)> {
     };
     let mut count = 0;
     for (key, value) in range.params().filter(|(key, _)| *key != "q") {
-        let of_name = name.params().find(|(other, _)| *other == key).map(|(_, value)| value);
-        let of_name = of_name.or((key == "charset").then_some("utf-8"))?;
-        if !of_name.eq_ignore_ascii_case(value) {
+        let name_value = name.params().find(|(other, _)| *other == key).map(|(_, value)| value);
+        let name_value = name_value.or((key == "charset").then_some("utf-8"))?;
+        if !name_value.eq_ignore_ascii_case(value) {
             return None;
         }
         count += 1;

@@ -79,19 +79,19 @@ async fn flood_selector(request: &Request<'_>) -> Result<AreaSelector, Problem> 
     }
     let areas = managed::<Follower>(request)?.areas();
     let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::slow_store)??;
-    let known = configured.city.iter().chain(&config.areas.cities).map(String::as_str).chain(CITIES);
-    known_city_selector(query, configured, known, &areas)
+    let known_cities = configured.city.iter().chain(&config.areas.cities).map(String::as_str).chain(CITIES);
+    known_city_selector(query, configured, known_cities, &areas)
 }
 
 /// Reads the parameters as codes of loaded areas, or as a known city.
 fn known_city_selector<'a>(
     query: Query<'_>,
     configured: &SelectableCodes,
-    known: impl Iterator<Item = &'a str>,
+    known_cities: impl Iterator<Item = &'a str>,
     areas: &'a AreaSet,
 ) -> Result<AreaSelector, Problem> {
     let cities = areas.codes().map(|(city, _)| city.as_str());
-    let city = one_of(query, "city", "a city", cities.chain(known))?;
+    let city = one_of(query, "city", "a city", cities.chain(known_cities))?;
     if city.as_deref().is_some_and(|city| areas.has_city(city)) {
         return from_areas(query, configured, areas);
     }
@@ -132,12 +132,12 @@ async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSel
 }
 
 fn with_cities(configured: &SelectableCodes, areas: Option<&AreaSet>) -> SelectableCodes {
-    let mut all = configured.clone();
+    let mut selectable = configured.clone();
     let codes = areas.into_iter().flat_map(AreaSet::codes);
     let cities: BTreeSet<_> = codes.map(|(city, _)| city).filter(|city| !city.is_empty()).collect();
-    let others = cities.into_iter().filter(|city| !configured.city.contains(city));
-    all.city.extend(others.cloned());
-    all
+    let unlisted = cities.into_iter().filter(|city| !configured.city.contains(city));
+    selectable.city.extend(unlisted.cloned());
+    selectable
 }
 
 fn from_areas(

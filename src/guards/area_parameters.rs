@@ -26,13 +26,13 @@ impl QueryParameter for BboxParam {
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        let must = "must be four numbers with commas between them: west, south, east and north in degrees, longitudes from \
+        let rule = "must be four numbers with commas between them: west, south, east and north in degrees, longitudes from \
                     -180 to 180, latitudes from -90 to 90";
         let Some(value) = value else { return Ok(Self(None)) };
         let numbers: Vec<f64> =
-            value.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| must)?;
+            value.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| rule)?;
         let bbox = numbers.try_into().ok().and_then(BoundingBox::around);
-        bbox.map(|bbox| Self(Some(bbox))).ok_or_else(|| must.to_owned())
+        bbox.map(|bbox| Self(Some(bbox))).ok_or_else(|| rule.to_owned())
     }
 }
 
@@ -52,11 +52,11 @@ impl QueryParameter for AreaIds {
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        let must = || format!("must be 1 to {MAX_IDS} area_id with commas between them");
+        let rule = || format!("must be 1 to {MAX_IDS} area_id with commas between them");
         let Some(value) = value else { return Ok(Self(None)) };
         let ids: Vec<AreaId> =
-            value.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| must())?;
-        if ids.len() > MAX_IDS { Err(must()) } else { Ok(Self(Some(ids.into_iter().collect()))) }
+            value.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| rule())?;
+        if ids.len() > MAX_IDS { Err(rule()) } else { Ok(Self(Some(ids.into_iter().collect()))) }
     }
 }
 
@@ -75,8 +75,8 @@ impl QueryParameter for Zoom {
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
         let zoom = value.and_then(digits).and_then(|zoom| u8::try_from(zoom).ok());
-        let must = || format!("must be a whole number from 0 to {MAX_ZOOM}");
-        zoom.filter(|zoom| *zoom <= MAX_ZOOM).map(Self).ok_or_else(must)
+        let rule = || format!("must be a whole number from 0 to {MAX_ZOOM}");
+        zoom.filter(|zoom| *zoom <= MAX_ZOOM).map(Self).ok_or_else(rule)
     }
 }
 
@@ -171,8 +171,8 @@ impl QueryParameter for Admin {
     }
 }
 
-fn parse_degrees(value: Option<&str>, most: f64) -> Result<f64, String> {
+fn parse_degrees(value: Option<&str>, max: f64) -> Result<f64, String> {
     let degrees = value.ok_or("is required")?.parse().ok();
-    let must = || format!("must be a number of degrees from -{most} to {most}");
-    degrees.filter(|degrees: &f64| degrees.abs() <= most).ok_or_else(must)
+    let rule = || format!("must be a number of degrees from -{max} to {max}");
+    degrees.filter(|degrees: &f64| degrees.abs() <= max).ok_or_else(rule)
 }

@@ -9,9 +9,9 @@ pub(super) fn content_length(request: &Request<'_>) -> Option<u64> {
     request.headers().get_one("Content-Length").and_then(|length| length.parse().ok())
 }
 
-pub(super) fn check_content_length(request: &Request<'_>, most: ByteUnit) -> Result<(), Problem> {
-    if content_length(request).is_some_and(|length| most < length) {
-        Err(Problem::too_large(most))
+pub(super) fn check_content_length(request: &Request<'_>, max: ByteUnit) -> Result<(), Problem> {
+    if content_length(request).is_some_and(|length| max < length) {
+        Err(Problem::too_large(max))
     } else {
         Ok(())
     }

@@ -98,19 +98,19 @@ impl<P: Permission> CardUser<P> {
     /// Returns a card. Without a credential, a card without a report is not found once its time is over, and each request for a
     /// card that is not found counts against the address.
     pub(crate) async fn card(&self, id: &CardId, store: &dyn Store) -> Result<Arc<Card>, StoreError> {
-        let found = store.card(id).await;
-        let Some(anonymous) = &self.anonymous else { return found };
-        let found = match found {
+        let card = store.card(id).await;
+        let Some(anonymous) = &self.anonymous else { return card };
+        let card = match card {
             Ok(card) if card.report.is_none() && !anonymous.is_open(&card) => Err(StoreError::no_card(id)),
-            found => found,
+            card => card,
         };
-        if matches!(found, Err(StoreError::NotFound { .. })) {
+        if matches!(card, Err(StoreError::NotFound { .. })) {
             anonymous.metrics.unknown_card();
             if let Some(address) = anonymous.address {
                 anonymous.quotas.count_guess(address);
             }
         }
-        found
+        card
     }
 }
 

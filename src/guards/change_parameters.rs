@@ -46,8 +46,8 @@ impl QueryParameter for Wait {
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
         let seconds = value.map_or(Some(0), digits).filter(|seconds| *seconds <= Self::MAX_SECONDS);
-        let must = || format!("must be a whole number of seconds from 0 to {}", Self::MAX_SECONDS);
-        seconds.map(|seconds| Self(Duration::from_secs(seconds))).ok_or_else(must)
+        let rule = || format!("must be a whole number of seconds from 0 to {}", Self::MAX_SECONDS);
+        seconds.map(|seconds| Self(Duration::from_secs(seconds))).ok_or_else(rule)
     }
 }
 

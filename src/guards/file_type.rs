@@ -40,8 +40,8 @@ fn from_header(text: &str) -> Result<ImageType, Problem> {
     let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_default =
         ["", "application/json", "application/x-www-form-urlencoded"].contains(&essence.as_str());
-    let found = ImageType::from_name(&essence).or_else(|| is_default.then_some(ImageType::Jpeg));
-    found.ok_or_else(|| unknown(Source::Headers, HEADER))
+    let image_type = ImageType::from_name(&essence).or_else(|| is_default.then_some(ImageType::Jpeg));
+    image_type.ok_or_else(|| unknown(Source::Headers, HEADER))
 }
 
 fn unknown(source: Source, name: &str) -> Problem {

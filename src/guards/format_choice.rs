@@ -157,8 +157,8 @@ fn alternatives(formats: Vec<(&dyn Format, Value)>, kind: LayerKind) -> Value {
 const DOCUMENT: &str = Container::XML.0;
 
 fn alert_formats(registry: &FormatRegistry) -> Vec<Arc<dyn Format>> {
-    let others = registry.for_kind(LayerKind::Alerts).filter(|format| format.entry_format().is_none());
-    document(registry).into_iter().chain(others.cloned()).collect()
+    let collections = registry.for_kind(LayerKind::Alerts).filter(|format| format.entry_format().is_none());
+    document(registry).into_iter().chain(collections.cloned()).collect()
 }
 
 /// Returns the format of the documents that the feeds link to; `None` if no feed is enabled.
@@ -221,16 +221,16 @@ fn choose_enabled(
     accept: impl FnOnce() -> Accept,
     formats: &[&Arc<dyn Format>],
 ) -> Result<Arc<dyn Format>, Problem> {
-    let all = || formats.iter().copied();
+    let enabled = || formats.iter().copied();
     let none = || Problem::internal("no enabled format carries the layer");
     if query.get("format")?.is_none() && query.get("geoformat")?.is_none() {
-        let preferred = accept().preferred(all());
-        return preferred.or_else(|| all().next()).cloned().ok_or_else(none);
+        let preferred = accept().preferred(enabled());
+        return preferred.or_else(|| enabled().next()).cloned().ok_or_else(none);
     }
-    let names: Vec<&str> = all().map(|format| format.name()).collect();
+    let names: Vec<&str> = enabled().map(|format| format.name()).collect();
     let container = query.one_of("format", &containers(formats))?.copied();
     let name = query.one_of("geoformat", &names)?;
-    let mut matching = all().filter(|format| {
+    let mut matching = enabled().filter(|format| {
         container.is_none_or(|container| format.container().0 == container)
             && name.is_none_or(|&name| format.name() == name)
     });

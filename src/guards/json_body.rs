@@ -87,8 +87,8 @@ fn check_content_type(request: &Request<'_>) -> Result<(), Problem> {
     let is_json = match (kinds.next(), kinds.next()) {
         (None | Some(""), None) => true,
         (Some(_), None) => request.content_type().is_some_and(|kind| {
-            let same = |other: ContentType| kind.top() == other.top() && kind.sub() == other.sub();
-            same(ContentType::JSON) || same(ContentType::Form)
+            let is_type = |other: ContentType| kind.top() == other.top() && kind.sub() == other.sub();
+            is_type(ContentType::JSON) || is_type(ContentType::Form)
         }),
         _ => false,
     };

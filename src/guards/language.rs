@@ -32,9 +32,9 @@ impl Language {
 
     /// Returns the language of a request, ignoring a `lang` that the country does not have.
     pub(crate) fn for_request_or_default(request: &Request<'_>, config: &Config) -> Self {
-        let named = Query::for_request(request).get("lang").ok().flatten();
-        let named = named.and_then(|lang| Self::from_tag(&lang, config));
-        named.unwrap_or_else(|| Self::preferred(request, config))
+        let requested = Query::for_request(request).get("lang").ok().flatten();
+        let requested = requested.and_then(|lang| Self::from_tag(&lang, config));
+        requested.unwrap_or_else(|| Self::preferred(request, config))
     }
 
     pub(crate) fn for_request(request: &Request<'_>) -> Result<Self, Problem> {
@@ -42,7 +42,7 @@ impl Language {
         let config = config.ok_or_else(|| Problem::internal("there is no configuration"))?;
         match Query::for_request(request).get("lang")? {
             Some(lang) => {
-                parse_language(&lang, config).map_err(|must| Problem::invalid(Source::Query, "lang", must))
+                parse_language(&lang, config).map_err(|rule| Problem::invalid(Source::Query, "lang", rule))
             }
             None => Ok(Self::preferred(request, config)),
         }
@@ -64,12 +64,12 @@ pub(super) fn codes(config: &Config) -> Vec<&str> {
 }
 
 /// Returns the language with the highest weight in `Accept-Language` (RFC 9110 §12.5.4).
-fn preferred<'a, L>(lines: impl Iterator<Item = &'a str>, named: impl Fn(&str) -> Option<L>) -> Option<L> {
+fn preferred<'a, L>(lines: impl Iterator<Item = &'a str>, find: impl Fn(&str) -> Option<L>) -> Option<L> {
     let ranges = lines.flat_map(|line| line.split(',')).filter_map(|range| {
         let (tag, parameters) = range.split_once(';').unwrap_or((range, ""));
         let weight = parameters.trim().strip_prefix("q=").or(parameters.trim().strip_prefix("Q="));
         let weight: f32 = weight.map_or(Some(1.0), |weight| weight.trim().parse().ok())?;
-        let language = named(tag)?;
+        let language = find(tag)?;
         (weight > 0.0).then_some((weight, language))
     });
     // If several weights are equal, the first range wins.

@@ -13,8 +13,8 @@ guard!(MetricsReader, |request| {
         let Some(token) = &config.metrics.token else { return Ok(Self(())) };
         let sent = request.headers().get_one("Authorization").and_then(bearer_token);
         // Digests are compared in constant time.
-        let known = sent.is_some_and(|sent| KeyDigest::new(sent) == KeyDigest::new(token.expose()));
-        known
+        let is_valid = sent.is_some_and(|sent| KeyDigest::new(sent) == KeyDigest::new(token.expose()));
+        is_valid
             .then_some(Self(()))
             .ok_or_else(|| Problem::unauthorized("not the token of siaga.metrics.token", None))
     })

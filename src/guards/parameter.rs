@@ -103,7 +103,7 @@ impl<P: QueryParameter> Part for QueryParam<P> {
 
 pub(super) fn read<P: QueryParameter>(query: Query<'_>, config: &Config) -> Result<P, Problem> {
     let value = query.get(P::NAME)?;
-    P::parse(value.as_deref(), config).map_err(|must| Problem::invalid(Source::Query, P::NAME, must))
+    P::parse(value.as_deref(), config).map_err(|rule| Problem::invalid(Source::Query, P::NAME, rule))
 }
 
 /// A segment of a path. Routes receive it as [`PathParam`].
@@ -146,7 +146,7 @@ impl<'r, P: PathParameter> FromParam<'r> for PathParam<P> {
     type Error = std::convert::Infallible;
 
     fn from_param(text: &'r str) -> Result<Self, Self::Error> {
-        Ok(Self(P::parse(text).map_err(|must| Problem::invalid(Source::Params, P::NAME, must))))
+        Ok(Self(P::parse(text).map_err(|rule| Problem::invalid(Source::Params, P::NAME, rule))))
     }
 }
 

@@ -25,8 +25,8 @@ impl<'r> Query<'r> {
     pub(crate) fn get(self, name: &str) -> Result<Option<Cow<'r, str>>, Problem> {
         let mut values = self.0.split('&').map(|pair| pair.split_at_byte(b'=')).filter_map(|(key, value)| {
             let is_coded = key.as_str().contains(['%', '+']);
-            let same = key == name || is_coded && key.url_decode().is_ok_and(|key| key == name);
-            same.then_some(value)
+            let matches = key == name || is_coded && key.url_decode().is_ok_and(|key| key == name);
+            matches.then_some(value)
         });
         let Some(value) = values.next() else { return Ok(None) };
         if values.next().is_some() {
@@ -49,7 +49,7 @@ impl<'r> Query<'r> {
         allowed: &'a [T],
     ) -> Result<Option<&'a T>, Problem> {
         let Some(value) = self.get(name)? else { return Ok(None) };
-        one_of(&value, allowed).map(Some).map_err(|must| Problem::invalid(Source::Query, name, must))
+        one_of(&value, allowed).map(Some).map_err(|rule| Problem::invalid(Source::Query, name, rule))
     }
 }
 

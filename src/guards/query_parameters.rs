@@ -25,8 +25,7 @@ impl QueryParameter for BeforeTime {
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        let before = value.map(Timestamp::parse).transpose();
-        before.map(Self).map_err(|error: InvalidTimestamp| error.to_string())
+        value.map(Timestamp::parse).transpose().map(Self).map_err(|error: InvalidTimestamp| error.to_string())
     }
 }
 
@@ -109,8 +108,8 @@ impl QueryParameter for TimePeriod {
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
         let Some(value) = value else { return Ok(Self(Self::DEFAULT)) };
         let seconds = digits(value).filter(|seconds| (1..=Self::MAX_SECONDS).contains(seconds));
-        let must = || format!("must be a whole number of seconds from 1 to {}", Self::MAX_SECONDS);
-        seconds.map(|seconds| Self(Duration::from_secs(seconds))).ok_or_else(must)
+        let rule = || format!("must be a whole number of seconds from 1 to {}", Self::MAX_SECONDS);
+        seconds.map(|seconds| Self(Duration::from_secs(seconds))).ok_or_else(rule)
     }
 }
 

@@ -28,17 +28,17 @@ impl RevisionParam {
     fn read(request: &Request<'_>) -> Result<Self, Problem> {
         let requested = Query::for_request(request).get(NAME)?.map(String::from);
         let query = request.uri().query().map_or("", |query| query.as_str());
-        let known = managed::<KnownParameters>(request)?.for_route(request);
+        let names = managed::<KnownParameters>(request)?.for_route(request);
         let is_known =
-            |name: &str| known.is_none_or(|known| known.contains(name) || name.contains(['%', '+']));
+            |name: &str| names.is_none_or(|names| names.contains(name) || name.contains(['%', '+']));
         let is_other = |part: &&str| {
             let name = part.split('=').next().unwrap_or_default();
             !name.is_empty() && name != NAME && is_known(name)
         };
-        let others: Vec<_> = query.split('&').filter(is_other).collect();
+        let pairs: Vec<_> = query.split('&').filter(is_other).collect();
         let path = BareAddresses::path(request);
         let address =
-            if others.is_empty() { path.into_owned() } else { format!("{path}?{}", others.join("&")) };
+            if pairs.is_empty() { path.into_owned() } else { format!("{path}?{}", pairs.join("&")) };
         Ok(Self { requested, address })
     }
 }

@@ -44,11 +44,11 @@ async fn admit_upload(request: &Request<'_>) -> Result<AdmittedUpload, Problem> 
     let images = managed::<Arc<CardImages>>(request)?;
     let query = Query::for_request(request);
     // A missing or invalid part of the address is reported like a wrong signature.
-    let altered = || ImageError::InvalidAddress(InvalidAddress::WrongSignature);
-    let part = |name| query.get(name).ok().flatten().ok_or_else(altered);
+    let invalid = || ImageError::InvalidAddress(InvalidAddress::WrongSignature);
+    let parameter = |name| query.get(name).ok().flatten().ok_or_else(invalid);
     // Segment 1 of `/uploads/:name`, below the mount path.
     let name = request.param::<&str>(1).and_then(Result::ok).unwrap_or_default();
-    let permit = images.permit(name, &part("expires")?, &part("signature")?).await?;
+    let permit = images.permit(name, &parameter("expires")?, &parameter("signature")?).await?;
     images.check_unused(&permit).await?;
     check_not_encoded(request)?;
     check_type(request, permit.image_type)?;
@@ -57,10 +57,10 @@ async fn admit_upload(request: &Request<'_>) -> Result<AdmittedUpload, Problem> 
 }
 
 fn check_type(request: &Request<'_>, expected: ImageType) -> Result<(), Problem> {
-    let once = request.headers().get("Content-Type").count() == 1;
+    let is_single = request.headers().get("Content-Type").count() == 1;
     let name = |kind: &ContentType| format!("{}/{}", kind.top(), kind.sub()).to_ascii_lowercase();
-    let sent = request.content_type().and_then(|kind| ImageType::from_name(&name(kind)));
-    if once && sent == Some(expected) {
+    let image_type = request.content_type().and_then(|kind| ImageType::from_name(&name(kind)));
+    if is_single && image_type == Some(expected) {
         Ok(())
     } else {
         Err(Problem::unsupported_media_type(&format!("Content-Type must be {expected}")))

@@ -11,7 +11,7 @@ pub(crate) struct ConcurrencyLimiter<K: Eq + Hash>(Arc<Inner<K>>);
 #[derive(Debug)]
 struct Inner<K> {
     total: u32,
-    taken: Mutex<TakenSlots<K>>,
+    counts: Mutex<TakenSlots<K>>,
 }
 
 #[derive(Debug)]
@@ -39,33 +39,33 @@ pub(crate) enum LimitReached {
 
 impl<K: Eq + Hash + Clone> ConcurrencyLimiter<K> {
     pub(crate) fn new(total: u32) -> Self {
-        let taken = TakenSlots { all: 0, by_key: HashMap::new() };
-        Self(Arc::new(Inner { total, taken: Mutex::new(taken) }))
+        let counts = TakenSlots { all: 0, by_key: HashMap::new() };
+        Self(Arc::new(Inner { total, counts: Mutex::new(counts) }))
     }
 
     /// Takes a permit for a key, which may hold up to `limit`.
     pub(crate) fn try_acquire(&self, key: K, limit: u32) -> Result<ConcurrencyPermit<K>, LimitReached> {
-        let mut taken = self.taken();
-        let own = taken.by_key.get(&key).copied().unwrap_or_default();
-        if own >= limit {
+        let mut counts = self.counts();
+        let in_use = counts.by_key.get(&key).copied().unwrap_or_default();
+        if in_use >= limit {
             return Err(LimitReached::PerKey);
         }
-        if taken.all >= self.0.total {
+        if counts.all >= self.0.total {
             return Err(LimitReached::Total);
         }
-        taken.all += 1;
-        taken.by_key.insert(key.clone(), own + 1);
+        counts.all += 1;
+        counts.by_key.insert(key.clone(), in_use + 1);
         Ok(ConcurrencyPermit { limiter: self.clone(), key })
     }
 
     pub(crate) fn in_use(&self) -> u32 {
-        self.taken().all
+        self.counts().all
     }
 }
 
 impl<K: Eq + Hash> ConcurrencyLimiter<K> {
-    fn taken(&self) -> MutexGuard<'_, TakenSlots<K>> {
-        self.0.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn counts(&self) -> MutexGuard<'_, TakenSlots<K>> {
+        self.0.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -77,11 +77,11 @@ impl<K: Eq + Hash> Clone for ConcurrencyLimiter<K> {
 
 impl<K: Eq + Hash> Drop for ConcurrencyPermit<K> {
     fn drop(&mut self) {
-        let mut taken = self.limiter.taken();
-        taken.all = taken.all.saturating_sub(1);
-        match taken.by_key.get_mut(&self.key) {
-            Some(own) if *own > 1 => *own -= 1,
-            _ => drop(taken.by_key.remove(&self.key)),
+        let mut counts = self.limiter.counts();
+        counts.all = counts.all.saturating_sub(1);
+        match counts.by_key.get_mut(&self.key) {
+            Some(in_use) if *in_use > 1 => *in_use -= 1,
+            _ => drop(counts.by_key.remove(&self.key)),
         }
     }
 }
@@ -108,6 +108,6 @@ mod tests {
         assert_eq!(slots.in_use(), 3);
         drop((second, third, fourth));
         assert_eq!(slots.in_use(), 0);
-        assert!(slots.taken().by_key.is_empty(), "keys without slots take no memory");
+        assert!(slots.counts().by_key.is_empty(), "keys without slots take no memory");
     }
 }

@@ -83,7 +83,7 @@ pub(super) async fn find_archive_file(
 }
 
 async fn find(archive: Option<&Archive>, month: Option<&str>, name: &str) -> Result<Download, Problem> {
-    let found = match archive {
+    let file = match archive {
         Some(archive) => archive.file(month, name).await?,
         None => None,
     };
@@ -91,7 +91,7 @@ async fn find(archive: Option<&Archive>, month: Option<&str>, name: &str) -> Res
         let path = month.map_or_else(|| name.to_owned(), |month| format!("{month}/{name}"));
         Problem::not_found(format_args!("the file {path:?} of the archive"))
     };
-    let (file, resource) = found.ok_or_else(missing)?;
+    let (file, resource) = file.ok_or_else(missing)?;
     Ok(Download { file, resource })
 }
 
@@ -110,12 +110,12 @@ impl<'r> Responder<'r, 'static> for Download {
         response.raw_header("ETag", tag.clone());
         response.raw_header("Accept-Ranges", "bytes");
         response.raw_header("Cache-Control", CacheControl::NO_CACHE);
-        let mut known = header("If-None-Match").unwrap_or_default().split(',');
-        if known.any(|known| known.trim().trim_start_matches("W/") == tag) {
+        let mut tags = header("If-None-Match").unwrap_or_default().split(',');
+        if tags.any(|listed| listed.trim().trim_start_matches("W/") == tag) {
             return response.status(Status::NotModified).ok();
         }
         // A range of an older version is ignored, and the whole file is sent (RFC 9110 §13.1.5).
-        let is_same = header("If-Range").is_none_or(|other| other == tag);
+        let is_same = header("If-Range").is_none_or(|validator| validator == tag);
         let range = header("Range").filter(|_| is_same).and_then(|range| parse_range(range, bytes));
         if range.as_ref().is_some_and(Range::is_empty) {
             response.raw_header("Content-Range", format!("bytes */{bytes}"));

@@ -48,8 +48,8 @@ impl FloodReports {
         drop(cached);
         let from =
             changed.map_or(now.saturating_sub(within), |changed| changed.max(now.saturating_sub(within)));
-        let all = by_area.get(&area).map(Vec::as_slice).unwrap_or_default();
-        Ok(all.iter().filter(|report| report.at >= from && report.at <= now).copied().collect())
+        let in_area = by_area.get(&area).map(Vec::as_slice).unwrap_or_default();
+        Ok(in_area.iter().filter(|report| report.at >= from && report.at <= now).copied().collect())
     }
 }
 

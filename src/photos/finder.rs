@@ -86,10 +86,10 @@ impl<'i> Finder<'i> {
 
     async fn search(&mut self) -> Result<(), ImageError> {
         let images = self.images;
-        let there: Vec<(String, ObjectMeta)> = images.storage.list_uploads().try_collect().await?;
-        let mut seen = HashMap::with_capacity(there.len());
+        let objects: Vec<(String, ObjectMeta)> = images.storage.list_uploads().try_collect().await?;
+        let mut seen = HashMap::with_capacity(objects.len());
         let mut old = HashSet::new();
-        for (name, object) in there {
+        for (name, object) in objects {
             if self.is_older(&object, images.retention)
                 && self.started_at.saturating_add(IDLE_INTERVAL) < images.clock.now()
             {
@@ -104,19 +104,19 @@ impl<'i> Finder<'i> {
             if noted_here {
                 continue;
             }
-            let known = self
+            let previous = self
                 .seen
                 .get(&name)
-                .filter(|(known, asked)| *known == object && asked.elapsed() < RECHECK_AFTER);
-            let asked = known.map(|(_, asked)| *asked);
-            if asked.is_none()
+                .filter(|(previous, checked_at)| *previous == object && checked_at.elapsed() < RECHECK_AFTER);
+            let checked_at = previous.map(|(_, checked_at)| *checked_at);
+            if checked_at.is_none()
                 && let Some(upload) = self.upload(&name).await?
                 && images.store.receive_upload(&upload, &name).await?
             {
                 images.metrics.upload(UploadStep::Received);
                 images.received.notify_one();
             }
-            seen.insert(name, (object, asked.unwrap_or_else(Instant::now)));
+            seen.insert(name, (object, checked_at.unwrap_or_else(Instant::now)));
         }
         self.seen = seen;
         let _ = time::timeout(DELETE_TIMEOUT, self.delete(old)).await;

@@ -132,13 +132,13 @@ impl CardImages {
 
     /// Checks whether the storage responds, and whether a folder is writable. Not required for reads of the service.
     pub(crate) async fn readiness(&self) -> Check {
-        let asking = async {
+        let check = async {
             match time::timeout(READINESS_TIMEOUT, self.storage.is_available()).await {
                 Ok(true) => Ok(()),
                 _ => Err(()),
             }
         };
-        Check::run("images", "the storage of images cannot be reached or written to", asking).await.optional()
+        Check::run("images", "the storage of images cannot be reached or written to", check).await.optional()
     }
 
     /// Expects the image of a card and returns where to upload it. With `early`, the report of the card may come later.
@@ -169,8 +169,8 @@ impl CardImages {
                 let header = HeaderValue::from_static(media_type);
                 let options = SignedUrlOptions::new()
                     .with_signed_header(HeaderName::from_static("content-type"), header);
-                let signing = signer.signed_url_opts(Method::PUT, &path, UPLOAD_LIFETIME, &options);
-                let signed = time::timeout(self.timeout, signing).await;
+                let sign = signer.signed_url_opts(Method::PUT, &path, UPLOAD_LIFETIME, &options);
+                let signed = time::timeout(self.timeout, sign).await;
                 let signed = signed.map_err(|elapsed| ImageError::Storage(elapsed.into()))??;
                 (signed.into(), Some(media_type))
             }
@@ -204,8 +204,8 @@ impl CardImages {
 
     pub(crate) async fn published(&self, name: &str) -> Result<Vec<u8>, ImageError> {
         names::published_card(name).ok_or(ImageError::NotFound)?;
-        let reading = time::timeout(self.timeout, self.storage.read_published(name)).await;
-        reading.map_err(|elapsed| ImageError::Storage(elapsed.into()))?
+        let image = time::timeout(self.timeout, self.storage.read_published(name)).await;
+        image.map_err(|elapsed| ImageError::Storage(elapsed.into()))?
     }
 }
 

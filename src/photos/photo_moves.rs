@@ -21,7 +21,7 @@ const CONFLICT_RETRY: Duration = Duration::from_millis(20);
 impl CardImages {
     /// Moves the photo of a hidden or restored report within the time of a request. If that fails, a worker retries it.
     pub(crate) async fn move_photo_of(&self, report: ReportKey) {
-        let taking = async {
+        let take = async {
             loop {
                 match self.store.take_photo_move_of(report, LEASE).await {
                     // Another server is moving the photo.
@@ -30,18 +30,18 @@ impl CardImages {
                 }
             }
         };
-        let moving = async {
-            match taking.await {
+        let task = async {
+            match take.await {
                 Ok(None) => {}
-                Ok(Some(order)) => match self.run_move(&order).await {
+                Ok(Some(job)) => match self.run_move(&job).await {
                     Ok(()) => {}
                     Err(ImageError::Store(error)) => log_unless_unavailable(&error),
-                    Err(error) => log_failed_move(&order, &error),
+                    Err(error) => log_failed_move(&job, &error),
                 },
                 Err(error) => log_unless_unavailable(&error),
             }
         };
-        let _ = time::timeout(self.timeout, moving).await;
+        let _ = time::timeout(self.timeout, task).await;
     }
 
     /// Moves the photos of hidden, restored and erased reports. Never returns.
@@ -52,8 +52,8 @@ impl CardImages {
             if let Ok(revision) = self.store.revision(Resource::Reports).await
                 && settled.is_none_or(|(last, at)| last != revision || at.elapsed() >= LEASE)
             {
-                let all = try_join_all((0..CONCURRENCY).map(|_| self.run_pending_moves())).await;
-                settled = all.inspect_err(log_unless_unavailable).is_ok().then(|| (revision, Instant::now()));
+                let run = try_join_all((0..CONCURRENCY).map(|_| self.run_pending_moves())).await;
+                settled = run.inspect_err(log_unless_unavailable).is_ok().then(|| (revision, Instant::now()));
             }
             time::sleep(POLL_INTERVAL).await;
         }
@@ -62,13 +62,13 @@ impl CardImages {
     /// Runs all pending moves. Logs only the first failure; failed moves are retried when their leases end.
     async fn run_pending_moves(&self) -> Result<(), StoreError> {
         let mut failed = 0_u64;
-        while let Some(order) = self.store.take_photo_move(LEASE).await? {
-            match self.run_move(&order).await {
+        while let Some(job) = self.store.take_photo_move(LEASE).await? {
+            match self.run_move(&job).await {
                 Ok(()) => {}
                 Err(ImageError::Store(error)) => return Err(error),
                 Err(error) => {
                     if failed == 0 {
-                        log_failed_move(&order, &error);
+                        log_failed_move(&job, &error);
                     }
                     failed += 1;
                 }
@@ -80,17 +80,17 @@ impl CardImages {
         Ok(())
     }
 
-    async fn run_move(&self, order: &PhotoMove) -> Result<(), ImageError> {
-        let moving = async {
-            match order.to {
-                PhotoPlace::Public => self.storage.show_photo(&order.photo).await,
-                PhotoPlace::Hidden => self.storage.hide_photo(&order.photo).await,
-                PhotoPlace::Gone => self.remove(&order.photo).await,
+    async fn run_move(&self, job: &PhotoMove) -> Result<(), ImageError> {
+        let move_photo = async {
+            match job.to {
+                PhotoPlace::Public => self.storage.show_photo(&job.photo).await,
+                PhotoPlace::Hidden => self.storage.hide_photo(&job.photo).await,
+                PhotoPlace::Gone => self.remove(&job.photo).await,
             }
         };
-        let moved = time::timeout(MOVE_TIMEOUT, moving).await;
+        let moved = time::timeout(MOVE_TIMEOUT, move_photo).await;
         moved.map_err(|elapsed| ImageError::Storage(elapsed.into()))??;
-        Ok(self.store.end_photo_move(order).await?)
+        Ok(self.store.end_photo_move(job).await?)
     }
 
     pub(super) async fn remove(&self, photo: &str) -> Result<(), ImageError> {
@@ -110,6 +110,6 @@ impl CardImages {
     }
 }
 
-fn log_failed_move(order: &PhotoMove, error: &ImageError) {
-    tracing::warn!(photo = &*order.photo, "cannot move a photo; retrying: {}", causes(error));
+fn log_failed_move(job: &PhotoMove, error: &ImageError) {
+    tracing::warn!(photo = &*job.photo, "cannot move a photo; retrying: {}", causes(error));
 }

@@ -47,11 +47,11 @@ impl SigningKeyCell {
 
     /// Returns the key. Stores a new one if the store has none.
     pub(super) async fn key(&self, store: &dyn Store) -> Result<&SigningKey, ImageError> {
-        let reading = || async {
+        let read = || async {
             let secret = store.signing_key(&random::hex::<32>()?.into()).await?;
             Ok(SigningKey::new(&secret, self.max_bytes))
         };
-        self.key.get_or_try_init(reading).await
+        self.key.get_or_try_init(read).await
     }
 }
 

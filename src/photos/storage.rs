@@ -125,11 +125,11 @@ impl Storage {
     ///
     /// In a cloud storage, overwrites it with an empty object: such storages can replace conditionally, but not delete
     /// conditionally. In other storages uploads never replace each other.
-    pub(super) async fn remove_unchanged(&self, name: &str, looked_at: ObjectMeta) -> Result<()> {
+    pub(super) async fn remove_unchanged(&self, name: &str, expected: ObjectMeta) -> Result<()> {
         if self.signer.is_none() {
             return self.delete_upload(name).await;
         }
-        let ObjectMeta { e_tag, version, .. } = looked_at;
+        let ObjectMeta { e_tag, version, .. } = expected;
         let unchanged = PutMode::Update(UpdateVersion { e_tag, version });
         match self.objects.put_opts(&self.upload(name), PutPayload::new(), unchanged.into()).await {
             Ok(_) | Err(Error::Precondition { .. } | Error::NotFound { .. }) => Ok(()),
@@ -151,8 +151,8 @@ impl Storage {
     }
 
     pub(super) fn list_uploads(&self) -> BoxStream<'_, Result<(String, ObjectMeta)>> {
-        let all = self.objects.list(Some(&self.uploads()));
-        all.try_filter_map(async |object| {
+        let list = self.objects.list(Some(&self.uploads()));
+        list.try_filter_map(async |object| {
             Ok(object.location.filename().map(str::to_owned).map(|name| (name, object)))
         })
         .boxed()
@@ -205,8 +205,8 @@ impl Storage {
         &self,
         matches: impl Fn(&str) -> bool,
     ) -> std::result::Result<(), ImageError> {
-        let there: Vec<(String, ObjectMeta)> = self.list_uploads().try_collect().await?;
-        for (name, _) in there.iter().filter(|(name, _)| matches(name)) {
+        let uploads: Vec<(String, ObjectMeta)> = self.list_uploads().try_collect().await?;
+        for (name, _) in uploads.iter().filter(|(name, _)| matches(name)) {
             self.delete_upload(name).await?;
         }
         Ok(())

@@ -137,17 +137,17 @@ impl CardImages {
     ) -> Result<(), ImageError> {
         self.storage.prepare_uploads().await.map_err(storage_error)?;
         let mut writer = self.storage.upload_writer(name);
-        let patience = self.timeout.min(MAX_AVERAGING);
-        let copying = async {
-            let mut left = self.max_bytes.as_u64();
-            let mut piece = vec![0; (patience.as_secs_f64() * MIN_RATE).ceil() as usize];
+        let read_timeout = self.timeout.min(MAX_AVERAGING);
+        let copy = async {
+            let mut remaining = self.max_bytes.as_u64();
+            let mut piece = vec![0; (read_timeout.as_secs_f64() * MIN_RATE).ceil() as usize];
             loop {
-                let reading = time::timeout(patience, fill(&mut body, &mut piece)).await;
-                let read = reading.map_err(|_| ImageError::TooSlow)?.map_err(ImageError::Incomplete)?;
-                left = left.checked_sub(read as u64).ok_or(ImageError::TooLarge(self.max_bytes))?;
+                let result = time::timeout(read_timeout, fill(&mut body, &mut piece)).await;
+                let read = result.map_err(|_| ImageError::TooSlow)?.map_err(ImageError::Incomplete)?;
+                remaining = remaining.checked_sub(read as u64).ok_or(ImageError::TooLarge(self.max_bytes))?;
                 writer.write_all(&piece[..read]).await.map_err(storage_error)?;
                 if read < piece.len() {
-                    let received = self.max_bytes.as_u64() - left;
+                    let received = self.max_bytes.as_u64() - remaining;
                     if length.is_some_and(|length| length != received) {
                         return Err(ImageError::Incomplete(io::ErrorKind::UnexpectedEof.into()));
                     }
@@ -155,7 +155,7 @@ impl CardImages {
                 }
             }
         };
-        let copied = time::timeout(UPLOAD_LIFETIME, copying).await;
+        let copied = time::timeout(UPLOAD_LIFETIME, copy).await;
         match copied.unwrap_or(Err(ImageError::TooSlow)) {
             Ok(()) => writer.shutdown().await.map_err(storage_error),
             Err(error) => {

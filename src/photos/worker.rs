@@ -75,8 +75,8 @@ impl Worker {
     async fn run(self) {
         // Leave half of the CPUs to requests.
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        let hands = (0..(processors / 2).clamp(1, MAX_WORKERS)).map(|_| self.process_uploads());
-        join3(join_all(hands), Finder::new(&self.images).run(), self.images.move_photos()).await;
+        let workers = (0..(processors / 2).clamp(1, MAX_WORKERS)).map(|_| self.process_uploads());
+        join3(join_all(workers), Finder::new(&self.images).run(), self.images.move_photos()).await;
     }
 
     async fn process_uploads(&self) {
@@ -95,11 +95,11 @@ impl Worker {
     }
 
     async fn process(&self, taken: &TakenUpload) {
-        let done = select! {
-            done = self.publish(taken) => done,
+        let result = select! {
+            result = self.publish(taken) => result,
             () = self.renew_lease(taken) => Ok(()),
         };
-        let settled = match done {
+        let settled = match result {
             Ok(()) => Ok(()),
             Err(Failure::Temporary(reason)) if taken.attempt < MAX_ATTEMPTS => {
                 self.postpone(taken, &reason).await
@@ -109,9 +109,9 @@ impl Worker {
                 let _ = self.images.storage.delete_upload(&taken.object).await;
                 self.refuse(taken, &reason).await
             }
-            Err(Failure::Permanent(reason, looked_at)) => {
-                if let Some(looked_at) = looked_at {
-                    let _ = self.images.storage.remove_unchanged(&taken.object, looked_at).await;
+            Err(Failure::Permanent(reason, meta)) => {
+                if let Some(meta) = meta {
+                    let _ = self.images.storage.remove_unchanged(&taken.object, meta).await;
                 }
                 self.refuse(taken, &reason).await
             }
@@ -123,18 +123,18 @@ impl Worker {
 
     async fn publish(&self, TakenUpload { upload, object, .. }: &TakenUpload) -> Result<(), Failure> {
         let images = &self.images;
-        let late = |elapsed: time::error::Elapsed| Failure::Temporary(elapsed.to_string());
-        let (file, looked_at) = time::timeout(STORAGE_TIMEOUT, self.read(object)).await.map_err(late)??;
-        let refused = |reason| Failure::Permanent(reason, Some(looked_at.clone()));
+        let timed_out = |elapsed: time::error::Elapsed| Failure::Temporary(elapsed.to_string());
+        let (file, meta) = time::timeout(STORAGE_TIMEOUT, self.read(object)).await.map_err(timed_out)??;
+        let permanent = |reason| Failure::Permanent(reason, Some(meta.clone()));
         let max_side = images.max_side;
         // Cannot be cancelled; the decoding limits bound its time.
         let prepared = spawn_blocking(move || photo::prepare(&file, max_side)).await;
         let photo = prepared
-            .map_err(|_panic| refused("it cannot be decoded".to_owned()))?
-            .map_err(|reason| refused(reason.to_string()))?;
+            .map_err(|_panic| permanent("it cannot be decoded".to_owned()))?
+            .map_err(|reason| permanent(reason.to_string()))?;
         let name = names::published(&upload.card);
-        let publishing = images.storage.publish(&name, photo.jpeg);
-        time::timeout(STORAGE_TIMEOUT, publishing).await.map_err(late)?.map_err(ImageError::from)?;
+        let publish = images.storage.publish(&name, photo.jpeg);
+        time::timeout(STORAGE_TIMEOUT, publish).await.map_err(timed_out)?.map_err(ImageError::from)?;
         if images.store.publish_image(upload, &name).await.map_err(ImageError::from)? {
             images.metrics.upload(UploadStep::Published);
         } else if is_missing(images.store.card(&upload.card).await)? {
@@ -147,12 +147,12 @@ impl Worker {
 
     async fn read(&self, object: &str) -> Result<(Vec<u8>, ObjectMeta), Failure> {
         let object = self.images.storage.read_upload(object).await?;
-        let looked_at = object.meta.clone();
-        if self.images.max_bytes < looked_at.size {
-            let reason = format!("it is of {} bytes, more than {}", looked_at.size, self.images.max_bytes);
-            return Err(Failure::Permanent(reason, Some(looked_at)));
+        let meta = object.meta.clone();
+        if self.images.max_bytes < meta.size {
+            let reason = format!("it is of {} bytes, more than {}", meta.size, self.images.max_bytes);
+            return Err(Failure::Permanent(reason, Some(meta)));
         }
-        Ok((object.bytes().await.map_err(ImageError::from)?.into(), looked_at))
+        Ok((object.bytes().await.map_err(ImageError::from)?.into(), meta))
     }
 
     async fn renew_lease(&self, taken: &TakenUpload) {

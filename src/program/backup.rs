@@ -22,24 +22,24 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     }
     let photos = photos(builder)?;
     let copy = || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
-    let copying = async {
+    let copy_all = async {
         // Photos are copied before, because a server may remove a finished upload during the backup; and after, for new photos.
         copy()?;
         upkeep.backup(&settings, to).await?;
-        let completing = async {
+        let complete = async {
             copy()?;
             if copies.is_dir() {
                 remove_erased(&copies, &cards_in_backup(to).await?)?;
             }
             Ok(())
         };
-        let completed: Result<(), Failure> = completing.await;
+        let completed: Result<(), Failure> = complete.await;
         if completed.is_err() {
             let _ = fs::remove_file(to);
         }
         completed
     };
-    let copied = copying.await;
+    let copied = copy_all.await;
     if copied.is_err() {
         let _ = fs::remove_dir_all(&copies);
     }
@@ -111,14 +111,14 @@ fn copy_missing(from: &Path, to: &Path, private: Private) -> Result<(), Failure>
 
 /// Copies a file, which gets its name once all of it is on the disk.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let mut part = to.as_os_str().to_owned();
-    part.push(".part");
-    match fs::copy(from, &part) {
+    let mut partial = to.as_os_str().to_owned();
+    partial.push(".part");
+    match fs::copy(from, &partial) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         copied => copied?,
     };
-    File::open(&part)?.sync_all()?;
-    fs::rename(&part, to)
+    File::open(&partial)?.sync_all()?;
+    fs::rename(&partial, to)
 }
 
 /// Removes photos and uploads of other cards: their reports were erased before the data was copied, or received after.

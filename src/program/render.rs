@@ -30,8 +30,8 @@ pub(super) struct RenderCommand {
 }
 
 fn layer(text: &str) -> Result<LayerKind, String> {
-    let found = LayerKind::ALL.into_iter().find(|kind| kind.name() == text);
-    found.ok_or_else(|| format!("must be one of [{}]", LayerKind::NAMES.join(", ")))
+    let kind = LayerKind::ALL.into_iter().find(|kind| kind.name() == text);
+    kind.ok_or_else(|| format!("must be one of [{}]", LayerKind::NAMES.join(", ")))
 }
 
 pub(super) async fn run(builder: &Builder, command: RenderCommand) -> Result<(), Failure> {
@@ -52,8 +52,8 @@ pub(super) async fn run(builder: &Builder, command: RenderCommand) -> Result<(),
             Arc::new(MemoryStore::new(dataset, Arc::clone(&settings.clock)))
         }
     };
-    let (most, now) = (config.limits.features.get().into(), settings.clock.now());
-    let layer = read_layer(&*store, query(layer, last), most, now).await;
+    let (max_features, now) = (config.limits.features.get().into(), settings.clock.now());
+    let layer = read_layer(&*store, query(layer, last), max_features, now).await;
     store.close().await;
     let layer = layer?.with_photos_at(&config.photos_url().into()).issued_by(&config.issuer().into());
     if layer.is_empty() {
@@ -70,16 +70,16 @@ pub(super) async fn run(builder: &Builder, command: RenderCommand) -> Result<(),
 async fn read_layer(
     store: &dyn Store,
     query: LayerQuery,
-    most: u64,
+    max: u64,
     now: Timestamp,
 ) -> Result<Layer, Failure> {
     let count = match &query {
-        LayerQuery::Reports(query) => store.count_reports(query, most + 1).await?,
-        LayerQuery::Gauges(query) => store.count_readings(query, most + 1).await?,
+        LayerQuery::Reports(query) => store.count_reports(query, max + 1).await?,
+        LayerQuery::Gauges(query) => store.count_readings(query, max + 1).await?,
         _ => 0,
     };
-    if count > most {
-        return Err(format!("more than {most} reports or readings; choose a shorter --last").into());
+    if count > max {
+        return Err(format!("more than {max} reports or readings; choose a shorter --last").into());
     }
     Ok(query.run(store, now).await?.value)
 }

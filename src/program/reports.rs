@@ -170,13 +170,13 @@ async fn waiting(store: &dyn Store) -> Result<(), Failure> {
     let WaitingReports { total, reports } = store.waiting_reports(query).await?;
     for WaitingReport { report, .. } in &reports {
         let ReportContent { created_at, disaster_type, location, text, image_url, .. } = &report.content;
-        let place = location.coord();
+        let position = location.coord();
         let photo = if image_url.is_some() { ", with a photo" } else { "" };
         // Escapes line breaks and control characters in texts.
         writeln!(
             out,
             "{}  {created_at}  {disaster_type}  {},{}{photo}  {text:?}",
-            report.key, place.y, place.x
+            report.key, position.y, position.x
         )?;
     }
     match total.saturating_sub(reports.len() as u64) {
@@ -188,12 +188,12 @@ async fn waiting(store: &dyn Store) -> Result<(), Failure> {
 }
 
 async fn log(store: &dyn Store) -> Result<(), Failure> {
-    let (mut all, mut before) = (Vec::new(), None);
+    let (mut entries, mut before) = (Vec::new(), None);
     loop {
-        let part = store.moderation_log(ModerationQuery { after: 0, before, most: LOG_PAGE }).await?.value;
-        let Some(oldest) = part.last() else { break };
+        let page = store.moderation_log(ModerationQuery { after: 0, before, most: LOG_PAGE }).await?.value;
+        let Some(oldest) = page.last() else { break };
         before = Some(oldest.number);
-        all.extend(part);
+        entries.extend(page);
     }
-    Ok(write_moderation_log(io::stdout().lock(), all.iter().rev())?)
+    Ok(write_moderation_log(io::stdout().lock(), entries.iter().rev())?)
 }

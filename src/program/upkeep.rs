@@ -26,8 +26,8 @@ pub(super) async fn migrate(builder: &Builder) -> Result<(), Failure> {
     for AppliedMigration { number, name, took } in &applied {
         writeln!(output, "Applied migration {number}, {name}, in {}.", format_duration(*took))?;
     }
-    let done = if applied.is_empty() { "nothing to do" } else { &format!("it was at version {from}") };
-    Ok(writeln!(output, "The schema is at version {to}; {done}.")?)
+    let summary = if applied.is_empty() { "nothing to do" } else { &format!("it was at version {from}") };
+    Ok(writeln!(output, "The schema is at version {to}; {summary}.")?)
 }
 
 pub(super) async fn import(
@@ -78,10 +78,10 @@ fn summary(imported: &ImportSummary, folder: &Folder, took: Duration) -> String 
         format!("{name:22}{read:>9} rows: {added} added, {replaced} replaced, {skipped} skipped")
     };
     let file = |(file, rows): (&FolderFile, &RowCounts)| line(file.name(), rows);
-    let all = imported.files.values().fold(RowCounts::default(), |all, rows| RowCounts {
-        read: all.read + rows.read,
-        added: all.added + rows.added,
-        replaced: all.replaced + rows.replaced,
+    let total = imported.files.values().fold(RowCounts::default(), |total, rows| RowCounts {
+        read: total.read + rows.read,
+        added: total.added + rows.added,
+        replaced: total.replaced + rows.replaced,
     });
     let RemovedRows { areas, changes } = imported.removed;
     let removed = format!("{areas} areas were removed, with {changes} entries of the log");
@@ -94,7 +94,7 @@ fn summary(imported: &ImportSummary, folder: &Folder, took: Duration) -> String 
     );
     let ignored = format!("ignored, no part of a data set: {}", folder.unknown_files().join(", "));
     let mut lines: Vec<String> = imported.files.iter().map(file).collect();
-    lines.push(format!("{}, in {}", line("together", &all), format_duration(took)));
+    lines.push(format!("{}, in {}", line("together", &total), format_duration(took)));
     lines.extend((areas > 0).then_some(removed));
     lines.extend((relocated > 0).then_some(moved));
     lines.extend((rewritten > 0).then_some(older));
@@ -147,10 +147,10 @@ fn status_lines(status: &Status, sources: &BTreeMap<String, SourceSettings>, now
     let since = |at: Option<&Timestamp>| at.map_or_else(|| "none".to_owned(), age);
     lines.extend(newest.iter().map(|(name, at)| (*name, since(at.as_ref()))));
     lines.extend(sources.iter().map(|(name, source)| {
-        let heard = heard.get(name);
+        let last_heard = heard.get(name);
         let is_silent =
-            SourceStatus::from_last_heard(heard.copied(), source.every, now) == SourceStatus::Silent;
-        ("source", format!("{name}: {}{}", since(heard), if is_silent { ", silent" } else { "" }))
+            SourceStatus::from_last_heard(last_heard.copied(), source.every, now) == SourceStatus::Silent;
+        ("source", format!("{name}: {}{}", since(last_heard), if is_silent { ", silent" } else { "" }))
     }));
     lines.extend(free.map(|free| ("free on disk", format!("{} MiB", free >> 20))));
     lines.extend(last_backup.as_ref().map(|at| ("last backup", since(at.as_ref()))));

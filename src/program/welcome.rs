@@ -99,10 +99,10 @@ pub(super) fn startup_warnings(
     config: &Config,
     formats: &FormatRegistry,
 ) -> Result<Vec<String>, BuildError> {
-    let nothing = StoreContents { areas: None, keys: None };
+    let no_contents = StoreContents { areas: None, keys: None };
     let address = builder.rocket_config()?.address;
     let unset = unset(formats, builder.current_figment());
-    Ok(warnings(config, address, builder.needs_temporary_key(config)?, &nothing, &unset))
+    Ok(warnings(config, address, builder.needs_temporary_key(config)?, &no_contents, &unset))
 }
 
 /// Returns the keys that identify the operator and are not set.
@@ -119,11 +119,11 @@ fn warnings(
     stored: &StoreContents,
     unset: &[&str],
 ) -> Vec<String> {
-    let least = Jwt::SHORTEST_SECRET;
+    let min = Jwt::SHORTEST_SECRET;
     let secret = config.auth.jwt.as_ref().and_then(|jwt| jwt.secret.as_ref());
-    let short = secret.is_some_and(|secret| secret.expose().len() < least);
-    let secret = format!("siaga.auth.jwt.secret is shorter than the {least} bytes RFC 7518 §3.2 asks for");
-    let guessed = |secret: &Option<Secret>| {
+    let short = secret.is_some_and(|secret| secret.expose().len() < min);
+    let secret = format!("siaga.auth.jwt.secret is shorter than the {min} bytes RFC 7518 §3.2 asks for");
+    let is_guessable = |secret: &Option<Secret>| {
         secret.as_ref().is_some_and(|secret| secret.expose().len() < SHORTEST_SECRET)
     };
     let (signing, metrics) = (&config.images.signing_key, &config.metrics.token);
@@ -168,7 +168,7 @@ fn warnings(
         (public && has_key, key),
         (public && !config.base_url.is_https(), plain),
         (public && unlimited, quotas),
-        (public && (guessed(signing) || guessed(metrics)), &short_secret),
+        (public && (is_guessable(signing) || is_guessable(metrics)), &short_secret),
     ];
     warnings.iter().filter(|(warned, _)| *warned).map(|(_, text)| (*text).to_owned()).collect()
 }

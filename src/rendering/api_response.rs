@@ -78,8 +78,8 @@ impl ApiResponse {
         Self { cache_control: CacheControl::Revalidate(class), was_ready, ..self }
     }
 
-    pub(crate) fn until_tick(self, left: Duration) -> Self {
-        Self { cache_control: CacheControl::UntilTick(left), was_ready: true, ..self }
+    pub(crate) fn until_tick(self, remaining: Duration) -> Self {
+        Self { cache_control: CacheControl::UntilTick(remaining), was_ready: true, ..self }
     }
 
     pub(crate) fn stale_since(self, since: Timestamp, age: Duration) -> Self {
@@ -137,10 +137,10 @@ impl ApiResponse {
     /// send the request: the compressed length would leak the secret (BREACH).
     pub(crate) async fn compressed(self) -> Result<Self, Problem> {
         if let Some(content) = self.content.clone() {
-            let compressing = move |_: &_| {
+            let compress = move |_: &_| {
                 content.finish_encoding(ContentEncoding::Gzip, content.compress(ContentEncoding::Gzip));
             };
-            off_thread(compressing).await.map_err(Problem::internal)?;
+            off_thread(compress).await.map_err(Problem::internal)?;
         }
         Ok(self)
     }
@@ -239,9 +239,9 @@ impl<'r> Responder<'r, 'static> for ApiResponse {
         let accepted = AcceptedEncodings::new(request.headers().get("Accept-Encoding"));
         let form = content.representation(accepted);
         if cache_control != CacheControl::NoStore {
-            let known = matching_encoding(request.headers().get("If-None-Match"), &content, accepted);
-            response.set_raw_header("ETag", content.entity_tag(known.unwrap_or(form.encoding)));
-            if known.is_some() {
+            let matched = matching_encoding(request.headers().get("If-None-Match"), &content, accepted);
+            response.set_raw_header("ETag", content.entity_tag(matched.unwrap_or(form.encoding)));
+            if matched.is_some() {
                 response.set_status(Status::NotModified);
                 return Ok(response);
             }
@@ -292,10 +292,10 @@ pub(crate) async fn precompress(
     media_type: impl Into<Cow<'static, str>>,
     bytes: Vec<u8>,
 ) -> Result<RenderedResponse, Problem> {
-    let compressing = off_thread(move |_| {
+    let task = off_thread(move |_| {
         let content = Content::with_tag(bytes);
         content.compress_all();
         content
     });
-    Ok(RenderedResponse::new(media_type, compressing.await.map_err(Problem::internal)?))
+    Ok(RenderedResponse::new(media_type, task.await.map_err(Problem::internal)?))
 }

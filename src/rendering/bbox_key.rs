@@ -21,14 +21,14 @@ impl ResponseCache {
         query: LayerQuery,
         format: Arc<dyn Format>,
     ) -> ResponseKey {
-        let around = match &query {
+        let bounds = match &query {
             LayerQuery::Floods(query) => self.area_bounds(&query.selector).await,
             LayerQuery::Areas(query) => self.area_bounds(&query.selector).await,
             LayerQuery::Infrastructure(selector, kind) => self.infrastructure_bounds(selector, *kind).await,
             // A report can be anywhere.
             _ => Some(Rect::new(coord! { x: -180.0, y: -90.0 }, coord! { x: 180.0, y: 90.0 })),
         };
-        match around.map_or(Some(part), |around| part.narrowed(around)) {
+        match bounds.map_or(Some(part), |bounds| part.narrowed(bounds)) {
             Some(part) => ResponseKey::Within(part, query, format),
             None => ResponseKey::Layer(query, format),
         }

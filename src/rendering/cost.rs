@@ -95,7 +95,7 @@ pub(super) fn scan(features: usize) -> u64 {
 }
 
 /// Returns the part of the cost that is known without counting, so that a client without enough quota is rejected first.
-pub(super) async fn known_upfront(key: &ResponseKey, store: &dyn Store) -> Result<u64, Problem> {
+pub(super) async fn estimate_upfront(key: &ResponseKey, store: &dyn Store) -> Result<u64, Problem> {
     match key {
         ResponseKey::FloodArchive(query) | ResponseKey::FloodSeries(query) => {
             empty_history(query, store).await
@@ -137,8 +137,8 @@ async fn readings(query: &GaugeQuery, store: &dyn Store, features: u64) -> Resul
 fn too_many(features: u64, items: &str, window: Window) -> Problem {
     match window {
         Window::Last(_) => {
-            let must = format!("must be shorter: there are more than {features} {items} in it");
-            Problem::invalid(Source::Query, "timeperiod", must)
+            let rule = format!("must be shorter: there are more than {features} {items} in it");
+            Problem::invalid(Source::Query, "timeperiod", rule)
         }
         Window::Within(_) => {
             let message = format!(

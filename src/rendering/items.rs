@@ -172,15 +172,15 @@ impl Renderer {
     ) -> Result<Versioned<Items>, RenderFailure<Problem>> {
         let places = self.store.revision(Resource::Places).await.map_err(Problem::from)?;
         if selection.after.as_ref().is_some_and(|after| after.places.is_some_and(|then| then != places)) {
-            let must = "is from before the last import of data: begin again with the first page";
-            return Err(Problem::invalid(Source::Query, "cursor", must).into());
+            let rule = "is from before the last import of data: begin again with the first page";
+            return Err(Problem::invalid(Source::Query, "cursor", rule).into());
         }
         let layer = self.layer(collection, selection.time).await?;
         if !selection.is_everything() || selection.time.is_some() && collection == Collection::Alerts {
             charge(account, 0, cost::scan(layer.value.len()))?;
         }
         let tables = Arc::clone(&self.tables);
-        let selecting = off_thread(move |_| {
+        let task = off_thread(move |_| {
             layer.map(|layer| {
                 let Selected { features: selected, has_more, .. } =
                     selection.apply(&layer, &tables, selection.limit, selection.offset);
@@ -192,7 +192,7 @@ impl Renderer {
                 Items { collection, layer, selected, matched, next, left_out: 0 }
             })
         });
-        Ok(selecting.await.map_err(Problem::internal)?)
+        Ok(task.await.map_err(Problem::internal)?)
     }
 
     /// Reads the layer of a query into the cache, if it is cached.
@@ -227,7 +227,7 @@ impl Renderer {
         time: Option<TimeFilter>,
     ) -> Result<Versioned<Layer>, Problem> {
         let (now, store) = (self.clock.now(), &*self.store);
-        let invalid = |must: &str| Problem::invalid(Source::Query, "datetime", must);
+        let invalid = |rule: &str| Problem::invalid(Source::Query, "datetime", rule);
         let query = match (collection, time) {
             (Collection::Floods | Collection::Flooded, time) => match time {
                 None => LayerQuery::Floods(FloodQuery::default()),
@@ -277,17 +277,17 @@ impl Renderer {
     /// Returns all gauges, each with its selected readings, if any.
     async fn gauges_with_readings(&self, query: &GaugeQuery) -> Result<Versioned<Layer>, Problem> {
         // Read first: the readings below are at least as new as this revision.
-        let all = self.store.all_gauges().await?;
+        let stored = self.store.all_gauges().await?;
         let read = self.store.gauges(query).await?;
         let validity = read.validity;
-        let mut gauges = all.value.0;
+        let mut gauges = stored.value.0;
         for with_readings in read.value.0 {
-            match gauges.binary_search_by(|known| known.gauge.id.cmp(&with_readings.gauge.id)) {
+            match gauges.binary_search_by(|existing| existing.gauge.id.cmp(&with_readings.gauge.id)) {
                 Ok(index) => gauges[index] = with_readings,
                 Err(index) => gauges.insert(index, with_readings),
             }
         }
-        Ok(Versioned::new(all.revision, Layer::Gauges(GaugeLayer(gauges))).within(validity))
+        Ok(Versioned::new(stored.revision, Layer::Gauges(GaugeLayer(gauges))).within(validity))
     }
 
     /// Reads a page of reports by identifier, so that new reports come last.
@@ -298,30 +298,30 @@ impl Renderer {
         let after = selection.after.as_ref().and_then(PageCursor::last_number);
         let after = after.and_then(|last| ReportKey::try_from(last).ok());
         let mut first = after.map_or(Some(ReportKey::FIRST), ReportKey::next);
-        let (mut found, mut read, mut until) = (Vec::new(), 0, Timestamp::LAST);
+        let (mut page, mut read, mut until) = (Vec::new(), 0, Timestamp::LAST);
         let mut left_out = selection.offset;
         let mut next = None;
         while let Some(from) = first {
             let chunk = store.reports_from(Some(from), CHUNK as u32).await?;
             read += chunk.len();
             let last = chunk.last().filter(|_| chunk.len() == CHUNK).map(|report| report.key);
-            let coming = chunk.iter().map(|report| report.content.created_at).filter(|at| *at > now).min();
-            until = until.min(coming.unwrap_or(until));
+            let next_at = chunk.iter().map(|report| report.content.created_at).filter(|at| *at > now).min();
+            until = until.min(next_at.unwrap_or(until));
             let (tables, selection) = (Arc::clone(&self.tables), selection.clone());
-            let room = selection.limit - found.len();
-            let selecting = off_thread(move |_| {
-                let shown: Vec<_> = chunk.into_iter().filter(|report| is_listed(report, now)).collect();
-                let layer = Layer::Reports(shown.clone().into());
+            let room = selection.limit - page.len();
+            let task = off_thread(move |_| {
+                let listed: Vec<_> = chunk.into_iter().filter(|report| is_listed(report, now)).collect();
+                let layer = Layer::Reports(listed.clone().into());
                 let Selected { features, has_more, left_out } =
                     selection.apply(&layer, &tables, room, left_out);
-                let reports: Vec<_> = features.into_iter().map(|index| Arc::clone(&shown[index])).collect();
+                let reports: Vec<_> = features.into_iter().map(|index| Arc::clone(&listed[index])).collect();
                 (reports, has_more, left_out)
             });
-            let (reports, has_more, still_left_out) = selecting.await.map_err(Problem::internal)?;
+            let (reports, has_more, still_left_out) = task.await.map_err(Problem::internal)?;
             left_out = still_left_out;
-            found.extend(reports);
+            page.extend(reports);
             if has_more {
-                next = found.last().map(|report: &Arc<Report>| report.key);
+                next = page.last().map(|report: &Arc<Report>| report.key);
                 break;
             }
             if last.is_some() && read >= MAX_SCANNED {
@@ -330,9 +330,9 @@ impl Renderer {
             }
             first = last.and_then(ReportKey::next);
         }
-        let selected = (0..found.len()).collect();
+        let selected = (0..page.len()).collect();
         let next = next.map(|key| PageCursor::report(key.number()));
-        let layer = Layer::Reports(found.into());
+        let layer = Layer::Reports(page.into());
         let items = Items { collection: Collection::Reports, layer, selected, matched: None, next, left_out };
         Ok(Versioned::new(revision, items).within(Validity::Between { from: now, until }))
     }

@@ -122,7 +122,7 @@ impl Permits {
     async fn wait(&self, pool: &Pool, queue: &Queue, needed: u32) -> Result<Permit, Busy> {
         let limit = pool.limit;
         let workers = if needed > limit { queue.max_workers } else { 1 };
-        let waiting = self.0.metrics.rendering_waits(queue.name);
+        let wait_metric = self.0.metrics.rendering_waits(queue.name);
         let permit = async {
             let _place = queue.waiting.try_acquire().map_err(|_| Busy)?;
             let memory =
@@ -131,7 +131,7 @@ impl Permits {
             Ok(Permit { _work: work, memory, limit, needed })
         };
         let permit = permit.await;
-        drop(waiting);
+        drop(wait_metric);
         permit.inspect_err(|Busy| self.0.metrics.rendering_rejected())
     }
 

@@ -68,13 +68,13 @@ impl Renderer {
                 .map_err(quota_exceeded)?;
             let permit = self.permits.large(PermitPool::States, cost).await?;
             let (state, query) = (Arc::clone(state), query.clone());
-            let encoding = off_thread(move |_| {
+            let task = off_thread(move |_| {
                 let mut json = serde_json::to_vec(&*state.since(None, &query)).map_err(Problem::internal)?;
                 json.shrink_to_fit();
-                let held = Box::new(permit.finish(json.len()));
-                Ok(Arc::new(FullState { cursor: state.cursor(), json, permit: held }))
+                let memory = Box::new(permit.finish(json.len()));
+                Ok(Arc::new(FullState { cursor: state.cursor(), json, permit: memory }))
             });
-            encoding.await.map_err(|_| Problem::from(RenderError::Panicked))?
+            task.await.map_err(|_| Problem::from(RenderError::Panicked))?
         };
         timeout(self.timeout, state.full_state(query, cost, room, encode))
             .await
@@ -120,12 +120,12 @@ impl Renderer {
             };
             self.render_on_own_thread(&key, permit, write).await?
         } else {
-            let upfront = cost::known_upfront(&key, &*self.store).await?;
+            let upfront = cost::estimate_upfront(&key, &*self.store).await?;
             charge(account, 0, upfront)?;
             let last = self.cache.last_known(&key).map(|last| last.rendered.content.size());
             let (shortened, cost) = if let Some((query, length)) = key.recent_reports() {
-                let (fitting, count) = self.longest_window(query, length).await?;
-                ((fitting != length).then(|| key.with_length(fitting)), cost::report_list(count))
+                let (longest, count) = self.longest_window(query, length).await?;
+                ((longest != length).then(|| key.with_length(longest)), cost::report_list(count))
             } else {
                 let now = self.clock.now();
                 (None, estimate(&key, &*self.store, now, self.max_features, last).await?)
@@ -158,10 +158,10 @@ impl Renderer {
         + 'static,
     ) -> Result<Versioned<RenderedResponse>, Problem> {
         let (renderer, holds_memory) = (Arc::clone(self), key.is_unbounded());
-        let rendering = on_own_thread(async move |stop| {
+        let task = on_own_thread(async move |stop| {
             render(&renderer, RenderJob { permit, holds_memory, stop }).await
         });
-        rendering.await.unwrap_or_else(|| Err(RenderError::Panicked.into()))
+        task.await.unwrap_or_else(|| Err(RenderError::Panicked.into()))
     }
 
     /// Returns the features within a box, from memory, and the cost of rendering them.
@@ -171,12 +171,12 @@ impl Renderer {
         query: &LayerQuery,
     ) -> Result<(Versioned<Layer>, u64), Problem> {
         let layer = query.run(&*self.store, self.clock.now()).await?;
-        let narrowing = off_thread(move |_| {
+        let task = off_thread(move |_| {
             let within = layer.map(|layer| layer.within(&part));
             let cost = features(&within.value);
             (within, cost)
         });
-        narrowing.await.map_err(Problem::internal)
+        task.await.map_err(Problem::internal)
     }
 
     /// Charges the account for `cost`, of which `before` was charged earlier. Returns `small` if it suffices; otherwise drops it
@@ -204,22 +204,22 @@ impl Renderer {
         query: &ReportQuery,
         length: Duration,
     ) -> Result<(Duration, u64), Problem> {
-        let most = self.max_features;
+        let limit = self.max_features;
         let count = async |length: Duration| {
             let query = ReportQuery { window: Window::Last(length), ..query.clone() };
-            Ok::<_, Problem>(self.store.count_reports(&query, most.saturating_add(1)).await?)
+            Ok::<_, Problem>(self.store.count_reports(&query, limit.saturating_add(1)).await?)
         };
-        let all = count(length).await?;
-        if all <= most {
-            return Ok((length, all));
+        let total = count(length).await?;
+        if total <= limit {
+            return Ok((length, total));
         }
         let (mut short, mut long) = (0, length.as_secs());
         while long - short > 1 {
             let middle = short.midpoint(long);
-            let fits = count(Duration::from_secs(middle)).await? <= most;
+            let fits = count(Duration::from_secs(middle)).await? <= limit;
             if fits { short = middle } else { long = middle }
         }
-        Ok((Duration::from_secs(short), most))
+        Ok((Duration::from_secs(short), limit))
     }
 
     /// Returns the coverage if the key is about the floods of a city without areas.

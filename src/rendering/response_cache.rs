@@ -136,16 +136,16 @@ impl ResponseCache {
         let Self { renderer, account, is_head, .. } = self;
         let Renderer { store, cache, clock, .. } = &**renderer;
         let is_away = self.follower.stale_since().is_some();
-        let patience = if is_away && self.stale_response(key).is_some() {
+        let revision_deadline = if is_away && self.stale_response(key).is_some() {
             deadline.min(Instant::now() + OUTAGE_PROBE)
         } else {
             deadline
         };
-        let responding = async {
-            let asking = timeout_at(patience, store.revision(key.resource()));
-            let present = asking.await.map_err(Problem::slow_store)??;
+        let respond = async {
+            let revision = timeout_at(revision_deadline, store.revision(key.resource()));
+            let present = revision.await.map_err(Problem::slow_store)??;
             if *is_head && key.is_unbounded() {
-                return Ok(cache.cached(key, present, &**clock));
+                return Ok(cache.get_cached(key, present, &**clock));
             }
             let render = || {
                 self.has_rendered.store(true, Ordering::Relaxed);
@@ -154,7 +154,7 @@ impl ResponseCache {
             cache.get_or_render(key, present, &**clock, render).await.map(Some)
         };
         // The rendering continues after the timeout: the next request can use it.
-        match timeout_at(deadline, responding).await.map_err(Problem::slow_store).flatten() {
+        match timeout_at(deadline, respond).await.map_err(Problem::slow_store).flatten() {
             Ok(rendered) => Ok(rendered.map(|rendered| (rendered, None))),
             Err(problem) => {
                 let Some((last, age)) = self.stale_response(key).filter(|_| problem.is_outage()) else {
@@ -169,10 +169,10 @@ impl ResponseCache {
     /// Returns the encoding that must be compressed for this request; `None` if only headers are sent.
     fn missing_encoding(&self, content: &Content) -> Option<ContentEncoding> {
         let coding = content.missing_encoding(self.accepted)?;
-        let is_known = || {
+        let is_current = || {
             matching_encoding(self.if_none_match.iter().map(String::as_str), content, self.accepted).is_some()
         };
-        (!self.is_head && !is_known()).then_some(coding)
+        (!self.is_head && !is_current()).then_some(coding)
     }
 
     /// Returns the last response and its age if it may be sent while the store is unavailable: it is not too old, has not

@@ -55,7 +55,7 @@ pub(super) async fn list_alert_history(
     config: &State<Config>,
 ) -> Result<ApiResponse, Problem> {
     let before = before.get().0.map(|identifier| parse_identifier(&identifier, config)).transpose()?;
-    if before.is_some_and(|(other, _)| other != area.0) {
+    if before.is_some_and(|(alert_area, _)| alert_area != area.0) {
         return Err(not_found());
     }
     list(

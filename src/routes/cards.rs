@@ -120,7 +120,7 @@ pub(super) async fn receive_card_report(
 ) -> Result<Receipt, Problem> {
     let id = id.read(config)?;
     let about_card = |error: StoreError| Problem::from(error).with_card_id(&id);
-    let receiving = async {
+    let receive = async {
         // A missing or used card is reported before errors of the body.
         let card = user.card(&id, &***store).await.map_err(about_card)?;
         if card.report.is_some() {
@@ -141,15 +141,15 @@ pub(super) async fn receive_card_report(
         }
         content.created_at = TimeWindow::new(clock.now(), card.created_at).clamp(content.created_at);
         let places = store.places().await.map_err(about_card)?.value;
-        let receiving = if places.covers(content.location) {
+        let receive = if places.covers(content.location) {
             store.receive_card_report(&id, content)
         } else {
             store.receive_waiting_report(&id, content, WaitingOrigin::default())
         };
-        receiving.await.map_err(about_card)
+        receive.await.map_err(about_card)
     };
     // One time limit for all queries together.
-    let received = time::timeout(config.limits.timeout, receiving).await;
+    let received = time::timeout(config.limits.timeout, receive).await;
     received.unwrap_or_else(|elapsed| Err(Problem::slow_store(elapsed).with_card_id(&id)))?;
     metrics.count_report(ReportOrigin::Card);
     let response = ApiResponse::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))?;
@@ -181,7 +181,7 @@ pub(super) async fn invite_image(
     let id = id.read(config)?;
     let FileType(image_type) = file_type;
     let early = config.cards.photo_first || config.cards.open;
-    let inviting = async {
+    let invite = async {
         if !user.has_credential() {
             let card = user.card(&id, &***store).await?;
             // Checks the token, because the identifier is public once the report is published.
@@ -194,7 +194,7 @@ pub(super) async fn invite_image(
         }
         Ok(images.expect_upload(&id, image_type, early).await?)
     };
-    let invited = time::timeout(config.limits.timeout, inviting).await;
+    let invited = time::timeout(config.limits.timeout, invite).await;
     let invited = invited.unwrap_or_else(|elapsed| Err(Problem::slow_store(elapsed)));
     let invitation = invited.map_err(|problem| problem.with_card_id(&id))?;
     let mut body = json!({ "signedRequest": invitation.signed_request, "url": invitation.url });
@@ -223,14 +223,14 @@ pub(super) async fn confirm_image(
 ) -> Result<ApiResponse, Problem> {
     let id = id.read(config)?;
     let about_card = |error: StoreError| Problem::from(error).with_card_id(&id);
-    let confirming = async {
+    let check = async {
         let card = user.card(&id, &***store).await?;
         if card.report.is_none() && !store.has_upload(&id).await? {
             return Err(StoreError::no_card_report(&id));
         }
         Ok(())
     };
-    let confirmed = time::timeout(config.limits.timeout, confirming).await;
+    let confirmed = time::timeout(config.limits.timeout, check).await;
     confirmed.map_err(|elapsed| Problem::slow_store(elapsed).with_card_id(&id))?.map_err(about_card)?;
     body.map_err(|problem| problem.with_card_id(&id))?;
     ApiResponse::bare(&json!({ "statusCode": 200, "cardId": id, "updated": true }))

@@ -71,14 +71,14 @@ impl Readiness {
 }
 
 #[get("/health/live")]
-pub(super) fn tell_live() -> Result<ApiResponse, Problem> {
+pub(super) fn liveness() -> Result<ApiResponse, Problem> {
     ApiResponse::private_result(&json!({ "status": "live" }))
 }
 
 /// Responds with 200 if all required checks pass, else with 503. If only optional ones fail, the status is 200 and the text is
 /// `degraded`.
 #[get("/health/ready")]
-pub(super) async fn tell_ready(
+pub(super) async fn readiness(
     readiness: &State<Readiness>,
     draining: &State<Draining>,
     store: &State<Arc<dyn Store>>,
@@ -105,7 +105,7 @@ pub(super) async fn tell_ready(
 /// Responds with 503 while a source is silent or the data may be stale, else with 200. Also lists webhooks that are disabled or
 /// over an hour behind, and by how many seconds the newest flood change is ahead of the clock, if over 10.
 #[get("/health/data")]
-pub(super) fn tell_data(
+pub(super) fn data_health(
     sources: &State<Sources>,
     follower: &State<Follower>,
     webhooks: &State<WebhookStatuses>,

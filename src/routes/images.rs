@@ -38,8 +38,8 @@ pub(super) async fn receive_image(
 ) -> Result<ApiResponse, Problem> {
     let SignedUpload(incoming) = upload;
     let limit = config.limits.timeout;
-    let beginning = timeout(limit, body.peek(ImageType::LEADING)).await.map_err(|_| ImageError::TooSlow)?;
-    if ImageType::detect(beginning).is_none() {
+    let leading = timeout(limit, body.peek(ImageType::LEADING)).await.map_err(|_| ImageError::TooSlow)?;
+    if ImageType::detect(leading).is_none() {
         return Err(ImageError::NoImage.into());
     }
     // Accepts one byte over the limit, to detect an image that is too large.

@@ -33,7 +33,7 @@ use crate::openapi::Described;
 
 /// Returns the described routes under the base address.
 pub(crate) fn all() -> Vec<Described> {
-    let all = [
+    let modules = [
         floods::routes(),
         flood_batches::routes(),
         attention::routes(),
@@ -55,14 +55,14 @@ pub(crate) fn all() -> Vec<Described> {
         needs::routes(),
         ogc::routes(),
     ];
-    all.into_iter().flatten().collect()
+    modules.into_iter().flatten().collect()
 }
 
 /// Returns the routes outside the base address: health, `/openapi.json` and, if enabled, metrics.
 pub(crate) fn operator_routes(with_metrics: bool) -> Vec<Route> {
-    let mut all = routes![health::tell_live, health::tell_ready, health::tell_data, openapi::describe,];
+    let mut routes = routes![health::liveness, health::readiness, health::data_health, openapi::describe,];
     if with_metrics {
-        all.extend(routes![metrics::list_metrics]);
+        routes.extend(routes![metrics::list_metrics]);
     }
-    all
+    routes
 }

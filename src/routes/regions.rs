@@ -39,8 +39,8 @@ pub(super) async fn show_region(
     let places = places_with_cities(&***store).await?.value;
     if !places.city_outlines().iter().any(|city| city.id == id) {
         let ids: Vec<_> = places.city_outlines().iter().map(|city| city.id.as_str()).collect();
-        let must = format!("must be one of [{}]", ids.join(", "));
-        return Err(Problem::invalid(Source::Query, "admin", must));
+        let rule = format!("must be one of [{}]", ids.join(", "));
+        return Err(Problem::invalid(Source::Query, "admin", rule));
     }
     cache.layer(LayerQuery::Cities(Some(id)), choice.format).await
 }

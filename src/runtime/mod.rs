@@ -81,7 +81,7 @@ pub(crate) async fn on_own_thread<T: Send + 'static>(
     let _on_drop = CancelOnDrop(cancel.clone());
     let (_sender, dropped) = oneshot::channel::<Infallible>();
     let (request, runtime) = (CurrentRequest::get(), Handle::current());
-    let working = spawn_blocking(move || {
+    let task = spawn_blocking(move || {
         runtime.block_on(request.run(OWN_THREAD.scope(cancel.clone(), async {
             select! {
                 result = work(&cancel) => Some(result),
@@ -89,7 +89,7 @@ pub(crate) async fn on_own_thread<T: Send + 'static>(
             }
         })))
     });
-    working.await.ok().flatten()
+    task.await.ok().flatten()
 }
 
 /// Runs a background task; drops it when the server shuts down.

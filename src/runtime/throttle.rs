@@ -81,8 +81,8 @@ pub(crate) async fn recent<T>(
     if let Some(cached) = cached.filter(|(at, _)| at.elapsed() < max_age) {
         return cached;
     }
-    let found = read.await;
-    (Instant::now(), found)
+    let value = read.await;
+    (Instant::now(), value)
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl Builder {
         let description = OpenApiDocument::new(document(&spec, &interface));
         let (addresses, known) = (bare_addresses(&spec, &interface), known_parameters(&spec, &interface));
         let routes = with_request_ids(interface.into_iter().map(|described| described.route).collect());
-        let others = unsupported_method_routes(routes.iter());
+        let fallback = unsupported_method_routes(routes.iter());
         let at_root = root_routes(&config, &routes);
         let mut webhooks =
             Dispatcher::new(&config, &store, opener.is_exclusive(), &self.clock, &sources, &metrics)?;
@@ -119,7 +119,7 @@ impl Builder {
             .register("/", catchers())
             .register("/", unreadable_request_catchers());
         let at_each_path =
-            |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
+            |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, fallback.clone());
         let rocket = with_archive(rocket, &config, &store, &self.clock);
         let rocket = webhooks.attach_to(with_results(rocket, &config, &self.clock)?);
         let rocket = config.mount_paths().fold(rocket, at_each_path);
@@ -159,7 +159,7 @@ impl Builder {
 
     /// Returns all routes below the base path: the service's own and the added ones.
     pub(super) fn interface(&self) -> Result<Vec<Described>, BuildError> {
-        let mut all = routes::all();
+        let mut interface = routes::all();
         for (path, described) in &self.routes {
             let refused =
                 |error: Error<'_>| BuildError::Mount { path: path.clone(), reason: error.to_string() };
@@ -171,10 +171,10 @@ impl Builder {
             }
             let base = base.path().as_str().trim_end_matches('/');
             let mut described = described.clone();
-            described.route = described.route.map_base(|own| format!("{base}{own}")).map_err(refused)?;
-            all.push(described);
+            described.route = described.route.map_base(|old| format!("{base}{old}")).map_err(refused)?;
+            interface.push(described);
         }
-        Ok(all)
+        Ok(interface)
     }
 }
 

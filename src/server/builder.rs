@@ -263,16 +263,17 @@ impl Builder {
         kind: LayerKind,
     ) -> Result<Arc<dyn Format>, InvalidFormats> {
         let mut config = config.clone();
-        let others = template::from_settings(&config.formats.template)?;
+        let all_templates = template::from_settings(&config.formats.template)?;
         config.formats.template.retain(|declared, _| declared == name);
         let templates = Templates::read(&config, Arc::clone(&self.clock))?.formats();
         // If two have the same name, the later one wins, as in the registry.
-        let mut known = self.all_formats(&config, templates);
-        let found = known.iter().rfind(|format| format.name() == name).filter(|format| format.supports(kind));
-        found.cloned().ok_or_else(|| {
-            known.extend(others);
-            let carrying = known.iter().filter(|format| format.supports(kind));
-            let allowed: BTreeSet<_> = carrying.map(|format| format.name().to_owned()).collect();
+        let mut formats = self.all_formats(&config, templates);
+        let format =
+            formats.iter().rfind(|format| format.name() == name).filter(|format| format.supports(kind));
+        format.cloned().ok_or_else(|| {
+            formats.extend(all_templates);
+            let supporting = formats.iter().filter(|format| format.supports(kind));
+            let allowed: BTreeSet<_> = supporting.map(|format| format.name().to_owned()).collect();
             InvalidFormats::NotToTry { kind, name: name.to_owned(), allowed: allowed.into_iter().collect() }
         })
     }
@@ -309,11 +310,11 @@ impl Builder {
         let cap = cap::Options { status: config.issuer().status, ..settings.cap.clone() };
         let country = config.country.data();
         let notices = alerts::Notices::within(config.alerts.clone(), cap.clone(), country);
-        let mut known = builtin(settings.topojson, cap, notices.clone());
-        known.push(Arc::new(AlertsPage::for_country(notices, Layout::new(config), country)));
-        known.extend(templates);
-        known.extend(self.formats.iter().cloned());
-        known
+        let mut formats = builtin(settings.topojson, cap, notices.clone());
+        formats.push(Arc::new(AlertsPage::for_country(notices, Layout::new(config), country)));
+        formats.extend(templates);
+        formats.extend(self.formats.iter().cloned());
+        formats
     }
 
     fn registry(

@@ -81,7 +81,7 @@ impl Siaga {
             }
         };
         draining.start();
-        let ending = async {
+        let stop = async {
             let ShutdownEvents { started, mut connections } = events;
             let stopped = async {
                 if failed.is_none() {
@@ -118,7 +118,7 @@ impl Siaga {
             Ok::<(), LaunchError>(())
         };
         select! {
-            ended = ending => ended?,
+            ended = stop => ended?,
             () = second_signal(&mut signals) => return Err(LaunchError::Stopped),
         }
         failed.map_or(Ok(()), |error| Err(LaunchError::Store(error)))
@@ -141,7 +141,7 @@ fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Bu
     let (start, started) = oneshot::channel();
     let (sender, connections) = mpsc::channel(1);
     let grace = whole_seconds(settings.grace);
-    let own = rocket::config::Shutdown {
+    let shutdown = rocket::config::Shutdown {
         ctrlc: false,
         #[cfg(unix)]
         signals: std::collections::HashSet::new(),
@@ -149,7 +149,7 @@ fn with_shutdown_events(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Bu
         mercy: MERCY.as_secs() as u32,
         ..rocket::config::Shutdown::default()
     };
-    let figment = rocket.figment().clone().merge(Serialized::global(rocket::Config::SHUTDOWN, own));
+    let figment = rocket.figment().clone().merge(Serialized::global(rocket::Config::SHUTDOWN, shutdown));
     let notify = AdHoc::on_shutdown("Shutdown", |rocket| {
         let address = SocketAddr::new(rocket.config().address, rocket.config().port);
         Box::pin(async move {

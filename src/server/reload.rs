@@ -99,13 +99,13 @@ impl Reloading {
             return Err(ConfigError::new(&file.display().to_string(), reason).into());
         }
         builder.checked_without_templates()?;
-        let running = Serialized::global("siaga.base_url", &self.base_url);
-        let mut config = Config::extract(&builder.figment.clone().merge(running))?;
+        let base_url = Serialized::global("siaga.base_url", &self.base_url);
+        let mut config = Config::extract(&builder.figment.clone().merge(base_url))?;
         if let Some(key) = self.temporary_key.as_ref().filter(|_| config.auth.accepts_nobody()) {
             config.auth.api_keys.push(key.clone());
         }
-        let (before, now) = (configured_values(&self.builder.figment)?, configured_values(&builder.figment)?);
-        let differ = before.keys().chain(now.keys()).filter(|&key| before.get(key) != now.get(key));
+        let (old, new) = (configured_values(&self.builder.figment)?, configured_values(&builder.figment)?);
+        let differ = old.keys().chain(new.keys()).filter(|&key| old.get(key) != new.get(key));
         let mut fixed: Vec<String> = differ.filter(|key| !self.is_reloadable(key)).cloned().collect();
         fixed.sort();
         fixed.dedup();
@@ -150,18 +150,18 @@ impl Reloading {
 }
 
 fn configured_values(figment: &Figment) -> Result<BTreeMap<String, Value>, ConfigError> {
-    let mut found = BTreeMap::new();
-    let all: Dict = figment.extract().map_err(ConfigError::from)?;
-    collect(&all, "", &mut found);
-    Ok(found)
+    let mut values = BTreeMap::new();
+    let dict: Dict = figment.extract().map_err(ConfigError::from)?;
+    collect(&dict, "", &mut values);
+    Ok(values)
 }
 
-fn collect(dict: &Dict, path: &str, found: &mut BTreeMap<String, Value>) {
+fn collect(dict: &Dict, path: &str, values: &mut BTreeMap<String, Value>) {
     for (key, value) in dict {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         match value {
-            Value::Dict(_, dict) => collect(dict, &path, found),
-            value => drop(found.insert(path, value.clone())),
+            Value::Dict(_, dict) => collect(dict, &path, values),
+            value => drop(values.insert(path, value.clone())),
         }
     }
 }

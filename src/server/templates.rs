@@ -9,18 +9,18 @@ use crate::model::Clock;
 /// The configured templates. A reload reads their files again.
 #[derive(Clone, Debug)]
 pub(super) struct Templates {
-    all: Vec<Arc<LiveTemplate>>,
+    templates: Vec<Arc<LiveTemplate>>,
     clock: Arc<dyn Clock>,
 }
 
 impl Templates {
     pub(super) fn read(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, InvalidTemplate> {
-        let all = template::read(&config.formats.template, &encode_context(config, &*clock))?;
-        Ok(Self { all, clock })
+        let templates = template::read(&config.formats.template, &encode_context(config, &*clock))?;
+        Ok(Self { templates, clock })
     }
 
     pub(super) fn formats(&self) -> Vec<Arc<dyn Format>> {
-        self.all.iter().map(|template| Arc::clone(template) as _).collect()
+        self.templates.iter().map(|template| Arc::clone(template) as _).collect()
     }
 }
 
@@ -32,7 +32,7 @@ impl Reload for Templates {
 
     fn reload(&self, config: &Config) {
         let context = encode_context(config, &*self.clock);
-        for template in &self.all {
+        for template in &self.templates {
             match template.reload(&context) {
                 Ok(true) => tracing::info!(format = template.name(), "the template was read again"),
                 Ok(false) => {}

@@ -160,9 +160,9 @@ fn record<'h>(
     name: &str,
     at: Timestamp,
 ) -> &'h mut SourceActivity {
-    let known = activity.entry(name.to_owned()).or_insert(SourceActivity { at, stored: None, written: None });
-    known.at = known.at.max(at);
-    known
+    let entry = activity.entry(name.to_owned()).or_insert(SourceActivity { at, stored: None, written: None });
+    entry.at = entry.at.max(at);
+    entry
 }
 
 /// Returns whether the sources of floods report, and the first silent one.

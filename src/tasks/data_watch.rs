@@ -88,8 +88,8 @@ impl Inner {
         if last_count.as_ref().is_some_and(|count| count.revision == revision && count.validity.covers(now)) {
             return Ok(last_count);
         }
-        let found = AlertQuery::InForce(FloodQuery::default()).run(&*self.store, now).await?;
-        let alerts = || found.value.features().map(|alert| alert.message);
+        let in_force = AlertQuery::InForce(FloodQuery::default()).run(&*self.store, now).await?;
+        let alerts = || in_force.value.features().map(|alert| alert.message);
         for message_type in MessageType::ALL {
             let with_type = alerts().filter(|message| message.message_type == message_type);
             self.metrics.alerts(message_type.name(), with_type.count() as u64);
@@ -97,7 +97,7 @@ impl Inner {
         let active = alerts().filter(|message| message.message_type != MessageType::Cancel);
         let oldest = active.map(|message| message.last_confirmed).min();
         *self.unconfirmed.lock().unwrap_or_else(PoisonError::into_inner) = oldest;
-        Ok(Some(found.map(drop)))
+        Ok(Some(in_force.map(drop)))
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn prepare_outlines(
     context: EncodeContext,
 ) -> AdHoc {
     AdHoc::on_liftoff("Outlines", |rocket| {
-        let preparing = async move {
+        let task = async move {
             // If the store is unavailable, the first request prepares the geometry.
             if let (Some(format), Ok(places)) = (format, store.places().await) {
                 let none = Layer::Floods(FloodLayer::new(Arc::clone(places.value.areas()), Vec::new()));
@@ -25,6 +25,6 @@ pub(crate) fn prepare_outlines(
                 let _ = AreaQuery { level, ..AreaQuery::default() }.run(&*store).await;
             }
         };
-        Box::pin(async move { run_in_background(rocket, preparing) })
+        Box::pin(async move { run_in_background(rocket, task) })
     })
 }

@@ -71,8 +71,8 @@ impl ReportRetention {
     pub(crate) async fn erase_cards(&self, from: Timestamp) -> Result<u64, StoreError> {
         let mut total = 0;
         loop {
-            let made = from..self.clock.now().saturating_sub(self.keep_cards);
-            let erased = self.store.erase_unused_cards(made, BATCH).await?;
+            let created = from..self.clock.now().saturating_sub(self.keep_cards);
+            let erased = self.store.erase_unused_cards(created, BATCH).await?;
             total += erased;
             if erased < u64::from(BATCH) {
                 return Ok(total);
@@ -119,7 +119,7 @@ impl ReportRetention {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn Error, "cannot erase unused cards; retrying");
+                    tracing::warn!(error = &error as &dyn Error, "cannot erase unused cards; retrying")
                 }
             }
             time::sleep(INTERVAL).await;

@@ -62,39 +62,39 @@ impl StoredKeys {
     /// Updates the ring if the keys have changed. Logs a failure once.
     pub(crate) async fn refresh(&self) {
         let result = self.0.refresh().await;
-        let mut known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = &result
-            && !known.is_failing
+            && !state.is_failing
         {
             tracing::warn!(error = error as &dyn std::error::Error, "the keys in the store cannot be read");
         }
-        known.is_failing = result.is_err();
+        state.is_failing = result.is_err();
     }
 }
 
 impl Inner {
     async fn refresh(&self) -> Result<(), StoreError> {
         let revision = self.store.keys_revision().await?;
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).revision;
-        let revision = if known == Some(revision) {
+        let known_revision = self.known.lock().unwrap_or_else(PoisonError::into_inner).revision;
+        let revision = if known_revision == Some(revision) {
             revision
         } else {
-            let found = self.store.keys().await?;
+            let stored = self.store.keys().await?;
             let (valid, revoked): (Vec<_>, Vec<_>) =
-                found.value.into_iter().partition(|key| key.revoked_at.is_none());
+                stored.value.into_iter().partition(|key| key.revoked_at.is_none());
             let keys = |keys: Vec<StoredKey>| keys.into_iter().map(|key| key.entry.key);
             self.ring.fill(keys(valid), keys(revoked));
-            found.revision
+            stored.revision
         };
         // Checked here, because the configuration can change too.
         let left_out = self.ring.overridden();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        for name in left_out.iter().filter(|name| !known.left_out.contains(name)) {
+        let mut state = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in left_out.iter().filter(|name| !state.left_out.contains(name)) {
             tracing::warn!(
                 "the key {name:?} in the store is not accepted: siaga.auth.api_keys has one of the name"
             );
         }
-        *known = RingState { revision: Some(revision), left_out, is_failing: false };
+        *state = RingState { revision: Some(revision), left_out, is_failing: false };
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl Inner {
         {
             tracing::debug!(
                 error = &error as &dyn std::error::Error,
-                "cannot record the uses of keys; retrying"
+                "cannot record key uses; retrying"
             );
             self.ring.return_uses(uses);
         }

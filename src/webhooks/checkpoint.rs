@@ -45,8 +45,8 @@ impl Checkpoint {
     pub(super) fn read(text: &str) -> Self {
         let mut checkpoint: Self = serde_json::from_str(text).unwrap_or_default();
         if let Some(silent) = checkpoint.silent.take() {
-            let sent = silent.into_iter().map(|name| (name, String::new()));
-            checkpoint.marks.get_or_insert_default().extend(sent);
+            let marks = silent.into_iter().map(|name| (name, String::new()));
+            checkpoint.marks.get_or_insert_default().extend(marks);
         }
         checkpoint
     }
@@ -76,9 +76,9 @@ impl Checkpoint {
                 changed < *at || changed == *at && areas.iter().any(|area| area.to_string() == entry.key)
             })
         };
-        let sent = entries.iter().filter(is_sent);
-        let sent = sent.filter_map(|entry| Some((entry.key.clone(), entry.mark.clone()?)));
-        let marks = (kind != EventKind::Report).then(|| sent.collect());
+        let sent_marks = entries.iter().filter(is_sent);
+        let sent_marks = sent_marks.filter_map(|entry| Some((entry.key.clone(), entry.mark.clone()?)));
+        let marks = (kind != EventKind::Report).then(|| sent_marks.collect());
         let report = (kind == EventKind::Report).then(|| last.map_or(1, |last| last.number() + 1));
         *self = Self {
             event: Some(kind),

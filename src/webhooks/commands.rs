@@ -78,8 +78,8 @@ async fn first_report(store: &dyn Store, last: Duration) -> Result<Option<Report
     for disaster in [None, Some(DisasterType::Prep)] {
         let (selector, window) = (AreaSelector::default(), Window::Last(last));
         let query = ReportQuery { selector, disaster, training: true, window };
-        let found = store.reports(&query).await?.value.reports;
-        first = found.iter().map(|report| report.key).chain(first).min();
+        let reports = store.reports(&query).await?.value.reports;
+        first = reports.iter().map(|report| report.key).chain(first).min();
     }
     Ok(first)
 }
@@ -111,10 +111,11 @@ pub(crate) async fn send_test(
     config: &Config,
     now: Timestamp,
 ) -> Result<Outcome, ConfigError> {
-    let wrong = |reason: String| ConfigError::new(&format!("siaga.webhooks.{name}"), reason);
+    let invalid = |reason: String| ConfigError::new(&format!("siaga.webhooks.{name}"), reason);
     let template = PayloadTemplate::new(name, settings, config, now)?;
-    let client = HttpClient::new(settings.private, SystemLookup).map_err(|error| wrong(error.to_string()))?;
+    let client =
+        HttpClient::new(settings.private, SystemLookup).map_err(|error| invalid(error.to_string()))?;
     let event = Event::sample(name, settings, Sample::Plain, now);
-    let request = template.render(&event, now).map_err(|error| wrong(error.to_string()))?;
+    let request = template.render(&event, now).map_err(|error| invalid(error.to_string()))?;
     Ok(Arc::new(client).send(request).await)
 }

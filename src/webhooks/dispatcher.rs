@@ -50,9 +50,9 @@ impl Dispatcher {
         sources: &Sources,
         metrics: &Metrics,
     ) -> Result<Self, ConfigError> {
-        let wrong = |error: &dyn Error| ConfigError::new("siaga.webhooks", error);
+        let invalid = |error: &dyn Error| ConfigError::new("siaga.webhooks", error);
         let lease = Lease::new(Arc::clone(store), Arc::clone(clock), is_only_server)
-            .map_err(|error| wrong(&error))?;
+            .map_err(|error| invalid(&error))?;
         let shared = Shared {
             store: Arc::clone(store),
             clock: Arc::clone(clock),
@@ -68,7 +68,7 @@ impl Dispatcher {
         let mut workers = Vec::new();
         for (name, settings) in &config.webhooks.by_name {
             let template = PayloadTemplate::new(name, settings, config, clock.now())?;
-            let client = HttpClient::new(settings.private, SystemLookup).map_err(|error| wrong(&error))?;
+            let client = HttpClient::new(settings.private, SystemLookup).map_err(|error| invalid(&error))?;
             metrics.init_webhook(name);
             workers.push(Worker::new(name, settings.clone(), template, client, shared.clone()));
         }

@@ -51,13 +51,13 @@ impl Entry {
     /// Creates the entry of a source. `since`: when the event was first seen, so that its age includes retries.
     pub(super) fn source(source: &SourceReport, since: Timestamp) -> Self {
         let is_silent = source.status == SourceStatus::Silent;
-        let heard = source.last_heard.unwrap_or(Timestamp::EPOCH);
+        let last_heard = source.last_heard.unwrap_or(Timestamp::EPOCH);
         Self {
             key: source.name.clone(),
             mark: is_silent.then(String::new),
             at: since,
             values: object(source),
-            id: (heard, 0, is_silent.into()),
+            id: (last_heard, 0, is_silent.into()),
         }
     }
 
@@ -79,9 +79,9 @@ impl Event {
         card: Option<&Card>,
     ) -> Self {
         let layer = ReportLayer::from(vec![Arc::clone(report)]).with_photos_at(Arc::clone(photos));
-        let place = report.content.location.coord();
+        let position = report.content.location.coord();
         let properties = object(&layer.feature(0).1);
-        let values = report_values(properties, [place.x, place.y], card.map(|card| &card.holder));
+        let values = report_values(properties, [position.x, position.y], card.map(|card| &card.holder));
         let at = report.content.created_at;
         let id = identifier(webhook, EventKind::Report, [(at, report.key.number(), 0)]);
         Self { id, kind: EventKind::Report, at, values, ack: Ack::Report(report.key) }
@@ -95,8 +95,8 @@ impl Event {
                 (identifier(&format!("{webhook}\n{}", source.key), kind, ids), source.values.clone())
             }
             _ => {
-                let all = entries.iter().map(|entry| entry.values.clone());
-                (identifier(webhook, kind, ids), list_values(kind, all))
+                let values = entries.iter().map(|entry| entry.values.clone());
+                (identifier(webhook, kind, ids), list_values(kind, values))
             }
         };
         let at = entries.iter().map(|entry| entry.at).min().unwrap_or(Timestamp::EPOCH);
@@ -136,12 +136,12 @@ impl Event {
                 list_values(kind, areas)
             }
             EventKind::Source => {
-                let heard = now.saturating_sub(Duration::from_hours(1));
+                let last_heard = now.saturating_sub(Duration::from_hours(1));
                 object(&SourceReport {
                     name: "river-gauges".to_owned(),
                     covers: CoveredData::ALL.into(),
-                    last_heard: Some(heard),
-                    expected_by: Some(heard.saturating_add(Duration::from_mins(10))),
+                    last_heard: Some(last_heard),
+                    expected_by: Some(last_heard.saturating_add(Duration::from_mins(10))),
                     status: SourceStatus::Silent,
                 })
             }
@@ -151,12 +151,12 @@ impl Event {
     }
 
     pub(super) fn variables(&self, common: &Values) -> Values {
-        let mut all = self.values.clone();
-        all.extend(common.clone());
-        all.insert("webhook_id".to_owned(), json!(self.id));
-        all.insert("type".to_owned(), json!(self.kind.name()));
-        all.insert("timestamp".to_owned(), json!(self.at));
-        all
+        let mut variables = self.values.clone();
+        variables.extend(common.clone());
+        variables.insert("webhook_id".to_owned(), json!(self.id));
+        variables.insert("type".to_owned(), json!(self.kind.name()));
+        variables.insert("timestamp".to_owned(), json!(self.at));
+        variables
     }
 
     pub(super) fn json(&self) -> Vec<u8> {

@@ -53,9 +53,9 @@ impl Lease {
 
     /// Returns the epoch if the lease lasts longer than one request. Checkpoints must be read again in each epoch.
     pub(super) fn epoch(&self) -> Option<u64> {
-        let held = self.state();
-        let is_long_enough = held.until.is_some_and(|until| until > self.clock.now().saturating_add(TIMEOUT));
-        is_long_enough.then_some(held.epoch)
+        let lease = self.state();
+        let is_valid = lease.until.is_some_and(|until| until > self.clock.now().saturating_add(TIMEOUT));
+        is_valid.then_some(lease.epoch)
     }
 
     /// Acquires or renews the lease. Costs one query if this server or another holds it, unless a command has invalidated it.
@@ -64,15 +64,15 @@ impl Lease {
         &self,
     ) -> Result<Option<BTreeMap<String, WebhookState>>, StoreError> {
         let now = self.clock.now();
-        let held = *self.state();
-        if held.until.is_some_and(|until| until > now)
-            && self.put(held.version, now.saturating_add(LENGTH)).await?
+        let own_lease = *self.state();
+        if own_lease.until.is_some_and(|until| until > now)
+            && self.put(own_lease.version, now.saturating_add(LENGTH)).await?
         {
             return Ok(None);
         }
         let states = self.store.webhook_states().await?;
-        let found = states.get(NAME);
-        let holder: Option<LeaseRecord> = found.and_then(|found| serde_json::from_str(&found.text).ok());
+        let stored = states.get(NAME);
+        let holder: Option<LeaseRecord> = stored.and_then(|stored| serde_json::from_str(&stored.text).ok());
         // A lease that expires too late was acquired while a clock was ahead, so it counts as free.
         let expiry = |lease: &LeaseRecord| {
             Timestamp::from_millis(lease.until).filter(|until| *until <= now.saturating_add(2 * LENGTH))
@@ -80,7 +80,7 @@ impl Lease {
         let is_free = holder.is_none_or(|lease| {
             lease.holder == self.holder || expiry(&lease).is_none_or(|until| until <= now)
         });
-        let version = found.map_or(0, |found| found.version);
+        let version = stored.map_or(0, |stored| stored.version);
         if is_free && self.put(version, now.saturating_add(LENGTH)).await? {
             self.state().epoch += 1;
         } else {
@@ -90,9 +90,9 @@ impl Lease {
     }
 
     pub(super) async fn release(&self) -> Result<(), StoreError> {
-        let held = *self.state();
-        if held.until.is_some() {
-            self.put(held.version, self.clock.now()).await?;
+        let lease = *self.state();
+        if lease.until.is_some() {
+            self.put(lease.version, self.clock.now()).await?;
             self.state().until = None;
         }
         Ok(())
@@ -104,8 +104,8 @@ impl Lease {
         let text = serde_json::json!(holder).to_string();
         let is_stored = self.store.put_webhook_state(NAME, version, &text).await?;
         if is_stored {
-            let mut held = self.state();
-            (held.until, held.version) = (Some(until), version + 1);
+            let mut lease = self.state();
+            (lease.until, lease.version) = (Some(until), version + 1);
         }
         Ok(is_stored)
     }

@@ -51,23 +51,23 @@ impl ListReader {
         {
             return Ok(Arc::clone(entries));
         }
-        let found = match self.settings.event {
+        let list = match self.settings.event {
             EventKind::State => self.changes(now).await?,
             _ => self.alerts(now).await?,
         };
         // Reject a stale list: after a failover the primary may lack changes, and areas would return to earlier states.
-        if found.0 < revision {
+        if list.0 < revision {
             let source = "the list is behind the changes".into();
             return Err(StoreError::Unavailable { retry_after: Duration::from_secs(1), source });
         }
-        let entries = Arc::clone(&found.2);
-        self.cached = Some(found);
+        let entries = Arc::clone(&list.2);
+        self.cached = Some(list);
         Ok(entries)
     }
 
     async fn changes(&self, now: Timestamp) -> Result<CachedList, StoreError> {
-        let found = self.shared.store.floods(&FloodQuery::default()).await?;
-        let layer: &FloodLayer = &found.value;
+        let floods = self.shared.store.floods(&FloodQuery::default()).await?;
+        let layer: &FloodLayer = &floods.value;
         let filter = &self.settings.filter;
         let listed_for = self.settings.max_age + DROP_WINDOW;
         let is_selected = |flood: &FloodFeature<'_>| {
@@ -89,15 +89,15 @@ impl ListReader {
         let entries: Arc<[_]> = entries.collect();
         let lapses = entries.iter().map(|entry| entry.at.saturating_add(listed_for)).min();
         let until = lapses.map_or(Timestamp::LAST, |lapses| lapses.saturating_add(Duration::from_millis(1)));
-        Ok((found.revision, Validity::Between { from: now, until }, entries))
+        Ok((floods.revision, Validity::Between { from: now, until }, entries))
     }
 
     async fn alerts(&self, now: Timestamp) -> Result<CachedList, StoreError> {
         let filter = &self.settings.filter;
         let minimum_state = filter.minimum_state.map(|minimum| minimum.0);
         let query = FloodQuery { selector: AreaSelector::default(), minimum_state };
-        let found = AlertQuery::InForce(query).run(&*self.shared.store, now).await?;
-        let layer = found.value.issued_by(Arc::clone(&self.shared.issuer));
+        let in_force = AlertQuery::InForce(query).run(&*self.shared.store, now).await?;
+        let layer = in_force.value.issued_by(Arc::clone(&self.shared.issuer));
         let alerts = layer.features().enumerate();
         let alerts = alerts.filter(|(_, alert)| filter.selects(|city| city.matches(alert.area)));
         let entries = alerts.map(|(index, alert)| {
@@ -106,7 +106,7 @@ impl ListReader {
             let at = key.due().unwrap_or(alert.message.sent);
             Entry::area(alert.area.id.number(), mark, at, object(&layer.feature(index).1))
         });
-        Ok((found.revision, found.validity, entries.collect()))
+        Ok((in_force.revision, in_force.validity, entries.collect()))
     }
 
     async fn attention(&self) -> Result<Arc<[Entry]>, StoreError> {

@@ -62,30 +62,30 @@ impl PayloadTemplate {
         config: &Config,
         now: Timestamp,
     ) -> Result<Self, ConfigError> {
-        let key = |part: &str| format!("siaga.webhooks.{name}.{part}");
-        let wrong = |part: &str, reason: String| ConfigError::new(&key(part), reason);
+        let key = |setting: &str| format!("siaga.webhooks.{name}.{setting}");
+        let invalid = |setting: &str, reason: String| ConfigError::new(&key(setting), reason);
         let url = Snippet::for_url(&key("url"), settings.url.expose(), MAX_VALUE);
-        let url = url.map_err(|reason| wrong("url", reason))?;
+        let url = url.map_err(|reason| invalid("url", reason))?;
         let mut headers = Vec::new();
         for (header, value) in &settings.headers {
-            let part = format!("headers.{header}");
+            let setting = format!("headers.{header}");
             let name: HeaderName = header.parse().map_err(|_| {
-                wrong(&part, "must be a header name that HTTP allows, such as X-Token".to_owned())
+                invalid(&setting, "must be a header name that HTTP allows, such as X-Token".to_owned())
             })?;
             if RESERVED.contains(&name.as_str()) {
-                return Err(wrong(&part, "the service sets this header itself".to_owned()));
+                return Err(invalid(&setting, "the service sets this header itself".to_owned()));
             }
-            let value = Snippet::for_plain_text(&key(&part), value.expose(), MAX_VALUE);
-            headers.push((name, value.map_err(|reason| wrong(&part, reason))?));
+            let value = Snippet::for_plain_text(&key(&setting), value.expose(), MAX_VALUE);
+            headers.push((name, value.map_err(|reason| invalid(&setting, reason))?));
         }
         let media_type = settings.media_type.parse();
-        let media_type = media_type.map_err(|error| wrong("media_type", format!("{error}")))?;
+        let media_type = media_type.map_err(|error| invalid("media_type", format!("{error}")))?;
         let body =
             settings.body.as_ref().map(|file| Snippet::read(&file.relative(), &media_type, MAX_OUTPUT));
-        let body = body.transpose().map_err(|reason| wrong("body", reason))?;
+        let body = body.transpose().map_err(|reason| invalid("body", reason))?;
         let signer = Signer::new(settings.secret.iter().chain(&settings.previous_secret));
         let signer = signer.map_err(|(position, error)| {
-            wrong(if position == 0 { "secret" } else { "previous_secret" }, error.to_string())
+            invalid(if position == 0 { "secret" } else { "previous_secret" }, error.to_string())
         })?;
         let common = Map::from_iter([
             ("webhook".to_owned(), json!(name)),
@@ -111,7 +111,7 @@ impl PayloadTemplate {
             })?;
             let reason = template.body.as_ref().and_then(|body| body.mismatch(&media_type, &request.body));
             if let Some(reason) = reason {
-                return Err(wrong("media_type", reason));
+                return Err(invalid("media_type", reason));
             }
         }
         Ok(template)

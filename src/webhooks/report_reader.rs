@@ -35,8 +35,7 @@ impl ReportReader {
         if self.page.is_empty() {
             self.page = self.read(first).await?;
         }
-        let sent = self.page.iter().find(|(_, is_sent)| *is_sent);
-        Ok(sent.or(self.page.last()).copied())
+        Ok(self.page.iter().find(|(_, is_sent)| *is_sent).or(self.page.last()).copied())
     }
 
     async fn read(&mut self, first: ReportKey) -> Result<Vec<(ReportKey, bool)>, StoreError> {

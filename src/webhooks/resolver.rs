@@ -95,10 +95,10 @@ impl<L: Lookup> Resolve for ReachableResolver<L> {
         let lookup = Arc::clone(&self.0);
         let name = name.as_str().to_owned();
         Box::pin(async move {
-            let found = lookup.lookup(name.clone()).await?;
-            match found.iter().map(SocketAddr::ip).find(|address| !is_global(*address)) {
+            let addresses = lookup.lookup(name.clone()).await?;
+            match addresses.iter().map(SocketAddr::ip).find(|address| !is_global(*address)) {
                 Some(address) => Err(Box::new(Unreachable { name, address }) as Box<dyn Error + Send + Sync>),
-                None => Ok(Box::new(found.into_iter()) as Addrs),
+                None => Ok(Box::new(addresses.into_iter()) as Addrs),
             }
         })
     }

@@ -25,8 +25,8 @@ pub(crate) struct WebhookStatus {
 
 impl WebhookStatuses {
     pub(super) fn new<'n>(names: impl Iterator<Item = &'n String>) -> Self {
-        let all = names.map(|name| WebhookStatus { name: name.clone(), waiting_since: None, off: false });
-        Self(Arc::new(Mutex::new(all.collect())))
+        let list = names.map(|name| WebhookStatus { name: name.clone(), waiting_since: None, off: false });
+        Self(Arc::new(Mutex::new(list.collect())))
     }
 
     pub(super) fn set(&self, name: &str, checkpoint: &Checkpoint) {

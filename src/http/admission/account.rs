@@ -10,7 +10,7 @@ use crate::http::quotas::{Client, QuotaState, Quotas, TooMany};
 pub(crate) struct Account {
     quotas: Arc<Quotas>,
     client: Client,
-    own: Option<OwnQuota>,
+    quota: Option<OwnQuota>,
     /// The client's quota after the latest count, for the rate-limit headers.
     quota_state: Arc<Mutex<Option<QuotaState>>>,
 }
@@ -18,8 +18,8 @@ pub(crate) struct Account {
 struct CacheHit(bool);
 
 impl Account {
-    pub(super) fn new(quotas: &Arc<Quotas>, client: Client, own: Option<OwnQuota>) -> Self {
-        Self { quotas: Arc::clone(quotas), client, own, quota_state: Arc::default() }
+    pub(super) fn new(quotas: &Arc<Quotas>, client: Client, quota: Option<OwnQuota>) -> Self {
+        Self { quotas: Arc::clone(quotas), client, quota, quota_state: Arc::default() }
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -27,7 +27,7 @@ impl Account {
     }
 
     pub(super) fn count(&self) -> Result<(), TooMany> {
-        let counted = self.quotas.count(&self.client, self.own);
+        let counted = self.quotas.count(&self.client, self.quota);
         self.set_quota_state(match counted {
             Ok(quota) => quota,
             Err(too_many) => Some(too_many.quota),
@@ -38,7 +38,7 @@ impl Account {
     /// Charges the additional cost of a request as `requests` more requests, of which `before` were charged earlier. Charges at
     /// most half of a burst in total, so that a client with few other requests can still send the most expensive one.
     pub(crate) fn charge(&self, before: u32, requests: u32) -> Result<(), TooMany> {
-        if let Some(quota) = self.quotas.charge(&self.client, self.own, before, requests)? {
+        if let Some(quota) = self.quotas.charge(&self.client, self.quota, before, requests)? {
             self.set_quota_state(Some(quota));
         }
         Ok(())
@@ -51,7 +51,7 @@ impl Account {
 
     pub(super) fn refund_cache_hit(&self, request: &Request<'_>) {
         if request.local_cache(|| CacheHit(false)).0 {
-            self.quotas.refund_cache_hit(&self.client, self.own);
+            self.quotas.refund_cache_hit(&self.client, self.quota);
         }
     }
 

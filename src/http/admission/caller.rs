@@ -24,7 +24,7 @@ impl Caller {
     /// Verifies the credential of a request, once; later calls return the same result.
     pub(crate) fn for_request<'r>(request: &'r Request<'_>) -> &'r Result<Self, Problem> {
         request.local_cache(|| {
-            let credential = managed(request).and_then(|known| credential(request, known))?;
+            let credential = managed(request).and_then(|authenticator| credential(request, authenticator))?;
             if let Some(credential) = &credential {
                 Subject::note(request, &credential.subject);
             }

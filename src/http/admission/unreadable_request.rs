@@ -23,9 +23,9 @@ pub(crate) fn unreadable_request_catchers() -> Vec<Catcher> {
 fn refuse(status: Status, request: &Request<'_>) -> CaughtRequest {
     match UnreadablePart::for_request(request) {
         None => CaughtRequest::Readable(Problem::from_status(status, request)),
-        Some(unread) => {
+        Some(part) => {
             let too_many = Admission::rate_limit_problem(request);
-            CaughtRequest::Unreadable(too_many.unwrap_or_else(|| problem(request, unread)))
+            CaughtRequest::Unreadable(too_many.unwrap_or_else(|| problem(request, part)))
         }
     }
 }
@@ -53,8 +53,8 @@ impl<'r> Responder<'r, 'static> for CaughtRequest {
     }
 }
 
-fn problem(request: &Request<'_>, unread: UnreadablePart) -> Problem {
-    if unread == UnreadablePart::Target {
+fn problem(request: &Request<'_>, part: UnreadablePart) -> Problem {
+    if part == UnreadablePart::Target {
         return Problem::unreadable_target();
     }
     let mut matching: Vec<&Route> =
@@ -69,18 +69,18 @@ fn problem(request: &Request<'_>, unread: UnreadablePart) -> Problem {
 }
 
 fn matches_path(request: &Request<'_>, route: &Route) -> bool {
-    let mut parts = request.uri().path().segments().filter(|part| !part.is_empty());
-    for own in route.uri.path().split('/').filter(|own| !own.is_empty()) {
-        if own.ends_with("..>") {
+    let mut segments = request.uri().path().segments().filter(|segment| !segment.is_empty());
+    for pattern in route.uri.path().split('/').filter(|pattern| !pattern.is_empty()) {
+        if pattern.ends_with("..>") {
             return true;
         }
-        if !parts.next().is_some_and(|part| own.starts_with('<') || own == part) {
+        if !segments.next().is_some_and(|segment| pattern.starts_with('<') || pattern == segment) {
             return false;
         }
     }
-    parts.next().is_none()
+    segments.next().is_none()
 }
 
 fn parameter_count(route: &Route) -> usize {
-    route.uri.path().split('/').filter(|part| part.starts_with('<')).count()
+    route.uri.path().split('/').filter(|segment| segment.starts_with('<')).count()
 }

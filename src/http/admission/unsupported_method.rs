@@ -25,23 +25,23 @@ pub(super) const METHODS: [Method; 8] = [
 ];
 
 /// Returns routes for all methods that the `known` routes do not support, on each of their paths.
-pub(crate) fn unsupported_method_routes<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<Route> {
+pub(crate) fn unsupported_method_routes<'a>(routes: impl Iterator<Item = &'a Route>) -> Vec<Route> {
     let mut paths: BTreeMap<String, (&str, Vec<Method>)> = BTreeMap::new();
-    for route in known {
+    for route in routes {
         let path = route.uri.path();
         paths.entry(shape(path)).or_insert((path, Vec::new())).1.push(route.method);
     }
     paths
         .into_values()
-        .flat_map(|(path, known)| {
-            let allowed = UnsupportedMethod { allowed: allow_header(&known) };
-            let others = METHODS.into_iter().filter(move |method| !known.contains(method));
+        .flat_map(|(path, supported)| {
+            let allowed = UnsupportedMethod { allowed: allow_header(&supported) };
+            let others = METHODS.into_iter().filter(move |method| !supported.contains(method));
             others.map(move |method| Route::new(method, path, allowed.clone()))
         })
         .collect()
 }
 
-pub(super) fn allow_header(known: &[Method]) -> String {
+pub(super) fn allow_header(methods: &[Method]) -> String {
     const ORDER: [Method; 7] = [
         Method::Get,
         Method::Head,
@@ -53,7 +53,7 @@ pub(super) fn allow_header(known: &[Method]) -> String {
     ];
     let as_known = |method| if method == Method::Head { Method::Get } else { method };
     let allowed =
-        ORDER.into_iter().filter(|&method| method == Method::Options || known.contains(&as_known(method)));
+        ORDER.into_iter().filter(|&method| method == Method::Options || methods.contains(&as_known(method)));
     allowed.map(Method::as_str).collect::<Vec<_>>().join(", ")
 }
 

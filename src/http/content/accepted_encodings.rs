@@ -11,25 +11,25 @@ impl AcceptedEncodings {
     /// Parses the lines of the header. Invalid entries are ignored; the first of repeated entries counts.
     #[must_use]
     pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
-        let (mut weights, mut others) = ([None; ContentEncoding::ALL.len()], None);
+        let (mut weights, mut wildcard) = ([None; ContentEncoding::ALL.len()], None);
         let entries = lines.into_iter().flat_map(|line| line.split(','));
         for (name, weight) in entries.filter_map(entry) {
             let slot = match position(name) {
                 Some(position) => &mut weights[position],
-                None if name == "*" => &mut others,
+                None if name == "*" => &mut wildcard,
                 None => continue,
             };
             slot.get_or_insert(weight);
         }
         Self(ContentEncoding::ALL.map(|coding| {
-            let others = match coding {
+            let wildcard = match coding {
                 // `*` applies to identity only if its weight is 0.
                 ContentEncoding::Identity => {
-                    others.filter(|&weight| weight == 0).or(Some(Self::IMPLIED_IDENTITY))
+                    wildcard.filter(|&weight| weight == 0).or(Some(Self::IMPLIED_IDENTITY))
                 }
-                _ => others,
+                _ => wildcard,
             };
-            weights[coding as usize].or(others).unwrap_or(0)
+            weights[coding as usize].or(wildcard).unwrap_or(0)
         }))
     }
 

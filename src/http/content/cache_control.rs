@@ -66,7 +66,7 @@ impl CacheControl {
             (CacheTopology::Unconfigured, Self::UntilTick(_)) => return Self::NO_STORE.into(),
             (CacheTopology::Unconfigured, _) => return "public, no-cache, stale-if-error=3600".into(),
             (CacheTopology::SharedWithCredential, _) => return "private, no-cache".into(),
-            (CacheTopology::Shared(_), Self::UntilTick(left)) => left,
+            (CacheTopology::Shared(_), Self::UntilTick(remaining)) => remaining,
             (CacheTopology::Shared(shared), _) => shared,
         };
         let (shared, stale) = (whole_seconds(shared).max(1), class.stale_if_error());

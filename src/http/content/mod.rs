@@ -72,8 +72,8 @@ impl Content {
         let preferred = ContentEncoding::COMPRESSING
             .into_iter()
             .min_by_key(|&coding| Reverse(accepted.weight(coding)))?;
-        let most = accepted.weight(preferred);
-        let is_preferred = most > 0 && most >= accepted.weight(ContentEncoding::Identity);
+        let max_weight = accepted.weight(preferred);
+        let is_preferred = max_weight > 0 && max_weight >= accepted.weight(ContentEncoding::Identity);
         (is_preferred && !self.lazy_encoding(preferred)?.is_finished()).then_some(preferred)
     }
 
@@ -115,7 +115,7 @@ impl Content {
     pub(crate) fn representation(&self, accepted: AcceptedEncodings) -> Representation {
         let identity = || (ContentEncoding::Identity, &self.bytes);
         let acceptable =
-            self.finished().chain([identity()]).filter(|(coding, _)| accepted.weight(*coding) > 0);
+            self.finished_encodings().chain([identity()]).filter(|(coding, _)| accepted.weight(*coding) > 0);
         // A client that accepts no coding gets the bytes uncompressed (RFC 9110 §12.5.3).
         let (coding, bytes) = acceptable
             .min_by_key(|(coding, bytes)| (Reverse(accepted.weight(*coding)), bytes.len()))
@@ -141,10 +141,10 @@ impl Content {
     /// The representation need not be finished: all representations of the same bytes are equally current.
     #[must_use]
     pub(crate) fn match_tag(&self, entity_tag: &str, accepted: AcceptedEncodings) -> Option<ContentEncoding> {
-        let named = entity_tag.strip_prefix('"')?.strip_suffix('"')?.strip_prefix(self.tag())?;
-        let coding = match named.strip_prefix('-') {
+        let suffix = entity_tag.strip_prefix('"')?.strip_suffix('"')?.strip_prefix(self.tag())?;
+        let coding = match suffix.strip_prefix('-') {
             Some(name) => ContentEncoding::COMPRESSING.into_iter().find(|coding| coding.name() == name)?,
-            None if named.is_empty() => ContentEncoding::Identity,
+            None if suffix.is_empty() => ContentEncoding::Identity,
             None => return None,
         };
         (accepted.weight(coding) > 0).then_some(coding)
@@ -152,10 +152,10 @@ impl Content {
 
     #[must_use]
     pub(crate) fn size(&self) -> usize {
-        self.bytes.len() + self.finished().map(|(_, bytes)| bytes.len()).sum::<usize>()
+        self.bytes.len() + self.finished_encodings().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
-    fn finished(&self) -> impl Iterator<Item = (ContentEncoding, &Bytes)> {
+    fn finished_encodings(&self) -> impl Iterator<Item = (ContentEncoding, &Bytes)> {
         ContentEncoding::COMPRESSING
             .into_iter()
             .zip(&self.encodings)

@@ -44,8 +44,8 @@ impl Problem {
     }
 
     /// Creates a 400: `key` of `source` is invalid; the message reads `"key" must …`.
-    pub fn invalid(source: Source, key: &str, must: impl fmt::Display) -> Self {
-        Self::bad_request(source, &[key], format!("\"{key}\" {must}"))
+    pub fn invalid(source: Source, key: &str, rule: impl fmt::Display) -> Self {
+        Self::bad_request(source, &[key], format!("\"{key}\" {rule}"))
     }
 
     /// Creates a 400: the keys of `source`, or `source` itself, are invalid.
@@ -155,8 +155,8 @@ impl Problem {
     }
 
     #[must_use]
-    pub(crate) fn unsupported_media_type(must: &str) -> Self {
-        Self::new(Status::UnsupportedMediaType, must)
+    pub(crate) fn unsupported_media_type(rule: &str) -> Self {
+        Self::new(Status::UnsupportedMediaType, rule)
     }
 
     #[must_use]

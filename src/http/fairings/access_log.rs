@@ -88,8 +88,8 @@ impl UnreadablePart {
     }
 
     fn detect(request: &Request<'_>, in_flight: Option<&InFlight>) -> Option<Self> {
-        let unread = if request.method() == Method::Get { Self::Method } else { Self::Target };
-        in_flight.is_none().then_some(unread)
+        let part = if request.method() == Method::Get { Self::Method } else { Self::Target };
+        in_flight.is_none().then_some(part)
     }
 }
 
@@ -128,9 +128,9 @@ fn log(request: &Request<'_>, AccessLogLine { method, route, status, bytes, dura
 fn mask_secrets(path: &str) -> String {
     let mut is_secret = false;
     let segments = path.split('/').map(|segment| {
-        let shown = if is_secret { "-" } else { segment };
+        let masked = if is_secret { "-" } else { segment };
         is_secret = matches!(segment, "cards" | "report" | "uploads");
-        shown
+        masked
     });
     segments.collect::<Vec<_>>().join("/")
 }

@@ -32,17 +32,17 @@ impl BareAddresses {
         mount_paths: impl Iterator<Item = &'a str> + Clone,
         routes: &[(&Route, Vec<String>)],
     ) -> Self {
-        let below = |route: &Route| {
+        let paths = |route: &Route| {
             let path = route.uri.path().to_owned();
             mount_paths.clone().map(move |base| format!("{}{path}", base.trim_end_matches('/')))
         };
         let mut addresses = Vec::new();
         let can_be_read = |route: &Route| route.method == Method::Get;
         for (route, formats) in routes.iter().filter(|(route, _)| can_be_read(route)) {
-            addresses.extend(below(route).map(|path| Address::new(&path, formats.clone())));
+            addresses.extend(paths(route).map(|path| Address::new(&path, formats.clone())));
         }
-        let taken = routes.iter().flat_map(|(route, _)| below(route)).filter(|path| path.contains('.'));
-        Self { addresses, dotted_routes: taken.collect() }
+        let dotted = routes.iter().flat_map(|(route, _)| paths(route)).filter(|path| path.contains('.'));
+        Self { addresses, dotted_routes: dotted.collect() }
     }
 
     /// Removes the name of a format from the path of a request, and remembers it.
@@ -96,10 +96,10 @@ impl Address {
 
     fn matches(&self, path: &str) -> bool {
         let mut segments = path.split('/');
-        let matches = |own: &Option<String>| {
+        let matches = |text: &Option<String>| {
             segments
                 .next()
-                .is_some_and(|segment| own.as_deref().map_or(!segment.is_empty(), |own| own == segment))
+                .is_some_and(|segment| text.as_deref().map_or(!segment.is_empty(), |text| text == segment))
         };
         self.segments.iter().all(matches) && segments.next().is_none()
     }

@@ -22,15 +22,15 @@ struct RouteParameters {
 impl KnownParameters {
     /// Creates the list from each route's name, path below the base, and names of parameters.
     pub(crate) fn new(routes: impl Iterator<Item = (String, String, HashSet<String>)>) -> Self {
-        let known = routes.map(|(name, path, names)| (name, RouteParameters { path, names }));
-        Self(Arc::new(known.collect()))
+        let by_route = routes.map(|(name, path, names)| (name, RouteParameters { path, names }));
+        Self(Arc::new(by_route.collect()))
     }
 
     /// Returns the parameters of the request's route; `None` unless it is a public read.
     pub(crate) fn for_route(&self, request: &Request<'_>) -> Option<&HashSet<String>> {
         let route = request.route()?;
-        let known = self.0.get(&**route.name.as_ref()?)?;
-        (route.uri.unmounted_origin.path() == known.path.as_str()).then_some(&known.names)
+        let parameters = self.0.get(&**route.name.as_ref()?)?;
+        (route.uri.unmounted_origin.path() == parameters.path.as_str()).then_some(&parameters.names)
     }
 
     pub(super) fn ignored_header(&self, request: &Request<'_>) -> Option<String> {

@@ -23,9 +23,9 @@ impl RequestId {
     fn from_proxy(request: &Request<'_>) -> Option<Self> {
         let mut values = request.headers().get(Self::HEADER);
         let (Some(id), None) = (values.next(), values.next()) else { return None };
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        let fits = (1..=Self::MAX_LENGTH).contains(&id.len()) && id.bytes().all(plain);
-        (fits && RequestInfo::for_request(request).by_proxy).then(|| Self(id.to_owned()))
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        let is_valid = (1..=Self::MAX_LENGTH).contains(&id.len()) && id.bytes().all(is_allowed);
+        (is_valid && RequestInfo::for_request(request).by_proxy).then(|| Self(id.to_owned()))
     }
 
     /// Uses the random keys of a new hash table, which differ for each table, thread and process and need no system call.

@@ -44,7 +44,7 @@ impl ResponseHeaders {
         restrict_browsers(response);
         self.require_https(request, response);
         if let Some(link) = &self.licence
-            && !response.headers().get("Link").any(|known| known == link)
+            && !response.headers().get("Link").any(|value| value == link)
         {
             response.adjoin_raw_header("Link", link.clone());
         }

@@ -18,8 +18,8 @@ pub(super) struct BoundedCounters(Arc<HashMapStateStore<Client>>);
 impl BoundedCounters {
     fn key_for(&self, client: &Client) -> Client {
         let (mut key, counts) = (client.clone(), self.0.lock());
-        for most in [MAX_ADDRESSES, MAX_ADDRESSES + MAX_NETWORKS] {
-            if key.is_credential() || counts.contains_key(&key) || counts.len() < most {
+        for limit in [MAX_ADDRESSES, MAX_ADDRESSES + MAX_NETWORKS] {
+            if key.is_credential() || counts.contains_key(&key) || counts.len() < limit {
                 return key;
             }
             key = key.wider();
@@ -30,9 +30,9 @@ impl BoundedCounters {
     /// Refunds up to this much of the time that a client has used. Has no effect on a client without a count.
     pub(super) fn refund(&self, client: &Client, time: Duration) {
         let key = self.counted_key(client);
-        let back = |used: Option<Nanos>| used.map(|used| ((), used.saturating_sub(time.into()))).ok_or(());
+        let refund = |used: Option<Nanos>| used.map(|used| ((), used.saturating_sub(time.into()))).ok_or(());
         // Fails only if the count was dropped in between. Dropping it has refunded everything.
-        let _ = key.map(|key| self.0.measure_and_replace(&key, back));
+        let _ = key.map(|key| self.0.measure_and_replace(&key, refund));
     }
 
     fn counted_key(&self, client: &Client) -> Option<Client> {

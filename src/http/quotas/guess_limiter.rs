@@ -30,10 +30,10 @@ impl<C: Clock> GuessLimiter<C> {
     pub(super) fn check(&self, address: &Client) -> Result<(), TooMany> {
         let now = self.now();
         let full_at = self.full_at();
-        let known = full_at.get(address).or_else(|| full_at.get(&address.wider()));
-        let used = known.map_or(Duration::ZERO, |at| Duration::saturating_sub(*at, now));
-        let most = REFILL_INTERVAL * (self.limit.get() - 1);
-        let Some(retry_after) = used.checked_sub(most).filter(|wait| !wait.is_zero()) else { return Ok(()) };
+        let regained_at = full_at.get(address).or_else(|| full_at.get(&address.wider()));
+        let used = regained_at.map_or(Duration::ZERO, |at| Duration::saturating_sub(*at, now));
+        let max = REFILL_INTERVAL * (self.limit.get() - 1);
+        let Some(retry_after) = used.checked_sub(max).filter(|wait| !wait.is_zero()) else { return Ok(()) };
         let quota = QuotaState { limit: self.limit.get(), remaining: 0, reset: used };
         Err(TooMany { quota, retry_after })
     }

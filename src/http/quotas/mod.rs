@@ -123,8 +123,8 @@ impl<C: Clock + Clone> Quotas<C> {
     /// # Errors
     ///
     /// [`TooMany`] if the request exceeds the quota.
-    pub fn count(&self, client: &Client, own: Option<OwnQuota>) -> Result<Option<QuotaState>, TooMany> {
-        self.counts.load().with_windows(client, own, |windows| windows.count(client))
+    pub fn count(&self, client: &Client, quota: Option<OwnQuota>) -> Result<Option<QuotaState>, TooMany> {
+        self.counts.load().with_windows(client, quota, |windows| windows.count(client))
     }
 
     /// Charges the additional cost of a request as `requests` more requests, of which `before` were charged earlier; in total at
@@ -132,16 +132,16 @@ impl<C: Clock + Clone> Quotas<C> {
     pub(crate) fn charge(
         &self,
         client: &Client,
-        own: Option<OwnQuota>,
+        quota: Option<OwnQuota>,
         before: u32,
         requests: u32,
     ) -> Result<Option<QuotaState>, TooMany> {
-        self.counts.load().with_windows(client, own, |windows| windows.charge(client, before, requests))
+        self.counts.load().with_windows(client, quota, |windows| windows.charge(client, before, requests))
     }
 
     /// Refunds a request that was served from the cache: nine tenths in the window of a second, all of it in the window of a day.
-    pub fn refund_cache_hit(&self, client: &Client, own: Option<OwnQuota>) {
-        self.counts.load().with_windows(client, own, |windows| windows.refund_cache_hit(client));
+    pub fn refund_cache_hit(&self, client: &Client, quota: Option<OwnQuota>) {
+        self.counts.load().with_windows(client, quota, |windows| windows.refund_cache_hit(client));
     }
 
     /// Drops the counts of clients with their whole quota, and releases the memory.
@@ -151,8 +151,8 @@ impl<C: Clock + Clone> Quotas<C> {
         counts.unknown_cards.iter().for_each(GuessLimiter::sweep);
         counts.addresses.sweep();
         counts.credentials.sweep();
-        let mut own = counts.by_credential_quota.write().unwrap_or_else(PoisonError::into_inner);
-        own.retain(|_, windows| {
+        let mut by_quota = counts.by_credential_quota.write().unwrap_or_else(PoisonError::into_inner);
+        by_quota.retain(|_, windows| {
             windows.sweep();
             windows.client_count() > 0
         });
@@ -189,31 +189,31 @@ impl<C: Clock + Clone> Counts<C> {
     fn with_windows<R>(
         &self,
         client: &Client,
-        own: Option<OwnQuota>,
+        quota: Option<OwnQuota>,
         act: impl FnOnce(&Windows<C>) -> R,
     ) -> R {
-        match (client, own) {
-            (_, Some(own)) => act(&self.windows(own)),
+        match (client, quota) {
+            (_, Some(quota)) => act(&self.windows(quota)),
             (Client::Credential(..), None) => act(&self.credentials),
             (_, None) => act(&self.addresses),
         }
     }
 
     /// Returns the windows of a credential's own quota. Unset values default to the quota of all credentials.
-    fn windows(&self, own: OwnQuota) -> Arc<Windows<C>> {
-        let known =
-            self.by_credential_quota.read().unwrap_or_else(PoisonError::into_inner).get(&own).cloned();
-        known.unwrap_or_else(|| {
-            let mut all = self.by_credential_quota.write().unwrap_or_else(PoisonError::into_inner);
+    fn windows(&self, quota: OwnQuota) -> Arc<Windows<C>> {
+        let existing =
+            self.by_credential_quota.read().unwrap_or_else(PoisonError::into_inner).get(&quota).cloned();
+        existing.unwrap_or_else(|| {
+            let mut by_quota = self.by_credential_quota.write().unwrap_or_else(PoisonError::into_inner);
             let create = || {
-                let second = own.per_second.or(self.settings.credential.per_second.get());
-                let day = own.per_day.or(self.settings.per_day.get());
+                let second = quota.per_second.or(self.settings.credential.per_second.get());
+                let day = quota.per_day.or(self.settings.per_day.get());
                 Arc::new(Windows {
                     second: second.map(|rate| Limiter::per_second(rate, self.burst(rate), &self.clock)),
                     day: day.map(|rate| Limiter::per_day(rate, &self.clock)),
                 })
             };
-            Arc::clone(all.entry(own).or_insert_with(create))
+            Arc::clone(by_quota.entry(quota).or_insert_with(create))
         })
     }
 
@@ -221,8 +221,8 @@ impl<C: Clock + Clone> Counts<C> {
     fn burst(&self, rate: NonZeroU32) -> NonZeroU32 {
         let credential = self.settings.credential;
         let burst = u64::from(credential.burst.get().get());
-        let usual = credential.per_second.get().unwrap_or(credential.burst.get());
-        let share = (u64::from(rate.get()) * burst).div_ceil(u64::from(usual.get()));
+        let configured = credential.per_second.get().unwrap_or(credential.burst.get());
+        let share = (u64::from(rate.get()) * burst).div_ceil(u64::from(configured.get()));
         NonZeroU32::new(share.try_into().unwrap_or(u32::MAX)).unwrap_or(rate)
     }
 }
@@ -268,13 +268,13 @@ impl<C: Clock + Clone> Windows<C> {
 impl Quotas {
     #[must_use]
     pub(crate) fn sweeper(self: Arc<Self>) -> impl Fairing {
-        let sweeping = async move {
+        let task = async move {
             loop {
                 time::sleep(SWEEP).await;
                 self.sweep();
             }
         };
-        AdHoc::on_liftoff("Quotas", |rocket| Box::pin(async move { run_in_background(rocket, sweeping) }))
+        AdHoc::on_liftoff("Quotas", |rocket| Box::pin(async move { run_in_background(rocket, task) }))
     }
 }
 

@@ -21,7 +21,7 @@ impl StreamLimiter {
 
     pub(crate) fn try_acquire(&self, client: Client) -> Result<ConcurrencyPermit<Client>, LimitReached> {
         let Streams { per_key, per_address, .. } = self.limits;
-        let most = if matches!(client, Client::Credential(..)) { per_key } else { per_address };
-        self.limiter.try_acquire(client, most)
+        let limit = if matches!(client, Client::Credential(..)) { per_key } else { per_address };
+        self.limiter.try_acquire(client, limit)
     }
 }

@@ -24,10 +24,10 @@ pub(super) struct AreaMap {
 impl AreaMap {
     /// Draws the area of a message; `None` if it has no geometry. Costs O(areas), and O(positions) of the drawn areas.
     pub(super) fn draw(notice: &Notice<'_>, areas: &AreaSet) -> Option<Self> {
-        let own = notice.alert.position;
-        let extent = map_extent(areas.bounds(own)?);
+        let main = notice.alert.position;
+        let extent = map_extent(areas.bounds(main)?);
         let mut around = String::new();
-        for position in areas.near(extent).filter(|position| *position != own).take(MAX_NEIGHBOURS) {
+        for position in areas.near(extent).filter(|position| *position != main).take(MAX_NEIGHBOURS) {
             draw_rings(&mut around, notice.polygons_at(position), extent);
         }
         let mut area = String::new();

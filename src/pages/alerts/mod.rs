@@ -57,12 +57,12 @@ impl Page {
             // Worst first, ended last. The sort is stable in time.
             sorted.sort_by_key(|notice| Reverse(state(notice)));
         }
-        let mut before = None;
+        let mut previous_area = None;
         let messages = sorted.into_iter().enumerate().map(|(index, notice)| {
             let area = Some(notice.alert.area.id);
             // One map per area, up to `MAX_MAPS`.
-            let is_drawn = index < MAX_MAPS && before != area;
-            before = area;
+            let is_drawn = index < MAX_MAPS && previous_area != area;
+            previous_area = area;
             MessageView::new(notice, texts, context, is_drawn.then_some(layer))
         });
         let messages: Vec<_> = messages.collect();
@@ -145,7 +145,7 @@ impl MessageView {
         let is_main = |text: &MessageText| text.language.split('-').next() == Some(texts.code());
         let main = others.iter().position(is_main).unwrap_or_default();
         let main = (main < others.len()).then(|| others.remove(main));
-        let words = |at: Timestamp| texts.moment(at, context.time_zone);
+        let format_time = |at: Timestamp| texts.moment(at, context.time_zone);
         let (area, message) = (notice.alert.area, notice.alert.message);
         Self {
             address: notice.address.clone(),
@@ -156,9 +156,9 @@ impl MessageView {
             area_id: (area.id != AreaId::EXERCISE).then(|| area.id.to_string()),
             sender_name: notice.sender_name.to_owned(),
             sent: notice.sent.clone(),
-            sent_words: words(message.sent),
+            sent_words: format_time(message.sent),
             expires: notice.expires.clone(),
-            expires_words: words(message.expires),
+            expires_words: format_time(message.expires),
             map: drawn.and_then(|layer| AreaMap::draw(notice, layer.areas())),
             main,
             others,

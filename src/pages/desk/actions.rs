@@ -88,7 +88,7 @@ pub(super) async fn hide_waiting(
 
 /// Records a heartbeat of the officer's source. The page sends it only within 30 minutes of the last key or tap.
 #[post("/desk/alive")]
-pub(super) fn hear(sender: OfficerScript, sources: &State<Sources>) -> Result<ApiResponse, Problem> {
+pub(super) fn heartbeat(sender: OfficerScript, sources: &State<Sources>) -> Result<ApiResponse, Problem> {
     sources.record_subject(&sender.0.credential.subject);
     ApiResponse::private_result(&json!({}))
 }

@@ -77,10 +77,10 @@ impl DeskRequest<'_> {
 
     pub(super) async fn desk(&self, officer: &Officer) -> Result<DeskPage, Problem> {
         let places = self.store.places().await?.value;
-        let around = places.areas().around(&AreaSelector::default());
-        let around = around.map(|bbox| [bbox.min().x, bbox.min().y, bbox.max().x, bbox.max().y]);
+        let bounds = places.areas().around(&AreaSelector::default());
+        let bounds = bounds.map(|bbox| [bbox.min().x, bbox.min().y, bbox.max().x, bbox.max().y]);
         let officer = json!({
-            "settings": self.settings(officer, around).to_string(),
+            "settings": self.settings(officer, bounds).to_string(),
             "name": officer.name(),
             "subject": officer.credential.subject,
             "token": officer.token,
@@ -89,7 +89,7 @@ impl DeskRequest<'_> {
         self.page(Http::Ok, context! { officer => Serde(officer) }).await
     }
 
-    fn settings(&self, officer: &Officer, around: Option<[f64; 4]>) -> Value {
+    fn settings(&self, officer: &Officer, bounds: Option<[f64; 4]>) -> Value {
         let (config, texts) = (self.config, self.texts());
         let zone = config.time_zone;
         json!({
@@ -100,7 +100,7 @@ impl DeskRequest<'_> {
             "texts": self.desk_texts()["script"],
             "depths": texts.group("depths"),
             "photos": config.photos_url(),
-            "box": around,
+            "box": bounds,
             "token": officer.token,
             "subject": officer.credential.subject,
             "mayWrite": officer.may_write(),

@@ -43,7 +43,7 @@ pub(super) fn throttle(clock: Arc<dyn Clock>) -> News {
 /// Responds with the attention list, the reports and changes of the last day, and the hidden reports. Collected at most every two
 /// seconds for all officers.
 #[get("/desk/news")]
-pub(super) async fn tell(
+pub(super) async fn get_news(
     _officer: Officer,
     desk: &State<Desk>,
     list: &State<Arc<AttentionList>>,

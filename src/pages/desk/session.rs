@@ -72,8 +72,8 @@ impl Desk {
         cookies: &CookieJar<'_>,
     ) -> Result<(), LoginError> {
         let now = self.clock.now();
-        let mut wrong = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since, count) = wrong
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, count) = failures
             .get(&from)
             .copied()
             .filter(|(since, _)| now.saturating_duration_since(*since) < MINUTE)
@@ -83,7 +83,7 @@ impl Desk {
         }
         let (name, key) = (name.trim(), key.trim());
         if !is_name(name) || key.is_empty() || authenticate(key, authenticator).is_err() {
-            wrong.put(from, (since, count + 1));
+            failures.put(from, (since, count + 1));
             return Err(LoginError::Wrong);
         }
         let until = now.saturating_add(LIFETIME).to_utc().timestamp_millis();
@@ -140,8 +140,9 @@ impl Officer {
         if until.is_none_or(|until| until <= now) {
             return Err(refused("expired login"));
         }
-        let wrong = |CredentialError { reason, credential }| Problem::unauthorized(reason, Some(&credential));
-        let credential = authenticate(key, authenticator).map_err(wrong)?;
+        let unauthorized =
+            |CredentialError { reason, credential }| Problem::unauthorized(reason, Some(&credential));
+        let credential = authenticate(key, authenticator).map_err(unauthorized)?;
         Subject::note(request, &credential.subject);
         let token = blake3::derive_key("siaga desk 2026 token of forms", key.as_bytes());
         Ok(Self { credential, name: name.to_owned(), token: hex::encode(token) })

@@ -52,32 +52,32 @@ impl Situation {
 
     /// Returns the changes by batch and state, newest first. Changes of a batch are adjacent.
     fn changes_by_batch(&self) -> Vec<Vec<&LoggedChange>> {
-        let mut orders: Vec<Vec<&LoggedChange>> = Vec::new();
+        let mut batches: Vec<Vec<&LoggedChange>> = Vec::new();
         for logged in &self.changes {
-            let is_same = |order: &&mut Vec<&LoggedChange>| {
-                order[0].batch == logged.batch && order[0].change.state == logged.change.state
+            let is_same = |batch: &&mut Vec<&LoggedChange>| {
+                batch[0].batch == logged.batch && batch[0].change.state == logged.change.state
             };
-            let of_batch = orders.iter_mut().rev().take_while(|order| order[0].batch == logged.batch);
-            match of_batch.filter(|_| logged.batch.is_some()).find(is_same) {
-                Some(order) => order.push(logged),
-                None => orders.push(vec![logged]),
+            let same_batch = batches.iter_mut().rev().take_while(|batch| batch[0].batch == logged.batch);
+            match same_batch.filter(|_| logged.batch.is_some()).find(is_same) {
+                Some(batch) => batch.push(logged),
+                None => batches.push(vec![logged]),
             }
         }
-        orders
+        batches
     }
 
     /// Returns a batch with its areas by larger area.
-    fn batch_json(&self, order: &[&LoggedChange], view: &DeskRequest<'_>) -> Value {
+    fn batch_json(&self, batch: &[&LoggedChange], view: &DeskRequest<'_>) -> Value {
         let areas = self.layer.areas();
         let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for logged in order {
+        for logged in batch {
             let id = logged.change.area;
             let area = areas.position(id).map(|position| &areas[position]);
             let name = area.map(|area| area.name.clone()).filter(|name| !name.is_empty());
             let parent = area.map(|area| area.parent_name.as_str()).unwrap_or_default();
             places.entry(parent).or_default().push(name.unwrap_or_else(|| id.to_string()));
         }
-        let LoggedChange { change, note, .. } = order[0];
+        let LoggedChange { change, note, .. } = batch[0];
         json!({
             "at": view.moment(change.at),
             "state": change.state,
@@ -93,19 +93,19 @@ impl Situation {
         for logged in &self.changes {
             changes.entry(logged.change.area).or_default().push(logged);
         }
-        let mut lines: BTreeMap<_, Vec<AreaSituation<'_>>> = BTreeMap::new();
+        let mut by_parent: BTreeMap<_, Vec<AreaSituation<'_>>> = BTreeMap::new();
         for flood in self.layer.features() {
             let (area, current) = (flood.area, flood.current);
             let changes = changes.remove(&area.id).unwrap_or_default();
             if current.is_some() || !changes.is_empty() {
                 let key = (area.city_name.as_str(), area.parent_name.as_str());
-                lines.entry(key).or_default().push(AreaSituation { area, current, changes });
+                by_parent.entry(key).or_default().push(AreaSituation { area, current, changes });
             }
         }
-        for areas in lines.values_mut() {
+        for areas in by_parent.values_mut() {
             areas.sort_by(|one, other| one.area.name.cmp(&other.area.name));
         }
-        lines
+        by_parent
     }
 }
 
@@ -142,7 +142,7 @@ pub(super) async fn show(
         }));
     }
     let changes: Vec<Value> =
-        situation.changes_by_batch().iter().map(|order| situation.batch_json(order, &view)).collect();
+        situation.changes_by_batch().iter().map(|batch| situation.batch_json(batch, &view)).collect();
     let values = context! {
         at => view.moment(situation.at),
         by => officer.name(),

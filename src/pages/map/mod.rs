@@ -115,7 +115,7 @@ pub(super) async fn show(
     let (state, floods) = cache.floods().await;
     let version = Version::new(state.as_deref(), floods);
     let read = async |selector: &AreaSelector| {
-        let reading = async {
+        let create = async {
             let snapshot = if floods == FloodData::Now {
                 time::timeout(config.limits.timeout, basemap.snapshot(&***store))
                     .await
@@ -134,7 +134,7 @@ pub(super) async fn show(
             .await
             .map_err(Problem::internal)
         };
-        pages.data.get(selector.clone(), version, reading).await
+        pages.data.get(selector.clone(), version, create).await
     };
     let mut selector = selector;
     let mut data = read(&selector).await?;
@@ -147,8 +147,8 @@ pub(super) async fn show(
     let reports = match area.and_then(|id| data.area(id)).filter(|_| data.is_current()) {
         Some(area) => {
             let (changed, within) = (data.changed(area), config.attention.suggesting_within);
-            let reading = pages.reports.find(&***store, area.id, changed, now, within);
-            time::timeout(config.limits.timeout, reading).await.ok().and_then(Result::ok)
+            let find = pages.reports.find(&***store, area.id, changed, now, within);
+            time::timeout(config.limits.timeout, find).await.ok().and_then(Result::ok)
         }
         None => None,
     };
@@ -202,14 +202,14 @@ pub(super) async fn list_hazards(
     pages: &State<Pages>,
     config: &State<Config>,
 ) -> Result<ApiResponse, Problem> {
-    let writing = async {
+    let render = async {
         let texts = language.translations();
         let mut hazards = texts.hazards(config.country.data().hazards());
         hazards["words"] = texts.group("words").clone();
         let body = serde_json::to_vec(&hazards).map_err(Problem::internal)?;
         Ok::<_, Problem>(ApiResponse::shared(&precompress(JSON, body).await?))
     };
-    pages.hazards.get(language.code().to_owned(), (), writing).await
+    pages.hazards.get(language.code().to_owned(), (), render).await
 }
 
 /// Responds with the service worker for reading offline. It is at the root, because its path limits its scope.

@@ -169,18 +169,18 @@ impl Page<'_> {
         let Self { data, language, selector, sources, .. } = *self;
         let MapData { list, cursor, areas, ended, basemap_version, .. } = data;
         let (now, zone, texts) = (cache.now(), config.time_zone, language.translations());
-        let writing = TextContext { texts, zone };
+        let text_context = TextContext { texts, zone };
         let situation = self.situation(now);
         let sentences = situation.page();
         let is_read = ![Sentence::Away, Sentence::Old].iter().any(|key| sentences.contains(key));
-        let nothing = FloodList::default();
-        let list = list.as_ref().filter(|_| is_read).unwrap_or(&nothing);
+        let no_floods = FloodList::default();
+        let list = list.as_ref().filter(|_| is_read).unwrap_or(&no_floods);
         let (t, depths) = (texts.group("map"), texts.group("depths"));
-        let text_if_said = |key: Sentence| sentences.contains(&key).then(|| key.text(texts, None));
+        let optional_text = |key: Sentence| sentences.contains(&key).then(|| key.text(texts, None));
         let stale = situation.floods.stale_since();
         let newest = situation.newest.filter(|_| sentences.contains(&Sentence::Newest));
         let base = config.base_url.path().trim_end_matches('/');
-        let around =
+        let bounds =
             areas.around(selector).map(|bbox| [bbox.min().x, bbox.min().y, bbox.max().x, bbox.max().y]);
         let (watched, silent) = watch(sources);
         let settings = json!({
@@ -208,7 +208,7 @@ impl Page<'_> {
             "reported": self.reports.as_ref().map(|reported| json!({ "area": self.area, "reports": reports_json(reported) })),
             "check": CHECK_INTERVAL,
             "names": "/map/names",
-            "box": around,
+            "box": bounds,
             "confirmedFor": millis(CONFIRMED_FOR),
             "overFor": millis(OVER_FOR),
             "shownFor": millis(SHOWN_FOR),
@@ -225,8 +225,8 @@ impl Page<'_> {
             .as_str()
             .filter(|_| more > 0)
             .map(|text| text.replace("{count}", &more.to_string()));
-        let chosen = self.selected_area(&situation, writing);
-        let title = match (&chosen, text_if_said(Sentence::Flooded)) {
+        let chosen = self.selected_area(&situation, text_context);
+        let title = match (&chosen, optional_text(Sentence::Flooded)) {
             (Some(chosen), _) => chosen.title(),
             (None, Some(flooded)) => format!("{}, {} {flooded}", text(t, "title"), list.total()),
             (None, None) => text(t, "title").to_owned(),
@@ -243,10 +243,10 @@ impl Page<'_> {
             styles => self.styles,
             floods => format!("{base}/floods?{}", self.query("minimum_state", "1")),
             total => list.total(),
-            counted => text_if_said(Sentence::Flooded),
+            counted => optional_text(Sentence::Flooded),
             empty => sentences.first().filter(|key| **key != Sentence::Flooded).map(|key| json!({ "key": key, "text": key.text(texts, None) })).map(Serde),
             newest => newest.map(|at| Serde(DisplayTime::new(at, zone))),
-            never => text_if_said(Sentence::Never),
+            never => optional_text(Sentence::Never),
             groups => Serde(list.groups(self.lists_all, now)),
             more => more,
             selected => format!("{}&", self.query("lang", language.code())),
@@ -276,9 +276,9 @@ impl Page<'_> {
 
     /// Returns the areas whose flood has ended recently, latest first.
     fn ended_rows(&self, situation: &Situation, zone: Tz) -> Vec<Value> {
-        let about = |over_since| AreaSituation { flood: None, over_since, reports: Some(0) };
-        let is_said = |at| situation.area(&about(Some(at))).contains(&Sentence::Over);
-        let mut ended: Vec<_> = self.data.ended.iter().filter(|(_, at)| is_said(**at)).collect();
+        let ended_area = |over_since| AreaSituation { flood: None, over_since, reports: Some(0) };
+        let has_ended = |at| situation.area(&ended_area(Some(at))).contains(&Sentence::Over);
+        let mut ended: Vec<_> = self.data.ended.iter().filter(|(_, at)| has_ended(**at)).collect();
         ended.sort_by_key(|(_, at)| Reverse(**at));
         let rows = ended.into_iter().take(MAX_ROWS).filter_map(|(id, at)| {
             let area = &self.data.areas[self.data.areas.position(*id)?];
@@ -297,7 +297,7 @@ impl Page<'_> {
         Some(json!({ "key": key, "text": key.text(texts, None).replace("{city}", city) }))
     }
 
-    fn selected_area(&self, situation: &Situation, writing: TextContext<'_>) -> Option<SelectedArea> {
+    fn selected_area(&self, situation: &Situation, text_context: TextContext<'_>) -> Option<SelectedArea> {
         let area = self.data.area(self.area?)?;
         let reported = self.reports.as_deref();
         let about = AreaSituation {
@@ -305,7 +305,7 @@ impl Page<'_> {
             over_since: self.data.ended.get(&area.id).copied(),
             reports: reported.map(<[_]>::len),
         };
-        Some(SelectedArea::new(area, situation, &about, reported.unwrap_or_default(), writing))
+        Some(SelectedArea::new(area, situation, &about, reported.unwrap_or_default(), text_context))
     }
 }
 

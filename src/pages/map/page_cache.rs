@@ -59,7 +59,7 @@ impl<K: Eq + Hash, R: PartialEq, V: Clone> PageCache<K, R, V> {
         let is_full = slots.len() >= CAPACITY;
         slots.retain(|_, slot| {
             let Ok(slot) = slot.try_lock() else { return true };
-            !is_full && slot.as_ref().is_some_and(|known| known.at.elapsed() < LIFETIME)
+            !is_full && slot.as_ref().is_some_and(|cached| cached.at.elapsed() < LIFETIME)
         });
         Arc::clone(slots.entry(key).or_default())
     }

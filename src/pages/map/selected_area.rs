@@ -40,9 +40,9 @@ impl SelectedArea {
         situation: &Situation,
         about: &AreaSituation,
         reported: &[FloodReport],
-        writing: TextContext<'_>,
+        context: TextContext<'_>,
     ) -> Self {
-        let TextContext { texts, zone } = writing;
+        let TextContext { texts, zone } = context;
         let sentences = situation.area(about);
         let state = about.flood.map(|flood| flood.state);
         let views = sentences.iter().enumerate().map(|(index, key)| {
@@ -59,7 +59,7 @@ impl SelectedArea {
                     let confirmed = about.flood.map(|flood| DisplayTime::new(flood.confirmed, zone).text);
                     text.replace("{age}", &confirmed.unwrap_or_default())
                 }
-                Sentence::OneReport | Sentence::Reports => fill_reports(text, reported, writing),
+                Sentence::OneReport | Sentence::Reports => fill_reports(text, reported, context),
                 _ => text.to_owned(),
             };
             let class = match key {
@@ -72,11 +72,11 @@ impl SelectedArea {
             let state = state.filter(|_| *key == Sentence::Depth).map(FloodState::code);
             SentenceView { key: *key, class, text, at: at.map(|at| DisplayTime::new(at, zone)), state }
         });
-        let titled = title(&sentences).map(|key| key.text(texts, state)).unwrap_or_default();
+        let title_text = title(&sentences).map(|key| key.text(texts, state)).unwrap_or_default();
         Self {
             name: area_name(area),
             city: readable(&area.city_name),
-            title: titled.replace("{count}", &reported.len().to_string()),
+            title: title_text.replace("{count}", &reported.len().to_string()),
             sentences: views.collect(),
         }
     }

@@ -88,8 +88,8 @@ impl ReadBudget {
         stream::try_unfold((body, self), |(mut body, budget)| async move {
             // Yields, because the parser would otherwise buffer everything that is ready.
             yield_now().await;
-            let most = if budget.remaining() > MAX_HEAD + HEAD_CHUNK { CHUNK } else { HEAD_CHUNK };
-            let mut chunk = vec![0; budget.remaining().min(most)];
+            let max = if budget.remaining() > MAX_HEAD + HEAD_CHUNK { CHUNK } else { HEAD_CHUNK };
+            let mut chunk = vec![0; budget.remaining().min(max)];
             if chunk.is_empty() {
                 return Err(io::ErrorKind::FileTooLarge.into());
             }
@@ -130,18 +130,18 @@ pub(super) async fn parse<'r>(
     let boundary = kind.filter(|kind| kind.is_form_data()).and_then(|kind| kind.param("boundary"));
     let boundary = boundary.ok_or(FormError::NoForm)?;
     let fields = hazards::fields(config);
-    let most = MAX_PARTS + fields.len();
+    let max_parts = MAX_PARTS + fields.len();
     let largest_photo = config.images.max_bytes;
-    let texts = MAX_FIELD * most as u64;
-    let whole = ByteUnit::from(largest_photo.as_u64().saturating_add(texts));
+    let texts = MAX_FIELD * max_parts as u64;
+    let max_body = ByteUnit::from(largest_photo.as_u64().saturating_add(texts));
     // No limit for the photo here: it is limited elsewhere, with its own error.
     let sizes = SizeLimit::new().per_field(MAX_FIELD).for_field(PHOTO, u64::MAX);
     let constraints = Constraints::new().size_limit(sizes);
     let budget = ReadBudget::default();
-    let chunks = budget.clone().chunks(data.open(whole));
+    let chunks = budget.clone().chunks(data.open(max_body));
     let mut parts = Multipart::with_constraints(chunks, boundary, constraints);
     let mut form = FormData::default();
-    for _ in 0..most {
+    for _ in 0..max_parts {
         // The parser may read one chunk more than it needs.
         budget.set(MAX_HEAD + HEAD_CHUNK);
         let part = parts.next_field().await;
@@ -191,14 +191,14 @@ impl<'r> Photo<'r> {
 
     /// Returns whether the photo starts like an image of an allowed type.
     pub(super) async fn is_image(&mut self) -> Result<bool, multer::Error> {
-        let mut beginning = self.piece.to_vec();
-        while beginning.len() < ImageType::LEADING
+        let mut leading = self.piece.to_vec();
+        while leading.len() < ImageType::LEADING
             && let Some(piece) = self.part.chunk().await?
         {
-            beginning.extend_from_slice(&piece);
+            leading.extend_from_slice(&piece);
         }
-        let is_image = ImageType::detect(&beginning).is_some();
-        self.piece = beginning.into();
+        let is_image = ImageType::detect(&leading).is_some();
+        self.piece = leading.into();
         Ok(is_image)
     }
 }

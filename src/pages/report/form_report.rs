@@ -37,7 +37,7 @@ pub(super) fn parse_report(
 ) -> Result<FormReport, Vec<String>> {
     let mut fields = Vec::new();
     let disaster =
-        config.disaster_types().into_iter().find(|known| Some(known.name()) == form.get("disaster"));
+        config.disaster_types().into_iter().find(|disaster| Some(disaster.name()) == form.get("disaster"));
     let card_data = disaster.map(|disaster| card_data(disaster, form, config)).unwrap_or_default();
     match disaster.map(|disaster| (disaster, check_card_data(&card_data, disaster, &config.cards))) {
         None => fields.push("disaster".to_owned()),

@@ -79,8 +79,8 @@ impl<'r> FormRequest<'r> {
     }
 
     pub(super) async fn places(&self) -> Result<Arc<Places>, Problem> {
-        let reading = timeout(self.config.limits.timeout, self.store.places()).await;
-        Ok(reading.map_err(Problem::slow_store)??.value)
+        let places = timeout(self.config.limits.timeout, self.store.places()).await;
+        Ok(places.map_err(Problem::slow_store)??.value)
     }
 
     /// Returns the areas for the lists of the form; none while the store is unavailable.

@@ -40,7 +40,7 @@ fn map_hazards<T>(config: &Config, mut each: impl FnMut(HazardQuestion<'_>) -> T
                 let Some(attribute) = hazards.attribute(name).filter(|attribute| attribute.is_asked) else {
                     continue;
                 };
-                match attributes.iter_mut().find(|(known, _)| known.name == *name) {
+                match attributes.iter_mut().find(|(existing, _)| existing.name == *name) {
                     Some((_, types)) => types.push(&report.name),
                     None => attributes.push((attribute, vec![&report.name])),
                 }

@@ -14,9 +14,9 @@ pub(super) fn choices(areas: &AreaSet, city: Option<&str>, parent: Option<&str>)
     let names = |names: BTreeSet<&str>| names.into_iter().map(Value::from).collect::<Vec<_>>();
     match (city, parent) {
         (Some(city), Some(parent)) => {
-            let chosen = in_city().filter(|area| area.parent_name == parent);
-            let chosen: Vec<_> = chosen.map(|area| json!({ "id": area.id, "name": area.name })).collect();
-            json!({ "city": city, "parent": parent, "areas": chosen })
+            let children = in_city().filter(|area| area.parent_name == parent);
+            let children: Vec<_> = children.map(|area| json!({ "id": area.id, "name": area.name })).collect();
+            json!({ "city": city, "parent": parent, "areas": children })
         }
         (Some(city), None) => {
             let parents = in_city().map(|area| area.parent_name.as_str()).collect();

@@ -124,8 +124,8 @@ impl FormRequest<'_> {
             let body = ApiResponse::bare(&json!({ "statusCode": 400, "faults": fault_texts }))?;
             return Ok(RenderedForm { status, body: Some(body), headers: Vec::new() });
         }
-        let chosen = |name: &str| Ok::<_, Problem>(form.get(name).map(str::to_owned).or(self.text(name)?));
-        let (city, parent) = (chosen("city")?, chosen("parent")?);
+        let value = |name: &str| Ok::<_, Problem>(form.get(name).map(str::to_owned).or(self.text(name)?));
+        let (city, parent) = (value("city")?, value("parent")?);
         let areas = choices(&*self.areas().await, city.as_deref(), parent.as_deref());
         let settings = json!({
             "base": self.config.base_url.path().trim_end_matches('/'),
@@ -177,8 +177,8 @@ impl FormRequest<'_> {
             Some(area) => format!("/map?area={area}&lang={}", self.language.code()),
             None => format!("/map?lang={}", self.language.code()),
         };
-        let own = self.config.report.advice.get(self.language.code());
-        let advice = own.cloned().unwrap_or_else(|| self.with_number(text(t, "advice")));
+        let configured = self.config.report.advice.get(self.language.code());
+        let advice = configured.cloned().unwrap_or_else(|| self.with_number(text(t, "advice")));
         let mut paragraphs = vec![sentence.text(texts, None), advice.as_str()];
         let has_photo = self.store.has_upload(&card.id).await?;
         if has_photo {
@@ -187,7 +187,7 @@ impl FormRequest<'_> {
         let outcome = self.text("photo")?;
         let outcomes = [PhotoOutcome::Later, PhotoOutcome::Refused];
         let outcome =
-            outcomes.into_iter().find(|known| outcome.as_deref() == Some(known.name()) && !has_photo);
+            outcomes.into_iter().find(|candidate| outcome.as_deref() == Some(candidate.name()) && !has_photo);
         let is_busy = fault == PhotoOutcome::Later.fault();
         let token = if has_photo { None } else { self.photo_token(card).await? };
         // Without a token the page cannot offer a retry.

@@ -75,9 +75,9 @@ impl FormRequest<'_> {
     ) -> Result<RenderedForm, Problem> {
         let (form, mut photo) = self.read_form(kind, body).await?;
         // Boxed, because it makes up most of the size of the route's future.
-        let shown = Box::pin(self.submit(card, form, photo.as_mut())).await;
+        let response = Box::pin(self.submit(card, form, photo.as_mut())).await;
         discard(photo).await;
-        shown
+        response
     }
 
     /// Receives the photo of a report that was sent without one. Does nothing if there is one already.
@@ -114,8 +114,8 @@ impl FormRequest<'_> {
             return self.expired();
         }
         form.set("token", &form_data::new_token()?);
-        let shown = self.form(None, form, &["link".to_owned()]).await?;
-        Ok(shown.with_not_found())
+        let response = self.form(None, form, &["link".to_owned()]).await?;
+        Ok(response.with_not_found())
     }
 
     async fn read_form<'d>(
@@ -124,8 +124,8 @@ impl FormRequest<'_> {
         body: Data<'d>,
     ) -> Result<(FormData, Option<Photo<'d>>), Problem> {
         let limit = self.config.limits.timeout;
-        let reading = timeout(limit, form_data::parse(kind, body, self.config)).await;
-        match reading.map_err(|_| Problem::timeout(format_duration(limit)))? {
+        let form = timeout(limit, form_data::parse(kind, body, self.config)).await;
+        match form.map_err(|_| Problem::timeout(format_duration(limit)))? {
             Ok(read) => Ok(read),
             Err(FormError::NoForm) => {
                 Err(Problem::unsupported_media_type("Content-Type must be multipart/form-data"))
@@ -160,11 +160,10 @@ impl FormRequest<'_> {
             if self.limits.refused.count_address(self.address).is_err() {
                 return self.too_many_reports();
             }
-            let made = self.store.create_card_as(&id, self.anonymous_holder()).await;
-            match made {
+            match self.store.create_card_as(&id, self.anonymous_holder()).await {
                 // The form was sent before, but its report was not received.
                 Err(StoreError::Conflict { .. }) => {}
-                made => drop(made?),
+                created => drop(created?),
             }
         }
         let photo = match photo {
@@ -256,8 +255,8 @@ impl FormRequest<'_> {
         id: &CardId,
         photo: &mut Photo<'_>,
     ) -> Result<Result<PhotoOutcome, &'static str>, Problem> {
-        let beginning = timeout(self.config.limits.timeout, photo.is_image()).await;
-        match beginning.map_err(|_| ImageError::TooSlow)? {
+        let is_image = timeout(self.config.limits.timeout, photo.is_image()).await;
+        match is_image.map_err(|_| ImageError::TooSlow)? {
             Ok(true) => {}
             Ok(false) => return Ok(Err("photo")),
             Err(error) => {

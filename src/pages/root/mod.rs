@@ -48,16 +48,16 @@ impl FreshnessCache {
     /// Returns how fresh the data is; all null if that takes longer than `limit`. Reread after each change of reports, to drop
     /// hidden ones.
     async fn freshness(&self, store: &dyn Store, limit: Duration) -> Freshness {
-        let looking = async {
+        let read = async {
             let revision = store.revision(Resource::Reports).await.ok();
             let mut cached = self.0.lock().await;
             let reusable = cached.take().filter(|(_, (cached_revision, _))| *cached_revision == revision);
-            let look = async { (revision, Freshness::read(store).await) };
-            let (at, (cached_revision, fresh)) = recent(reusable, MAX_AGE, look).await;
+            let reread = async { (revision, Freshness::read(store).await) };
+            let (at, (cached_revision, fresh)) = recent(reusable, MAX_AGE, reread).await;
             *cached = Some((at, (cached_revision, fresh.clone())));
             fresh
         };
-        timeout(limit, looking).await.unwrap_or_default()
+        timeout(limit, read).await.unwrap_or_default()
     }
 }
 
@@ -86,9 +86,9 @@ pub(super) async fn show(
     } else {
         front.freshness(&***store, config.limits.timeout).await
     };
-    let about = service_json(config, formats, &fresh);
+    let service = service_json(config, formats, &fresh);
     let response = if wants.0 {
-        let page = page(&language, about, &fresh, config, layout, &cache)?;
+        let page = page(&language, service, &fresh, config, layout, &cache)?;
         if fresh.reports.is_empty() {
             ApiResponse::public(HTML, page.into_bytes())
         } else {
@@ -96,7 +96,7 @@ pub(super) async fn show(
             ApiResponse::private_page(page).compressed().await?
         }
     } else {
-        ApiResponse::public(JSON, envelope::result(&about)?)
+        ApiResponse::public(JSON, envelope::result(&service)?)
     };
     Ok(FrontResponse { response, vary: Header::new("Vary", "Accept, Accept-Encoding, Accept-Language") })
 }
@@ -192,7 +192,7 @@ fn service_json(config: &Config, formats: &FormatRegistry, fresh: &Freshness) ->
 
 /// Returns example addresses by resource: for floods, one per format.
 fn example_addresses(base: &str, formats: &FormatRegistry) -> Vec<(&'static str, Vec<String>)> {
-    let one = |path: &str| vec![format!("{base}/{path}")];
+    let single = |path: &str| vec![format!("{base}/{path}")];
     let resources = LayerKind::ALL.into_iter().map(|kind| {
         let path = describe(kind).path;
         let addresses = if kind == LayerKind::Floods {
@@ -201,12 +201,12 @@ fn example_addresses(base: &str, formats: &FormatRegistry) -> Vec<(&'static str,
                 .map(|format| format!("{base}/{path}?minimum_state=1&geoformat={}", format.name()))
                 .collect()
         } else {
-            one(path)
+            single(path)
         };
         (kind.name(), addresses)
     });
-    let others = [("states", "floods/states"), ("statistics", "stats/floodedRWsSummary")];
-    resources.chain(others.map(|(name, path)| (name, one(path)))).collect()
+    let derived = [("states", "floods/states"), ("statistics", "stats/floodedRWsSummary")];
+    resources.chain(derived.map(|(name, path)| (name, single(path)))).collect()
 }
 
 /// Returns a route that redirects to `/` from a mount point of the interface that has no resource of its own.

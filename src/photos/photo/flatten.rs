@@ -11,25 +11,24 @@ pub(super) enum Layout {
 pub(super) fn flatten(samples: &mut Vec<u8>, color: ColorType) -> Result<Layout, String> {
     match color {
         ColorType::L8 | ColorType::Rgb8 => {}
-        ColorType::La8 => shorten(samples, |[gray, alpha]| [over_white(gray, alpha)]),
-        ColorType::Rgba8 => shorten(samples, |[red, green, blue, alpha]| {
-            [red, green, blue].map(|sample| over_white(sample, alpha))
+        ColorType::La8 => convert(samples, |[gray, alpha]| [blend(gray, alpha)]),
+        ColorType::Rgba8 => convert(samples, |[red, green, blue, alpha]| {
+            [red, green, blue].map(|sample| blend(sample, alpha))
         }),
-        ColorType::L16 => shorten(samples, |[a, b]| [high_byte(a, b)]),
-        ColorType::La16 => shorten(samples, |[a, b, x, y]| [over_white(high_byte(a, b), high_byte(x, y))]),
+        ColorType::L16 => convert(samples, |[a, b]| [high_byte(a, b)]),
+        ColorType::La16 => convert(samples, |[a, b, x, y]| [blend(high_byte(a, b), high_byte(x, y))]),
         ColorType::Rgb16 => {
-            shorten(samples, |[a, b, c, d, e, f]| [high_byte(a, b), high_byte(c, d), high_byte(e, f)]);
+            convert(samples, |[a, b, c, d, e, f]| [high_byte(a, b), high_byte(c, d), high_byte(e, f)]);
         }
-        ColorType::Rgba16 => shorten(samples, |[a, b, c, d, e, f, x, y]| {
-            [high_byte(a, b), high_byte(c, d), high_byte(e, f)]
-                .map(|sample| over_white(sample, high_byte(x, y)))
+        ColorType::Rgba16 => convert(samples, |[a, b, c, d, e, f, x, y]| {
+            [high_byte(a, b), high_byte(c, d), high_byte(e, f)].map(|sample| blend(sample, high_byte(x, y)))
         }),
         other => return Err(format!("its colours are {other:?}")),
     }
     Ok(if color.has_color() { Layout::Rgb } else { Layout::Gray })
 }
 
-fn shorten<const FROM: usize, const TO: usize>(
+fn convert<const FROM: usize, const TO: usize>(
     samples: &mut Vec<u8>,
     pixel: impl Fn([u8; FROM]) -> [u8; TO],
 ) {
@@ -48,7 +47,7 @@ fn high_byte(first: u8, second: u8) -> u8 {
     u16::from_ne_bytes([first, second]).to_be_bytes()[0]
 }
 
-fn over_white(sample: u8, alpha: u8) -> u8 {
+fn blend(sample: u8, alpha: u8) -> u8 {
     let (sample, alpha) = (u32::from(sample), u32::from(alpha));
     // At most 255, as a mean of numbers up to 255.
     ((sample * alpha + 255 * (255 - alpha) + 127) / 255) as u8
@@ -61,9 +60,9 @@ mod tests {
     #[test]
     fn transparent_samples_become_white_and_opaque_ones_stay() {
         for sample in [0, 1, 127, 255] {
-            assert_eq!(over_white(sample, 0), 255);
-            assert_eq!(over_white(sample, 255), sample);
+            assert_eq!(blend(sample, 0), 255);
+            assert_eq!(blend(sample, 255), sample);
         }
-        assert_eq!(over_white(0, 128), 127);
+        assert_eq!(blend(0, 128), 127);
     }
 }

@@ -41,11 +41,11 @@ impl Size {
         if long > MAX_SIDE {
             return Err(NotAPhoto::TooLong { side: long });
         }
-        let decoding = self.decoded.saturating_add(self.working);
+        let decoder = self.decoded.saturating_add(self.working);
         let side = u64::from(long.min(max_side));
         // Shrinking needs the picture, an intermediate one with the new width and the old height, and the photo.
-        let shrinking = 3 * (pixels + side * u64::from(short) + side * side.min(u64::from(short)));
-        let bytes = if long > max_side { decoding.max(shrinking) } else { decoding.max(3 * 3 * pixels) };
+        let resizer = 3 * (pixels + side * u64::from(short) + side * side.min(u64::from(short)));
+        let bytes = if long > max_side { decoder.max(resizer) } else { decoder.max(3 * 3 * pixels) };
         if bytes > MAX_MEMORY { Err(NotAPhoto::TooMuchMemory { bytes }) } else { Ok(()) }
     }
 }

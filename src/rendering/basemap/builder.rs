@@ -98,8 +98,8 @@ impl BasemapBuilder {
             BasemapShape::Point(at) => vec![vec![to_units(at.coord())]],
         };
         self.hash_lines(&lines);
-        let all = if kind == BasemapKind::Place { &mut self.points } else { &mut self.areas };
-        all.push(BasemapGeometry { kind, name, lines });
+        let features = if kind == BasemapKind::Place { &mut self.points } else { &mut self.areas };
+        features.push(BasemapGeometry { kind, name, lines });
     }
 
     fn hash_lines(&mut self, lines: &[Line]) {
@@ -140,9 +140,9 @@ impl BasemapBuilder {
 
 impl FromIterator<BasemapFeature> for BasemapBuilder {
     fn from_iter<I: IntoIterator<Item = BasemapFeature>>(parts: I) -> Self {
-        let mut all = Self::default();
-        parts.into_iter().for_each(|part| all.add(part));
-        all
+        let mut builder = Self::default();
+        parts.into_iter().for_each(|part| builder.add(part));
+        builder
     }
 }
 
@@ -162,9 +162,9 @@ impl BasemapGeometry {
         if !is_nearest && (east - west).hypot(north - south) < 3.0 * pixel {
             return None;
         }
-        let least = if self.is_area() { 4 } else { 2 };
+        let min_points = if self.is_area() { 4 } else { 2 };
         let lines = self.lines.iter().map(|line| simplify(line, 0.6 * pixel));
-        let lines: Vec<Line> = lines.filter(|line| line.len() >= least).collect();
+        let lines: Vec<Line> = lines.filter(|line| line.len() >= min_points).collect();
         (!lines.is_empty()).then_some(Self { kind, name, lines })
     }
 
@@ -185,17 +185,17 @@ impl ZoomLevel {
 
     /// Returns the parts whose bounds touch any of the boxes, by importance.
     pub(super) fn within(&self, boxes: &[[i32; 4]]) -> impl Iterator<Item = &BasemapGeometry> + use<'_> {
-        let around = boxes.iter().map(|sides| {
+        let envelopes = boxes.iter().map(|sides| {
             let [west, south, east, north] = sides.map(i64::from);
             AABB::from_corners([west, south], [east, north])
         });
-        let mut found: Vec<usize> = Vec::new();
-        for around in around {
-            found.extend(self.index.locate_in_envelope_intersecting(&around).map(|found| found.data));
+        let mut numbers: Vec<usize> = Vec::new();
+        for envelope in envelopes {
+            numbers.extend(self.index.locate_in_envelope_intersecting(&envelope).map(|entry| entry.data));
         }
-        found.sort_unstable();
-        found.dedup();
-        found.into_iter().map(|number| &self.parts[number])
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.into_iter().map(|number| &self.parts[number])
     }
 }
 
@@ -216,10 +216,10 @@ impl ZoomLevels {
 
     pub(super) fn places(&self) -> impl Iterator<Item = (&str, Position)> {
         let nearest = self.zooms.last().into_iter().flat_map(|level| &level.parts);
-        let named = nearest.filter(|part| part.kind == BasemapKind::Place).filter_map(|part| {
+        let labels = nearest.filter(|part| part.kind == BasemapKind::Place).filter_map(|part| {
             let [x, y] = part.lines.first()?.first()?.map(|units| f64::from(units) / UNITS);
             Some((self.name(part.name), Position::new(x, y)?))
         });
-        named.filter(|(name, _)| !name.is_empty()).take(MAX_NAMES)
+        labels.filter(|(name, _)| !name.is_empty()).take(MAX_NAMES)
     }
 }

@@ -78,14 +78,14 @@ impl Grid {
 
     /// Returns a line with delta-encoded positions, as in `TopoJSON`.
     fn arc(&self, line: &[Point]) -> Line {
-        let mut before = [0, 0];
+        let mut previous = [0, 0];
         let mut arc = Line::with_capacity(line.len());
-        for place in line.iter().map(|place| self.at(*place)) {
-            if !arc.is_empty() && place == before {
+        for point in line.iter().map(|point| self.at(*point)) {
+            if !arc.is_empty() && point == previous {
                 continue;
             }
-            arc.push([place[0] - before[0], place[1] - before[1]]);
-            before = place;
+            arc.push([point[0] - previous[0], point[1] - previous[1]]);
+            previous = point;
         }
         arc
     }
@@ -98,7 +98,7 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
     let boxes: Vec<[i32; 4]> =
         within.map_or(vec![everywhere], |bbox| bbox.halves().map(|half| half.units()).collect());
     let margin = (MARGIN * pixel).min(1e9) as i32;
-    let around: Vec<[i32; 4]> = boxes
+    let padded: Vec<[i32; 4]> = boxes
         .iter()
         .map(|[west, south, east, north]| {
             [
@@ -116,7 +116,7 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
     let mut points = Vec::new();
     let (mut cost, mut lacks_streets) = (0, false);
     for levels in sets {
-        for part in levels.at(zoom).into_iter().flat_map(|level| level.within(&around)) {
+        for part in levels.at(zoom).into_iter().flat_map(|level| level.within(&padded)) {
             if min_zoom(part.kind) > zoom {
                 continue;
             }
@@ -130,7 +130,7 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
                 continue;
             }
             let has_name = zoom >= NAMES_MIN_ZOOM && !part.is_area();
-            let drawn = around.iter().map(|sides| lines(part, *sides, &grid));
+            let drawn = padded.iter().map(|sides| lines(part, *sides, &grid));
             for drawn in drawn.filter(|drawn| !drawn.is_empty()) {
                 cost += drawn.iter().map(|line| line.len() + LINE_OVERHEAD).sum::<usize>();
                 let group = groups.entry((part.kind, if has_name { name } else { "" })).or_default();
@@ -163,13 +163,13 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
     envelope::result(&topology)
 }
 
-fn lines(part: &BasemapGeometry, around: [i32; 4], grid: &Grid) -> Vec<Line> {
-    let (cut, least) = if part.is_area() {
-        (part.lines.iter().map(|ring| clip_ring(ring, around)).collect::<Vec<_>>(), 4)
+fn lines(part: &BasemapGeometry, bounds: [i32; 4], grid: &Grid) -> Vec<Line> {
+    let (cut, min_points) = if part.is_area() {
+        (part.lines.iter().map(|ring| clip_ring(ring, bounds)).collect::<Vec<_>>(), 4)
     } else {
-        (part.lines.iter().flat_map(|line| clip_line(line, around)).collect(), 2)
+        (part.lines.iter().flat_map(|line| clip_line(line, bounds)).collect(), 2)
     };
-    cut.iter().map(|line| grid.arc(line)).filter(|arc| arc.len() >= least).collect()
+    cut.iter().map(|line| grid.arc(line)).filter(|arc| arc.len() >= min_points).collect()
 }
 
 fn point<'a>(part: &BasemapGeometry, name: &'a str, grid: &Grid) -> Option<Shape<'a>> {

@@ -14,27 +14,27 @@ pub(super) fn join(lines: Vec<Line>) -> Vec<Line> {
             ends.entry(*end).or_default().push(number);
         }
     }
-    let mut left: Vec<Option<Line>> = lines.into_iter().map(Some).collect();
-    let mut all = Vec::new();
-    for number in 0..left.len() {
-        let Some(mut line) = left[number].take() else { continue };
+    let mut unjoined: Vec<Option<Line>> = lines.into_iter().map(Some).collect();
+    let mut joined = Vec::new();
+    for number in 0..unjoined.len() {
+        let Some(mut line) = unjoined[number].take() else { continue };
         // Extend the end, then the beginning.
         for _ in 0..2 {
-            while let Some(next) = next(&line, &ends, &mut left) {
+            while let Some(next) = next(&line, &ends, &mut unjoined) {
                 line.extend(next);
             }
             line.reverse();
         }
-        all.push(line);
+        joined.push(line);
     }
-    all
+    joined
 }
 
 /// Takes the line that continues this one, without the shared position.
-fn next(line: &Line, ends: &HashMap<Point, Vec<usize>>, left: &mut [Option<Line>]) -> Option<Line> {
+fn next(line: &Line, ends: &HashMap<Point, Vec<usize>>, unjoined: &mut [Option<Line>]) -> Option<Line> {
     let end = *line.last()?;
     let &[one, other] = ends.get(&end)?.as_slice() else { return None };
-    let mut next = left[one].take().or_else(|| left[other].take())?;
+    let mut next = unjoined[one].take().or_else(|| unjoined[other].take())?;
     if next.first() != Some(&end) {
         next.reverse();
     }
@@ -61,16 +61,16 @@ pub(super) fn simplify(line: &[Point], tolerance: f64) -> Line {
 }
 
 /// Returns the squared distance of a position from a segment.
-fn distance_squared(place: Point, from: Point, to: Point) -> f64 {
-    let [[x, y], [ax, ay], [bx, by]] = [place, from, to].map(|point| point.map(f64::from));
+fn distance_squared(point: Point, from: Point, to: Point) -> f64 {
+    let [[x, y], [ax, ay], [bx, by]] = [point, from, to].map(|point| point.map(f64::from));
     let (dx, dy) = (bx - ax, by - ay);
     let length_squared = dx * dx + dy * dy;
-    let part = if length_squared > 0.0 {
+    let fraction = if length_squared > 0.0 {
         (((x - ax) * dx + (y - ay) * dy) / length_squared).clamp(0.0, 1.0)
     } else {
         0.0
     };
-    (x - ax - part * dx).powi(2) + (y - ay - part * dy).powi(2)
+    (x - ax - fraction * dx).powi(2) + (y - ay - fraction * dy).powi(2)
 }
 
 /// Returns the bounds of lines: west, south, east, north.
@@ -97,39 +97,39 @@ pub(super) fn clip_line(line: &[Point], [west, south, east, north]: [i32; 4]) ->
             && one[1].min(other[1]) <= north
             && one[1].max(other[1]) >= south
     };
-    let mut all: Vec<Line> = Vec::new();
+    let mut clipped: Vec<Line> = Vec::new();
     let mut is_open = false;
     for pair in line.windows(2) {
         if !touches([pair[0], pair[1]]) {
             is_open = false;
             continue;
         }
-        match all.last_mut().filter(|_| is_open) {
+        match clipped.last_mut().filter(|_| is_open) {
             Some(part) => part.push(pair[1]),
-            None => all.push(pair.to_vec()),
+            None => clipped.push(pair.to_vec()),
         }
         is_open = true;
     }
-    all
+    clipped
 }
 
 /// Clips a ring to a box (Sutherland-Hodgman). Returns a ring, or nothing.
 pub(super) fn clip_ring(ring: &[Point], [west, south, east, north]: [i32; 4]) -> Line {
     let mut ring: Line = ring.to_vec();
     for (axis, limit, is_least) in [(0, west, true), (0, east, false), (1, south, true), (1, north, false)] {
-        let is_in = |place: Point| if is_least { place[axis] >= limit } else { place[axis] <= limit };
+        let is_inside = |point: Point| if is_least { point[axis] >= limit } else { point[axis] <= limit };
         let mut cut = Line::with_capacity(ring.len());
         for pair in ring.windows(2) {
             let [from, to] = [pair[0], pair[1]];
-            if is_in(from) {
+            if is_inside(from) {
                 cut.push(from);
             }
-            if is_in(from) != is_in(to) {
-                let other = 1 - axis;
-                let [along, across] = [axis, other].map(|axis| f64::from(to[axis]) - f64::from(from[axis]));
-                let part = (f64::from(limit) - f64::from(from[axis])) / along;
+            if is_inside(from) != is_inside(to) {
+                let cross = 1 - axis;
+                let [along, across] = [axis, cross].map(|axis| f64::from(to[axis]) - f64::from(from[axis]));
+                let fraction = (f64::from(limit) - f64::from(from[axis])) / along;
                 let mut crossing = [limit; 2];
-                crossing[other] = (f64::from(from[other]) + part * across).round() as i32;
+                crossing[cross] = (f64::from(from[cross]) + fraction * across).round() as i32;
                 cut.push(crossing);
             }
         }

@@ -102,12 +102,12 @@ impl Basemap {
 }
 
 fn read(folder: &Folder) -> Result<BasemapBuilder, DatasetError> {
-    let mut all = BasemapBuilder::default();
+    let mut builder = BasemapBuilder::default();
     folder.basemap(|row| {
-        all.add(row.value);
+        builder.add(row.value);
         Ok::<_, DatasetError>(())
     })?;
-    Ok(all)
+    Ok(builder)
 }
 
 impl BasemapSnapshot {
@@ -138,8 +138,8 @@ impl BasemapSnapshot {
         }
         let _permit = permits.small(PermitPool::Current).await.map_err(Problem::from)?;
         let snapshot = Arc::clone(self);
-        let drawing = off_thread(move |_| draw(&[&snapshot.waterways, &snapshot.file], within, zoom));
-        let body = drawing.await.map_err(Problem::internal)??;
+        let task = off_thread(move |_| draw(&[&snapshot.waterways, &snapshot.file], within, zoom));
+        let body = task.await.map_err(Problem::internal)??;
         let rendered = precompress(JSON, body).await?;
         self.responses.lock().await.put(key, rendered.clone());
         Ok(rendered)

@@ -75,16 +75,16 @@ impl<K: Clone + Hash + Eq, V: CacheValue> LruByBytes<K, V> {
     }
 
     fn evict_to_limit(&mut self) {
-        let mut staying = Vec::new();
+        let mut kept_entries = Vec::new();
         while self.size > self.limit {
             let Some((key, mut least)) = self.values.pop_lru() else { break };
             self.size -= least.size;
             if least.value.evict() {
                 self.size += OVERHEAD;
-                staying.push((key, least.value));
+                kept_entries.push((key, least.value));
             }
         }
-        for (key, value) in staying {
+        for (key, value) in kept_entries {
             self.values.put(key, SizedValue { value, size: OVERHEAD });
         }
     }

@@ -177,20 +177,20 @@ where
         let newest = self.0.newest.load(Ordering::SeqCst);
         let expected = Freshness { newest, present, clock };
         loop {
-            let (waiting, used) = match self.lookup(key, &expected, &render) {
+            let (waiter, used) = match self.lookup(key, &expected, &render) {
                 Lookup::Hit(response) => {
                     self.0.metrics.count_cache_use(CacheUse::Hit);
                     return Ok(Arc::clone(&response.rendered));
                 }
                 Lookup::Failed(error) => return Err(error),
-                Lookup::Rendering(waiting, used) => (waiting, used),
+                Lookup::Rendering(waiter, used) => (waiter, used),
             };
             self.0.metrics.count_cache_use(used);
-            match waiting.outcome().await {
+            match waiter.outcome().await {
                 Ok(response) if response.is_current(&expected) => {
                     return Ok(Arc::clone(&response.rendered));
                 }
-                Err(RenderFailure::ForAll(error)) if waiting.number() > newest => return Err(error),
+                Err(RenderFailure::ForAll(error)) if waiter.number() > newest => return Err(error),
                 Err(RenderFailure::ForInitiator(error)) if used == CacheUse::Miss => return Err(error),
                 // The rendering started before this request, or its error is for another request.
                 _ => {}
@@ -200,7 +200,7 @@ where
 
     /// Returns the response if a current one is cached. Neither waits nor starts a rendering.
     #[must_use]
-    pub(crate) fn cached(
+    pub(crate) fn get_cached(
         &self,
         key: &K,
         present: Revision,
@@ -245,9 +245,9 @@ where
                 }
             }
         }
-        let (rendering, waiting) = self.start_rendering(Some(key.clone()), expected, render());
+        let (rendering, waiter) = self.start_rendering(Some(key.clone()), expected, render());
         entries.update(key, |entry| entry.rendering = Some(rendering));
-        Lookup::Rendering(waiting, CacheUse::Miss)
+        Lookup::Rendering(waiter, CacheUse::Miss)
     }
 
     /// Starts a rendering. With a key, its response is cached.
@@ -259,9 +259,9 @@ where
     ) -> (Arc<Rendering<E>>, Waiter<E>) {
         let number = self.0.newest.fetch_add(1, Ordering::SeqCst) + 1;
         let (present, started_at) = (expected.present, expected.clock.now());
-        let (rendering, first) = Rendering::new(number);
+        let (rendering, waiter) = Rendering::new(number);
         let (cache, task) = (self.clone(), Arc::clone(&rendering));
-        let running = async move {
+        let run = async move {
             let outcome = select! {
                 outcome = AssertUnwindSafe(render).catch_unwind() => {
                     outcome.unwrap_or_else(|_| Err(E::from(RenderError::Panicked).into()))
@@ -281,8 +281,8 @@ where
             }
             task.finish(outcome);
         };
-        tokio::spawn(CurrentRequest::get().run(running));
-        (rendering, first)
+        tokio::spawn(CurrentRequest::get().run(run));
+        (rendering, waiter)
     }
 
     /// Resolves when no request waits for a rendering any more. Removes the rendering from its entry, so that none can join it.
@@ -325,15 +325,15 @@ where
     pub(crate) async fn compress(&self, key: &K, rendered: &Arc<RenderedResponse>, coding: ContentEncoding) {
         if rendered.content.start_encoding(coding) {
             let (cache, key, content) = (self.clone(), key.clone(), Arc::clone(&rendered.content));
-            let running = async move {
+            let task = async move {
                 let _turn = cache.0.compressions.acquire().await;
-                let compressing = Arc::clone(&content);
-                let compressed = off_thread(move |_| compressing.compress(coding)).await;
+                let source = Arc::clone(&content);
+                let compressed = off_thread(move |_| source.compress(coding)).await;
                 // Compression fails only because of a bug in a library. The response is then sent uncompressed.
                 content.finish_encoding(coding, compressed.ok().flatten());
                 cache.update_size(&key);
             };
-            tokio::spawn(CurrentRequest::get().run(running));
+            tokio::spawn(CurrentRequest::get().run(task));
         }
         rendered.content.wait_for_encoding(coding).await;
     }

@@ -42,8 +42,8 @@ impl<K: Clone + Hash + Eq, V: CacheValue> PartitionedLru<K, V> {
 
     pub(super) fn update<R>(&mut self, key: &K, change: impl FnOnce(&mut V) -> R) -> R {
         let result = self.partition(key).update(key, change);
-        let left = self.limit.saturating_sub(self.bounded.size());
-        self.unbounded.set_limit(left.min(self.limit / UNBOUNDED_SHARE));
+        let available = self.limit.saturating_sub(self.bounded.size());
+        self.unbounded.set_limit(available.min(self.limit / UNBOUNDED_SHARE));
         result
     }
 

@@ -24,8 +24,8 @@ pub(super) struct Waiter<E>(Arc<Rendering<E>>);
 impl<E: Clone> Rendering<E> {
     pub(super) fn new(number: u64) -> (Arc<Self>, Waiter<E>) {
         let rendering = Arc::new(Self { number, outcome: SetOnce::new(), waiters: watch::Sender::new(0) });
-        let first = rendering.join();
-        (rendering, first)
+        let waiter = rendering.join();
+        (rendering, waiter)
     }
 
     pub(super) fn join(self: &Arc<Self>) -> Waiter<E> {
@@ -50,11 +50,11 @@ impl<E: Clone> Rendering<E> {
     }
 
     /// Resolves once no request has waited for the rendering for this long.
-    pub(super) async fn wait_until_no_waiters(&self, for_long: Duration) {
-        let mut waiting = self.waiters.subscribe();
+    pub(super) async fn wait_until_no_waiters(&self, grace: Duration) {
+        let mut waiters = self.waiters.subscribe();
         loop {
-            drop(waiting.wait_for(|count| *count == 0).await);
-            if timeout(for_long, waiting.wait_for(|count| *count > 0)).await.is_err() {
+            drop(waiters.wait_for(|count| *count == 0).await);
+            if timeout(grace, waiters.wait_for(|count| *count > 0)).await.is_err() {
                 return;
             }
         }

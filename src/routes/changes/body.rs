@@ -32,9 +32,9 @@ impl<'r> Responder<'r, 'r> for ChangesResponse {
             Self::LongPoll(awaited) => return awaited.respond_to(request),
             Self::Full(state, cache_control) => (state, cache_control),
         };
-        let (before, after) = envelope::ENVELOPE;
-        let whole = |text: &[u8]| std::iter::once(Ok(text.to_vec()));
-        let pieces = whole(before).chain(changes::FullStateBody::new(state)).chain(whole(after));
+        let (opening, closing) = envelope::ENVELOPE;
+        let chunk = |text: &[u8]| std::iter::once(Ok(text.to_vec()));
+        let pieces = chunk(opening).chain(changes::FullStateBody::new(state)).chain(chunk(closing));
         let pieces = pieces.map(|piece| BodyChunk(piece.map(io::Cursor::new)));
         let mut response = Response::new();
         response.set_raw_header("Content-Type", JSON);
@@ -67,11 +67,11 @@ impl LongPollResponse {
 
 impl<'r> Responder<'r, 'r> for LongPollResponse {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'r> {
-        let body = stream::unfold(Some(self.0), async |waiting| {
-            let mut waiting = waiting?;
-            match timeout(KEEP_ALIVE, &mut waiting).await {
+        let body = stream::unfold(Some(self.0), async |delta| {
+            let mut delta = delta?;
+            match timeout(KEEP_ALIVE, &mut delta).await {
                 Ok(delta) => Some((envelope::result(&*delta).unwrap_or_default(), None)),
-                Err(_silence) => Some((b"\n".to_vec(), Some(waiting))),
+                Err(_silence) => Some((b"\n".to_vec(), Some(delta))),
             }
         });
         let mut response = ByteStream::from(body).respond_to(request)?;

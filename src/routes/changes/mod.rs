@@ -67,17 +67,17 @@ pub(super) async fn list_changes(
         .shared_max_age
         .filter(|_| wait.0.is_zero())
         .map(|every| watch.follower.states_at_tick(every, &current));
-    if let Some((states, left)) = &tick
+    if let Some((states, remaining)) = &tick
         && let StateUpdate::Delta(delta) = StateUpdate::since(states, since, &query)
     {
         // A client with a newer cursor gets an empty delta until the next tick.
-        let response = ApiResponse::public(JSON, envelope::result(&*delta)?).until_tick(*left);
+        let response = ApiResponse::public(JSON, envelope::result(&*delta)?).until_tick(*remaining);
         return Ok(ChangesResponse::Delta(Box::new(response)));
     }
     let delta = match StateUpdate::since(&current, since, &query) {
         StateUpdate::Full(state) => {
             let full = watch.renderer.full_state(&state, &query, watch.account.as_ref()).await?;
-            let cache_control = tick.map_or(CacheControl::NoStore, |(_, left)| CacheControl::UntilTick(left));
+            let cache_control = tick.map_or(CacheControl::NoStore, |tick| CacheControl::UntilTick(tick.1));
             return Ok(ChangesResponse::Full(full, cache_control));
         }
         StateUpdate::Delta(delta) => delta,
@@ -88,11 +88,11 @@ pub(super) async fn list_changes(
     let ends = Instant::now() + wait.0;
     let (seat, mut subscriber) =
         (watch.acquire_stream()?, Subscriber::new(watch.follower, query, since, Some(Announcement::Current)));
-    let waiting = async move {
+    let next_delta = async move {
         let _seat = seat;
         let next = async {
             select! {
-                news = subscriber.next() => news,
+                update = subscriber.next() => update,
                 () = watch.draining.started() => None,
             }
         };
@@ -102,7 +102,7 @@ pub(super) async fn list_changes(
             _ => delta,
         }
     };
-    Ok(ChangesResponse::LongPoll(LongPollResponse::new(waiting)))
+    Ok(ChangesResponse::LongPoll(LongPollResponse::new(next_delta)))
 }
 
 #[get("/changes/stream")]
@@ -166,7 +166,7 @@ impl ChangesRequest {
         let current = || timeout(self.timeout, self.follower.current());
         let state = current().await.map_err(Problem::slow_store)??;
         let Some(ahead) = since.filter(|since| state.is_behind(*since)) else { return Ok((state, since)) };
-        let reached = timeout(self.timeout, self.follower.catches_up_to(ahead)).await.unwrap_or_default();
+        let reached = timeout(self.timeout, self.follower.catch_up_to(ahead)).await.unwrap_or_default();
         Ok((current().await.map_err(Problem::slow_store)??, reached.then_some(ahead)))
     }
 

@@ -132,11 +132,11 @@ impl EventStream {
                     };
                     self.subscriber.since = Some(full.cursor);
                     let changed = event("changed", &State::resource_names());
-                    let after = format!("\n\nid:{}\n{changed}", full.cursor);
+                    let tail = format!("\n\nid:{}\n{changed}", full.cursor);
                     vec![
                         StreamPart::Own("event:areas\ndata:".to_owned()),
                         StreamPart::Shared(changes::FullStateBody::new(full)),
-                        StreamPart::Own(after),
+                        StreamPart::Own(tail),
                     ]
                 }
             };

@@ -93,16 +93,16 @@ impl Subscriber {
                 self.announced = Some(Announcement::Stale);
                 return Some(LiveUpdate::Stale(since));
             }
-            let reaches = async {
+            let catch_up = async {
                 match ahead {
-                    Some(ahead) => self.follower.catches_up_to(ahead).await,
+                    Some(ahead) => self.follower.catch_up_to(ahead).await,
                     None => pending().await,
                 }
             };
             select! {
                 changed = self.states.changed(), if ahead.is_none() => changed.ok()?,
                 changed = self.stale.changed() => changed.ok()?,
-                reached = reaches => self.since = self.since.filter(|_| reached),
+                reached = catch_up => self.since = self.since.filter(|_| reached),
             }
         }
     }

@@ -22,11 +22,11 @@ pub(super) fn document(state: &OgcState<'_>) -> Value {
         let id = |operation: &str| format!("{collection}.{operation}");
         let geojson = crate::formats::tables::GEOJSON;
         let summary = format!("Features of {collection}");
-        let own = state.renderer.tables.columns(collection).iter().map(column_parameter);
+        let column_parameters = state.renderer.tables.columns(collection).iter().map(column_parameter);
         let general = selection_parameters(state.config)
             .into_iter()
             .map(|(name, description, schema)| parameter(name, description, schema));
-        let parameters = general.chain(own).collect();
+        let parameters = general.chain(column_parameters).collect();
         let item =
             json!({ "name": "featureId", "in": "path", "required": true, "schema": { "type": "string" } });
         paths.insert(

@@ -55,9 +55,9 @@ pub(super) fn conformance() -> Value {
 
 /// All collections (§7.13).
 pub(super) async fn collections(state: &OgcState<'_>, params: &OgcParams) -> Result<Value, Problem> {
-    let around = extent(state).await?;
-    let all = Collection::ALL.map(|collection| describe_collection(state, params, collection, around));
-    Ok(json!({ "links": [self_link(state, "/collections")], "collections": all }))
+    let bounds = extent(state).await?;
+    let list = Collection::ALL.map(|collection| describe_collection(state, params, collection, bounds));
+    Ok(json!({ "links": [self_link(state, "/collections")], "collections": list }))
 }
 
 /// One collection (§7.14).
@@ -72,8 +72,8 @@ pub(super) async fn collection(
 /// Returns the bounds of all areas and infrastructure.
 async fn extent(state: &OgcState<'_>) -> Result<Option<Rect<f64>>, Problem> {
     let places = state.renderer.store.places().await?.value;
-    let everything = AreaSelector::default();
-    let boxes = [places.areas().around(&everything), places.infrastructure_layer(&everything, None).bounds()];
+    let no_filter = AreaSelector::default();
+    let boxes = [places.areas().around(&no_filter), places.infrastructure_layer(&no_filter, None).bounds()];
     Ok(boxes.into_iter().flatten().reduce(union_rect))
 }
 
@@ -81,7 +81,7 @@ fn describe_collection(
     state: &OgcState<'_>,
     params: &OgcParams,
     collection: Collection,
-    around: Option<Rect<f64>>,
+    bounds: Option<Rect<f64>>,
 ) -> Value {
     let path = format!("/collections/{collection}");
     let names = &params.language.translations().group("ogc")["names"][collection.name()];
@@ -97,8 +97,8 @@ fn describe_collection(
         links.push(link(address.to_string(), "license", "text/html", "The licence of the data"));
     }
     let mut extent = json!({});
-    if let Some(around) = around {
-        let (low, high) = (around.min(), around.max());
+    if let Some(bounds) = bounds {
+        let (low, high) = (bounds.min(), bounds.max());
         extent["spatial"] = json!({ "bbox": [[low.x, low.y, high.x, high.y]], "crs": CRS });
     }
     if collection.has_time() {

@@ -56,11 +56,11 @@ impl OgcParams {
         else {
             return Ok(());
         };
-        let all = [known, &["f", "lang"]].concat().join(", ");
+        let names = [known, &["f", "lang"]].concat().join(", ");
         Err(Problem::invalid(
             Source::Query,
             other,
-            format_args!("is not a parameter of this address, which has {all}"),
+            format_args!("is not a parameter of this address, which has {names}"),
         ))
     }
 
@@ -82,15 +82,15 @@ impl OgcParams {
             after: None,
             offset: 0,
         };
-        let mut selecting: Vec<(&str, &str)> = Vec::new();
+        let mut parameters: Vec<(&str, &str)> = Vec::new();
         // Empty parameters count as absent.
         for (name, value) in self.parameters.iter().filter(|(_, value)| !value.is_empty()) {
-            let invalid = |must: String| Problem::invalid(Source::Query, name, must);
+            let invalid = |rule: String| Problem::invalid(Source::Query, name, rule);
             match name.as_str() {
                 "cursor" => {
-                    let after =
+                    let cursor =
                         PageCursor::parse(collection, value).map_err(|error| invalid(error.to_string()))?;
-                    selection.after = Some(after);
+                    selection.after = Some(cursor);
                     continue;
                 }
                 "bbox" => {
@@ -122,13 +122,13 @@ impl OgcParams {
                         .push((column, ValueFilter::parse(columns[column].kind, value).map_err(invalid)?));
                 }
             }
-            selecting.push((name, value));
+            parameters.push((name, value));
         }
         // Sorted, so that the order of the parameters does not matter.
-        selecting.sort_unstable();
+        parameters.sort_unstable();
         selection.values.sort_by_key(|(column, _)| *column);
-        let selecting = form_urlencoded::Serializer::new(String::new()).extend_pairs(selecting).finish();
-        Ok(ItemSelector::Page(selection, selecting))
+        let parameters = form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
+        Ok(ItemSelector::Page(selection, parameters))
     }
 }
 
@@ -193,8 +193,8 @@ impl OgcState<'_> {
 }
 
 guard!(OgcState<'r>, |request| {
-    let found = || Ok(Self { config: managed(request)?, renderer: managed(request)? });
-    found()
+    let state = || Ok(Self { config: managed(request)?, renderer: managed(request)? });
+    state()
 });
 
 impl Part for OgcState<'_> {

@@ -66,9 +66,9 @@ impl Metrics {
     /// Counts a rendering as waiting until the returned value is dropped.
     #[must_use]
     pub(crate) fn rendering_waits(&self, lane: &'static str) -> InFlight {
-        let waiting = self.all().renderings.waiting.get_or_create_owned(&[("lane", lane)]);
-        waiting.inc();
-        InFlight(waiting)
+        let gauge = self.all().renderings.waiting.get_or_create_owned(&[("lane", lane)]);
+        gauge.inc();
+        InFlight(gauge)
     }
 
     pub(crate) fn rendering_cancelled(&self) {

@@ -100,19 +100,19 @@ impl Worker {
             }
         }
         self.last_step = now;
-        let later = now.saturating_add(POLL_INTERVAL);
+        let next_poll = now.saturating_add(POLL_INTERVAL);
         let Some(epoch) = self.shared.lease.epoch() else {
             self.epoch = None;
-            return Ok(later);
+            return Ok(next_poll);
         };
         if self.epoch != Some(epoch) && !self.load_checkpoint(Some(epoch)).await? {
             return Ok(now);
         }
         if self.checkpoint.off {
-            return Ok(later);
+            return Ok(next_poll);
         }
         if now < self.due {
-            return Ok(self.due.min(later));
+            return Ok(self.due.min(next_poll));
         }
         let webhook = self.name.clone();
         let (candidate, action) = self.next_candidate(now).await?;
@@ -121,7 +121,7 @@ impl Worker {
                 if self.pending.is_none() {
                     self.save_waiting_since(None).await?;
                 }
-                return Ok(later);
+                return Ok(next_poll);
             }
             Action::Acknowledge(ack, 0) => ack,
             Action::Acknowledge(ack, count) => {
@@ -148,19 +148,19 @@ impl Worker {
                 let permit = self.shared.permits.acquire().await.ok();
                 // Checked again, because waiting for the permit can outlast the lease.
                 if self.shared.lease.epoch().is_none_or(|present| present != epoch) {
-                    return Ok(later);
+                    return Ok(next_poll);
                 }
                 let started = self.shared.clock.now();
                 let outcome = client.send(request).await;
                 drop(permit);
                 self.due = started.saturating_add(MIN_INTERVAL);
                 self.handle_outcome(candidate, &event, &outcome).await?;
-                return Ok(self.due.min(later));
+                return Ok(self.due.min(next_poll));
             }
         };
         self.finish(candidate);
         self.acknowledge(&ack).await?;
-        Ok(self.due.min(later))
+        Ok(self.due.min(next_poll))
     }
 
     /// Loads or creates the checkpoint; without an epoch, it is loaded again once this server sends. Returns `false` on a

@@ -3,7 +3,7 @@
 use super::{FileStructure, bytes};
 use crate::photos::photo::NotAPhoto;
 
-pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
+pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let [flags] = bytes(file, 10)?;
     let mut position = 13 + colour_table(flags);
     let mut first = None;

@@ -6,7 +6,7 @@ use crate::photos::photo::{MAX_SCANS, NotAPhoto};
 const MARKER: u8 = 0xFF;
 
 /// Walks the segments up to the end-of-image marker. Searching for its bytes could find a thumbnail's marker within a segment.
-pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
+pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let invalid = |reason| Err(NotAPhoto::undecodable(reason));
     if bytes(file, 0)? != [MARKER, 0xD8] {
         return invalid("there is no start-of-image marker");
@@ -38,8 +38,7 @@ pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
         match code {
             0xC4 | 0xC8 | 0xCC => {}
             0xC0..=0xCF => {
-                let before = frame.replace(Frame::read(code, segment)?);
-                if before.is_some() {
+                if frame.replace(Frame::read(code, segment)?).is_some() {
                     return invalid("there is more than one frame");
                 }
             }

@@ -19,10 +19,10 @@ pub(super) struct FileStructure {
 /// Scans a file once, without decoding. Fails if it is truncated or its structure is invalid.
 pub(super) fn scan(kind: ImageType, file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     match kind {
-        ImageType::Jpeg => jpeg::outline(file),
-        ImageType::Png => png::outline(file),
-        ImageType::Webp => webp::outline(file),
-        ImageType::Gif => gif::outline(file),
+        ImageType::Jpeg => jpeg::parse(file),
+        ImageType::Png => png::parse(file),
+        ImageType::Webp => webp::parse(file),
+        ImageType::Gif => gif::parse(file),
     }
 }
 

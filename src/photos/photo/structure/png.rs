@@ -6,7 +6,7 @@ use crate::photos::photo::NotAPhoto;
 /// Bytes of a chunk in addition to its data: length, name and checksum.
 const CHUNK_OVERHEAD: usize = 12;
 
-pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
+pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let mut position = 8;
     loop {
         let length = u32::from_be_bytes(bytes(file, position)?) as usize;

@@ -6,7 +6,7 @@ use super::{FileStructure, bytes};
 use crate::photos::photo::NotAPhoto;
 
 /// Walks the chunks up to the end in the file header.
-pub(super) fn outline(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
+pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let announced = 8 + u32::from_le_bytes(bytes(file, 4)?) as usize;
     let riff = file.get(..announced).ok_or(NotAPhoto::CutOff)?;
     let end = (announced + announced % 2).min(file.len());

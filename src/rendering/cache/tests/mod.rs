@@ -266,8 +266,8 @@ async fn the_last_response_survives_a_failed_rendering_with_the_time_it_was_curr
     service.cache.get_or_render(&"map", Revision(2), &service.clock, failing).await.unwrap_err();
     let last = service.cache.last_known(&"map").unwrap();
     assert_eq!((last.started_at, last.current_at), (fixture::now(), later(5)));
-    assert!(service.cache.cached(&"map", Revision(2), &service.clock).is_none());
-    assert!(service.cache.cached(&"map", Revision(1), &service.clock).is_some());
+    assert!(service.cache.get_cached(&"map", Revision(2), &service.clock).is_none());
+    assert!(service.cache.get_cached(&"map", Revision(1), &service.clock).is_some());
     assert!(service.cache.last_known(&"list").is_none());
 }
 
