@@ -114,10 +114,7 @@ impl Archive {
     pub(super) async fn follow_log(&self) {
         loop {
             if let Err(error) = self.withdraw().await {
-                tracing::debug!(
-                    error = &error as &dyn Error,
-                    "cannot read the moderation log; retrying"
-                );
+                tracing::debug!(error = &error as &dyn Error, "cannot read the moderation log; retrying");
             }
             time::sleep(INTERVAL).await;
         }

@@ -119,7 +119,7 @@ impl ReportRetention {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn Error, "cannot erase unused cards; retrying")
+                    tracing::warn!(error = &error as &dyn Error, "cannot erase unused cards; retrying");
                 }
             }
             time::sleep(INTERVAL).await;

@@ -104,10 +104,7 @@ impl Inner {
         if !uses.is_empty()
             && let Err(error) = self.store.note_key_uses(&uses).await
         {
-            tracing::debug!(
-                error = &error as &dyn std::error::Error,
-                "cannot record key uses; retrying"
-            );
+            tracing::debug!(error = &error as &dyn std::error::Error, "cannot record key uses; retrying");
             self.ring.return_uses(uses);
         }
     }
