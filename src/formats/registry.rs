@@ -106,9 +106,9 @@ impl FormatRegistry {
             return Err(InvalidFormats::NoneOffered { kind, allowed: list(&allowed) });
         }
         let find = |name: &String| {
-            let found = allowed.iter().find(|format| format.name() == name).cloned();
-            let wrong = || InvalidFormats::NotOffered { kind, name: name.clone(), allowed: list(&allowed) };
-            found.ok_or_else(wrong)
+            let format = allowed.iter().find(|format| format.name() == name).cloned();
+            let error = || InvalidFormats::NotOffered { kind, name: name.clone(), allowed: list(&allowed) };
+            format.ok_or_else(error)
         };
         let offered = names.iter().map(find).collect::<Result<_, _>>()?;
         self.offers.insert(kind, offered);

@@ -84,8 +84,8 @@ impl AreaSet {
 
     /// Returns whether an area touches a part of the map. O(1), or O(coordinates of the area) if its bounding box touches it.
     #[must_use]
-    pub(crate) fn touches(&self, position: usize, part: &BoundingBox) -> bool {
-        part.touches_inside(self.areas[position].geometry(), self.bounds[position])
+    pub(crate) fn touches(&self, position: usize, bbox: &BoundingBox) -> bool {
+        bbox.touches_inside(self.areas[position].geometry(), self.bounds[position])
     }
 
     /// Returns the position of an area in O(log n).
@@ -142,8 +142,8 @@ impl AreaSet {
     }
 
     /// Returns the positions of the areas whose bounding box intersects a rectangle. Costs O(n).
-    pub(crate) fn near(&self, part: Rect<f64>) -> impl Iterator<Item = usize> {
-        let meets = move |bounds: &Option<Rect<f64>>| bounds.is_some_and(|bounds| bounds.intersects(&part));
+    pub(crate) fn near(&self, bbox: Rect<f64>) -> impl Iterator<Item = usize> {
+        let meets = move |bounds: &Option<Rect<f64>>| bounds.is_some_and(|bounds| bounds.intersects(&bbox));
         (0..self.bounds.len()).filter(move |position| meets(&self.bounds[*position]))
     }
 

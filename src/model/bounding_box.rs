@@ -69,15 +69,15 @@ impl BoundingBox {
 
     /// The box must not cross the 180th meridian.
     fn touches_half(&self, geometry: Geometry<'_>, bounds: Option<Rect<f64>>) -> bool {
-        let own = self.rect();
-        let Some(around) = bounds.filter(|around| own.intersects(around)) else { return false };
-        let is_inside = |at: Coord<f64>| own.intersects(&at);
-        (is_inside(around.min()) && is_inside(around.max()))
+        let rect = self.rect();
+        let Some(bounds) = bounds.filter(|bounds| rect.intersects(bounds)) else { return false };
+        let is_inside = |at: Coord<f64>| rect.intersects(&at);
+        (is_inside(bounds.min()) && is_inside(bounds.max()))
             || match geometry {
                 Geometry::Point(_) => true,
-                Geometry::LineString(line) => line.intersects(&own),
-                Geometry::Polygon(polygon) => polygon.intersects(&own),
-                Geometry::MultiPolygon(polygons) => polygons.intersects(&own),
+                Geometry::LineString(line) => line.intersects(&rect),
+                Geometry::Polygon(polygon) => polygon.intersects(&rect),
+                Geometry::MultiPolygon(polygons) => polygons.intersects(&rect),
             }
     }
 
@@ -87,10 +87,10 @@ impl BoundingBox {
     pub(crate) fn narrowed(self, bounds: Rect<f64>) -> Option<Self> {
         // Bounds off the globe do not narrow the box.
         let (low, high) = (bounds.min(), bounds.max());
-        let Some(around) = Self::around([low.x, low.y, high.x, high.y]) else { return Some(self) };
-        let narrowed: Vec<_> = self.halves().filter_map(|half| half.common(&around)).collect();
+        let Some(outer) = Self::around([low.x, low.y, high.x, high.y]) else { return Some(self) };
+        let narrowed: Vec<_> = self.halves().filter_map(|half| half.intersection(&outer)).collect();
         match *narrowed.as_slice() {
-            [narrowed] => Some(narrowed).filter(|narrowed| *narrowed != around),
+            [narrowed] => Some(narrowed).filter(|narrowed| *narrowed != outer),
             [first, second] => Some(Self { east: second.east, ..first }),
             _ => Some(self),
         }
@@ -104,7 +104,7 @@ impl BoundingBox {
         [first].into_iter().chain(second)
     }
 
-    fn common(&self, other: &Self) -> Option<Self> {
+    fn intersection(&self, other: &Self) -> Option<Self> {
         let common = Self {
             west: self.west.max(other.west),
             south: self.south.max(other.south),

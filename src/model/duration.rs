@@ -26,8 +26,8 @@ pub(crate) fn format_duration(duration: Duration) -> String {
         ("ns", 1),
     ];
     let nanos = duration.as_nanos();
-    let whole = UNITS.iter().find(|(_, unit)| nanos > 0 && nanos.is_multiple_of(*unit));
-    whole.map_or_else(|| "0s".to_owned(), |(name, unit)| format!("{}{name}", nanos / unit))
+    let exact = UNITS.iter().find(|(_, unit)| nanos > 0 && nanos.is_multiple_of(*unit));
+    exact.map_or_else(|| "0s".to_owned(), |(name, unit)| format!("{}{name}", nanos / unit))
 }
 
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
@@ -48,8 +48,8 @@ impl Visitor<'_> for DurationVisitor {
     }
 
     fn visit_i64<E: Error>(self, seconds: i64) -> Result<Duration, E> {
-        let wrong = |_| E::invalid_value(Unexpected::Signed(seconds), &self);
-        seconds.try_into().map(Duration::from_secs).map_err(wrong)
+        let invalid = |_| E::invalid_value(Unexpected::Signed(seconds), &self);
+        seconds.try_into().map(Duration::from_secs).map_err(invalid)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Duration, E> {

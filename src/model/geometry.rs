@@ -28,10 +28,10 @@ impl<'a> Geometry<'a> {
     #[must_use]
     pub fn bounds(&self) -> Option<Rect<f64>> {
         // Holes lie within the outer ring.
-        let outer = |polygon: &Polygon<f64>| around_line(polygon.exterior());
+        let outer = |polygon: &Polygon<f64>| line_bounds(polygon.exterior());
         match *self {
             Self::Point(position) => Some(Rect::new(position, position)),
-            Self::LineString(line) => around_line(line),
+            Self::LineString(line) => line_bounds(line),
             Self::Polygon(polygon) => outer(polygon),
             Self::MultiPolygon(polygons) => polygons.iter().filter_map(outer).reduce(union_rect),
         }
@@ -73,7 +73,7 @@ pub(crate) fn union_rect(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
 }
 
 /// Computes the box without a branch per position, because such branches are unpredictable.
-fn around_line(line: &LineString<f64>) -> Option<Rect<f64>> {
+fn line_bounds(line: &LineString<f64>) -> Option<Rect<f64>> {
     let first = *line.0.first()?;
     let (low, high) = line.0.iter().fold((first, first), |(low, high), at| {
         let low = Coord { x: low.x.min(at.x), y: low.y.min(at.y) };

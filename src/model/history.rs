@@ -61,7 +61,7 @@ struct InEffect {
 }
 
 impl InEffect {
-    fn after(change: StateChange) -> Option<Self> {
+    fn from_change(change: StateChange) -> Option<Self> {
         change.state.map(|state| Self { state, from: change.at })
     }
 }
@@ -78,7 +78,7 @@ impl HighestStateFinder {
         if self.current.is_some_and(|current| change.at > current.from.max(start)) {
             self.count_current();
         }
-        self.current = InEffect::after(change);
+        self.current = InEffect::from_change(change);
     }
 
     fn count_current(&mut self) {
@@ -165,7 +165,7 @@ mod tests {
 
     /// The definition of the state in effect: the state of the last entry up to a time.
     fn in_effect(log: &[Entry], area: AreaId, at: Timestamp) -> Option<InEffect> {
-        area_changes(log, area).filter(|change| change.at <= at).last().and_then(InEffect::after)
+        area_changes(log, area).filter(|change| change.at <= at).last().and_then(InEffect::from_change)
     }
 
     prop_compose! {

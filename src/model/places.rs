@@ -121,11 +121,11 @@ impl Places {
             let positions = selected.unwrap_or_else(|| (0..self.areas.len()).collect());
             positions.into_iter().map(AreaOutline::Area).collect()
         } else {
-            let all = self.dissolved(level);
+            let unions = self.dissolved(level);
             let is_selected = |outline: &&Arc<Outline>| {
                 selector.matches_codes(Some(&outline.city_code), Some(&outline.region_code))
             };
-            all.iter().filter(is_selected).cloned().map(AreaOutline::Union).collect()
+            unions.iter().filter(is_selected).cloned().map(AreaOutline::Union).collect()
         };
         AreaLayer::new(Arc::clone(&self.areas), outlines)
     }

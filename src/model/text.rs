@@ -89,16 +89,16 @@ pub(crate) fn readable(name: &str) -> String {
 
 /// Returns the display name of an area: the larger area's name, then its own.
 pub(crate) fn place_name(parent: &str, name: &str, id: &str) -> String {
-    let own = if name.is_empty() { id } else { name };
-    let names = [parent, own].into_iter().filter(|name| !name.is_empty()).map(readable);
+    let label = if name.is_empty() { id } else { name };
+    let names = [parent, label].into_iter().filter(|name| !name.is_empty()).map(readable);
     names.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the error text for an unknown key: the allowed keys, and a suggestion if at most a third of the letters differ (extra,
 /// missing, wrong or swapped).
 pub(crate) fn unknown_key(key: &str, allowed: &[&str]) -> String {
-    let mistakes = |known: &&&str| osa_distance(&key.to_ascii_lowercase(), known);
-    let closest = allowed.iter().min_by_key(mistakes).filter(|known| 3 * mistakes(known) <= key.len());
+    let distance = |known: &&&str| osa_distance(&key.to_ascii_lowercase(), known);
+    let closest = allowed.iter().min_by_key(distance).filter(|known| 3 * distance(known) <= key.len());
     let meant = closest.map_or_else(String::new, |known| format!("did you mean {known}? "));
     format!("unknown key; {meant}allowed are {}", allowed.join(", "))
 }

@@ -39,19 +39,19 @@ impl Timestamp {
         // chrono alone would accept years of other lengths, spaces and signs.
         const SHAPE: &[u8; 16] = b"0000-00-00T00:00";
         const SECONDS: &[u8; 3] = b":00";
-        let written = |byte: u8, shape: u8| match shape {
+        let fits = |byte: u8, shape: u8| match shape {
             b'0' => byte.is_ascii_digit(),
             other => byte == other,
         };
-        let is_written =
-            |text: &str, shape: &[u8]| text.bytes().zip(shape).all(|(byte, shape)| written(byte, *shape));
+        let has_shape =
+            |text: &str, shape: &[u8]| text.bytes().zip(shape).all(|(byte, shape)| fits(byte, *shape));
         let Some((minute, rest)) =
-            text.split_at_checked(SHAPE.len()).filter(|(minute, _)| is_written(minute, SHAPE))
+            text.split_at_checked(SHAPE.len()).filter(|(minute, _)| has_shape(minute, SHAPE))
         else {
             return Err(InvalidTimestamp::Malformed);
         };
         let (seconds, rest) = match rest.split_at_checked(SECONDS.len()) {
-            Some((seconds, rest)) if is_written(seconds, SECONDS) => (seconds, rest),
+            Some((seconds, rest)) if has_shape(seconds, SECONDS) => (seconds, rest),
             _ if rest.starts_with('.') => return Err(InvalidTimestamp::Malformed),
             _ => (":00", rest),
         };
@@ -150,20 +150,20 @@ impl Text {
         let (date, time) = (moment.date_naive(), moment.time());
         let year = u32::try_from(date.year()).ok().filter(|year| *year <= 9999)?;
         let mut text = *FORM;
-        let mut put = |number: u32, end: usize, digits: usize| {
+        let mut put_digits = |number: u32, end: usize, digits: usize| {
             let mut rest = number;
-            for place in text[end - digits..end].iter_mut().rev() {
-                *place = b'0' + (rest % 10) as u8;
+            for digit in text[end - digits..end].iter_mut().rev() {
+                *digit = b'0' + (rest % 10) as u8;
                 rest /= 10;
             }
         };
-        put(year, 4, 4);
-        put(date.month(), 7, 2);
-        put(date.day(), 10, 2);
-        put(time.hour(), 13, 2);
-        put(time.minute(), 16, 2);
-        put(time.second(), 19, 2);
-        put(time.nanosecond() / 1_000_000, 23, 3);
+        put_digits(year, 4, 4);
+        put_digits(date.month(), 7, 2);
+        put_digits(date.day(), 10, 2);
+        put_digits(time.hour(), 13, 2);
+        put_digits(time.minute(), 16, 2);
+        put_digits(time.second(), 19, 2);
+        put_digits(time.nanosecond() / 1_000_000, 23, 3);
         Some(Self(text))
     }
 

@@ -17,14 +17,14 @@ use crate::schema::resources::{self, Sample, sample};
 pub(crate) fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     // OpenAPI treats paths that differ only in parameter names as one path. Maps each shape to the first path that has it.
-    let mut written: HashMap<String, String> = HashMap::new();
+    let mut by_shape: HashMap<String, String> = HashMap::new();
     let mut ids = HashSet::new();
     for described in routes {
         let (uri, method) =
             (described.route.uri.path(), described.route.method.as_str().to_ascii_lowercase());
         let mut operation = described.operation(interface);
         let path =
-            written.entry(shape(uri)).or_insert_with(|| path(uri, operation.path_parameters())).clone();
+            by_shape.entry(shape(uri)).or_insert_with(|| path(uri, operation.path_parameters())).clone();
         operation.name_path_parameters(&path);
         let mut id = described.route.name.as_deref().unwrap_or(&path).to_owned();
         // The id must be unique, but a handler can be mounted at several paths.
@@ -71,11 +71,11 @@ pub(crate) fn layer_schema(kind: LayerKind, format: &dyn Format) -> String {
 }
 
 fn schemas(interface: &Interface<'_>) -> Map<String, Value> {
-    let mut all = schema::components();
-    all.extend(resources::schemas(&interface.config.cards.hazards));
+    let mut schemas = schema::components();
+    schemas.extend(resources::schemas(&interface.config.cards.hazards));
     for kind in LayerKind::ALL {
         let formats = interface.formats.for_kind(kind);
-        all.extend(formats.map(|format| {
+        schemas.extend(formats.map(|format| {
             let mut schema = format.schema(kind);
             if let (Value::Object(schema), Some(example)) = (&mut schema, example(interface, kind, &**format))
             {
@@ -84,7 +84,7 @@ fn schemas(interface: &Interface<'_>) -> Map<String, Value> {
             (layer_schema(kind, &**format), schema)
         }));
     }
-    all
+    schemas
 }
 
 fn example(interface: &Interface<'_>, kind: LayerKind, format: &dyn Format) -> Option<Value> {
@@ -93,15 +93,15 @@ fn example(interface: &Interface<'_>, kind: LayerKind, format: &dyn Format) -> O
     let context = EncodeContext::new(now, *time_zone, base_url.as_str());
     let layer = sample(kind, Sample::Plain, now);
     // A format that panics gets no example: startup continues, and requests for the format report the failure.
-    let writing = catch_unwind(AssertUnwindSafe(|| {
-        let mut written = Vec::new();
-        format.encode(&layer, &context, &mut written).map(|()| written)
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let mut encoded = Vec::new();
+        format.encode(&layer, &context, &mut encoded).map(|()| encoded)
     }));
-    let written = writing.ok()?.ok()?;
+    let encoded = result.ok()?.ok()?;
     if format.container() == Container::JSON {
-        serde_json::from_slice(&written).ok()
+        serde_json::from_slice(&encoded).ok()
     } else {
-        String::from_utf8(written).ok().map(Value::from)
+        String::from_utf8(encoded).ok().map(Value::from)
     }
 }
 
@@ -119,7 +119,7 @@ const DESCRIPTION: &str = "Reports of residents, flood states of neighbourhoods,
 /// their names.
 fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> String {
     let part = |part: &str| match parameter_name(part) {
-        Some(own) => format!("{{{}}}", names.next().unwrap_or(own)),
+        Some(name) => format!("{{{}}}", names.next().unwrap_or(name)),
         None => part.to_owned(),
     };
     uri.split('/').map(part).collect::<Vec<_>>().join("/")

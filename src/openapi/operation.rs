@@ -180,8 +180,8 @@ impl Operation {
     }
 
     /// Adds the header and envelope member of a list that has only the newest features. Call it after adding the responses.
-    pub(crate) fn truncation_header(&mut self, most: u32) {
-        let description = format!("Only if there are more than {most} reports: the response has the newest.");
+    pub(crate) fn truncation_header(&mut self, max: u32) {
+        let description = format!("Only if there are more than {max} reports: the response has the newest.");
         // Client generators write wrong code for a constant here.
         let member = json!({ "type": "boolean", "description": description });
         self.supplement(("Siaga-Truncated", "true", &description), "truncated", &member);
@@ -253,10 +253,10 @@ impl Operation {
 
     /// Renames the path parameters to their names in the path, and adds missing ones.
     pub(super) fn name_path_parameters(&mut self, path: &str) {
-        let mut known = self.parameters.iter_mut().filter(|parameter| parameter.place == PATH);
+        let mut declared = self.parameters.iter_mut().filter(|parameter| parameter.place == PATH);
         let mut missing = Vec::new();
         for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
-            match known.next() {
+            match declared.next() {
                 Some(parameter) => parameter.name = name.to_owned().into(),
                 None => missing.push(name.to_owned()),
             }

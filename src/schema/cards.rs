@@ -113,7 +113,7 @@ fn response_schema(accepts: &Accepts) -> Value {
 
 pub(crate) fn response_card_data(hazards: &Hazards) -> Value {
     let attributes = hazards.attributes.iter();
-    let attributes = attributes.map(|own| (own.name.clone(), response_schema(&own.accepts)));
+    let attributes = attributes.map(|entry| (entry.name.clone(), response_schema(&entry.accepts)));
     json!({
         "type": ["object", "null"],
         "description": "What the card says, with the attributes of its type.",

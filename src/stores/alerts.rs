@@ -95,20 +95,20 @@ async fn single_message(
     key: MessageKey,
     now: Timestamp,
 ) -> Result<Versioned<AlertLayer>, StoreError> {
-    let missing = || StoreError::NotFound { what: "this alert".to_owned() };
+    let not_found = || StoreError::NotFound { what: "this alert".to_owned() };
     if area == AreaId::EXERCISE {
-        let message = Exercise::find(key, now).ok_or_else(missing)?;
+        let message = Exercise::find(key, now).ok_or_else(not_found)?;
         let layer = AlertLayer::new(Arc::new(Exercise::area().into()), vec![(0, message)]).as_exercise();
         return Ok(Versioned::new(store.revision(Resource::Floods).await?, layer));
     }
-    let due = key.due().ok_or_else(missing)?;
+    let due = key.due().ok_or_else(not_found)?;
     let query =
         EntryQuery { selector: AreaSelector::default(), area: Some(area), from: reach(due), until: due };
     let log = store.flood_entries(&query).await?;
     let entries = log.value.first().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
-    let message = find(entries, key, now).ok_or_else(missing)?;
+    let message = find(entries, key, now).ok_or_else(not_found)?;
     let areas = areas(store).await?;
-    let position = areas.position(area).ok_or_else(missing)?;
+    let position = areas.position(area).ok_or_else(not_found)?;
     Ok(log.map(|_| AlertLayer::new(areas, vec![(position, message)])))
 }
 
@@ -127,19 +127,19 @@ async fn history(
 ) -> Result<Versioned<AlertLayer>, StoreError> {
     let end = before.and_then(MessageKey::due);
     let recent = end.unwrap_or(now).saturating_sub(RECENT);
-    let mut found = chain(store, area, recent, end, now).await?;
-    if found.value.shown.len() <= PAGE {
-        found = chain(store, area, Timestamp::EPOCH, end, now).await?;
+    let mut log = chain(store, area, recent, end, now).await?;
+    if log.value.shown.len() <= PAGE {
+        log = chain(store, area, Timestamp::EPOCH, end, now).await?;
     }
     let areas = areas(store).await?;
-    let missing = || StoreError::no_area(area);
-    let position = areas.position(area).ok_or_else(missing)?;
-    let Chain { shown, until } = &found.value;
+    let not_found = || StoreError::no_area(area);
+    let position = areas.position(area).ok_or_else(not_found)?;
+    let Chain { shown, until } = &log.value;
     let page = shown.iter().rev().take(PAGE).map(|message| (position, message.clone())).collect();
     let (changed, until) = last_changed(shown.last().map(|message| message.sent), now, *until);
     let layer = AlertLayer::new(areas, page).history(area, before).changed(changed);
     let layer = layer.continued(shown.len() > PAGE);
-    Ok(found.map(|_| layer).within(Validity::Between { from: now, until }))
+    Ok(log.map(|_| layer).within(Validity::Between { from: now, until }))
 }
 
 async fn chain(
@@ -159,8 +159,8 @@ async fn chain(
     let log = store.flood_entries(&query).await?;
     Ok(log.map(|log| {
         let entries = log.first().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
-        let all = messages(entries, from, before.unwrap_or(horizon(entries, now))).into_iter();
-        let (shown, later): (Vec<_>, Vec<_>) = all.partition(|message| message.shown_from <= now);
+        let messages = messages(entries, from, before.unwrap_or(horizon(entries, now))).into_iter();
+        let (shown, later): (Vec<_>, Vec<_>) = messages.partition(|message| message.shown_from <= now);
         let until = later.iter().map(|message| message.shown_from).min();
         Chain { shown, until: until.unwrap_or(Timestamp::LAST) }
     }))

@@ -40,11 +40,11 @@ impl AreaQuery {
 /// Returns the places of a store, with their cities dissolved. Dissolves them off the threads that serve requests.
 pub(crate) async fn places_with_cities(store: &dyn Store) -> Result<Versioned<Arc<Places>>, StoreError> {
     let places = store.places().await?;
-    let dissolving = off_thread(move |_| {
+    let task = off_thread(move |_| {
         let _ = places.value.city_outlines();
         places
     });
-    dissolving.await.map_err(panicked)
+    task.await.map_err(panicked)
 }
 
 fn panicked(error: JoinError) -> StoreError {

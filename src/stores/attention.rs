@@ -47,9 +47,9 @@ type VersionedList = (CacheKey, Arc<Vec<AttentionItem>>);
 const PERIOD: Duration = Duration::from_secs(2);
 
 /// How many waiting reports count.
-const MOST_WAITING: u32 = 1_000;
+const MAX_WAITING: u32 = 1_000;
 /// How many waiting reports of one sender count.
-const MOST_PER_SENDER: u32 = 20;
+const MAX_PER_SENDER: u32 = 20;
 
 /// Cache key: the data revisions and the current minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +88,8 @@ impl AttentionList {
 
     async fn revisions(&self) -> Result<[Revision; 4], StoreError> {
         let mut revisions = [Revision(0); 4];
-        let all = [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places];
-        for (resource, revision) in all.into_iter().zip(&mut revisions) {
+        let resources = [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places];
+        for (resource, revision) in resources.into_iter().zip(&mut revisions) {
             *revision = self.store.revision(resource).await?;
         }
         Ok(revisions)
@@ -109,7 +109,7 @@ impl AttentionList {
         let disaster = Some(DisasterType::Flood);
         let reports = ReportQuery { selector: selector.clone(), disaster, training: false, window };
         let reports = self.store.reports(&reports).await?.value;
-        let query = WaitingQuery { most: MOST_WAITING, per_sender: MOST_PER_SENDER };
+        let query = WaitingQuery { most: MAX_WAITING, per_sender: MAX_PER_SENDER };
         let waiting =
             self.store.waiting_reports(query).await?.reports.into_iter().map(|waiting| waiting.report);
         let waiting: Vec<_> =

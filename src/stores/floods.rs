@@ -209,22 +209,22 @@ pub trait FloodStore {
         let areas = map.value.areas().iter().filter(|area| {
             query.area.is_none_or(|selected| selected == area.id) && query.selector.matches(area)
         });
-        let mut found = Vec::new();
+        let mut logs = Vec::new();
         for area in areas.map(|area| area.id) {
             let log = self.flood_log(area).await?;
             let log = entries(log.iter().map(FloodChange::change));
             let selected = query.select(&log);
             if !selected.is_empty() {
-                found.push((area, selected.to_vec()));
+                logs.push((area, selected.to_vec()));
             }
         }
-        Ok(map.map(|_| found))
+        Ok(map.map(|_| logs))
     }
 
     /// Returns how many entries [`flood_entries`](Self::flood_entries) would return, at most `most`. **Default: reads them**
     async fn count_flood_entries(&self, query: &EntryQuery, most: u64) -> Result<u64, StoreError> {
-        let found = self.flood_entries(query).await?.value;
-        Ok(found.iter().map(|(_, entries)| entries.len() as u64).sum::<u64>().min(most))
+        let logs = self.flood_entries(query).await?.value;
+        Ok(logs.iter().map(|(_, entries)| entries.len() as u64).sum::<u64>().min(most))
     }
 
     /// Sets or clears the state of an area and logs it, as one change.

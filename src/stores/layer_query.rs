@@ -102,11 +102,11 @@ impl LayerQuery {
 }
 
 async fn flood(store: &dyn Store, area: AreaId) -> Result<Versioned<FloodLayer>, StoreError> {
-    let found = store.floods(&FloodQuery::default()).await?;
-    let Some(index) = found.value.features().position(|flood| flood.area.id == area) else {
+    let floods = store.floods(&FloodQuery::default()).await?;
+    let Some(index) = floods.value.features().position(|flood| flood.area.id == area) else {
         return Err(StoreError::no_area(area));
     };
-    Ok(found.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))
+    Ok(floods.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))
 }
 
 async fn floods_at(store: &dyn Store, moment: Timestamp) -> Result<Versioned<FloodLayer>, StoreError> {
@@ -136,14 +136,14 @@ async fn flood_since(
     area: AreaId,
     since: Timestamp,
 ) -> Result<Versioned<FloodLayer>, StoreError> {
-    let flooded = FloodQuery { selector: AreaSelector::default(), minimum_state: Some(FloodState::Unknown) };
-    let found = store.floods(&flooded).await?;
+    let query = FloodQuery { selector: AreaSelector::default(), minimum_state: Some(FloodState::Unknown) };
+    let floods = store.floods(&query).await?;
     let is_selected = |flood: FloodFeature<'_>| {
         let set = flood.current.map(|current| current.last_updated.floor(Duration::from_secs(1)));
         flood.area.id == area && set == Some(since)
     };
-    let Some(index) = found.value.features().position(is_selected) else {
+    let Some(index) = floods.value.features().position(is_selected) else {
         return Err(StoreError::NotFound { what: format!("the alert of area {area} at {since}") });
     };
-    Ok(found.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))
+    Ok(floods.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))
 }

@@ -122,17 +122,17 @@ pub trait ReportStore {
         most: u32,
     ) -> Result<Vec<Arc<Report>>, StoreError> {
         let (selector, window) = (AreaSelector::default(), Window::Last(Duration::MAX));
-        let all = ReportQuery { selector, disaster: None, training: true, window };
-        let preparedness = ReportQuery { disaster: Some(DisasterType::Prep), ..all.clone() };
-        let mut found = self.reports(&all).await?.value.reports;
-        found.extend(self.reports(&preparedness).await?.value.reports);
-        found.sort_by_key(|report| report.key);
+        let query = ReportQuery { selector, disaster: None, training: true, window };
+        let preparedness = ReportQuery { disaster: Some(DisasterType::Prep), ..query.clone() };
+        let mut reports = self.reports(&query).await?.value.reports;
+        reports.extend(self.reports(&preparedness).await?.value.reports);
+        reports.sort_by_key(|report| report.key);
         Ok(match first {
             Some(first) => {
-                let first = found.partition_point(|report| report.key < first);
-                found.into_iter().skip(first).take(most as usize).collect()
+                let first = reports.partition_point(|report| report.key < first);
+                reports.into_iter().skip(first).take(most as usize).collect()
             }
-            None => found.pop().into_iter().collect(),
+            None => reports.pop().into_iter().collect(),
         })
     }
 
@@ -142,8 +142,8 @@ pub trait ReportStore {
         &self,
         query: &ReportSeriesQuery,
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
-        let listed = self.reports(&query.reports()).await?;
-        Ok(listed.map(|layer| query.count(layer.reports.iter().map(|report| report.content.created_at))))
+        let reports = self.reports(&query.reports()).await?;
+        Ok(reports.map(|layer| query.count(layer.reports.iter().map(|report| report.content.created_at))))
     }
 
     /// Counts the selected reports, by source and by disaster. **Default: reads the list**

@@ -28,7 +28,7 @@ pub(super) enum Files {
 
 impl Files {
     /// Returns the text of a file, and records a fault if it cannot be read.
-    pub(super) fn text(&self, name: &str, faults: &mut CountryDiagnostics) -> Option<Cow<'static, str>> {
+    pub(super) fn text(&self, name: &str, diagnostics: &mut CountryDiagnostics) -> Option<Cow<'static, str>> {
         let text = self.read(name);
         if let Err(error) = &text {
             let reason = match error.kind() {
@@ -36,15 +36,15 @@ impl Files {
                 io::ErrorKind::InvalidData => "the file is not UTF-8".to_owned(),
                 _ => format!("the file cannot be read: {error}"),
             };
-            faults.note(name, None, reason);
+            diagnostics.note(name, None, reason);
         }
         text.ok()
     }
 
     fn read(&self, name: &str) -> io::Result<Cow<'static, str>> {
         let Self::Folder(folder) = self else {
-            let found = BUILT_IN.iter().find(|(known, _)| *known == name);
-            return found.map(|(_, text)| Cow::Borrowed(*text)).ok_or_else(|| io::ErrorKind::NotFound.into());
+            let file = BUILT_IN.iter().find(|(known, _)| *known == name);
+            return file.map(|(_, text)| Cow::Borrowed(*text)).ok_or_else(|| io::ErrorKind::NotFound.into());
         };
         let mut text = String::new();
         File::open(folder.join(name))?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
@@ -59,11 +59,11 @@ impl Files {
     pub(super) fn toml<'f, T: DeserializeOwned>(
         &self,
         file: &'static str,
-        faults: &'f mut CountryDiagnostics,
+        diagnostics: &'f mut CountryDiagnostics,
     ) -> Option<(T, Toml<'f>)> {
-        let text = self.text(file, faults)?;
+        let text = self.text(file, diagnostics)?;
         let read = toml::from_str(&text);
-        let mut toml = Toml { file, text, faults };
+        let mut toml = Toml { file, text, diagnostics };
         match read {
             Ok(value) => Some((value, toml)),
             Err(error) => {
@@ -79,35 +79,35 @@ impl Files {
         subfolder: &str,
         known: &[String],
         reason: &str,
-        faults: &mut CountryDiagnostics,
+        diagnostics: &mut CountryDiagnostics,
     ) {
         let Self::Folder(folder) = self else { return };
         let entries = fs::read_dir(folder.join(subfolder)).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         for name in names.filter(|name| !name.starts_with('.') && !known.contains(name)) {
-            faults.note(&format!("{subfolder}{name}"), None, reason);
+            diagnostics.note(&format!("{subfolder}{name}"), None, reason);
         }
     }
 }
 
 /// Reads from the built-in country, whose validity a test checks.
 pub(super) fn built_in<T>(read: impl FnOnce(&Files, &mut CountryDiagnostics) -> Option<T>) -> T {
-    let mut faults = CountryDiagnostics::default();
-    read(&Files::BuiltIn, &mut faults)
-        .unwrap_or_else(|| unreachable!("the country that is part of the program: {faults:?}"))
+    let mut diagnostics = CountryDiagnostics::default();
+    read(&Files::BuiltIn, &mut diagnostics)
+        .unwrap_or_else(|| unreachable!("the country that is part of the program: {diagnostics:?}"))
 }
 
 pub(super) struct Toml<'f> {
     file: &'static str,
     text: Cow<'static, str>,
-    faults: &'f mut CountryDiagnostics,
+    diagnostics: &'f mut CountryDiagnostics,
 }
 
 impl Toml<'_> {
     /// Records a fault of the entry with this span, by its line.
     pub(super) fn note(&mut self, span: Range<usize>, reason: impl fmt::Display) {
         let before = self.text.get(..span.start).unwrap_or_default();
-        self.faults.note(self.file, Some(1 + before.matches('\n').count() as u64), reason);
+        self.diagnostics.note(self.file, Some(1 + before.matches('\n').count() as u64), reason);
     }
 
     /// Records a fault if `is_right` is false.

@@ -60,8 +60,8 @@ struct AttributeEntry {
 }
 
 /// Reads the file. The result is valid only if no fault was recorded.
-pub(super) fn read(files: &Files, faults: &mut CountryDiagnostics) -> Option<Hazards> {
-    let (File { hazard, attribute }, mut toml) = files.toml::<File>(FILE, faults)?;
+pub(super) fn read(files: &Files, diagnostics: &mut CountryDiagnostics) -> Option<Hazards> {
+    let (File { hazard, attribute }, mut toml) = files.toml::<File>(FILE, diagnostics)?;
     let is_right = (1..=MAX_ENTRIES).contains(&hazard.len()) && attribute.len() <= MAX_ENTRIES;
     toml.check(
         is_right,
@@ -144,15 +144,15 @@ impl HazardEntry {
         toml.check(is_new, name.span(), format!("the hazard {name} occurs twice"));
         let is_right = is_colour(colour.get_ref());
         toml.check(is_right, colour.span(), "colour must be # and six hexadecimal digits");
-        let must = format!(
+        let reason = format!(
             "icon must be the data of an SVG path of at most {MAX_ICON} characters: commands and numbers"
         );
-        toml.check(is_path(icon.get_ref()), icon.span(), must);
+        toml.check(is_path(icon.get_ref()), icon.span(), reason);
         let duration = humantime::parse_duration(window.get_ref()).unwrap_or_default();
         let is_right = (Duration::from_secs(1)..=MAX_WINDOW).contains(&duration);
         toml.check(is_right, window.span(), "window must be a time from 1s to 7d, such as 6h");
-        let must = format!("the hazard must have 1 to {MAX_ENTRIES} types of reports");
-        toml.check((1..=MAX_ENTRIES).contains(&report.len()), name.span(), must);
+        let reason = format!("the hazard must have 1 to {MAX_ENTRIES} types of reports");
+        toml.check((1..=MAX_ENTRIES).contains(&report.len()), name.span(), reason);
         let mut reports: Vec<ReportType> = Vec::new();
         for ReportEntry { name: key, attributes: names } in report {
             let is_new = reports.iter().all(|other| other.name != *key.get_ref());

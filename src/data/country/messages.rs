@@ -30,8 +30,8 @@ pub(super) fn check(code: &str, words: &Value, mut note: impl FnMut(&str, String
     for (name, message) in words.as_object().into_iter().flatten() {
         let Some(headline) = message["headline"].as_str() else { continue };
         if headline.replace("{area}", "").chars().count() > MAX_HEADLINE {
-            let must = format!("must have at most {MAX_HEADLINE} characters without {{area}}");
-            note(&format!("messages.{name}.headline"), must);
+            let reason = format!("must have at most {MAX_HEADLINE} characters without {{area}}");
+            note(&format!("messages.{name}.headline"), reason);
         }
     }
 }

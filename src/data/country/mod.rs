@@ -32,7 +32,7 @@ pub(crate) use self::translations::Translations;
 
 use crate::model::{Hazards, Regions};
 
-const MOST_LANGUAGES: usize = 20;
+const MAX_LANGUAGES: usize = 20;
 
 /// Replaced codes of languages and their successors (BCP 47). Old phones still send them.
 const OLD_CODES: [(&str, &str); 5] = [("in", "id"), ("iw", "he"), ("ji", "yi"), ("jw", "jv"), ("mo", "ro")];
@@ -66,16 +66,16 @@ impl General {
     /// Records faults, and returns the time zone.
     fn check(&self, toml: &mut Toml<'_>) -> Option<Tz> {
         let zone = self.time_zone.get_ref().parse().ok();
-        let must = "time_zone must be a time zone of the IANA's such as Asia/Jakarta";
-        toml.check(zone.is_some(), self.time_zone.span(), must);
+        let reason = "time_zone must be a time zone of the IANA's such as Asia/Jakarta";
+        toml.check(zone.is_some(), self.time_zone.span(), reason);
         if let Some(number) = &self.emergency {
-            let must = "emergency must be a number of 2 to 15 digits";
-            toml.check(is_number(number.get_ref()), number.span(), must);
+            let reason = "emergency must be a number of 2 to 15 digits";
+            toml.check(is_number(number.get_ref()), number.span(), reason);
         }
         let languages = self.languages.get_ref();
-        let is_right = (1..=MOST_LANGUAGES).contains(&languages.len());
-        let must = format!("languages must have 1 to {MOST_LANGUAGES} languages such as \"en\"");
-        toml.check(is_right, self.languages.span(), must);
+        let is_right = (1..=MAX_LANGUAGES).contains(&languages.len());
+        let reason = format!("languages must have 1 to {MAX_LANGUAGES} languages such as \"en\"");
+        toml.check(is_right, self.languages.span(), reason);
         for (index, language) in languages.iter().enumerate() {
             let (code, is_new) = (language.get_ref(), !languages[..index].contains(language));
             toml.check(
@@ -88,8 +88,8 @@ impl General {
         for (alias, code) in &self.aliases {
             let is_own = languages.iter().any(|own| own.get_ref() == alias);
             let is_right = is_language(alias) && !is_own && languages.contains(code);
-            let must = "must be another code of one of the languages, such as fil = \"tl\"";
-            toml.check(is_right, code.span(), format!("aliases.{alias} {must}"));
+            let reason = "must be another code of one of the languages, such as fil = \"tl\"";
+            toml.check(is_right, code.span(), format!("aliases.{alias} {reason}"));
         }
         zone
     }
@@ -102,32 +102,32 @@ impl Country {
     }
 
     pub(crate) fn read(folder: &Path) -> Result<Self, Vec<String>> {
-        let mut faults = CountryDiagnostics::default();
-        match Self::read_files(&Files::Folder(folder.to_owned()), &mut faults) {
-            Some(country) if faults.count() == 0 => Ok(country),
-            _ => Err(faults.into_sorted()),
+        let mut diagnostics = CountryDiagnostics::default();
+        match Self::read_files(&Files::Folder(folder.to_owned()), &mut diagnostics) {
+            Some(country) if diagnostics.count() == 0 => Ok(country),
+            _ => Err(diagnostics.into_sorted()),
         }
     }
 
     /// Reads the files of the folder. The result is valid only if no fault was recorded.
-    fn read_files(files: &Files, faults: &mut CountryDiagnostics) -> Option<Self> {
-        let (general, mut toml) = files.toml::<General>("country.toml", faults)?;
+    fn read_files(files: &Files, diagnostics: &mut CountryDiagnostics) -> Option<Self> {
+        let (general, mut toml) = files.toml::<General>("country.toml", diagnostics)?;
         let time_zone = general.check(&mut toml);
         let codes = general.languages.into_inner().into_iter().map(Spanned::into_inner);
         let codes: Vec<String> = codes.filter(|code| is_language(code)).collect();
-        let strange = "is not a file that Siaga reads from the folder of a country: rename or remove it";
-        files.note_unknown("", &FILES.map(str::to_owned), strange, faults);
+        let reason = "is not a file that Siaga reads from the folder of a country: rename or remove it";
+        files.note_unknown("", &FILES.map(str::to_owned), reason, diagnostics);
         let texts: Vec<_> = codes.iter().map(|code| format!("{code}.json")).collect();
-        files.note_unknown("texts/", &texts, "is not a language of country.toml", faults);
-        let regions = regions::read(files, faults);
-        let before = faults.count();
+        files.note_unknown("texts/", &texts, "is not a language of country.toml", diagnostics);
+        let regions = regions::read(files, diagnostics);
+        let before = diagnostics.count();
         // The required texts depend on the hazards.
-        let hazards = hazards::read(files, faults).filter(|_| faults.count() == before)?;
-        let reference = translations::reference(&hazards, faults)?;
+        let hazards = hazards::read(files, diagnostics).filter(|_| diagnostics.count() == before)?;
+        let reference = translations::reference(&hazards, diagnostics)?;
         let mut languages: Vec<Arc<Translations>> = Vec::new();
         for code in codes {
             let first = languages.first().map(Arc::as_ref);
-            languages.push(Arc::new(Translations::read(&code, files, &reference, first, faults)?));
+            languages.push(Arc::new(Translations::read(&code, files, &reference, first, diagnostics)?));
         }
         let (time_zone, regions) = (time_zone?, regions?);
         let aliases = general.aliases.into_iter().map(|(alias, code)| (alias, code.into_inner())).collect();
@@ -160,10 +160,10 @@ impl Country {
     /// of the country.
     pub(crate) fn language(&self, tag: &str) -> Option<&Arc<Translations>> {
         let code = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
-        let own = |code: &str| self.languages.iter().find(|texts| texts.code() == code);
-        let alias = || own(self.aliases.get(&code)?);
-        let old = || own(OLD_CODES.iter().find(|(old, _)| *old == code)?.1);
-        own(&code).or_else(alias).or_else(old)
+        let find = |code: &str| self.languages.iter().find(|texts| texts.code() == code);
+        let alias = || find(self.aliases.get(&code)?);
+        let old = || find(OLD_CODES.iter().find(|(old, _)| *old == code)?.1);
+        find(&code).or_else(alias).or_else(old)
     }
 
     /// The country's own language.
@@ -187,15 +187,15 @@ mod tests {
 
     #[test]
     fn the_built_in_country_has_no_faults() {
-        let mut faults = CountryDiagnostics::default();
-        let country = Country::read_files(&Files::BuiltIn, &mut faults).unwrap();
+        let mut diagnostics = CountryDiagnostics::default();
+        let country = Country::read_files(&Files::BuiltIn, &mut diagnostics).unwrap();
         let codes: Vec<_> = country.languages().iter().map(|texts| texts.code()).collect();
         assert_eq!(codes, ["id", "en"]);
-        let reference = translations::reference(country.hazards(), &mut faults).unwrap();
+        let reference = translations::reference(country.hazards(), &mut diagnostics).unwrap();
         for code in codes {
-            Translations::read(code, &Files::BuiltIn, &reference, None, &mut faults);
+            Translations::read(code, &Files::BuiltIn, &reference, None, &mut diagnostics);
         }
-        assert!(faults.count() == 0, "{faults:?}");
+        assert!(diagnostics.count() == 0, "{diagnostics:?}");
     }
 
     #[test]

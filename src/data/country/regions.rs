@@ -14,38 +14,38 @@ const COLUMNS: [&str; 4] = ["kind", "code", "mapped", "name"];
 const MAX_REGIONS: usize = 10_000;
 
 /// Reads the file. Returns `None` only after a fault was recorded.
-pub(super) fn read(files: &Files, faults: &mut CountryDiagnostics) -> Option<Regions> {
-    let text = files.text(FILE, faults)?;
+pub(super) fn read(files: &Files, diagnostics: &mut CountryDiagnostics) -> Option<Regions> {
+    let text = files.text(FILE, diagnostics)?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map(|header| header.iter().eq(COLUMNS));
     if !matches!(header, Ok(true)) {
-        faults.note(FILE, Some(1), format!("the first line must be {}", COLUMNS.join(",")));
+        diagnostics.note(FILE, Some(1), format!("the first line must be {}", COLUMNS.join(",")));
         return None;
     }
     let (mut cities, mut provinces, mut mapped) = (Vec::new(), Vec::new(), Vec::new());
-    let mut known = HashSet::new();
+    let mut codes = HashSet::new();
     for record in reader.records() {
         let record = match record {
             Ok(record) => record,
             Err(error) => {
-                faults.note(FILE, error.position().map(Position::line), "must have 4 fields");
+                diagnostics.note(FILE, error.position().map(Position::line), "must have 4 fields");
                 continue;
             }
         };
         let [kind, code, is_mapped, name] = [0, 1, 2, 3].map(|index| record.get(index).unwrap_or_default());
         let mut check = |is_right: bool, reason: &str| {
             if !is_right {
-                faults.note(FILE, record.position().map(Position::line), reason);
+                diagnostics.note(FILE, record.position().map(Position::line), reason);
             }
         };
         let is_code = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         let is_right = (1..=16).contains(&code.len()) && code.bytes().all(is_code);
         check(is_right, "code must be 1 to 16 letters, digits and -");
-        check(known.insert(code.to_owned()), &format!("the code {code} occurs twice"));
+        check(codes.insert(code.to_owned()), &format!("the code {code} occurs twice"));
         check(is_name(name), "name must be a text of 1 to 255 characters");
         check(matches!(is_mapped, "yes" | "no"), &format!("mapped must be yes or no, not {is_mapped:?}"));
-        let must = format!("kind must be city or province, not {kind:?}");
-        check(matches!(kind, "city" | "province"), &must);
+        let reason = format!("kind must be city or province, not {kind:?}");
+        check(matches!(kind, "city" | "province"), &reason);
         if kind == "city" {
             cities.push(code.to_owned());
         } else {
@@ -53,8 +53,8 @@ pub(super) fn read(files: &Files, faults: &mut CountryDiagnostics) -> Option<Reg
             mapped.extend((is_mapped == "yes").then(|| code.to_owned()));
         }
     }
-    if known.len() > MAX_REGIONS {
-        faults.note(FILE, None, format!("there are more than {MAX_REGIONS} regions"));
+    if codes.len() > MAX_REGIONS {
+        diagnostics.note(FILE, None, format!("there are more than {MAX_REGIONS} regions"));
     }
     Some(Regions { cities, provinces, mapped, configured: Vec::new() })
 }

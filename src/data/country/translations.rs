@@ -22,21 +22,23 @@ pub(crate) struct Translations {
 }
 
 /// Returns the texts that a country with these hazards needs, in the built-in first language.
-pub(super) fn reference(hazards: &Hazards, faults: &mut CountryDiagnostics) -> Option<Value> {
-    let mut reference = json("texts/id.json", &Files::BuiltIn, faults)?;
+pub(super) fn reference(hazards: &Hazards, diagnostics: &mut CountryDiagnostics) -> Option<Value> {
+    let mut reference = json("texts/id.json", &Files::BuiltIn, diagnostics)?;
     reference["hazards"] = required_texts(hazards);
     Some(reference)
 }
 
-fn json(file: &str, files: &Files, faults: &mut CountryDiagnostics) -> Option<Value> {
-    let text = files.text(file, faults)?;
+fn json(file: &str, files: &Files, diagnostics: &mut CountryDiagnostics) -> Option<Value> {
+    let text = files.text(file, diagnostics)?;
     match serde_json::from_str(&text) {
         Ok(value) => {
-            note_duplicates(&text, "", &mut |path| faults.note(file, None, format!("{path} occurs twice")));
+            note_duplicates(&text, "", &mut |path| {
+                diagnostics.note(file, None, format!("{path} occurs twice"))
+            });
             Some(value)
         }
         Err(error) => {
-            faults.note(file, Some(error.line() as u64), format!("is not JSON: {error}"));
+            diagnostics.note(file, Some(error.line() as u64), format!("is not JSON: {error}"));
             None
         }
     }
@@ -53,7 +55,7 @@ fn note_duplicates(json: &str, path: &str, note: &mut dyn FnMut(String)) {
 
 struct TranslationsReader<'a> {
     file: String,
-    faults: &'a mut CountryDiagnostics,
+    diagnostics: &'a mut CountryDiagnostics,
 }
 
 impl Translations {
@@ -66,19 +68,19 @@ impl Translations {
         files: &Files,
         reference: &Value,
         first: Option<&Self>,
-        faults: &mut CountryDiagnostics,
+        diagnostics: &mut CountryDiagnostics,
     ) -> Option<Self> {
         let file = format!("texts/{code}.json");
-        let own = json(&file, files, faults)?;
-        let mut reader = TranslationsReader { file, faults };
+        let own = json(&file, files, diagnostics)?;
+        let mut reader = TranslationsReader { file, diagnostics };
         let groups = reader.merge(reference, Some(&own), first.map(|first| &first.groups), "")?;
         let words = own.get(messages::GROUP);
         if let Some(words) = words {
-            messages::check(code, words, |path, must| reader.note(path, must));
+            messages::check(code, words, |path, reason| reader.note(path, reason));
         }
         if own["time"]["moment"].as_str().is_some_and(|pattern| !is_time(pattern)) {
-            let must = "must be a pattern of strftime such as %-d {month} %Y, %H.%M %Z";
-            reader.note("time.moment", must);
+            let reason = "must be a pattern of strftime such as %-d {month} %Y, %H.%M %Z";
+            reader.note("time.moment", reason);
         }
         Some(Self { code: code.to_owned(), groups, has_messages: words.is_some() })
     }
@@ -161,37 +163,37 @@ impl TranslationsReader<'_> {
                 Some(own.clone())
             }
             _ => {
-                let must = match known {
+                let expected = match known {
                     Value::Object(_) => "an object".to_owned(),
                     Value::Array(known) => format!("a list of {} texts", known.len()),
                     _ => "a text".to_owned(),
                 };
                 let found: String = own.to_string().chars().take(40).collect();
-                self.note(path, format!("must be {must}, not {found}"));
+                self.note(path, format!("must be {expected}, not {found}"));
                 None
             }
         }
     }
 
     /// Records a fault if a text is empty, or has placeholders that the reference does not have.
-    fn check(&mut self, path: &str, text: &str, known: &str) {
+    fn check(&mut self, path: &str, text: &str, reference: &str) {
         if text.trim().is_empty() {
             self.note(path, "must be a text that is not empty");
         }
-        let known = placeholders(known);
-        let found = placeholders(text);
-        let bare = found.iter().fold(text.to_owned(), |text, name| text.replace(&format!("{{{name}}}"), ""));
-        if bare.contains(['{', '}']) {
+        let valid = placeholders(reference);
+        let used = placeholders(text);
+        let plain = used.iter().fold(text.to_owned(), |text, name| text.replace(&format!("{{{name}}}"), ""));
+        if plain.contains(['{', '}']) {
             self.note(path, "has a brace that belongs to no placeholder");
         }
-        if let Some(unknown) = found.into_iter().find(|name| !known.contains(name)) {
-            let known = known.into_iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ");
-            self.note(path, format!("has the placeholder {{{unknown}}}; allowed are [{known}]"));
+        if let Some(unknown) = used.into_iter().find(|name| !valid.contains(name)) {
+            let valid = valid.into_iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ");
+            self.note(path, format!("has the placeholder {{{unknown}}}; allowed are [{valid}]"));
         }
     }
 
     fn note(&mut self, path: &str, reason: impl fmt::Display) {
-        self.faults.note(&self.file, None, format!("{path} {reason}").trim_start());
+        self.diagnostics.note(&self.file, None, format!("{path} {reason}").trim_start());
     }
 }
 

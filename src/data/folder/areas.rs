@@ -77,11 +77,11 @@ const STATE: [&str; 5] = ["state", "last_updated", "flooded_since", "confirmed",
 /// Returns the members of the property `attributes`, and all unknown properties.
 fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
     const NAME: &str = "attributes";
-    let known = |name: &str| PROPERTIES.contains(&name) || STATE.contains(&name);
+    let is_known = |name: &str| PROPERTIES.contains(&name) || STATE.contains(&name);
     let nested = feature.members(NAME)?;
     let others = feature.properties().filter(|(name, value)| {
         let is_nested = *name == NAME && (value.get().starts_with('{') || value.get() == "null");
-        !known(name) && !is_nested && nested.iter().all(|(nested, _)| nested != name)
+        !is_known(name) && !is_nested && nested.iter().all(|(nested, _)| nested != name)
     });
     let nested_members = nested.iter().map(|(name, value)| (name.as_str(), value.get()));
     let attributes =

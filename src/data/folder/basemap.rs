@@ -17,20 +17,20 @@ impl Folder {
     ) -> Result<(), E> {
         let mut positions = 0;
         let make = |feature: &Feature<'_>| {
-            let part = part(feature)?;
-            positions += count(&part.shape);
+            let basemap_feature = basemap_feature(feature)?;
+            positions += count(&basemap_feature.shape);
             if positions > MAX_POSITIONS {
                 return Err(format!(
                     "the base map has more than {MAX_POSITIONS} positions: cut it to your city, or leave out kind street"
                 ));
             }
-            Ok(part)
+            Ok(basemap_feature)
         };
         geojson_file::read(self, FolderFile::Basemap, make, each)
     }
 }
 
-fn part(feature: &Feature<'_>) -> Result<BasemapFeature, String> {
+fn basemap_feature(feature: &Feature<'_>) -> Result<BasemapFeature, String> {
     let kind: BasemapKind = feature.required("kind")?.parse()?;
     let geometry = feature.geometry()?;
     let shape = match kind.form() {

@@ -52,10 +52,10 @@ fn network_data(text: &str) -> Result<Option<Box<RawValue>>, String> {
     if text.is_empty() {
         return Ok(None);
     }
-    let wrong = |error| format!("network_data must be a JSON object or empty: {error}");
-    let object: Object = serde_json::from_str(text).map_err(wrong)?;
+    let invalid = |error| format!("network_data must be a JSON object or empty: {error}");
+    let object: Object = serde_json::from_str(text).map_err(invalid)?;
     check_storable(&object).map_err(|unkeepable| format!("network_data {unkeepable}"))?;
-    serde_json::from_str(text).map(Some).map_err(wrong)
+    serde_json::from_str(text).map(Some).map_err(invalid)
 }
 
 impl FolderWriter {

@@ -59,7 +59,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     // The line break is not consumed, so that lines are counted.
     source.consume(announcement);
     let fault = |line, reason: String| folder.fault(file, line, reason);
-    let wrong = |line, error: csv::Error| match error.into_kind() {
+    let csv_error = |line, error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) if matches!(error.get_ref(), Some(inner) if inner.is::<TooLong>()) => {
             fault(line, TooLong.to_string())
         }
@@ -67,11 +67,11 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
         kind => fault(line, reason(kind)),
     };
     let lines = RefCell::new(Lines::new());
-    let noted = ReadAhead { source, lines: &lines };
+    let input = ReadAhead { source, lines: &lines };
     // Whitespace in a text is significant.
-    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(Trim::Headers).from_reader(noted);
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(Trim::Headers).from_reader(input);
     let known = [R::COLUMNS, R::OPTIONAL].concat();
-    let headers = match_headers(reader.headers().map_err(|error| wrong(1, error))?, &known);
+    let headers = match_headers(reader.headers().map_err(|error| csv_error(1, error))?, &known);
     if let Some(missing) = R::COLUMNS.iter().find(|&&column| !headers.iter().any(|known| known == column)) {
         let found: Vec<_> =
             headers.iter().take(SHOWN).map(|column| column.escape_debug().to_string()).collect();
@@ -82,7 +82,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
         return Ok(folder.skip_fault(fault(1, reason))?);
     }
     let is_kept = |column: &str| known.contains(&column);
-    let unkept: Vec<_> = headers.iter().enumerate().filter(|(_, column)| !is_kept(column)).collect();
+    let ignored: Vec<_> = headers.iter().enumerate().filter(|(_, column)| !is_kept(column)).collect();
     let mut notes = FileNotes::default();
     let mut record = StringRecord::new();
     loop {
@@ -95,16 +95,16 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
                 folder.note(file, notes);
                 return Ok(());
             }
-            Err(error) if error.is_io_error() => return Err(wrong(line, error).into()),
+            Err(error) if error.is_io_error() => return Err(csv_error(line, error).into()),
             Err(error) => {
-                folder.skip_fault(wrong(line, error))?;
+                folder.skip_fault(csv_error(line, error))?;
                 continue;
             }
         }
         let filled =
-            unkept.iter().filter(|(index, _)| record.get(*index).is_some_and(|text| !text.is_empty()));
+            ignored.iter().filter(|(index, _)| record.get(*index).is_some_and(|text| !text.is_empty()));
         filled.for_each(|(_, column)| notes.count_ignored(column));
-        let row = record.deserialize(Some(&headers)).map_err(|error| wrong(line, error));
+        let row = record.deserialize(Some(&headers)).map_err(|error| csv_error(line, error));
         let made = row.and_then(|row| make(row, line).map_err(|reason| fault(line, reason)));
         match made {
             Ok(value) => each(FolderRow { line, value })?,
@@ -133,14 +133,14 @@ impl Separator {
         {
             return Self { delimiter: *delimiter, announcement: start + length };
         }
-        let found = |delimiter: &u8| {
+        let count_matches = |delimiter: &u8| {
             let mut reader =
                 csv::ReaderBuilder::new().delimiter(*delimiter).trim(Trim::Headers).from_reader(line);
             let headers = reader.headers().map(|headers| match_headers(headers, columns)).unwrap_or_default();
             columns.iter().filter(|column| headers.iter().any(|known| known == **column)).count()
         };
         // If several are equal, `max_by_key` returns the last.
-        let delimiter = [b'\t', b';', b','].into_iter().max_by_key(found).unwrap_or(b',');
+        let delimiter = [b'\t', b';', b','].into_iter().max_by_key(count_matches).unwrap_or(b',');
         Self { delimiter, announcement: 0 }
     }
 }

@@ -195,8 +195,8 @@ fn reports(
         Ok(Report { key: key.ok_or_else(none_left)?, content: row.content, tags: row.tags })
     });
     let reports: Vec<Report> = keyed.collect::<Result<_, DatasetError>>()?;
-    let kept = reports.iter().map(|report| report.key).filter(|key| hidden.contains(key)).collect();
-    Ok((reports, kept))
+    let hidden_keys = reports.iter().map(|report| report.key).filter(|key| hidden.contains(key)).collect();
+    Ok((reports, hidden_keys))
 }
 
 /// Returns the cards, leaving out cards of erased reports. A card of an unknown report is a fault.

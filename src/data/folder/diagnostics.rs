@@ -10,7 +10,7 @@ use crate::model::{Gauge, ReportKey, Timestamp};
 
 pub(super) struct Diagnostics {
     most: usize,
-    found: Mutex<Vec<DatasetError>>,
+    errors: Mutex<Vec<DatasetError>>,
 }
 
 impl Folder {
@@ -21,18 +21,18 @@ impl Folder {
     /// and the identifiers of gauges and reports, in memory.
     #[must_use]
     pub(crate) fn check(&mut self, now: Timestamp, most: usize) -> Vec<DatasetError> {
-        self.faults = Some(Diagnostics { most, found: Mutex::default() });
-        let end = self.read_all(now);
-        let found = self.faults.take().map(|faults| faults.found.into_inner());
-        let mut found = found.unwrap_or(Ok(Vec::new())).unwrap_or_else(PoisonError::into_inner);
-        found.extend(end.err());
-        found
+        self.diagnostics = Some(Diagnostics { most, errors: Mutex::default() });
+        let result = self.read_all(now);
+        let errors = self.diagnostics.take().map(|diagnostics| diagnostics.errors.into_inner());
+        let mut errors = errors.unwrap_or(Ok(Vec::new())).unwrap_or_else(PoisonError::into_inner);
+        errors.extend(result.err());
+        errors
     }
 
     fn read_all(&self, now: Timestamp) -> Result<(), DatasetError> {
         let places = places(self)?;
         self.basemap(|_| Ok::<_, DatasetError>(()))?;
-        if !self.is_wrong(FolderFile::Areas) {
+        if !self.has_errors(FolderFile::Areas) {
             self.flood_states(places.areas(), now, |_| Ok::<_, DatasetError>(()))?;
         }
         let mut gauges = HashSet::new();
@@ -40,50 +40,50 @@ impl Folder {
             gauges.insert(row.value.id);
             Ok::<_, DatasetError>(())
         })?;
-        if !self.is_wrong(FolderFile::Gauges) {
+        if !self.has_errors(FolderFile::Gauges) {
             self.gauge_readings(&|id| gauges.contains(id), |_| Ok::<_, DatasetError>(()))?;
         }
         let erased: HashSet<ReportKey> =
             collect(|each| self.erased_reports(each))?.iter().map(|erased| erased.key).collect();
-        let (mut keys, mut unnamed) = (erased.clone(), 0_usize);
+        let (mut keys, mut keyless) = (erased.clone(), 0_usize);
         let mut note = |row: FolderRow<ReportRow>| {
             match row.value.key {
                 Some(key) => drop(keys.insert(key)),
-                None => unnamed += 1,
+                None => keyless += 1,
             }
             Ok::<_, DatasetError>(())
         };
         self.hidden_reports(places.locator(), &mut note)?;
         self.reports(places.locator(), &mut note)?;
         collect(|each| self.moderation_log(each))?;
-        let of_reports = [FolderFile::Reports, FolderFile::HiddenReports, FolderFile::ErasedReports];
-        if of_reports.into_iter().any(|file| self.is_wrong(file)) {
+        let report_files = [FolderFile::Reports, FolderFile::HiddenReports, FolderFile::ErasedReports];
+        if report_files.into_iter().any(|file| self.has_errors(file)) {
             return Ok(());
         }
         // Reports without a key get the keys that follow the highest one.
         let last = keys.iter().max().copied();
         let first = last.map_or(Some(ReportKey::FIRST), ReportKey::next);
-        keys.extend(std::iter::successors(first, |key| key.next()).take(unnamed));
+        keys.extend(std::iter::successors(first, |key| key.next()).take(keyless));
         cards(self, &keys, &erased)?;
         partner_posts(self, &keys).map(drop)
     }
 
-    fn is_wrong(&self, file: FolderFile) -> bool {
+    fn has_errors(&self, file: FolderFile) -> bool {
         let path = self.path_of(file);
         let is_in = |fault: &DatasetError| matches!(fault, DatasetError::Row { path: of, .. } if *of == path);
-        self.faults.as_ref().is_some_and(|faults| {
-            faults.found.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_in)
+        self.diagnostics.as_ref().is_some_and(|diagnostics| {
+            diagnostics.errors.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_in)
         })
     }
 
     /// Records a fault and continues if the folder is being checked and the limit is not reached; returns the fault otherwise.
     pub(super) fn skip_fault(&self, fault: DatasetError) -> Result<(), DatasetError> {
-        let Some(Diagnostics { most, found }) = &self.faults else { return Err(fault) };
-        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.len() + 1 >= *most {
+        let Some(Diagnostics { most, errors }) = &self.diagnostics else { return Err(fault) };
+        let mut errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
+        if errors.len() + 1 >= *most {
             return Err(fault);
         }
-        found.push(fault);
+        errors.push(fault);
         Ok(())
     }
 }

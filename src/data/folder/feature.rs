@@ -161,8 +161,8 @@ impl<'a> Feature<'a> {
 
     /// Returns the property `id`, or else the feature's `id` (RFC 7946 §3.2), or else "". A whole number becomes its digits.
     pub(super) fn id(&self) -> Result<String, String> {
-        let own = self.text("id")?;
-        if own.is_empty() { trimmed("id", &string("id", self.document.id)?) } else { Ok(own) }
+        let property = self.text("id")?;
+        if property.is_empty() { trimmed("id", &string("id", self.document.id)?) } else { Ok(property) }
     }
 
     /// Returns a trimmed text, which must not be empty.
@@ -173,17 +173,17 @@ impl<'a> Feature<'a> {
 
     /// Lists the existing properties, for the message about a missing one.
     fn missing(&self, key: &str) -> String {
-        let mut found: Vec<_> =
-            self.raw_properties().iter().map(|(found, _)| found.escape_debug().to_string()).collect();
-        if found.is_empty() {
+        let mut names: Vec<_> =
+            self.raw_properties().iter().map(|(name, _)| name.escape_debug().to_string()).collect();
+        if names.is_empty() {
             return format!("{key} is missing; the feature has no properties");
         }
         if self.raw(key).is_some() {
             return format!("{key} is missing; the property is empty");
         }
-        found.sort_unstable();
-        found.truncate(SHOWN);
-        format!("{key} is missing; the properties are [{}]: rename one of them, or add it", found.join(", "))
+        names.sort_unstable();
+        names.truncate(SHOWN);
+        format!("{key} is missing; the properties are [{}]: rename one of them, or add it", names.join(", "))
     }
 
     /// Returns a name, untrimmed because clients send such names too.
@@ -235,12 +235,12 @@ fn value(key: &str, raw: Option<&RawValue>) -> Result<Option<JsonValue>, String>
 
 /// Parses a text, empty if it is absent or null. A whole number becomes its digits.
 fn string(key: &str, raw: Option<&RawValue>) -> Result<String, String> {
-    let wrong = || format!("{key} {TEXT_OR_WHOLE}");
+    let error = || format!("{key} {TEXT_OR_WHOLE}");
     match value(key, raw)? {
         None => Ok(String::new()),
         Some(JsonValue::String(text)) => Ok(text),
-        Some(JsonValue::Number(_)) => raw.and_then(|raw| whole_number(raw.get())).ok_or_else(wrong),
-        Some(_) => Err(wrong()),
+        Some(JsonValue::Number(_)) => raw.and_then(|raw| whole_number(raw.get())).ok_or_else(error),
+        Some(_) => Err(error()),
     }
 }
 

@@ -14,11 +14,11 @@ impl Folder {
         known: &dyn Fn(&str) -> bool,
         each: impl FnMut(FolderRow<(String, Observation)>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut future = FutureRows::after(self.now);
+        let mut future = FutureRows::new(self.now);
         let make = |row: Reading, line| {
             // Looks up the identifier as written, and without a fraction of zeros.
-            let written = [row.gaugeid.as_str(), without_zero_fraction(&row.gaugeid)];
-            let gauge = written.into_iter().find(|id| known(id)).map(str::to_owned);
+            let spellings = [row.gaugeid.as_str(), without_zero_fraction(&row.gaugeid)];
+            let gauge = spellings.into_iter().find(|id| known(id)).map(str::to_owned);
             let gauge = gauge.ok_or_else(|| format!("gaugeid {:?} is no known gauge", row.gaugeid))?;
             let reading = reading(row)?;
             future.count(line, reading.observed_at);
@@ -37,13 +37,13 @@ fn reading(row: Reading) -> Result<Observation, String> {
     let number = level.parse::<f64>().ok().filter(|level| level.is_finite());
     let number =
         number.ok_or_else(|| format!("level must be a number with a decimal point, not {level:?}"))?;
-    let known =
+    let alarm =
         without_zero_fraction(alert).parse::<u64>().ok().and_then(|number| AlertLevel::try_from(number).ok());
-    let known = known.ok_or_else(|| format!("alert must be one of [1, 2, 3, 4], not {alert:?}"))?;
+    let alarm = alarm.ok_or_else(|| format!("alert must be one of [1, 2, 3, 4], not {alert:?}"))?;
     // The default label depends on the alert.
     let label = csv_file::name("label", label)?;
-    let label = label.as_deref().unwrap_or(known.label()).into();
-    Ok(Observation { observed_at, level: number, alert: known, label })
+    let label = label.as_deref().unwrap_or(alarm.label()).into();
+    Ok(Observation { observed_at, level: number, alert: alarm, label })
 }
 
 impl FolderWriter {

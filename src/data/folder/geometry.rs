@@ -39,19 +39,19 @@ pub(super) fn close_rings(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>
         return Err("geometry has no polygon".to_owned());
     }
     let mut first = None;
-    let mut kept = Vec::with_capacity(polygons.len());
+    let mut valid = Vec::with_capacity(polygons.len());
     for rings in polygons {
         let mut rings = rings.iter().map(|positions| ring(positions, &mut first));
         let exterior = rings.next().transpose()?.flatten();
         let interiors: Vec<_> = rings.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         match exterior {
-            Some(exterior) => kept.push(Polygon::new(exterior, interiors)),
+            Some(exterior) => valid.push(Polygon::new(exterior, interiors)),
             None => {
                 first.get_or_insert(Fault::new("has a polygon without an outer ring", None));
             }
         }
     }
-    Ok((MultiPolygon(kept).orient(Direction::Default), first))
+    Ok((MultiPolygon(valid).orient(Direction::Default), first))
 }
 
 /// Returns the only surface of a collection whose other members are points and lines, which other programs create when they
@@ -72,19 +72,19 @@ fn surface(geometry: &GeometryValue) -> &GeometryValue {
 /// Closes a ring; `None` if it has collapsed. Sets `first` to the first fault.
 fn ring(positions: &[Position], first: &mut Option<Fault>) -> Result<Option<LineString<f64>>, String> {
     let mut ring: Vec<Coord<f64>> = positions.iter().map(coord).collect::<Result<_, _>>()?;
-    let beginning = ring.first().copied();
-    let mut fault = |what| {
-        first.get_or_insert(Fault::new(what, beginning));
+    let start = ring.first().copied();
+    let mut note_fault = |what| {
+        first.get_or_insert(Fault::new(what, start));
     };
-    let distinct = |coord: &&Coord<f64>| Some(**coord) != beginning;
+    let distinct = |coord: &&Coord<f64>| Some(**coord) != start;
     let another = ring.iter().find(distinct);
     if ring.iter().filter(distinct).all(|coord| Some(coord) == another) {
-        fault("has a ring of less than 3 different positions");
+        note_fault("has a ring of less than 3 different positions");
         return Ok(None);
     }
-    if beginning != ring.last().copied() {
-        fault("has a ring whose last position is not its first");
-        ring.extend(beginning);
+    if start != ring.last().copied() {
+        note_fault("has a ring whose last position is not its first");
+        ring.extend(start);
     }
     Ok(Some(LineString(ring)))
 }

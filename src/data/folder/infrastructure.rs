@@ -26,14 +26,14 @@ fn infrastructure(feature: &Feature<'_>, locator: &Locator) -> Result<Vec<Infras
     let kind: InfrastructureKind = kind.parse().map_err(|error| format!("type {error}, not {kind:?}"))?;
     let name = feature.text("name")?;
     let id = feature.id()?;
-    let part = |shape: InfrastructureShape| {
+    let piece = |shape: InfrastructureShape| {
         if !kind.has_shape(&shape) {
             feature.note_unusual_shape();
         }
         let tags = tags(feature, shape.beginning(), locator)?;
         Ok(Infrastructure { id: id.clone(), kind, name: name.clone(), tags, shape })
     };
-    shapes(feature.geometry()?)?.into_iter().map(part).collect()
+    shapes(feature.geometry()?)?.into_iter().map(piece).collect()
 }
 
 #[derive(serde::Serialize)]
@@ -54,8 +54,8 @@ impl FolderWriter {
 
 impl GeoJsonWriter<Infrastructure> {
     /// Writes the next floodgate, pump or waterway.
-    pub fn write(&mut self, of: &Infrastructure) -> Result<(), WriteError> {
-        let properties = Properties { id: &of.id, r#type: of.kind, name: &of.name, tags: &of.tags };
-        self.feature(&properties, of.geometry())
+    pub fn write(&mut self, item: &Infrastructure) -> Result<(), WriteError> {
+        let properties = Properties { id: &item.id, r#type: item.kind, name: &item.name, tags: &item.tags };
+        self.feature(&properties, item.geometry())
     }
 }

@@ -105,7 +105,7 @@ pub struct Folder {
     now: Option<Timestamp>,
     notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
     /// Set while the folder is checked.
-    faults: Option<Diagnostics>,
+    diagnostics: Option<Diagnostics>,
     /// The path of the base map, if not in the folder.
     basemap: Option<PathBuf>,
 }
@@ -143,10 +143,10 @@ impl Folder {
         Self::new(name.into(), Some(files))
     }
 
-    fn new(path: PathBuf, compiled: Option<&'static [(FolderFile, &'static str)]>) -> Self {
+    fn new(path: PathBuf, built_in: Option<&'static [(FolderFile, &'static str)]>) -> Self {
         let (rules, progress) = (FolderRules::default(), Box::new(|_| ()));
-        let (repairing, now, notes, faults, basemap) = (false, None, Mutex::default(), None, None);
-        Self { path, built_in: compiled, rules, progress, repair: repairing, now, notes, faults, basemap }
+        let (repair, now, notes, diagnostics, basemap) = (false, None, Mutex::default(), None, None);
+        Self { path, built_in, rules, progress, repair, now, notes, diagnostics, basemap }
     }
 
     /// Returns a folder with only this base map.

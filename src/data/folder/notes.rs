@@ -7,7 +7,7 @@ use super::validity::Fault;
 use crate::model::Timestamp;
 
 /// The maximum number of noted columns.
-const MOST: usize = 100;
+const MAX_NOTED_COLUMNS: usize = 100;
 
 #[derive(Debug, Default)]
 pub(super) struct FileNotes {
@@ -16,7 +16,7 @@ pub(super) struct FileNotes {
     /// The number of features with repaired geometry.
     repaired: u64,
     /// The first repaired fault and its place.
-    first: Option<String>,
+    first_repaired: Option<String>,
     /// The number of areas without a city.
     without_city: u64,
     /// The number of features of infrastructure with an unusual shape for their kind.
@@ -34,7 +34,7 @@ pub(super) struct FutureRows {
 }
 
 impl FutureRows {
-    pub(super) fn after(now: Option<Timestamp>) -> Self {
+    pub(super) fn new(now: Option<Timestamp>) -> Self {
         Self { now, ..Self::default() }
     }
 
@@ -59,14 +59,14 @@ impl FileNotes {
     pub(super) fn count_ignored(&mut self, column: &str) {
         if let Some(rows) = self.ignored.get_mut(column) {
             *rows += 1;
-        } else if self.ignored.len() < MOST {
+        } else if self.ignored.len() < MAX_NOTED_COLUMNS {
             self.ignored.insert(column.to_owned(), 1);
         }
     }
 
     pub(super) fn count_repaired(&mut self, line: u64, number: u64, fault: &Fault) {
         self.repaired += 1;
-        self.first.get_or_insert_with(|| format!("line {line}, feature {number} {fault}"));
+        self.first_repaired.get_or_insert_with(|| format!("line {line}, feature {number} {fault}"));
     }
 
     pub(super) fn count_without_city(&mut self) {
@@ -78,7 +78,7 @@ impl FileNotes {
     }
 
     pub(super) fn lines(&self, file: FolderFile) -> impl Iterator<Item = String> {
-        let repaired = self.first.iter().map(move |first| {
+        let repaired = self.first_repaired.iter().map(move |first| {
             let outlines = counted(self.repaired, "outline was", "outlines were");
             format!("{file}: {outlines} repaired, the first at {first}")
         });

@@ -24,8 +24,8 @@ impl Folder {
 }
 
 fn post(row: &Post) -> Result<PartnerPost, String> {
-    let whole = |_| format!("post_id must be a whole number from {} to {}", i64::MIN, i64::MAX);
-    let post_id = without_zero_fraction(row.post_id.trim()).parse().map_err(whole)?;
+    let invalid = |_| format!("post_id must be a whole number from {} to {}", i64::MIN, i64::MAX);
+    let post_id = without_zero_fraction(row.post_id.trim()).parse().map_err(invalid)?;
     Ok(PartnerPost { post_id, report: csv_file::parse("pkey", &row.pkey)? })
 }
 

@@ -52,7 +52,7 @@ impl Folder {
         each: impl FnMut(FolderRow<ReportRow>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut keys = Unique::new("pkey");
-        let mut future = FutureRows::after(self.now);
+        let mut future = FutureRows::new(self.now);
         let make = |feature: &Feature<'_>| {
             let key = key(feature)?;
             if key.is_none() && file == FolderFile::HiddenReports {

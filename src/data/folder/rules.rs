@@ -31,10 +31,10 @@ impl FolderRules {
     ///
     /// The reason, if the installation does not have it.
     pub fn disaster(&self, name: &str) -> Result<DisasterType, String> {
-        self.disasters.iter().find(|known| known.name() == name).copied().ok_or_else(|| {
-            let known: Vec<_> = self.disasters.iter().map(DisasterType::name).collect();
-            let known = known.join(", ");
-            format!("disaster_type must be one of [{known}], not {name:?}; siaga.disasters.also adds types")
+        self.disasters.iter().find(|disaster| disaster.name() == name).copied().ok_or_else(|| {
+            let names: Vec<_> = self.disasters.iter().map(DisasterType::name).collect();
+            let names = names.join(", ");
+            format!("disaster_type must be one of [{names}], not {name:?}; siaga.disasters.also adds types")
         })
     }
 

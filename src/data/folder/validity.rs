@@ -53,10 +53,10 @@ pub(super) fn fault(outline: &MultiPolygon<f64>) -> Option<Fault> {
 ///
 /// The reason, if it is not a surface, a position is off the globe, or nothing valid is left.
 pub fn repair_outline(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
-    let (outline, of_rings) = close_rings(geometry)?;
-    let of_surface = fault(&outline);
-    let Some(fault) = of_rings.or(of_surface) else { return Ok((outline, None)) };
-    let repaired = if of_surface.is_some() { repair(&outline) } else { Some(outline) };
+    let (outline, ring_fault) = close_rings(geometry)?;
+    let surface_fault = fault(&outline);
+    let Some(fault) = ring_fault.or(surface_fault) else { return Ok((outline, None)) };
+    let repaired = if surface_fault.is_some() { repair(&outline) } else { Some(outline) };
     let repaired = repaired.filter(|repaired| !repaired.0.is_empty());
     let repaired =
         repaired.ok_or_else(|| format!("geometry {fault}, and cannot be repaired; correct it there"))?;
@@ -149,8 +149,8 @@ fn overlap(polygons: &[Polygon<f64>]) -> Option<Coord<f64>> {
             && polygons[one].relate(&polygons[other]).get(CoordPos::Inside, CoordPos::Inside)
                 == Dimensions::TwoDimensional
     };
-    let found = (1..polygons.len()).find(|&one| (0..one).any(|other| overlaps(one, other)))?;
-    Some(first(&polygons[found]))
+    let index = (1..polygons.len()).find(|&one| (0..one).any(|other| overlaps(one, other)))?;
+    Some(first(&polygons[index]))
 }
 
 fn surface(ring: &LineString<f64>) -> Polygon<f64> {

@@ -129,8 +129,8 @@ fn head(
         None => address,
     };
     let cap = notices.cap();
-    let own = address(&layer.path());
-    xml::text(xml, "id", &own)?;
+    let self_url = address(&layer.path());
+    xml::text(xml, "id", &self_url)?;
     xml::text(xml, "title", &cap.title)?;
     if layer.is_doubtful() {
         xml::text(xml, "subtitle", &notices.doubtful())?;
@@ -140,7 +140,7 @@ fn head(
         xml::text(xml, "name", &cap.author)?;
         xml::text(xml, "uri", &cap.web.0)
     })?;
-    xml::link(xml, "self", Some("application/atom+xml"), &requested(own))?;
+    xml::link(xml, "self", Some("application/atom+xml"), &requested(self_url))?;
     if let Some(next) = layer.next_path() {
         xml::link(xml, "next", Some("application/atom+xml"), &requested(address(&next)))?;
     }

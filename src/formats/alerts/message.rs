@@ -35,7 +35,7 @@ impl Format for Message {
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let written = self.0.write(layer, context, |_, notices| {
+        let result = self.0.write(layer, context, |_, notices| {
             let [notice] = notices else {
                 return Err(io::Error::other("a document holds one message"));
             };
@@ -43,7 +43,7 @@ impl Format for Message {
             xml::declaration(&mut xml)?;
             write(&mut xml, notice)
         });
-        writing(self, written)
+        writing(self, result)
     }
 }
 

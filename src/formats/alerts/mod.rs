@@ -77,6 +77,6 @@ impl Notices {
     }
 }
 
-pub(crate) fn writing(format: &dyn Format, written: io::Result<()>) -> Result<(), EncodeError> {
-    written.map_err(|error| EncodeError::new(format.name(), error))
+pub(crate) fn writing(format: &dyn Format, result: io::Result<()>) -> Result<(), EncodeError> {
+    result.map_err(|error| EncodeError::new(format.name(), error))
 }

@@ -133,23 +133,23 @@ impl<'a> Notice<'a> {
 
     fn text_in<'s>(&'s self, texts: &'s Translations) -> NoticeText<'s> {
         let AlertFeature { message, status, .. } = self.alert;
-        let (all, own) = (texts.messages(), &texts.messages()[name(message)]);
+        let (common, specific) = (texts.messages(), &texts.messages()[name(message)]);
         // The texts are complete: a test checks every country.
         let text = |group: &'s Value, key: &str| group[key].as_str().unwrap_or_default();
-        let time = texts.format_time(text(all, "time"), message.last_confirmed, self.context.time_zone);
+        let time = texts.format_time(text(common, "time"), message.last_confirmed, self.context.time_zone);
         let names = Names { area: &self.place, time: &time, agency: self.sender_name };
         let prefix = match status {
             Status::Actual => "",
-            Status::Exercise => text(all, "exercise"),
-            Status::Test => text(all, "test"),
+            Status::Exercise => text(common, "exercise"),
+            Status::Test => text(common, "test"),
         };
         NoticeText {
-            language: text(all, "language"),
-            event: text(all, "event"),
-            headline: format!("{prefix}{}", substitute(text(own, "headline"), names)),
-            description: format!("{prefix}{}", substitute(text(own, "description"), names)),
-            instruction: text(own, "instruction"),
-            depth: own["depth"].as_str(),
+            language: text(common, "language"),
+            event: text(common, "event"),
+            headline: format!("{prefix}{}", substitute(text(specific, "headline"), names)),
+            description: format!("{prefix}{}", substitute(text(specific, "description"), names)),
+            instruction: text(specific, "instruction"),
+            depth: specific["depth"].as_str(),
         }
     }
 }

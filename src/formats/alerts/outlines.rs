@@ -14,8 +14,8 @@ use crate::model::{Area, AreaSet};
 const TOLERANCE: f64 = 9e-5;
 
 /// The limits of an area in `GeoRSS`, which feed readers use only to place an entry; the message has the full border.
-const MOST_RINGS: usize = 20;
-const MOST_POSITIONS: usize = 200;
+const MAX_RINGS: usize = 20;
+const MAX_POSITIONS: usize = 200;
 
 /// The outer rings of a set of areas as text: pairs of latitude and longitude, the last equal to the first. Borders are
 /// simplified piece by piece, so that neighbours still meet.
@@ -35,7 +35,7 @@ impl Outlines {
         let (mut text, mut rings, mut ends) = (Vec::new(), Vec::new(), Vec::with_capacity(areas.len()));
         let mut coarse = HashMap::new();
         for (position, surface) in simplified(&geometries, TOLERANCE).into_iter().enumerate() {
-            if surface.0.len() > MOST_RINGS || surface.iter().any(is_long) {
+            if surface.0.len() > MAX_RINGS || surface.iter().any(is_long) {
                 coarse.insert(position, coarse_rings(&surface));
             }
             for polygon in surface {
@@ -57,9 +57,9 @@ impl Outlines {
     /// many rings become one hull around all.
     pub(super) fn georss(&self, position: usize) -> impl Iterator<Item = Cow<'_, str>> {
         let coarse = self.coarse.get(&position);
-        let own = self.rings(position).take(if coarse.is_some() { 0 } else { usize::MAX });
+        let exact = self.rings(position).take(if coarse.is_some() { 0 } else { usize::MAX });
         let coarse = coarse.into_iter().flatten().map(|ring| Cow::Borrowed(ring.as_str()));
-        coarse.chain(own.map(|ring| Cow::Owned(space_separated(ring))))
+        coarse.chain(exact.map(|ring| Cow::Owned(space_separated(ring))))
     }
 }
 
@@ -68,20 +68,20 @@ fn space_separated(ring: &str) -> String {
 }
 
 fn is_long(polygon: &Polygon<f64>) -> bool {
-    polygon.exterior().0.len() > MOST_POSITIONS
+    polygon.exterior().0.len() > MAX_POSITIONS
 }
 
 fn coarse_rings(surface: &MultiPolygon<f64>) -> Vec<String> {
-    let written = |polygon: &Polygon<f64>| {
+    let ring_text = |polygon: &Polygon<f64>| {
         let mut text = Vec::new();
         pairs(polygon.exterior(), &mut text);
         space_separated(&String::from_utf8(text).unwrap_or_default())
     };
-    if surface.0.len() > MOST_RINGS {
-        return vec![written(&bounded_hull(surface.convex_hull()))];
+    if surface.0.len() > MAX_RINGS {
+        return vec![ring_text(&bounded_hull(surface.convex_hull()))];
     }
     let shorter = |polygon: &Polygon<f64>| {
-        if is_long(polygon) { written(&bounded_hull(polygon.convex_hull())) } else { written(polygon) }
+        if is_long(polygon) { ring_text(&bounded_hull(polygon.convex_hull())) } else { ring_text(polygon) }
     };
     surface.iter().map(shorter).collect()
 }

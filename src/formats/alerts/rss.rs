@@ -50,7 +50,7 @@ impl Format for Rss {
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let written = self.0.write(layer, context, |layer, notices| {
+        let result = self.0.write(layer, context, |layer, notices| {
             let mut xml = Writer::new(out);
             xml::declaration(&mut xml)?;
             let atom = ("xmlns:atom", "http://www.w3.org/2005/Atom");
@@ -64,9 +64,9 @@ impl Format for Rss {
                     let doubt = layer.is_doubtful().then(|| self.0.doubtful());
                     xml::text(xml, "description", doubt.as_deref().unwrap_or(&cap.author))?;
                     xml::text(xml, "lastBuildDate", &date(layer.last_changed(), context))?;
-                    let own = with_parameter(&address, "geoformat", "rss");
-                    let own = [("rel", "self"), ("type", "application/rss+xml"), ("href", own.as_str())];
-                    xml.create_element("atom:link").with_attributes(own).write_empty()?;
+                    let link = with_parameter(&address, "geoformat", "rss");
+                    let link = [("rel", "self"), ("type", "application/rss+xml"), ("href", link.as_str())];
+                    xml.create_element("atom:link").with_attributes(link).write_empty()?;
                     notices.iter().try_for_each(|notice| {
                         context.check().map_err(io::Error::other)?;
                         item(xml, notice, context)
@@ -74,7 +74,7 @@ impl Format for Rss {
                 })
             })
         });
-        writing(self, written)
+        writing(self, result)
     }
 }
 

@@ -20,19 +20,19 @@ pub(super) fn name(message: &Message) -> &'static str {
 
 /// Replaces the placeholders. Names may contain braces.
 pub(super) fn substitute(text: &str, Names { area, time, agency }: Names<'_>) -> String {
-    let mut written = String::new();
+    let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
-        written.push_str(before);
-        let known = [("area}", area), ("time}", time), ("agency}", agency)];
-        let found = known.into_iter().find_map(|(key, name)| Some((after.strip_prefix(key)?, name)));
-        rest = if let Some((after, name)) = found {
-            written.push_str(name);
+        out.push_str(before);
+        let names = [("area}", area), ("time}", time), ("agency}", agency)];
+        let value = names.into_iter().find_map(|(key, name)| Some((after.strip_prefix(key)?, name)));
+        rest = if let Some((after, name)) = value {
+            out.push_str(name);
             after
         } else {
-            written.push('{');
+            out.push('{');
             after
         };
     }
-    written + rest
+    out + rest
 }

@@ -60,8 +60,8 @@ impl<'a> Feed<'a> {
                 xml::text(xml, "uri", &options.web.0)
             })?;
             if let Some(path) = floods.path() {
-                let own = with_parameter(&format!("{}/{path}", context.base_url), "geoformat", "cap");
-                xml::link(xml, "self", Some("application/atom+xml"), &own)?;
+                let self_url = with_parameter(&format!("{}/{path}", context.base_url), "geoformat", "cap");
+                xml::link(xml, "self", Some("application/atom+xml"), &self_url)?;
             }
             self.alerts().try_for_each(|alert| {
                 context.check().map_err(io::Error::other)?;

@@ -221,7 +221,7 @@ impl Format for Cap {
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let written = self.write(layer, context, out);
-        written.map_err(|error| EncodeError::new(self.name(), error))
+        let result = self.write(layer, context, out);
+        result.map_err(|error| EncodeError::new(self.name(), error))
     }
 }

@@ -133,7 +133,7 @@ impl ValueFilter {
         parsed.map_err(str::to_owned)
     }
 
-    pub(crate) fn is(&self, cell: &FieldValue<'_>) -> bool {
+    pub(crate) fn matches(&self, cell: &FieldValue<'_>) -> bool {
         match (self, cell) {
             (Self::Integer(required), FieldValue::Integer(found)) => required == found,
             (Self::Number(required), FieldValue::Number(found)) => *required == (found + 0.0).to_bits(),

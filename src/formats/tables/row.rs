@@ -80,9 +80,9 @@ impl TableSchema {
             }
             Layer::Reports(reports) => reports.reports.get(index).map(|report| self.report(report)),
             Layer::Gauges(gauges) => gauges.0.get(index).map(gauge),
-            Layer::Infrastructure(all) => all.0.get(index).map(|of| {
-                let cells = vec![FieldValue::text(&of.name), FieldValue::text(of.kind.name())];
-                FeatureRow { id: FeatureId::Text(of.id.as_str().into()), geometry: of.geometry(), cells }
+            Layer::Infrastructure(items) => items.0.get(index).map(|item| {
+                let cells = vec![FieldValue::text(&item.name), FieldValue::text(item.kind.name())];
+                FeatureRow { id: FeatureId::Text(item.id.as_str().into()), geometry: item.geometry(), cells }
             }),
             Layer::Alerts(alerts) => alerts.get(index).map(|alert| self.alert(alert)),
             Layer::Boundaries(_) => None,
@@ -270,7 +270,7 @@ fn attributes(hazards: &Hazards) -> Vec<(String, Kind, &'static str)> {
         Accepts::Truth => Some((Kind::Truth, "")),
         Accepts::Place | Accepts::Radius => None,
     };
-    let with_kinds = hazards.attributes.iter().map(|of| (of.name.clone(), kind(&of.accepts)));
+    let with_kinds = hazards.attributes.iter().map(|item| (item.name.clone(), kind(&item.accepts)));
     with_kinds.filter_map(|(name, found)| found.map(|(kind, unit)| (name, kind, unit))).collect()
 }
 

@@ -64,13 +64,13 @@ pub(crate) fn parse_bbox(text: &str) -> Result<BoundingBox, InvalidBbox> {
     BoundingBox::exact([west, south, east, north]).ok_or(InvalidBbox)
 }
 
-fn touches(part: &BoundingBox, layer: &Layer, index: usize) -> bool {
+fn touches(bbox: &BoundingBox, layer: &Layer, index: usize) -> bool {
     match layer {
-        Layer::Floods(floods) => floods.areas().touches(floods.selected()[index].0, part),
+        Layer::Floods(floods) => floods.areas().touches(floods.selected()[index].0, bbox),
         Layer::Alerts(alerts) => {
-            alerts.get(index).is_some_and(|alert| alerts.areas().touches(alert.position, part))
+            alerts.get(index).is_some_and(|alert| alerts.areas().touches(alert.position, bbox))
         }
-        _ => part.touches(layer.feature(index).geometry),
+        _ => bbox.touches(layer.feature(index).geometry),
     }
 }
 
@@ -107,12 +107,12 @@ impl PageCursor {
         layer: &Layer,
         index: usize,
     ) -> Option<String> {
-        let order = match order(layer, index)? {
+        let last_key = match order(layer, index)? {
             FeatureId::Number(number) => number.to_string(),
             FeatureId::Text(text) => text.into_owned(),
         };
         let places = collection.is_imported().then_some(places);
-        Some(Self { places, last_key: order }.to_string())
+        Some(Self { places, last_key }.to_string())
     }
 
     pub(crate) fn report(number: u64) -> String {
@@ -120,13 +120,13 @@ impl PageCursor {
     }
 
     pub(crate) fn parse(collection: Collection, text: &str) -> Result<Self, InvalidPageCursor> {
-        let (places, order) = text.split_once('.').ok_or(InvalidPageCursor)?;
+        let (places, last_key) = text.split_once('.').ok_or(InvalidPageCursor)?;
         let places = digits(places).ok_or(InvalidPageCursor)?;
-        if order.is_empty() || collection != Collection::Gauges && digits(order).is_none() {
+        if last_key.is_empty() || collection != Collection::Gauges && digits(last_key).is_none() {
             return Err(InvalidPageCursor);
         }
         let places = collection.is_imported().then_some(Revision(places));
-        Ok(Self { places, last_key: order.to_owned() })
+        Ok(Self { places, last_key: last_key.to_owned() })
     }
 
     pub(crate) fn last_number(&self) -> Option<u64> {
@@ -178,7 +178,7 @@ impl Selection {
         }
         let Some(row) = tables.row(layer, index) else { return false };
         let has = |(column, value): &(usize, ValueFilter)| {
-            row.cells.get(*column).is_some_and(|cell| value.is(cell))
+            row.cells.get(*column).is_some_and(|cell| value.matches(cell))
         };
         self.values.iter().all(has) && self.is_in_time(layer, &row)
     }

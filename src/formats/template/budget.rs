@@ -54,7 +54,7 @@ impl Budget {
     }
 
     pub(super) fn check_length(&self, length: usize) -> Result<(), Error> {
-        if length <= self.most() {
+        if length <= self.max_length() {
             return Ok(());
         }
         Err(self.exceed(|| format!("it makes more than max_bytes, {}", self.max_bytes)))
@@ -64,8 +64,8 @@ impl Budget {
     pub(super) fn print(&self, length: usize) -> Result<(), Error> {
         self.check_time()?;
         self.check_length(length)?;
-        let before = self.printed.fetch_add(length, Ordering::Relaxed);
-        if before.saturating_add(length) <= self.most().saturating_mul(TIMES) {
+        let previous = self.printed.fetch_add(length, Ordering::Relaxed);
+        if previous.saturating_add(length) <= self.max_length().saturating_mul(TIMES) {
             return Ok(());
         }
         Err(self.exceed(|| {
@@ -73,7 +73,7 @@ impl Budget {
         }))
     }
 
-    fn most(&self) -> usize {
+    fn max_length(&self) -> usize {
         // A limit beyond the address space is no limit.
         self.max_bytes.as_u64().try_into().unwrap_or(usize::MAX)
     }

@@ -102,32 +102,32 @@ impl Template {
         if name.is_empty() || !plain {
             return Err(invalid(name, "the name must be of lower-case letters and digits"));
         }
-        let wrong = |key: &str, reason: &str| invalid(&format!("{name}.{key}"), reason);
+        let fault = |key: &str, reason: &str| invalid(&format!("{name}.{key}"), reason);
         let Options { media_type, container, layers, max_bytes, max_time, .. } = options;
         let parsed = media_type.parse::<Mime>().ok();
         let parsed = parsed.filter(|parsed| parsed.type_() != mime::STAR && parsed.subtype() != mime::STAR);
-        let parsed = parsed.ok_or_else(|| wrong("media_type", "must be a media type such as text/csv"))?;
+        let parsed = parsed.ok_or_else(|| fault("media_type", "must be a media type such as text/csv"))?;
         let escaping = Escaping::for_media_type(&parsed);
         let container = container.unwrap_or(escaping.container());
         if container == Kind::Json && escaping != Escaping::Json {
-            return Err(wrong("container", "json needs a media type of JSON, such as application/json"));
+            return Err(fault("container", "json needs a media type of JSON, such as application/json"));
         }
         if layers.is_empty() {
             let kinds = LayerKind::ALL.map(LayerKind::name).join(", ");
-            return Err(wrong("layers", &format!("must name at least one of [{kinds}]")));
+            return Err(fault("layers", &format!("must name at least one of [{kinds}]")));
         }
         for (key, is_none) in [("max_bytes", *max_bytes == 0), ("max_time", max_time.is_zero())] {
             if is_none {
-                return Err(wrong(key, "must be more than 0"));
+                return Err(fault(key, "must be more than 0"));
             }
         }
         let file = options.path();
-        let source = source(&file).map_err(|failure| wrong("file", &failure.to_string()))?;
+        let source = source(&file).map_err(|failure| fault("file", &failure.to_string()))?;
         let millis = u64::try_from(max_time.as_millis()).unwrap_or(u64::MAX);
         // The engine counts with a signed number.
         let steps = millis.saturating_mul(STEPS_PER_SECOND / 1000).clamp(1, i64::MAX as u64);
         let mut engine = engine::engine(escaping, steps);
-        let unreadable = |error: &Error| wrong("file", &Failure::from_engine(&file, error).to_string());
+        let unreadable = |error: &Error| fault("file", &Failure::from_engine(&file, error).to_string());
         let mut version = DefaultHasher::new();
         source.hash(&mut version);
         engine.add_template_owned(name.to_owned(), source).map_err(|error| unreadable(&error))?;
@@ -153,8 +153,8 @@ impl Template {
             let output =
                 self.check_sample(&sample(kind, Sample::Hostile, context.now), "made-up", context)?;
             if output == self.check_sample(&Layer::empty(kind), "empty", context)? {
-                let nothing = format!(": it writes nothing of {}", kind.name());
-                return Err(self.at_fault(&Failure::new(&self.file, &nothing).to_string()));
+                let reason = format!(": it writes nothing of {}", kind.name());
+                return Err(self.at_fault(&Failure::new(&self.file, &reason).to_string()));
             }
         }
         Ok(())

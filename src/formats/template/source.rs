@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use super::error::Failure;
 
-const MOST: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024;
 /// Limits reading a file, because network file systems can hang.
 const LIMIT: Duration = Duration::from_secs(5);
 
 pub(super) fn read(file: &Path) -> Result<String, Failure> {
     let path = file.to_owned();
-    let source = within(LIMIT, move || bytes(&path)).and_then(|read| read);
+    let source = timeout(LIMIT, move || bytes(&path)).and_then(|result| result);
     let source = source.map_err(|error| Failure::new(file, &format!(": {error}")))?;
     String::from_utf8(source).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -28,15 +28,15 @@ fn bytes(file: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("is not a file"));
     }
     let mut source = Vec::new();
-    File::open(file)?.take(MOST + 1).read_to_end(&mut source)?;
-    if source.len() as u64 > MOST {
-        return Err(io::Error::other(format!("is larger than {MOST} bytes")));
+    File::open(file)?.take(MAX_BYTES + 1).read_to_end(&mut source)?;
+    if source.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("is larger than {MAX_BYTES} bytes")));
     }
     Ok(source)
 }
 
 /// Runs work on its own thread, which is abandoned after `limit`.
-fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+fn timeout<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
     let (done, is_done) = mpsc::channel();
     let work = move || {
         let _ = done.send(work());
@@ -52,8 +52,8 @@ mod tests {
     #[test]
     fn hanging_work_ends_in_an_error() {
         let (_never, hangs) = mpsc::channel::<()>();
-        let error = within(Duration::from_millis(1), move || hangs.recv()).unwrap_err();
+        let error = timeout(Duration::from_millis(1), move || hangs.recv()).unwrap_err();
         assert_eq!(error.to_string(), "takes longer than 1ms to read");
-        assert_eq!(within(LIMIT, || 1).unwrap(), 1);
+        assert_eq!(timeout(LIMIT, || 1).unwrap(), 1);
     }
 }

@@ -29,7 +29,7 @@ impl Scopes {
     pub(super) fn new(set: &AreaSet) -> Self {
         let mut cities: FxHashMap<&str, usize> = FxHashMap::default();
         let mut sizes = Vec::new();
-        let places = set.iter().map(|area| {
+        let positions = set.iter().map(|area| {
             let city = *cities.entry(&area.city_code).or_insert(sizes.len());
             if city == sizes.len() {
                 sizes.push(0);
@@ -37,9 +37,9 @@ impl Scopes {
             sizes[city] += 1;
             (city, sizes[city] - 1)
         });
-        let places = places.collect();
+        let positions = positions.collect();
         let cities = sizes.iter().map(|_| LazyValue::default()).collect();
-        Self { position_in_city: places, areas_per_city: sizes, cities, whole: LazyValue::default() }
+        Self { position_in_city: positions, areas_per_city: sizes, cities, whole: LazyValue::default() }
     }
 
     pub(super) fn write(
@@ -105,7 +105,7 @@ impl Scope {
         quantization: Quantization,
     ) -> serde_json::Result<Self> {
         let geometries: Vec<_> = areas.clone().map(Area::geometry).collect();
-        let topology = Topology::around(whole, &geometries, quantization.fineness(&geometries));
+        let topology = Topology::bounded(whole, &geometries, quantization.fineness(&geometries));
         let mut features = AreaText::new()?;
         for (area, shape) in areas.zip(topology.shapes()) {
             let before = |text: &mut Vec<u8>| document::before_properties(&shape, text);

@@ -56,11 +56,11 @@ fn remembered_since(now: Timestamp) -> Timestamp {
 /// last.
 #[must_use]
 pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
-    let around = messages(entries, remembered_since(now), horizon(entries, now));
+    let nearby = messages(entries, remembered_since(now), horizon(entries, now));
     // Takes the last shown in sending order. Renewals are shown late, so a change can be shown before a renewal sent earlier.
-    let newest = around.iter().rposition(|message| message.shown_from <= now);
-    let later = &around[newest.map_or(0, |newest| newest + 1)..];
-    let newest = newest.map(|newest| &around[newest]);
+    let newest = nearby.iter().rposition(|message| message.shown_from <= now);
+    let later = &nearby[newest.map_or(0, |newest| newest + 1)..];
+    let newest = newest.map(|newest| &nearby[newest]);
     let message = newest.filter(|message| message.expires > now);
     let changed = newest.map(|newest| if message.is_some() { newest.sent } else { newest.expires });
     let changed = changed.filter(|changed| message.is_some() || changed.saturating_add(REMEMBERED) > now);
@@ -83,8 +83,8 @@ pub(crate) fn horizon(entries: &[LogEntry], now: Timestamp) -> Timestamp {
 #[must_use]
 pub(crate) fn find(entries: &[LogEntry], key: MessageKey, now: Timestamp) -> Option<Message> {
     let due = key.due()?;
-    let found = messages(entries, due.saturating_sub(Duration::from_millis(1)), due);
-    found.into_iter().find(|message| message.key == key && message.shown_from <= now)
+    let messages = messages(entries, due.saturating_sub(Duration::from_millis(1)), due);
+    messages.into_iter().find(|message| message.key == key && message.shown_from <= now)
 }
 
 /// Adds the messages of a run due after `from`, its renewals until `until`. `end` is the start of the next run.

@@ -40,18 +40,18 @@ pub(crate) struct Metres(u32);
 pub(crate) struct Reports(u32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be a whole number from {least} to {most}")]
+#[error("must be a whole number from {min} to {max}")]
 pub(crate) struct InvalidRule {
-    least: u32,
-    most: u32,
+    min: u32,
+    max: u32,
 }
 
 impl TryFrom<Number> for Metres {
     type Error = InvalidRule;
 
     fn try_from(number: Number) -> Result<Self, InvalidRule> {
-        const MOST: u32 = 100_000;
-        number.get().filter(|metres| *metres <= MOST).map(Self).ok_or(InvalidRule { least: 0, most: MOST })
+        const MAX: u32 = 100_000;
+        number.get().filter(|metres| *metres <= MAX).map(Self).ok_or(InvalidRule { min: 0, max: MAX })
     }
 }
 
@@ -59,12 +59,12 @@ impl TryFrom<Number> for Reports {
     type Error = InvalidRule;
 
     fn try_from(number: Number) -> Result<Self, InvalidRule> {
-        const MOST: u32 = 1_000;
+        const MAX: u32 = 1_000;
         number
             .get()
-            .filter(|count| (1..=MOST).contains(count))
+            .filter(|count| (1..=MAX).contains(count))
             .map(Self)
-            .ok_or(InvalidRule { least: 1, most: MOST })
+            .ok_or(InvalidRule { min: 1, max: MAX })
     }
 }
 
@@ -213,12 +213,12 @@ impl AttentionInput<'_> {
         let from = self.now.saturating_sub(rules.window);
         let mut by_area: BTreeMap<AreaId, Vec<&Report>> = BTreeMap::new();
         for report in self.reports.iter().chain(self.waiting) {
-            let made = report.content.created_at;
-            if report.content.is_training || made < from || made > self.now {
+            let created_at = report.content.created_at;
+            if report.content.is_training || created_at < from || created_at > self.now {
                 continue;
             }
             let Some(area) = report.tags.local_area_id else { continue };
-            if self.changed.get(&area).is_none_or(|changed| made > *changed) {
+            if self.changed.get(&area).is_none_or(|changed| created_at > *changed) {
                 by_area.entry(area).or_default().push(report);
             }
         }
@@ -267,10 +267,11 @@ impl AttentionInput<'_> {
 
 /// Returns the reason for these reports, of which there must be at least one.
 fn reports_reason(reports: &[&Report], waiting: &HashSet<ReportKey>) -> Reason {
-    let made = |report: Option<&&Report>| report.map_or(Timestamp::EPOCH, |report| report.content.created_at);
+    let created_at =
+        |report: Option<&&Report>| report.map_or(Timestamp::EPOCH, |report| report.content.created_at);
     Reason::Reports {
-        at: made(reports.last()),
-        first: made(reports.first()),
+        at: created_at(reports.last()),
+        first: created_at(reports.first()),
         report_ids: reports.iter().map(|report| report.key).collect(),
         waiting_ids: reports.iter().map(|report| report.key).filter(|key| waiting.contains(key)).collect(),
         depths: reports.iter().filter_map(|report| flood_depth(report)).collect(),
@@ -300,26 +301,25 @@ fn alarm(gauge: &ObservedGauge) -> Option<(Timestamp, AlertLevel, &str)> {
     Some((since, newest.alert, &newest.label))
 }
 
-fn is_near(area: &Area, place: Position, Metres(most): Metres) -> bool {
+fn is_near(area: &Area, place: Position, Metres(limit): Metres) -> bool {
     const METRES_A_DEGREE: f64 = 111_320.0;
     let place = place.coord();
     let east = METRES_A_DEGREE * place.y.to_radians().cos();
-    let most = f64::from(most);
-    if most == 0.0 {
+    let limit = f64::from(limit);
+    if limit == 0.0 {
         return false;
     }
     let Some(bounds) = area.geometry().bounds() else { return false };
-    let beyond = |low: f64, high: f64, at: f64| (low - at).max(at - high).max(0.0);
-    let (x, y) =
-        (beyond(bounds.min().x, bounds.max().x, place.x), beyond(bounds.min().y, bounds.max().y, place.y));
-    if (x * east).hypot(y * METRES_A_DEGREE) > most {
+    let gap = |low: f64, high: f64, at: f64| (low - at).max(at - high).max(0.0);
+    let (x, y) = (gap(bounds.min().x, bounds.max().x, place.x), gap(bounds.min().y, bounds.max().y, place.y));
+    if (x * east).hypot(y * METRES_A_DEGREE) > limit {
         return false;
     }
     // In metres around the place: at such distances the curvature of the Earth does not matter.
     let outline = area
         .outline
         .map_coords(|at| geo::Coord { x: (at.x - place.x) * east, y: (at.y - place.y) * METRES_A_DEGREE });
-    Euclidean.distance(&outline, &Point::new(0.0, 0.0)) <= most
+    Euclidean.distance(&outline, &Point::new(0.0, 0.0)) <= limit
 }
 
 #[cfg(test)]

@@ -203,8 +203,8 @@ pub(super) fn position(value: &Value) -> Option<Position> {
 
 /// Returns a whole JSON number, whether written `2` or `2.0`.
 pub(super) fn whole(value: &Value) -> Option<i64> {
-    let whole = |number: f64| number.fract() == 0.0 && number.abs() < EXACT;
-    let from_float = || value.as_f64().filter(|&number| whole(number)).map(|number| number as i64);
+    let is_whole = |number: f64| number.fract() == 0.0 && number.abs() < EXACT;
+    let from_float = || value.as_f64().filter(|&number| is_whole(number)).map(|number| number as i64);
     value.as_i64().or_else(from_float)
 }
 

@@ -82,11 +82,11 @@ impl AreaLayer {
         self
     }
 
-    pub(super) fn within(mut self, part: &BoundingBox) -> Self {
+    pub(super) fn within(mut self, bbox: &BoundingBox) -> Self {
         Arc::make_mut(&mut self.outlines).retain(|outline| match outline {
-            AreaOutline::Area(position) => self.areas.touches(*position, part),
-            AreaOutline::Union(outline) => part.touches(Geometry::surface(&outline.surface)),
-            AreaOutline::City(city) => part.touches(Geometry::surface(&city.surface)),
+            AreaOutline::Area(position) => self.areas.touches(*position, bbox),
+            AreaOutline::Union(outline) => bbox.touches(Geometry::surface(&outline.surface)),
+            AreaOutline::City(city) => bbox.touches(Geometry::surface(&city.surface)),
         });
         self
     }

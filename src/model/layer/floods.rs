@@ -168,10 +168,10 @@ impl FloodLayer {
         self
     }
 
-    pub(super) fn within(mut self, part: &BoundingBox) -> Self {
+    pub(super) fn within(mut self, bbox: &BoundingBox) -> Self {
         let areas = &self.areas;
-        Arc::make_mut(&mut self.selected).retain(|(position, _)| areas.touches(*position, part));
-        self.path = self.path.map(|path| with_parameter(&path, "bbox", &part.to_string()));
+        Arc::make_mut(&mut self.selected).retain(|(position, _)| areas.touches(*position, bbox));
+        self.path = self.path.map(|path| with_parameter(&path, "bbox", &bbox.to_string()));
         self
     }
 

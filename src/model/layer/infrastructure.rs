@@ -21,8 +21,8 @@ impl InfrastructureLayer {
         self
     }
 
-    pub(super) fn within(mut self, part: &BoundingBox) -> Self {
-        self.0.retain(|piece| part.touches(piece.geometry()));
+    pub(super) fn within(mut self, bbox: &BoundingBox) -> Self {
+        self.0.retain(|piece| bbox.touches(piece.geometry()));
         self
     }
 }

@@ -196,12 +196,12 @@ impl Layer {
     }
 
     /// Keeps only floods, reports, outlines or infrastructure that touch a part of the map. Other layers stay whole.
-    pub(crate) fn within(self, part: &BoundingBox) -> Self {
+    pub(crate) fn within(self, bbox: &BoundingBox) -> Self {
         match self {
-            Self::Floods(layer) => Self::Floods(layer.within(part)),
-            Self::Reports(layer) => Self::Reports(layer.within(part)),
-            Self::Areas(layer) => Self::Areas(layer.within(part)),
-            Self::Infrastructure(layer) => Self::Infrastructure(layer.within(part)),
+            Self::Floods(layer) => Self::Floods(layer.within(bbox)),
+            Self::Reports(layer) => Self::Reports(layer.within(bbox)),
+            Self::Areas(layer) => Self::Areas(layer.within(bbox)),
+            Self::Infrastructure(layer) => Self::Infrastructure(layer.within(bbox)),
             layer => layer,
         }
     }

@@ -27,8 +27,8 @@ impl ReportLayer {
         Self { photos: address, ..self }
     }
 
-    pub(super) fn within(mut self, part: &BoundingBox) -> Self {
-        self.reports.retain(|report| part.touches(Geometry::Point(report.content.location.coord())));
+    pub(super) fn within(mut self, bbox: &BoundingBox) -> Self {
+        self.reports.retain(|report| bbox.touches(Geometry::Point(report.content.location.coord())));
         self
     }
 }

@@ -26,7 +26,7 @@ impl Arcs {
         };
         cutter.arcs.ends.reserve(list.len());
         for chain in list.iter() {
-            let uncut = chain.kind == ChainKind::Ring && !turn(&mut path[chain.span.clone()], junction);
+            let uncut = chain.kind == ChainKind::Ring && !rotate(&mut path[chain.span.clone()], junction);
             if uncut {
                 cutter.add_ring(path, chain.span.clone());
             } else {
@@ -67,18 +67,18 @@ impl Cutter {
         match path[span.clone()] {
             [first, last] => {
                 let edge = [first.min(last), first.max(last)];
-                let known = self.edges.get(&edge).copied();
-                let arc = known.unwrap_or_else(|| {
+                let stored = self.edges.get(&edge).copied();
+                let arc = stored.unwrap_or_else(|| {
                     let arc = self.store(span);
                     self.edges.insert(edge, if first <= last { arc } else { arc.reversed() });
                     arc
                 });
-                let along = if known.is_some() && first > last { arc.reversed() } else { arc };
+                let along = if stored.is_some() && first > last { arc.reversed() } else { arc };
                 self.arcs.uses.push(along);
             }
             [_, second, .., _] => {
                 let before_last = path[span.end - 2];
-                let arc = self.known(path, span.clone(), second, same_piece).unwrap_or_else(|| {
+                let arc = self.find_stored(path, span.clone(), second, same_piece).unwrap_or_else(|| {
                     let arc = self.store(span);
                     self.at_node[second as usize].push(arc);
                     if before_last != second {
@@ -94,7 +94,7 @@ impl Cutter {
 
     fn add_ring(&mut self, path: &[NodeId], span: Range<usize>) {
         let Some(&least) = path[span.clone()].iter().min() else { return };
-        let arc = self.known(path, span.clone(), least, same_ring).unwrap_or_else(|| {
+        let arc = self.find_stored(path, span.clone(), least, same_ring).unwrap_or_else(|| {
             let arc = self.store(span);
             self.at_node[least as usize].push(arc);
             arc
@@ -103,14 +103,14 @@ impl Cutter {
     }
 
     /// Returns the arc stored under a node that equals a span. `same` returns whether two are equal, and have the same direction.
-    fn known(
+    fn find_stored(
         &self,
         path: &[NodeId],
         span: Range<usize>,
-        under: NodeId,
+        node: NodeId,
         same: fn(&[NodeId], &[NodeId]) -> Option<bool>,
     ) -> Option<ArcIndex> {
-        self.at_node[under as usize].iter().find_map(|&arc| {
+        self.at_node[node as usize].iter().find_map(|&arc| {
             let other = &path[self.arcs.spans[arc.arc()].clone()];
             same(&path[span.clone()], other).map(|forwards| if forwards { arc } else { arc.reversed() })
         })
@@ -123,7 +123,7 @@ impl Cutter {
     }
 }
 
-fn turn(ring: &mut [NodeId], junction: &[bool]) -> bool {
+fn rotate(ring: &mut [NodeId], junction: &[bool]) -> bool {
     let Some(first) = ring.iter().position(|&node| junction[node as usize]) else { return false };
     if let Some(open) = ring.len().checked_sub(1) {
         ring[..open].rotate_left(first);

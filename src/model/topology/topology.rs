@@ -21,11 +21,11 @@ impl Topology {
     /// whatever their input direction. Costs O(positions); an exact grid also sorts them.
     #[must_use]
     pub fn new(geometries: &[Geometry<'_>], fineness: Fineness) -> Self {
-        Self::around(None, geometries, fineness)
+        Self::bounded(None, geometries, fineness)
     }
 
     /// Like [`new`](Self::new), but on the grid over `whole`, a box around these geometries and others.
-    pub(crate) fn around(whole: Option<Rect<f64>>, geometries: &[Geometry<'_>], fineness: Fineness) -> Self {
+    pub(crate) fn bounded(whole: Option<Rect<f64>>, geometries: &[Geometry<'_>], fineness: Fineness) -> Self {
         let bounds: Vec<_> = geometries.iter().map(Geometry::bounds).collect();
         let whole = whole.or_else(|| bounds.iter().copied().flatten().reduce(union_rect));
         let Some(grid) = whole.map(|whole| Grid::over(geometries, whole, fineness)) else {

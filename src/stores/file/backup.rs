@@ -74,14 +74,14 @@ pub(super) async fn restore(
     file_system::check(database.folder()).map_err(failed)?;
     let _lock = ServerLock::take(&database.path).map_err(failed)?;
     let copy = Database::new(with_suffix(&database.path, ".restoring"), database.timeout);
-    let restoring = async {
+    let restore = async {
         remove_all(&copy.path)?;
         create_private(&copy.path)?;
         // Not `fs::copy`, which would copy the permissions too.
         io::copy(&mut File::open(from)?, &mut OpenOptions::new().write(true).open(&copy.path)?)?;
         prepare(&copy, clock).await
     };
-    let done = match restoring.await {
+    let done = match restore.await {
         Ok(()) => replace(database, &copy.path).await.map_err(failed),
         Err(error) => Err(format!("the backup {}: {error}", from.display()).into()),
     };

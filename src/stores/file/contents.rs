@@ -43,7 +43,7 @@ impl Counts {
         })
     }
 
-    pub(super) fn after(self, state: &State) -> Self {
+    pub(super) fn next(self, state: &State) -> Self {
         let (commits, revisions) = (self.commits.wrapping_add(1), state.revisions());
         Self { commits, revisions, keys: state.keys_revision(), ..self }
     }

@@ -43,7 +43,7 @@ impl OpenStore for OpenFile {
     /// Opens the file for a server, which must be the only one. Creates the file if there is none, and migrates its schema.
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let database = Database::from_settings(settings)?;
-        let opening = async {
+        let open = async {
             database.create()?;
             // Locked first, because a restore replaces the file under this lock.
             let lock = ServerLock::take(&database.path)?;
@@ -51,17 +51,17 @@ impl OpenStore for OpenFile {
             schema::migrate(&mut connection).await?;
             open_store(database.clone(), connection, Some(lock), settings).await
         };
-        opening.await.map_err(|error| database.with_path(&error))
+        open.await.map_err(|error| database.with_path(&error))
     }
 
     /// Opens the file while a server may be running.
     async fn open_for_command(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let database = Database::from_settings(settings)?;
-        let opening = async {
+        let open = async {
             let connection = database.connect_to_write().await?;
             open_store(database.clone(), connection, None, settings).await
         };
-        opening.await.map_err(|error| database.with_path(&error))
+        open.await.map_err(|error| database.with_path(&error))
     }
 }
 
@@ -82,7 +82,7 @@ async fn open_store(
 impl Upkeep for OpenFile {
     async fn migrate(&self, settings: &StoreSettings) -> Result<MigrationSummary, OpenError> {
         let database = Database::from_settings(settings)?;
-        let migrating = async {
+        let migrate = async {
             database.create()?;
             let lock = ServerLock::take(&database.path)?;
             let mut connection = database.connect().await?;
@@ -92,7 +92,7 @@ impl Upkeep for OpenFile {
             let to = schema::needed();
             Ok(MigrationSummary { from: to - applied.len(), to, applied })
         };
-        migrating.await.map_err(|error| database.with_path(&error))
+        migrate.await.map_err(|error| database.with_path(&error))
     }
 
     async fn import(

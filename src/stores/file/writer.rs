@@ -236,28 +236,28 @@ impl Writer {
             return Ok(());
         }
         let mut snapshot = connection.begin().await?;
-        let found = Counts::read(&mut snapshot).await?;
-        self.reload(&mut snapshot, found).await?;
+        let counts = Counts::read(&mut snapshot).await?;
+        self.reload(&mut snapshot, counts).await?;
         Ok(snapshot.rollback().await?)
     }
 
     /// Replaces the state by the content of the file. Reads only the keys if nothing else has changed, otherwise the whole file.
-    async fn reload(&mut self, from: &mut SqliteConnection, found: Counts) -> Result<(), FileError> {
+    async fn reload(&mut self, from: &mut SqliteConnection, counts: Counts) -> Result<(), FileError> {
         let current = self.shared.current.load_full();
-        let same_epoch = found.epoch == self.counts.epoch && found.commits > self.counts.commits;
+        let same_epoch = counts.epoch == self.counts.epoch && counts.commits > self.counts.commits;
         let only_keys =
-            same_epoch && found.revisions == self.counts.revisions && found.keys > self.counts.keys;
+            same_epoch && counts.revisions == self.counts.revisions && counts.keys > self.counts.keys;
         let state = if only_keys {
             let keys = tables::API_KEYS.all(from).await?;
-            State::clone(&current).with_keys(keys, found.keys)
+            State::clone(&current).with_keys(keys, counts.keys)
         } else {
             // Assumes erased data, because the other process may have erased some.
             self.erased.get_or_insert_with(Instant::now);
-            let loaded = contents::load(from, found, self.clock.now()).await?;
+            let loaded = contents::load(from, counts, self.clock.now()).await?;
             if same_epoch { loaded.continue_epoch(&current) } else { loaded }
         };
         self.shared.current.store(Arc::new(state));
-        self.counts = found;
+        self.counts = counts;
         Ok(())
     }
 
@@ -270,23 +270,23 @@ impl Writer {
     ) -> Result<bool, FileError> {
         let is_probe = changes.is_empty();
         let mut transaction = self.begin(connection).await?;
-        let found = Counts::read(&mut transaction).await?;
-        if found != self.counts {
-            self.reload(&mut transaction, found).await?;
+        let counts = Counts::read(&mut transaction).await?;
+        if counts != self.counts {
+            self.reload(&mut transaction, counts).await?;
         }
         let mut state = State::clone(&self.shared.current.load());
         let mut rows: Vec<Row> = Vec::new();
         for change in changes.drain(..) {
             let now = self.clock.now();
             // The panic hook logs a panic; the state and the rows stay unchanged.
-            let changing = AssertUnwindSafe(|| change(&mut state, &mut rows, now));
-            replies.extend(catch_unwind(changing));
+            let unwind_safe = AssertUnwindSafe(|| change(&mut state, &mut rows, now));
+            replies.extend(catch_unwind(unwind_safe));
         }
         if rows.is_empty() && !is_probe {
             transaction.rollback().await?;
             return Ok(false);
         }
-        let counts = self.counts.after(&state);
+        let counts = self.counts.next(&state);
         for row in &rows {
             row.write(&mut transaction).await?;
         }
@@ -313,9 +313,9 @@ impl Writer {
         if let Ok(transaction) = time::timeout(BUSY_AFTER, &mut attempt).await {
             return Ok(transaction?);
         }
-        let before = self.shared.failure.swap(Cause::Busy.text().map(Arc::new));
+        let previous = self.shared.failure.swap(Cause::Busy.text().map(Arc::new));
         let transaction = attempt.await?;
-        self.shared.failure.store(before);
+        self.shared.failure.store(previous);
         Ok(transaction)
     }
 
@@ -369,8 +369,8 @@ mod tests {
         let mut connection = database.connect().await.unwrap();
         schema::migrate(&mut connection).await.unwrap();
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(Timestamp::EPOCH));
-        let opening = open(database.clone(), connection, None, clock, Duration::from_secs(10));
-        let (store, _failed) = opening.await.unwrap();
+        let open = open(database.clone(), connection, None, clock, Duration::from_secs(10));
+        let (store, _failed) = open.await.unwrap();
         let all = [("first", false), ("second", true), ("third", false)];
         let all = future::join_all(all.map(|(source, panics)| record_heard(&store, source, panics)));
         let succeeded: Vec<bool> = all.await.iter().map(Result::is_ok).collect();

@@ -7,18 +7,18 @@ use crate::stores::OpenError;
 impl<T: Target> Import<'_, T> {
     pub(super) fn gauges(&mut self) -> Result<(), OpenError> {
         let places = self.places.clone();
-        let mut known = self.target.gauge_ids()?;
+        let mut gauge_ids = self.target.gauge_ids()?;
         self.import_file(
             FolderFile::Gauges,
             |folder, each| folder.gauges(places.locator(), each),
             |import, rows| {
-                known.extend(import.replace(FolderFile::Gauges, rows)?);
+                gauge_ids.extend(import.replace(FolderFile::Gauges, rows)?);
                 Ok(())
             },
         )?;
         self.import_file(
             FolderFile::GaugeReadings,
-            |folder, each| folder.gauge_readings(&|id| known.contains(id), each),
+            |folder, each| folder.gauge_readings(&|id| gauge_ids.contains(id), each),
             |import, rows: Vec<FolderRow<GaugeReading>>| {
                 import.replace(FolderFile::GaugeReadings, rows).map(drop)
             },
@@ -34,9 +34,9 @@ impl<T: Target> Import<'_, T> {
             FolderFile::FloodStates,
             |folder, each| folder.flood_states(places.areas(), now, each),
             |import, rows| {
-                let written = import.replace(FolderFile::FloodStates, rows)?;
+                let changes = import.replace(FolderFile::FloodStates, rows)?;
                 let is_old = |(area, at): &(_, _)| newest.get(area).is_some_and(|newest| at <= newest);
-                rewritten.extend(written.into_iter().filter(is_old).map(|(area, _)| area));
+                rewritten.extend(changes.into_iter().filter(is_old).map(|(area, _)| area));
                 Ok(())
             },
         )?;

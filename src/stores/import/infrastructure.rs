@@ -56,28 +56,28 @@ fn merge(stored: &mut Vec<Infrastructure>, mut read: Vec<Infrastructure>) -> Vec
     let by_id: HashMap<_, _> =
         stored.iter().enumerate().map(|(index, piece)| (piece.id.clone(), index)).collect();
     let same_id: Vec<_> = read.iter().map(|piece| by_id.get(&piece.id).copied()).collect();
-    let found: HashSet<_> = same_id.iter().flatten().copied().collect();
-    let mut others: HashMap<String, VecDeque<usize>> = HashMap::new();
-    if found.len() < read.len() {
-        for (index, piece) in stored.iter().enumerate().filter(|(index, _)| !found.contains(index)) {
-            others.entry(piece.derived_id()).or_default().push_back(index);
+    let matched: HashSet<_> = same_id.iter().flatten().copied().collect();
+    let mut unmatched: HashMap<String, VecDeque<usize>> = HashMap::new();
+    if matched.len() < read.len() {
+        for (index, piece) in stored.iter().enumerate().filter(|(index, _)| !matched.contains(index)) {
+            unmatched.entry(piece.derived_id()).or_default().push_back(index);
         }
     }
-    let mut put = |mut piece: Infrastructure, same_id: Option<usize>| {
+    let mut merge_one = |mut piece: Infrastructure, same_id: Option<usize>| {
         let derived = piece.derived_id();
-        let index = same_id.or_else(|| others.get_mut(&derived)?.pop_front());
-        let Some(before) = index.map(|index| &mut stored[index]) else {
+        let index = same_id.or_else(|| unmatched.get_mut(&derived)?.pop_front());
+        let Some(current) = index.map(|index| &mut stored[index]) else {
             stored.push(piece);
             return RowStatus::New;
         };
         if same_id.is_none() && piece.id.starts_with(&derived) {
-            piece.id.clone_from(&before.id);
+            piece.id.clone_from(&current.id);
         }
-        let status = if is_same(before, &piece) { RowStatus::Unchanged } else { RowStatus::Changed };
-        *before = piece;
+        let status = if is_same(current, &piece) { RowStatus::Unchanged } else { RowStatus::Changed };
+        *current = piece;
         status
     };
-    read.into_iter().zip(same_id).map(|(piece, same_id)| put(piece, same_id)).collect()
+    read.into_iter().zip(same_id).map(|(piece, same_id)| merge_one(piece, same_id)).collect()
 }
 
 /// Whether two features are stored as the same row. City and district are derived from the place and the area.

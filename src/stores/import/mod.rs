@@ -61,9 +61,9 @@ enum RowStatus {
 }
 
 /// Removes one of the equal stored items, and returns whether there was one.
-fn take_match<K: Eq + Hash>(stored: &mut HashMap<K, usize>, same: &K) -> bool {
-    let left = stored.get_mut(same).filter(|left| **left > 0);
-    left.map(|left| *left -= 1).is_some()
+fn take_match<K: Eq + Hash>(stored: &mut HashMap<K, usize>, key: &K) -> bool {
+    let count = stored.get_mut(key).filter(|count| **count > 0);
+    count.map(|count| *count -= 1).is_some()
 }
 
 /// Receives the rows of a file.
@@ -101,9 +101,9 @@ impl<T: Target> Import<'_, T> {
     }
 
     /// Counts a row by its status, and returns whether to write it.
-    fn count(&mut self, file: FolderFile, compared: RowStatus) -> bool {
+    fn count(&mut self, file: FolderFile, status: RowStatus) -> bool {
         let rows = self.summary.files.entry(file).or_default();
-        match compared {
+        match status {
             RowStatus::New => rows.added += 1,
             RowStatus::Changed => rows.replaced += 1,
             RowStatus::Unchanged => return false,
@@ -129,11 +129,11 @@ impl<T: Target> Import<'_, T> {
         let mut rows: BTreeMap<V::Key, (V, RowStatus)> = by_key.collect();
         let keys: Vec<_> = rows.keys().cloned().collect();
         self.target.find(file, &keys, &mut |stored: &V| {
-            if let Some((row, compared)) = rows.get_mut(&stored.key()) {
-                *compared = if row == stored { RowStatus::Unchanged } else { RowStatus::Changed };
+            if let Some((row, status)) = rows.get_mut(&stored.key()) {
+                *status = if row == stored { RowStatus::Unchanged } else { RowStatus::Changed };
             }
         })?;
-        rows.retain(|_, (_, compared)| self.count(file, *compared));
+        rows.retain(|_, (_, status)| self.count(file, *status));
         let (keys, rows): (Vec<_>, Vec<_>) = rows.into_iter().map(|(key, (row, _))| (key, row)).unzip();
         if !rows.is_empty() {
             self.target.put(file, rows)?;

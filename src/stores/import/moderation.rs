@@ -14,11 +14,11 @@ impl<T: Target> Import<'_, T> {
             |import, rows: Vec<FolderRow<ErasedReport>>| {
                 import.target.lock_reports()?;
                 let keys: Vec<_> = rows.iter().map(|row| row.value.key).collect();
-                let known = import.target.find_reports(&keys)?;
-                let known: HashSet<_> = known.into_iter().map(|report| report.key).collect();
+                let reports = import.target.find_reports(&keys)?;
+                let stored_keys: HashSet<_> = reports.into_iter().map(|report| report.key).collect();
                 let rows = rows.into_iter().map(|row| row.value);
                 let new: Vec<_> = rows
-                    .filter(|row| import.is_new(FolderFile::ErasedReports, !known.contains(&row.key)))
+                    .filter(|row| import.is_new(FolderFile::ErasedReports, !stored_keys.contains(&row.key)))
                     .collect();
                 if new.is_empty() { Ok(()) } else { import.target.add_erased(new) }
             },
@@ -33,10 +33,10 @@ impl<T: Target> Import<'_, T> {
             |folder, each| folder.moderation_log(each),
             |import, rows: Vec<FolderRow<ModerationEntry>>| {
                 let ids: Vec<_> = rows.iter().map(|row| id(&row.value)).collect();
-                let mut known = import.target.find_entries(&ids)?;
+                let mut stored_ids = import.target.find_entries(&ids)?;
                 let rows = rows.into_iter().map(|row| row.value);
                 let new: Vec<_> = rows
-                    .filter(|entry| import.is_new(FolderFile::ModerationLog, known.insert(id(entry))))
+                    .filter(|entry| import.is_new(FolderFile::ModerationLog, stored_ids.insert(id(entry))))
                     .collect();
                 if new.is_empty() { Ok(()) } else { import.target.add_entries(new) }
             },

@@ -82,12 +82,12 @@ impl<T: Target> Import<'_, T> {
             return Ok(());
         }
         self.target.lock_reports()?;
-        let gone: HashSet<AreaId> = removed.iter().copied().collect();
+        let removed_areas: HashSet<AreaId> = removed.iter().copied().collect();
         let locator = self.places.locator();
         let relocation = |place: Position, stored: &ReportLocation| {
             let located = locator.locate(place);
-            let is_gone = stored.0.is_some_and(|area| gone.contains(&area));
-            let now = (if is_gone { located.local_area_id } else { stored.0 }, located.city);
+            let is_removed = stored.0.is_some_and(|area| removed_areas.contains(&area));
+            let now = (if is_removed { located.local_area_id } else { stored.0 }, located.city);
             (now != *stored).then_some(now)
         };
         let within = (!cities).then_some(removed.as_slice());

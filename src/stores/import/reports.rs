@@ -37,12 +37,12 @@ impl<T: Target> Import<'_, T> {
 
     fn import_keyed(&mut self, file: FolderFile, rows: Vec<FolderRow<ReportRow>>) -> Result<(), OpenError> {
         let keys: Vec<_> = rows.iter().filter_map(|row| row.value.key).collect();
-        let known = self.find_reports(&keys)?;
+        let stored_reports = self.find_reports(&keys)?;
         let erased = self.are_erased(&rows)?;
         let mut new = Vec::new();
         for (FolderRow { line, value: row }, erased) in rows.into_iter().zip(erased) {
             let Some(key) = row.key else { continue };
-            let stored = known.get(&key);
+            let stored = stored_reports.get(&key);
             if stored.is_some_and(|stored| is_different(stored, &row.content)) {
                 let reason = format!("pkey {key} is that of another report in the store");
                 return Err(self.folder.fault(file, line, reason).into());
@@ -92,8 +92,8 @@ impl<T: Target> Import<'_, T> {
 
     /// Returns the reports with these keys, including erased ones.
     fn find_reports(&mut self, keys: &[ReportKey]) -> Result<HashMap<ReportKey, ReportIdentity>, OpenError> {
-        let known = self.target.find_reports(keys)?;
-        Ok(known.into_iter().map(|report| (report.key, report)).collect())
+        let reports = self.target.find_reports(keys)?;
+        Ok(reports.into_iter().map(|report| (report.key, report)).collect())
     }
 
     /// Returns for each row whether its report was erased. Erased reports are not restored, whatever their key.
@@ -129,10 +129,10 @@ impl<T: Target> Import<'_, T> {
                         return Err(import.folder.fault(FolderFile::Cards, line, reason).into());
                     }
                     let key = card.report;
-                    let known = stored.remove(&card.id);
-                    let is_new = import.is_new(FolderFile::Cards, known.is_none());
+                    let stored_card = stored.remove(&card.id);
+                    let is_new = import.is_new(FolderFile::Cards, stored_card.is_none());
                     let mut card =
-                        known.unwrap_or(Card { report: None, created_at: Some(import.now), ..card });
+                        stored_card.unwrap_or(Card { report: None, created_at: Some(import.now), ..card });
                     let free = report.filter(|report| card.report.is_none() && !report.is_used);
                     let is_received = free.is_some();
                     if let Some(report) = free {
@@ -167,13 +167,13 @@ impl<T: Target> Import<'_, T> {
                 let mut new = Vec::new();
                 for FolderRow { line, value: post } in rows {
                     let PartnerPost { post_id, report } = post;
-                    let known = stored.get(&post_id);
+                    let stored_report = stored.get(&post_id);
                     let is_free = reports.get(&report).is_some_and(|report| !report.is_used);
-                    if known.map_or(!is_free, |known| *known != report) {
+                    if stored_report.map_or(!is_free, |stored| *stored != report) {
                         let reason = format!("pkey {report} is not the report of the post");
                         return Err(import.folder.fault(FolderFile::PartnerPosts, line, reason).into());
                     }
-                    if import.is_new(FolderFile::PartnerPosts, known.is_none()) {
+                    if import.is_new(FolderFile::PartnerPosts, stored_report.is_none()) {
                         new.push(post);
                     }
                 }

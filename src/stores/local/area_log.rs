@@ -64,7 +64,7 @@ impl AreaLog {
     }
 
     /// Returns the change in effect at the start of a period, and the changes until its end. Costs O(log n + number of changes).
-    pub(super) fn within(&self, period: &Period) -> impl Iterator<Item = StateChange> {
+    pub(super) fn changes_within(&self, period: &Period) -> impl Iterator<Item = StateChange> {
         let first = self.count_until(period.start()).saturating_sub(1);
         let end = period.end();
         let from = self.0.focus().narrow(first..).into_iter();
@@ -73,8 +73,8 @@ impl AreaLog {
 
     /// Returns the entries within a span of time, both ends included. Costs O(log n + number of entries).
     pub(super) fn entries(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = LogEntry> {
-        let before = self.count_until(from.saturating_sub(Duration::from_millis(1)));
-        let entries = self.0.focus().narrow(before..).into_iter();
+        let start = self.count_until(from.saturating_sub(Duration::from_millis(1)));
+        let entries = self.0.focus().narrow(start..).into_iter();
         entries.map(|logged| logged.entry).take_while(move |entry| entry.at <= until)
     }
 
@@ -96,11 +96,11 @@ impl AreaLog {
         &self,
         area: AreaId,
         before: Option<Timestamp>,
-        most: usize,
+        max: usize,
     ) -> impl Iterator<Item = FloodChange> {
         let end = before
             .map_or(self.0.len(), |before| self.count_until(before.saturating_sub(Duration::from_millis(1))));
-        let entries = self.0.focus().narrow(end.saturating_sub(most)..end).into_iter();
+        let entries = self.0.focus().narrow(end.saturating_sub(max)..end).into_iter();
         entries.rev().map(move |logged| logged.change(area))
     }
 
@@ -155,7 +155,7 @@ mod tests {
             let naive: Vec<_> =
                 all[first..].iter().copied().filter(|change| change.at <= at(start + length)).collect();
             let period = Period::new(at(start), at(start + length), Duration::MAX).unwrap();
-            prop_assert_eq!(log.within(&period).collect::<Vec<_>>(), naive);
+            prop_assert_eq!(log.changes_within(&period).collect::<Vec<_>>(), naive);
         }
     }
 }

@@ -101,8 +101,8 @@ impl Floods {
     }
 
     fn batch(&self, number: BatchNumber) -> Option<&Arc<FloodBatch>> {
-        let found = self.batches.binary_search_by_key(&number, |batch| batch.number);
-        self.batches.get(found.ok()?)
+        let index = self.batches.binary_search_by_key(&number, |batch| batch.number);
+        self.batches.get(index.ok()?)
     }
 
     fn with_batch(&self, change: FloodChange) -> LoggedChange {
@@ -275,8 +275,8 @@ impl FloodStore for LocalStore {
         let (state, query) = (self.state(), query.clone());
         read_long(move |cancel| {
             let selected = state.floods.value.logs_in(&query.selector);
-            let within =
-                selected.map(|(area, log)| (area, take_until_cancelled(log.within(&query.period), cancel)));
+            let within = selected
+                .map(|(area, log)| (area, take_until_cancelled(log.changes_within(&query.period), cancel)));
             let records = archive(within, &query.period);
             cancel.check()?;
             Ok(state.floods.with_value(records))
@@ -291,7 +291,7 @@ impl FloodStore for LocalStore {
             let hours = query.period.whole_hours();
             let selected = state.floods.value.logs_in(&query.selector);
             let points = series(
-                selected.map(|(_, log)| take_until_cancelled(log.within(&hours), cancel)),
+                selected.map(|(_, log)| take_until_cancelled(log.changes_within(&hours), cancel)),
                 &query.period,
             );
             cancel.check()?;
@@ -318,15 +318,15 @@ impl FloodStore for LocalStore {
     ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
         let (state, query) = (self.state(), query.clone());
         read_long(move |cancel| {
-            let mut found = Vec::new();
+            let mut logs = Vec::new();
             for (id, log) in state.floods.value.selected_logs(&query) {
                 cancel.check()?;
                 let entries: Vec<_> = log.entries(query.from, query.until).collect();
                 if !entries.is_empty() {
-                    found.push((id, entries));
+                    logs.push((id, entries));
                 }
             }
-            Ok(state.floods.with_value(found))
+            Ok(state.floods.with_value(logs))
         })
         .await
     }
@@ -348,16 +348,16 @@ impl FloodStore for LocalStore {
     }
 
     async fn set_flood_state(&self, change: SetFloodState) -> Result<FloodChange, StoreError> {
-        let setting = self.write(|state, rows, now| {
+        let write = self.write(|state, rows, now| {
             let logged = state.set_flood_state(change, now)?;
             rows.add(|| [Row::FloodState(logged.clone())]);
             Ok(logged)
         });
-        setting.await
+        write.await
     }
 
     async fn change_floods(&self, request: BatchRequest) -> Result<BatchOutcome, StoreError> {
-        let changing = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             let (outcome, batch) = state.change_floods(&request, now);
             if let Some(batch) = batch {
                 rows.add(|| batch.entries(now).map(Row::FloodState).collect::<Vec<_>>());
@@ -365,7 +365,7 @@ impl FloodStore for LocalStore {
             }
             Ok(outcome)
         });
-        changing.await
+        write.await
     }
 
     async fn all_flood_changes(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {

@@ -74,7 +74,7 @@ impl LocalStore {
 impl GaugeStore for LocalStore {
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
         let run = self.gauge_run(query);
-        let listing = move |cancel: &CancelFlag| {
+        let list = move |cancel: &CancelFlag| {
             let mut gauges = Vec::new();
             for (gauge, readings) in run.gauges() {
                 let mut observations = Vec::new();
@@ -93,7 +93,7 @@ impl GaugeStore for LocalStore {
             let validity = query.window.validity(*now, layer.oldest(), next);
             Ok(state.gauges.with_value(layer).within(validity))
         };
-        read_long(listing).await
+        read_long(list).await
     }
 
     async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
@@ -117,17 +117,17 @@ impl GaugeStore for LocalStore {
         let sent: OrdMap<_, _> =
             observations.into_iter().map(|reading| (reading.observed_at, reading)).collect();
         let stored = sent.len();
-        let storing = self.write(move |state, rows, _| {
-            let known = state.gauges.value.0.get(&id);
-            let unmoved = known.filter(|record| record.gauge.location == location);
+        let write = self.write(move |state, rows, _| {
+            let current = state.gauges.value.0.get(&id);
+            let unmoved = current.filter(|record| record.gauge.location == location);
             let region_code = match unmoved {
                 Some(record) => record.gauge.region_code.clone(),
                 None => state.places.value.locator().locate(location).instance_region_code.map(String::from),
             };
-            let before = known.map(|record| record.readings.clone()).unwrap_or_default();
+            let previous = current.map(|record| record.readings.clone()).unwrap_or_default();
             let gauge = Arc::new(Gauge { id: id.clone(), name, region_code, location });
-            let record = GaugeRecord { gauge, readings: sent.clone().union(before) };
-            if known == Some(&record) {
+            let record = GaugeRecord { gauge, readings: sent.clone().union(previous) };
+            if current == Some(&record) {
                 return Ok(stored);
             }
             rows.add(|| {
@@ -139,6 +139,6 @@ impl GaugeStore for LocalStore {
             state.gauges.get_mut().0.insert(id, record);
             Ok(stored)
         });
-        storing.await
+        write.await
     }
 }

@@ -95,14 +95,14 @@ impl Journal {
                 let _ = sender.send(written.map_err(unavailable).and(result));
             })
         });
-        let writing = async {
+        let write = async {
             let sent = self.commands.send(Command::Change(apply)).await;
             sent.map_err(|_| unavailable("the file is closed"))?;
-            let failed = || self.shared.failure().unwrap_or("the change was not made");
-            receiver.await.map_err(|_| unavailable(failed()))?
+            let reason = || self.shared.failure().unwrap_or("the change was not made");
+            receiver.await.map_err(|_| unavailable(reason()))?
         };
-        let late = || self.shared.failure().unwrap_or("writing takes too long");
-        time::timeout(self.timeout, writing).await.map_err(|_| unavailable(late()))?
+        let timeout_reason = || self.shared.failure().unwrap_or("writing takes too long");
+        time::timeout(self.timeout, write).await.map_err(|_| unavailable(timeout_reason()))?
     }
 
     /// Checks whether changes can be written. Takes at most a second.
@@ -118,8 +118,8 @@ impl Journal {
         if let Some(reason) = self.shared.failure() {
             return Some(reason);
         }
-        let beginning = self.write(|_, _, _| Ok(()));
-        match time::timeout(CHECK_TIMEOUT, beginning).await {
+        let write = self.write(|_, _, _| Ok(()));
+        match time::timeout(CHECK_TIMEOUT, write).await {
             Ok(Ok(())) => None,
             Ok(Err(_)) | Err(_) => Some(self.shared.failure().unwrap_or("writing takes too long")),
         }

@@ -74,7 +74,7 @@ impl LocalStore {
         &self,
         change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _lock = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = State::clone(&self.current.load());
         let result = change(&mut next, &mut Rows::disabled(), self.clock.now())?;
         self.current.store(Arc::new(next));
@@ -86,18 +86,18 @@ impl LocalStore {
 async fn read_long<T: Send + 'static>(
     read: impl FnOnce(&CancelFlag) -> Result<T, Cancelled> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let failed = |source: Box<dyn Error + Send + Sync>| StoreError::Backend { source };
+    let backend_error = |source: Box<dyn Error + Send + Sync>| StoreError::Backend { source };
     off_thread(read)
         .await
-        .map_err(|error| failed(error.into()))?
-        .map_err(|cancelled| failed(cancelled.into()))
+        .map_err(|error| backend_error(error.into()))?
+        .map_err(|cancelled| backend_error(cancelled.into()))
 }
 
-fn count_items<T>(items: impl Iterator<Item = T>, most: u64, cancel: &CancelFlag) -> Result<u64, Cancelled> {
+fn count_items<T>(items: impl Iterator<Item = T>, max: u64, cancel: &CancelFlag) -> Result<u64, Cancelled> {
     let mut count = 0;
     for _ in items {
         cancel.check()?;
-        if count == most {
+        if count == max {
             break;
         }
         count += 1;

@@ -25,7 +25,7 @@ impl LocalStore {
     /// Expects an image. With `early`, also before the report of the card.
     async fn expect(&self, card: &CardId, until: Timestamp, early: bool) -> Result<Upload, StoreError> {
         let card = card.clone();
-        let expecting = self.write(move |state, rows, _| {
+        let write = self.write(move |state, rows, _| {
             state.reports.value.card(&card)?;
             let shown = match state.reports.value.by_card(&card) {
                 Some((report, _)) => report.content.image_url.is_some(),
@@ -36,7 +36,7 @@ impl LocalStore {
             rows.add(|| state.image_row(&card));
             expected.ok_or_else(|| StoreError::image_exists(&card))
         });
-        expecting.await
+        write.await
     }
 
     async fn write_upload<T: Send + 'static>(
@@ -45,12 +45,12 @@ impl LocalStore {
         change: impl FnOnce(&mut Uploads, &Upload, Timestamp) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
         let upload = upload.clone();
-        let writing = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             let changed = change(&mut state.service_mut().uploads, &upload, now);
             rows.add(|| state.image_row(&upload.card));
             Ok(changed)
         });
-        writing.await
+        write.await
     }
 
     async fn write_keys(
@@ -58,12 +58,12 @@ impl LocalStore {
         names: Vec<String>,
         change: impl FnOnce(&mut Keys, Timestamp) -> Result<(), StoreError> + Send + 'static,
     ) -> Result<(), StoreError> {
-        let writing = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             change(&mut state.service_mut().keys, now)?;
             rows.add(|| names.iter().filter_map(|name| state.service.keys.find(name)).cloned().map(Row::Key));
             Ok(())
         });
-        writing.await
+        write.await
     }
 }
 
@@ -73,7 +73,7 @@ impl LocalStore {
 impl ImageStore for LocalStore {
     async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
         let new = new.clone();
-        let storing = self.write(move |state, rows, _| {
+        let write = self.write(move |state, rows, _| {
             if let Some(secret) = &state.service.signing_key {
                 return Ok(secret.clone());
             }
@@ -81,7 +81,7 @@ impl ImageStore for LocalStore {
             rows.add(|| [Row::SigningKey(new.clone())]);
             Ok(new)
         });
-        storing.await
+        write.await
     }
 
     /// Also finds hidden reports, unlike the default.
@@ -120,14 +120,14 @@ impl ImageStore for LocalStore {
         if self.uploads_waiting().await? == 0 {
             return Ok(None);
         }
-        let taking = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             let reports = Arc::clone(&state.reports.value);
             let is_ready = |card: &CardId| reports.by_card(card).is_some();
             let taken = state.service_mut().uploads.take(now, now.saturating_add(lease), is_ready);
             rows.add(|| taken.as_ref().and_then(|taken| state.image_row(&taken.upload.card)));
             Ok(taken)
         });
-        taking.await
+        write.await
     }
 
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
@@ -143,7 +143,7 @@ impl ImageStore for LocalStore {
 
     async fn publish_image(&self, upload: &Upload, image: &str) -> Result<bool, StoreError> {
         let (upload, image) = (upload.clone(), image.to_owned());
-        let publishing = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             if !state.service.uploads.is_received(&upload) {
                 return Ok(false);
             }
@@ -153,7 +153,7 @@ impl ImageStore for LocalStore {
             rows.add(|| state.image_row(&upload.card));
             Ok(shown)
         });
-        publishing.await
+        write.await
     }
 }
 
@@ -182,11 +182,11 @@ impl KeyStore for LocalStore {
             return Ok(());
         }
         let (uses, names) = (uses.to_vec(), uses.iter().map(|(name, _)| name.clone()).collect());
-        let noting = self.write_keys(names, move |keys, _| {
+        let write = self.write_keys(names, move |keys, _| {
             keys.note_uses(&uses);
             Ok(())
         });
-        noting.await
+        write.await
     }
 }
 
@@ -198,12 +198,12 @@ impl SourceStore for LocalStore {
             return Ok(());
         }
         let source = source.to_owned();
-        let recording = self.write(move |state, rows, _| {
+        let write = self.write(move |state, rows, _| {
             let latest = state.service_mut().record_heard(&source, at);
             rows.add(|| [Row::Source(source, latest)]);
             Ok(())
         });
-        recording.await
+        write.await
     }
 
     async fn last_heard(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
@@ -220,12 +220,12 @@ impl WebhookStore for LocalStore {
 
     async fn put_webhook_state(&self, name: &str, version: u64, text: &str) -> Result<bool, StoreError> {
         let (name, text) = (name.to_owned(), text.to_owned());
-        let writing = self.write(move |state, rows, _| {
+        let write = self.write(move |state, rows, _| {
             let stored = state.service_mut().put_webhook(&name, version, &text);
             rows.add(|| stored.clone().map(|stored| Row::Webhook(name, stored)));
             Ok(stored.is_some())
         });
-        writing.await
+        write.await
     }
 
     /// Returns no writes, because each change is visible before the next one begins.

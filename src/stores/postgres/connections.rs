@@ -72,7 +72,7 @@ impl Connections {
         F: Future<Output = Result<T, StoreError>>,
     {
         let since = Instant::now();
-        let retrying = async {
+        let retries = async {
             let mut pause = PAUSE;
             loop {
                 match attempt().await {
@@ -85,7 +85,7 @@ impl Connections {
                 }
             }
         };
-        self.with_timeout(retrying).await
+        self.with_timeout(retries).await
     }
 
     /// For operations that many wait for: at most [`LOST_TIMEOUT`] in total while the database is lost.
@@ -113,7 +113,7 @@ impl Connections {
 
     async fn connection(&self, semaphore: Option<&FairSemaphore>) -> Result<Link, StoreError> {
         self.ready()?;
-        let acquiring = async {
+        let acquire = async {
             let permit = match semaphore {
                 Some(semaphore) => Some(semaphore.acquire().await?),
                 None => None,
@@ -127,7 +127,7 @@ impl Connections {
             (self.pool.acquire_timeout(), "no connection to the database was free in time")
         };
         let acquired: Result<Link, sqlx::Error> =
-            time::timeout(timeout, acquiring).await.map_err(|_| unavailable(reason))?;
+            time::timeout(timeout, acquire).await.map_err(|_| unavailable(reason))?;
         acquired.map_err(|error| unavailable(DatabaseError(error)))
     }
 
@@ -151,24 +151,24 @@ impl Connections {
 
     pub(super) async fn write<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let statement = Statement::new(query)?;
-        let writing = || async {
+        let write = || async {
             let mut link = self.writer().await?;
             let outcome = statement.query().fetch_all(&mut *link).await.map_err(StoreError::from);
             self.announce_write(&outcome);
             link.finish(outcome)
         };
-        self.retry_locked(writing).await
+        self.retry_locked(write).await
     }
 
     /// Writes data that no revision covers: other instances are not notified.
     pub(super) async fn write_untracked<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let statement = Statement::new(query)?;
-        let writing = || async {
+        let write = || async {
             let mut link = self.writer().await?;
             let outcome = statement.query().fetch_all(&mut *link).await;
             link.finish(outcome)
         };
-        self.retry_locked(writing).await
+        self.retry_locked(write).await
     }
 
     /// Notifies the other instances of a write, unless a lock prevented it. After an outage the write may have succeeded.

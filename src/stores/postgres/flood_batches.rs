@@ -233,9 +233,9 @@ async fn put(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let entries = batch.entries(now).map(|change| {
-        let [newest, before] = last.get(&change.area).copied().unwrap_or_default();
+        let [newest, previous] = last.get(&change.area).copied().unwrap_or_default();
         match batch.undoes {
-            Some(_) => LogEntry::restoring(change.change(), now, before.as_ref(), newest.as_ref()),
+            Some(_) => LogEntry::restoring(change.change(), now, previous.as_ref(), newest.as_ref()),
             None => LogEntry::following(change.change(), now, newest.as_ref()),
         }
     });

@@ -172,10 +172,10 @@ impl Map {
             return statuses.filter(is_selected).collect();
         }
         let mut statuses = statuses.peekable();
-        let all = (0..self.areas.len()).map(|position| {
+        let all_statuses = (0..self.areas.len()).map(|position| {
             statuses.next_if(|entry| entry.0 == position).unwrap_or((position, FloodStatus::NEVER_FLOODED))
         });
-        all.filter(is_selected).collect()
+        all_statuses.filter(is_selected).collect()
     }
 }
 
@@ -296,14 +296,14 @@ impl FloodStore for PostgresStore {
         query: &EntryQuery,
     ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
         let EntryQuery { selector, area, from, until } = query;
-        let entries = |sql: &'static str| sqlx::query_as(sql).bind(moment(*from)).bind(moment(*until));
-        let selected = match area {
-            Some(area) => entries(ENTRIES_OF_AREA).bind(column(area.number())),
-            None if selector.is_everything() => entries(ENTRIES),
-            None => entries(ENTRIES_OF_SELECTION).bind(selector.city.clone()).bind(selector.region.clone()),
+        let ranged = |sql: &'static str| sqlx::query_as(sql).bind(moment(*from)).bind(moment(*until));
+        let statement = match area {
+            Some(area) => ranged(ENTRIES_OF_AREA).bind(column(area.number())),
+            None if selector.is_everything() => ranged(ENTRIES),
+            None => ranged(ENTRIES_OF_SELECTION).bind(selector.city.clone()).bind(selector.region.clone()),
         };
         let entries =
-            versioned(self.connections.read(selected).await?, |row: EntryRow| Ok((row.area, row.entry)))?;
+            versioned(self.connections.read(statement).await?, |row: EntryRow| Ok((row.area, row.entry)))?;
         Ok(entries.map(|entries| {
             let areas = entries.chunk_by(|(a, _), (b, _)| a == b);
             areas.map(|area| (area[0].0, area.iter().map(|(_, entry)| *entry).collect())).collect()
@@ -323,14 +323,14 @@ impl FloodStore for PostgresStore {
 
     async fn set_flood_state(&self, request: SetFloodState) -> Result<FloodChange, StoreError> {
         let (SetFloodState { area, state, by }, now) = (request, self.clock.now());
-        let set = sqlx::query_as(SET)
+        let statement = sqlx::query_as(SET)
             .bind(column(area.number()))
             .bind(state.map(|state| i16::from(state.code())))
             .bind(moment(now))
             .bind(by.subject.clone())
             .bind(by.username.clone());
-        let set: Vec<(DateTime<Utc>,)> = self.connections.write(set).await?;
-        let (at,) = set.into_iter().next().ok_or_else(|| StoreError::no_area(area))?;
+        let rows: Vec<(DateTime<Utc>,)> = self.connections.write(statement).await?;
+        let (at,) = rows.into_iter().next().ok_or_else(|| StoreError::no_area(area))?;
         Ok(FloodChange { area, state, at: at.into(), received: now, by })
     }
 

@@ -69,12 +69,12 @@ impl Hosts {
         let start = self.current_index();
         for index in (start..self.all.len()).chain(0..start) {
             let host = &self.all[index];
-            let connecting = async {
+            let connect = async {
                 let mut connection = host.clone().application_name(name).connect().await?;
                 ensure_writable(&mut connection).await?;
                 Ok(connection)
             };
-            match time::timeout(self.host_timeout, connecting).await {
+            match time::timeout(self.host_timeout, connect).await {
                 Ok(Ok(connection)) => return Ok((index, connection)),
                 Ok(Err(error)) => errors.push((host, error)),
                 Err(_elapsed) => errors.push((host, io::Error::from(io::ErrorKind::TimedOut).into())),
@@ -84,9 +84,9 @@ impl Hosts {
         if errors.iter().all(|(_, error)| !is_outage(error)) {
             return Err(errors.swap_remove(0).1);
         }
-        let each = errors.iter().map(|(host, error)| format!("{}: {}", endpoint(host), described(error)));
-        let each: Vec<_> = each.collect();
-        Err(io::Error::other(format!("no host accepts writes: {}", each.join("; "))).into())
+        let reasons = errors.iter().map(|(host, error)| format!("{}: {}", endpoint(host), described(error)));
+        let reasons: Vec<_> = reasons.collect();
+        Err(io::Error::other(format!("no host accepts writes: {}", reasons.join("; "))).into())
     }
 
     /// Sets the primary. Returns the previous one.

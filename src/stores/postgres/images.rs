@@ -160,8 +160,8 @@ impl ImageStore for PostgresStore {
     }
 
     async fn has_upload(&self, card: &CardId) -> Result<bool, StoreError> {
-        let found: Vec<TrueRow> = self.connections.read(for_card(HAS_UPLOAD, card)).await?;
-        Ok(!found.is_empty())
+        let rows: Vec<TrueRow> = self.connections.read(for_card(HAS_UPLOAD, card)).await?;
+        Ok(!rows.is_empty())
     }
 
     async fn expected_upload(&self, card: &CardId) -> Result<Option<Upload>, StoreError> {

@@ -63,7 +63,7 @@ pub(super) struct Announcer(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    written: AtomicU64,
+    write_count: AtomicU64,
     hint: Notify,
     lost: AtomicBool,
     loss: watch::Sender<()>,
@@ -71,7 +71,7 @@ struct Shared {
 
 impl Announcer {
     pub(super) fn announce(&self) {
-        self.0.written.fetch_add(1, Ordering::SeqCst);
+        self.0.write_count.fetch_add(1, Ordering::SeqCst);
         self.0.hint.notify_one();
     }
 
@@ -87,8 +87,8 @@ impl Announcer {
         }
     }
 
-    fn written(&self) -> u64 {
-        self.0.written.load(Ordering::SeqCst)
+    fn write_count(&self) -> u64 {
+        self.0.write_count.load(Ordering::SeqCst)
     }
 }
 
@@ -97,7 +97,7 @@ impl Announcer {
 pub(super) struct Listener {
     snapshot: watch::Receiver<Option<Snapshot>>,
     announcer: Announcer,
-    listening: AbortHandle,
+    task: AbortHandle,
 }
 
 #[derive(Debug)]
@@ -105,7 +105,7 @@ struct Snapshot {
     /// When the query began.
     at: Instant,
     /// [`Shared::written`] at that time.
-    written: u64,
+    write_count: u64,
     revisions: Revisions,
 }
 
@@ -113,15 +113,15 @@ impl Listener {
     pub(super) fn listen(pool: PostgresPool, announcer: Announcer) -> Self {
         let (sender, snapshot) = watch::channel(None);
         let session = Session { pool, announcer: announcer.clone(), snapshot: sender };
-        let listening = tokio::spawn(session.run()).abort_handle();
-        Self { snapshot, announcer, listening }
+        let task = tokio::spawn(session.run()).abort_handle();
+        Self { snapshot, announcer, task }
     }
 
     /// Returns a revision if it is less than [`FRESH`] old and includes all writes of this instance.
     pub(super) fn revision(&self, name: &str) -> Option<Revision> {
         let snapshot = self.snapshot.borrow();
         let current = snapshot.as_ref().filter(|snapshot| {
-            snapshot.at.elapsed() < FRESH && snapshot.written == self.announcer.written()
+            snapshot.at.elapsed() < FRESH && snapshot.write_count == self.announcer.write_count()
         })?;
         current.revisions.get(name).copied()
     }
@@ -140,7 +140,7 @@ impl Listener {
     }
 
     pub(super) fn stop(&self) {
-        self.listening.abort();
+        self.task.abort();
     }
 }
 
@@ -181,15 +181,15 @@ impl Session {
         listener.eager_reconnect(false);
         time::timeout(RESPONSE_TIMEOUT, listener.listen(CHANNEL)).await??;
         loop {
-            let (at, written) = (Instant::now(), self.announcer.written());
-            let reading = sqlx::query_as(SNAPSHOT).fetch_all(&mut listener);
-            let rows: Vec<(String, i64, bool)> = time::timeout(RESPONSE_TIMEOUT, reading).await??;
+            let (at, write_count) = (Instant::now(), self.announcer.write_count());
+            let query = sqlx::query_as(SNAPSHOT).fetch_all(&mut listener);
+            let rows: Vec<(String, i64, bool)> = time::timeout(RESPONSE_TIMEOUT, query).await??;
             // A primary can be demoted without a restart. With a single host, continue with it.
             if self.pool.has_several_hosts() && rows.iter().any(|(.., read_only)| *read_only) {
                 return Err("the server accepts no writes any more".into());
             }
             let rows = rows.into_iter().map(|(resource, number, _)| (resource, number)).collect();
-            self.snapshot.send_replace(Some(Snapshot { at, written, revisions: revisions(rows) }));
+            self.snapshot.send_replace(Some(Snapshot { at, write_count, revisions: revisions(rows) }));
             if self.announcer.0.lost.swap(false, Ordering::Relaxed) {
                 tracing::warn!("the database is back");
             }

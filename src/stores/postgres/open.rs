@@ -54,16 +54,16 @@ impl OpenStore for OpenPostgres {
 
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let pool = pool(settings)?;
-        let own = store_settings(&settings.figment)?;
+        let pg_settings = store_settings(&settings.figment)?;
         let (ready, is_ready) = watch::channel(false);
-        let failure = match prepare(&pool, own, settings.timeout).await {
+        let failure = match prepare(&pool, pg_settings, settings.timeout).await {
             Ok(_) => {
                 ready.send_replace(true);
                 None
             }
-            Err(PrepareError::Unavailable(error)) if own.wait > Duration::ZERO => {
+            Err(PrepareError::Unavailable(error)) if pg_settings.wait > Duration::ZERO => {
                 tracing::warn!(error = &*error, "waiting for the database");
-                Some(await_database(pool.clone(), own, settings.timeout, ready))
+                Some(await_database(pool.clone(), pg_settings, settings.timeout, ready))
             }
             Err(error) => return Err(error.into_error(&pool)),
         };
@@ -111,8 +111,8 @@ fn pool(settings: &StoreSettings) -> Result<PostgresPool, OpenError> {
 
 async fn connect(settings: &StoreSettings) -> Result<PgConnection, OpenError> {
     let pool = pool(settings)?;
-    let own = store_settings(&settings.figment)?;
-    let prepared = prepare(&pool, own, settings.timeout).await;
+    let pg_settings = store_settings(&settings.figment)?;
+    let prepared = prepare(&pool, pg_settings, settings.timeout).await;
     prepared.map_err(|error| error.into_error(&pool))?;
     Ok(pool.connect(Primary::NAME).await.map_err(DatabaseError)?)
 }
@@ -180,11 +180,11 @@ async fn prepare(
         Some(error) => PrepareError::Unavailable(described(error).into()),
         None => PrepareError::Unavailable(error),
     };
-    let connecting = time::timeout(timeout, pool.connect(Primary::NAME)).await;
-    let connected = connecting.map_err(|_| PrepareError::Unavailable("no connection in time".into()))?;
+    let connect_result = time::timeout(timeout, pool.connect(Primary::NAME)).await;
+    let connected = connect_result.map_err(|_| PrepareError::Unavailable("no connection in time".into()))?;
     let mut connection = connected.map_err(|error| classify(error.into()))?;
-    let checking = time::timeout(timeout, schema::check(&mut connection)).await;
-    let prepared = match checking.map_err(|_| PrepareError::Unavailable("no response in time".into()))? {
+    let check_result = time::timeout(timeout, schema::check(&mut connection)).await;
+    let prepared = match check_result.map_err(|_| PrepareError::Unavailable("no response in time".into()))? {
         // Migrations have no time limit: other servers wait for them, too.
         Err(error)
             if settings.migrate
@@ -208,7 +208,7 @@ fn await_database(
     timeout: Duration,
     ready: watch::Sender<bool>,
 ) -> BoxFuture<'static, OpenError> {
-    let waiting = async move {
+    let task = async move {
         let since = Instant::now();
         loop {
             time::sleep(RETRY).await;
@@ -224,9 +224,9 @@ fn await_database(
         }
     };
     // In its own task, so that it continues even if nothing polls the returned future.
-    let waiting = tokio::spawn(waiting);
+    let task = tokio::spawn(task);
     let failure = async {
-        match waiting.await {
+        match task.await {
             Ok(Ok(())) => future::pending().await,
             Ok(Err(error)) => error,
             Err(error) => error.into(),

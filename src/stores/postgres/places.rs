@@ -45,7 +45,7 @@ impl PlacesCache {
 
     /// Loads the current places, once for all concurrent callers. No caller may hold a connection: the load needs one.
     pub(super) async fn load(&self, connections: &Connections) -> Result<VersionedPlaces, StoreError> {
-        let loading = async {
+        let load = async {
             let mut link = connections.reader().await?;
             let rows = Rows::read(&mut link).await;
             let rows = link.finish(rows)?;
@@ -53,7 +53,7 @@ impl PlacesCache {
             self.cached.store(Some(Arc::new(places.clone())));
             Ok(places)
         };
-        self.loading.run(Box::pin(loading.map_err(Arc::new))).await.map_err(shared)
+        self.loading.run(Box::pin(load.map_err(Arc::new))).await.map_err(shared)
     }
 }
 
@@ -143,7 +143,7 @@ impl PostgresStore {
         places_revision: impl Fn(&T) -> i64,
     ) -> Result<(Vec<T>, VersionedPlaces), StoreError> {
         let statement = Statement::new(query)?;
-        let reading = || async {
+        let read = || async {
             loop {
                 let rows = self.connections.fetch(statement.query()).await?;
                 let row = rows.first().ok_or_else(|| backend("the table of revisions has been emptied"))?;
@@ -158,7 +158,7 @@ impl PostgresStore {
                 }
             }
         };
-        self.connections.retry_locked(reading).await
+        self.connections.retry_locked(read).await
     }
 }
 

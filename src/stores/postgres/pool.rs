@@ -143,12 +143,12 @@ impl PostgresPool {
     }
 
     fn use_host(&self, host: usize) {
-        let before = self.hosts.set_current(host);
-        if before == Some(host) {
+        let previous = self.hosts.set_current(host);
+        if previous == Some(host) {
             return;
         }
         self.pool.set_connect_options(bounded(self.hosts.current_options(), self.timeout));
-        if before.is_some() {
+        if previous.is_some() {
             self.invalidate();
             tracing::warn!(
                 host = endpoint(self.hosts.current_options()),
@@ -172,7 +172,7 @@ impl PostgresPool {
     }
 
     pub(super) async fn acquire(&self) -> Result<(PoolConnection<Postgres>, PoolPermit), sqlx::Error> {
-        let acquiring = async {
+        let acquire = async {
             let permit = PoolPermit {
                 _permit: self.permits.acquire().await?,
                 since: Instant::now(),
@@ -180,13 +180,13 @@ impl PostgresPool {
             };
             Ok((self.pool.acquire().await?, permit))
         };
-        let acquired = time::timeout(self.acquire_timeout(), acquiring).await;
+        let acquired = time::timeout(self.acquire_timeout(), acquire).await;
         acquired.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
     pub(super) fn usage(&self) -> PoolUsage {
-        let (all, idle) = (self.pool.size() as usize, self.pool.num_idle());
-        PoolUsage { in_use: all.saturating_sub(idle), idle, waiting: self.permits.waiting() }
+        let (open, idle) = (self.pool.size() as usize, self.pool.num_idle());
+        PoolUsage { in_use: open.saturating_sub(idle), idle, waiting: self.permits.waiting() }
     }
 
     pub(super) async fn close(&self) {

@@ -87,11 +87,11 @@ async fn applied(connection: &mut PgConnection) -> Result<usize, OpenError> {
     if applied.len() > needed() {
         return Err(SchemaError::New { found: applied.len(), known: needed() }.into());
     }
-    let matches = |(known, applied): &(&Migration, &migrate::AppliedMigration)| {
-        known.version == applied.version && known.checksum == applied.checksum
+    let matches = |(migration, applied): &(&Migration, &migrate::AppliedMigration)| {
+        migration.version == applied.version && migration.checksum == applied.checksum
     };
     match MIGRATIONS.iter().zip(&applied).find(|pair| !matches(pair)) {
-        Some((known, _)) => Err(SchemaError::Changed { version: known.version }.into()),
+        Some((migration, _)) => Err(SchemaError::Changed { version: migration.version }.into()),
         None => Ok(applied.len()),
     }
 }

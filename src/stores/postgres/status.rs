@@ -26,8 +26,8 @@ const NEWEST: &[(&str, &str)] = &[
 const NAME: &str = "siaga status";
 
 pub(super) async fn read(pool: &PostgresPool, settings: &StoreSettings) -> Result<Status, OpenError> {
-    let connecting = time::timeout(settings.timeout, pool.connect(NAME)).await;
-    let mut connection = connecting.map_err(|_| "no connection in time")??;
+    let result = time::timeout(settings.timeout, pool.connect(NAME)).await;
+    let mut connection = result.map_err(|_| "no connection in time")??;
     let mut status = Status {
         schema: schema::version(&mut connection).await?,
         needed: schema::needed(),

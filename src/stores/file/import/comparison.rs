@@ -73,13 +73,13 @@ impl Comparison {
         let next = |revision: Revision, by: &[Part]| {
             Revision(revision.0 + u64::from(by.iter().any(|part| self.changed.contains(part))))
         };
-        let mut after = counts;
-        after.commits = counts.commits.wrapping_add(1);
-        after.revisions.places = next(counts.revisions.places, &[Part::Places]);
-        after.revisions.floods = next(counts.revisions.floods, &[Part::Places, Part::Floods]);
-        after.revisions.reports = next(counts.revisions.reports, &[Part::Places, Part::Reports]);
-        after.revisions.gauges = next(counts.revisions.gauges, &[Part::Gauges]);
-        after
+        let mut updated = counts;
+        updated.commits = counts.commits.wrapping_add(1);
+        updated.revisions.places = next(counts.revisions.places, &[Part::Places]);
+        updated.revisions.floods = next(counts.revisions.floods, &[Part::Places, Part::Floods]);
+        updated.revisions.reports = next(counts.revisions.reports, &[Part::Places, Part::Reports]);
+        updated.revisions.gauges = next(counts.revisions.gauges, &[Part::Gauges]);
+        updated
     }
 
     pub(super) fn add(&mut self, part: Part, rows: impl IntoIterator<Item = Row>) {
@@ -191,19 +191,19 @@ impl PlaceTarget for Comparison {
     fn extra_areas(&mut self, areas: &HashSet<AreaId>) -> Result<Vec<ExtraArea>, OpenError> {
         let mut entries: HashMap<AreaId, u64> = HashMap::new();
         self.stored.flood_log.iter().for_each(|change| *entries.entry(change.area).or_default() += 1);
-        let others = self.places.areas().iter().filter(|area| !areas.contains(&area.id));
-        let other = |area: &Area| ExtraArea {
+        let extra = self.places.areas().iter().filter(|area| !areas.contains(&area.id));
+        let extra_area = |area: &Area| ExtraArea {
             id: area.id,
             name: area.name.clone(),
             parent_name: area.parent_name.clone(),
             entries: entries.get(&area.id).copied().unwrap_or_default(),
         };
-        Ok(others.map(other).collect())
+        Ok(extra.map(extra_area).collect())
     }
 
     fn remove_areas(&mut self, areas: &[AreaId]) -> Result<(), OpenError> {
-        let gone: HashSet<_> = areas.iter().collect();
-        self.stored.flood_log.retain(|change| !gone.contains(&change.area));
+        let removed: HashSet<_> = areas.iter().collect();
+        self.stored.flood_log.retain(|change| !removed.contains(&change.area));
         self.removed = areas.to_vec();
         self.changed.insert(Part::Places);
         Ok(())
@@ -217,19 +217,19 @@ impl PlaceTarget for Comparison {
             regions.iter().map(|region| (region.code.clone(), Arc::clone(region))).collect()
         };
         let (mut regions, mut cities) = (by_code(self.places.regions()), by_code(self.places.cities()));
-        let mut written = HashMap::new();
+        let mut new_areas = HashMap::new();
         for row in &self.rows {
             match row {
-                Row::Area(area) => drop(written.insert(area.id, area)),
+                Row::Area(area) => drop(new_areas.insert(area.id, area)),
                 Row::Region(region) => drop(regions.insert(region.code.clone(), Arc::clone(region))),
                 Row::City(city) => drop(cities.insert(city.code.clone(), Arc::clone(city))),
                 _ => {}
             }
         }
         let removed: HashSet<_> = self.removed.iter().collect();
-        let is_left = |area: &&Area| !written.contains_key(&area.id) && !removed.contains(&area.id);
-        let left = self.places.areas().iter().filter(is_left).cloned();
-        let areas = left.chain(written.values().map(|area| Area::clone(area))).collect();
+        let is_kept = |area: &&Area| !new_areas.contains_key(&area.id) && !removed.contains(&area.id);
+        let kept = self.places.areas().iter().filter(is_kept).cloned();
+        let areas = kept.chain(new_areas.values().map(|area| Area::clone(area))).collect();
         let infrastructure = self.places.infrastructure().iter().map(|piece| Infrastructure::clone(piece));
         let (regions, cities) = (regions.into_values().collect(), cities.into_values().collect());
         let places = Places::new(Arc::new(AreaSet::new(areas)?), regions, cities);
@@ -237,9 +237,9 @@ impl PlaceTarget for Comparison {
         Ok(Arc::clone(&self.places))
     }
 
-    fn put_infrastructure(&mut self, all: Vec<Infrastructure>) -> Result<(), OpenError> {
+    fn put_infrastructure(&mut self, pieces: Vec<Infrastructure>) -> Result<(), OpenError> {
         self.is_infrastructure_new = true;
-        self.add(Part::Places, all.into_iter().map(|piece| Row::Infrastructure(Arc::new(piece))));
+        self.add(Part::Places, pieces.into_iter().map(|piece| Row::Infrastructure(Arc::new(piece))));
         Ok(())
     }
 }

@@ -22,7 +22,7 @@ impl LocalStore {
         review_origin: Option<WaitingOrigin>,
     ) -> Result<Arc<Report>, StoreError> {
         let id = id.clone();
-        let receiving = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             let card = Card::clone(state.reports.value.card(&id)?);
             if card.report.is_some() {
                 return Err(StoreError::card_used(&id));
@@ -41,7 +41,7 @@ impl LocalStore {
             }
             Ok(report)
         });
-        receiving.await
+        write.await
     }
 }
 
@@ -58,7 +58,7 @@ impl CardStore for LocalStore {
 
     async fn create_card_as(&self, id: &CardId, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
         let id = id.clone();
-        let creating = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             // Untracked, because a new card does not change the reports.
             let cards = &mut state.reports.get_mut_untracked().cards;
             if cards.find(&id).is_some() {
@@ -70,7 +70,7 @@ impl CardStore for LocalStore {
             rows.add(|| [Row::Card(Arc::clone(&card))]);
             Ok(card)
         });
-        creating.await
+        write.await
     }
 
     async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError> {
@@ -104,7 +104,7 @@ impl CardStore for LocalStore {
         if self.state().reports.value.cards.unused(created.clone()).next().is_none() {
             return Ok(0);
         }
-        let erasing = self.write(move |state, rows, _| {
+        let write = self.write(move |state, rows, _| {
             let unused = state.reports.value.cards.unused(created);
             let old: Vec<CardId> = unused.take(most as usize).cloned().collect();
             for card in &old {
@@ -116,14 +116,14 @@ impl CardStore for LocalStore {
             rows.add(|| old.into_iter().map(Row::RemovedCard));
             Ok(count)
         });
-        erasing.await
+        write.await
     }
 }
 
 #[async_trait]
 impl FeedStore for LocalStore {
     async fn receive_partner_report(&self, report: PartnerReport) -> Result<ReceiveOutcome, StoreError> {
-        let receiving = self.write(move |state, rows, _| {
+        let write = self.write(move |state, rows, _| {
             let PartnerReport { post_id, content } = report;
             if state.reports.value.partner_posts.contains(&post_id) {
                 return Ok(ReceiveOutcome::Existing);
@@ -136,6 +136,6 @@ impl FeedStore for LocalStore {
             rows.add(|| [Row::PartnerPost(post), Row::Report(report)]);
             Ok(ReceiveOutcome::Created)
         });
-        receiving.await
+        write.await
     }
 }

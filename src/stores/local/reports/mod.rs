@@ -52,23 +52,23 @@ impl Reports {
         posts: Vec<PartnerPost>,
         now: Timestamp,
     ) -> Self {
-        let mut all = Self::default();
+        let mut state = Self::default();
         for report in reports {
-            all.insert(&Arc::new(report));
+            state.insert(&Arc::new(report));
         }
         for key in hidden {
-            all.hide(key);
+            state.hide(key);
         }
         for erased in erased {
-            all.insert_erased(&Arc::new(erased));
+            state.insert_erased(&Arc::new(erased));
         }
-        all.log = log.into();
+        state.log = log.into();
         for card in cards {
             let created_at = card.created_at.or(Some(now));
-            all.cards.put(Arc::new(Card { created_at, ..card }));
+            state.cards.put(Arc::new(Card { created_at, ..card }));
         }
-        all.partner_posts = posts.iter().map(|post| post.post_id).collect();
-        all
+        state.partner_posts = posts.iter().map(|post| post.post_id).collect();
+        state
     }
 
     /// Returns the time of the newest report up to a moment.
@@ -106,22 +106,22 @@ impl Reports {
 
     fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
         let later = (Bound::Excluded((moment, ReportKey::LAST)), Bound::Unbounded);
-        let listed = self.by_time.range(later).next().map(|((made, _), _)| *made);
+        let public = self.by_time.range(later).next().map(|((made, _), _)| *made);
         let erased = self.erased_by_time.range(later).next().map(|((made, _), _)| *made);
-        listed.into_iter().chain(erased).min()
+        public.into_iter().chain(erased).min()
     }
 }
 
 /// Returns the items of a map within a span of time, both ends included, newest first.
-fn between<T>(
+fn newest_first<T>(
     map: &OrdMap<(Timestamp, ReportKey), Arc<T>>,
     first: Timestamp,
     last: Timestamp,
 ) -> impl Iterator<Item = &Arc<T>> {
-    let all = (first, ReportKey::FIRST)..=(last, ReportKey::LAST);
+    let range = (first, ReportKey::FIRST)..=(last, ReportKey::LAST);
     // The map panics if a range ends before it begins.
-    let some = Some(all).filter(|all: &RangeInclusive<_>| all.start() <= all.end());
-    some.into_iter().flat_map(|all| map.range(all).rev()).map(|(_, item)| item)
+    let range = Some(range).filter(|range: &RangeInclusive<_>| range.start() <= range.end());
+    range.into_iter().flat_map(|range| map.range(range).rev()).map(|(_, item)| item)
 }
 
 /// A report query, and the state and time that it runs on.
@@ -134,7 +134,7 @@ struct ReportQueryRun {
 impl ReportQueryRun {
     fn reports(&self) -> impl Iterator<Item = &Arc<Report>> {
         let (first, last) = self.query.window.bounds(self.now);
-        between(&self.state.reports.value.by_time, first, last).filter(|report| {
+        newest_first(&self.state.reports.value.by_time, first, last).filter(|report| {
             self.query.matches(&report.content)
                 && self.state.places.value.selects(&self.query.selector, &report.tags)
         })
@@ -142,7 +142,7 @@ impl ReportQueryRun {
 
     fn erased(&self) -> impl Iterator<Item = &Arc<ErasedReport>> {
         let (first, last) = self.query.window.bounds(self.now);
-        between(&self.state.reports.value.erased_by_time, first, last).filter(|erased| {
+        newest_first(&self.state.reports.value.erased_by_time, first, last).filter(|erased| {
             self.query.includes(erased.disaster_type, erased.is_training)
                 && self.state.places.value.selects(&self.query.selector, &erased.tags)
         })
@@ -150,10 +150,10 @@ impl ReportQueryRun {
 
     /// Returns time, source and disaster of the reports to count, unordered.
     fn counted(&self) -> impl Iterator<Item = (Timestamp, &str, DisasterType)> {
-        let listed = self.reports().map(|report| &report.content);
-        let listed = listed.map(|content| (content.created_at, &*content.source, content.disaster_type));
+        let public = self.reports().map(|report| &report.content);
+        let public = public.map(|content| (content.created_at, &*content.source, content.disaster_type));
         let erased = self.erased().map(|report| (report.created_at, &*report.source, report.disaster_type));
-        listed.chain(erased)
+        public.chain(erased)
     }
 
     /// Adds the revision and the validity to a value derived from the selected reports. `oldest` is the oldest of them.
@@ -174,8 +174,8 @@ impl State {
     /// Adds an image to a card's report, unless the report has one; returns whether it did. Queues the photo of a hidden report
     /// for the private storage.
     pub(super) fn show_image(&mut self, card: &CardId, image: &str, rows: &mut Rows, now: Timestamp) -> bool {
-        let found = self.reports.value.by_card(card);
-        let Some((report, is_hidden)) = found.filter(|(report, _)| report.content.image_url.is_none()) else {
+        let entry = self.reports.value.by_card(card);
+        let Some((report, is_hidden)) = entry.filter(|(report, _)| report.content.image_url.is_none()) else {
             return false;
         };
         let mut report = Arc::clone(report);
@@ -198,7 +198,7 @@ impl State {
 impl ReportStore for LocalStore {
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
         let run = self.report_run(query.clone());
-        let listing = move |cancel: &CancelFlag| {
+        let list = move |cancel: &CancelFlag| {
             let mut reports = Vec::new();
             for report in run.reports() {
                 cancel.check()?;
@@ -207,7 +207,7 @@ impl ReportStore for LocalStore {
             let oldest = reports.last().map(|report: &Arc<Report>| report.content.created_at);
             Ok(run.versioned(ReportLayer::from(reports), oldest))
         };
-        read_long(listing).await
+        read_long(list).await
     }
 
     async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
@@ -242,18 +242,18 @@ impl ReportStore for LocalStore {
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let run = self.report_run(query.reports());
         let query = query.clone();
-        let counting = move |cancel: &CancelFlag| {
+        let count = move |cancel: &CancelFlag| {
             let reports = run.counted().take_while(|_| cancel.check().is_ok());
             let points = query.count(reports.map(|(made, ..)| made));
             cancel.check()?;
             Ok(run.versioned(points, None))
         };
-        read_long(counting).await
+        read_long(count).await
     }
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
         let run = self.report_run(query.clone());
-        let counting = move |cancel: &CancelFlag| {
+        let count = move |cancel: &CancelFlag| {
             let (mut summary, mut oldest) = (ReportSummary::default(), None);
             for (made, source, disaster) in run.counted() {
                 cancel.check()?;
@@ -262,6 +262,6 @@ impl ReportStore for LocalStore {
             }
             Ok(run.versioned(summary, oldest))
         };
-        read_long(counting).await
+        read_long(count).await
     }
 }

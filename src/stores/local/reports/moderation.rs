@@ -70,14 +70,14 @@ impl Reports {
         for sender in self.waiting.values().filter_map(|waiting| waiting.origin.sender) {
             *totals.entry(sender).or_default() += 1;
         }
-        let mut listed: HashMap<SenderHash, u32> = HashMap::new();
+        let mut counts: HashMap<SenderHash, u32> = HashMap::new();
         let newest_first = |is_suspect: bool| {
             self.waiting.iter().rev().filter(move |(_, waiting)| waiting.origin.is_suspect == is_suspect)
         };
         let waiting =
             newest_first(false).chain(newest_first(true)).filter_map(|(key, Waiting { origin, .. })| {
                 if let Some(sender) = origin.sender {
-                    let count = listed.entry(sender).or_default();
+                    let count = counts.entry(sender).or_default();
                     *count += 1;
                     if *count > query.per_sender {
                         return None;
@@ -96,13 +96,13 @@ impl Reports {
         of_sender.map(|(key, _)| *key).collect()
     }
 
-    fn oldest(&self, before: Timestamp, most: u32) -> Vec<ReportKey> {
+    fn oldest(&self, before: Timestamp, max: u32) -> Vec<ReportKey> {
         let visible = self.by_time.range(..(before, ReportKey::FIRST)).map(|((made, key), _)| (*made, *key));
         let hidden = self.hidden.values().map(|report| (report.content.created_at, report.key));
         let hidden = hidden.filter(|(made, _)| *made < before);
-        let mut oldest: Vec<_> = visible.take(most as usize).chain(hidden).collect();
+        let mut oldest: Vec<_> = visible.take(max as usize).chain(hidden).collect();
         oldest.sort_unstable();
-        oldest.into_iter().map(|(_, key)| key).take(most as usize).collect()
+        oldest.into_iter().map(|(_, key)| key).take(max as usize).collect()
     }
 }
 
@@ -191,8 +191,8 @@ impl ModerationStore for LocalStore {
     ) -> Result<Versioned<Vec<ModerationEntry>>, StoreError> {
         let reports = &self.state().reports;
         let newest_first = reports.value.log.iter().rev();
-        let before = |entry: &&ModerationEntry| query.before.is_none_or(|before| entry.number < before);
-        let selected = newest_first.take_while(|entry| entry.number > query.after).filter(before);
+        let is_before = |entry: &&ModerationEntry| query.before.is_none_or(|before| entry.number < before);
+        let selected = newest_first.take_while(|entry| entry.number > query.after).filter(is_before);
         Ok(reports.with_value(selected.take(query.most as usize).cloned().collect()))
     }
 
@@ -202,7 +202,7 @@ impl ModerationStore for LocalStore {
 
     async fn hide_waiting(&self, request: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
         let HideWaiting { sender, by, reason } = request.clone();
-        let hiding = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             let of_sender = state.reports.value.waiting_from(sender);
             for report in &of_sender {
                 let (by, reason) = (by.clone(), reason.clone());
@@ -212,7 +212,7 @@ impl ModerationStore for LocalStore {
             }
             Ok(of_sender)
         });
-        hiding.await
+        write.await
     }
 
     async fn forget_senders(&self, until: Timestamp) -> Result<(), StoreError> {
@@ -221,7 +221,7 @@ impl ModerationStore for LocalStore {
         if !self.state().reports.value.waiting.values().any(is_old) {
             return Ok(());
         }
-        let forgetting = self.write(move |state, rows, _| {
+        let write = self.write(move |state, rows, _| {
             let waiting = &mut state.reports.get_mut_untracked().waiting;
             let old: Vec<_> = waiting
                 .iter()
@@ -235,16 +235,16 @@ impl ModerationStore for LocalStore {
             }
             Ok(())
         });
-        forgetting.await
+        write.await
     }
 
     async fn erase_reports(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {
-        let erasing = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             let oldest = state.reports.value.oldest(before, most);
             state.erase(&oldest, rows, now);
             Ok(oldest.len() as u64)
         });
-        erasing.await
+        write.await
     }
 
     async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
@@ -252,12 +252,12 @@ impl ModerationStore for LocalStore {
         if self.state().reports.value.moves.is_empty() {
             return Ok(None);
         }
-        let taking = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             let due = state.reports.value.moves.next(now);
             let reports = state.reports.get_mut_untracked();
             Ok(due.map(|(photo, pending)| reports.take(photo, pending.to, now.saturating_add(lease), rows)))
         });
-        taking.await
+        write.await
     }
 
     async fn take_photo_move_of(
@@ -265,7 +265,7 @@ impl ModerationStore for LocalStore {
         report: ReportKey,
         lease: Duration,
     ) -> Result<Option<PhotoMove>, StoreError> {
-        let taking = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             let reports = state.reports.get_mut_untracked();
             let photo = reports.stored(report).and_then(|(report, _)| shown_photo(report));
             let queued = photo.and_then(|photo| Some((Box::from(photo), reports.moves.get(photo)?)));
@@ -275,12 +275,12 @@ impl ModerationStore for LocalStore {
             Ok(queued
                 .map(|(photo, pending)| reports.take(photo, pending.to, now.saturating_add(lease), rows)))
         });
-        taking.await
+        write.await
     }
 
     async fn end_photo_move(&self, completed: &PhotoMove) -> Result<(), StoreError> {
         let PhotoMove { photo, to } = completed.clone();
-        let ending = self.write(move |state, rows, now| {
+        let write = self.write(move |state, rows, now| {
             let moves = &mut state.reports.get_mut_untracked().moves;
             // The target may have changed during the move.
             let left = moves.remove(&photo).filter(|pending| pending.to != to);
@@ -291,6 +291,6 @@ impl ModerationStore for LocalStore {
             rows.add(|| [Row::PhotoMove(photo, left)]);
             Ok(())
         });
-        ending.await
+        write.await
     }
 }

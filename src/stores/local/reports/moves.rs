@@ -41,9 +41,9 @@ impl MoveQueue {
     }
 
     pub(super) fn remove(&mut self, photo: &str) -> Option<PendingMove> {
-        let before = self.by_photo.remove(photo)?;
-        self.list(before.to).remove(&(before.due, photo.into()));
-        Some(before)
+        let previous = self.by_photo.remove(photo)?;
+        self.list(previous.to).remove(&(previous.due, photo.into()));
+        Some(previous)
     }
 
     /// Returns the photo that may be taken next, if any.

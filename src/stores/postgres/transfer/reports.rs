@@ -124,8 +124,8 @@ impl ReportTarget for Transaction {
     }
 
     fn complete_reports(&mut self) -> Result<(), OpenError> {
-        let any: Vec<(i32,)> = self.rows(sqlx::query_as("SELECT 1 FROM new_reports LIMIT 1"))?;
-        if any.is_empty() {
+        let rows: Vec<(i32,)> = self.rows(sqlx::query_as("SELECT 1 FROM new_reports LIMIT 1"))?;
+        if rows.is_empty() {
             return Ok(());
         }
         self.lock_reports()?;
@@ -150,12 +150,12 @@ impl ReportTarget for Transaction {
         let (mut count, mut last) = (0, 0);
         loop {
             let rows: Vec<PlacedReport> = self.rows(sqlx::query_as(PLACED).bind(last).bind(&areas))?;
-            let Some(highest) = rows.last() else { return Ok(count) };
-            last = highest.key.number().cast_signed();
+            let Some(last_row) = rows.last() else { return Ok(count) };
+            last = last_row.key.number().cast_signed();
             let mut changed = Vec::new();
             for PlacedReport { key, location, area, city } in rows {
-                let now = moved(location, &(area, city));
-                changed.extend(now.map(|(area, city)| PlacedReport { key, location, area, city }));
+                let relocated = moved(location, &(area, city));
+                changed.extend(relocated.map(|(area, city)| PlacedReport { key, location, area, city }));
             }
             count += changed.len() as u64;
             self.execute(sqlx::query(RELOCATE).bind(recordset(&changed)?))?;
