@@ -33,7 +33,7 @@ fn json(file: &str, files: &Files, diagnostics: &mut CountryDiagnostics) -> Opti
     match serde_json::from_str(&text) {
         Ok(value) => {
             note_duplicates(&text, "", &mut |path| {
-                diagnostics.note(file, None, format!("{path} occurs twice"))
+                diagnostics.note(file, None, format!("{path} occurs twice"));
             });
             Some(value)
         }

@@ -132,7 +132,7 @@ impl ImageStore for LocalStore {
 
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
         self.write_upload(upload, move |uploads, upload, now| {
-            uploads.postpone(upload, now.saturating_add(delay))
+            uploads.postpone(upload, now.saturating_add(delay));
         })
         .await
     }

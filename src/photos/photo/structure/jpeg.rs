@@ -38,7 +38,8 @@ pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
         match code {
             0xC4 | 0xC8 | 0xCC => {}
             0xC0..=0xCF => {
-                if frame.replace(Frame::read(code, segment)?).is_some() {
+                let earlier = frame.replace(Frame::read(code, segment)?);
+                if earlier.is_some() {
                     return invalid("there is more than one frame");
                 }
             }
