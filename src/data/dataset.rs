@@ -7,8 +7,8 @@ use crate::model::Timestamp;
 impl Dataset {
     /// Loads the data set `name`: `demo`, `empty`, or else the folder at that path.
     ///
-    /// `demo` has the same areas in every call; its flood is current at `now`. A folder is read as [`Folder`] describes, by these
-    /// rules; its rows may refer only to rows in the folder. Stops at the first wrong row.
+    /// `demo` has the same areas in every call; its flood is current at `now`. A folder is read as [`Folder`] describes, by
+    /// `rules`; its rows may refer only to rows in the folder. Stops at the first wrong row.
     ///
     /// # Errors
     ///

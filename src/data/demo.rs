@@ -17,8 +17,8 @@ const FILES: [(FolderFile, &str); 9] = [
     (FolderFile::Cards, include_str!("../../demo/cards.csv")),
 ];
 
-/// The time in the files that becomes the present. Reports and readings of three more days appear while the demo runs, because
-/// stores hide entries dated in the future.
+/// The time in the files that becomes the present when the demo is read. The files also have reports and readings of the three
+/// days after it, which stores hide until their time comes.
 const PRESENT: &str = "2016-01-01T00:00:00Z";
 
 pub(crate) fn folder() -> Folder {

@@ -87,7 +87,7 @@ impl AreaText {
         self.text.len()
     }
 
-    /// Appends all features. Their last properties are in the same order.
+    /// Appends all features. `all` has their last properties, in the same order.
     pub(super) fn append_all(
         &self,
         all: impl Iterator<Item = ConditionText>,

@@ -47,7 +47,7 @@ pub trait Format: Any + Debug + Send + Sync {
     /// Returns the unique name for `geoformat`, in lower-case letters and digits.
     fn name(&self) -> &str;
 
-    /// Returns the kind of document that it writes, or writes a part of. Clients select it with `format`.
+    /// Returns the kind of document that its output is, or is a part of. Clients select it with `format`.
     fn container(&self) -> Container;
 
     /// Returns the media type of its responses, with parameters.

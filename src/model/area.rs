@@ -71,7 +71,7 @@ pub struct Area {
     pub parent_name: String,
     /// Name of the city, `JAKARTA BARAT`; may be empty.
     pub city_name: String,
-    /// Code of the city that selects it, `jbd`; empty if none.
+    /// Code of the city, by which requests select the area, `jbd`; empty if none.
     pub city_code: String,
     /// Code of the province (ISO 3166-2), `ID-JK`; empty if unknown.
     pub region_code: String,

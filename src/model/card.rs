@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{ReportKey, Timestamp};
 
-/// The identifier of a card: 7 to 36 characters without control characters. More than 14 occur only in imported cards.
+/// The identifier of a card: 7 to 36 characters without control characters. Only imported cards have more than 14 characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CardId(Box<str>);
 
@@ -78,7 +78,7 @@ pub struct Card {
     pub holder: CardHolder,
     /// The report made with the card, at most one.
     pub report: Option<ReportKey>,
-    /// When it was created. `None` in a data set, which makes the time of storing count.
+    /// When it was created. `None` in a data set: then the time of storing counts.
     pub created_at: Option<Timestamp>,
 }
 

@@ -101,7 +101,7 @@ pub struct CurrentState {
     pub last_updated: Timestamp,
     /// When the flood began: the first entry after the area was last dry. `None` if not read, for times in the past.
     pub flooded_since: Option<Timestamp>,
-    /// When it was last set or confirmed. Undoing a later change restores it. `None` if not read, for times in the past.
+    /// When it was last set or confirmed. Undoing a later change restores this time. `None` if not read, for times in the past.
     pub confirmed: Option<Timestamp>,
 }
 
@@ -190,7 +190,8 @@ pub struct FloodChange {
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,
-    /// When the store received it, by the writing server's clock. Before [`at`](Self::at) if an earlier entry's clock was ahead.
+    /// When the store received it, by the writing server's clock. Before [`at`](Self::at) if the clock that dated an earlier
+    /// entry was ahead.
     pub received: Timestamp,
     /// The author.
     pub by: Actor,

@@ -83,7 +83,7 @@ pub enum BatchOperation {
 pub struct BatchItem {
     /// The area.
     pub area: AreaId,
-    /// The new state; `None` clears it.
+    /// The new state; `None` clears the state.
     pub state: Option<FloodState>,
     /// The precondition.
     pub after: Condition,
@@ -193,7 +193,7 @@ pub(crate) struct BatchContext {
     /// The batch of the subject's request with the same `id`, made within [`REPEATABLE`].
     pub(crate) repeated: Option<Arc<FloodBatch>>,
     pub(crate) undone: Option<Arc<FloodBatch>>,
-    /// The batch that has undone it.
+    /// The batch that has undone `undone`.
     pub(crate) undo: Option<Arc<FloodBatch>>,
 }
 

@@ -1,7 +1,8 @@
 //! Queries on the log of flood changes in a period.
 //!
-//! A state is *in effect* from its time until the next change of its area; if both have the same time, it never was. There is one
-//! log per area, ordered by time. It only needs the change in effect at the start of the period, and those until its end.
+//! A state is *in effect* from its time until the next change of its area; if both changes have the same time, the earlier state
+//! never was in effect. There is one log per area, ordered by time. A log only needs the change in effect at the start of the
+//! period, and the changes until its end.
 
 use serde::{Serialize, Serializer};
 
@@ -12,13 +13,13 @@ use super::{AreaId, FloodState, Period, StateChange, Timestamp};
 pub struct ArchiveRecord {
     /// The area.
     pub area_id: AreaId,
-    /// When that state first took effect, possibly before the period.
+    /// When [`max_state`](Self::max_state) first took effect, possibly before the period.
     pub last_updated: Timestamp,
     /// The highest state in effect during the period.
     pub max_state: FloodState,
 }
 
-/// The number of areas at an hour.
+/// The number of flooded areas at an hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SeriesPoint {
     /// The hour.

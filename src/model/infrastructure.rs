@@ -123,8 +123,8 @@ impl Course {
 }
 
 impl Infrastructure {
-    /// Sorts pieces by kind and name, and sets missing identifiers. If several have the same one, all but the first get a suffix:
-    /// `-2`, `-3` and so on. Idempotent.
+    /// Sorts pieces by kind and name, and sets missing identifiers. If several pieces have the same identifier, all but the first
+    /// get a suffix: `-2`, `-3` and so on. Idempotent.
     pub(crate) fn identify(pieces: &mut [Self]) {
         pieces.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
         let mut taken = HashSet::new();

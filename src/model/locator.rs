@@ -9,8 +9,8 @@ use super::{Area, AreaId, AreaSet, Position, Region, Tags};
 /// Finds the local area, province and city of a place.
 ///
 /// If several areas contain a place, such as on a border, the lowest `area_id` wins; among provinces and cities, the first code.
-/// In a local area, the province is the area's. Costs O(log n), plus the vertices of the polygons whose bounding box contains the
-/// place.
+/// A place in a local area has the province of the area. Costs O(log n), plus the vertices of the polygons whose bounding box
+/// contains the place.
 #[derive(Debug)]
 pub struct Locator {
     areas: Arc<AreaSet>,

@@ -84,7 +84,7 @@ pub struct ModerationEntry {
     pub reason: String,
 }
 
-/// The remainder of an erased report, for counting and recognising it.
+/// What remains of an erased report, to count it and to recognise its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErasedReport {
     /// The key of the report.
@@ -93,13 +93,13 @@ pub struct ErasedReport {
     pub created_at: Timestamp,
     /// The source.
     pub source: Box<str>,
-    /// The subject.
+    /// The type of disaster.
     pub disaster_type: DisasterType,
     /// Whether it was made in a training.
     pub is_training: bool,
     /// The province and city, without the local area.
     pub tags: Tags,
-    /// Whether it was hidden; then readers do not count it.
+    /// Whether it was hidden; readers' counts exclude hidden reports.
     pub hidden: bool,
     /// The digest of the content.
     pub digest: ReportDigest,

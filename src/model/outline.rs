@@ -45,7 +45,7 @@ pub struct Outline {
     pub parent_name: Option<String>,
     /// The name of the city; may be empty.
     pub city_name: String,
-    /// The code of the city that selects it; may be empty.
+    /// The code of the city, by which requests select the outline; may be empty.
     pub city_code: String,
     /// The code of the province; may be empty.
     pub region_code: String,

@@ -84,9 +84,9 @@ pub struct ReportContent {
     /// The card it came from.
     pub url: Option<Box<str>>,
     /// The image: a web address ([`is_web_address`](super::is_web_address)), or the name of a photo of this service
-    /// ([`is_photo_name`](super::is_photo_name)), which is an address in responses.
+    /// ([`is_photo_name`](super::is_photo_name)); responses contain its address instead.
     pub image_url: Option<Box<str>>,
-    /// The subject.
+    /// The type of disaster.
     pub disaster_type: DisasterType,
     /// The data that the reporter filled in, as JSON; `None` for feeds.
     pub report_data: Option<Box<RawValue>>,

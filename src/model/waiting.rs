@@ -17,7 +17,7 @@ pub struct SenderHash(u64);
 pub struct InvalidSenderHash;
 
 impl SenderHash {
-    /// Creates it from the first bytes of a hash.
+    /// Creates a pseudonym from the first bytes of a hash.
     #[must_use]
     pub fn new(bytes: [u8; 8]) -> Self {
         Self(u64::from_be_bytes(bytes))
@@ -71,7 +71,7 @@ pub struct WaitingReport {
 pub struct WaitingReports {
     /// The number of waiting reports, listed or not.
     pub total: u64,
-    /// The newest ones, except that reports probably sent by a program come last.
+    /// The listed reports, newest first, but reports probably sent by a program last.
     pub reports: Vec<WaitingReport>,
 }
 

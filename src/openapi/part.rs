@@ -43,7 +43,7 @@ pub trait Part {
     fn describe(operation: &mut Operation, interface: &Interface<'_>);
 }
 
-/// An argument whose error the handler receives, to respond itself.
+/// An argument whose error the handler receives and responds to.
 impl<T: Part, E> Part for Result<T, E> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         T::describe(operation, interface);

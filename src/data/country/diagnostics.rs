@@ -22,12 +22,12 @@ impl CountryDiagnostics {
         }
     }
 
-    /// Includes faults that are not recorded.
+    /// Returns the number of all faults, including those beyond [`MAX_FAULTS`].
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// By file and line.
+    /// Returns the recorded faults, sorted by file and line.
     pub(super) fn into_sorted(mut self) -> Vec<String> {
         self.faults.sort();
         let texts = self.faults.into_iter().map(|(file, line, reason)| match line {

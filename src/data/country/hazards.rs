@@ -118,7 +118,7 @@ impl AttributeEntry {
         Some(accepts)
     }
 
-    /// Whether the form asks for an attribute. It has a field for the place already.
+    /// Whether the form asks for the attribute. It never asks for a place, because it has a field for places of its own.
     fn is_asked(&self, toml: &mut Toml<'_>) -> bool {
         let is_place = self.kind.get_ref() == "place";
         if let Some(asked) = &self.asked {
@@ -130,7 +130,7 @@ impl AttributeEntry {
 }
 
 impl HazardEntry {
-    /// Returns the hazard, if its disaster is known. `others` are the previous ones.
+    /// Returns the hazard, if its disaster is known. `others` are the hazards before it in the file.
     fn read(self, others: &[Hazard], attributes: &HashSet<String>, toml: &mut Toml<'_>) -> Option<Hazard> {
         let Self { name, colour, window, icon, report } = self;
         let disaster = name.get_ref().parse::<DisasterType>();

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::translations::Translations;
 
-/// In characters: Google truncates longer ones.
+/// In characters: Google truncates longer events.
 const MAX_EVENT: usize = 34;
 /// In characters without the area's name; with a name of 49 characters, a headline has at most 140.
 const MAX_HEADLINE: usize = 90;
@@ -13,7 +13,7 @@ const MAX_HEADLINE: usize = 90;
 /// A language has all words of alerts, or none. Without them, alerts do not use the language.
 pub(super) const GROUP: &str = "messages";
 
-/// Checks the words of alerts in a language; calls `note` with the path of a wrong one, and its rule.
+/// Checks the words of alerts in a language; calls `note` with the path of each wrong text, and the rule that it breaks.
 pub(super) fn check(code: &str, words: &Value, mut note: impl FnMut(&str, String)) {
     let language = words["language"].as_str().unwrap_or_default();
     let mut parts = language.split('-');

@@ -44,7 +44,7 @@ fn json(file: &str, files: &Files, diagnostics: &mut CountryDiagnostics) -> Opti
     }
 }
 
-/// Records duplicate paths, because all but the last one would be lost.
+/// Records paths that occur more than once, because only the last text would be used.
 fn note_duplicates(json: &str, path: &str, note: &mut dyn FnMut(String)) {
     let Ok(members) = serde_json::from_str::<Members<'_>>(json) else { return };
     members.duplicates.iter().for_each(|name| note(join_path(path, name)));
@@ -132,7 +132,7 @@ impl TranslationsReader<'_> {
         path: &str,
     ) -> Option<Value> {
         let Some(own) = own else {
-            // Words of alerts in two languages would mislead.
+            // An alert in two languages would mislead, so words of alerts have no fallback.
             let fallback = fallback.filter(|_| !path.starts_with("messages."));
             if fallback.is_none() {
                 self.note(path, "is missing");

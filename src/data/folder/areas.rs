@@ -39,7 +39,8 @@ impl Folder {
         geojson_file::read(self, FolderFile::Areas, make, each)
     }
 
-    /// Finds the cities of areas without `city`. Ignores faults of the file: they are reported when its own rows are read.
+    /// Reads `cities.geojson`, to find the cities of areas without `city`. Ignores faults of this file: they are reported when
+    /// the cities themselves are read.
     fn cities_to_locate(&self) -> Locator {
         let folder = Self { repair: self.repair, ..Self::new(self.path.clone(), self.built_in) };
         let mut cities: Vec<Arc<Region>> = Vec::new();
@@ -71,7 +72,7 @@ fn area(feature: &Feature<'_>) -> Result<Area, String> {
     })
 }
 
-/// Properties that the interface adds to areas: files made from responses have them.
+/// Properties that responses add to areas. Ignored: only files made from responses have them.
 const STATE: [&str; 5] = ["state", "last_updated", "flooded_since", "confirmed", "over_since"];
 
 /// Returns the members of the property `attributes`, and all unknown properties.

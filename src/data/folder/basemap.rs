@@ -35,7 +35,7 @@ fn basemap_feature(feature: &Feature<'_>) -> Result<BasemapFeature, String> {
     let geometry = feature.geometry()?;
     let shape = match kind.form() {
         BasemapShapeType::Points => BasemapShape::Point(place(geometry)?),
-        // It is only drawn, so partial geometry is fine.
+        // The area is only drawn, so faults of its rings are ignored.
         BasemapShapeType::Areas => BasemapShape::Areas(close_rings(geometry)?.0),
         BasemapShapeType::Lines => BasemapShape::Lines(lines(geometry, kind)?),
     };

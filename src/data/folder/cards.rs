@@ -10,7 +10,8 @@ use crate::model::{Card, CardHolder, ReportKey, digits, without_zero_fraction};
 record!(Line { card_id, pkey, username, network, language, network_data, report });
 
 impl Folder {
-    /// Reads the cards. Fails on duplicate identifiers or numbers. Does not check that their reports exist; `each` must.
+    /// Reads the cards. Fails on duplicate identifiers or numbers. Does not check that the reports of cards exist; `each` must
+    /// check it.
     pub fn cards<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Card>) -> Result<(), E>,

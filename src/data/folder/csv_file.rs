@@ -56,7 +56,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     let Some(mut source) = folder.source(file)? else { return Ok(()) };
     let beginning = source.fill_buf().map_err(|error| folder.unreadable(file, error))?;
     let Separator { delimiter, announcement } = Separator::find(beginning, R::COLUMNS);
-    // The line break is not consumed, so that lines are counted.
+    // The line break after the declaration is not consumed, so that its line is counted.
     source.consume(announcement);
     let fault = |line, reason: String| folder.fault(file, line, reason);
     let csv_error = |line, error: csv::Error| match error.into_kind() {
@@ -120,7 +120,7 @@ struct Separator {
 }
 
 impl Separator {
-    /// Uses the declaration of the first line, or else the separator that finds most of `columns` in it.
+    /// Uses the separator declared on the first line, or else the one that finds most of `columns` on that line.
     fn find(beginning: &[u8], columns: &[&str]) -> Self {
         let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
         let start = beginning.iter().position(|byte| !is_break(byte)).unwrap_or(0);
@@ -139,13 +139,14 @@ impl Separator {
             let headers = reader.headers().map(|headers| match_headers(headers, columns)).unwrap_or_default();
             columns.iter().filter(|column| headers.iter().any(|known| known == **column)).count()
         };
-        // If several are equal, `max_by_key` returns the last.
+        // If several separators find equally many columns, `max_by_key` returns the last one.
         let delimiter = [b'\t', b';', b','].into_iter().max_by_key(count_matches).unwrap_or(b',');
         Self { delimiter, announcement: 0 }
     }
 }
 
-/// Returns the headers. A header that differs from a `known` column only in case gets its name, unless another header has it.
+/// Returns the headers. A header that differs from a `known` column only in case gets the column's name, unless another header
+/// has that name.
 fn match_headers(headers: &StringRecord, known: &[&str]) -> StringRecord {
     let mut named: Vec<&str> = headers.iter().collect();
     for column in known.iter().filter(|column| !headers.iter().any(|header| header == **column)) {
@@ -182,7 +183,7 @@ pub(super) fn moment(column: &str, text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text.trim()).map_err(|error| format!("{column} {error}"))
 }
 
-/// Records the bytes that the CSV reader reads ahead. Its own line count is wrong: it excludes empty lines before the row.
+/// Records the bytes that the CSV reader reads ahead, to count lines. The reader's own count excludes empty lines before a row.
 struct ReadAhead<'f, 'l> {
     source: Source<'f>,
     lines: &'l RefCell<Lines>,

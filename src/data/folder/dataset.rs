@@ -1,4 +1,4 @@
-//! Reads a folder as a data set, all of it in memory, and writes one.
+//! Reads a whole folder into memory as a data set, and writes a data set into a folder.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::model::{
     Observation, ObservedGauge, PartnerPost, Places, Region, Report, ReportDigest, ReportKey, Timestamp,
 };
 
-/// The content of a store. The log ascends in time and names only areas of the places.
+/// The content of a store. The flood log ascends in time and has only areas of `places`.
 #[derive(Debug, Default)]
 pub struct Dataset {
     /// Everything in [`Places`].
@@ -68,7 +68,7 @@ impl Dataset {
     }
 }
 
-/// Reads the whole folder. `now` is the latest time that the log may have.
+/// Reads the whole folder. `now` is the latest time allowed in the flood log.
 pub(crate) fn dataset(folder: &Folder, now: Timestamp) -> Result<Dataset, DatasetError> {
     let places = places(folder)?;
     let flood_log = flood_log(folder, places.areas(), now)?;
@@ -163,7 +163,8 @@ fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, Data
     Ok(observed.collect())
 }
 
-/// Returns the reports except erased ones, and the keys of the hidden ones. Those without a key get the keys after the highest.
+/// Returns the reports except erased ones, and the keys of the hidden ones. Reports without a key get the keys after the highest
+/// one.
 fn reports(
     folder: &Folder,
     locator: &Locator,

@@ -14,11 +14,11 @@ pub(super) struct Diagnostics {
 }
 
 impl Folder {
-    /// Reads all files and returns up to `most` faults (more than 0), in the order of discovery. `now` is the latest time that
-    /// the log may have.
+    /// Reads all files and returns up to `most` faults (more than 0), in the order of discovery. `now` is the latest time allowed
+    /// in the flood log.
     ///
-    /// Skips files whose rows refer to a wrong file, because most of their faults would be consequences. Keeps only the places,
-    /// and the identifiers of gauges and reports, in memory.
+    /// Skips a file if its rows refer to a file with faults, because most of its own faults would only follow from those. Keeps
+    /// only the places, and the identifiers of gauges and reports, in memory.
     #[must_use]
     pub(crate) fn check(&mut self, now: Timestamp, most: usize) -> Vec<DatasetError> {
         self.diagnostics = Some(Diagnostics { most, errors: Mutex::default() });

@@ -16,7 +16,7 @@ pub(super) struct Feature<'a> {
     /// From 1.
     number: u64,
     document: Document<'a>,
-    /// The properties that were read.
+    /// For each property, whether it was read.
     read: RefCell<Vec<bool>>,
     notes: &'a RefCell<FileNotes>,
     repair: bool,
@@ -61,7 +61,7 @@ impl<'a> Feature<'a> {
     pub(super) fn label(&self, identifier: &str) -> String {
         let number = self.number;
         match self.raw(identifier).map(RawValue::get) {
-            // Only a text or a number, so that the label is one line.
+            // The label includes only a text or a number, so that it is one line.
             Some(raw)
                 if raw.len() > 2 && raw.starts_with('"') || raw.starts_with(|c: char| c.is_ascii_digit()) =>
             {
@@ -72,7 +72,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Notes the properties with a value that nobody has read.
+    /// Notes the properties that have a value and were not read.
     pub(super) fn note_unread(&self) {
         let read = self.read.borrow();
         let unread = self
@@ -171,7 +171,7 @@ impl<'a> Feature<'a> {
         if text.is_empty() { Err(self.missing(key)) } else { Ok(text) }
     }
 
-    /// Lists the existing properties, for the message about a missing one.
+    /// Returns the message about a missing property, which lists the existing ones.
     fn missing(&self, key: &str) -> String {
         let mut names: Vec<_> =
             self.raw_properties().iter().map(|(name, _)| name.escape_debug().to_string()).collect();
@@ -186,7 +186,7 @@ impl<'a> Feature<'a> {
         format!("{key} is missing; the properties are [{}]: rename one of them, or add it", names.join(", "))
     }
 
-    /// Returns a name, untrimmed because clients send such names too.
+    /// Returns a name with any whitespace around it, because clients send such names too.
     pub(super) fn name(&self, key: &str) -> Result<String, String> {
         let name = self.string(key)?;
         match name.as_str() {

@@ -7,8 +7,8 @@ use crate::model::{AlertLevel, Observation, without_zero_fraction};
 record!(Reading { gaugeid, observed_at, level, alert; label });
 
 impl Folder {
-    /// Reads the readings with the identifiers of their gauges, which must be `known`. If gauge and time are equal, the last one
-    /// wins.
+    /// Reads the readings with the identifiers of their gauges, which must be `known`. If several readings of a gauge have the
+    /// same time, the last one wins.
     pub fn gauge_readings<E: From<DatasetError>>(
         &self,
         known: &dyn Fn(&str) -> bool,

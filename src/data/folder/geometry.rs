@@ -16,7 +16,7 @@ pub(super) const ADVICE: &str =
 ///
 /// # Errors
 ///
-/// The reason, if it is not a surface, or a ring is open, too short or off the globe.
+/// The reason, if the geometry is not a surface, or a ring is open, too short or off the globe.
 pub fn outline(geometry: &GeometryValue) -> Result<MultiPolygon<f64>, String> {
     match close_rings(geometry)? {
         (outline, None) => Ok(outline),
@@ -24,8 +24,8 @@ pub fn outline(geometry: &GeometryValue) -> Result<MultiPolygon<f64>, String> {
     }
 }
 
-/// Also closes open rings, and drops collapsed rings and polygons whose outer ring has collapsed; returns the first fault of the
-/// rings. The result may be empty.
+/// Like [`outline`], but closes open rings, drops collapsed rings and polygons whose outer ring has collapsed, and returns the
+/// first fault of the rings. The result may be empty.
 pub(super) fn close_rings(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
     let polygons = match surface(geometry) {
         GeometryValue::Polygon { coordinates } => std::slice::from_ref(coordinates),
@@ -54,7 +54,7 @@ pub(super) fn close_rings(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>
     Ok((MultiPolygon(valid).orient(Direction::Default), first))
 }
 
-/// Returns the only surface of a collection whose other members are points and lines, which other programs create when they
+/// Returns the only surface of a collection that otherwise has points and lines: other programs create such collections when they
 /// repair geometry. Returns other geometry unchanged.
 fn surface(geometry: &GeometryValue) -> &GeometryValue {
     let GeometryValue::GeometryCollection { geometries } = geometry else { return geometry };
@@ -106,7 +106,7 @@ pub fn place(geometry: &GeometryValue) -> Result<Place, String> {
 ///
 /// # Errors
 ///
-/// The reason, if it is neither, has no part, or a part is too short or off the globe.
+/// The reason, if the geometry has neither points nor lines, or a part is too short or off the globe.
 pub fn shapes(geometry: &GeometryValue) -> Result<Vec<InfrastructureShape>, String> {
     let parts: Vec<_> = match geometry {
         GeometryValue::Point { coordinates } => vec![point(coordinates)?],

@@ -6,8 +6,8 @@ use crate::data::folder::DatasetError;
 use crate::model::{Infrastructure, InfrastructureKind, InfrastructureShape, Locator, Tags};
 
 impl Folder {
-    /// Reads floodgates, pumps and waterways. A feature with several points or lines becomes one for each part. `locator` finds
-    /// missing tags.
+    /// Reads floodgates, pumps and waterways. A feature with several points or lines becomes one piece of infrastructure for each
+    /// of them. `locator` finds missing tags.
     pub fn infrastructure<E: From<DatasetError>>(
         &self,
         locator: &Locator,

@@ -177,7 +177,7 @@ impl Folder {
         Self { rules, ..self }
     }
 
-    /// Calls `progress` with the number of bytes after each read.
+    /// After each read, calls `progress` with the number of bytes that were read.
     #[must_use]
     pub fn with_progress(self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Self { progress: Box::new(progress), ..self }
@@ -215,7 +215,7 @@ impl Folder {
         FolderFile::ALL.into_iter().map(size).sum()
     }
 
-    /// Returns the error for a wrong row, if only the receiver of the rows can detect the fault.
+    /// Returns the error for a wrong row, for faults that only the receiver of the rows can detect.
     #[must_use]
     pub fn fault(&self, file: FolderFile, line: u64, reason: impl Into<String>) -> DatasetError {
         DatasetError::Row { path: self.path_of(file), line, reason: reason.into() }

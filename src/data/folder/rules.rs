@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::model::bodies::{CardRules, MaxIdLength};
 use crate::model::{CardId, DisasterType, Disasters, Hazards};
 
-/// The cards and reports that a folder may contain: the standard ones and the configured ones.
+/// What the cards and reports of a folder may contain: disasters, attributes, and the length of card identifiers.
 #[derive(Clone, Debug)]
 pub struct FolderRules {
     disasters: Arc<[DisasterType]>,

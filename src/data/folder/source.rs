@@ -15,7 +15,7 @@ pub(super) struct Source<'f> {
     next: usize,
     /// The end of the valid UTF-8.
     valid: usize,
-    /// The end of the bytes. Between `valid` and here is an incomplete character, or invalid bytes.
+    /// The end of the bytes. Between `valid` and `filled` is an incomplete character, or invalid bytes.
     filled: usize,
     /// The line at the start of the buffer; 0 before the first chunk.
     line: u64,
@@ -29,7 +29,7 @@ pub(super) struct NotUtf8 {
 }
 
 impl<'f> Source<'f> {
-    /// Calls `progress` with the number of bytes after each read.
+    /// After each read, calls `progress` with the number of bytes that were read.
     pub(super) fn new(file: impl Read + 'f, progress: &'f dyn Fn(u64)) -> Self {
         let file = Box::new(file);
         let buffer = vec![0; CHUNK].into_boxed_slice();
@@ -71,7 +71,7 @@ impl BufRead for Source<'_> {
         if self.next == self.valid {
             self.refill()?;
         }
-        // Empty only at the end of the file; a file that is only a byte order mark ends here too.
+        // Empty only at the end of the file, also if the file is only a byte order mark.
         Ok(&self.buffer[self.next..self.valid])
     }
 

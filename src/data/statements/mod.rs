@@ -76,7 +76,7 @@ sentences! {
     Connected = "map.script.connected",
     /// Since when the page has no connection.
     Offline = "map.script.offline",
-    /// Since when the service cannot read its data, in short.
+    /// Like `Stale`, in fewer words.
     Behind = "map.script.behind",
     /// The service has no areas in this city.
     NotCoveredCity = "map.notCoveredCity",
@@ -191,7 +191,7 @@ impl FloodData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
     Heard,
-    /// A source is silent. `heard` is the time of its last report, if any.
+    /// A source is silent. `heard` is false if it has never reported.
     Silent {
         heard: bool,
     },
@@ -313,7 +313,8 @@ impl Situation {
     }
 }
 
-/// Returns the sentence for the title of an area, given its sentences. Of the reports, it only states the number.
+/// Returns the sentence for the title of an area, given its sentences. If residents have reported a flood, the title states only
+/// how many.
 pub(crate) fn title(sentences: &[Sentence]) -> Option<Sentence> {
     let first = *sentences.first()?;
     Some(match first {
@@ -341,7 +342,8 @@ pub(crate) fn banner(is_demo: bool, status: Status) -> Option<Sentence> {
     }
 }
 
-/// The sentence after a report was sent: whether it is on the map. `None` if it cannot be found, for example during review.
+/// The sentence after a report was sent: whether it is on the map. `is_on_map` is `None` if the report cannot be found, for
+/// example during review.
 pub(crate) fn after_report(is_on_map: Option<bool>) -> Sentence {
     match is_on_map {
         Some(true) => Sentence::ReportShown,

@@ -93,7 +93,8 @@ impl Format for Inline {
 
 type Parameter = (&'static str, &'static str);
 
-/// Appends the feed. `parameter` is the query parameter of its address in addition to the layer's; `content` ends each entry.
+/// Appends the feed. `parameter` is added to the query of the layer in the feed's own address; `content` writes the end of each
+/// entry.
 fn write(
     notices: &Notices,
     layer: &Layer,

@@ -79,7 +79,7 @@ impl Collection {
     }
 
     /// Returns the only kind of infrastructure in the collection. Such collections have one geometry type, because some programs
-    /// show only features of the first one's type.
+    /// show only features with the geometry type of the first one.
     pub(crate) fn infrastructure_kind(self) -> Option<InfrastructureKind> {
         match self {
             Self::Floodgates => Some(InfrastructureKind::Floodgates),

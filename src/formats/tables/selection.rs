@@ -35,7 +35,7 @@ pub(crate) struct InvalidBbox;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum TimeFilter {
     At(Timestamp),
-    /// Both times are included; an open end is the first or last time.
+    /// Both times are included; an open end is the first or last possible time.
     Between(Timestamp, Timestamp),
 }
 

@@ -10,7 +10,7 @@ use crate::model::FloodState;
 /// The maximum nesting of macro calls, which fits the stack of any thread.
 const DEPTH: usize = 64;
 
-/// Returns an engine with these filters. Without a loader, templates cannot read other templates or files.
+/// Returns an engine with the filters of templates. Without a loader, templates cannot read other templates or files.
 pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
     let mut engine = Environment::new();
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -25,7 +25,7 @@ pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
         Budget::current(state)?.print(text.len())?;
         Ok(out.write_str(&text)?)
     });
-    // Removed because it prints internals, which only authors of templates need.
+    // `debug` and `pprint` print internals, which readers of the output do not need.
     engine.remove_global("debug");
     engine.remove_filter("pprint");
     engine.add_filter("html", html);

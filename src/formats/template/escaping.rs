@@ -101,7 +101,7 @@ impl Escaping {
 
 /// Implements the filter `html`: escapes a value as HTML text, which is escaped once more when printed.
 pub(super) fn html(value: &Value) -> Result<String, Error> {
-    // Not every HTML parser knows the XML entity.
+    // Not every HTML parser knows the XML entity `&apos;`.
     Ok(escape(text(value)?).replace("&apos;", "&#39;"))
 }
 

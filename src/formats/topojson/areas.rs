@@ -72,8 +72,8 @@ impl Scopes {
         }
     }
 
-    /// Returns whether a topology of the selection alone is faster: while the topology of a large set is not built. Both have the
-    /// same positions, because they have the same grid.
+    /// Returns whether a topology of the selection alone is faster: the set is large, its topology is not built yet, and the
+    /// selection is small. Both topologies have the same positions, because they have the same grid.
     fn is_worth_a_topology(&self, selected: usize) -> bool {
         let all = self.position_in_city.len();
         all >= LARGE && selected <= all / 8 && self.whole.built().is_none()

@@ -13,7 +13,8 @@ pub(crate) struct MessageInForce {
     pub message: Option<Message>,
     /// When this area last changed the list of messages in force by sending or expiry; `None` if more than [`REMEMBERED`] ago.
     pub changed: Option<Timestamp>,
-    /// When this value changes unless the log grows: the message is renewed or expires, or [`changed`](Self::changed) ends.
+    /// When this value changes unless the log grows: the message is renewed or expires, or [`changed`](Self::changed) becomes
+    /// `None`.
     pub until: Timestamp,
 }
 
@@ -29,7 +30,7 @@ fn referable(from: Timestamp) -> Timestamp {
 }
 
 /// Returns the messages due after `from`, oldest first: the first message of each run, and renewals due until `until`. `entries`
-/// belong to one area, and ascend from `reach` on. Costs O(entries + messages × references).
+/// are those of one area from `reach(from)` on, ascending. Costs O(entries + messages × references).
 #[must_use]
 pub fn messages(entries: &[LogEntry], from: Timestamp, until: Timestamp) -> Vec<Message> {
     let mut chain = Vec::new();
@@ -52,12 +53,13 @@ fn remembered_since(now: Timestamp) -> Timestamp {
     referable(now).saturating_sub(REMEMBERED)
 }
 
-/// Returns the message of an area in force at `now`. `entries` belong to one area, and ascend from [`reach_in_force`] to the
-/// last.
+/// Returns the message of an area in force at `now`. `entries` are those of one area from [`reach_in_force`] to the last,
+/// ascending.
 #[must_use]
 pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     let nearby = messages(entries, remembered_since(now), horizon(entries, now));
-    // Takes the last shown in sending order. Renewals are shown late, so a change can be shown before a renewal sent earlier.
+    // Takes the message that was sent last among those already shown. Renewals are shown late, so a change can be shown before a
+    // renewal sent earlier.
     let newest = nearby.iter().rposition(|message| message.shown_from <= now);
     let later = &nearby[newest.map_or(0, |newest| newest + 1)..];
     let newest = newest.map(|newest| &nearby[newest]);
@@ -73,7 +75,7 @@ pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     MessageInForce { message: message.cloned(), changed, until }
 }
 
-/// Returns until when messages can be in force. If entries are ahead of the clock, that is as long as the newest one is valid.
+/// Returns until when messages can be in force, also if entries are ahead of the clock.
 #[must_use]
 pub(crate) fn horizon(entries: &[LogEntry], now: Timestamp) -> Timestamp {
     entries.last().map_or(now, |last| last.at.max(now)).saturating_add(LIFETIME)

@@ -9,12 +9,12 @@ const INDONESIA: &str = "urn:oid:2.49.0.1.360";
 /// The purpose of alerts (CAP 1.2 §3.2.1, `status`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
-    /// Everybody concerned should act on them.
+    /// Everybody concerned should act on the alerts.
     #[default]
     Actual,
-    /// Only participants of an exercise should act on them.
+    /// Only participants of an exercise should act on the alerts.
     Exercise,
-    /// Nobody should act on them: they test the delivery of alerts.
+    /// Nobody should act on the alerts: they test the delivery.
     Test,
 }
 
@@ -68,7 +68,7 @@ impl Issuer {
         let run = Timestamp::from_millis(i64::try_from(millis).ok()?)?;
         let key = MessageKey { run, renewal: renewal.try_into().ok()? };
         let area = area.try_into().ok()?;
-        // Leading zeros would make other identifiers for the same message.
+        // With leading zeros, a message would have more than one identifier.
         (self.identifier(area, key) == identifier).then_some((area, key))
     }
 }

@@ -1,8 +1,8 @@
 use super::CONFIRMED_FOR;
 use crate::model::{CurrentState, FloodState, FloodStatus, StateChange, Timestamp};
 
-/// An entry in the log of an area, with times derived from earlier entries. Stores save these times: deriving them reads the
-/// whole flood.
+/// An entry in the log of an area, with times derived from earlier entries. Stores save these times, because deriving them means
+/// reading the whole flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     /// When the state was set or cleared.
@@ -51,8 +51,8 @@ impl LogEntry {
         Self::in_run(change, received, (since, Some(change.at)), previous)
     }
 
-    /// Returns the entry of a change that undoes another one. If `restored`, the entry before the undone one, has the same state,
-    /// it restores its times. `previous` is the entry before the change.
+    /// Returns the entry of a change that undoes another one. `restored` is the entry before the undone one: the new entry takes
+    /// over its times if both have the same state. `previous` is the entry before the change.
     #[must_use]
     pub fn restoring(
         change: StateChange,
@@ -81,7 +81,8 @@ impl LogEntry {
     }
 }
 
-/// Returns the log entries of one area. Changes must be ascending and not undone; the last of equal times counts.
+/// Returns the log entries of one area. Changes must be ascending and not undone; if several have the same time, the last one
+/// counts.
 #[must_use]
 pub fn entries(log: impl IntoIterator<Item = StateChange>) -> Vec<LogEntry> {
     let mut entries: Vec<LogEntry> = Vec::new();

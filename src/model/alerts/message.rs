@@ -67,7 +67,7 @@ pub struct Message {
     pub sent: Timestamp,
     /// When it expires, to the second.
     pub expires: Timestamp,
-    /// When it is first shown: renewals [`SETTLING`](super::SETTLING) after sending, others once their entry is stored.
+    /// When it is first shown: a renewal [`SETTLING`](super::SETTLING) after it was sent, others once their entry is stored.
     pub shown_from: Timestamp,
     /// When the state was last set before the message was sent.
     pub last_confirmed: Timestamp,

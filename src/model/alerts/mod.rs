@@ -45,8 +45,8 @@ pub const RENEWAL: Duration = Duration::from_hours(5);
 /// How long a run is renewed after its state was last confirmed, so that an unconfirmed state is not shown for days.
 pub const CONFIRMED_FOR: Duration = Duration::from_hours(24);
 
-/// How long after sending a renewal is shown, so that changes with a commit in progress come first. Covers commits of up to
-/// 15 s: the default `limits.timeout`, plus 5 s. With a longer timeout, a late change can remove a renewal that was shown.
+/// A renewal is shown this long after it was sent, so that changes whose commit is in progress come first. Covers commits of up
+/// to 15 s: the default `limits.timeout`, plus 5 s. With a longer timeout, a late change can remove a renewal that was shown.
 pub const SETTLING: Duration = Duration::from_secs(15);
 
 /// How long a list of messages shows when it last changed.

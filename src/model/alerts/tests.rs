@@ -91,7 +91,7 @@ fn undoing_a_change_of_a_state_that_nobody_confirms_cancels_its_alert() {
     let log = [("0:00", 2, None), ("30:00", 2, None), ("31:00", 2, Some("30:00"))];
     let message = in_force(&undoing(&log), at("31:00")).message.unwrap();
     assert_eq!((message.message_type, message.references.len()), (Cancel, 1));
-    // Within a day of the previous confirmation, undoing one changes no message.
+    // Within a day of the previous confirmation, undoing a confirmation changes no message.
     let log = [("0:00", 2, None), ("3:00", 2, None), ("4:00", 2, Some("3:00"))];
     let message = in_force(&undoing(&log), at("4:00")).message.unwrap();
     assert_eq!((message.message_type, message.sent), (Alert, at("0:00")));
@@ -167,7 +167,7 @@ fn a_renewal_is_shown_15_seconds_after_it_is_sent_and_orphans_no_change_in_betwe
     let renewal = in_force(&known, at("5:00:15")).message.unwrap();
     assert_eq!((renewal.sent, renewal.key.renewal), (at("5:00"), 1));
 
-    // Made before the renewal was due, committed after: the renewal was never shown.
+    // The change was made before the renewal was due and committed after it, so the renewal was never shown.
     let changed = entries([log[0], change(at("4:59:58"), 3)]);
     assert_eq!(find(&changed, renewal.key, at("6:00")), None);
     let changed = entries([log[0], change(at("5:00:05"), 3)]);

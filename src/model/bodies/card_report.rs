@@ -21,8 +21,8 @@ pub struct CardRules {
     pub prep_types: Vec<String>,
     /// The maximum length of a card identifier, for cards of a previous installation: 14 to 36 characters. **Default: 14**
     pub max_id_length: MaxIdLength,
-    /// Whether knowing the identifier of a card without a report permits reporting without a credential. **Default: `false`;
-    /// `true` for the demo**
+    /// Whether callers without a credential may report with the identifier of a card, as long as the card has no report.
+    /// **Default: `false`; `true` for the demo**
     pub open: bool,
     /// For how long after the card's creation `open` applies. **Default: `24h`**
     #[serde(with = "duration")]

@@ -13,7 +13,7 @@ pub(crate) struct TimeWindow {
 }
 
 impl TimeWindow {
-    /// The window begins when the card was created or, without a link, a week before arrival.
+    /// The window begins when the card was created or, if that is unknown, a week before arrival.
     pub(crate) fn new(arrival: Timestamp, card_made: Option<Timestamp>) -> Self {
         Self { earliest: card_made.unwrap_or_else(|| arrival.saturating_sub(LONGEST_WAIT)), arrival }
     }

@@ -47,7 +47,7 @@ struct Cutter {
     arcs: Arcs,
     /// Arcs by one of their inner nodes, which lies on exactly one arc, except where a line touches itself.
     at_node: Vec<Vec<ArcIndex>>,
-    /// Arcs of only two nodes, which may both be junctions, by these nodes in ascending order.
+    /// Arcs without inner nodes, by their two ends in ascending order.
     edges: FxHashMap<[NodeId; 2], ArcIndex>,
 }
 
@@ -102,7 +102,7 @@ impl Cutter {
         self.arcs.uses.push(arc);
     }
 
-    /// Returns the arc stored under a node that equals a span. `same` returns whether two are equal, and have the same direction.
+    /// Returns the arc stored under a node that equals a span. `same` compares two pieces like [`same_piece`].
     fn find_stored(
         &self,
         path: &[NodeId],

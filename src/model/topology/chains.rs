@@ -11,7 +11,7 @@ use super::winding::Winding;
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     pub(super) kind: ChainKind,
-    /// Its nodes, including the last one, which equals the first in a ring.
+    /// Its nodes. In a ring, the last node equals the first.
     pub(super) span: Range<usize>,
 }
 
@@ -81,7 +81,8 @@ impl Chains {
         for (number, chain) in list.iter().enumerate() {
             let mut before = None;
             for &node in &positions[chain.span.clone()] {
-                // Tries the border that was followed before: it is mostly followed to its end, which saves lookups.
+                // Tries the next node of an earlier chain first: chains mostly follow a shared border to its end, so this saves
+                // lookups.
                 let followed = before.and_then(|before| {
                     let neighbours = junctions.neighbours(before);
                     neighbours.into_iter().find(|&id| nodes.get_index(id as usize) == Some(&node))

@@ -64,7 +64,7 @@ fn border(surfaces: &[Geometry<'_>]) -> Sides {
 fn add_ring(ring: &LineString<f64>, counter_clockwise: bool, sides: &mut Sides) {
     let node = |position: &Coord<f64>| {
         let Coord { x, y } = to_steps(*position);
-        // 360° are 36 million steps.
+        // The numbers fit into i32: 360° are 36 million steps.
         IntPoint::new(x as i32, y as i32)
     };
     let nodes: Vec<_> = ring.coords().map(node).collect();

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct Ring {
     /// The number of its polygon's outer ring, possibly its own.
     pub(super) outer: usize,
-    /// The surface is on their right.
+    /// The sides, with the surface on their right.
     pub(super) sides: Vec<Side>,
 }
 
@@ -145,7 +145,8 @@ fn misplaced_polygons(number: usize, ring: &Ring, sides: &RTree<Side>, rings: &[
     around.into_keys().map(|number| rings[number].outer).chain([ring.outer]).collect()
 }
 
-/// Returns a side's contribution to the winding number around a place: 1 if it passes east of it northwards, -1 southwards.
+/// Returns a side's contribution to the winding number around a place: 1 if the side passes east of the place northwards, -1 if
+/// southwards, otherwise 0.
 fn windings(side: Line<f64>, place: Coord<f64>) -> i32 {
     let Line { start, end } = side;
     let is_left = |orientation| orientation == Orientation::CounterClockwise;

@@ -35,7 +35,7 @@ impl Junctions {
         self.passages.get(node as usize).map_or([NONE; 2], |passage| passage.neighbours)
     }
 
-    /// Follows the next chain, which uses only the first `nodes` nodes.
+    /// Follows the next chain. `nodes` is the number of nodes so far, including those of the chain.
     pub(super) fn pass_along(&mut self, chain: u32, kind: ChainKind, path: &[NodeId], nodes: usize) {
         self.found.resize(nodes, false);
         self.passages.resize(nodes, Passage { neighbours: [NONE; 2], visited_by: u32::MAX });

@@ -71,7 +71,7 @@ impl<'a> Iterator for Polygons<'a> {
 
 impl ExactSizeIterator for Polygons<'_> {}
 
-/// The geometries of a topology, without the nodes of their arcs.
+/// The geometries of a topology as indices of arcs. The nodes of the arcs are in [`Chains`](super::chains::Chains).
 #[derive(Debug, Default)]
 pub(crate) struct Shapes {
     pub(super) outlines: Vec<Outline>,

@@ -66,7 +66,7 @@ impl Borders {
             for border in &refined {
                 self.0[*border].simplify(tolerance * STEPS_PER_DEGREE);
             }
-            // A valid neighbour may have become invalid.
+            // Refining a border may have made a valid neighbour invalid, so its polygons are checked again.
             let changed = surfaces.iter().zip(&mut valid);
             let changed = changed.filter(|(polygons, _)| {
                 polygons.iter().any(|rings| arcs(rings.clone()).any(|arc| refined.contains(&arc)))

@@ -77,7 +77,7 @@ impl Write for PartFile {
 impl Drop for PartFile {
     fn drop(&mut self) {
         if self.state != State::Finished {
-            // The failure cannot be reported, and nothing reads the remaining part.
+            // A failure to delete the file cannot be reported, and does no harm: nothing reads the file.
             let _ = fs::remove_file(&self.part);
         }
     }
