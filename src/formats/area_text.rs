@@ -20,7 +20,7 @@ impl ConditionText {
         Self::State(FloodCondition(status))
     }
 
-    /// Appends the properties and the closing brace of the object to its other properties: a comma replaces the opening brace.
+    /// Appends the last properties and the closing brace to an object's other properties, after a comma.
     pub(super) fn append(self, out: &mut Vec<u8>) -> serde_json::Result<()> {
         let start = out.len();
         serde_json::to_writer(&mut *out, &self)?;

@@ -1,8 +1,7 @@
 //! Queries on the log of flood changes in a period.
 //!
-//! A state is *in effect* from its time until the next change of its area; if both changes have the same time, the earlier state
-//! never was in effect. There is one log per area, ordered by time. A log only needs the change in effect at the start of the
-//! period, and the changes until its end.
+//! A state is *in effect* from its time until the next change of its area; if both have the same time, the first never was. Each
+//! area has a log, ordered by time. A log needs only the change in effect at the start of the period, and those until its end.
 
 use serde::{Serialize, Serializer};
 

@@ -40,8 +40,8 @@ pub fn is_photo_name(text: &str) -> bool {
 /// All characters that card identifiers can have, except letters, digits, `-` and `_`.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Returns the card's part of file names: its identifier, with other bytes than letters, digits, `-` and `_` as `=` and two
-/// hexadecimal digits. Injective, and safe as a path segment, because a data set can contain cards with any identifier.
+/// Returns the card's part of file names: its identifier, in which `=` and two hexadecimal digits replace each byte that is not a
+/// letter, a digit, `-` or `_`. Injective, and safe as a path segment, because a data set can contain cards with any identifier.
 pub(crate) fn card_part(card: &CardId) -> String {
     utf8_percent_encode(card.as_str(), ESCAPED).to_string().replace('%', "=")
 }

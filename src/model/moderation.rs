@@ -106,7 +106,7 @@ pub struct ErasedReport {
 }
 
 impl ErasedReport {
-    /// Returns the remainder of a report in `city`.
+    /// Returns what remains of a report in `city`.
     #[must_use]
     pub fn from_report(Report { key, content, tags }: &Report, city: Option<&str>, hidden: bool) -> Self {
         Self {

@@ -104,7 +104,7 @@ impl Operation {
     /// Requires a credential with one of these scopes; without scopes, a credential is optional.
     pub(crate) fn credential(&mut self, scopes: &[&str]) {
         self.security = if scopes.is_empty() { vec![json!({})] } else { Vec::new() };
-        // A request must have all scopes of an alternative, so each scope is an alternative.
+        // A request must have all scopes of an alternative, so each scope becomes an alternative of its own.
         let alternatives: Vec<_> = match scopes {
             [] => vec![Vec::new()],
             scopes => scopes.iter().map(|&scope| vec![scope]).collect(),

@@ -35,7 +35,7 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     for Attribute { name, accepts, .. } in &rules.hazards.attributes {
         properties[name] = request_schema(accepts);
     }
-    // TypeScript requires members of any type to accept named ones too, so the rule for their values is a separate schema.
+    // In TypeScript, the type of unnamed members must accept the named ones too, so the rule for values is a separate schema.
     json!({
         "type": "object",
         "description": "The type and its attributes. Other members are kept as they are.",
@@ -47,8 +47,8 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     })
 }
 
-/// Returns the allowed combinations of a disaster, which may be absent, and report types. A type of several disasters requires
-/// the disaster, unless the type implies this one.
+/// Returns the allowed combinations of a disaster, which may be absent, and report types. A report type of several disasters
+/// requires the disaster, unless the type alone implies this disaster.
 fn disaster_schemas(disaster: &DisasterType, disasters: &[DisasterType], rules: &CardRules) -> Vec<Value> {
     let types = report_types(disaster, rules);
     let combination = |names: Value, types: &[&str], required: &[&str]| {

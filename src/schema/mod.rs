@@ -60,8 +60,8 @@ pub(crate) fn bytes() -> Value {
     json!({ "type": "string", "format": "binary" })
 }
 
-/// Returns the schema of an object with these properties; others are allowed. A property whose name ends with `?` is optional,
-/// and its name has no `?`; the others are required.
+/// Returns the schema of an object with these properties; further ones are allowed. A `?` after a name marks the property as
+/// optional and is not part of the name; the others are required.
 #[must_use]
 pub fn object(properties: Value) -> Value {
     let Value::Object(properties) = properties else { return json!({ "type": "object" }) };

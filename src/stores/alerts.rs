@@ -46,7 +46,7 @@ impl AlertQuery {
     }
 }
 
-/// The areas must be read after the log, because the result has the revision of the log.
+/// The areas must be read after the log, so that they are never older than the revision of the result, which is the log's.
 async fn areas(store: &dyn Store) -> Result<Arc<AreaSet>, StoreError> {
     Ok(Arc::clone(store.places().await?.value.areas()))
 }
@@ -166,7 +166,7 @@ async fn chain(
     }))
 }
 
-/// Returns when a list last changed, and until when that is valid. A list that has never changed has the current day instead.
+/// Returns when a list last changed (if never, the start of the current day), and until when that is valid.
 fn last_changed(changed: Option<Timestamp>, now: Timestamp, until: Timestamp) -> (Timestamp, Timestamp) {
     let today = now.floor(DAY);
     changed.map_or((today, until.min(today.saturating_add(DAY))), |changed| (changed, until))

@@ -46,9 +46,9 @@ type VersionedList = (CacheKey, Arc<Vec<AttentionItem>>);
 /// The minimum time between two computations.
 const PERIOD: Duration = Duration::from_secs(2);
 
-/// How many waiting reports count.
+/// The maximum number of waiting reports that are read.
 const MAX_WAITING: u32 = 1_000;
-/// How many waiting reports of one sender count.
+/// The maximum number of waiting reports that are read from one sender.
 const MAX_PER_SENDER: u32 = 20;
 
 /// Cache key: the data revisions and the current minute.
@@ -81,7 +81,7 @@ impl AttentionList {
         }
     }
 
-    /// Returns the cache key. Must be read before the list, so that a change during the computation causes another one.
+    /// Returns the cache key. Must be read before the list, so that a change during the computation causes another computation.
     async fn key(&self) -> Result<CacheKey, StoreError> {
         Ok(CacheKey(self.revisions().await?, self.clock.now().floor(Duration::from_mins(1))))
     }

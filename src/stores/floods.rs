@@ -100,8 +100,8 @@ pub struct FloodLogQuery {
     pub by: Option<String>,
     /// Only changes of this batch.
     pub batch: Option<BatchNumber>,
-    /// How many entries to return at least, if there are as many. Includes all entries of the last time, so that the next page
-    /// begins before it.
+    /// The minimum number of entries, if there are as many. A page has all entries of its last time, so that the next page begins
+    /// before this time.
     pub most: u32,
 }
 
@@ -137,7 +137,7 @@ impl FloodLogQuery {
 pub struct SetFloodState {
     /// The area.
     pub area: AreaId,
-    /// The new state; `None` clears it.
+    /// The new state; `None` clears the state.
     pub state: Option<FloodState>,
     /// Who requests it.
     pub by: Actor,
@@ -197,8 +197,8 @@ pub trait FloodStore {
         Ok(log)
     }
 
-    /// Returns log entries with their times, by `area_id` and then oldest first. Areas without a selected entry are left out.
-    /// **Default: reads the whole logs of the areas, and ignores that changes can be undone**
+    /// Returns log entries with their derived times, by `area_id` and then oldest first. Areas without a selected entry are left
+    /// out. **Default: reads the whole logs of the areas, and ignores that changes can be undone**
     ///
     /// A store that stores the times with each entry returns them at the same cost, however long the log is.
     async fn flood_entries(
@@ -240,7 +240,7 @@ pub trait FloodStore {
     /// Changes many areas as one change: all of them, or none.
     ///
     /// All changes have the same time: the latest that [`set_flood_state`](Self::set_flood_state) would choose for one of them.
-    /// Undoing a batch restores the times of the states before it ([`LogEntry::restoring`]); it is possible for
+    /// Undoing a batch restores the times of the states before it ([`LogEntry::restoring`]); a batch can be undone for
     /// [`UNDOABLE`](crate::model::UNDOABLE), and undoing twice changes nothing. A request with a [key](BatchRequest::request)
     /// that succeeded within [`REPEATABLE`](crate::model::REPEATABLE) changes nothing and returns the first outcome; concurrent
     /// repeats wait for the first. **Default: an error**

@@ -19,10 +19,10 @@ pub struct GaugeQuery {
 #[async_trait]
 pub trait GaugeStore {
     /// Returns the selected gauges by identifier, each with its readings within the window, oldest first. Leaves out gauges
-    /// without any.
+    /// without a reading in the window.
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError>;
 
-    /// Returns every gauge by identifier, without readings. **Default: only gauges that have a reading**, and reads all readings
+    /// Returns every gauge by identifier, without readings. **Default: reads all readings, and omits gauges without any**
     async fn all_gauges(&self) -> Result<Versioned<GaugeLayer>, StoreError> {
         let query = GaugeQuery { selector: AreaSelector::default(), window: Window::Last(Duration::MAX) };
         Ok(self.gauges(&query).await?.map(|mut gauges| {
@@ -44,6 +44,6 @@ pub trait GaugeStore {
     /// Stores a gauge and its readings, as one change. Replaces the name and place of a gauge with the same identifier, and its
     /// readings with the same times. Returns how many readings were stored.
     ///
-    /// A new or moved gauge belongs to the province in which it lies; otherwise it stays with the province that lists it.
+    /// A new or moved gauge belongs to the province in which it lies; any other gauge stays with the province that lists it.
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError>;
 }

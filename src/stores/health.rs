@@ -8,7 +8,7 @@ use crate::model::Timestamp;
 pub struct Check {
     /// The dependency, such as `store` or `listener`.
     pub name: &'static str,
-    /// Whether reads need it. If not, a failure leaves the service ready, but degraded.
+    /// Whether reads need the dependency. If not, a failure leaves the service ready, but degraded.
     pub required: bool,
     /// Why the check failed; `None` if it passed. Anyone can read it, so it must not contain addresses or text from other
     /// systems.

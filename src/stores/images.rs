@@ -20,7 +20,7 @@ use crate::model::{CardId, Timestamp, Upload};
 /// [`CardStore::show_card_image`].
 #[async_trait]
 pub trait ImageStore: CardStore + ReportStore + ServiceStore {
-    /// Returns the secret that signs upload addresses: `new` of the very first call on any server.
+    /// Returns the secret that signs upload addresses: the value of `new` in the very first call on any server.
     async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
         Ok(state(self)?.with(|service, _| service.signing_key.get_or_insert_with(|| new.clone()).clone()))
     }
@@ -83,8 +83,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.with(|service, _| service.uploads.waiting(|_| true)))
     }
 
-    /// Takes the received upload that has been due for longest; if several are equal, the one with the lowest card. No other call
-    /// takes it during the `lease`. `None` if none is due. An early upload is not due before the report of its card is stored.
+    /// Takes the received upload that has been due for longest; among equals, the lowest card identifier. No other call takes it
+    /// during the `lease`. `None` if none is due. An early upload is not due before the report of its card is stored.
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
         let state = state(self)?;
         for card in state.with(|service, now| service.uploads.due(now)) {
@@ -101,8 +101,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(None)
     }
 
-    /// Delays a received upload: no call takes it until `delay` from now. Extends a lease, or defers the work. No effect if it is
-    /// not received.
+    /// Delays a received upload: no call takes it until `delay` from now. Extends a lease, or defers the work. Does nothing if
+    /// the upload is not received.
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
         state(self)?.with(|service, now| service.uploads.postpone(upload, now.saturating_add(delay)));
         Ok(())

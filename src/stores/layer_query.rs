@@ -114,7 +114,7 @@ async fn floods_at(store: &dyn Store, moment: Timestamp) -> Result<Versioned<Flo
     let period = period.map_err(|error| StoreError::Backend { source: Box::new(error) })?;
     let query = HistoryQuery { selector: AreaSelector::default(), period };
     let archive = store.flood_archive(&query).await?;
-    // The areas are read after the log, because the result has the revision of the log.
+    // The areas are read after the log, so that they are never older than the revision of the result, which is the log's.
     let areas = Arc::clone(store.places().await?.value.areas());
     Ok(archive.map(|records| {
         let status = |id: AreaId| match records.binary_search_by_key(&id, |record| record.area_id) {

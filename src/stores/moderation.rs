@@ -27,10 +27,10 @@ pub struct WaitingQuery {
     pub per_sender: u32,
 }
 
-/// Moderation of reports: hide, show, erase, and the log of these.
+/// Moderation of reports: hide, show, erase, and the log of these actions.
 ///
-/// A *hidden* report is in no list, count or layer, and [`ReportStore::report`] does not find it. It keeps its key, its card, and
-/// its photo in a private place. Of an *erased* report, only an [`ErasedReport`](crate::model::ErasedReport) remains:
+/// A *hidden* report is in no list, count or layer, and [`ReportStore::report`] does not find it. It keeps its key and its card;
+/// its photo is in a private place. Of an *erased* report, only an [`ErasedReport`](crate::model::ErasedReport) remains:
 /// [`ReportStore::report_series`] and [`ReportStore::report_summary`] still count it, unless it was hidden. Its card is gone too.
 /// Its key and its post are never reused, and an import does not restore it.
 ///

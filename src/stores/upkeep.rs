@@ -93,7 +93,7 @@ impl Status {
     }
 }
 
-/// Returns the name and query of each count in [`Status::rows`] for SQL stores, whose logs of flood states differ.
+/// Returns the name and query of each count in [`Status::rows`] for SQL stores, which differ in their logs of flood states.
 pub(super) fn count_queries(
     flooded: &'static str,
     log_entries: &'static str,

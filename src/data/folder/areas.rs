@@ -39,8 +39,7 @@ impl Folder {
         geojson_file::read(self, FolderFile::Areas, make, each)
     }
 
-    /// Reads `cities.geojson`, to find the cities of areas without `city`. Ignores faults of this file: they are reported when
-    /// the cities themselves are read.
+    /// Reads the cities, to find those of areas without `city`. Ignores faults: they are reported when the cities are imported.
     fn cities_to_locate(&self) -> Locator {
         let folder = Self { repair: self.repair, ..Self::new(self.path.clone(), self.built_in) };
         let mut cities: Vec<Arc<Region>> = Vec::new();

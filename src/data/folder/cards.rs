@@ -10,8 +10,7 @@ use crate::model::{Card, CardHolder, ReportKey, digits, without_zero_fraction};
 record!(Line { card_id, pkey, username, network, language, network_data, report });
 
 impl Folder {
-    /// Reads the cards. Fails on duplicate identifiers or numbers. Does not check that the reports of cards exist; `each` must
-    /// check it.
+    /// Reads the cards. Fails on duplicate identifiers or numbers. `each` must check that the reports of cards exist.
     pub fn cards<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Card>) -> Result<(), E>,

@@ -145,8 +145,7 @@ impl Separator {
     }
 }
 
-/// Returns the headers. A header that differs from a `known` column only in case gets the column's name, unless another header
-/// has that name.
+/// Returns the headers. A header that differs from a `known` column only in case gets the name of the column, unless it is taken.
 fn match_headers(headers: &StringRecord, known: &[&str]) -> StringRecord {
     let mut named: Vec<&str> = headers.iter().collect();
     for column in known.iter().filter(|column| !headers.iter().any(|header| header == **column)) {

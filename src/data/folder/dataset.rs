@@ -163,8 +163,7 @@ fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, Data
     Ok(observed.collect())
 }
 
-/// Returns the reports except erased ones, and the keys of the hidden ones. Reports without a key get the keys after the highest
-/// one.
+/// Returns the reports except erased ones, and the keys of the hidden ones. Reports without a key get the next keys.
 fn reports(
     folder: &Folder,
     locator: &Locator,

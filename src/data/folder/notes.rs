@@ -26,7 +26,7 @@ pub(super) struct FileNotes {
 
 #[derive(Debug, Default)]
 pub(super) struct FutureRows {
-    /// `None`: do not count.
+    /// Rows after this time are counted; `None`: no rows.
     now: Option<Timestamp>,
     rows: u64,
     /// The latest time and its line.

@@ -313,8 +313,7 @@ impl Situation {
     }
 }
 
-/// Returns the sentence for the title of an area, given its sentences. If residents have reported a flood, the title states only
-/// how many.
+/// Returns the sentence for the title of an area, given its sentences. About reports, the title states only their number.
 pub(crate) fn title(sentences: &[Sentence]) -> Option<Sentence> {
     let first = *sentences.first()?;
     Some(match first {
@@ -342,8 +341,7 @@ pub(crate) fn banner(is_demo: bool, status: Status) -> Option<Sentence> {
     }
 }
 
-/// The sentence after a report was sent: whether it is on the map. `is_on_map` is `None` if the report cannot be found, for
-/// example during review.
+/// The sentence after a report was sent. `is_on_map` is `None` if the report cannot be found, for example during review.
 pub(crate) fn after_report(is_on_map: Option<bool>) -> Sentence {
     match is_on_map {
         Some(true) => Sentence::ReportShown,

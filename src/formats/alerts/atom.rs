@@ -93,8 +93,7 @@ impl Format for Inline {
 
 type Parameter = (&'static str, &'static str);
 
-/// Appends the feed. `parameter` is added to the query of the layer in the feed's own address; `content` writes the end of each
-/// entry.
+/// Appends the feed. `parameter` is added to the layer's query in the feed's address; `content` writes the end of each entry.
 fn write(
     notices: &Notices,
     layer: &Layer,

@@ -139,7 +139,7 @@ impl TryFrom<String> for Sender {
 /// Writes flooded areas as alerts. Areas without a state have no entry.
 ///
 /// Only `expires` and the feed's `updated` depend on the request, so all requests get the same alert for a state. CAP polygons
-/// have no holes, so only outer rings are written. Their text is built once per set of areas, and cached with it.
+/// have no holes, so only outer rings are written. The text of the rings is built once per set of areas, and cached with it.
 #[derive(Clone, Debug, Default)]
 pub struct Cap {
     options: Options,

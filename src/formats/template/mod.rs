@@ -194,8 +194,7 @@ impl Template {
             ("time_zone", Value::from(context.time_zone.name())),
             (Budget::VARIABLE, Value::from_dyn_object(Arc::clone(&budget))),
         ];
-        // Only templates known to use `now` get it: `time_step` assumes that the output of the others does not depend on the
-        // time.
+        // Only templates known to use `now` get it: `time_step` assumes that time does not change the output of others.
         let now = self.uses_now.then(|| ("now", Value::from(context.now.to_string())));
         let variables = Value::from_pairs(variables.into_iter().chain(now));
         let rendered = self.engine.get_template(&self.name).and_then(|template| {

@@ -13,8 +13,7 @@ pub(crate) struct MessageInForce {
     pub message: Option<Message>,
     /// When this area last changed the list of messages in force by sending or expiry; `None` if more than [`REMEMBERED`] ago.
     pub changed: Option<Timestamp>,
-    /// When this value changes unless the log grows: the message is renewed or expires, or [`changed`](Self::changed) becomes
-    /// `None`.
+    /// When this value changes unless the log grows: when the message is renewed or expires, or `changed` becomes `None`.
     pub until: Timestamp,
 }
 
@@ -58,8 +57,7 @@ fn remembered_since(now: Timestamp) -> Timestamp {
 #[must_use]
 pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> MessageInForce {
     let nearby = messages(entries, remembered_since(now), horizon(entries, now));
-    // Takes the message that was sent last among those already shown. Renewals are shown late, so a change can be shown before a
-    // renewal sent earlier.
+    // The last sent message among those shown. Renewals are shown late, so a change can be shown before an earlier renewal.
     let newest = nearby.iter().rposition(|message| message.shown_from <= now);
     let later = &nearby[newest.map_or(0, |newest| newest + 1)..];
     let newest = newest.map(|newest| &nearby[newest]);

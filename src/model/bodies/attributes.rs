@@ -29,8 +29,8 @@ pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a Car
     all
 }
 
-/// Returns the disasters that a report type may belong to if the report names none: the disaster in the interface's contract;
-/// otherwise all that have the type, but preparedness only if no other has it.
+/// Returns the disasters that a report type may belong to if the report names none: the first built-in disaster that has the
+/// type, otherwise all others that have it; preparedness only if no other has it.
 pub(crate) fn disasters_of(
     report_type: &str,
     disasters: &[DisasterType],

@@ -81,8 +81,7 @@ impl Chains {
         for (number, chain) in list.iter().enumerate() {
             let mut before = None;
             for &node in &positions[chain.span.clone()] {
-                // Tries the next node of an earlier chain first: chains mostly follow a shared border to its end, so this saves
-                // lookups.
+                // Tries the next node of an earlier chain first, because chains mostly share whole borders: this saves lookups.
                 let followed = before.and_then(|before| {
                     let neighbours = junctions.neighbours(before);
                     neighbours.into_iter().find(|&id| nodes.get_index(id as usize) == Some(&node))

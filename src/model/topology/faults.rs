@@ -103,7 +103,7 @@ fn corners(rings: &[Ring]) -> FxHashMap<[i64; 2], Vec<Passage<'_>>> {
     for ring in rings {
         for (into, out) in ring.sides.iter().zip(ring.sides.iter().cycle().skip(1)) {
             let Coord { x, y } = into.geom().end;
-            // Whole steps.
+            // Coordinates are whole steps.
             corners.entry([x as i64, y as i64]).or_default().push([into, out]);
         }
     }
@@ -145,8 +145,7 @@ fn misplaced_polygons(number: usize, ring: &Ring, sides: &RTree<Side>, rings: &[
     around.into_keys().map(|number| rings[number].outer).chain([ring.outer]).collect()
 }
 
-/// Returns a side's contribution to the winding number around a place: 1 if the side passes east of the place northwards, -1 if
-/// southwards, otherwise 0.
+/// Returns a side's contribution to the winding number around a place: 1 for a side east of it that runs north, -1 for south.
 fn windings(side: Line<f64>, place: Coord<f64>) -> i32 {
     let Line { start, end } = side;
     let is_left = |orientation| orientation == Orientation::CounterClockwise;

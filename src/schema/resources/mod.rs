@@ -35,7 +35,7 @@ pub struct Description {
     pub path: &'static str,
     /// Returns the codes that requests can select it by, unless configured otherwise.
     pub selectable: fn(&Regions) -> SelectableCodes,
-    /// Where these codes come from.
+    /// The source of these codes.
     pub offer: Offer,
     /// The default format for requests without one, if it is enabled; `None`: the configured default.
     pub preferred_format: Option<&'static str>,

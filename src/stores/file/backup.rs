@@ -49,7 +49,7 @@ pub(super) async fn backup(database: &Database, to: &Path) -> Result<(), OpenErr
     Ok(connection.close().await?)
 }
 
-/// Records the time of a backup next to the file. Best effort: the copy exists already.
+/// Records the time of a backup next to the file. Failures are ignored, because the backup itself is complete.
 pub(super) fn record_time(path: &Path, now: Timestamp) {
     let _ = fs::write(with_suffix(path, LAST), format!("{now}\n"));
 }
@@ -139,7 +139,7 @@ async fn replace(database: &Database, by: &Path) -> Result<Option<PathBuf>, Open
     let previous = with_suffix(&database.path, ".before-restore");
     let replaced = fs::metadata(&database.path).ok();
     if let Some(replaced) = &replaced {
-        // The new owner is the old one, because the command may run as another user than the server, such as root.
+        // The new file gets the owner of the old one, because the command may run as another user than the server, such as root.
         chown(by, Some(replaced.uid()), Some(replaced.gid()))?;
         remove_all(&previous)?;
         // A hard link, so that the file exists at any moment. Some file systems have no hard links.

@@ -62,7 +62,7 @@ pub(super) async fn check(connection: &mut SqliteConnection) -> Result<(), OpenE
     }
 }
 
-/// Fails unless a file with the current schema has exactly the migrations' objects: a backup's trigger would run on all data.
+/// Fails unless a file with the current schema has exactly the migrations' objects: a foreign trigger would run on all data.
 pub(super) async fn compare(connection: &mut SqliteConnection) -> Result<(), OpenError> {
     let mut expected = SqliteConnection::connect("sqlite::memory:").await?;
     migrate(&mut expected).await?;

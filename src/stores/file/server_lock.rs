@@ -13,10 +13,10 @@ const IN_USE: &str = "a server is using it: only one can, and must be stopped fi
 /// The locks that ensure that only one server uses a file. Held while the value lives; the system releases them when the process
 /// ends.
 ///
-/// One is on a separate file, and protects the name: a restore replaces the file under this lock. The other is on the file
-/// itself, which may have several names (hard links); on Linux its kind does not interact with `SQLite`'s locks, and other
-/// systems have only the first. A process loses `SQLite`'s locks when it closes any handle of the file, so that handle stays open
-/// until the process ends, unless [`release`](Self::release) closes it.
+/// One lock is on a separate file, and protects the name of the database file: a restore replaces the file under this lock. The
+/// other lock is on the file itself, which may have several names (hard links). It is used only on Linux, where it does not
+/// interact with `SQLite`'s locks. A process loses `SQLite`'s locks when it closes any handle of the file, so the handle with the
+/// lock stays open until the process ends, unless [`release`](Self::release) closes it.
 #[derive(Debug)]
 pub(super) struct ServerLock {
     #[allow(dead_code, reason = "dropping it releases the lock")]

@@ -12,13 +12,13 @@ use crate::stores::{Status, count_queries};
 const FLOODED: &str = "
     SELECT count(*) FROM (SELECT state, max(changed_at) FROM flood_states GROUP BY area_id) WHERE state IS NOT NULL";
 
-/// The alert of a flooded area ends when nobody confirms its state for long.
+/// Counts the flooded areas whose state was confirmed recently enough for an alert.
 const IN_FORCE: &str = "
     SELECT count(*) FROM (SELECT state, max(changed_at) AS since FROM flood_states GROUP BY area_id)
     WHERE state IS NOT NULL AND since > ?";
 const HEARD: &str = "SELECT name, last_heard FROM sources";
 
-/// Reports can be dated in the future.
+/// Excludes dates in the future, which reports may have.
 const NEWEST: [(&str, &str); 3] = [
     ("newest state", "SELECT max(changed_at) FROM flood_states WHERE changed_at <= ?"),
     ("newest report", "SELECT max(created_at) FROM reports WHERE created_at <= ?"),

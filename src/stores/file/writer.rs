@@ -77,7 +77,7 @@ struct Writer {
     connection: Option<SqliteConnection>,
     /// The file at startup. A different file at its path is not opened.
     file: Identity,
-    /// The log of the connection.
+    /// The log file that the connection uses.
     log: Option<Identity>,
     counts: Counts,
     clock: Arc<dyn Clock>,
@@ -154,7 +154,7 @@ impl Writer {
                 Some(error.to_string())
             }
         };
-        // Set before the callers get their errors, so that a health check after an error reports it.
+        // The failure is recorded before the callers get their errors, so that a health check after an error reports it.
         for reply in replies {
             reply(failure.as_deref().map_or(Ok(()), Err));
         }
@@ -207,7 +207,7 @@ impl Writer {
         }
     }
 
-    /// Like [`check_file`](Self::check_file) for the log. Closing the connection then moves the log's changes into the file.
+    /// Like [`check_file`](Self::check_file), but for the log. On failure, closing the connection saves the changes in the file.
     fn check_log(&self) -> Result<(), FileError> {
         let is_same = self.database.log_identity() == self.log;
         if is_same { Ok(()) } else { Err(FileError::Lost("the log of the file is gone")) }

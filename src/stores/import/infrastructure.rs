@@ -48,9 +48,9 @@ fn relocate(pieces: &mut [Infrastructure], removed: &[AreaId], locator: &Locator
 
 /// Merges the features of a folder into the stored ones, and returns the status of each.
 ///
-/// A feature replaces the stored one with its identifier. If there is none, it replaces one with the same kind, name and first
-/// position that has no other match in the folder. So a stored feature gets an identifier once its file has one, and keeps it if
-/// a later file has none.
+/// A feature replaces the stored feature with its identifier or, if there is none, a stored feature with the same kind, name and
+/// first position that has no other match in the folder. So a stored feature gets an identifier once its file has one, and keeps
+/// it if a later file has none.
 fn merge(stored: &mut Vec<Infrastructure>, mut read: Vec<Infrastructure>) -> Vec<RowStatus> {
     Infrastructure::identify(&mut read);
     let by_id: HashMap<_, _> =

@@ -33,7 +33,7 @@ pub(in crate::stores) fn import<T: Target>(
     let changes = import.places(replace)?;
     import.gauges()?;
     import.flood_states()?;
-    // Last, because new reports may be locked out until the import ends.
+    // Reports come last, because from here on other sessions may have to wait for the end of the import to add reports.
     import.erased_reports()?;
     import.reports()?;
     import.cards()?;

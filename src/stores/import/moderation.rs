@@ -6,7 +6,7 @@ use crate::model::{ErasedReport, ModerationEntry};
 use crate::stores::OpenError;
 
 impl<T: Target> Import<'_, T> {
-    /// Imports erased reports, so that their reports are not restored. Stored reports stay unchanged.
+    /// Imports what remains of erased reports, so that these reports are not restored. Stored reports stay unchanged.
     pub(super) fn erased_reports(&mut self) -> Result<(), OpenError> {
         self.import_file(
             FolderFile::ErasedReports,

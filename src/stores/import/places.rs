@@ -76,7 +76,7 @@ impl<T: Target> Import<'_, T> {
     /// Finds new areas for the reports in removed areas, and the city of every report if cities have changed. Counts the reports
     /// that changed area or city.
     ///
-    /// Locks the reports, because a report located before this import would keep its old area and city.
+    /// Locks the reports: a report that another session has located but not stored yet would keep its old area and city.
     pub(super) fn relocate(&mut self, Changes { removed, cities }: &Changes) -> Result<(), OpenError> {
         if removed.is_empty() && !cities {
             return Ok(());

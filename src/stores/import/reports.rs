@@ -72,7 +72,7 @@ impl<T: Target> Import<'_, T> {
                 )
             },
             |import, rows| {
-                // Looked up before any is added, because later lookups would include reports added by this import.
+                // Looks up stored reports before any report is added: later lookups would include added ones.
                 let times = rows.iter().map(|row| row.value.content.created_at);
                 let times: Vec<_> = times.filter(|time| looked_up.insert(*time)).collect();
                 import.target.reports_made_at(&times, &mut |content| {

@@ -81,7 +81,7 @@ pub(in crate::stores) trait RecordStore<V: Record> {
 pub(in crate::stores) type RowVisitor<'e, V> = &'e mut dyn FnMut(&V);
 
 pub(in crate::stores) trait PlaceTarget: RecordStore<Area> + RecordStore<Region> {
-    /// Returns the stored areas except these. If there are any, locks the log against other writers for the import.
+    /// Returns the stored areas that are not in `areas`. If there are any, locks the log against other writers for the import.
     fn extra_areas(&mut self, areas: &HashSet<AreaId>) -> Result<Vec<ExtraArea>, OpenError>;
 
     fn remove_areas(&mut self, areas: &[AreaId]) -> Result<(), OpenError>;
@@ -143,7 +143,7 @@ pub(in crate::stores) trait ReportTarget {
         moved: &dyn Fn(Position, &ReportLocation) -> Option<ReportLocation>,
     ) -> Result<u64, OpenError>;
 
-    /// Returns the entries that the moderation log contains.
+    /// Returns those of `entries` that the moderation log contains.
     fn find_entries(&mut self, entries: &[EntryId]) -> Result<HashSet<EntryId>, OpenError>;
 
     /// Appends entries to the moderation log, and numbers them.

@@ -26,8 +26,8 @@ impl StoredEntry {
 }
 
 impl AreaLog {
-    /// Adds a change, which must not be before the last one. If it undoes the change made at `undone`, it restores the earlier
-    /// times.
+    /// Adds a change, which must not be before the last one. If it undoes the change made at `undone`, its entry restores the
+    /// times before that change.
     pub(super) fn push(&mut self, change: FloodChange, undone: Option<Timestamp>) {
         let previous = self.0.last().map(|logged| &logged.entry);
         let (state_change, received) = (change.change(), change.received);
@@ -40,7 +40,7 @@ impl AreaLog {
         self.0.push_back(StoredEntry { entry, by: Arc::new(change.by) });
     }
 
-    /// Marks the change at `at` as undoing the one at `undone`, and recomputes the times of all entries from there.
+    /// Marks the change at `at` as undoing the one at `undone`, and recomputes the times of all entries from `at` on.
     pub(super) fn restore(&mut self, area: AreaId, at: Timestamp, undone: Timestamp) {
         let later = self.0.split_off(self.count_until(at.saturating_sub(Duration::from_millis(1))));
         for logged in later {

@@ -10,11 +10,11 @@ use super::{Row, Rows, State};
 use crate::model::Timestamp;
 use crate::stores::{Check, StoreError};
 
-/// The maximum number of queued changes. A call waits for each.
+/// The maximum number of queued changes. A call waits for each change.
 const QUEUE_LENGTH: usize = 1024;
 /// How long a health check waits for the writer thread.
 const CHECK_TIMEOUT: Duration = Duration::from_millis(800);
-/// Not shorter, because an operator has to free space, or an import has to end.
+/// `Retry-After`: not shorter, because an operator must free space first, or an import must end.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// Applies changes to a state, and writes each to a file before it becomes visible.

@@ -15,7 +15,7 @@ pub(in crate::stores) enum Row {
     Area(Arc<Area>),
     Region(Arc<Region>),
     City(Arc<Region>),
-    /// Replaces no row, because it has no identifier.
+    /// Replaces no row: infrastructure is rewritten as a whole.
     Infrastructure(Arc<Infrastructure>),
     FloodState(FloodChange),
     FloodBatch(Arc<FloodBatch>),

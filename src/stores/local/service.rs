@@ -116,7 +116,7 @@ impl ImageStore for LocalStore {
     }
 
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
-        // Checked before the write, because servers poll.
+        // Checked without a write, because servers poll this method.
         if self.uploads_waiting().await? == 0 {
             return Ok(None);
         }

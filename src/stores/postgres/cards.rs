@@ -26,7 +26,7 @@ pub(super) const CARD: &str = "
            cards.created_at
     FROM cards LEFT JOIN reports USING (card_id) WHERE card_id = $1";
 
-/// Publishes the report of a card, unless it already has one, the card does not exist, or the places have changed since the tags
+/// Publishes the report of a card, unless the card already has one or does not exist, or the places have changed since the tags
 /// were computed. The unique index admits one of several concurrent reports. The card is locked against concurrent erasure.
 const RECEIVE: &str = concat!(
     "WITH card AS (
@@ -72,7 +72,7 @@ pub(super) use showing;
 
 const SHOW_IMAGE: &str = showing!("", "");
 
-/// Fails if one of the cards receives its report meanwhile. The subquery uses the index: a join would read all reports.
+/// Erases unused cards. Fails if one receives its report meanwhile. The subquery uses the index: a join would read all reports.
 const ERASE_UNUSED: &str = "
     WITH old AS (
         SELECT card_id FROM cards

@@ -17,7 +17,7 @@ use crate::telemetry::Metrics;
 #[derive(Debug)]
 pub(super) struct Connections {
     pool: PostgresPool,
-    /// Limits writers to fewer than all connections, so that reads always find one.
+    /// Limits writers to fewer than all connections, so that reads always find a free one.
     writers: FairSemaphore,
     timeout: Duration,
     /// Set once the schema has been checked.
@@ -88,7 +88,7 @@ impl Connections {
         self.with_timeout(retries).await
     }
 
-    /// For operations that many wait for: at most [`LOST_TIMEOUT`] in total while the database is lost.
+    /// Limits an operation that many callers wait for to [`LOST_TIMEOUT`] in total while the database is lost.
     pub(super) async fn fail_fast<T>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,
@@ -171,7 +171,7 @@ impl Connections {
         self.retry_locked(write).await
     }
 
-    /// Notifies the other instances of a write, unless a lock prevented it. After an outage the write may have succeeded.
+    /// Notifies the other instances of a write, unless a lock prevented it. In an outage, the write may have succeeded.
     pub(super) fn announce_write<T>(&self, outcome: &Result<T, StoreError>) {
         if !outcome.as_ref().is_err_and(is_contention) {
             self.announcer.announce();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::stores::StoreError;
 
-/// `Retry-After`: the pool and the listener recover within a second of the database.
+/// `Retry-After`: the pool and the listener recover within a second after the database.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -21,8 +21,8 @@ impl Error for DatabaseError {}
 
 /// Returns the text of a database error for an operator.
 ///
-/// The driver's own text ends with a line number of `PostgreSQL`'s source code. This one ends with the SQLSTATE code, which the
-/// manual of `PostgreSQL` explains.
+/// The driver's own text ends with a line number of `PostgreSQL`'s source code. The returned text ends with the SQLSTATE code,
+/// which the manual of `PostgreSQL` explains.
 #[must_use]
 pub fn described(error: &sqlx::Error) -> String {
     match error {
@@ -68,7 +68,7 @@ pub(super) fn is_outage(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Another session was in the way (lock time-out, deadlock or conflict). Nothing was written; the connection stays usable.
+/// Whether a lock time-out, deadlock or conflict caused the error. Then nothing was written, and the connection stays usable.
 pub(super) fn is_contention(error: &StoreError) -> bool {
     let StoreError::Unavailable { source, .. } = error else { return false };
     if let Some(error) = source.downcast_ref::<Arc<StoreError>>() {

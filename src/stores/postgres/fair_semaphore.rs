@@ -15,7 +15,7 @@ pub(super) struct FairSemaphore {
     last_warning: Mutex<Option<Instant>>,
 }
 
-/// A wait of this length is logged, at most once in this interval.
+/// Waits of [`LONG_WAIT`] or more are logged, at most once every [`WARNING_INTERVAL`].
 const LONG_WAIT: Duration = Duration::from_secs(1);
 const WARNING_INTERVAL: Duration = Duration::from_secs(30);
 

@@ -125,7 +125,7 @@ impl<'r> FromRow<'r, PgRow> for LastRow {
     }
 }
 
-/// Newest first.
+/// The last two entries of each area, newest first.
 type LastEntries = HashMap<AreaId, [Option<LogEntry>; 2]>;
 
 impl PostgresStore {

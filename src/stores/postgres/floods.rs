@@ -158,7 +158,7 @@ const COUNT_ENTRIES: &str = "
 
 struct Map {
     areas: Arc<AreaSet>,
-    /// By position in `areas`, only of areas that were ever flooded.
+    /// The statuses of the areas that were ever flooded, by position in `areas`.
     statuses: Vec<(usize, FloodStatus)>,
 }
 

@@ -45,7 +45,7 @@ const HAS_UPLOAD: &str = "SELECT true FROM images WHERE card_id = $1 AND state <
 
 const EXPECTED: &str = "SELECT turn FROM images WHERE card_id = $1 AND state = 'expected'";
 
-/// Idempotent.
+/// Marks an expected upload as received. Repeating this for the same object changes nothing.
 const RECEIVE: &str = "
     UPDATE images SET state = 'received', object = $3, due_at = coalesce(due_at, $4)
     WHERE card_id = $1 AND turn = $2 AND (state = 'expected' OR state = 'received' AND object = $3)
@@ -53,12 +53,12 @@ const RECEIVE: &str = "
 
 const EXPECTED_UNTIL: &str = "SELECT max(expected_until) FROM images WHERE state = 'expected'";
 
-/// Uploads that arrived before the report of their card do not count.
+/// Counts the received uploads of cards with a report.
 const WAITING: &str = "
     SELECT count(*) FROM images
     WHERE state = 'received' AND EXISTS (SELECT FROM reports WHERE reports.card_id = images.card_id)";
 
-/// Skips uploads that another session is taking.
+/// Takes the next due upload, and skips those that another session is taking.
 const TAKE: &str = "
     UPDATE images SET due_at = $2, attempts = attempts + 1
     WHERE card_id = (
@@ -126,7 +126,7 @@ fn for_upload(sql: &'static str, upload: &Upload) -> Query<TrueRow> {
 }
 
 impl PostgresStore {
-    /// With `early`, also before the report of the card.
+    /// Expects an image. With `early`, also before the report of the card.
     async fn expect(&self, card: &CardId, until: Timestamp, early: bool) -> Result<Upload, StoreError> {
         let query: Query<(bool, Option<i64>)> = for_card(EXPECT, card).bind(moment(until)).bind(early);
         match self.connections.write_untracked(query).await?.first() {

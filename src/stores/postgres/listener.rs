@@ -184,7 +184,7 @@ impl Session {
             let (at, write_count) = (Instant::now(), self.announcer.write_count());
             let query = sqlx::query_as(SNAPSHOT).fetch_all(&mut listener);
             let rows: Vec<(String, i64, bool)> = time::timeout(RESPONSE_TIMEOUT, query).await??;
-            // A primary can be demoted without a restart. With a single host, continue with it.
+            // A primary can be demoted without a restart. With a single host, the listener stays connected to it.
             if self.pool.has_several_hosts() && rows.iter().any(|(.., read_only)| *read_only) {
                 return Err("the server accepts no writes any more".into());
             }

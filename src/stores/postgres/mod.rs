@@ -97,7 +97,7 @@ impl PostgresStore {
         Ok(revisions.get(name).copied().unwrap_or(Revision(0)))
     }
 
-    /// Concurrent callers share a query, which always begins after the call.
+    /// Concurrent callers share a query, which always begins after their calls.
     async fn query_revisions(&self) -> Result<Arc<Revisions>, StoreError> {
         let query = async {
             let rows = self.connections.fetch(sqlx::query_as(REVISIONS)).await?;

@@ -30,7 +30,7 @@ macro_rules! is_photo {
 }
 pub(super) use is_photo;
 
-/// Hides a report or shows it, if its time is as expected. It no longer waits for review.
+/// Hides or shows a report, if its time is as expected. Afterwards the report no longer waits for review.
 const SET_HIDDEN: &str = concat!(
     "
     WITH changed AS (
@@ -108,7 +108,7 @@ const LOG: &str = "
         WHERE number > $1 AND ($2::bigint IS NULL OR number < $2) ORDER BY number DESC LIMIT $3
     ) asked ON true WHERE now.resource = 'reports' ORDER BY number DESC";
 
-/// Skips photos that another session is taking.
+/// Takes the next due photo, and skips those that another session is taking.
 const TAKE: &str = "
     UPDATE photo_moves SET due_at = $2
     WHERE photo = (
@@ -229,7 +229,7 @@ impl PostgresStore {
         super::values::count(self.connections.write(query).await?)
     }
 
-    /// Logs the reports that cannot be decoded, and so are not erased; once for the same keys.
+    /// Logs the reports that are not erased because they cannot be decoded, but the same keys only once.
     fn log_unreadable(&self, UnreadableReports { count, keys, error }: UnreadableReports) {
         let mut logged = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = error.filter(|_| *logged != keys) {

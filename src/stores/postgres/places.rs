@@ -152,7 +152,7 @@ impl PostgresStore {
                     Some(places) => places,
                     None => self.places.load(&self.connections).await?,
                 };
-                // Otherwise the places changed in between: read again.
+                // If the revisions differ, the places have changed between the two reads, and both are repeated.
                 if places.revision == seen {
                     return Ok((rows, places));
                 }

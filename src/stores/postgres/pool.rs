@@ -47,7 +47,7 @@ pub(super) struct PoolPermit {
 
 #[derive(Debug, Default)]
 struct Losses {
-    /// Connections opened before this are no longer used.
+    /// Connections opened before this time are no longer used.
     lost: Mutex<Option<Instant>>,
 }
 
@@ -128,7 +128,7 @@ impl PostgresPool {
     pub(super) async fn fill(&self) {
         let options = self.pool.options();
         let min = options.get_min_connections().min(options.get_max_connections());
-        // Hold all at once, so that each is a different one. Those that fail now are opened when needed.
+        // All connections are held at once, so that they are different ones. Those that fail now are opened when needed.
         drop(join_all((0..min).map(|_| self.acquire())).await);
     }
 
@@ -166,7 +166,7 @@ impl PostgresPool {
         Ok(PoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_lazy_with(options))
     }
 
-    /// With several hosts, a host that accepts no writes is abandoned for another.
+    /// Whether the address has several hosts. Only then, a host that accepts no writes is abandoned for another.
     pub(super) fn has_several_hosts(&self) -> bool {
         self.hosts.has_several()
     }

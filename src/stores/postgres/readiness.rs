@@ -19,13 +19,13 @@ pub(super) struct Readiness {
 }
 
 const NAME: &str = "siaga health";
-/// How long the database may take to respond, and how long over a reused connection, which may be lost.
+/// How long the database may take to respond; less over a reused connection, which may be lost.
 const TIMEOUT: Duration = Duration::from_secs(2);
 const REUSE_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(2);
 
 impl Readiness {
-    /// Checks that the database responds, its schema and clock, and that the listener is current.
+    /// Checks that the database responds and the listener is current, and checks the schema and the clock.
     pub(super) async fn checks(&self, connections: &Connections, listener: &Listener) -> Vec<Check> {
         let mut probed = None;
         let store = Check::run("store", "the database does not respond", async {
@@ -45,7 +45,7 @@ impl Readiness {
             Some(Probe { applied, .. }) if applied < schema::needed() => {
                 Some("the schema is older than this version needs: run `siaga migrate`")
             }
-            // A newer server may have migrated the database: running servers continue with that.
+            // A newer server may have migrated the database: running servers continue with the newer schema.
             Some(_) => None,
         };
         let migrations = Check { name: "migrations", required: true, failure, took: store.took };
@@ -56,7 +56,7 @@ impl Readiness {
         );
         let clock = Check { name: "clock", required: false, failure, took: store.took };
         let listener = Check::run("listener", "the revisions are not known at present", async {
-            // Just after startup it takes a moment.
+            // Just after startup, the listener is not current for a moment.
             for _ in 0..4 {
                 if listener.is_current() {
                     break;
@@ -93,7 +93,7 @@ impl Readiness {
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     applied: usize,
-    /// Least difference between the clocks of this server and of the database.
+    /// The minimum difference between the clocks of this server and of the database.
     clock_skew: Duration,
 }
 

@@ -28,7 +28,7 @@ macro_rules! filtered {
     };
 }
 
-/// Adds the revision, and the time of the first later report of any kind.
+/// Adds to a query the revision, and the time of the first later report of any kind.
 macro_rules! versioned_query {
     ($columns:expr, $from:literal, $group_by:expr, $order_by:expr) => {
         concat!(

@@ -24,7 +24,7 @@ impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for AtRevision<T> {
     }
 }
 
-/// For results that change with time: `next` is the time of the first item after those selected, even of an empty result.
+/// For results that change with time: `next` is the time of the first item after those selected, even if the result is empty.
 #[derive(Debug)]
 pub(super) struct WithNext<T> {
     row: AtRevision<T>,

@@ -32,7 +32,7 @@ impl Default for Settings {
 
 /// The configuration table of the database, defined by Rocket.
 const TABLE: &str = "databases.siaga";
-/// Its keys that apply to `PostgreSQL`.
+/// The keys of the table that apply to `PostgreSQL`.
 const KEYS: [&str; 5] = ["url", "min_connections", "max_connections", "connect_timeout", "idle_timeout"];
 
 /// Errors show no values, because an address contains a password.

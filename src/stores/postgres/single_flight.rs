@@ -4,7 +4,7 @@ use tokio::sync::Mutex;
 
 /// Runs an operation once for all callers that wait for it. Each gets the result of a run that began after its call, so the
 /// result includes everything acknowledged before. At most one run is in progress; all callers that arrive meanwhile share the
-/// next. If the caller that polls the run is cancelled, the next caller starts its own.
+/// next. If the caller that polls the run is cancelled, the next caller starts its own run.
 #[derive(Debug)]
 pub(super) struct SingleFlight<T>(Mutex<Option<Finished<T>>>);
 

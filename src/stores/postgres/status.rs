@@ -12,7 +12,7 @@ use crate::stores::{OpenError, Status, StoreSettings, count_queries};
 
 const FLOODED: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL";
 
-/// The alert of a flooded area expires unless its state is confirmed.
+/// Counts the flooded areas whose state was confirmed recently enough for an alert.
 const IN_FORCE: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL AND changed_at > $1";
 const LAST_HEARD: &str = "SELECT name, last_heard_at FROM sources";
 

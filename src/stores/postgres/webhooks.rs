@@ -18,8 +18,8 @@ const REPLACE_STATE: &str = "
     )
     SELECT * FROM updated UNION ALL SELECT * FROM inserted";
 
-/// The transactions that hold a writer's lock on `reports`. A statement acquires it before it picks a key, and its transaction
-/// holds it until the end. Includes prepared transactions, which have no session.
+/// The transactions that hold a writer's lock on `reports`. A statement acquires the lock before it picks a key, and its
+/// transaction holds the lock until the end. Includes prepared transactions, which have no session.
 const OPEN_WRITES: &str = "
     SELECT DISTINCT virtualtransaction FROM pg_locks
     WHERE locktype = 'relation' AND granted AND pid IS DISTINCT FROM pg_backend_pid()

@@ -22,7 +22,7 @@ pub(super) struct Comparison {
     pub(super) rows: Vec<Row>,
     /// The areas to be removed, with their logs.
     removed: Vec<AreaId>,
-    /// If set, the rows contain all infrastructure.
+    /// Whether the infrastructure is rewritten: then `rows` contains all of it.
     is_infrastructure_new: bool,
     pub(super) changed: BTreeSet<Part>,
 }
@@ -68,7 +68,7 @@ impl Comparison {
         self.updated(counts).write(to).await
     }
 
-    /// Places are part of the results about floods and reports.
+    /// Returns the counts after the import. Places are part of results about floods and reports, so these revisions grow too.
     fn updated(&self, counts: Counts) -> Counts {
         let next = |revision: Revision, by: &[Part]| {
             Revision(revision.0 + u64::from(by.iter().any(|part| self.changed.contains(part))))

@@ -100,7 +100,7 @@ impl CardStore for LocalStore {
     }
 
     async fn erase_unused_cards(&self, created: Range<Timestamp>, most: u32) -> Result<u64, StoreError> {
-        // Checked before the write, because servers poll.
+        // Checked without a write, because servers poll this method.
         if self.state().reports.value.cards.unused(created.clone()).next().is_none() {
             return Ok(0);
         }

@@ -30,7 +30,7 @@ pub(super) struct Reports {
     hidden: OrdMap<ReportKey, Arc<Report>>,
     /// The hidden reports that wait for review.
     waiting: OrdMap<ReportKey, Waiting>,
-    /// Erased reports by key, and by time those that are still counted.
+    /// Erased reports by key; those that are still counted also by time.
     erased: OrdMap<ReportKey, Arc<ErasedReport>>,
     erased_by_time: OrdMap<(Timestamp, ReportKey), Arc<ErasedReport>>,
     last_key: Option<ReportKey>,

@@ -125,7 +125,7 @@ impl State {
             return Err(StoreError::report_mismatch(key, made_at));
         }
         match action {
-            // The report is hidden already. The revision grows because it no longer waits.
+            // The report is hidden already. The revision grows because the report no longer waits.
             ModerationAction::Hide if was_waiting => self.reports.bump_revision(),
             ModerationAction::Hide if !is_hidden => self.reports.get_mut().hide(key),
             ModerationAction::Show if is_hidden => self.reports.get_mut().show(key),
@@ -217,7 +217,7 @@ impl ModerationStore for LocalStore {
 
     async fn forget_senders(&self, until: Timestamp) -> Result<(), StoreError> {
         let is_old = move |waiting: &Waiting| waiting.since <= until && waiting.origin.sender.is_some();
-        // Checked before the write, because servers poll.
+        // Checked without a write, because servers poll this method.
         if !self.state().reports.value.waiting.values().any(is_old) {
             return Ok(());
         }
@@ -248,7 +248,7 @@ impl ModerationStore for LocalStore {
     }
 
     async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
-        // Checked before the write, because servers poll.
+        // Checked without a write, because servers poll this method.
         if self.state().reports.value.moves.is_empty() {
             return Ok(None);
         }

@@ -56,7 +56,7 @@ const SET_SINCE: &str = "
 /// Largest expected clock difference between servers.
 const SKEW: Duration = Duration::from_mins(10);
 
-/// Sets each area's state from its newest change. A newer change, made during the import, stays.
+/// Sets each area's state from its newest change. A state that was set later, during the import, stays.
 const STATES: &str = "
     INSERT INTO flood_states AS standing (area_id, state, changed_at)
     SELECT areas.area_id, newest.state, newest.changed_at
@@ -134,7 +134,7 @@ impl HistoryTarget for Transaction {
     }
 }
 
-/// Updates the states, and the times of those set during the import. Locks them: other sessions would not see imported entries.
+/// Updates the states, and the times of states set meanwhile. Locks the states: other sessions do not see imported entries.
 pub(super) fn update_states(import: &mut Transaction) -> Result<(), OpenError> {
     let imported: Vec<_> = import.changed_areas.iter().copied().collect();
     if !imported.is_empty() {
