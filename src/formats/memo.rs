@@ -19,7 +19,7 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T> Memo<T> {
-    /// Returns the value for the set, which `build` builds on first use and which must not own the set. Concurrent callers wait.
+    /// Returns the value for the set, which `build` builds on first use. The value must not own the set. Concurrent callers wait.
     /// Errors of `build` are returned and not cached.
     pub(super) fn get_or_build<E>(
         &self,

@@ -55,7 +55,7 @@ pub enum InvalidFormats {
         /// The enabled formats that can write it.
         allowed: Vec<String>,
     },
-    /// A format cannot write the layer of a trial.
+    /// A format to be tried cannot write this kind of layer.
     #[error("no format {name:?} can write {}; these can: [{}]", .kind.name(), .allowed.join(", "))]
     NotToTry {
         /// The kind of the layer.

@@ -22,7 +22,7 @@ pub trait Upkeep: Send + Sync {
     ///
     /// Importing twice changes nothing. Replaces stored rows with the same identifier (areas, provinces, gauges), or for the same
     /// object and time (flood states, readings). Stored reports, cards and posts stay unchanged. Removes only rows selected by
-    /// `replace`. Holds a few thousand rows in memory at a time.
+    /// `replace`. The `PostgreSQL` store holds a few thousand rows in memory at a time, the file store all.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ pub struct Status {
     pub last_heard: BTreeMap<String, Timestamp>,
     /// The number of free bytes on the disk of the data; `None` if unknown.
     pub free: Option<u64>,
-    /// When [`Upkeep::backup`] last made a copy, if ever; the outer `None` if the store does not record it.
+    /// When [`Upkeep::backup`] last made a copy, if ever; the outer `None`: the store does not record backups.
     pub last_backup: Option<Option<Timestamp>>,
 }
 

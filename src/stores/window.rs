@@ -25,7 +25,7 @@ impl Window {
     ///
     /// `oldest` is the oldest item of the result, which leaves a moving window first. `next` is the first item dated after the
     /// window's last moment at `now`; if it is taken from a larger set of items than the result, the validity can only be
-    /// shorter. A result wholly in the past stays valid, unless the clock steps back.
+    /// shorter. A result about the past stays valid, unless the clock steps back.
     #[must_use]
     pub fn validity(self, now: Timestamp, oldest: Option<Timestamp>, next: Option<Timestamp>) -> Validity {
         /// A window includes its last moment, so an item is outside from the next millisecond on.

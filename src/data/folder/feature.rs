@@ -171,7 +171,7 @@ impl<'a> Feature<'a> {
         if text.is_empty() { Err(self.missing(key)) } else { Ok(text) }
     }
 
-    /// Returns the message about a missing property, which lists the existing ones.
+    /// Returns the message about a missing property, which lists the existing properties.
     fn missing(&self, key: &str) -> String {
         let mut names: Vec<_> =
             self.raw_properties().iter().map(|(name, _)| name.escape_debug().to_string()).collect();

@@ -71,7 +71,7 @@ pub(super) fn read<T, E: From<DatasetError>>(
 /// A part of a feature collection.
 enum Item<'a> {
     Type(&'a str),
-    /// The first line of a feature, and its text: it is parsed later, so that a fault can be reported with this line.
+    /// The first line of a feature, and its text, which is parsed later so that a fault can be reported with this line.
     Feature(u64, &'a RawValue),
 }
 

@@ -1,4 +1,4 @@
-//! Converts GeoJSON geometry to the model's.
+//! Converts GeoJSON geometry to geometry of the model.
 
 use geo::orient::{Direction, Orient};
 use geo::{Coord, LineString, MultiPolygon, Polygon};

@@ -1,7 +1,7 @@
 use crate::model::{FeatureId, Layer};
 
-/// Returns the sort key of a feature, which is stable when others are added, and ascending within a layer; `None` if the layer
-/// belongs to no collection, or the index is out of range.
+/// Returns the sort key of a feature, which stays the same when other features are added, and ascends within a layer; `None` if
+/// the layer belongs to no collection, or the index is out of range.
 pub(super) fn order(layer: &Layer, index: usize) -> Option<FeatureId<'_>> {
     Some(match layer {
         Layer::Infrastructure(all) => FeatureId::Number(all.0.get(index).map(|_| index as u64)?),

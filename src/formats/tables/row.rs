@@ -153,7 +153,7 @@ impl TableSchema {
 }
 
 impl<'a> FeatureRow<'a> {
-    /// Always a multipolygon: some programs show only the geometry type of the first feature.
+    /// The geometry is always a multipolygon: some programs show only the geometry type of the first feature.
     fn area(area: &'a Area, cells: Vec<FieldValue<'a>>) -> Self {
         Self::numbered(area.id.number(), Geometry::MultiPolygon(&area.outline), cells)
     }

@@ -26,7 +26,7 @@ use crate::model::{AreaSet, Layer, LayerKind};
 /// Writes a layer as a `Topology` with one object, `output`.
 ///
 /// Outer rings run clockwise and holes counter-clockwise, as in d3 and the reference implementation. Decoded positions are exact,
-/// or within half a grid step of the original, which [`Quantization`] bounds. Outlines of larger areas and cities are exact on
+/// or within half a grid step of the original; [`Quantization`] bounds the step. Outlines of larger areas and cities are exact on
 /// any grid, so they stay valid. Every ring has at least four positions. An empty layer has the `bbox` of all loaded areas, and
 /// an identity `transform`. Costs O(positions) time and memory.
 ///

@@ -87,7 +87,7 @@ pub(crate) fn find(entries: &[LogEntry], key: MessageKey, now: Timestamp) -> Opt
     messages.into_iter().find(|message| message.key == key && message.shown_from <= now)
 }
 
-/// Adds the messages of a run due after `from`, its renewals until `until`. `end` is the start of the next run.
+/// Adds the messages of a run due after `from`, but renewals only if due until `until`. `end` is the start of the next run.
 fn add_run(
     chain: &mut Vec<(Timestamp, Message)>,
     entries: &[LogEntry],

@@ -50,8 +50,8 @@ impl Issuer {
         Self { prefix, separator, status }
     }
 
-    /// Returns the CAP `identifier` of a message, without whitespace, commas, `<` or `&` (CAP 1.2 §3.2.1). Runs before 1970 count
-    /// as of 1970.
+    /// Returns the CAP `identifier` of a message, without whitespace, commas, `<` or `&` (CAP 1.2 §3.2.1). Times before 1970
+    /// count as the start of 1970.
     #[must_use]
     pub(crate) fn identifier(&self, area: AreaId, key: MessageKey) -> String {
         let Self { prefix, separator, .. } = self;

@@ -49,7 +49,7 @@ pub const CONFIRMED_FOR: Duration = Duration::from_hours(24);
 /// to 15 s: the default `limits.timeout`, plus 5 s. With a longer timeout, a late change can remove a renewal that was shown.
 pub const SETTLING: Duration = Duration::from_secs(15);
 
-/// How long a list of messages shows when it last changed.
+/// For this long, a list of messages shows the time of its last change.
 pub(crate) const REMEMBERED: Duration = Duration::from_hours(24);
 
 /// The maximum number of references of a message.

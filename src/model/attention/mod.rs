@@ -237,7 +237,7 @@ impl AttentionInput<'_> {
         rules: &AttentionRules,
     ) -> Option<Suggestion> {
         let from = self.now.saturating_sub(rules.suggesting_within);
-        // A card has one report.
+        // Cards have one report each, so these reports are from different cards.
         let is_recent = |report: &&&Report| {
             let is_card = &*report.content.source == CARD_SOURCE && !waiting.contains(&report.key);
             is_card && report.content.created_at >= from

@@ -2,7 +2,7 @@ use super::grid::NodeId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChainKind {
-    /// Cut at both ends, even if these are the same place.
+    /// Cut at both ends, even if the ends are the same place.
     Line,
     /// Closed; may be rotated to begin at any of its nodes.
     Ring,

@@ -64,7 +64,7 @@ impl Cause {
         }
     }
 
-    /// The cause in an operator's words; `None` if only `SQLite`'s own text has it.
+    /// The cause in an operator's words; `None` if only `SQLite`'s own text describes the cause.
     pub(super) fn text(self) -> Option<&'static str> {
         match self {
             Self::Full => Some("the disk is full"),

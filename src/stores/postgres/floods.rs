@@ -34,8 +34,8 @@ const SET: &str = "
     SELECT area_id, changed_at, state, $4::text, $5::text, $3::timestamptz FROM stood
     RETURNING changed_at";
 
-/// The revisions of floods and places, and the status of each area that was ever flooded; one row without an area if there is
-/// none. `LIMIT` makes the planner look up each entry by its key: a plain join would read the whole log.
+/// The revisions of floods and places, and the status of each area that was ever flooded; one row without an area if there is no
+/// such area. `LIMIT` makes the planner look up each entry by its key: a plain join would read the whole log.
 pub(super) const STATES: &str = "
     SELECT floods.revision AS floods, places.revision AS places,
            area_id, states.state, changed_at, log.since, log.confirmed_at
