@@ -108,9 +108,9 @@ pub struct CurrentState {
 /// Whether an area is flooded, and since when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloodStatus {
-    /// It has a state.
+    /// The area has a state.
     Flooded(CurrentState),
-    /// It has no state.
+    /// The area has no state.
     Dry {
         /// The time of the last log entry; `None` without entries, and for times in the past.
         cleared: Option<Timestamp>,

@@ -17,13 +17,13 @@ pub struct Gauge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum AlertLevel {
-    /// 1, the highest alarm.
+    /// Level 1: the highest alarm.
     Critical = 1,
-    /// 2.
+    /// Level 2.
     Alert,
-    /// 3.
+    /// Level 3.
     Watch,
-    /// 4, no alarm.
+    /// Level 4: no alarm.
     Normal,
 }
 

@@ -27,7 +27,7 @@ impl<'a> Geometry<'a> {
     /// Returns the bounding box; `None` without positions. Costs O(positions).
     #[must_use]
     pub fn bounds(&self) -> Option<Rect<f64>> {
-        // Holes lie within the outer ring.
+        // Holes lie within the outer ring, so only this ring counts.
         let outer = |polygon: &Polygon<f64>| line_bounds(polygon.exterior());
         match *self {
             Self::Point(position) => Some(Rect::new(position, position)),

@@ -21,7 +21,7 @@ impl CoveredData {
     pub const ALL: [Self; 3] = [Self::Floods, Self::Reports, Self::Gauges];
 }
 
-/// In intervals.
+/// A source is silent after this many intervals without a report.
 const SILENT_AFTER: u32 = 3;
 
 /// Whether a source reports as often as expected. The worst status is the greatest.

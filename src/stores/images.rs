@@ -139,6 +139,6 @@ pub struct TakenUpload {
     pub upload: Upload,
     /// The object it is stored as.
     pub object: Box<str>,
-    /// How often it was taken, including now.
+    /// How often the upload was taken, including this time.
     pub attempt: u32,
 }

@@ -1,4 +1,4 @@
-//! `hazards.toml`.
+//! Reads `hazards.toml`.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `regions.csv`.
+//! Reads `regions.csv`.
 
 use std::collections::HashSet;
 

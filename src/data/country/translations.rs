@@ -85,7 +85,7 @@ impl Translations {
         Some(Self { code: code.to_owned(), groups, has_messages: words.is_some() })
     }
 
-    /// BCP 47.
+    /// Returns the code of the language (BCP 47).
     pub(crate) fn code(&self) -> &str {
         &self.code
     }

@@ -49,7 +49,7 @@ fn fields(entry: &ModerationEntry) -> [String; 7] {
     ]
 }
 
-/// Reads a log of [`write_moderation_log`].
+/// Reads a log that [`write_moderation_log`] wrote.
 pub(crate) fn read_moderation_log(source: impl Read) -> Result<Vec<ModerationEntry>, String> {
     let mut reader = csv::Reader::from_reader(source);
     let rows = reader.deserialize().zip(1..).map(|(row, number): (csv::Result<Line>, u64)| {

@@ -92,7 +92,7 @@ fn item(xml: &mut Xml<'_>, notice: &Notice<'_>, context: &EncodeContext) -> io::
     })
 }
 
-/// RFC 822, with a four-digit year.
+/// Formats a time as in RFC 822, with a four-digit year.
 fn date(moment: Timestamp, context: &EncodeContext) -> String {
     moment.to_utc().with_timezone(&context.time_zone).to_rfc2822()
 }

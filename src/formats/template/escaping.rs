@@ -131,7 +131,7 @@ fn json(value: &Value) -> Result<String, Error> {
         .map_err(|error| Error::new(ErrorKind::BadSerialization, "is no JSON").with_source(error))
 }
 
-/// Escapes for any part of an address.
+/// The characters to escape in any part of an address.
 const IN_ADDRESS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 fn in_address(text: &str) -> Cow<'_, str> {

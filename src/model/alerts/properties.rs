@@ -1,4 +1,4 @@
-//! Properties of every log at every time.
+//! Properties that hold for every log at every time.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -105,7 +105,7 @@ impl TryFrom<Number> for MaxIdLength {
 
 pub(crate) struct CardReport<'a> {
     pub(crate) disaster: DisasterType,
-    /// Valid by [`check_card_data`].
+    /// The data of the card, checked by [`check_card_data`].
     pub(crate) card_data: &'a Object,
     pub(crate) created_at: Timestamp,
     pub(crate) location: Position,

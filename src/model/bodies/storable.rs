@@ -12,7 +12,7 @@ pub enum NotStorable {
     /// A text or name contains NUL, which databases cannot store.
     #[error("must not contain NUL characters")]
     Nul,
-    /// It is nested too deep.
+    /// The object is nested too deep.
     #[error("must be nested at most {LEVELS} levels deep")]
     Deep,
 }

@@ -73,7 +73,7 @@ pub(super) struct Chains {
 impl Chains {
     pub(super) fn join(lines: Lines) -> (Self, Vec<bool>) {
         let Lines { list, positions } = lines;
-        // Two areas share most borders.
+        // Two areas share most borders, so about half of the positions are distinct.
         let mut nodes: IndexSet<Node, FxBuildHasher> =
             IndexSet::with_capacity_and_hasher(positions.len() / 2, FxBuildHasher);
         let mut junctions = Junctions::default();

@@ -137,7 +137,7 @@ fn misplaced_polygons(number: usize, ring: &Ring, sides: &RTree<Side>, rings: &[
     }
     around.retain(|_, windings| *windings != 0);
     let is_outer = ring.outer == number;
-    // Outer rings run clockwise.
+    // Outer rings run clockwise, so a ring around the place counts -1.
     let expected = if is_outer { 0 } else { -1 };
     if around.values().sum::<i32>() == expected && (is_outer || around.contains_key(&ring.outer)) {
         return BTreeSet::new();

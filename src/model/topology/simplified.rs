@@ -39,7 +39,7 @@ pub fn simplified(surfaces: &[Geometry<'_>], tolerance: f64) -> Vec<MultiPolygon
     simplified.collect()
 }
 
-/// In whole steps.
+/// Borders with positions in whole steps.
 struct Borders(Vec<Border>);
 
 struct Border {

@@ -42,7 +42,7 @@ pub(super) async fn backup(database: &Database, to: &Path) -> Result<(), OpenErr
         Err(error) => Err(format!("{}: {}", to.display(), FileError::from(error)).into()),
     };
     if finished.is_err() {
-        // Ignored, because the first error is more useful.
+        // A failure here is ignored, because the first error is more useful.
         let _ = remove(&part);
     }
     finished?;
@@ -77,7 +77,7 @@ pub(super) async fn restore(
     let restore = async {
         remove_all(&copy.path)?;
         create_private(&copy.path)?;
-        // Not `fs::copy`, which would copy the permissions too.
+        // `fs::copy` would copy the permissions too.
         io::copy(&mut File::open(from)?, &mut OpenOptions::new().write(true).open(&copy.path)?)?;
         prepare(&copy, clock).await
     };
@@ -88,7 +88,7 @@ pub(super) async fn restore(
     if done.is_err() {
         let _ = remove_all(&copy.path);
         if is_first {
-            // Removed, because a leftover lock would look as if there had been a file.
+            // A leftover lock would look as if there had been a database file.
             let _ = remove(&lock);
         }
     }

@@ -45,7 +45,7 @@ impl OpenStore for OpenFile {
         let database = Database::from_settings(settings)?;
         let open = async {
             database.create()?;
-            // Locked first, because a restore replaces the file under this lock.
+            // The lock is taken first, because a restore replaces the file under this lock.
             let lock = ServerLock::take(&database.path)?;
             let mut connection = database.connect().await?;
             schema::migrate(&mut connection).await?;

@@ -183,7 +183,7 @@ impl Writer {
         if result.is_ok() && (!is_due || self.truncate_log(&mut connection).await.is_ok()) {
             self.connection = Some(connection);
         } else {
-            // Ignored, because the first error is more useful.
+            // A failure here is ignored, because the first error is more useful.
             let _ = connection.close().await;
         }
         result

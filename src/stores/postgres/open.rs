@@ -156,9 +156,9 @@ fn store_settings(figment: &Figment) -> Result<Settings, OpenError> {
 }
 
 enum PrepareError {
-    /// May recover by itself.
+    /// The database may recover by itself.
     Unavailable(OpenError),
-    /// Needs an operator.
+    /// An operator must fix the problem.
     Unusable(OpenError),
 }
 

@@ -30,7 +30,7 @@ impl PlacesCache {
         Self { cached: ArcSwapOption::empty(), loading: SingleFlight::new() }
     }
 
-    /// May be outdated.
+    /// Returns the places as last read; they may be outdated.
     pub(super) fn cached(&self) -> Option<VersionedPlaces> {
         self.cached.load().as_deref().cloned()
     }

@@ -27,7 +27,7 @@ pub(super) struct Comparison {
     pub(super) changed: BTreeSet<Part>,
 }
 
-/// Which revisions an import bumps.
+/// The parts of the data, by the revisions that grow when an import changes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
     Places,

@@ -153,7 +153,7 @@ fn moment(column: i64) -> Timestamp {
     Timestamp::from_millis(column).unwrap_or(Timestamp::LAST)
 }
 
-/// Zero means none.
+/// Zero in the column means `None`.
 impl Column for Option<NonZeroU32> {
     fn put(&self, row: &mut SqliteArguments) -> Added {
         row.add(self.map(NonZeroU32::get))

@@ -59,7 +59,7 @@ impl CardStore for LocalStore {
     async fn create_card_as(&self, id: &CardId, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
         let id = id.clone();
         let write = self.write(move |state, rows, now| {
-            // Untracked, because a new card does not change the reports.
+            // The revision does not grow, because a new card does not change the reports.
             let cards = &mut state.reports.get_mut_untracked().cards;
             if cards.find(&id).is_some() {
                 return Err(StoreError::card_exists(&id));
@@ -108,7 +108,7 @@ impl CardStore for LocalStore {
             let unused = state.reports.value.cards.unused(created);
             let old: Vec<CardId> = unused.take(most as usize).cloned().collect();
             for card in &old {
-                // Untracked, because readers of reports do not see cards.
+                // The revision does not grow, because readers of reports do not see cards.
                 state.reports.get_mut_untracked().cards.remove(card);
                 state.service_mut().uploads.remove(card);
             }

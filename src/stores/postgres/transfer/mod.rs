@@ -16,7 +16,7 @@ use crate::data::folder::Folder;
 use crate::model::Timestamp;
 use crate::stores::{ImportSummary, OpenError, Replace, import};
 
-/// Blocks the thread.
+/// Imports a folder. Blocks the thread.
 pub(super) fn import(
     connection: PgConnection,
     folder: &Folder,
