@@ -13,7 +13,7 @@ use crate::stores::{Revision, StoreError, StoredKey, Versioned};
 /// All data of a store at one moment. A copy is cheap: it shares each part with the original until one of them changes it.
 #[derive(Clone, Debug)]
 pub(in crate::stores) struct State {
-    /// The places, which do not change while the store is open.
+    /// The places, which only an import changes.
     pub(super) places: Versioned<Arc<Places>>,
     pub(super) floods: Versioned<Arc<Floods>>,
     pub(super) reports: Versioned<Arc<Reports>>,
