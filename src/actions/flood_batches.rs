@@ -141,7 +141,6 @@ async fn apply_batch(
     }
 }
 
-/// Returns a batch as JSON.
 fn batch_json(areas: &AreaSet, batch: &FloodBatch) -> Value {
     let changed = batch.changes.iter().map(|(area, state)| {
         let mut change = area_members(areas, *area);

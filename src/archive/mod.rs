@@ -1,8 +1,8 @@
 //! The public archive: files for researchers, one folder for each month, without personal data.
 //!
 //! Only the files are stored. The description of a month has the number of the newest moderation log entry at the time its data
-//! was read; a later entry about a report of that month withdraws it. Each server reads the log every few seconds and remembers
-//! the newest entry of each month, so that a download needs no query.
+//! was read; a later entry about a report of that month withdraws the month. Each server reads the log every few seconds and
+//! remembers the newest entry of each month, so that a download needs no query.
 
 mod files;
 mod month;

@@ -32,7 +32,7 @@ pub(crate) struct Resource {
     pub(crate) mediatype: String,
     pub(crate) bytes: u64,
     pub(crate) hash: String,
-    /// Rows or features.
+    /// The number of rows or features.
     #[serde(rename = "siaga:rows")]
     pub(crate) rows: u64,
 }
@@ -42,7 +42,7 @@ impl Package {
         Ok(serde_json::from_slice(&fs::read(folder.join(PACKAGE))?)?)
     }
 
-    /// Returns the description of a file by its name, or of the description itself.
+    /// Returns the description of the file with this name, which can be the description file itself.
     pub(super) fn resource(&self, folder: &Path, name: &str) -> Option<Resource> {
         if name != PACKAGE {
             return self.resources.iter().find(|resource| resource.path == name).cloned();

@@ -17,9 +17,10 @@ const PAGE: u32 = 1_000;
 
 #[derive(Debug, Default)]
 pub(super) struct ModerationSnapshot {
-    /// The numbers that were read: after the first, up to the second; 0 if there are none. `None` before the first read.
+    /// The entries after the first number, up to the second, were read. Both are 0 if the log is empty. `None` before the first
+    /// read.
     read: Option<(u64, u64)>,
-    /// Number of the newest entry of each month.
+    /// Number of the newest entry about a report of each month.
     months: BTreeMap<Month, u64>,
 }
 
@@ -28,14 +29,14 @@ impl ModerationSnapshot {
         self.read.map(|(_, newest)| newest)
     }
 
-    /// Whether data of a month that was read when `entry` was the newest one is still current. False if later entries are
-    /// unknown, or if the log has no such entry, because it was restored.
+    /// Whether a month's data, read when `entry` was the newest one, is still current. False if later entries are unknown, or if
+    /// the log was restored and has no such entry.
     pub(super) fn is_current(&self, month: Month, entry: u64) -> bool {
         let is_known = self.read.is_some_and(|(after, newest)| (after..=newest).contains(&entry));
         is_known && self.months.get(&month).is_none_or(|newest| *newest <= entry)
     }
 
-    /// Adds the entries from `first` on, or only the newest one.
+    /// Adds the entries from `first` to `newest`; without `first`, only `newest`.
     fn add(&mut self, first: Option<u64>, newest: u64, months: &BTreeMap<Month, u64>) {
         self.read = match self.read {
             Some((after, known)) if newest > 0 => Some((after, known.max(newest))),
@@ -69,7 +70,7 @@ impl Archive {
         let previous = self.moderation().newest();
         let first = match previous {
             Some(_) => previous,
-            // Older entries withdraw no month in the folder.
+            // Entries older than every month in the folder withdraw none of them.
             None => self.read_packages().await.values().map(|package| package.moderated).min(),
         };
         let limit = first.map_or(1, |_| PAGE);
@@ -80,7 +81,7 @@ impl Archive {
             let page = self.store.moderation_log(ModerationQuery { after, before, most: limit }).await?.value;
             for entry in &page {
                 newest = newest.max(entry.number);
-                // Newest first.
+                // The entries come newest first.
                 months.entry(Month::containing(entry.made_at)).or_insert(entry.number);
             }
             before = page.last().map(|entry| entry.number);

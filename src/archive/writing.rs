@@ -20,7 +20,6 @@ use crate::stores::{
 const INTERVAL: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
-/// An error of the store or of a file.
 type Failure = Box<dyn Error + Send + Sync>;
 
 impl Archive {
@@ -73,7 +72,7 @@ impl Archive {
         Ok(months.len())
     }
 
-    /// Returns the finished months that are missing or withdrawn, and of the last two months each that has new reports.
+    /// Returns the finished months that are missing or withdrawn, and those of the last two months that have new reports.
     async fn due(&self) -> Result<Vec<Month>, Failure> {
         let last = Month::containing(self.clock.now()).previous();
         let written = self.months().await?;
@@ -92,8 +91,8 @@ impl Archive {
         Ok(due)
     }
 
-    /// Returns the months from the first flood state or report to `last`. Searches binarily, by counts that stop at 1: some ten
-    /// small queries, independent of the amount of data.
+    /// Returns the months from the first flood state or report to `last`. A binary search takes some ten small queries, which
+    /// count to at most 1, whatever the amount of data.
     async fn months_with_data(&self, last: Month) -> Result<Vec<Month>, StoreError> {
         let mut months: Vec<_> = Month::containing(Timestamp::EPOCH).until(last).collect();
         let (mut from, mut until) = (0, months.len());
@@ -154,7 +153,7 @@ impl Archive {
         }
         // A folder cannot be replaced atomically: between the two steps the month is missing.
         let (folder, old) = (self.month_folder(month), part_folder.with_extension("old"));
-        // Fails if there is no older folder, or the next step fails too.
+        // An error here means that there is no older folder, or that the next step fails too.
         drop(fs::rename(&folder, &old));
         fs::rename(part_folder, folder)?;
         drop(fs::remove_dir_all(old));
@@ -185,7 +184,7 @@ impl Archive {
         Ok(changes)
     }
 
-    /// Removes folders of failed writes, and replaced ones that were not removed.
+    /// Removes folders of failed writes, and replaced folders that are still there.
     fn remove_leftovers(&self) {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -34,7 +34,7 @@ pub struct OwnQuota {
 }
 
 impl Credential {
-    /// Returns its own quota; `None` if the configured one applies, as for every token.
+    /// Returns the credential's own quota; `None` if the configured quota applies, as for every token.
     #[must_use]
     pub fn quota(&self) -> Option<OwnQuota> {
         self.quota

@@ -25,10 +25,10 @@ pub(crate) struct Jwt {
     /// **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) jwks_url: Option<JwksUrl>,
-    /// The required `iss`. **Default: any or none**
+    /// The required `iss`. **Default: none, `iss` is not checked**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// The required `aud`. **Default: any or none**
+    /// The required `aud`. **Default: none, `aud` is not checked**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<String>,
     /// How far the clocks of issuer and service may differ. **Default: `30s`**

@@ -42,7 +42,7 @@ enum InvalidKeySet {
 }
 
 impl KeySet {
-    /// Creates an empty set, which [`watch`](Self::watch) fills: a server can start while the issuer is unavailable.
+    /// Creates an empty set, which [`watch`](Self::watch) fills, so that a server can start while the issuer is unavailable.
     pub(super) fn new(address: JwksUrl, algorithm: PublicAlgorithm) -> Self {
         let keys = ArcSwap::from_pointee(Keys(Vec::new()));
         Self { address, algorithm, keys, unknown_key: Notify::new() }

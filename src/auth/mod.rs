@@ -133,8 +133,8 @@ impl Authenticator {
         tokens.verify(token, self.clock.now())
     }
 
-    /// Verifies an API key, or else a token. Comparing with the configured keys takes the same time wherever one matches, or if
-    /// none does. Clients must not see the error.
+    /// Verifies an API key, or else a token. Comparing with the configured keys always takes the same time, whether and wherever
+    /// one matches. Clients must not see the error.
     pub(crate) fn verify_key_or_token(&self, text: &str) -> Result<Credential, CredentialError> {
         let digest = KeyDigest::new(text);
         let now = self.clock.now();
@@ -164,7 +164,7 @@ impl Authenticator {
                 }
             };
             select! {
-                // These keys do not change by themselves.
+                // Keys that are not fetched change only with the settings.
                 () = watch => self.changed.notified().await,
                 () = self.changed.notified() => {}
             }

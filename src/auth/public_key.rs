@@ -27,7 +27,7 @@ pub(super) enum InvalidPublicKey {
     NotP256,
     #[error("must be a key of Ed25519")]
     NotEd25519,
-    /// The set declares another use.
+    /// The key set declares another use for the key.
     #[error("is meant for something else")]
     OtherPurpose,
 }
@@ -55,7 +55,7 @@ pub(super) fn from_pem(text: &str, algorithm: PublicAlgorithm) -> Result<Decodin
     }
 }
 
-/// Reads a member of a set (RFC 7517 §4), unless it is for another algorithm or use.
+/// Reads a key of a key set (RFC 7517 §4), unless it is for another algorithm or use.
 pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<DecodingKey, InvalidPublicKey> {
     let common = &jwk.common;
     let other_use = common.public_key_use.as_ref().is_some_and(|value| *value != PublicKeyUse::Signature);

@@ -42,7 +42,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     metrics: Metrics,
     withdrawn: WithdrawnRevision,
-    /// The epoch for a store without its own, whose revisions count from the start of the process.
+    /// The epoch if the store has none: such a store counts its revisions from the start of the process.
     epoch: u64,
     state: watch::Sender<Option<Arc<State>>>,
     ticks: Ticks,
@@ -81,7 +81,7 @@ impl Follower {
     }
 
     /// Returns a receiver of the time since which the states may be stale, `None` while they are current. They may be stale once
-    /// the store has not responded for 2 s. New states are published before this returns to `None`.
+    /// the store has not responded for 2 s. New states are published before the time becomes `None` again.
     #[must_use]
     pub(crate) fn stale(&self) -> watch::Receiver<Option<Timestamp>> {
         self.0.stale.subscribe()
@@ -105,8 +105,8 @@ impl Follower {
 
     /// Waits until this server has read up to a cursor of the same epoch. `false` means that the cursor is ahead of the store.
     ///
-    /// Takes little more than a second, because another server is at most a second ahead; longer while the store is unavailable:
-    /// set a timeout.
+    /// Takes little more than a second, because another server is at most a second ahead. While the store is unavailable, it
+    /// takes longer, so set a timeout.
     pub(crate) async fn catch_up_to(&self, cursor: Cursor) -> bool {
         let (mut states, mut confirmed) = (self.states(), self.0.confirmed.subscribe());
         // The clock may have stepped back, so the poll must also begin after this call.
@@ -153,7 +153,7 @@ impl Follower {
 
 impl Inner {
     async fn follow(&self) -> Infallible {
-        // After a failure, this may be a different database.
+        // At the start and after a failure, the database may be a different one.
         let mut is_certain = false;
         let mut stale_at = Instant::now() + STALE_AFTER;
         let mut behind = None;
@@ -220,7 +220,8 @@ impl Inner {
     }
 
     /// Reads the revisions, and then the states if the revision of floods has changed or `is_certain` is false. `behind` is the
-    /// time since which the revisions are lower than in an earlier poll. Ignored for up to [`MAX_LAG`]: the store may lag.
+    /// time since which the revisions are lower than in an earlier poll. Lower revisions are ignored for up to [`MAX_LAG`]: the
+    /// store may lag.
     async fn poll(&self, is_certain: bool, behind: &mut Option<Instant>) -> Result<(), StoreError> {
         let mut revisions = self.revisions().await?;
         let last = self.state.borrow().clone();
@@ -271,7 +272,8 @@ impl Inner {
 }
 
 impl Inner {
-    /// Reads the moderation log, and raises the revision of reports to the log's, so that no cursor claims more than was read.
+    /// Reads the moderation log, and raises the revision of reports to that of the log, so that clients get each removed report
+    /// once.
     async fn read_removed(
         &self,
         last: Option<&State>,
@@ -295,7 +297,7 @@ fn clock_skew(state: &State, now: Timestamp) -> Option<Duration> {
     state.last_changed().map(|newest| newest.saturating_duration_since(now)).filter(|by| *by > MAX_CLOCK_SKEW)
 }
 
-/// Whether no revision is below the `wanted` one.
+/// Whether each revision has reached the `wanted` one.
 fn has_reached(revisions: [Revision; 4], wanted: [Revision; 4]) -> bool {
     revisions.iter().zip(wanted).all(|(own, wanted)| *own >= wanted)
 }

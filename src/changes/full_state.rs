@@ -7,7 +7,7 @@ use rocket::tokio::time::sleep;
 
 use super::Cursor;
 
-/// All states as JSON, encoded once for all clients. Its memory stays reserved until the last client has it.
+/// All states as JSON, encoded once for all clients. Its memory stays reserved until the last client has received it.
 #[derive(Debug)]
 pub(crate) struct FullState {
     pub(crate) cursor: Cursor,
@@ -32,10 +32,10 @@ pub(crate) struct TooSlow;
 
 const CHUNK: usize = 16 << 10;
 
-/// The time that a client has for any state.
+/// The time that a client has to read any state, however small.
 const MIN_TIME: Duration = Duration::from_secs(30);
 
-/// The pace at which a client must read a large state, whose memory is reserved until then.
+/// The pace at which a client must read a large state, because its memory stays reserved until then.
 const MIN_BYTES_PER_SECOND: u64 = 256 << 10;
 
 impl FullStateBody {

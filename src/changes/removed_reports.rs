@@ -7,7 +7,7 @@ pub(crate) struct RemovedReports {
     reports: Vec<(ReportKey, Revision)>,
     /// The number of the newest log entry that was read.
     last: u64,
-    /// The list is complete for cursors from this revision of reports.
+    /// The list is complete for cursors at this revision of reports or later.
     first: Revision,
 }
 

@@ -13,7 +13,7 @@ const MAX_CACHED: usize = 64;
 /// How many earlier cursors are remembered. A stream lags at most a few states.
 const MAX_RECENT: usize = 64;
 
-/// Names in a delta, and the index of each one's revision in a cursor.
+/// The index of a revision in a cursor, and the names in a delta of the resources that have this revision.
 const RESOURCES: [(usize, &[&str]); 3] =
     [(1, &["reports"]), (2, &["gauges"]), (3, &["infrastructure", "areas"])];
 
@@ -41,7 +41,7 @@ struct StateCache {
 }
 
 impl StateCache {
-    /// Drops the oldest full states until a state of this `weight` fits.
+    /// Drops the oldest full states until a state of this `weight` fits into `room`.
     fn evict(&mut self, weight: u64, room: u64) {
         let mut size: u64 = weight + self.retained.iter().map(|state| state.json.len() as u64).sum::<u64>();
         let mut dropped = 0;
@@ -53,11 +53,10 @@ impl StateCache {
     }
 }
 
-/// The state of an area.
 #[derive(Clone, Copy, Debug)]
 struct AreaVersion {
     status: FloodStatus,
-    /// The revision of floods at which it was first read.
+    /// The revision of floods at which the status was first read.
     read: Revision,
 }
 
@@ -214,14 +213,14 @@ impl State {
         Ok(encoded)
     }
 
-    /// Returns the changes since a cursor, or the full state without a cursor, for another epoch, and for a cursor that is too
-    /// old.
+    /// Returns the changes since a cursor. Returns the full state if there is no cursor, if it is of another epoch, or if it is
+    /// too old.
     ///
     /// The cursor of the delta is not before `since`, so a client of a server that is ahead of this one misses nothing. Clients
     /// with the same recent cursor share the delta. Costs O(areas).
     #[must_use]
     pub(crate) fn since(&self, since: Option<Cursor>, query: &FloodQuery) -> Arc<Delta> {
-        // Cache only recent cursors: others are client-controlled.
+        // Cache only deltas of recent cursors: clients can invent any number of others.
         let Some(recent) = since.filter(|since| self.recent.contains(since)) else {
             return Arc::new(self.delta(since, query));
         };

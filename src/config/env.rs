@@ -7,10 +7,10 @@ use figment::{Error, Metadata, Profile, Provider};
 
 use super::Config;
 
-/// The environment: `SIAGA_STORE`, `SIAGA_FORMATS__DEFAULT`, with `__` between levels.
+/// Reads environment variables such as `SIAGA_STORE` and `SIAGA_FORMATS__DEFAULT`, with `__` between levels.
 ///
 /// Values that start with a bracket, a brace or a quote, and `true` and `false`, are parsed as TOML. All others, and secrets, are
-/// text. Keys with a number also accept text.
+/// text. Keys that need a number also accept it as text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SiagaEnv;
 
@@ -47,12 +47,12 @@ impl Provider for SiagaEnv {
 /// Whether a container platform may have set the variable for a service named `siaga`, such as `SIAGA_PORT=tcp://…`,
 /// `SIAGA_PORT_8000_TCP_ADDR`, `SIAGA_SERVICE_HOST` or `SIAGA_SERVICE_PORT_HTTP`.
 fn is_injected(key: &str, text: &str) -> bool {
-    // A plain number was set by a person, who confuses it with Rocket's port.
+    // A plain number was set by a person who confuses `SIAGA_PORT` with Rocket's port.
     let is_address = key == "port" && text.parse::<u16>().is_err();
     is_address || key.starts_with("port_") || key.starts_with("service_")
 }
 
-/// The environment: `DATABASE_URL`, which platforms set, as `databases.siaga.url`.
+/// Reads the environment variable `DATABASE_URL`, which platforms set, as the key `databases.siaga.url`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DatabaseUrl;
 
@@ -70,7 +70,8 @@ impl Provider for DatabaseUrl {
     }
 }
 
-/// The environment: `ROCKET_CONFIG`. Its file must exist; otherwise the service would silently use its defaults.
+/// Checks that the file named by the environment variable `ROCKET_CONFIG` exists. Otherwise the service would silently use its
+/// defaults.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedFile;
 
@@ -79,15 +80,16 @@ impl NamedFile {
     const LOCAL: &'static str = "Rocket.toml";
     pub(crate) const INSTALLED: &'static str = "/etc/siaga/Rocket.toml";
 
-    /// Returns the path of the configuration file: `ROCKET_CONFIG`, else `Rocket.toml` in the working directory or a directory above it, else
-    /// [`INSTALLED`](Self::INSTALLED). As in Rocket, a relative path is also searched in the directories above.
+    /// Returns the path of the configuration file: `ROCKET_CONFIG`, or else `Rocket.toml` if found, or else
+    /// [`INSTALLED`](Self::INSTALLED). As in Rocket, a relative path is searched in the working directory and the directories
+    /// above it.
     #[must_use]
     pub(crate) fn path() -> String {
         let local = if find_upwards(Self::LOCAL).is_some() { Self::LOCAL } else { Self::INSTALLED };
         Env::var_or(Self::VARIABLE, local)
     }
 
-    /// Whether the file in use is the installed service's configuration.
+    /// Whether the configuration file is [`INSTALLED`](Self::INSTALLED).
     pub(crate) fn is_installed() -> bool {
         find_upwards(&Self::path()).is_some_and(|path| path == Path::new(Self::INSTALLED))
     }

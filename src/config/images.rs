@@ -15,7 +15,7 @@ use crate::model::Number;
 #[non_exhaustive]
 pub(crate) struct Images {
     /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the folder `images` next to the data set,
-    /// or in the working directory if the data set is not a folder; with the store `file`, its path and `-images`**
+    /// or in the working directory if the data set is not a folder; with the store `file`, the path of its file plus `-images`**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<StorageUrl>,
     /// The public address of the storage, if clients load images from there instead of from this service. **Default: none,
@@ -23,7 +23,7 @@ pub(crate) struct Images {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<BaseUrl>,
     /// The key that signs upload addresses. It must be the same for all servers on one store. **Default: a key that is generated
-    /// once and kept in the store; with the store `memory`, at each start**
+    /// once and kept in the store; the store `memory` has a new key at each start**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signing_key: Option<Secret>,
     /// The largest upload: a size such as `20MiB`, or a number of bytes. **Default: `20MiB`**
@@ -77,7 +77,7 @@ impl Images {
     }
 }
 
-/// Each kind of storage checks its own addresses.
+/// The address of a storage. Each kind of storage checks its own addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct StorageUrl(Url);

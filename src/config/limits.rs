@@ -21,12 +21,12 @@ pub struct Limits {
     /// How long a body may take to arrive, and how long the store may take to respond. **Default: `10s`**
     #[serde(with = "duration")]
     pub timeout: Duration,
-    /// Size of the chunks in which a body is copied, up to `16MiB`. A smaller size needs less memory if many clients read slowly,
-    /// but more time. **Default: `2MiB`**, the size of the map of a large city
+    /// Size of the chunks in which a response is copied for each client, up to `16MiB`. A smaller size needs less memory if many
+    /// clients read slowly, but more time. **Default: `2MiB`**, the size of the map of a large city
     pub chunk: ByteUnit,
-    /// Memory for large responses while they are rendered and sent, together. **Default: `256MiB`**
+    /// Memory for all large responses together, while they are rendered and sent. **Default: `256MiB`**
     pub rendering: ByteUnit,
-    /// Most features of a list of reports or of gauge readings. **Default: `100000`**
+    /// Maximum number of features in a list of reports or of gauge readings. **Default: `100000`**
     pub features: Features,
     /// How long the cache serves public responses while the store is unavailable, counted from when they were last known to be
     /// current; `0` disables it. **Default: `1h`**

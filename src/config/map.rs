@@ -10,7 +10,7 @@ use url::{Origin, Url};
 pub(crate) struct Map {
     /// Base map from another host. **Default: none; the map shows outlines only, and requests nothing from other hosts**
     pub tiles: Option<Tiles>,
-    /// Base map of this server. **Default: `basemap.geojson` in the folder of `dataset`, if the memory store serves one**
+    /// Base map of this server. **Default: `basemap.geojson` in the folder `dataset`, if the memory store serves a folder**
     pub basemap: BasemapFile,
     /// Origins of sites that may embed the map in a frame, such as `https://news.example`. **Default: none**
     #[serde(deserialize_with = "origins")]
@@ -20,7 +20,7 @@ pub(crate) struct Map {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct BasemapFile {
-    /// GeoJSON, as `basemap.geojson` of a data folder.
+    /// A GeoJSON file in the form of a data folder's `basemap.geojson`.
     pub file: Option<PathBuf>,
     /// Attribution, as the licence requires; shown as text. Required with `file`; may be empty.
     pub attribution: Option<String>,

@@ -206,7 +206,7 @@ impl Config {
         self.disasters.all(&self.cards.hazards)
     }
 
-    /// Alerts about generated data are marked as an exercise.
+    /// Returns the issuer of alerts. Alerts about generated data are marked as an exercise.
     #[must_use]
     pub(crate) fn issuer(&self) -> Issuer {
         let status = if self.is_demo() { Status::Exercise } else { self.formats.cap.status };

@@ -7,7 +7,7 @@ use crate::model::Number;
 
 /// Limits of the requests of each client, for each server.
 ///
-/// If `base_url` is a loopback address, as in a trial, and no limit is configured, there is none.
+/// If `base_url` is a loopback address, as in a trial, and no limit is configured, requests are not limited.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -16,7 +16,7 @@ pub struct Quota {
     pub per_second: Rate,
     /// Requests in a burst, for each address without a credential. **Default: `40`**
     pub burst: PositiveCount,
-    /// Limits of each credential without its own.
+    /// Limits of each credential that has no limits of its own.
     pub credential: CredentialQuota,
     /// Requests per day for each credential, or else for each address; `0` for no limit. They refill steadily: a 24th of them
     /// each hour. **Default: `100000`**
@@ -24,14 +24,14 @@ pub struct Quota {
     /// Requests per second for each address, whatever its credentials; beyond it, credentials are not even verified. `0` for no
     /// limit. **Default: `400`**
     pub fuse_per_second: Rate,
-    /// Unknown cards that an address may request in a burst without a credential, then one each 3 s; beyond it, only its requests
-    /// for cards without a credential are rejected. `0` for no limit. **Default: `20`**
+    /// How many unknown cards an address may request without a credential in a burst; it regains one each 3 s. Beyond that, only
+    /// its requests for cards without a credential are rejected. `0` for no limit. **Default: `20`**
     pub unknown_cards: Rate,
     /// The proxies whose headers are trusted for the client's address, the scheme and the request id. **Default: none**
     pub trusted_proxies: TrustedProxies,
 }
 
-/// Limits of each credential without its own.
+/// Limits of each credential that has no limits of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

@@ -20,7 +20,7 @@ impl Reports {
     }
 }
 
-/// Prevents a missing unit from erasing data.
+/// Rejects ages below a day, so that a missing unit does not erase data.
 pub(super) fn check_keep(key: &str, keep: Duration, all: &str) -> Result<(), ConfigError> {
     if keep.is_zero() || keep >= Duration::from_hours(24) {
         Ok(())

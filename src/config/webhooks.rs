@@ -47,7 +47,7 @@ pub(crate) struct WebhookSettings {
     /// Signs requests: `whsec_` and 24 to 64 bytes in Base64. **Default: none, requests are not signed**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) secret: Option<Secret>,
-    /// Previous secret, which also signs while receivers change. **Default: none**
+    /// Previous secret, which also signs while receivers change to the new one. **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) previous_secret: Option<Secret>,
     /// Allows addresses that are not globally reachable, and `http`. **Default: `false`**
@@ -91,7 +91,7 @@ pub(crate) enum Method {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Filter {
-    /// Sources of reports, or names of data sources. **Default: all**
+    /// Of `report` events: the source of the report; of `source` events: the name of the data source. **Default: all**
     pub(crate) source: Vec<String>,
     /// Codes of cities or provinces. **Default: all**
     pub(crate) city: Vec<String>,
@@ -259,7 +259,7 @@ impl Webhooks {
 }
 
 impl WebhookSettings {
-    /// Returns scheme, host and port of the address, which must not be templates.
+    /// Returns scheme, host and port of the address. They must not contain templates.
     pub(crate) fn origin(&self) -> &str {
         let url = self.url.expose();
         let host_start = url.find("://").map_or(0, |index| index + 3);

@@ -21,7 +21,7 @@ impl Accept {
         Self(lines.into_iter().flat_map(ranges).filter_map(range).collect())
     }
 
-    /// Returns the format with the highest weight, or the first such format; `None` if the client accepts none.
+    /// Returns the format with the highest weight, the first if several have it; `None` if the client accepts none.
     pub(super) fn preferred<'f>(
         &self,
         formats: impl Iterator<Item = &'f Arc<dyn Format>>,

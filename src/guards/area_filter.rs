@@ -16,8 +16,8 @@ use crate::schema::resources::{Description, Floods, MapResource, Offer, Selectab
 
 /// The query parameters `city` and `admin`, as far as the resource supports them.
 ///
-/// For resources that consist of areas, a selection contains at least one loaded area. Anything else is 400 with the valid codes,
-/// so that a wrong code never looks like a city without floods. Checks against the areas last read, without a query.
+/// For resources that consist of areas, a selection must contain at least one loaded area. Otherwise the response is 400 with the
+/// valid codes, so that a wrong code never looks like a city without floods. The codes are those of the areas last read.
 #[derive(Clone, Debug)]
 pub struct AreaFilter<R> {
     /// The selected areas.

@@ -95,7 +95,7 @@ impl<P: Permission> CardUser<P> {
         anonymous.photo_token.as_deref().filter(|_| anonymous.is_open(card))
     }
 
-    /// Returns a card. Without a credential, a card without a report is not found once its time is over, and each request for a
+    /// Returns a card. Without a credential, a card without a report is not found after `cards.open_for`, and each request for a
     /// card that is not found counts against the address.
     pub(crate) async fn card(&self, id: &CardId, store: &dyn Store) -> Result<Arc<Card>, StoreError> {
         let card = store.card(id).await;

@@ -75,7 +75,7 @@ impl<R: MapResource> Part for FormatChoice<R> {
 
 /// The format for one alert: the document that the feeds link to, or any other enabled format except the feeds. Chosen like
 /// [`FormatChoice`]. A path that ends in [`DOCUMENT`] always returns the document, because some readers of feeds fetch only links
-/// that end so.
+/// with this ending.
 #[derive(Clone, Debug)]
 pub(crate) struct AlertFormat(pub Arc<dyn Format>);
 

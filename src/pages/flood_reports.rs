@@ -22,11 +22,11 @@ type ByArea = HashMap<AreaId, Vec<FloodReport>>;
 #[derive(Debug, Default)]
 pub(crate) struct FloodReports(Mutex<Option<(CacheKey, Arc<ByArea>)>>);
 
-/// The revision, and the minute, because a report may be dated in the future.
+/// The revision of reports, and the minute, because a report that is dated in the future appears later.
 type CacheKey = (Revision, Timestamp);
 
 impl FloodReports {
-    /// Returns the reports from an area since its last change that were made within a time before `now`.
+    /// Returns the reports that were made in an area after its last change, and at most `within` before `now`.
     pub(crate) async fn find(
         &self,
         store: &dyn Store,

@@ -16,7 +16,6 @@ use crate::config::{ConfigError, Images};
 
 const KEY: &str = "siaga.images.url";
 
-/// A cloud storage.
 pub(super) struct Cloud {
     pub(super) objects: Arc<dyn ObjectStore>,
     /// `Some` if the storage receives uploads itself.

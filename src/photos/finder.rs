@@ -12,13 +12,13 @@ use crate::telemetry::UploadStep;
 use crate::telemetry::causes;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Interval of searches while no uploads are expected. Finds uploads that arrived while no server ran.
+/// Interval of searches while no uploads are expected. They find uploads that arrived while no server ran.
 const IDLE_INTERVAL: Duration = Duration::from_hours(1);
-/// Interval of searches if this service receives uploads. Finds uploads that a crashed server did not record.
+/// Interval of searches if this service receives uploads. They find uploads that a crashed server did not record.
 const DIRECT_INTERVAL: Duration = Duration::from_mins(1);
 /// How long an upload may still arrive after its address expired.
 const GRACE: Duration = Duration::from_mins(5);
-/// How long until the store is queried again about an existing upload: it may have arrived while the previous one was processed.
+/// How long until the store is queried again about an upload: it may have arrived while the card's previous one was processed.
 const RECHECK_AFTER: Duration = Duration::from_secs(10);
 /// An unrecorded upload of this age is orphaned: the server that received it has crashed.
 const ORPHAN_AGE: Duration = Duration::from_mins(1);
@@ -96,7 +96,7 @@ impl<'i> Finder<'i> {
                 old.insert(name);
                 continue;
             }
-            // Replaces a refused upload (see `Storage::remove_unchanged`).
+            // An empty object replaces a refused upload (see `Storage::remove_unchanged`).
             if object.size == 0 {
                 continue;
             }

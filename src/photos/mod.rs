@@ -86,7 +86,7 @@ pub(crate) struct UploadTarget {
     /// Accepts one `PUT` of an image of the requested type, within [`UPLOAD_LIFETIME`].
     pub(crate) signed_request: String,
     pub(crate) url: String,
-    /// The `Content-Type` that the storage requires; `None` if this service receives it, by any name of the type.
+    /// The `Content-Type` that the storage requires; `None` if this service receives the upload; it accepts any name of the type.
     pub(crate) content_type: Option<&'static str>,
 }
 
@@ -130,7 +130,7 @@ impl CardImages {
         })
     }
 
-    /// Checks whether the storage responds, and whether a folder is writable. Not required for reads of the service.
+    /// Checks whether the storage responds, and whether a folder is writable. The service can serve reads without the storage.
     pub(crate) async fn readiness(&self) -> Check {
         let check = async {
             match time::timeout(READINESS_TIMEOUT, self.storage.is_available()).await {
@@ -183,7 +183,7 @@ impl CardImages {
         Ok(self.signing.key(&*self.store).await?.photo_token(card))
     }
 
-    /// Returns the card for the token of a form: unguessable, and the same on every server.
+    /// Returns the identifier of the card for the token of a form: unguessable, and the same on every server.
     pub(crate) async fn card_of_form(&self, token: &str) -> Result<CardId, ImageError> {
         let id = self.signing.key(&*self.store).await?.card_of_form(token);
         id.parse().map_err(|_| ImageError::NotFound)

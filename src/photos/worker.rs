@@ -37,7 +37,7 @@ pub(crate) struct Worker {
 }
 
 enum Failure {
-    /// Never succeeds. The second field has the metadata of the file, unless it no longer exists.
+    /// A retry never succeeds. The second field has the metadata of the file, unless it no longer exists.
     Permanent(String, Option<ObjectMeta>),
     /// A retry may succeed.
     Temporary(String),
@@ -105,7 +105,8 @@ impl Worker {
                 self.postpone(taken, &reason).await
             }
             Err(Failure::Temporary(reason)) => {
-                // Deleted first, so that the finder does not record it again. If that fails, the finder deletes it when old.
+                // Delete the upload first, so that the finder does not record it again. If this fails, the finder deletes it
+                // later.
                 let _ = self.images.storage.delete_upload(&taken.object).await;
                 self.refuse(taken, &reason).await
             }
@@ -158,7 +159,7 @@ impl Worker {
     async fn renew_lease(&self, taken: &TakenUpload) {
         loop {
             time::sleep(LEASE_RENEWAL).await;
-            // If that fails, another worker may process the upload too. Only one of them publishes it.
+            // If this fails, another worker may process the upload too. Only one of them publishes it.
             let _ = self.images.store.postpone_upload(&taken.upload, LEASE).await;
         }
     }

@@ -11,7 +11,6 @@ use crate::model::CardId;
 use crate::photos::{HIDDEN, card_of_file, make_private};
 use crate::stores::file::{Settings, cards_in_backup};
 
-/// Writes a backup of the store and its photos.
 pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     let copies = Settings::images_of(to);
@@ -23,7 +22,7 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
     let photos = photos(builder)?;
     let copy = || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
     let copy_all = async {
-        // Photos are copied before, because a server may remove a finished upload during the backup; and after, for new photos.
+        // Copy photos before the store, because a server may remove a finished upload meanwhile, and after it, for new photos.
         copy()?;
         upkeep.backup(&settings, to).await?;
         let complete = async {
@@ -81,7 +80,8 @@ enum Private {
     Hidden,
 }
 
-/// Copies missing files and folders; photos never change. Skips files that disappear. On return, all are on the disk.
+/// Copies files and folders that `to` lacks; photos never change. Skips files that disappear. On return, all copies are on the
+/// disk.
 fn copy_photos(from: &Path, to: &Path, private: Private) -> Result<(), Failure> {
     copy_missing(from, to, private)?;
     let above = to.parent().filter(|above| !above.as_os_str().is_empty());
@@ -121,7 +121,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(&partial, to)
 }
 
-/// Removes photos and uploads of other cards: their reports were erased before the data was copied, or received after.
+/// Removes photos and uploads of cards that are not in `cards`: their reports were erased before the data was copied, or received
+/// after.
 fn remove_erased(copies: &Path, cards: &HashSet<CardId>) -> Result<(), Failure> {
     for entry in fs::read_dir(copies)? {
         let entry = entry?;

@@ -48,7 +48,7 @@ fn print_faults(faults: &[String]) -> Failure {
     last.clone().into()
 }
 
-/// Prints the faults of a folder to standard error; without faults, what an import would ignore, as configuration comments.
+/// Prints the faults of a folder to standard error; if there are none, prints what an import would ignore, as comments.
 fn check_rows(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let settings = builder.settings()?;
     let path = folder.display().to_string();

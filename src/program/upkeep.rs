@@ -39,7 +39,7 @@ pub(super) async fn import(
     let (upkeep, settings) = builder.upkeep()?;
     let folder = Folder::open(folder)?.with_rules(settings.rules.clone()).with_now(settings.clock.now());
     let folder = if repair { folder.with_repair() } else { folder };
-    // Drawn only on a terminal.
+    // The bar is drawn only on a terminal.
     let bar = ProgressBar::new(folder.size()).with_style(ProgressStyle::with_template(
         "{wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} to go",
     )?);

@@ -33,7 +33,7 @@ pub struct ApiResponse {
     content: Option<Arc<Content>>,
     memory: Option<Arc<Memory>>,
     cache_control: CacheControl,
-    /// Whether it came from the cache.
+    /// Whether the response came from the cache.
     was_ready: bool,
     stale: Option<Staleness>,
     /// `None` if the body has no data of the store.
@@ -48,7 +48,7 @@ pub struct ApiResponse {
 
 #[derive(Clone, Copy, Debug)]
 struct Staleness {
-    /// When it was last known to be current.
+    /// When the response was last known to be current.
     since: Timestamp,
     age: Duration,
 }

@@ -15,7 +15,8 @@ const READING: u64 = 512;
 /// Estimated bytes of a feature without its positions.
 const FEATURE: u64 = 512;
 const POSITION: u64 = 32;
-/// Estimated bytes of an entry of the log of flood states in a history, and of an area, which may have an entry from before.
+/// Estimated bytes of an entry of the log of flood states in a history, and of an area, which may have an entry from before the
+/// period.
 const ENTRY: u64 = 128;
 /// Estimated bytes of a message in a list of alerts. The shortest format needs a quarter of this.
 const ALERT: u64 = 4 << 10;

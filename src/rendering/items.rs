@@ -87,7 +87,6 @@ impl ItemsQuery {
     }
 }
 
-/// Returns the address of a page.
 fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offset: usize) -> String {
     let offset = Some(offset).filter(|offset| *offset > 0).map(|offset| offset.to_string());
     let further = [("offset", offset), ("cursor", cursor)];
@@ -100,8 +99,8 @@ fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offs
     format!("{collection}/items{sign}{query}")
 }
 
-/// Returns whether the layer of a collection is cached by revision. Reports are read in chunks, and a client-chosen time is
-/// unbounded.
+/// Returns whether the layer of a collection is cached by revision. Reports are read in chunks, and clients can choose any number
+/// of times.
 fn has_cached_layer(collection: Collection, time: Option<TimeFilter>) -> bool {
     match collection {
         Collection::Reports | Collection::Gauges => false,
@@ -207,7 +206,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Returns all features of a collection other than reports at a time, cached by revision.
+    /// Returns all features of a collection other than reports, as they are at `time`, if given; cached by revision.
     async fn layer(
         &self,
         collection: Collection,

@@ -130,7 +130,7 @@ impl Renderer {
                 let now = self.clock.now();
                 (None, estimate(&key, &*self.store, now, self.max_features, last).await?)
             };
-            // The key only selects the pool here; the rendered key may be shorter.
+            // The key only selects the pool here; the rendered key may have a shorter window.
             let permit = self.acquire_permit(&key, account, upfront, cost, small).await?;
             started = Instant::now();
             let is_truncated = shortened.is_some();
@@ -342,7 +342,6 @@ fn quota_exceeded(too_many: TooMany) -> Problem {
     Problem::too_many(too_many.retry_after)
 }
 
-/// A rendering with its permit.
 struct RenderJob<'s> {
     permit: Permit,
     /// Whether the response holds its memory until it is sent.

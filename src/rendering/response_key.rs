@@ -91,7 +91,7 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the resource in metrics.
+    /// Returns the name of the resource in metrics.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Layer(query, _) | Self::Within(_, query, _) => query.kind().name(),
@@ -106,7 +106,7 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the format in metrics.
+    /// Returns the name of the format in metrics.
     pub(super) fn format_name(&self) -> &str {
         self.format().map_or("json", Format::name)
     }
@@ -129,7 +129,7 @@ impl ResponseKey {
         }
     }
 
-    /// Returns the city if the response is about the floods of one.
+    /// Returns the city if the response is about the floods of one city.
     pub(super) fn flood_city(&self) -> Option<&str> {
         match self {
             Self::Layer(LayerQuery::Floods(query), _)

@@ -250,8 +250,8 @@ fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
     })
 }
 
-/// Sets Rocket's secret key, which encrypts the sessions of the desk. Derived from a secret in the store, so that all servers
-/// share it and it survives restarts. If the store is unavailable, the key is random, and sessions end with the server.
+/// Sets Rocket's secret key, which encrypts the sessions of the desk. The key is derived from a secret in the store, so that all
+/// servers share it and it survives restarts. If the store is unavailable, the key is random, and sessions end with the server.
 async fn with_sealing_key(figment: &Figment, store: &dyn Store) -> Result<Figment, RandomUnavailable> {
     let new = Secret::from(random::hex::<32>()?);
     let secret = store.signing_key(&new).await.unwrap_or_else(|error| {

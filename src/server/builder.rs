@@ -39,7 +39,7 @@ use crate::webhooks;
 /// ```
 #[derive(Clone)]
 pub struct Builder {
-    /// Reads the configuration. `figment` is the last one that was read.
+    /// Reads the configuration. `figment` is the configuration that was read last.
     pub(super) source: Arc<dyn Fn() -> Figment + Send + Sync>,
     pub(super) figment: Figment,
     pub(crate) clock: Arc<dyn Clock>,
@@ -306,7 +306,7 @@ impl Builder {
 
     fn all_formats(&self, config: &Config, templates: Vec<Arc<dyn Format>>) -> Vec<Arc<dyn Format>> {
         let settings = &config.formats;
-        // All documents of the demo are marked as such.
+        // All documents of the demo are marked as an exercise.
         let cap = cap::Options { status: config.issuer().status, ..settings.cap.clone() };
         let country = config.country.data();
         let notices = alerts::Notices::within(config.alerts.clone(), cap.clone(), country);

@@ -15,7 +15,7 @@ use crate::telemetry::Log;
 
 /// A part of the service whose settings can change while it runs.
 pub trait Reload: Send + Sync {
-    /// Returns the keys of its settings; each includes all keys below: `siaga.log`.
+    /// Returns the keys of the part's settings, such as `siaga.log`. Each includes all keys below it.
     fn keys(&self) -> &[&str];
 
     /// Applies the settings of a valid configuration.
@@ -84,7 +84,8 @@ impl Reloading {
     }
 
     /// Reads and checks the configuration, and applies everything that needs no restart. Returns the changed keys that need a
-    /// restart. Template files are read again, with their settings from startup; one with an error is logged and stays.
+    /// restart. Template files are read again, with their settings from startup; if one has an error, the error is logged and the
+    /// old template stays.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! The data sources: when each last reported, and whether it is on time.
 //!
-//! Kept in memory, so reading costs no query. [`tasks`](crate::tasks) exchanges it with the store, and thereby with other
-//! servers.
+//! The times are kept in memory, so reading them costs no query. [`tasks`](crate::tasks) exchanges them with the store, and
+//! thereby with other servers.
 
 mod activity_recorder;
 
@@ -19,7 +19,7 @@ use crate::model::{Clock, CoveredData, DataState, SourceStatus, Timestamp};
 /// Shortest time between two writes of a source to the store.
 const WRITE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The configured sources, and when each last reported. Clones share it.
+/// The configured sources, and when each last reported. Clones share the times.
 #[derive(Clone, Debug)]
 pub(crate) struct Sources(Arc<Inner>);
 
@@ -130,7 +130,7 @@ impl Sources {
         }
     }
 
-    /// Returns the times not stored yet; unless `all`, only of sources that were not written in the last second.
+    /// Returns the times that are not stored yet. Without `all`, leaves out sources that were written in the last second.
     pub(crate) fn unstored(&self, all: bool) -> Vec<(String, Timestamp)> {
         let waits =
             |activity: &SourceActivity| activity.written.is_some_and(|at| at.elapsed() < WRITE_INTERVAL);
@@ -141,7 +141,6 @@ impl Sources {
         due.map(|(name, activity)| (name.clone(), activity.at)).collect()
     }
 
-    /// Records that a time was stored.
     pub(crate) fn mark_stored(&self, name: &str, at: Timestamp) {
         if let Some(activity) = self.activity().get_mut(name) {
             activity.stored = activity.stored.max(Some(at));

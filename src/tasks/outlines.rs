@@ -8,7 +8,7 @@ use crate::runtime::{off_thread, run_in_background};
 use crate::stores::{AreaQuery, Store};
 
 /// Prepares the geometry of areas after startup, so that requests need not wait for it: hundreds of thousands of areas take
-/// seconds. Fills the cache of `format` for the areas, and dissolves larger areas and cities.
+/// seconds. Fills the cache of `format` for the areas, and merges areas into larger areas and cities.
 pub(crate) fn prepare_outlines(
     store: Arc<dyn Store>,
     format: Option<Arc<dyn Format>>,

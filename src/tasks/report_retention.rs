@@ -107,7 +107,7 @@ impl ReportRetention {
     }
 
     async fn run_cards(&self) {
-        // Earlier unused cards are all erased; skip the used ones.
+        // All unused cards before `from` are erased already; do not read the used ones again.
         let mut from = Timestamp::EPOCH;
         while !self.keep_cards.is_zero() {
             let next = self.clock.now().saturating_sub(self.keep_cards).saturating_sub(OVERLAP);

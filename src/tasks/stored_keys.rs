@@ -28,7 +28,7 @@ struct Inner {
     store: Arc<dyn Store>,
     ring: Arc<KeyRing>,
     known: Mutex<RingState>,
-    /// Held while uses are recorded, so that all uses are recorded on return.
+    /// Held while uses are recorded, so that a later call also waits for the uses that an earlier call has taken.
     recording: tokio::sync::Mutex<()>,
 }
 

@@ -21,13 +21,13 @@ pub(crate) struct Checkpoint {
     /// Fingerprints of the list entries that were sent, by key.
     #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
     marks: Option<BTreeMap<String, String>>,
-    /// Changes of flood states up to here were sent. Read from earlier versions, then replaced by `marks`.
+    /// Up to where changes of flood states were sent. Only in checkpoints of earlier versions; `marks` replaces it.
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Watermark>,
-    /// Silent sources that were sent. Read from earlier versions, then merged into `marks`.
+    /// Silent sources that were sent. Only in checkpoints of earlier versions; merged into `marks`.
     #[serde(skip_serializing)]
     silent: Option<BTreeSet<String>>,
-    /// Oldest event that the receiver has not accepted, in milliseconds since 1970.
+    /// Time of the oldest event that the receiver has not accepted, in milliseconds since 1970.
     #[serde(rename = "waiting", skip_serializing_if = "Option::is_none")]
     waiting_since: Option<i64>,
     pub(crate) off: bool,
@@ -121,7 +121,7 @@ impl Checkpoint {
         self.marks.as_ref().and_then(|marks| marks.get(&entry.key)) == entry.mark.as_ref()
     }
 
-    /// Returns the removal of each mark whose entry is no longer on the list.
+    /// Returns the keys of the marks to remove, with `None`: those whose entries are not `present`.
     pub(super) fn removals(&self, present: &[Entry]) -> Vec<(String, Option<String>)> {
         let present: BTreeSet<_> = present.iter().map(|entry| &entry.key).collect();
         let keys = self.marks.iter().flatten().map(|(key, _)| key);

@@ -35,7 +35,8 @@ pub(super) enum Ack {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) key: String,
-    /// Distinguishes entries with one key. An entry without a mark is sent only after one with it (a source that reports again).
+    /// Distinguishes successive entries with one key. An entry without a mark (a source that reports again) is sent only after
+    /// one with a mark.
     pub(super) mark: Option<String>,
     pub(super) at: Timestamp,
     pub(super) values: Values,

@@ -23,7 +23,7 @@ impl AcceptedEncodings {
         }
         Self(ContentEncoding::ALL.map(|coding| {
             let wildcard = match coding {
-                // `*` applies to identity only if its weight is 0.
+                // `*` applies to identity only if the weight of `*` is 0.
                 ContentEncoding::Identity => {
                     wildcard.filter(|&weight| weight == 0).or(Some(Self::IMPLIED_IDENTITY))
                 }

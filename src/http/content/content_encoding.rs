@@ -20,7 +20,7 @@ pub(super) const BEST_LEVEL: u32 = 9;
 
 impl ContentEncoding {
     pub(crate) const ALL: [Self; 3] = [Self::Identity, Self::Brotli, Self::Gzip];
-    /// The codings that compress, the smaller result first.
+    /// The codings that compress; the first gives the smaller result.
     pub(crate) const COMPRESSING: [Self; 2] = [Self::Brotli, Self::Gzip];
 
     #[must_use]

@@ -63,7 +63,7 @@ impl Content {
     }
 
     /// Returns the coding that must be finished before the client's preferred representation can be sent: the one with the
-    /// highest weight; if several are equal, the smaller one. `None` if there is nothing to wait for.
+    /// highest weight; if several are equal, the one with the smaller result. `None` if there is nothing to wait for.
     #[must_use]
     pub(crate) fn missing_encoding(&self, accepted: AcceptedEncodings) -> Option<ContentEncoding> {
         if self.bytes.len() < Self::MIN_COMPRESSED_SIZE {

@@ -1,4 +1,4 @@
-//! The alerts page, in one language first.
+//! The alerts page. The texts in its own language come first.
 
 mod area_map;
 
@@ -23,13 +23,12 @@ const PAGE: PageTemplate = PageTemplate::new("alerts.html", include_str!("page.h
 
 const MAX_MAPS: usize = 10;
 
-/// Encodes alerts as a page, in one language first.
+/// Encodes alerts as a page. The texts in its own language come first.
 #[derive(Clone, Debug)]
 pub struct Page {
     notices: Notices,
     layout: Arc<Layout>,
     languages: Arc<[Arc<Translations>]>,
-    /// Index of the first language.
     language: usize,
 }
 
@@ -54,7 +53,7 @@ impl Page {
         let texts = texts.ok_or_else(|| io::Error::other("there is no language"))?;
         let mut sorted: Vec<_> = notices.iter().collect();
         if !layer.is_history() {
-            // Worst first, ended last. The sort is stable in time.
+            // The deepest flood first, ended floods last. The sort is stable: within a state, the order stays.
             sorted.sort_by_key(|notice| Reverse(state(notice)));
         }
         let mut previous_area = None;
@@ -115,7 +114,7 @@ struct MessageView {
     expires: String,
     expires_words: String,
     map: Option<AreaMap>,
-    /// The texts in the language of the page, or in the first of the alerts.
+    /// The texts in the language of the page, or in the first language of the alert.
     main: Option<MessageText>,
     others: Vec<MessageText>,
 }

@@ -139,7 +139,7 @@ pub(super) async fn show(
     let mut selector = selector;
     let mut data = read(&selector).await?;
     if area.and_then(|id| data.area(id)).is_some_and(|area| !selector.matches(area)) {
-        // Without the city, because the area is outside the selected one.
+        // Drop the city, because the area is outside it.
         selector = AreaSelector::default();
         data = read(&selector).await?;
     }

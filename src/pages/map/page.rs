@@ -116,7 +116,6 @@ impl Page<'_> {
         self.area.is_none() && self.unknown_city.is_none() && !self.lists_all
     }
 
-    /// Returns whether the city or the area of the address is unknown.
     pub(super) fn is_unknown(&self) -> bool {
         self.unknown_city.is_some() || self.is_unknown_area()
     }

@@ -23,7 +23,7 @@ use crate::http::error::Problem;
 use crate::photos::ImageType;
 
 const MAX_FIELD: u64 = 8 * 1024;
-/// The maximum size of the headers of a part, in bytes; for the first part with the preamble.
+/// The maximum size of the headers of a part, in bytes. The headers of the first part include the preamble.
 const MAX_HEAD: usize = 4 * 1024;
 /// Bytes read from the connection at a time: within headers, and otherwise.
 const HEAD_CHUNK: usize = 1024;

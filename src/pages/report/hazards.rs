@@ -78,7 +78,7 @@ pub(super) fn card_data(disaster: DisasterType, form: &FormData, config: &Config
     map_hazards(config, map).into_iter().flatten().next().unwrap_or_default()
 }
 
-/// Returns the field for a faulty member of the card data, or the field of the disaster if the form has none.
+/// Returns the field for a faulty member of the card data, or the field of the disaster if the form has no such field.
 pub(super) fn field_of(disaster: DisasterType, member: &str, config: &Config) -> String {
     let name = field(disaster, member);
     if fields(config).contains(&name) { name } else { "disaster".to_owned() }

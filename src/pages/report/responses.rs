@@ -63,7 +63,8 @@ const TEXT: PageTemplate = PageTemplate::new("form-text.html", include_str!("tex
 /// The characters that are escaped in the identifier of a card in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// Only scripts of this service run. The address is enough to report, so it is neither sent as a referrer nor cached or indexed.
+/// Only scripts of this service run. Anyone with the address can report, so it is neither sent as a referrer nor cached or
+/// indexed.
 const HEADERS: [(&str, &str); 4] = [
     (
         "Content-Security-Policy",
@@ -274,7 +275,8 @@ impl FormRequest<'_> {
     }
 
     /// Responds to an accepted report with a redirect to the thank-you page, so that reloading sends nothing (POST/redirect/GET).
-    /// `waits` is `None` if the report was accepted before. For a photo that can be retried, the script gets `none` and keeps it.
+    /// `waits` is `None` if the report was accepted before. If the photo can be sent again, the script gets `none` and keeps the
+    /// photo.
     pub(super) fn accept(
         &self,
         id: &CardId,
@@ -365,7 +367,8 @@ fn text<'t>(group: &'t Value, name: &str) -> &'t str {
     group[name].as_str().unwrap_or_default()
 }
 
-/// Returns a text with the number in place of `{emergency}`; without a number, without the sentences that name it.
+/// Returns a text with the number in place of `{emergency}`; if there is no number, without the sentences that contain
+/// `{emergency}`.
 fn with_emergency(text: &str, number: Option<&str>) -> String {
     match number {
         Some(number) => text.replace("{emergency}", number),

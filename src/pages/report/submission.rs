@@ -65,7 +65,7 @@ impl ReportLimits {
 }
 
 impl FormRequest<'_> {
-    /// Receives a report of a card, or of a form without one, whose card is created here. The photo is stored first, so that the
+    /// Receives a report of a card, or of a form without a card, which is created here. The photo is stored first, so that the
     /// report never appears without it. An interrupted request leaves no report, so it can be repeated.
     pub(super) async fn receive(
         self,
@@ -80,7 +80,7 @@ impl FormRequest<'_> {
         response
     }
 
-    /// Receives the photo of a report that was sent without one. Does nothing if there is one already.
+    /// Receives the photo of a report that was sent without one. Does nothing if the report has a photo already.
     pub(super) async fn receive_later(
         self,
         card: &Card,
@@ -275,7 +275,6 @@ impl FormRequest<'_> {
         }
     }
 
-    /// Returns a holder without a name.
     fn anonymous_holder(&self) -> CardHolder {
         CardHolder {
             username: String::new(),

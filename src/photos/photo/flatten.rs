@@ -3,7 +3,6 @@ use image::ColorType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     Gray,
-    /// Red, green, blue.
     Rgb,
 }
 

@@ -16,7 +16,7 @@ pub(crate) const MAX_MEMORY: u64 = 224 << 20;
 
 /// The maximum number of scans of a progressive JPEG. Encoders write about ten.
 ///
-/// Each scan visits every block of the picture, even if it has only a few bytes: a scan bomb.
+/// Each scan visits every block of the picture, even if the scan has only a few bytes. Many such scans are a scan bomb.
 pub const MAX_SCANS: usize = 64;
 
 /// The maximum size of decompressed profiles and texts of a PNG, in bytes.

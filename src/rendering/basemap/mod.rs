@@ -73,8 +73,8 @@ impl Basemap {
         Ok(Self { file: Arc::new(file.into_levels()), snapshot: Mutex::default() })
     }
 
-    /// Returns the base map with the waterways of the store; with the last ones while the store is unavailable. Fails without
-    /// any.
+    /// Returns the base map with the waterways of the store; while the store is unavailable, with those last read. Fails if none
+    /// were ever read.
     pub(crate) async fn snapshot(&self, store: &dyn Store) -> Result<Arc<BasemapSnapshot>, Problem> {
         let places = store.places().await.map(|places| places.value);
         let mut cached = self.snapshot.lock().await;

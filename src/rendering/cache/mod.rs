@@ -87,10 +87,10 @@ pub enum RenderError {
     Panicked,
 }
 
-/// A response that holds memory may take this fraction of the cache.
+/// A response that holds memory may take `1 / LARGE_LIST_SHARE` of the cache.
 const LARGE_LIST_SHARE: usize = 8;
 
-/// Responses with client-chosen keys together may take this fraction of the cache.
+/// Responses whose keys clients can choose in any number may together take `1 / UNBOUNDED_SHARE` of the cache.
 pub(crate) const UNBOUNDED_SHARE: usize = 4;
 
 /// The error of a rendering, and which requests get it.
@@ -119,7 +119,6 @@ pub(crate) struct LastKnown {
     pub(crate) current_at: Timestamp,
 }
 
-/// The result of a cache lookup.
 enum Lookup<E> {
     Hit(Arc<Response>),
     Failed(E),

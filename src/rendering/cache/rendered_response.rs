@@ -16,7 +16,7 @@ pub struct RenderedResponse {
 }
 
 impl RenderedResponse {
-    /// Returns a response that holds no memory of the permit pool.
+    /// Returns a response without memory reserved in a permit pool.
     #[must_use]
     pub fn new(media_type: impl Into<Cow<'static, str>>, content: Content) -> Self {
         Self { media_type: media_type.into(), content: Arc::new(content), memory: None, is_truncated: false }

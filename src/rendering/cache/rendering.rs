@@ -41,7 +41,7 @@ impl<E: Clone> Rendering<E> {
         *self.waiters.borrow() > 0
     }
 
-    /// Returns its error if the error is for every request and the rendering started after this request arrived.
+    /// Returns the error of the rendering if the error is for every request and the rendering started after this request arrived.
     pub(super) fn failure(&self, expected: &Freshness<'_>) -> Option<E> {
         match self.outcome.get()?.as_ref().err()? {
             RenderFailure::ForAll(error) if self.number > expected.newest => Some(error.clone()),

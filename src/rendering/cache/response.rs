@@ -7,7 +7,7 @@ use crate::stores::Revision;
 #[derive(Debug)]
 pub(super) struct Response {
     pub(super) number: u64,
-    /// The revision of its resource when the rendering was requested.
+    /// The revision of the response's resource when the rendering was requested.
     pub(super) present: Revision,
     /// The revision of the data that was rendered.
     pub(super) revision: Revision,

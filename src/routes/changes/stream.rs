@@ -99,7 +99,7 @@ impl EventStream {
                         () = draining.started() => return None,
                     };
                     self.next_heartbeat_at = Instant::now() + HEARTBEAT;
-                    // Not a separate block, which some clients take for an empty message.
+                    // `retry` is not a separate block, because some clients take such a block for an empty message.
                     if let Some((retry, StreamPart::Own(first))) = self.retry.zip(parts.first_mut()) {
                         first.insert_str(0, &format!("retry:{}\n", retry.as_millis()));
                         self.retry = None;

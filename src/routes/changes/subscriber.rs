@@ -25,9 +25,7 @@ pub(super) enum Announcement {
     Stale,
 }
 
-/// An update for a client.
 pub(super) enum LiveUpdate {
-    /// The states have changed.
     Changed(StateUpdate),
     /// The states are current again, and may have changed.
     Current(StateUpdate),

@@ -179,7 +179,6 @@ fn time_pattern() -> String {
     format!(r"^({moment}|{moment}/(\.\.)?|(\.\.)?/{moment}|{moment}/{moment})$")
 }
 
-/// Shared state for OGC handlers.
 #[derive(Debug)]
 pub(in super::super) struct OgcState<'r> {
     pub(super) config: &'r Config,

@@ -51,7 +51,7 @@ async fn changes_are_sent_at_once_although_the_clock_was_ahead_before() {
     assert_eq!(sent[0]["area_id"], "2");
     bench.receiver.clear();
 
-    // The area set while the clock was ahead changes, and a server starts in between.
+    // The area that was set while the clock was ahead changes, after a new server has started.
     let mut server = bench.new_server(&webhooks);
     bench.set(1, 4).await;
     server.run(Duration::from_mins(2)).await;
