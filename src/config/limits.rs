@@ -16,9 +16,9 @@ pub struct Limits {
     /// The longest period of a request. **Default: `366d`**
     #[serde(with = "duration")]
     pub max_period: Duration,
-    /// The largest JSON body: a size such as `100KiB`, or a number of bytes. **Default: `100KiB`**
+    /// The largest JSON body of a request: a size such as `100KiB`, or a number of bytes. **Default: `100KiB`**
     pub body: ByteUnit,
-    /// How long a body may take to arrive, and how long the store may take to respond. **Default: `10s`**
+    /// How long the body of a request may take to arrive, and how long the store may take to respond. **Default: `10s`**
     #[serde(with = "duration")]
     pub timeout: Duration,
     /// Size of the chunks in which a response is copied for each client, up to `16MiB`. A smaller size needs less memory if many

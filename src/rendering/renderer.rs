@@ -81,7 +81,7 @@ impl Renderer {
             .map_err(Problem::slow_store)?
     }
 
-    /// Renders the response for a key. Charges the account if it costs more than one request.
+    /// Renders the response for a key. Charges the account if the response costs more than one request.
     pub(super) async fn render(
         self: Arc<Self>,
         key: ResponseKey,

@@ -84,7 +84,7 @@ impl Content {
     }
 
     /// Compresses the bytes while a request waits; `None` if the content is short or compression saves less than a tenth. Costs
-    /// about 7 (Brotli) or 5 ms (gzip) of a core per megabyte.
+    /// about 7 ms (Brotli) or 5 ms (gzip) of a core per megabyte.
     pub(crate) fn compress(&self, coding: ContentEncoding) -> Option<Bytes> {
         self.encode(coding, FAST_LEVEL)
     }

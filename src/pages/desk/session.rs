@@ -23,7 +23,7 @@ const MAX_KEY_LENGTH: usize = 512;
 /// How many wrong keys an address may send in a minute.
 const MAX_FAILURES: u32 = 5;
 const MINUTE: Duration = Duration::from_mins(1);
-/// Addresses with failures that are remembered; the least recent ones are evicted first.
+/// How many addresses with failures are remembered; the least recent ones are evicted first.
 const MAX_ADDRESSES: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
 /// The state of the desk: failed logins, and the news.

@@ -135,7 +135,8 @@ impl FormRequest<'_> {
             "longest": MAX_TEXT,
             "card": card,
         });
-        // A card's identifier is public once its report is. The token permits adding the photo by resubmitting the form.
+        // A card's identifier is public once its report is published. The token permits adding the photo by resubmitting the
+        // form.
         let token = match card {
             Some(card) => Some(self.images.photo_token(card).await?),
             None => form.get("token").map(str::to_owned),

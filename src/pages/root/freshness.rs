@@ -24,7 +24,7 @@ pub(super) struct Freshness {
     /// Whether reports and readings could be read.
     #[serde(skip)]
     pub(super) are_read: [bool; 2],
-    /// When the latest current state was set; the page also counts ended floods.
+    /// When the newest current state was set. The page shows the latest end of a flood instead, if that is newer.
     pub(super) flood_state: Option<Timestamp>,
     /// The time of the latest report in the last hour.
     pub(super) report: Option<Timestamp>,

@@ -3,8 +3,8 @@ use std::hash::Hash;
 use super::UNBOUNDED_SHARE;
 use super::lru::{CacheValue, LruByBytes, OVERHEAD};
 
-/// A cache of up to `limit` bytes in two partitions. Unbounded keys, which clients can choose in any number, only use the space
-/// in their share that bounded keys leave, and never evict bounded keys.
+/// A cache of up to `limit` bytes in two partitions. Unbounded keys, which clients can choose in any number, use only the part of
+/// their share that bounded keys leave free, and never evict bounded keys.
 #[derive(Debug)]
 pub(super) struct PartitionedLru<K: Hash + Eq, V> {
     bounded: LruByBytes<K, V>,
