@@ -109,7 +109,7 @@ impl KeySet {
 }
 
 impl Keys {
-    /// Parses the keys for one algorithm. Others are ignored (RFC 7517 §5).
+    /// Parses the keys for one algorithm. Keys for others are ignored (RFC 7517 §5).
     fn parse(text: &[u8], algorithm: PublicAlgorithm) -> Result<Self, InvalidKeySet> {
         #[derive(Deserialize)]
         struct Set {

@@ -101,8 +101,8 @@ impl AcceptedCredentials {
 }
 
 impl Authenticator {
-    /// Accepts the credentials in `settings`, and those in its [`ring`](Self::ring). `clock` decides on expiry. Reads the files
-    /// of public keys. Fails if the settings contradict each other, or a file is invalid.
+    /// Creates an authenticator for the credentials in `settings`, and for those in its [`ring`](Self::ring). `clock` decides on
+    /// expiry. Reads the files of public keys. Fails if the settings contradict each other, or a file is invalid.
     pub(crate) fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, InvalidSettings> {
         let ring = Arc::new(KeyRing::new(&settings.api_keys));
         let accepted = Arc::new(ArcSwap::from_pointee(AcceptedCredentials::new(settings)?));

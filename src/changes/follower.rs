@@ -75,7 +75,7 @@ impl Follower {
     }
 
     /// Returns the states for clients behind shared caches until the next tick, and the time until then. The first call in a tick
-    /// fixes the `current` states for all of it.
+    /// fixes the `current` states for the whole tick.
     pub(crate) fn states_at_tick(&self, every: Duration, current: &Arc<State>) -> (Arc<State>, Duration) {
         self.0.ticks.states(self.0.clock.now(), every, current)
     }

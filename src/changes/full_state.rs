@@ -7,7 +7,7 @@ use rocket::tokio::time::sleep;
 
 use super::Cursor;
 
-/// All states as JSON, encoded once for all clients. Its memory stays reserved until the last client has received it.
+/// All states as JSON, encoded once for all clients. The memory of the JSON stays reserved until the last client has received it.
 #[derive(Debug)]
 pub(crate) struct FullState {
     pub(crate) cursor: Cursor,

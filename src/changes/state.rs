@@ -182,8 +182,8 @@ impl State {
     }
 
     /// Returns the full state as JSON, which `encode` creates once for all clients with the same query; after an error, the next
-    /// waiting client tries again. It is retained for later clients until others need the space: `weight` estimates its size in
-    /// bytes, and all retained states have at most `room` bytes.
+    /// waiting client tries again. The state is retained for later clients until other states need the space: `weight` estimates
+    /// its size in bytes, and all retained states have at most `room` bytes.
     pub(crate) async fn full_state<E, F>(
         &self,
         query: &FloodQuery,

@@ -16,7 +16,7 @@ struct Tick {
 
 impl Ticks {
     /// Returns the states of the current tick, and the time until the next one. The first call in a tick fixes the `current`
-    /// states for all of it. Ticks are at the same times on all servers.
+    /// states for the whole tick. Ticks are at the same times on all servers.
     pub(super) fn states(
         &self,
         now: Timestamp,

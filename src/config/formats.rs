@@ -14,14 +14,14 @@ pub struct Formats {
     pub enabled: Vec<String>,
     /// The format of a response if the request does not choose one. **Default: `topojson`**
     pub default: String,
-    /// Formats of single resources. Requests that choose no format get the default if it is among them, else the first.
+    /// The enabled formats of each resource. Requests that choose no format get the default if it is among them, else the first.
     /// **Default: all enabled formats that can write the resource**
     pub resources: ByResource<Vec<String>>,
     /// Settings of TopoJSON.
     pub topojson: topojson::Options,
     /// Settings of the CAP feed.
     pub cap: cap::Options,
-    /// Formats written by templates, by name. Like all others, they must be enabled. **Default: none**
+    /// Formats written by templates, by name. Like all formats, they must be enabled. **Default: none**
     pub template: BTreeMap<String, template::Options>,
 }
 

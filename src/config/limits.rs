@@ -29,7 +29,7 @@ pub struct Limits {
     /// Maximum number of features in a list of reports or of gauge readings. **Default: `100000`**
     pub features: Features,
     /// How long the cache serves public responses while the store is unavailable, counted from when they were last known to be
-    /// current; `0` disables it. **Default: `1h`**
+    /// current; `0` disables stale responses. **Default: `1h`**
     #[serde(with = "duration")]
     pub stale: Duration,
 }

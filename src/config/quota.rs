@@ -21,8 +21,8 @@ pub struct Quota {
     /// Requests per day for each credential, or else for each address; `0` for no limit. They refill steadily: a 24th of them
     /// each hour. **Default: `100000`**
     pub per_day: Rate,
-    /// Requests per second for each address, whatever its credentials; beyond it, credentials are not even verified. `0` for no
-    /// limit. **Default: `400`**
+    /// Requests per second for each address, whatever its credentials; beyond this limit, credentials are not even verified. `0`
+    /// for no limit. **Default: `400`**
     pub fuse_per_second: Rate,
     /// How many unknown cards an address may request without a credential in a burst; it regains one each 3 s. Beyond that, only
     /// its requests for cards without a credential are rejected. `0` for no limit. **Default: `20`**

@@ -16,7 +16,7 @@ pub(crate) struct ReportPage {
     /// Reports without a link, per hour and server, that are published without review. Beyond this number, each network still has
     /// three. `0` for no limit. **Default: `5000`**
     pub(crate) reviewed_total: Rate,
-    /// Reports without a link, per hour and address; those beyond it are rejected. `0` for no limit. **Default: `600`**
+    /// Reports without a link, per hour and address; further reports are rejected. `0` for no limit. **Default: `600`**
     pub(crate) refused_after: Rate,
     /// Advice shown after a report, by language. **Default: a text of the country**
     pub(crate) advice: BTreeMap<String, String>,

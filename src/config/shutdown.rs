@@ -12,8 +12,8 @@ pub(crate) struct Shutdown {
     /// connection closes after its next response. **Default: `0s`**
     #[serde(with = "duration")]
     pub delay: Duration,
-    /// How long requests in progress and shutdown fairings may then take. The service ends as soon as they are done. **Default:
-    /// `15s`**
+    /// How long requests in progress and shutdown fairings may take after the delay. The service ends as soon as they are done.
+    /// **Default: `15s`**
     #[serde(with = "duration")]
     pub grace: Duration,
 }

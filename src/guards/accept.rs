@@ -38,8 +38,8 @@ impl Accept {
         self.weight([one.media_type()]) > self.weight([other.media_type()])
     }
 
-    /// Returns the weight of the most specific range that matches one of these media types. If several are equally specific, the
-    /// one for the earliest type counts, then the first range. The additional types of a format come first, because they
+    /// Returns the weight of the most specific range that matches one of these media types. Of equally specific ranges, the one
+    /// that matches the earliest type counts, then the first. The additional types of a format come first, because they
     /// distinguish it from other formats.
     pub(super) fn weight<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> u16 {
         match &self.0[..] {

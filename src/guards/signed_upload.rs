@@ -28,7 +28,7 @@ impl Part for SignedUpload {
         {
             operation.parameter(Parameter::query(name, description, text()).required());
         }
-        // Other names of these types are accepted too, but confuse generated clients.
+        // Lists one name of each type: the others are accepted too, but confuse generated clients.
         operation.body_media_types(ImageType::ALL.map(ImageType::media_type));
         operation.error(403, "The address does not permit this, or no longer.");
         operation.error(408, "The body arrived too slowly.");

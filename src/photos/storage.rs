@@ -121,7 +121,7 @@ impl Storage {
         self.delete(&self.upload(name)).await
     }
 
-    /// Removes a processed upload, unless another has replaced it since.
+    /// Removes a processed upload, unless another upload has replaced it since.
     ///
     /// In a cloud storage, overwrites it with an empty object: such storages can replace conditionally, but not delete
     /// conditionally. In other storages uploads never replace each other.

@@ -266,7 +266,7 @@ impl Builder {
         let all_templates = template::from_settings(&config.formats.template)?;
         config.formats.template.retain(|declared, _| declared == name);
         let templates = Templates::read(&config, Arc::clone(&self.clock))?.formats();
-        // If two have the same name, the later one wins, as in the registry.
+        // If two formats have the same name, the later one wins, as in the registry.
         let mut formats = self.all_formats(&config, templates);
         let format =
             formats.iter().rfind(|format| format.name() == name).filter(|format| format.supports(kind));

@@ -68,7 +68,7 @@ impl Sources {
         self.0.configured.get(name).map(|source| source.subject.as_str())
     }
 
-    /// Records that a source reports now, and returns it; `None` if there is no such source.
+    /// Records that a source reports now, and returns the source; `None` if there is no such source.
     #[must_use]
     pub(crate) fn record_heartbeat(&self, name: &str) -> Option<SourceReport> {
         let (name, source) = self.0.configured.get_key_value(name)?;

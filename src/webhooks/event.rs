@@ -192,7 +192,7 @@ pub(super) fn object(properties: &impl serde::Serialize) -> Values {
     }
 }
 
-/// Derives the identifier from the content of the event, so that a request repeated after a crash has the same one.
+/// Derives the identifier from the content of the event, so that a request repeated after a crash has the same identifier.
 fn identifier(
     webhook: &str,
     kind: EventKind,

@@ -11,7 +11,7 @@ use crate::stores::WebhookState;
 /// Age of a pending event from which on `/health/data` lists the webhook.
 const LONG_BEHIND: Duration = Duration::from_hours(1);
 
-/// Status of each webhook as this server knows it. Clones share it.
+/// Status of each webhook as this server knows it. Clones share the statuses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WebhookStatuses(Arc<Mutex<Vec<WebhookStatus>>>);
 

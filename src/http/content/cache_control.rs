@@ -7,13 +7,13 @@ use crate::model::duration::whole_seconds;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheControl {
     NoStore,
-    /// Any cache may store it, but must revalidate it before each reuse, unless shared caches are configured.
+    /// Any cache may store the response, but must revalidate it before each reuse, unless shared caches are configured.
     Revalidate(ContentClass),
-    /// Only shared caches may reuse it, until the next tick of the changes.
+    /// Only shared caches may reuse the response, until the next tick of the changes.
     UntilTick(Duration),
-    /// Any cache may reuse it for a day, because its address contains its version.
+    /// Any cache may reuse the response for a day, because its address contains its version.
     Versioned,
-    /// Any cache may reuse it for five minutes, unless shared caches are configured.
+    /// Any cache may reuse the response for five minutes, unless shared caches are configured.
     Photo,
 }
 

@@ -248,7 +248,7 @@ impl<C: Clock + Clone> Windows<C> {
         &self,
         take: impl Fn(&Limiter<C>) -> Result<Option<QuotaState>, TooMany>,
     ) -> Result<Option<QuotaState>, TooMany> {
-        // The shorter window comes first, so that a request that it rejects does not count against the day.
+        // The shorter window comes first, so that a request that this window rejects does not count against the day.
         let mut quotas = Vec::with_capacity(2);
         for window in self.second.iter().chain(&self.day) {
             quotas.extend(take(window)?);

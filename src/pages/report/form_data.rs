@@ -134,7 +134,7 @@ pub(super) async fn parse<'r>(
     let largest_photo = config.images.max_bytes;
     let texts = MAX_FIELD * max_parts as u64;
     let max_body = ByteUnit::from(largest_photo.as_u64().saturating_add(texts));
-    // No limit for the photo here: it is limited elsewhere, with its own error.
+    // No limit for the photo here: `CardImages` limits it, with its own error.
     let sizes = SizeLimit::new().per_field(MAX_FIELD).for_field(PHOTO, u64::MAX);
     let constraints = Constraints::new().size_limit(sizes);
     let budget = ReadBudget::default();

@@ -17,8 +17,8 @@ pub(super) struct FormReport {
     pub(super) is_outside: bool,
 }
 
-/// Returns when the report was made: its arrival minus its age. The phone measures the age, from the first press of the button to
-/// the sending, so a wrong clock does no harm.
+/// Returns when the report was made: the arrival of the report minus its age. The phone measures the age, from the first press of
+/// the button to the sending, so a wrong clock does no harm.
 fn creation_time(window: TimeWindow, form: &FormData) -> Timestamp {
     let time = |name| form.get(name).and_then(|text| Timestamp::parse(text).ok());
     let age = time("sent_at").zip(time("created_at")).map_or(Duration::ZERO, |(sent, created)| {

@@ -26,7 +26,7 @@ const NETWORK: &str = "website";
 /// Time limit for reading the rest of an unused photo.
 const DISCARD_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// Limits reports without a link. A link needs no limit, because it permits one report.
+/// Limits reports without a link. A link needs no limit, because it permits only one report.
 pub(crate) struct ReportLimits {
     unreviewed: ReviewPolicy,
     refused: HourlyLimiter,

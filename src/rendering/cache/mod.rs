@@ -79,10 +79,10 @@ impl RenderTimeouts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
-    /// It took too long.
+    /// The rendering took too long.
     #[error("the response could not be rendered in time")]
     TimedOut,
-    /// It panicked.
+    /// The rendering panicked.
     #[error("rendering the response panicked")]
     Panicked,
 }

@@ -27,7 +27,7 @@ pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
         position = chunk.next;
     }
     let picture = match animated {
-        // The canvas, and each frame before it is drawn on it.
+        // The canvas, and each frame before it is drawn on the canvas.
         Some(frame) => 4 * still.area() + 4 * frame.area() + frame.working(),
         None => still.working(),
     };
