@@ -22,7 +22,7 @@ pub(super) enum PublicAlgorithm {
 }
 
 impl Algorithm {
-    /// Returns `None` for an algorithm with a shared secret.
+    /// Returns the algorithm if it has public keys; `None` if it has a shared secret.
     pub(super) fn public(self) -> Option<PublicAlgorithm> {
         match self {
             Self::HS256 => None,

@@ -102,7 +102,7 @@ pub struct KeyDigest([u8; 32]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidDigest {
-    /// Not a digest.
+    /// The text is not a digest.
     #[error("must be the SHA-256 of the key as 64 hexadecimal digits")]
     Malformed,
     /// The digest of the empty text, which is not a key.

@@ -26,7 +26,7 @@ pub(crate) enum CredentialErrorKind {
     /// Not a token, or invalid claims.
     #[error("malformed token")]
     MalformedToken,
-    /// RFC 7515 §4.1.11; the service supports no extension.
+    /// The service supports no critical extension (RFC 7515 §4.1.11).
     #[error("token with a critical extension")]
     CriticalExtension,
     /// The `kid` is not in the key set, or it is missing and the set has several keys.

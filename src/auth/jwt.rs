@@ -58,7 +58,7 @@ pub(crate) struct Claims {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum ScopeNames {
-    /// Separated by spaces (RFC 8693 §4.2).
+    /// Names separated by spaces (RFC 8693 §4.2).
     Text(String),
     List(Vec<String>),
 }
@@ -99,7 +99,7 @@ pub(super) enum KeySource<'a> {
 }
 
 impl Jwt {
-    /// RFC 7518 §3.2, in bytes.
+    /// The minimum length of a secret in bytes (RFC 7518 §3.2).
     pub(crate) const SHORTEST_SECRET: usize = 32;
 
     fn default_leeway() -> Duration {

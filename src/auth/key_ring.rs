@@ -28,9 +28,9 @@ pub(crate) struct KeyRing {
 
 #[derive(Debug)]
 pub(super) enum KeyLookup {
-    /// Accepted unless it has expired.
+    /// The key is accepted unless it has expired.
     Key(Arc<ApiKey>),
-    /// Revoked, or overridden by the configuration.
+    /// The key is revoked, or overridden by the configuration.
     Unusable(CredentialError),
     Nothing,
 }

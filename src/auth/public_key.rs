@@ -5,13 +5,13 @@ use spki::{DecodePublicKey, Document, ObjectIdentifier, SubjectPublicKeyInfoRef}
 
 use super::algorithm::PublicAlgorithm;
 
-// RFC 3279 §2.3.1, RFC 5480 §2.1.1, RFC 8410 §3.
+// Identifiers of RFC 3279 §2.3.1, RFC 5480 §2.1.1 and RFC 8410 §3.
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
 const ELLIPTIC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 
-/// In bits. Shorter moduli are insecure, longer ones too slow.
+/// Length of a modulus in bits. Shorter moduli are insecure, longer ones too slow.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 /// The size of an uncompressed P-256 point and of an Ed25519 public key, in bytes.
 const P256_POINT: usize = 65;

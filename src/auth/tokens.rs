@@ -12,7 +12,7 @@ use super::{
 };
 use crate::model::{Timestamp, is_name};
 
-/// In bytes. A token of this service has 300, one of a large issuer 2,000.
+/// Maximum length of a token in bytes. A token of this service has 300, one of a large issuer 2,000.
 const MAX_LENGTH: usize = 16 * 1024;
 /// The beginning of a key in PEM. Any other text is the path of a file.
 const PEM: &str = "-----BEGIN";
@@ -119,7 +119,7 @@ fn reason(kind: &ErrorKind) -> CredentialErrorKind {
 fn validation(settings: &Jwt) -> Validation {
     let mut validation = Validation::new(settings.algorithm.into());
     validation.required_spec_claims.clear();
-    // `verify` checks these against the service's clock.
+    // `verify` checks `exp` and `nbf` against the service's clock.
     validation.validate_exp = false;
     validation.validate_nbf = false;
     if let Some(issuer) = &settings.issuer {
@@ -160,7 +160,7 @@ mod tests {
         let now = Timestamp::parse("1970-01-01T00:16:40Z").unwrap();
         let good = token(SECRET, json!({}));
         assert_eq!(tokens.verify(&good, now).unwrap().subject, "ana");
-        // {"typ":"JWT","alg":"HS384"}
+        // The header is `{"typ":"JWT","alg":"HS384"}`.
         let other = format!("eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzM4NCJ9.{}", good.split_once('.').unwrap().1);
         for (token, reason, known) in [
             (token(SECRET, json!({ "exp": 1_000 })), CredentialErrorKind::ExpiredToken, true),

@@ -10,7 +10,7 @@ use url::{Host, Url};
 pub struct BaseUrl {
     /// Without a trailing slash.
     text: String,
-    /// Start of the path in `text`.
+    /// Index in `text` at which the path starts.
     path: usize,
 }
 

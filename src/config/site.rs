@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::ConfigError;
 use crate::model::is_name;
 
-/// In bytes.
+/// Maximum size of the logo in bytes.
 const MAX_LOGO: u64 = 256 << 10;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ const MAX_LOGO: u64 = 256 << 10;
 pub(crate) struct Site {
     /// Name of the service. **Default: `Siaga`**
     pub name: String,
-    /// Agency that runs it. **Default: none**
+    /// Agency that runs the service. **Default: none**
     pub agency: Option<String>,
     /// Contact of the agency: an address, a number or a place. **Default: none**
     pub contact: Option<String>,

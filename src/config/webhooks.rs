@@ -29,7 +29,7 @@ pub(crate) struct WebhookSettings {
     /// Address of the receiver, a template with the values of the event.
     pub(crate) url: Secret,
     pub(crate) event: EventKind,
-    /// **Default: `POST`**
+    /// HTTP method of the requests. **Default: `POST`**
     #[serde(default)]
     pub(crate) method: Method,
     /// Request headers; values are templates. **Default: none**

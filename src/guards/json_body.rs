@@ -112,7 +112,7 @@ mod tests {
             (r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
             (r#""\ud83d\n\ude00""#, "\u{fffd}\n\u{fffd}"),
             (r#""\ud83d😀""#, "\u{fffd}😀"),
-            // An escaped backslash, followed by no escape.
+            // An escaped backslash: the text after it is no escape.
             (r#""\\ud83d""#, "\\ud83d"),
             (r#""\\\ud83d""#, "\\\u{fffd}"),
             (r#""\u00e4\"\u20ac""#, "ä\"€"),

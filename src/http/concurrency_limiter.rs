@@ -20,7 +20,7 @@ struct TakenSlots<K> {
     by_key: HashMap<K, u32>,
 }
 
-/// Released when it is dropped.
+/// A permit, which is released when it is dropped.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct ConcurrencyPermit<K: Eq + Hash> {

@@ -12,7 +12,7 @@ use crate::server::BuildError;
 
 const MAX_FAULTS: usize = 20;
 
-/// Prints the effective configuration, the faults of the data set, the warnings of each start, and a verdict.
+/// Prints the effective configuration, the faults of the data set, the startup warnings, and a verdict.
 pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Failure> {
     let (config, formats) = match builder.checked_with_formats() {
         Err(BuildError::Config(error)) => return Err(print_faults(error.faults())),

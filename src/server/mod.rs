@@ -33,11 +33,11 @@ use crate::tasks::{SourceWatch, StoredKeys};
 pub struct Siaga {
     /// The Rocket instance.
     pub rocket: Rocket<Build>,
-    /// Its configuration.
+    /// The configuration of the server.
     pub config: Config,
-    /// Its store.
+    /// The store of the server.
     pub store: Arc<dyn Store>,
-    /// Its formats.
+    /// The formats of the server.
     pub formats: FormatRegistry,
     pub(crate) key: Option<Secret>,
     /// Resolves if the store fails for good.

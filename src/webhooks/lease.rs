@@ -18,7 +18,7 @@ const LENGTH: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct LeaseRecord {
     holder: String,
-    /// In milliseconds since 1970.
+    /// When the lease expires, in milliseconds since 1970.
     until: i64,
 }
 

@@ -10,7 +10,7 @@ use crate::formats::template::Snippet;
 use crate::model::Timestamp;
 use crate::schema::resources::Sample;
 
-/// In bytes. Standard Webhooks asks receivers to accept at least this.
+/// Maximum size of a body in bytes. Standard Webhooks asks receivers to accept at least this.
 const MAX_BODY: usize = 20_000;
 const MAX_VALUE: ByteUnit = ByteUnit::Kibibyte(8);
 /// Limit of a template's output before it is checked further.

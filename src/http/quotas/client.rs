@@ -16,7 +16,7 @@ pub enum Client {
     V4Subnet(u32),
     /// An IPv6 network of up to 64 bits.
     V6Prefix {
-        /// The bits.
+        /// The bits of the prefix.
         bits: u64,
         /// The number of bits.
         length: u8,

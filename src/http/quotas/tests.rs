@@ -129,7 +129,7 @@ fn thousands_of_phones_behind_one_address_may_poll_cached_responses_each_minute(
         quotas.refund_cache_hit(&operator, None);
         clock.advance(Duration::from_mins(1) / PHONES);
     }
-    // A tenth of 83 requests a second is far below 20, and the day is refunded.
+    // Cache hits count a tenth, so 83 of them a second are below the limit of 20. The day counts none.
     assert_eq!(accepted(&quotas, &operator, None, 100), 40);
 }
 

@@ -200,7 +200,7 @@ impl ZoomLevel {
 }
 
 impl ZoomLevels {
-    /// Identifies the content. Empty without content.
+    /// Identifies the content of the map; empty if there is no content.
     pub(super) fn version(&self) -> &str {
         &self.version
     }

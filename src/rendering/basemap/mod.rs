@@ -40,7 +40,7 @@ pub(crate) struct BasemapSnapshot {
     places: Arc<Places>,
     file: Arc<ZoomLevels>,
     waterways: ZoomLevels,
-    /// Identifies the content. Empty without content.
+    /// Identifies the content of the map; empty if there is no content.
     pub(crate) version: String,
     responses: Mutex<LruCache<(Option<BoundingBox>, u8), RenderedResponse>>,
 }

@@ -60,7 +60,7 @@ struct Inner<K: Eq + Hash, E> {
 /// The time limits of a rendering.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderTimeouts {
-    /// A longer rendering fails.
+    /// A rendering that takes longer fails.
     pub(crate) deadline: Duration,
     /// A rendering without waiting requests is cancelled after this time.
     pub(crate) abandon_after: Duration,
