@@ -65,8 +65,8 @@ impl ReportLimits {
 }
 
 impl FormRequest<'_> {
-    /// Receives a report of a card, or of a form without a card, which is created here. The photo is stored first, so that the
-    /// report never appears without it. An interrupted request leaves no report, so it can be repeated.
+    /// Receives a report of a card, or of a form without a card, and then creates the card. The photo is stored first, so that
+    /// the report never appears without it. An interrupted request leaves no report, so it can be repeated.
     pub(super) async fn receive(
         self,
         card: Option<&Card>,
