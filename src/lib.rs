@@ -73,7 +73,7 @@ pub use data::folder;
 pub use http::error;
 pub use model::Cancelled;
 pub use schema::resources;
-pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Siaga};
+pub use server::{BuildError, Builder, LaunchError, Reload, Reloader, Siaga};
 
 /// The page whose Rust code blocks are tests; `siaga-conformance` has the others.
 #[cfg(doctest)]

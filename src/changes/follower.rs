@@ -254,7 +254,7 @@ impl Inner {
         if let Some(newest) = next.last_changed()
             && last.as_ref().is_some_and(|last| Some(newest) > last.last_changed())
         {
-            self.metrics.change_delay(self.clock.now().saturating_duration_since(newest));
+            self.metrics.set_change_delay(self.clock.now().saturating_duration_since(newest));
         }
         let now = self.clock.now();
         if let Some(skew) = clock_skew(&next, now)

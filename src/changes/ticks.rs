@@ -10,7 +10,7 @@ pub(super) struct Ticks(Mutex<Option<Tick>>);
 
 #[derive(Debug)]
 struct Tick {
-    tick: Timestamp,
+    start: Timestamp,
     state: Arc<State>,
 }
 
@@ -31,9 +31,9 @@ impl Ticks {
             cursor.epoch == newest.epoch && !current.is_behind(cursor)
         };
         let state = match &*last {
-            Some(last) if last.tick == tick && is_valid(&last.state) => Arc::clone(&last.state),
+            Some(last) if last.start == tick && is_valid(&last.state) => Arc::clone(&last.state),
             _ => {
-                *last = Some(Tick { tick, state: Arc::clone(current) });
+                *last = Some(Tick { start: tick, state: Arc::clone(current) });
                 Arc::clone(current)
             }
         };

@@ -7,7 +7,7 @@ use crate::model::{Area, FloodCondition, FloodIdentity, FloodStatus};
 /// The last properties of a local area, which are not pre-rendered.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum ConditionText {
+pub(super) enum TrailingProperties {
     State(FloodCondition),
     Label {
         /// Longitude and latitude.
@@ -15,7 +15,7 @@ pub(super) enum ConditionText {
     },
 }
 
-impl ConditionText {
+impl TrailingProperties {
     pub(super) fn state(status: FloodStatus) -> Self {
         Self::State(FloodCondition(status))
     }
@@ -56,7 +56,7 @@ struct Offsets {
 impl AreaText {
     pub(super) fn new() -> serde_json::Result<Self> {
         let mut dry = Vec::new();
-        ConditionText::state(FloodStatus::NEVER_FLOODED).append(&mut dry)?;
+        TrailingProperties::state(FloodStatus::NEVER_FLOODED).append(&mut dry)?;
         Ok(Self { text: Vec::new(), offsets: Vec::new(), dry })
     }
 
@@ -90,12 +90,12 @@ impl AreaText {
     /// Appends all features. `all` has their last properties, in the same order.
     pub(super) fn append_all(
         &self,
-        all: impl Iterator<Item = ConditionText>,
+        all: impl Iterator<Item = TrailingProperties>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         let mut done = 0;
         for (offsets, last) in self.offsets.iter().zip(all) {
-            if !matches!(last, ConditionText::State(FloodCondition(FloodStatus::NEVER_FLOODED))) {
+            if !matches!(last, TrailingProperties::State(FloodCondition(FloodStatus::NEVER_FLOODED))) {
                 out.extend_from_slice(&self.text[done..offsets.identity]);
                 last.append(out)?;
                 done = offsets.identity + self.dry.len();
@@ -108,13 +108,13 @@ impl AreaText {
     pub(super) fn append_to_properties(
         &self,
         index: usize,
-        last: ConditionText,
+        last: TrailingProperties,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         let Offsets { start, identity } = self.offsets[index];
         out.extend_from_slice(&self.text[start..identity]);
         match last {
-            ConditionText::State(FloodCondition(FloodStatus::NEVER_FLOODED)) => {
+            TrailingProperties::State(FloodCondition(FloodStatus::NEVER_FLOODED)) => {
                 out.extend_from_slice(&self.dry);
             }
             last => last.append(out)?,

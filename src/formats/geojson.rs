@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::area_text::{ConditionText, append_identity};
+use super::area_text::{TrailingProperties, append_identity};
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Area, AreaSet, FeatureId, Geometry, Layer, LayerKind, geojson};
@@ -40,13 +40,14 @@ impl GeoJson {
         match layer {
             Layer::Floods(floods) => {
                 let features = floods.selected().iter();
-                let features = features.map(|(position, status)| (*position, ConditionText::state(*status)));
+                let features =
+                    features.map(|(position, status)| (*position, TrailingProperties::state(*status)));
                 self.write_areas(floods.areas(), features, context, out)?;
             }
             Layer::Areas(areas) => match areas.positions() {
                 Some(positions) => {
                     let set = areas.areas();
-                    let label = |position| ConditionText::Label { label: set.label(position) };
+                    let label = |position| TrailingProperties::Label { label: set.label(position) };
                     let features = positions.into_iter().map(|position| (position, label(position)));
                     self.write_areas(set, features, context, out)?;
                 }
@@ -61,7 +62,7 @@ impl GeoJson {
     fn write_areas(
         &self,
         set: &Arc<AreaSet>,
-        features: impl Iterator<Item = (usize, ConditionText)>,
+        features: impl Iterator<Item = (usize, TrailingProperties)>,
         context: &EncodeContext,
         out: &mut Vec<u8>,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {

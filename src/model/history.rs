@@ -99,22 +99,22 @@ pub fn series<L>(logs: impl IntoIterator<Item = L>, period: &Period) -> Vec<Seri
 where
     L: IntoIterator<Item = StateChange>,
 {
-    let mut steps: Vec<Step> = period.hours().map(|hour| Step { hour, more: 0, less: 0 }).collect();
+    let mut steps: Vec<Step> = period.hours().map(|hour| Step { hour, began: 0, ended: 0 }).collect();
     for log in logs {
         let mut flooded = false;
         for change in log {
             let first = steps.partition_point(|step| step.hour < change.at);
             let Some(step) = steps.get_mut(first) else { break };
             match (flooded, change.state.is_some()) {
-                (false, true) => step.more += 1,
-                (true, false) => step.less += 1,
+                (false, true) => step.began += 1,
+                (true, false) => step.ended += 1,
                 _ => {}
             }
             flooded = change.state.is_some();
         }
     }
     let mut count = 0;
-    let points = steps.into_iter().map(|Step { hour, more, less }| {
+    let points = steps.into_iter().map(|Step { hour, began: more, ended: less }| {
         count = count + more - less;
         SeriesPoint { ts: hour, count }
     });
@@ -123,8 +123,8 @@ where
 
 struct Step {
     hour: Timestamp,
-    more: u64,
-    less: u64,
+    began: u64,
+    ended: u64,
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ pub struct WaitingReport {
     /// The origin.
     pub origin: WaitingOrigin,
     /// The number of waiting reports from its sender, including this one.
-    pub of_sender: u64,
+    pub sender_total: u64,
 }
 
 /// Reports that wait for review.

@@ -98,13 +98,13 @@ impl ApiResponse {
 
     /// Allows reuse for a day if the client requested this version of the response. Otherwise `Content-Location` is set to the
     /// address of this version (RFC 9110 §8.7).
-    pub(crate) fn at_revision(self, known: &RevisionParam) -> Self {
+    pub(crate) fn at_revision(self, param: &RevisionParam) -> Self {
         let Some(content) = &self.content else { return self };
         let revision = content.tag();
-        if known.requested.as_deref() == Some(revision) && self.stale.is_none() {
+        if param.requested.as_deref() == Some(revision) && self.stale.is_none() {
             Self { cache_control: CacheControl::Versioned, ..self }
         } else {
-            Self { location: Some(known.address(revision)), ..self }
+            Self { location: Some(param.address(revision)), ..self }
         }
     }
 

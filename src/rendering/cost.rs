@@ -99,7 +99,7 @@ pub(super) fn scan(features: usize) -> u64 {
 pub(super) async fn estimate_upfront(key: &ResponseKey, store: &dyn Store) -> Result<u64, Problem> {
     match key {
         ResponseKey::FloodArchive(query) | ResponseKey::FloodSeries(query) => {
-            empty_history(query, store).await
+            empty_history_cost(query, store).await
         }
         _ => Ok(0),
     }
@@ -111,11 +111,11 @@ pub(super) async fn history(query: &HistoryQuery, store: &dyn Store) -> Result<u
     let entries =
         EntryQuery { selector: selector.clone(), area: None, from: period.start(), until: period.end() };
     let entries = store.count_flood_entries(&entries, MAX_ENTRIES).await?;
-    Ok(entries * ENTRY + empty_history(query, store).await?)
+    Ok(entries * ENTRY + empty_history_cost(query, store).await?)
 }
 
 /// Estimates the cost of a period without log entries.
-pub(super) async fn empty_history(query: &HistoryQuery, store: &dyn Store) -> Result<u64, Problem> {
+pub(super) async fn empty_history_cost(query: &HistoryQuery, store: &dyn Store) -> Result<u64, Problem> {
     let areas = store.places().await?.value.areas().count(&query.selector) as u64;
     Ok(areas * ENTRY + hours(Window::Within(query.period)) * HOUR)
 }

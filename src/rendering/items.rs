@@ -153,7 +153,7 @@ impl Renderer {
                 if let (Collection::Floods, Some(TimeFilter::At(moment))) = (collection, selection.time) {
                     let period = Period::new(moment, moment, Duration::ZERO).map_err(Problem::internal)?;
                     let query = HistoryQuery { selector: AreaSelector::default(), period };
-                    let upfront = cost::empty_history(&query, &*self.store).await?;
+                    let upfront = cost::empty_history_cost(&query, &*self.store).await?;
                     charge(account, 0, upfront)?;
                     charge(account, upfront, cost::history(&query, &*self.store).await?)?;
                 }

@@ -106,6 +106,6 @@ async fn list(
     cache: &ResponseCache,
 ) -> Result<ApiResponse, Problem> {
     let format = format.inline().filter(|_| content.inline).unwrap_or(format);
-    let is_doubtful = query != AlertQuery::Exercise && cache.is_silent(CoveredData::Floods);
-    cache.layer(LayerQuery::Alerts(query, is_doubtful), format).await
+    let may_be_incomplete = query != AlertQuery::Exercise && cache.is_silent(CoveredData::Floods);
+    cache.layer(LayerQuery::Alerts(query, may_be_incomplete), format).await
 }

@@ -11,7 +11,7 @@ use rocket::shield::{Hsts, Shield};
 use rocket::{Build, Rocket, Route};
 
 use super::middleware::Middleware;
-use super::{BuildError, Builder, Reloading, Siaga};
+use super::{BuildError, Builder, Reloader, Siaga};
 use crate::archive::Archive;
 use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret, random};
 use crate::changes::{Follower, WithdrawnRevision};
@@ -45,7 +45,7 @@ impl Builder {
     ///
     /// [`BuildError`], as one line for the operator.
     pub async fn build(mut self) -> Result<Siaga, BuildError> {
-        let (mut config, formats, templates) = self.checked()?;
+        let (mut config, formats, templates) = self.load_config_and_formats()?;
         let interface = self.interface()?;
         let opener = self.stores.get(&config.store)?;
         let temporary = self.needs_temporary_key(&config)?;
@@ -125,7 +125,7 @@ impl Builder {
         let rocket = config.mount_paths().fold(rocket, at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(managed.attach(rocket), Rocket::attach);
-        let reloading = Reloading::new(self, temporary, config.base_url.clone());
+        let reloading = Reloader::new(self, temporary, config.base_url.clone());
         Ok(Siaga {
             rocket,
             config,

@@ -162,13 +162,13 @@ impl Builder {
 
     /// Like [`check`](Self::check); also returns the formats.
     pub(crate) fn checked_with_formats(&self) -> Result<(Config, FormatRegistry), BuildError> {
-        let (config, formats, _) = self.checked()?;
+        let (config, formats, _) = self.load_config_and_formats()?;
         Basemap::load(&config)?;
         Ok((config, formats))
     }
 
     /// Like [`check`](Self::check); also returns the formats and their templates.
-    pub(super) fn checked(&self) -> Result<(Config, FormatRegistry, Templates), BuildError> {
+    pub(super) fn load_config_and_formats(&self) -> Result<(Config, FormatRegistry, Templates), BuildError> {
         let config = self.checked_without_templates()?;
         let templates = Templates::read(&config, Arc::clone(&self.clock)).map_err(InvalidFormats::from)?;
         let formats = self.registry(&config, templates.formats())?;

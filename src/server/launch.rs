@@ -43,7 +43,7 @@ impl Siaga {
     /// SIGTERM, SIGINT and Rocket's own [`Shutdown`](rocket::Shutdown) stop it: it accepts no new connections, finishes the
     /// requests in progress, runs every shutdown fairing to its end, closes the store, and returns. Requests and fairings that
     /// exceed `siaga.shutdown.grace` are cancelled. A second signal, at least a second later, makes it return immediately. SIGHUP
-    /// reloads the configuration ([`Reloading`](super::Reloading)).
+    /// reloads the configuration ([`Reloader`](super::Reloader)).
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Siaga {
 async fn second_signal(signals: &mut Signals) {
     let first = Instant::now();
     loop {
-        signals.end().await;
+        signals.wait_for_end().await;
         if first.elapsed() >= DUPLICATE_SIGNAL {
             return;
         }

@@ -19,7 +19,7 @@ use rocket::{Build, Rocket};
 
 pub use self::builder::Builder;
 pub use self::error::{BuildError, LaunchError};
-pub use self::reload::{Reload, Reloading};
+pub use self::reload::{Reload, Reloader};
 use self::templates::Templates;
 use crate::auth::Secret;
 use crate::config::Config;
@@ -43,7 +43,7 @@ pub struct Siaga {
     /// Resolves if the store fails for good.
     pub failure: Option<BoxFuture<'static, OpenError>>,
     /// Reloads the configuration.
-    pub(crate) reloading: Reloading,
+    pub(crate) reloading: Reloader,
     pub(crate) draining: Draining,
     pub(crate) stored_keys: StoredKeys,
     pub(crate) source_watch: SourceWatch,

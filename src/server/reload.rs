@@ -64,7 +64,7 @@ impl Reload for Quotas {
 }
 
 /// Reloads the configuration of parts that support it.
-pub struct Reloading {
+pub struct Reloader {
     builder: Builder,
     /// The base address of the running server. The address and all settings derived from it stay the same.
     base_url: BaseUrl,
@@ -72,13 +72,13 @@ pub struct Reloading {
     temporary_key: Option<ApiKey>,
 }
 
-impl fmt::Debug for Reloading {
+impl fmt::Debug for Reloader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reloading").finish_non_exhaustive()
+        f.debug_struct("Reloader").finish_non_exhaustive()
     }
 }
 
-impl Reloading {
+impl Reloader {
     pub(super) fn new(builder: Builder, temporary_key: Option<ApiKey>, base_url: BaseUrl) -> Self {
         Self { builder, base_url, temporary_key }
     }

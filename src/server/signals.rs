@@ -34,7 +34,7 @@ impl Signals {
         }
     }
 
-    pub(super) async fn end(&mut self) {
+    pub(super) async fn wait_for_end(&mut self) {
         while self.next().await != Signal::End {}
     }
 }

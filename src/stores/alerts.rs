@@ -83,7 +83,7 @@ async fn messages_in_force(
 async fn exercise(store: &dyn Store, now: Timestamp) -> Result<Versioned<AlertLayer>, StoreError> {
     let MessageInForce { message, changed, until } = Exercise::in_force(now);
     let messages = message.into_iter().map(|message| (0, message)).collect();
-    let layer = AlertLayer::new(Arc::new(Exercise::area().into()), messages).as_exercise();
+    let layer = AlertLayer::new(Arc::new(Exercise::area().into()), messages).into_exercise();
     let layer = layer.changed(changed.unwrap_or(now.floor_to_hour())).at("alerts/exercise".to_owned());
     let revision = store.revision(Resource::Floods).await?;
     Ok(Versioned::new(revision, layer).within(Validity::Between { from: now, until }))
@@ -98,7 +98,7 @@ async fn single_message(
     let not_found = || StoreError::NotFound { what: "this alert".to_owned() };
     if area == AreaId::EXERCISE {
         let message = Exercise::find(key, now).ok_or_else(not_found)?;
-        let layer = AlertLayer::new(Arc::new(Exercise::area().into()), vec![(0, message)]).as_exercise();
+        let layer = AlertLayer::new(Arc::new(Exercise::area().into()), vec![(0, message)]).into_exercise();
         return Ok(Versioned::new(store.revision(Resource::Floods).await?, layer));
     }
     let due = key.due().ok_or_else(not_found)?;

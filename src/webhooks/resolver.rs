@@ -8,7 +8,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use rocket::tokio::net::lookup_host;
 
 /// IPv4 networks that are not globally reachable: address and prefix length.
-const V4: [([u8; 4], u32); 15] = [
+const NON_GLOBAL_V4: [([u8; 4], u32); 15] = [
     ([0, 0, 0, 0], 8),
     ([10, 0, 0, 0], 8),
     ([100, 64, 0, 0], 10),
@@ -27,7 +27,7 @@ const V4: [([u8; 4], u32); 15] = [
 ];
 
 /// IPv6 networks in `2000::/3` that are not globally reachable, and all protocol assignments, although some of them are.
-const V6: [([u16; 3], u32); 4] =
+const NON_GLOBAL_V6: [([u16; 3], u32); 4] =
     [([0x2001, 0, 0], 23), ([0x2001, 0xdb8, 0], 32), ([0x2002, 0, 0], 16), ([0x3fff, 0, 0], 20)];
 
 /// Prefix of addresses that a gateway translates to IPv4 (NAT64, RFC 6052).
@@ -55,14 +55,14 @@ fn is_global_v4(address: Ipv4Addr) -> bool {
     let is_in = |&([a, b, c, d], length): &([u8; 4], u32)| {
         (address.to_bits() ^ Ipv4Addr::new(a, b, c, d).to_bits()) >> (32 - length) == 0
     };
-    !V4.iter().any(is_in)
+    !NON_GLOBAL_V4.iter().any(is_in)
 }
 
 fn is_global_v6(address: Ipv6Addr) -> bool {
     let is_in = |&([a, b, c], length): &([u16; 3], u32)| {
         (address.to_bits() ^ Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0).to_bits()) >> (128 - length) == 0
     };
-    address.segments()[0] >> 13 == 1 && !V6.iter().any(is_in)
+    address.segments()[0] >> 13 == 1 && !NON_GLOBAL_V6.iter().any(is_in)
 }
 
 pub(super) trait Lookup: Send + Sync + 'static {

@@ -38,7 +38,7 @@ pub(super) fn read<T, E: From<DatasetError>>(
             Item::Feature(line, raw) => (line, raw),
         };
         number += 1;
-        let fault = |called: String, reason: String| folder.fault(file, line, format!("{called}: {reason}"));
+        let fault = |label: String, reason: String| folder.fault(file, line, format!("{label}: {reason}"));
         let feature = match Feature::read(line, number, raw, &notes, folder.repair) {
             Ok(feature) => feature,
             Err(reason) => return Ok(folder.skip_fault(fault(format!("feature {number}"), reason))?),
@@ -52,9 +52,9 @@ pub(super) fn read<T, E: From<DatasetError>>(
         }
     };
     let mut json = serde_json::Deserializer::from_reader(LineCounter { source, line: &line });
-    let mut items = Items { take, stopped: None, line: &line };
+    let mut items = Items { take, error: None, line: &line };
     let read = json.deserialize_map(&mut items).and_then(|()| json.end());
-    match (items.stopped, read) {
+    match (items.error, read) {
         (Some(stopped), _) => Err(stopped),
         (None, Ok(())) => {
             folder.note(file, notes.into_inner());
@@ -79,14 +79,14 @@ enum Item<'a> {
 struct Items<'l, F, E> {
     take: F,
     /// The error of `take`, kept here because an error of the parser can only carry text.
-    stopped: Option<E>,
+    error: Option<E>,
     line: &'l Cell<u64>,
 }
 
 impl<F: FnMut(Item<'_>) -> Result<(), E>, E> Items<'_, F, E> {
     fn take<D: Error>(&mut self, item: Item<'_>) -> Result<(), D> {
         (self.take)(item).map_err(|error| {
-            self.stopped = Some(error);
+            self.error = Some(error);
             D::custom("stopped")
         })
     }

@@ -351,8 +351,8 @@ pub(crate) fn after_report(is_on_map: Option<bool>) -> Sentence {
 }
 
 /// The sentences of a page with this many alerts.
-pub(crate) fn alerts(count: usize, is_doubtful: bool) -> Vec<Sentence> {
-    let doubt = is_doubtful.then_some(Sentence::AlertsDoubtful);
+pub(crate) fn alerts(count: usize, may_be_incomplete: bool) -> Vec<Sentence> {
+    let doubt = may_be_incomplete.then_some(Sentence::AlertsDoubtful);
     doubt.into_iter().chain((count == 0).then_some(Sentence::NoAlerts)).collect()
 }
 

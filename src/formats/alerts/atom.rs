@@ -132,7 +132,7 @@ fn head(
     let self_url = address(&layer.path());
     xml::text(xml, "id", &self_url)?;
     xml::text(xml, "title", &cap.title)?;
-    if layer.is_doubtful() {
+    if layer.may_be_incomplete() {
         xml::text(xml, "subtitle", &notices.doubtful())?;
     }
     xml::text(xml, "updated", &xml::date_time(layer.last_changed(), context.time_zone))?;

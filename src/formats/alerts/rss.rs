@@ -61,7 +61,7 @@ impl Format for Rss {
                     let address = format!("{}/{}", context.base_url, layer.path());
                     xml::text(xml, "title", &cap.title)?;
                     xml::text(xml, "link", &cap.web.0)?;
-                    let doubt = layer.is_doubtful().then(|| self.0.doubtful());
+                    let doubt = layer.may_be_incomplete().then(|| self.0.doubtful());
                     xml::text(xml, "description", doubt.as_deref().unwrap_or(&cap.author))?;
                     xml::text(xml, "lastBuildDate", &date(layer.last_changed(), context))?;
                     let link = with_parameter(&address, "geoformat", "rss");

@@ -3,7 +3,7 @@ use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 
 use super::budget::Budget;
 use super::escaping::{Escaping, html};
-use super::shapes::{Place, Shape, WktGeometry, no_geometry};
+use super::shapes::{Point, Shape, WktGeometry, no_geometry};
 use super::{shape_text, times};
 use crate::model::FloodState;
 
@@ -54,7 +54,7 @@ fn shape(value: &Value) -> Result<&Shape, Error> {
 }
 
 fn place(shape: &Shape) -> Value {
-    shape.place().map_or_else(|| Value::from(()), |place: Place| Value::from_object(place))
+    shape.place().map_or_else(|| Value::from(()), |place: Point| Value::from_object(place))
 }
 
 fn colour(code: u64) -> Result<&'static str, Error> {

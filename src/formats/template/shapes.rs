@@ -23,7 +23,7 @@ pub(super) struct Ring {
 }
 
 #[derive(Debug)]
-pub(super) struct Place(Coord<f64>);
+pub(super) struct Point(Coord<f64>);
 
 pub(super) enum WktGeometry<'a> {
     Geometry(Geometry<'a>),
@@ -53,14 +53,14 @@ impl Shape {
     }
 
     /// Returns a place within the surface or on the line; `None` if it has no extent.
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(super) fn place(&self) -> Option<Point> {
         let point = match self.geometry() {
-            Geometry::Point(coord) => return Some(Place(coord)),
+            Geometry::Point(coord) => return Some(Point(coord)),
             Geometry::LineString(line) => line.interior_point(),
             Geometry::Polygon(polygon) => polygon.interior_point(),
             Geometry::MultiPolygon(polygons) => polygons.interior_point(),
         };
-        point.map(|point| Place(point.0))
+        point.map(|point| Point(point.0))
     }
 
     fn coordinates(&self) -> Value {
@@ -94,7 +94,7 @@ impl<'a> WktGeometry<'a> {
         if let Some(shape) = value.downcast_object_ref::<Shape>() {
             return Ok(Self::Geometry(shape.geometry()));
         }
-        if let Some(place) = value.downcast_object_ref::<Place>() {
+        if let Some(place) = value.downcast_object_ref::<Point>() {
             return Ok(Self::Geometry(Geometry::Point(place.0)));
         }
         let ring = value.downcast_object_ref::<Ring>().and_then(Ring::line).map(Self::Ring);
@@ -127,7 +127,7 @@ impl Object for Ring {
 
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         let coord = self.line()?.0.get(key.as_usize()?)?;
-        Some(Value::from_object(Place(*coord)))
+        Some(Value::from_object(Point(*coord)))
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
@@ -135,7 +135,7 @@ impl Object for Ring {
     }
 }
 
-impl Object for Place {
+impl Object for Point {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         match key.as_str()? {
             "lng" => Some(Value::from(self.0.x)),

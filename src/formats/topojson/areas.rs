@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::Quantization;
 use super::document;
-use crate::formats::area_text::{AreaText, ConditionText};
+use crate::formats::area_text::{AreaText, TrailingProperties};
 use crate::formats::memo::LazyValue;
 use crate::model::lists::separated;
 use crate::model::topology::{self, ArcIndex, Grid, Shapes, Topology};
@@ -45,7 +45,7 @@ impl Scopes {
     pub(super) fn write(
         &self,
         set: &AreaSet,
-        selected: impl ExactSizeIterator<Item = (usize, ConditionText)> + Clone,
+        selected: impl ExactSizeIterator<Item = (usize, TrailingProperties)> + Clone,
         quantization: Quantization,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
@@ -129,7 +129,7 @@ impl Scope {
 
     fn write(
         &self,
-        selected: impl ExactSizeIterator<Item = (usize, ConditionText)> + Clone,
+        selected: impl ExactSizeIterator<Item = (usize, TrailingProperties)> + Clone,
         place: impl Fn(usize) -> usize,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
@@ -141,7 +141,7 @@ impl Scope {
 
     fn write_all(
         &self,
-        all: impl ExactSizeIterator<Item = ConditionText>,
+        all: impl ExactSizeIterator<Item = TrailingProperties>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         // A state is about 30 bytes longer than none.
@@ -157,7 +157,7 @@ impl Scope {
     /// Writes some areas and their arcs, numbered in the order of first use.
     fn write_some(
         &self,
-        selected: impl Iterator<Item = (usize, ConditionText)>,
+        selected: impl Iterator<Item = (usize, TrailingProperties)>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         let mut used = UsedArcs::default();

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use self::areas::Scopes;
 pub use self::options::{InvalidQuantization, Options, Quantization};
-use super::area_text::ConditionText;
+use super::area_text::TrailingProperties;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::topology::{Fineness, Topology};
@@ -63,13 +63,14 @@ impl TopoJson {
             }
             Layer::Floods(floods) => {
                 let selected = floods.selected().iter();
-                let selected = selected.map(|(position, status)| (*position, ConditionText::state(*status)));
+                let selected =
+                    selected.map(|(position, status)| (*position, TrailingProperties::state(*status)));
                 self.write_areas(floods.areas(), selected, out)
             }
             Layer::Areas(areas) => match areas.positions() {
                 Some(positions) => {
                     let set = areas.areas();
-                    let label = |position: &usize| ConditionText::Label { label: set.label(*position) };
+                    let label = |position: &usize| TrailingProperties::Label { label: set.label(*position) };
                     self.write_areas(set, positions.iter().map(|at| (*at, label(at))), out)
                 }
                 None => self.write_whole(layer, context, out),
@@ -81,7 +82,7 @@ impl TopoJson {
     fn write_areas(
         &self,
         set: &Arc<AreaSet>,
-        selected: impl ExactSizeIterator<Item = (usize, ConditionText)> + Clone,
+        selected: impl ExactSizeIterator<Item = (usize, TrailingProperties)> + Clone,
         out: &mut Vec<u8>,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         let scopes = self.areas.get_or_build(set, || Ok::<_, serde_json::Error>(Scopes::new(set)))?;

@@ -26,7 +26,7 @@ impl Caller {
         request.local_cache(|| {
             let credential = managed(request).and_then(|authenticator| credential(request, authenticator))?;
             if let Some(credential) = &credential {
-                Subject::note(request, &credential.subject);
+                Subject::record(request, &credential.subject);
             }
             Ok(Self(credential))
         })

@@ -73,7 +73,7 @@ pub(crate) fn is_head(request: &Request<'_>) -> bool {
 }
 
 impl Subject {
-    pub(crate) fn note(request: &Request<'_>, subject: &str) {
+    pub(crate) fn record(request: &Request<'_>, subject: &str) {
         request.local_cache(|| Self(Some(subject.to_owned())));
     }
 

@@ -15,7 +15,7 @@ impl StreamLimiter {
     pub(crate) fn new(limits: Streams, metrics: &Metrics) -> Self {
         let slots = ConcurrencyLimiter::new(limits.total);
         let measured = slots.clone();
-        metrics.add_source(move |metrics| metrics.streams(measured.in_use().into()));
+        metrics.add_source(move |metrics| metrics.set_open_streams(measured.in_use().into()));
         Self { limits, limiter: slots }
     }
 

@@ -145,7 +145,7 @@ pub(crate) fn read_card_report(
         let card_data = fields.required("card_data", |fields, key| {
             fields.object(key, |data| {
                 let disaster = disaster(data, fields, named, disasters, rules);
-                Some((data.storable()?, disaster?))
+                Some((data.require_storable()?, disaster?))
             })
         });
         let created_at = fields.required("created_at", Fields::moment);

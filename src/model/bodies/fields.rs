@@ -177,7 +177,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the whole object, including unknown members; adds a fault if it cannot be stored.
-    pub(super) fn storable(&self) -> Option<&'a Object> {
+    pub(super) fn require_storable(&self) -> Option<&'a Object> {
         if let Err(error) = check_storable(self.object) {
             let path = self.prefix.trim_end_matches('.').to_owned();
             self.faults.borrow_mut().push(Fault { path, must: error.to_string() });
@@ -188,7 +188,7 @@ impl<'a> Fields<'a> {
 
     /// Like [`storable`](Self::storable), as JSON text. Numbers beyond 64 bits become doubles.
     pub(super) fn raw_json(&self) -> Option<Box<RawValue>> {
-        to_raw_value(self.storable()?).ok()
+        to_raw_value(self.require_storable()?).ok()
     }
 }
 

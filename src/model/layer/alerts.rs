@@ -19,7 +19,7 @@ pub struct AlertLayer {
     history: Option<(AreaId, Option<MessageKey>)>,
     changed: Timestamp,
     is_continued: bool,
-    is_doubtful: bool,
+    may_be_incomplete: bool,
 }
 
 /// A message and its area.
@@ -55,7 +55,7 @@ impl AlertLayer {
             history: None,
             changed: Timestamp::EPOCH,
             is_continued: false,
-            is_doubtful: false,
+            may_be_incomplete: false,
         }
     }
 
@@ -79,7 +79,7 @@ impl AlertLayer {
 
     /// Marks all messages as part of an exercise.
     #[must_use]
-    pub fn as_exercise(self) -> Self {
+    pub fn into_exercise(self) -> Self {
         Self { status: Some(Status::Exercise), ..self }
     }
 
@@ -97,13 +97,13 @@ impl AlertLayer {
 
     /// Sets whether messages may be missing, because a source of the data is silent.
     #[must_use]
-    pub(crate) fn doubtful(self, is_doubtful: bool) -> Self {
-        Self { is_doubtful, ..self }
+    pub(crate) fn doubtful(self, may_be_incomplete: bool) -> Self {
+        Self { may_be_incomplete, ..self }
     }
 
     #[must_use]
-    pub(crate) fn is_doubtful(&self) -> bool {
-        self.is_doubtful
+    pub(crate) fn may_be_incomplete(&self) -> bool {
+        self.may_be_incomplete
     }
 
     pub(crate) fn issuer(&self) -> &Issuer {

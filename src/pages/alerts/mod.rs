@@ -82,7 +82,7 @@ impl Page {
         let parameters: Vec<_> = query.split('&').filter_map(|part| part.split_once('=')).collect();
         let keep = [&parameters[..], &[("format", "html")]].concat();
         let next = layer.next_path().map(|path| format!("{}/{path}&{language}", context.base_url));
-        let sentences = alert_sentences(messages.len(), layer.is_doubtful()).into_iter();
+        let sentences = alert_sentences(messages.len(), layer.may_be_incomplete()).into_iter();
         let sentences: Vec<_> =
             sentences.map(|key| serde_json::json!({ "key": key, "text": key.text(texts, None) })).collect();
         let values = context! {

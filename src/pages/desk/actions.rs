@@ -64,7 +64,7 @@ pub(super) async fn moderate(
     archive: &State<Option<Archive>>,
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = sender;
-    officer.require_moderate()?;
+    officer.require_moderation_scope()?;
     set_report_visibility(officer.actor(), id.get()?, body, store, images, follower, archive.inner().as_ref())
         .await
 }
@@ -78,7 +78,7 @@ pub(super) async fn hide_waiting(
     store: &State<Arc<dyn Store>>,
 ) -> Result<ApiResponse, Problem> {
     let OfficerScript(officer) = officer;
-    officer.require_moderate()?;
+    officer.require_moderation_scope()?;
     let reason = read_reason(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let order = HideWaiting { sender: sender.get()?, by: officer.actor(), reason };
     // Waiting reports are not public, so no cached response contains them.

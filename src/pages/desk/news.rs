@@ -126,7 +126,7 @@ fn report_json(report: &Report, waiting: Option<&WaitingReport>, photos: &str) -
         "photo": content.image_url.as_deref().map(|stored| ImageUrl { stored, photos }),
         "waiting": waiting.is_some(),
         "sender": waiting.and_then(|waiting| waiting.origin.sender),
-        "of_sender": waiting.map(|waiting| waiting.of_sender),
+        "of_sender": waiting.map(|waiting| waiting.sender_total),
         "suspect": waiting.map(|waiting| waiting.origin.is_suspect),
     })
 }

@@ -143,7 +143,7 @@ impl Officer {
         let unauthorized =
             |CredentialError { reason, credential }| Problem::unauthorized(reason, Some(&credential));
         let credential = authenticate(key, authenticator).map_err(unauthorized)?;
-        Subject::note(request, &credential.subject);
+        Subject::record(request, &credential.subject);
         let token = blake3::derive_key("siaga desk 2026 token of forms", key.as_bytes());
         Ok(Self { credential, name: name.to_owned(), token: hex::encode(token) })
     }
@@ -160,7 +160,7 @@ impl Officer {
         self.require(Scope::FloodsWrite)
     }
 
-    pub(super) fn require_moderate(&self) -> Result<(), Problem> {
+    pub(super) fn require_moderation_scope(&self) -> Result<(), Problem> {
         self.require(Scope::ReportsModerate)
     }
 

@@ -141,7 +141,7 @@ impl EventStream {
                 }
             };
             self.next_event_at = Instant::now() + MIN_INTERVAL;
-            self.metrics.stream_event();
+            self.metrics.count_stream_event();
             return Some(parts);
         }
     }

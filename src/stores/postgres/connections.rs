@@ -77,7 +77,7 @@ impl Connections {
             loop {
                 match attempt().await {
                     Err(error) if is_contention(&error) && since.elapsed() < self.max_lock_wait() => {
-                        self.metrics.calls_retried(1);
+                        self.metrics.count_retry(1);
                         time::sleep(pause).await;
                         pause = MAX_PAUSE.min(pause * 2);
                     }

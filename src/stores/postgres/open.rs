@@ -144,9 +144,9 @@ fn register_metrics(connections: &Arc<Connections>, listener: &Listener, metrics
     metrics.add_source(move |metrics| {
         let Some(connections) = connections.upgrade() else { return };
         let usage = connections.usage();
-        metrics.connections(usage.in_use, usage.idle);
-        metrics.calls_waiting(usage.waiting);
-        metrics.listener(is_current());
+        metrics.set_connections(usage.in_use, usage.idle);
+        metrics.set_calls_waiting(usage.waiting);
+        metrics.set_listener_up(is_current());
     });
 }
 

@@ -64,7 +64,7 @@ impl TryFrom<WaitingRow> for WaitingReport {
         let sender = row.sender.map(|sender| sender.parse()).transpose().map_err(backend)?;
         let origin = WaitingOrigin { sender, is_suspect: row.is_suspect };
         let of_sender = row.of_sender.cast_unsigned();
-        Ok(Self { report: Arc::new(row.report.report?), origin, of_sender })
+        Ok(Self { report: Arc::new(row.report.report?), origin, sender_total: of_sender })
     }
 }
 

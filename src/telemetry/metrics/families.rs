@@ -259,9 +259,9 @@ mod tests {
         drop(metrics.request_started());
         metrics.count_response("GET", "/v1/floods", 200, Duration::from_millis(1), 1);
         metrics.flooded_areas([1; 4]);
-        metrics.streams(1);
-        metrics.stream_event();
-        metrics.change_delay(Duration::from_secs(1));
+        metrics.set_open_streams(1);
+        metrics.count_stream_event();
+        metrics.set_change_delay(Duration::from_secs(1));
         metrics.alerts("Alert", 1);
         metrics.alert_unconfirmed(Duration::from_secs(1));
         metrics.data_age("reports", Duration::from_secs(1));
@@ -269,9 +269,9 @@ mod tests {
         metrics.count_deliveries("thanks", DeliveryOutcome::Sent, 1);
         metrics.set_webhook_behind("thanks", Duration::from_secs(1), false);
         drop(metrics.store_operation("floods"));
-        metrics.listener(true);
-        metrics.connections(1, 1);
-        metrics.calls_waiting(1);
+        metrics.set_listener_up(true);
+        metrics.set_connections(1, 1);
+        metrics.set_calls_waiting(1);
         metrics.count_cache_use(CacheUse::Hit);
         metrics.rendered("floods", "topojson", Duration::from_millis(1), 1);
         drop(metrics.rendering_waits("small"));

@@ -31,16 +31,16 @@ impl Streams {
 }
 
 impl Metrics {
-    pub(crate) fn streams(&self, streams: u64) {
+    pub(crate) fn set_open_streams(&self, streams: u64) {
         self.all().streams.open.get_or_create(&[]).set(gauge(streams));
     }
 
-    pub(crate) fn stream_event(&self) {
+    pub(crate) fn count_stream_event(&self) {
         self.all().streams.events.inc();
     }
 
     /// Sets the delay from the newest change of a flood state until this server read it.
-    pub(crate) fn change_delay(&self, delay: Duration) {
+    pub(crate) fn set_change_delay(&self, delay: Duration) {
         self.all().streams.delay.get_or_create(&[]).set(delay.as_secs_f64());
     }
 }

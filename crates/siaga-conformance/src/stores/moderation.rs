@@ -161,7 +161,7 @@ async fn listed_waiting(
 ) -> (Vec<(usize, u64)>, u64) {
     let waiting = store.waiting_reports(WaitingQuery { most, per_sender }).await.unwrap();
     let position = |key: ReportKey| keys.iter().position(|other| *other == key.number()).unwrap();
-    let reports = waiting.reports.iter().map(|waiting| (position(waiting.report.key), waiting.of_sender));
+    let reports = waiting.reports.iter().map(|waiting| (position(waiting.report.key), waiting.sender_total));
     (reports.collect(), waiting.total)
 }
 

@@ -77,7 +77,7 @@ fn assert_checked(document: &str, alerts: usize) {
 fn every_message_and_every_feed_is_as_the_schema_and_the_hubs_want_it() {
     for area in &fixture::areas() {
         for layer in chain(area.clone()) {
-            for layer in [layer.clone(), layer.as_exercise()] {
+            for layer in [layer.clone(), layer.into_exercise()] {
                 assert_checked(&document(Options::default(), layer), 1);
             }
         }
@@ -96,7 +96,7 @@ fn every_message_and_every_feed_is_as_the_schema_and_the_hubs_want_it() {
 fn each_message_of_a_flood_and_of_its_exercise_is_written_as_recorded() {
     let mut all = String::new();
     for layer in chain(fixture::areas()[2].clone()) {
-        for layer in [layer.clone(), layer.as_exercise()] {
+        for layer in [layer.clone(), layer.into_exercise()] {
             all += &document(Options::default(), layer);
             all.push('\n');
         }
@@ -119,7 +119,7 @@ proptest! {
     #[test]
     fn no_name_makes_a_text_longer_than_hubs_show(name in "\\PC{0,80}", parent_name in "\\PC{0,80}", index in 0..6_usize) {
         let area = Area { name, parent_name, ..fixture::areas()[2].clone() };
-        let document = document(Options::default(), chain(area).remove(index).as_exercise());
+        let document = document(Options::default(), chain(area).remove(index).into_exercise());
         assert_checked(&document, 1);
         let lengths = |name| texts(&document, name).into_iter().map(|text| text.chars().count());
         prop_assert!(lengths("areaDesc").all(|length| (1..50).contains(&length)));

@@ -165,7 +165,7 @@ impl ReportQueryRun {
 }
 
 impl LocalStore {
-    fn report_run(&self, query: ReportQuery) -> ReportQueryRun {
+    fn prepare_query(&self, query: ReportQuery) -> ReportQueryRun {
         ReportQueryRun { state: self.state(), query, now: self.clock.now() }
     }
 }
@@ -197,7 +197,7 @@ impl State {
 #[async_trait]
 impl ReportStore for LocalStore {
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
-        let run = self.report_run(query.clone());
+        let run = self.prepare_query(query.clone());
         let list = move |cancel: &CancelFlag| {
             let mut reports = Vec::new();
             for report in run.reports() {
@@ -211,7 +211,7 @@ impl ReportStore for LocalStore {
     }
 
     async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
-        let run = self.report_run(query.clone());
+        let run = self.prepare_query(query.clone());
         read_long(move |cancel| count_items(run.reports(), most, cancel)).await
     }
 
@@ -240,7 +240,7 @@ impl ReportStore for LocalStore {
         &self,
         query: &ReportSeriesQuery,
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
-        let run = self.report_run(query.reports());
+        let run = self.prepare_query(query.reports());
         let query = query.clone();
         let count = move |cancel: &CancelFlag| {
             let reports = run.counted().take_while(|_| cancel.check().is_ok());
@@ -252,7 +252,7 @@ impl ReportStore for LocalStore {
     }
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
-        let run = self.report_run(query.clone());
+        let run = self.prepare_query(query.clone());
         let count = move |cancel: &CancelFlag| {
             let (mut summary, mut oldest) = (ReportSummary::default(), None);
             for (made, source, disaster) in run.counted() {

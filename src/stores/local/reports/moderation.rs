@@ -85,7 +85,7 @@ impl Reports {
                 }
                 let report = Arc::clone(self.hidden.get(key)?);
                 let of_sender = origin.sender.map_or(1, |sender| totals[&sender]);
-                Some(WaitingReport { report, origin: *origin, of_sender })
+                Some(WaitingReport { report, origin: *origin, sender_total: of_sender })
             });
         let reports = waiting.take(query.most as usize).collect();
         WaitingReports { total: self.waiting.len() as u64, reports }

@@ -24,7 +24,7 @@ pub(super) fn import(
     replace: Replace,
 ) -> Result<ImportSummary, OpenError> {
     let mut transaction = Transaction::begin(connection, now)?;
-    reports::begin(&mut transaction)?;
+    reports::create_staging_tables(&mut transaction)?;
     let done = import::import(&mut transaction, folder, now, replace)?;
     history::update_states(&mut transaction)?;
     reports::advance_sequences(&mut transaction)?;

@@ -180,7 +180,7 @@ impl ReportTarget for Transaction {
     }
 }
 
-pub(super) fn begin(import: &mut Transaction) -> Result<(), OpenError> {
+pub(super) fn create_staging_tables(import: &mut Transaction) -> Result<(), OpenError> {
     STAGING.into_iter().try_for_each(|statement| import.execute(sqlx::query(statement)))
 }
 
