@@ -60,6 +60,7 @@ impl AreaText {
         Ok(Self { text: Vec::new(), offsets: Vec::new(), dry })
     }
 
+    /// Appends a dry area, with what `before` and `after` write around its properties.
     pub(super) fn push(
         &mut self,
         area: &Area,
@@ -105,6 +106,7 @@ impl AreaText {
         Ok(())
     }
 
+    /// Appends the text of an area up to the end of its properties, ending with `last`.
     pub(super) fn append_to_properties(
         &self,
         index: usize,

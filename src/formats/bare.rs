@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 
+/// Returns the format without an envelope around JSON; another container stays as it is.
 pub(crate) fn bare(format: Arc<dyn Format>) -> Arc<dyn Format> {
     match format.without_envelope() {
         Some(bare) => bare,

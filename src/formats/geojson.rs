@@ -59,6 +59,7 @@ impl GeoJson {
         Ok(())
     }
 
+    /// Writes features of areas, whose texts it keeps for later calls.
     fn write_areas(
         &self,
         set: &Arc<AreaSet>,
@@ -211,6 +212,7 @@ fn write_features(
     Ok(())
 }
 
+/// Writes a feature up to the name of its properties.
 fn before_properties(
     id: Option<FeatureId<'_>>,
     shape: Geometry<'_>,

@@ -99,6 +99,7 @@ impl FormatRegistry {
         }
     }
 
+    /// Offers a kind of layer in the named formats only, in this order.
     pub(crate) fn restrict(mut self, kind: LayerKind, names: &[String]) -> Result<Self, InvalidFormats> {
         let allowed: Vec<_> = self.for_kind(kind).cloned().collect();
         let list = |all: &[Arc<dyn Format>]| all.iter().map(|format| format.name().to_owned()).collect();

@@ -56,6 +56,7 @@ pub fn xml(document: &[u8]) -> Result<(), String> {
     }
 }
 
+/// Checks that no attribute occurs twice, is malformed or holds `<`.
 fn attributes(element: &BytesStart<'_>) -> Result<(), String> {
     for attribute in element.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;

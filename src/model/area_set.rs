@@ -40,6 +40,7 @@ impl AreaSet {
         }
     }
 
+    /// Computes the bounding boxes of the areas, which must be sorted by identifier.
     fn from_sorted(areas: Vec<Area>) -> Self {
         let bounds: Vec<_> = areas.iter().map(|area| area.geometry().bounds()).collect();
         let labels = areas.iter().map(|_| OnceLock::new()).collect();
@@ -99,6 +100,7 @@ impl AreaSet {
         self.by_codes().keys()
     }
 
+    /// Returns the positions of areas by the codes of their city and region; computed by the first call.
     fn by_codes(&self) -> &BTreeMap<(String, String), Vec<usize>> {
         self.codes.get_or_init(|| {
             let mut all: BTreeMap<_, Vec<usize>> = BTreeMap::new();

@@ -32,6 +32,7 @@ impl Attributes {
         district_id(self.district()?)
     }
 
+    /// Returns the JSON text of the member `district_id`; `None` if it is absent or null.
     fn district(&self) -> Option<&str> {
         #[derive(Deserialize)]
         struct Members<'a> {

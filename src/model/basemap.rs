@@ -52,6 +52,7 @@ impl BasemapKind {
         }
     }
 
+    /// Returns the type of shape that all features of this kind have.
     pub(crate) fn form(self) -> BasemapShapeType {
         match self {
             Self::Water | Self::Park => BasemapShapeType::Areas,

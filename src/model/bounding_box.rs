@@ -39,6 +39,7 @@ impl BoundingBox {
         Self::rounded(sides, 1)
     }
 
+    /// Rounds the sides outwards to multiples of `step` units; `None` if one is off the globe.
     fn rounded([west, south, east, north]: [f64; 4], step: i32) -> Option<Self> {
         let are_on_globe = [west, east].iter().all(|lng| lng.abs() <= 180.0)
             && [south, north].iter().all(|lat| lat.abs() <= 90.0);
@@ -104,6 +105,7 @@ impl BoundingBox {
         [first].into_iter().chain(second)
     }
 
+    /// Returns the common part, possibly a line or a point. Neither box may cross the antimeridian.
     fn intersection(&self, other: &Self) -> Option<Self> {
         let common = Self {
             west: self.west.max(other.west),
@@ -120,6 +122,7 @@ impl BoundingBox {
         [self.west, self.south, self.east, self.north]
     }
 
+    /// Returns the box in degrees, enlarged by `SLACK` on each side.
     fn rect(&self) -> Rect<f64> {
         let corner = |x: i32, y: i32, slack: f64| Coord {
             x: f64::from(x) / UNITS + slack,

@@ -19,6 +19,7 @@ pub struct City {
 }
 
 impl City {
+    /// Returns a city whose outline is known. Its province is that of a point inside it.
     pub(super) fn with_boundary(city: &Region, places: &Places) -> Self {
         let inside = city.outline.interior_point().and_then(|inside| Position::new(inside.x(), inside.y()));
         let code = inside.and_then(|inside| places.locator().locate(inside).instance_region_code);
@@ -30,6 +31,7 @@ impl City {
         }
     }
 
+    /// Returns a city whose outline is the union of its areas. Its ID joins the codes of province and city and its name.
     pub(super) fn from_areas(outline: &Outline, regions: &[Arc<Region>]) -> Self {
         let Outline { city_name, city_code, region_code, surface, .. } = outline;
         let parts = [region_code, city_code, city_name].into_iter().filter(|part| !part.is_empty());

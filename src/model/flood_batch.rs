@@ -210,6 +210,7 @@ pub const REPEATABLE: Duration = Duration::from_hours(24);
 pub const UNDOABLE: Duration = Duration::from_hours(24);
 
 impl BatchRequest {
+    /// Returns the batch to store, or the outcome if nothing is to be stored: the request is repeated, refused or a preview.
     pub(crate) fn decide(&self, context: &BatchContext, now: Timestamp) -> BatchDecision {
         if let (Some(first), Some(request)) = (&context.repeated, self.request) {
             let is_same = first.request == Some(request);
@@ -263,6 +264,7 @@ impl BatchContext {
         BatchOutcome::Done { batch: Arc::clone(batch), left: left.collect() }
     }
 
+    /// Returns the changes in the order of areas, or which areas are unknown, or which have another state than expected.
     fn resolve(&self, items: &[BatchItem]) -> Result<Vec<(AreaId, Option<FloodState>)>, BatchOutcome> {
         let mut items = items.to_vec();
         items.sort_unstable_by_key(|item| item.area);
@@ -287,6 +289,7 @@ impl BatchContext {
         Ok(items.into_iter().map(|item| (item.area, item.state)).collect())
     }
 
+    /// Returns the changes that restore the states before the batch, and the areas that have changed since.
     fn before_batch(&self, batch: &FloodBatch) -> (Vec<(AreaId, Option<FloodState>)>, Vec<AreaId>) {
         let (mut changes, mut left) = (Vec::new(), Vec::new());
         for (area, _) in &batch.changes {

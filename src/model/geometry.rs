@@ -64,6 +64,7 @@ impl<'a> Geometry<'a> {
     }
 }
 
+/// Returns the smallest rectangle around both.
 pub(crate) fn union_rect(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
     let (low, high) = (a.min(), a.max());
     Rect::new(

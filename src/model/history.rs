@@ -46,6 +46,7 @@ where
     logs.into_iter().filter_map(record).collect()
 }
 
+/// Returns the highest state in effect during the period. The log of the area must be in the order of time.
 fn highest(log: impl IntoIterator<Item = StateChange>, period: &Period) -> Option<InEffect> {
     let mut area = HighestStateFinder::default();
     for change in log.into_iter().take_while(|change| change.at <= period.end()) {
@@ -54,6 +55,7 @@ fn highest(log: impl IntoIterator<Item = StateChange>, period: &Period) -> Optio
     area.finish()
 }
 
+/// A state and when it took effect.
 #[derive(Clone, Copy)]
 struct InEffect {
     state: FloodState,
@@ -121,6 +123,7 @@ where
     points.collect()
 }
 
+/// By how much the count grows (`more`) and shrinks (`less`) between the hour of the previous step and this one.
 struct Step {
     hour: Timestamp,
     began: u64,

@@ -143,6 +143,7 @@ impl Infrastructure {
         }
     }
 
+    /// Returns 16 hexadecimal digits that depend on the kind, the name and the first position only.
     pub(crate) fn derived_id(&self) -> String {
         let beginning = self.shape.beginning().coord();
         let mut hasher = blake3::Hasher::new();

@@ -8,6 +8,7 @@ pub(crate) fn array<T>(
     out.push(b']');
 }
 
+/// Appends the items, separated by commas; `item` appends each.
 pub(crate) fn separated<T>(
     items: impl IntoIterator<Item = T>,
     out: &mut Vec<u8>,

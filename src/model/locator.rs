@@ -83,6 +83,7 @@ fn code_of_first<'r>(
     Some(regions[position].code.as_str())
 }
 
+/// Indexes the bounding boxes of all polygons, each with the indices of its outline and of the polygon in it.
 fn boxes<'a>(outlines: impl Iterator<Item = &'a [Polygon<f64>]>) -> RTree<Bounds> {
     let boxes = outlines.enumerate().flat_map(|(outline, polygons)| {
         polygons.iter().enumerate().filter_map(move |(part, polygon)| {
@@ -95,6 +96,7 @@ fn boxes<'a>(outlines: impl Iterator<Item = &'a [Polygon<f64>]>) -> RTree<Bounds
     RTree::bulk_load(boxes.collect())
 }
 
+/// Returns the least index of an outline that contains the place or has it on its border.
 fn first_containing<'a>(
     boxes: &RTree<Bounds>,
     place: Coord<f64>,

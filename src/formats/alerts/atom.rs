@@ -116,6 +116,7 @@ fn write(
     })
 }
 
+/// Writes the elements of a feed before its entries.
 fn head(
     xml: &mut Xml<'_>,
     notices: &Notices,

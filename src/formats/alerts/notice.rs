@@ -71,6 +71,7 @@ impl<'a> Notice<'a> {
         }
     }
 
+    /// Returns CAP `references`; `None` if the message has none.
     pub(crate) fn references(&self) -> Option<String> {
         let AlertFeature { area, message, issuer, .. } = self.alert;
         let references = message.references.iter().map(|reference| {
@@ -102,6 +103,7 @@ impl<'a> Notice<'a> {
         self.alert.message.message_type == MessageType::Cancel
     }
 
+    /// Returns CAP `responseType`.
     pub(crate) fn response(&self) -> &'static str {
         match self.alert.message.state {
             _ if self.is_over() => "AllClear",
@@ -164,6 +166,7 @@ fn display_name(Area { id, name, parent_name, .. }: &Area) -> String {
     truncate(place_name(parent_name.trim(), name.trim(), &id.to_string()))
 }
 
+/// Cuts the text to `AREA` characters including an ellipsis.
 fn truncate(text: String) -> String {
     if text.chars().count() <= AREA {
         return text;

@@ -71,6 +71,7 @@ fn is_long(polygon: &Polygon<f64>) -> bool {
     polygon.exterior().0.len() > MAX_POSITIONS
 }
 
+/// Returns the exterior rings, with hulls for long ones, or one hull around all if there are more than `MAX_RINGS`.
 fn coarse_rings(surface: &MultiPolygon<f64>) -> Vec<String> {
     let ring_text = |polygon: &Polygon<f64>| {
         let mut text = Vec::new();

@@ -8,6 +8,7 @@ pub(super) struct Names<'a> {
     pub(super) agency: &'a str,
 }
 
+/// Returns the key of the message's texts in translations.
 pub(super) fn name(message: &Message) -> &'static str {
     match message.state {
         _ if message.message_type == MessageType::Cancel => "over",

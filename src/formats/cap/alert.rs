@@ -19,6 +19,7 @@ pub(super) struct Alert<'a> {
 }
 
 impl<'a> Alert<'a> {
+    /// Returns the alert about an area; `None` if it is dry.
     pub(super) fn new(
         FloodFeature { area, current, .. }: FloodFeature<'a>,
         polygons: &'a [u8],

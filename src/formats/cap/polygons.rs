@@ -3,6 +3,7 @@ use geo::LineString;
 use crate::model::AreaSet;
 use crate::model::numbers;
 
+/// The XML elements `polygon` of all areas, and where those of each area end.
 #[derive(Debug)]
 pub(super) struct Polygons {
     text: Vec<u8>,

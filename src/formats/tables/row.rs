@@ -11,6 +11,7 @@ use crate::model::{
     ObservedGauge, Report,
 };
 
+/// The columns of all collections, and the words of their cells.
 #[derive(Debug)]
 pub(crate) struct TableSchema {
     /// In the order of [`Collection::ALL`].
@@ -163,6 +164,7 @@ impl<'a> FeatureRow<'a> {
     }
 }
 
+/// Returns the name, kind and description of the columns that no configuration changes.
 fn fixed(collection: Collection) -> Vec<(&'static str, Kind, &'static str)> {
     use Kind::{Integer, Moment, Number, Text};
     let (before, after): (&[_], &[_]) = match collection {

@@ -6,6 +6,7 @@ use super::{Collection, FeatureRow, FieldValue, TableSchema, ValueFilter};
 use crate::model::{BoundingBox, FeatureId, Layer, Timestamp, digits};
 use crate::stores::Revision;
 
+/// Which features a request selects, and which page of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Selection {
     /// The part of the map; `None`: everywhere.
@@ -18,6 +19,7 @@ pub(crate) struct Selection {
     pub(crate) offset: usize,
 }
 
+/// The indices of the features of one page.
 pub(crate) struct Selected {
     pub(crate) features: Vec<usize>,
     pub(crate) has_more: bool,
@@ -43,6 +45,7 @@ pub(crate) enum TimeFilter {
 #[error("must be a time such as 2026-01-30T17:00:00Z, or two with / between them, of which one may be ..")]
 pub(crate) struct InvalidTimeFilter;
 
+/// The key of the last feature before a page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PageCursor {
     /// The revision of places when the cursor was created, if an import can replace the features.
@@ -101,6 +104,7 @@ impl TimeFilter {
 }
 
 impl PageCursor {
+    /// Returns the cursor for the page after this feature.
     pub(crate) fn feature(
         collection: Collection,
         places: Revision,
@@ -133,6 +137,7 @@ impl PageCursor {
         digits(&self.last_key)
     }
 
+    /// Returns the index of the first feature after the cursor.
     fn next(&self, layer: &Layer) -> usize {
         let is_before = |index: usize| match order(layer, index) {
             Some(FeatureId::Number(number)) => self.last_number().is_some_and(|last| number <= last),

@@ -82,6 +82,7 @@ fn begin_row(row: &FeatureRow<'_>, columns: &[Column], out: &mut Vec<u8>) -> io:
     begin_feature(id, *geometry, columns, cells, out)
 }
 
+/// Writes a feature with its properties, without the closing brace.
 pub(crate) fn begin_feature(
     id: impl Serialize,
     geometry: Geometry<'_>,

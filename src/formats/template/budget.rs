@@ -32,6 +32,7 @@ impl Budget {
         Self { max_bytes, max_time, until, stop, printed: AtomicUsize::default(), exceeded: OnceLock::new() }
     }
 
+    /// Returns the budget of the running template; fails if it has none.
     pub(super) fn current(state: &mut State<'_, '_>) -> Result<Arc<Self>, Error> {
         if let Some(budget) = state.get_extension::<Arc<Self>>() {
             return Ok(Arc::clone(budget));
@@ -45,6 +46,7 @@ impl Budget {
         self.exceeded.get().map(String::as_str)
     }
 
+    /// Fails if the rendering was cancelled or takes too long.
     pub(super) fn check_time(&self) -> Result<(), Error> {
         self.stop.check().map_err(|stopped| self.exceed(|| stopped.to_string()))?;
         if self.until.is_none_or(|until| Instant::now() <= until) {

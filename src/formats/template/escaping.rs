@@ -46,6 +46,7 @@ impl Escaping {
         }
     }
 
+    /// Checks that a document of XML or JSON is well-formed; accepts all others.
     pub(super) fn check(self, document: &[u8]) -> Result<(), String> {
         match self {
             Self::Xml => well_formed::xml(document).map_err(|fault| format!("no XML: {fault}")),
@@ -63,6 +64,7 @@ impl Escaping {
         }
     }
 
+    /// Returns the escaped value; a text marked as safe is returned unchanged.
     pub(super) fn escaped(self, value: &Value) -> Result<Cow<'_, str>, Error> {
         if let Some(text) = value.as_str().filter(|_| value.is_safe()) {
             return Ok(Cow::Borrowed(text));

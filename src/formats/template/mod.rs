@@ -148,6 +148,7 @@ impl Template {
         })
     }
 
+    /// Checks the output for sample features and for empty layers, which must differ.
     fn check_samples(&self, context: &EncodeContext) -> Result<(), InvalidTemplate> {
         for &kind in &self.layers {
             let output =
@@ -160,6 +161,7 @@ impl Template {
         Ok(())
     }
 
+    /// Returns the output for the layer after checking that it is valid and matches the media type.
     fn check_sample(
         &self,
         layer: &Layer,

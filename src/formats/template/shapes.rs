@@ -22,6 +22,7 @@ pub(super) struct Ring {
     number: usize,
 }
 
+/// A position of a geometry as a value in templates.
 #[derive(Debug)]
 pub(super) struct Point(Coord<f64>);
 
@@ -149,6 +150,7 @@ impl Object for Point {
     }
 }
 
+/// Returns the polygons; none for a point or a line.
 fn pieces(geometry: Geometry<'_>) -> &[Polygon<f64>] {
     match geometry {
         Geometry::Point(_) | Geometry::LineString(_) => &[],

@@ -53,6 +53,7 @@ impl Snippet {
         Ok(Self { place, escaping, engine, max_bytes })
     }
 
+    /// Renders the snippet with these values; fails if the output is not well-formed.
     pub(crate) fn print(&self, values: &Map<String, Json>) -> Result<Vec<u8>, String> {
         let budget = Arc::new(Budget::new(self.max_bytes, MAX_TIME, CancelFlag::default()));
         let values = values.iter().map(|(name, value)| (name.as_str(), Value::from(Serde(value))));

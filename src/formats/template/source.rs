@@ -11,6 +11,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// Limits reading a file, because network file systems can hang.
 const LIMIT: Duration = Duration::from_secs(5);
 
+/// Reads a template; fails after `LIMIT`, and names the line that is not UTF-8.
 pub(super) fn read(file: &Path) -> Result<String, Failure> {
     let path = file.to_owned();
     let source = timeout(LIMIT, move || bytes(&path)).and_then(|result| result);

@@ -42,6 +42,7 @@ impl Scopes {
         Self { position_in_city: positions, areas_per_city: sizes, cities, whole: LazyValue::default() }
     }
 
+    /// Writes areas from the topology of their city, from one of their own, or from that of the whole set.
     pub(super) fn write(
         &self,
         set: &AreaSet,
@@ -99,6 +100,7 @@ struct Scope {
 }
 
 impl Scope {
+    /// Makes the topology of these areas and its text.
     fn new<'a>(
         whole: Option<Rect<f64>>,
         areas: impl Iterator<Item = &'a Area> + Clone,
@@ -139,6 +141,7 @@ impl Scope {
         if all { self.write_all(selected.map(|(_, last)| last), out) } else { self.write_some(selected, out) }
     }
 
+    /// Writes all areas, each with its last properties.
     fn write_all(
         &self,
         all: impl ExactSizeIterator<Item = TrailingProperties>,
@@ -186,6 +189,7 @@ impl Scope {
     }
 }
 
+/// Numbers arcs in the order of their first use.
 #[derive(Default)]
 struct UsedArcs {
     numbers: FxHashMap<usize, u32>,
@@ -193,6 +197,7 @@ struct UsedArcs {
 }
 
 impl UsedArcs {
+    /// Returns the arc with its number in the document, in the same direction.
     fn number(&mut self, arc: ArcIndex) -> ArcIndex {
         let number = *self.numbers.entry(arc.arc()).or_insert_with(|| {
             self.order.push(arc.arc());

@@ -56,6 +56,7 @@ pub(super) fn before_properties(shape: &Shape<'_>, out: &mut Vec<u8>) {
     });
 }
 
+/// Writes the rest of a geometry after its properties; `renumber` returns the arc's number in the document.
 pub(super) fn after_properties(
     shape: &Shape<'_>,
     grid: Option<&Grid>,
@@ -124,6 +125,7 @@ fn degrees(grid: &Grid, node: Node, out: &mut Vec<u8>) {
     numbers::position(at.x, at.y, out);
 }
 
+/// Closes the list of arcs, and writes the transform and the bounding box if there are any.
 pub(super) fn end(grid: Option<&Grid>, bounds: Option<[f64; 4]>, out: &mut Vec<u8>) {
     out.push(b']');
     if let Some(Transform { scale, translate }) = grid.and_then(Grid::transform) {

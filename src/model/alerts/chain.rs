@@ -8,6 +8,7 @@ use crate::model::{FloodState, Timestamp};
 
 const SECOND: Duration = Duration::from_secs(1);
 
+/// The message in force in an area at some time, and how long this answer holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MessageInForce {
     pub message: Option<Message>,
@@ -135,6 +136,7 @@ fn sent(entry: &LogEntry) -> Timestamp {
     entry.received.min(entry.at).floor(SECOND)
 }
 
+/// Returns the message about a state: an update if earlier messages are still valid, otherwise an alert.
 fn state_message(
     chain: &[(Timestamp, Message)],
     key: MessageKey,

@@ -19,6 +19,7 @@ const CHANGES: [(u64, Option<FloodState>); 4] = [
 pub(crate) struct Exercise;
 
 impl Exercise {
+    /// Returns the message of the exercise in force now. It changes at the next step of the exercise at the latest.
     #[must_use]
     pub(crate) fn in_force(now: Timestamp) -> MessageInForce {
         let hour_log = hour_log(now);
@@ -55,6 +56,7 @@ impl Exercise {
     }
 }
 
+/// Returns the log of the exercise in the hour of `moment`; the exercise repeats every hour.
 fn hour_log(moment: Timestamp) -> Vec<LogEntry> {
     let begins = moment.floor_to_hour();
     entries(

@@ -209,6 +209,7 @@ pub(crate) fn attention(input: &AttentionInput<'_>, rules: &AttentionRules) -> V
 }
 
 impl AttentionInput<'_> {
+    /// Returns the reports within the window made since their area last changed, oldest first; none made in a training.
     fn new_reports(&self, rules: &AttentionRules) -> BTreeMap<AreaId, Vec<&Report>> {
         let from = self.now.saturating_sub(rules.window);
         let mut by_area: BTreeMap<AreaId, Vec<&Report>> = BTreeMap::new();
@@ -301,6 +302,7 @@ fn alarm(gauge: &ObservedGauge) -> Option<(Timestamp, AlertLevel, &str)> {
     Some((since, newest.alert, &newest.label))
 }
 
+/// Returns whether the place is at most `limit` metres from the area; false if the limit is 0.
 fn is_near(area: &Area, place: Position, Metres(limit): Metres) -> bool {
     const METRES_A_DEGREE: f64 = 111_320.0;
     let place = place.coord();

@@ -18,6 +18,7 @@ pub(crate) fn report_types<'a>(disaster: &'a DisasterType, rules: &'a CardRules)
     }
 }
 
+/// Returns the report types of all disasters, each once; those of `prep` only come last.
 pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a CardRules) -> Vec<&'a str> {
     let mut all = Vec::new();
     let (prep, others): (Vec<_>, Vec<_>) = disasters.iter().partition(|known| **known == DisasterType::Prep);
@@ -110,6 +111,7 @@ impl Accepts {
         }
     }
 
+    /// Returns the rule for values as messages about faults state it.
     fn must(&self) -> String {
         match self {
             Self::Depth(deepest) => format!("must be a number from 0 to {deepest}"),

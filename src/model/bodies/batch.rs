@@ -18,6 +18,7 @@ pub(crate) struct BatchItemBody {
     pub(crate) after: Condition,
 }
 
+/// How a request names an area.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AreaName {
     Id(AreaId),
@@ -44,6 +45,7 @@ pub(crate) fn read_flood_order(body: &Object) -> Result<BatchBody, Vec<Fault>> {
     })
 }
 
+/// Returns the note; `None` if it is absent, empty or wrong. A wrong one is a fault.
 fn note(fields: &Fields<'_>) -> Option<String> {
     let must = format!("must be a text of at most {MAX_NOTE} characters without control characters");
     let note = fields.convert("note", must, |value| {
@@ -52,6 +54,7 @@ fn note(fields: &Fields<'_>) -> Option<String> {
     note.filter(|note| !note.is_empty()).map(str::to_owned)
 }
 
+/// Reads the new state of one area and the condition `after`; null in `after` requires that the area has no state.
 fn change(fields: &Fields<'_>) -> Option<BatchItemBody> {
     let area = match (fields.get("area_id"), fields.get("geom_id")) {
         (Some(_), None) => fields.convert("area_id", InvalidAreaId, area_id).map(AreaName::Id),

@@ -115,6 +115,7 @@ pub(crate) struct CardReport<'a> {
 }
 
 impl CardReport<'_> {
+    /// Returns the report to store, with the card's data as readers see them and without an image.
     pub(crate) fn content(self, card: &CardId, rules: &CardRules) -> ReportContent {
         let shown = attributes::shown_card_data(self.card_data, self.location, &rules.hazards);
         ReportContent {
@@ -134,6 +135,7 @@ impl CardReport<'_> {
     }
 }
 
+/// Reads a report made with a card. A disaster type that is not named follows from the report type.
 pub(crate) fn read_card_report(
     card: &CardId,
     body: &Object,
@@ -169,6 +171,7 @@ pub(crate) fn read_card_report(
     })
 }
 
+/// Checks the report type, the attributes and the depth of water of a report about this disaster.
 pub(crate) fn check_card_data(
     card_data: &Object,
     disaster: DisasterType,
@@ -211,6 +214,7 @@ fn disaster(
     disaster
 }
 
+/// Checks the attributes, and returns the report type, which must be one of `types`.
 fn report_type<'a>(data: &Fields<'a>, types: &[&str], rules: &CardRules) -> Option<&'a str> {
     attributes::check(data, &rules.hazards);
     data.required("report_type", |data, key| {

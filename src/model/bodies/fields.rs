@@ -97,6 +97,7 @@ impl<'a> Fields<'a> {
         self.convert(key, must, |value| value.as_str().filter(|text| is_name(text)))
     }
 
+    /// Returns the allowed value that the field names; another name is a fault.
     pub(super) fn one_of<'b, T: AsRef<str>>(&self, key: &str, allowed: &'b [T]) -> Option<&'b T> {
         let names: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
         let must = format!("must be one of [{}]", names.join(", "));
@@ -141,6 +142,7 @@ impl<'a> Fields<'a> {
         self.convert(key, POSITION, position)
     }
 
+    /// Returns the position; latitude and longitude 0 are a fault.
     pub(super) fn known_position(&self, key: &str) -> Option<Position> {
         let place = self.position(key)?;
         if place.is_origin() {
@@ -156,6 +158,7 @@ impl<'a> Fields<'a> {
         read(&Fields { object, prefix, faults: self.faults })
     }
 
+    /// Reads each object of an array; `None` if the array is absent or any of it is wrong.
     pub(super) fn objects<T>(&self, key: &str, read: impl Fn(&Fields<'a>) -> Option<T>) -> Option<Vec<T>> {
         let items = self.convert(key, "must be an array", Value::as_array)?;
         let read = |(index, item): (usize, &'a Value)| {

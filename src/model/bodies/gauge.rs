@@ -31,6 +31,7 @@ pub(crate) fn read_gauge(body: &Object, now: Timestamp) -> Result<GaugeReadings,
     })
 }
 
+/// Reads an observation. Its label defaults to that of the alert level.
 fn observation(fields: &Fields<'_>, now: Timestamp) -> Option<Observation> {
     let observed_at = fields.required("observed_at", |fields, key| fields.reading_time(key, now));
     let level = fields.required("level", Fields::number);

@@ -36,6 +36,7 @@ impl PartnerReport {
     pub const FEED: &'static str = "partner";
 }
 
+/// Reads a partner's report. Its city is checked but not kept.
 pub(crate) fn read_partner_report(
     body: &Object,
     rules: &PartnerRules,

@@ -48,6 +48,7 @@ impl AreaLayer {
         &self.areas
     }
 
+    /// Returns the positions in the set; `None` if an outline is a union or a city.
     pub(crate) fn positions(&self) -> Option<Vec<usize>> {
         let position = |outline: &AreaOutline| match outline {
             AreaOutline::Area(position) => Some(*position),
@@ -82,6 +83,7 @@ impl AreaLayer {
         self
     }
 
+    /// Keeps only the outlines that touch the box.
     pub(super) fn within(mut self, bbox: &BoundingBox) -> Self {
         Arc::make_mut(&mut self.outlines).retain(|outline| match outline {
             AreaOutline::Area(position) => self.areas.touches(*position, bbox),

@@ -35,9 +35,11 @@ pub struct FloodProperties<'a> {
     condition: FloodCondition,
 }
 
+/// Serializes the properties of an area that do not depend on its flood state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloodIdentity<'a>(&'a Area);
 
+/// Serializes the properties of an area that depend on its flood state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloodCondition(pub(crate) FloodStatus);
 

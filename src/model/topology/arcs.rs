@@ -7,6 +7,7 @@ use super::chains::{Chain, Chains};
 use super::grid::NodeId;
 use super::junctions::ChainKind;
 
+/// The arcs of a topology, and the arcs that each chain uses.
 #[derive(Debug, Default)]
 pub(super) struct Arcs {
     /// Spans of [`Chains::path`].
@@ -52,6 +53,7 @@ struct Cutter {
 }
 
 impl Cutter {
+    /// Cuts the chain at junctions and adds the pieces.
     fn add_pieces(&mut self, path: &[NodeId], chain: &Chain, junction: &[bool]) {
         let mut start = chain.span.start;
         for end in chain.span.clone().skip(1) {
@@ -63,6 +65,7 @@ impl Cutter {
         }
     }
 
+    /// Adds a use of the piece's arc; a piece with the same nodes in either direction shares the arc.
     fn add_piece(&mut self, path: &[NodeId], span: Range<usize>) {
         match path[span.clone()] {
             [first, last] => {
@@ -92,6 +95,7 @@ impl Cutter {
         }
     }
 
+    /// Adds a use of the arc of a ring without junctions; an equal ring shares the arc.
     fn add_ring(&mut self, path: &[NodeId], span: Range<usize>) {
         let Some(&least) = path[span.clone()].iter().min() else { return };
         let arc = self.find_stored(path, span.clone(), least, same_ring).unwrap_or_else(|| {
@@ -123,6 +127,7 @@ impl Cutter {
     }
 }
 
+/// Rotates a closed ring to begin at its first junction; false if it has none.
 fn rotate(ring: &mut [NodeId], junction: &[bool]) -> bool {
     let Some(first) = ring.iter().position(|&node| junction[node as usize]) else { return false };
     if let Some(open) = ring.len().checked_sub(1) {

@@ -8,6 +8,7 @@ use super::grid::{Grid, Node, NodeId};
 use super::junctions::{ChainKind, Junctions};
 use super::winding::Winding;
 
+/// A line or a ring of a shape.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     pub(super) kind: ChainKind,
@@ -15,6 +16,7 @@ pub(super) struct Chain {
     pub(super) span: Range<usize>,
 }
 
+/// The lines and rings of all shapes, as positions on the grid.
 #[derive(Debug)]
 pub(super) struct Lines {
     list: Vec<Chain>,
@@ -30,6 +32,7 @@ impl Lines {
         self.add(ChainKind::Line, line, grid)
     }
 
+    /// Adds a ring, reversed unless it has this winding, and returns its number.
     pub(super) fn add_ring(&mut self, ring: &LineString<f64>, winding: Winding, grid: &Grid) -> usize {
         let start = self.positions.len();
         let number = self.add(ChainKind::Ring, ring, grid);
@@ -41,6 +44,7 @@ impl Lines {
         number
     }
 
+    /// Adds a chain without consecutive equal nodes and returns its number.
     fn add(&mut self, kind: ChainKind, line: &LineString<f64>, grid: &Grid) -> usize {
         let start = self.positions.len();
         let mut last = None;
@@ -63,6 +67,7 @@ impl Lines {
     }
 }
 
+/// The lines and rings of all shapes, as numbers of distinct nodes.
 #[derive(Debug, Default)]
 pub(super) struct Chains {
     pub(super) list: Vec<Chain>,
@@ -71,6 +76,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
+    /// Numbers the distinct nodes, and returns which of them are junctions.
     pub(super) fn join(lines: Lines) -> (Self, Vec<bool>) {
         let Lines { list, positions } = lines;
         // Two areas share most borders, so about half of the positions are distinct.

@@ -28,6 +28,7 @@ pub fn dissolved(surfaces: &[Geometry<'_>], groups: &[usize], count: usize) -> V
     members.iter().map(|surfaces| union(surfaces)).collect()
 }
 
+/// Returns the union of the surfaces, with its rings cut into simple ones.
 fn union(surfaces: &[Geometry<'_>]) -> MultiPolygon<f64> {
     let contours = join_closed(border(surfaces));
     let options = IntOverlayOptions::keep_all_points();
@@ -61,6 +62,7 @@ fn border(surfaces: &[Geometry<'_>]) -> Sides {
     sides
 }
 
+/// Counts the sides of a ring in the given direction of rotation; opposite directions of a side cancel out.
 fn add_ring(ring: &LineString<f64>, counter_clockwise: bool, sides: &mut Sides) {
     let node = |position: &Coord<f64>| {
         let Coord { x, y } = to_steps(*position);
@@ -84,6 +86,7 @@ fn doubled_area(nodes: &[IntPoint]) -> i128 {
     pairs.map(|(a, b)| i128::from(i64::from(a.x) * i64::from(b.y) - i64::from(b.x) * i64::from(a.y))).sum()
 }
 
+/// Joins sides to closed lines, whose last position is left out because it equals the first.
 fn join_closed(sides: Sides) -> Vec<Vec<IntPoint>> {
     let mut onward: BTreeMap<IntPoint, Vec<IntPoint>> = BTreeMap::new();
     for ([from, to], times) in sides {
@@ -105,6 +108,7 @@ fn join_closed(sides: Sides) -> Vec<Vec<IntPoint>> {
     lines
 }
 
+/// Removes a side that begins at `at` and returns its end.
 fn next(onward: &mut BTreeMap<IntPoint, Vec<IntPoint>>, at: IntPoint) -> Option<IntPoint> {
     let ends = onward.get_mut(&at)?;
     let end = ends.pop();

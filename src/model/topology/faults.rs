@@ -5,6 +5,7 @@ use rstar::primitives::GeomWithData;
 use rstar::{AABB, RTree};
 use rustc_hash::FxHashMap;
 
+/// A ring of a polygon, with the sides of its arcs.
 pub(super) struct Ring {
     /// The number of its polygon's outer ring, possibly its own.
     pub(super) outer: usize,
@@ -98,6 +99,7 @@ fn cross(one: &Side, other: &Side) -> bool {
 
 type Passage<'a> = [&'a Side; 2];
 
+/// Returns by corner the pairs of sides in which rings pass through it.
 fn corners(rings: &[Ring]) -> FxHashMap<[i64; 2], Vec<Passage<'_>>> {
     let mut corners: FxHashMap<_, Vec<_>> = FxHashMap::default();
     for ring in rings {
@@ -110,6 +112,7 @@ fn corners(rings: &[Ring]) -> FxHashMap<[i64; 2], Vec<Passage<'_>>> {
     corners
 }
 
+/// Returns whether two passages through a corner cross; they may touch.
 fn cross_at_corner(one: Passage<'_>, other: Passage<'_>) -> bool {
     let [before, after] = one.map(|side| *side.geom());
     let is_left = |a, b| orientation(before.end, a, b) == Orientation::CounterClockwise;

@@ -132,6 +132,7 @@ impl Lines {
     }
 }
 
+/// Returns how many lines per degree make cells of at most the given size, and at least `lines` lines.
 fn density(length: f64, lines: u32, cell: f64) -> f64 {
     if length > 0.0 {
         // One cell more than fits, so that rounding does not enlarge cells beyond the limit.

@@ -23,6 +23,7 @@ pub(super) struct Junctions {
     passages: Vec<Passage>,
 }
 
+/// The neighbours of a node in the chain that first passed it, and the chain that last passed it.
 #[derive(Clone, Copy, Debug)]
 struct Passage {
     neighbours: [NodeId; 2],
@@ -54,6 +55,7 @@ impl Junctions {
         }
     }
 
+    /// Marks the node as a junction if another chain has passed it between other neighbours.
     fn pass(&mut self, chain: u32, before: NodeId, node: NodeId, after: NodeId) {
         let at = node as usize;
         let passage = &mut self.passages[at];

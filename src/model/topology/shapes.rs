@@ -33,6 +33,7 @@ pub struct Polygons<'a> {
 }
 
 impl<'a> Shape<'a> {
+    /// Returns the polygons; none for a point or a line.
     pub(crate) fn polygons(&self) -> impl Iterator<Item = Rings<'a>> + use<'a> {
         let (one, more) = match self.clone() {
             Self::Polygon(rings) => (Some(rings), None),
@@ -79,6 +80,7 @@ pub(crate) struct Shapes {
     pub(super) arcs: Arcs,
 }
 
+/// Which node, chain or polygons make up a shape.
 #[derive(Clone, Debug)]
 pub(super) enum Outline {
     Point(Node),

@@ -42,6 +42,7 @@ pub fn simplified(surfaces: &[Geometry<'_>], tolerance: f64) -> Vec<MultiPolygon
 /// Borders with positions in whole steps.
 struct Borders(Vec<Border>);
 
+/// An arc in steps, and its simplification after so many attempts.
 struct Border {
     whole: LineString<f64>,
     attempts: u8,
@@ -49,6 +50,7 @@ struct Border {
 }
 
 impl Borders {
+    /// Converts the arcs to steps; none is simplified yet.
     fn new(topology: &Topology) -> Self {
         let Some(grid) = topology.grid() else { return Self(Vec::new()) };
         let borders = topology.arcs().map(|arc| {
@@ -59,6 +61,7 @@ impl Borders {
         Self(borders.collect())
     }
 
+    /// Simplifies all borders, more finely where polygons become invalid; returns which polygons are valid in the end.
     fn simplify(&mut self, surfaces: &[Vec<Rings<'_>>], tolerance: f64) -> Vec<Vec<bool>> {
         let mut valid: Vec<_> = surfaces.iter().map(|polygons| vec![false; polygons.len()]).collect();
         let mut refined: BTreeSet<usize> = (0..self.0.len()).collect();
@@ -89,6 +92,7 @@ impl Borders {
         valid
     }
 
+    /// Returns for each polygon the arcs whose simplified sides are at fault.
     fn faults(&self, polygons: &[Rings<'_>]) -> Vec<BTreeSet<usize>> {
         let mut rings = Vec::new();
         for polygon in polygons {
@@ -116,6 +120,7 @@ impl Borders {
         to_degrees(counter_clockwise(Polygon::new(exterior, rings.collect())))
     }
 
+    /// Joins the simplified arcs to a ring.
     fn ring(&self, arcs: &[ArcIndex]) -> LineString<f64> {
         let mut ring: Vec<Coord<f64>> = Vec::new();
         for arc in arcs {
@@ -132,6 +137,7 @@ impl Borders {
 }
 
 impl Border {
+    /// Simplifies the whole arc, more finely at each attempt; the last attempt leaves it unchanged.
     fn simplify(&mut self, tolerance: f64) {
         self.simple = if self.attempts + 1 < ATTEMPTS {
             self.whole.simplify(tolerance / FINER.powi(self.attempts.into()))

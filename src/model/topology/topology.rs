@@ -66,6 +66,7 @@ impl Topology {
     }
 }
 
+/// Adds the lines and rings of a geometry to `lines`, and the ranges of its rings to `polygons`.
 fn outline(
     geometry: Geometry<'_>,
     grid: &Grid,
