@@ -55,7 +55,6 @@ fn highest(log: impl IntoIterator<Item = StateChange>, period: &Period) -> Optio
     area.finish()
 }
 
-/// A state and when it took effect.
 #[derive(Clone, Copy)]
 struct InEffect {
     state: FloodState,

@@ -6,7 +6,6 @@ pub(crate) fn integer(number: i32, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// Appends the numbers as `[x,y]`.
 pub(crate) fn pair([x, y]: [i32; 2], out: &mut Vec<u8>) {
     out.push(b'[');
     integer(x, out);
@@ -24,7 +23,6 @@ pub(crate) fn float(number: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the numbers as `[x,y]`.
 pub(crate) fn position(x: f64, y: f64, out: &mut Vec<u8>) {
     out.push(b'[');
     float(x, out);

@@ -82,6 +82,7 @@ pub(crate) fn annotate(mut schema: Value, keywords: Value) -> Value {
     schema
 }
 
+/// Lets the schema allow null too.
 pub(crate) fn or_null(mut schema: Value) -> Value {
     if let Some(kind) = schema.get("type").cloned() {
         schema["type"] = json!([kind, "null"]);

@@ -89,6 +89,7 @@ async fn exercise(store: &dyn Store, now: Timestamp) -> Result<Versioned<AlertLa
     Ok(Versioned::new(revision, layer).within(Validity::Between { from: now, until }))
 }
 
+/// Returns the layer of one message; an unknown message is an error.
 async fn single_message(
     store: &dyn Store,
     area: AreaId,
@@ -119,6 +120,7 @@ struct Chain {
     until: Timestamp,
 }
 
+/// Returns a page of the area's messages, newest first, from the message before the one with key `before`.
 async fn history(
     store: &dyn Store,
     area: AreaId,
@@ -142,6 +144,7 @@ async fn history(
     Ok(log.map(|_| layer).within(Validity::Between { from: now, until }))
 }
 
+/// Returns the area's messages that are due between `from` and `end` and shown now.
 async fn chain(
     store: &dyn Store,
     area: AreaId,

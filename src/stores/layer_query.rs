@@ -101,6 +101,7 @@ impl LayerQuery {
     }
 }
 
+/// Returns a layer of this area alone, flooded or dry.
 async fn flood(store: &dyn Store, area: AreaId) -> Result<Versioned<FloodLayer>, StoreError> {
     let floods = store.floods(&FloodQuery::default()).await?;
     let Some(index) = floods.value.features().position(|flood| flood.area.id == area) else {
@@ -109,6 +110,7 @@ async fn flood(store: &dyn Store, area: AreaId) -> Result<Versioned<FloodLayer>,
     Ok(floods.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))
 }
 
+/// Returns the states of all areas at a moment, as the log has them.
 async fn floods_at(store: &dyn Store, moment: Timestamp) -> Result<Versioned<FloodLayer>, StoreError> {
     let period = Period::new(moment, moment, Duration::ZERO);
     let period = period.map_err(|error| StoreError::Backend { source: Box::new(error) })?;
@@ -131,6 +133,7 @@ async fn floods_at(store: &dyn Store, moment: Timestamp) -> Result<Versioned<Flo
     }))
 }
 
+/// Returns a layer of this area alone if its state was last set at `since`, to the second.
 async fn flood_since(
     store: &dyn Store,
     area: AreaId,

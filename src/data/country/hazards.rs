@@ -88,6 +88,7 @@ pub(super) fn read(files: &Files, diagnostics: &mut CountryDiagnostics) -> Optio
 }
 
 impl AttributeEntry {
+    /// Returns which values the attribute accepts, and notes a wrong kind or highest value.
     fn accepts(&self, toml: &mut Toml<'_>) -> Option<Accepts> {
         let (kind, highest) = (&self.kind, self.highest.as_ref().map(|highest| *highest.get_ref()));
         let codes = highest.unwrap_or_default().into();

@@ -28,6 +28,7 @@ pub(super) fn reference(hazards: &Hazards, diagnostics: &mut CountryDiagnostics)
     Some(reference)
 }
 
+/// Reads a file of JSON, and notes members that occur twice.
 fn json(file: &str, files: &Files, diagnostics: &mut CountryDiagnostics) -> Option<Value> {
     let text = files.text(file, diagnostics)?;
     match serde_json::from_str(&text) {

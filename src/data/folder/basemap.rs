@@ -11,6 +11,7 @@ use crate::model::{BasemapFeature, BasemapKind, BasemapShape, BasemapShapeType};
 const MAX_POSITIONS: usize = 5_000_000;
 
 impl Folder {
+    /// Reads the base map; fails from `MAX_POSITIONS` positions on.
     pub(crate) fn basemap<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<BasemapFeature>) -> Result<(), E>,
@@ -53,6 +54,7 @@ fn lines(geometry: &GeometryValue, kind: BasemapKind) -> Result<Vec<LineString<f
     }
 }
 
+/// Returns the number of positions.
 fn count(shape: &BasemapShape) -> usize {
     match shape {
         BasemapShape::Lines(lines) => lines.iter().map(|line| line.0.len()).sum(),

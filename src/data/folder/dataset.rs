@@ -107,6 +107,7 @@ fn write_all<'r, W, T: 'r>(
 
 type Sink<'s, T> = &'s mut dyn FnMut(FolderRow<T>) -> Result<(), DatasetError>;
 
+/// Collects the values that `read` passes to its sink.
 pub(super) fn collect<T>(
     read: impl FnOnce(Sink<'_, T>) -> Result<(), DatasetError>,
 ) -> Result<Vec<T>, DatasetError> {
@@ -223,6 +224,7 @@ pub(super) fn cards(
     Ok(cards)
 }
 
+/// Reads the posts of partners; the report of each must be among `reports`.
 pub(super) fn partner_posts(
     folder: &Folder,
     reports: &HashSet<ReportKey>,

@@ -29,6 +29,7 @@ impl Folder {
         errors
     }
 
+    /// Reads all files to find their faults, but not files that depend on a faulty one.
     fn read_all(&self, now: Timestamp) -> Result<(), DatasetError> {
         let places = places(self)?;
         self.basemap(|_| Ok::<_, DatasetError>(()))?;

@@ -40,6 +40,7 @@ pub enum DatasetError {
     },
 }
 
+/// Returns the names as a list for a message, cut after `SHOWN` names.
 fn listed(found: &[String]) -> String {
     const SHOWN: usize = 20;
 

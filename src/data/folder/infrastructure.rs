@@ -21,6 +21,7 @@ impl Folder {
     }
 }
 
+/// Returns one piece of infrastructure for each part of the feature's geometry.
 fn infrastructure(feature: &Feature<'_>, locator: &Locator) -> Result<Vec<Infrastructure>, String> {
     let kind = feature.required("type")?;
     let kind: InfrastructureKind = kind.parse().map_err(|error| format!("type {error}, not {kind:?}"))?;

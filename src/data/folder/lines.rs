@@ -32,6 +32,7 @@ impl Lines {
         self.line
     }
 
+    /// Removes the next `count` bytes, and counts their line breaks.
     fn pass(&mut self, count: usize) {
         let count = count.min(self.ahead.len());
         let (front, back) = self.ahead.as_slices();

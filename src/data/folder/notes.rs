@@ -24,6 +24,7 @@ pub(super) struct FileNotes {
     pub(super) future: FutureRows,
 }
 
+/// The rows of a file that are dated in the future.
 #[derive(Debug, Default)]
 pub(super) struct FutureRows {
     /// Rows after this time are counted; `None`: no rows.
@@ -45,6 +46,7 @@ impl FutureRows {
         }
     }
 
+    /// Returns the message about these rows; `None` if there are none.
     fn note(&self, file: FolderFile) -> Option<String> {
         let (time, line) = self.latest?;
         let rows = counted(self.rows, "row is", "rows are");
@@ -56,6 +58,7 @@ impl FutureRows {
 }
 
 impl FileNotes {
+    /// Counts a row with a value in an ignored column; only the first `MAX_NOTED_COLUMNS` columns are counted.
     pub(super) fn count_ignored(&mut self, column: &str) {
         if let Some(rows) = self.ignored.get_mut(column) {
             *rows += 1;
@@ -77,6 +80,7 @@ impl FileNotes {
         self.unusual_shapes += 1;
     }
 
+    /// Returns the messages about what was ignored or repaired, or is missing or unusual.
     pub(super) fn lines(&self, file: FolderFile) -> impl Iterator<Item = String> {
         let repaired = self.first_repaired.iter().map(move |first| {
             let outlines = counted(self.repaired, "outline was", "outlines were");

@@ -96,6 +96,7 @@ impl Edge {
     }
 }
 
+/// Returns the sides of all rings, without those of length 0.
 fn edges(outline: &MultiPolygon<f64>) -> impl Iterator<Item = Edge> {
     let rings =
         outline.iter().flat_map(|polygon| [polygon.exterior()].into_iter().chain(polygon.interiors()));

@@ -19,7 +19,6 @@ pub(crate) struct Selection {
     pub(crate) offset: usize,
 }
 
-/// The indices of the features of one page.
 pub(crate) struct Selected {
     pub(crate) features: Vec<usize>,
     pub(crate) has_more: bool,

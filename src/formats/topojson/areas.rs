@@ -100,7 +100,6 @@ struct Scope {
 }
 
 impl Scope {
-    /// Makes the topology of these areas and its text.
     fn new<'a>(
         whole: Option<Rect<f64>>,
         areas: impl Iterator<Item = &'a Area> + Clone,

@@ -18,7 +18,6 @@ pub(crate) struct BatchItemBody {
     pub(crate) after: Condition,
 }
 
-/// How a request names an area.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AreaName {
     Id(AreaId),

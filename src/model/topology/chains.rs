@@ -8,7 +8,6 @@ use super::grid::{Grid, Node, NodeId};
 use super::junctions::{ChainKind, Junctions};
 use super::winding::Winding;
 
-/// A line or a ring of a shape.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     pub(super) kind: ChainKind,

@@ -5,7 +5,6 @@ use rstar::primitives::GeomWithData;
 use rstar::{AABB, RTree};
 use rustc_hash::FxHashMap;
 
-/// A ring of a polygon, with the sides of its arcs.
 pub(super) struct Ring {
     /// The number of its polygon's outer ring, possibly its own.
     pub(super) outer: usize,

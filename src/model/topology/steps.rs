@@ -9,7 +9,6 @@ pub(super) fn to_steps(Coord { x, y }: Coord<f64>) -> Coord<f64> {
     Coord { x: (x * STEPS_PER_DEGREE).round(), y: (y * STEPS_PER_DEGREE).round() }
 }
 
-/// Converts a polygon in steps to degrees.
 pub(super) fn to_degrees(polygon: Polygon<f64>) -> Polygon<f64> {
     let degrees = |ring: LineString<f64>| -> LineString<f64> {
         ring.into_iter()

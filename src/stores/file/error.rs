@@ -49,6 +49,7 @@ pub(super) enum Cause {
 }
 
 impl Cause {
+    /// Returns the cause by the primary result code of `SQLite`.
     pub(super) fn classify(error: &sqlx::Error) -> Self {
         let Some(error) = error.as_database_error() else { return Self::Other };
         // The low byte is the primary code, https://www.sqlite.org/rescode.html.

@@ -189,6 +189,7 @@ impl Writer {
         result
     }
 
+    /// Returns the open connection, or a new one after an error.
     async fn take_connection(&mut self) -> Result<SqliteConnection, FileError> {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
@@ -213,6 +214,7 @@ impl Writer {
         if is_same { Ok(()) } else { Err(FileError::Lost("the log of the file is gone")) }
     }
 
+    /// Ends a failure; logs the recovery if the failure was logged.
     fn record_success(&mut self) {
         self.shared.failure.store(None);
         if self.log_recovery {
@@ -221,6 +223,7 @@ impl Writer {
         }
     }
 
+    /// Publishes the failure, and logs it unless the same reason was logged less than `LOG_INTERVAL` ago.
     fn record_failure(&mut self, error: &FileError) {
         let reason = error.reason();
         self.shared.failure.store(Some(Arc::new(reason)));
@@ -231,6 +234,7 @@ impl Writer {
         }
     }
 
+    /// Reads the file again if another process has written to it.
     async fn reload_if_changed(&mut self, connection: &mut SqliteConnection) -> Result<(), FileError> {
         if Counts::read(connection).await? == self.counts {
             return Ok(());

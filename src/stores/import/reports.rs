@@ -35,6 +35,7 @@ impl<T: Target> Import<'_, T> {
         self.target.complete_reports()
     }
 
+    /// Adds new reports with keys; fails if the store has another report with one of the keys.
     fn import_keyed(&mut self, file: FolderFile, rows: Vec<FolderRow<ReportRow>>) -> Result<(), OpenError> {
         let keys: Vec<_> = rows.iter().filter_map(|row| row.value.key).collect();
         let stored_reports = self.find_reports(&keys)?;

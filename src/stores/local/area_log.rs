@@ -104,6 +104,7 @@ impl AreaLog {
         entries.rev().map(move |logged| logged.change(area))
     }
 
+    /// Returns the number of entries at or before the moment.
     fn count_until(&self, moment: Timestamp) -> usize {
         // Most queries are about the present, so they need no search.
         if self.0.last().is_none_or(|last| last.entry.at <= moment) {

@@ -105,6 +105,7 @@ impl Floods {
         self.batches.get(index.ok()?)
     }
 
+    /// Adds the number and note of the batch to which the change belongs, if any.
     fn with_batch(&self, change: FloodChange) -> LoggedChange {
         let batch = self.batches_within(change.at, change.at).find(|batch| batch.has(change.area, change.at));
         LoggedChange {
@@ -114,6 +115,7 @@ impl Floods {
         }
     }
 
+    /// Returns what the store has that the decision about the request depends on.
     fn batch_context(&self, request: &BatchRequest, now: Timestamp) -> BatchContext {
         let recent = || self.batches_within(now.saturating_sub(REPEATABLE), Timestamp::LAST);
         let is_repeated = |batch: &&Arc<FloodBatch>| {
@@ -217,6 +219,7 @@ impl Floods {
 }
 
 impl State {
+    /// Logs the change, always later than the area's last one.
     fn set_flood_state(&mut self, change: SetFloodState, now: Timestamp) -> Result<FloodChange, StoreError> {
         let SetFloodState { area, state, by } = change;
         let floods = &self.floods.value;

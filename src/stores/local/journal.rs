@@ -80,6 +80,7 @@ impl Journal {
         Arc::clone(&self.shared.current)
     }
 
+    /// Sends a change to the writer, and returns its result once it is written.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError> + Send + 'static,

@@ -70,6 +70,7 @@ impl LocalStore {
         }
     }
 
+    /// Applies the change to a copy of the state, which replaces the state unless the change fails.
     fn write_in_memory<T>(
         &self,
         change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError>,
@@ -93,6 +94,7 @@ async fn read_long<T: Send + 'static>(
         .map_err(|cancelled| backend_error(cancelled.into()))
 }
 
+/// Counts at most `max` items.
 fn count_items<T>(items: impl Iterator<Item = T>, max: u64, cancel: &CancelFlag) -> Result<u64, Cancelled> {
     let mut count = 0;
     for _ in items {

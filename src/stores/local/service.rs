@@ -39,6 +39,7 @@ impl LocalStore {
         write.await
     }
 
+    /// Applies a change to uploads, and writes the image of the upload's card.
     async fn write_upload<T: Send + 'static>(
         &self,
         upload: &Upload,
@@ -53,6 +54,7 @@ impl LocalStore {
         write.await
     }
 
+    /// Applies a change to keys, and writes those with these names.
     async fn write_keys(
         &self,
         names: Vec<String>,

@@ -87,6 +87,7 @@ const ERASE_UNUSED: &str = "
     SELECT count(*) FROM gone";
 
 impl PostgresStore {
+    /// Stores the report of a card, and tries again if an import has changed the places meanwhile.
     async fn receive(
         &self,
         id: &CardId,

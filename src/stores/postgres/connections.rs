@@ -111,6 +111,7 @@ impl Connections {
         self.connection(Some(&self.writers)).await
     }
 
+    /// Returns a free connection, with a permit if there is a semaphore; waits less while the database is lost.
     async fn connection(&self, semaphore: Option<&FairSemaphore>) -> Result<Link, StoreError> {
         self.ready()?;
         let acquire = async {

@@ -55,6 +55,7 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
+/// Returns whether the connection or the server failed, not the statement.
 pub(super) fn is_outage(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)

@@ -34,6 +34,7 @@ impl FairSemaphore {
         Arc::strong_count(&self.waiting) - 1
     }
 
+    /// Waits for a permit; warns if that takes longer than `LONG_WAIT`.
     pub(super) async fn acquire(&self) -> Result<OwnedSemaphorePermit, sqlx::Error> {
         let _waiting = Arc::clone(&self.waiting);
         let permit = Arc::clone(&self.permits).acquire_owned();
@@ -49,6 +50,7 @@ impl FairSemaphore {
         acquired.map_err(|_closed| sqlx::Error::PoolClosed)
     }
 
+    /// Logs that callers wait, at most once per `WARNING_INTERVAL`.
     fn warn(&self) {
         let mut last_warning = self.last_warning.lock().unwrap_or_else(PoisonError::into_inner);
         if last_warning.is_none_or(|last_warning| last_warning.elapsed() >= WARNING_INTERVAL) {

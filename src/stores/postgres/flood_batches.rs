@@ -154,6 +154,7 @@ impl PostgresStore {
     }
 }
 
+/// Decides on the request and stores its batch, in one transaction; a preview only reads.
 async fn run_transaction(
     connection: &mut PgConnection,
     request: &BatchRequest,

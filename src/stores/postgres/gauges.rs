@@ -78,6 +78,7 @@ struct ObservedRow {
 }
 
 impl PostgresStore {
+    /// Stores readings, and again if an import has changed the places meanwhile; returns how many.
     async fn store(&self, readings: &GaugeReadings) -> Result<usize, StoreError> {
         let mut places = self.places.get_or_load(&self.connections).await?;
         loop {

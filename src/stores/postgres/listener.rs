@@ -58,6 +58,7 @@ pub(super) fn resource_name(resource: Resource) -> &'static str {
     }
 }
 
+/// Tells the listener of writes, and others whether the listener has lost the database.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Announcer(Arc<Shared>);
 
@@ -100,6 +101,7 @@ pub(super) struct Listener {
     task: AbortHandle,
 }
 
+/// The revisions of all resources from one query.
 #[derive(Debug)]
 struct Snapshot {
     /// When the query began.
@@ -157,6 +159,7 @@ struct Session {
 }
 
 impl Session {
+    /// Runs sessions without end; logs the loss of the database once per outage.
     async fn run(self) {
         loop {
             // A panic in the library must not stop the listener for good.
@@ -174,6 +177,7 @@ impl Session {
         }
     }
 
+    /// Reads the revisions at each notification or heartbeat; returns only when the connection fails.
     async fn session(&self) -> Result<Infallible, Box<dyn Error + Send + Sync>> {
         // A new pool for each session: a connection behind a stalled link may occupy the old pool for long.
         let pool = self.pool.single(LISTENER, CONNECT_TIMEOUT).await?;

@@ -88,6 +88,7 @@ impl fmt::Display for PostgresStore {
 }
 
 impl PostgresStore {
+    /// Returns the revision that the listener knows, otherwise the one in the database; 0 if there is none.
     async fn revision_by_name(&self, name: &str) -> Result<Revision, StoreError> {
         if let Some(revision) = self.listener.revision(name) {
             return Ok(revision);

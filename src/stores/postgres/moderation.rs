@@ -175,6 +175,7 @@ impl UnreadableReports {
 }
 
 impl PostgresStore {
+    /// Hides or shows a report; false if that was done already.
     async fn set_hidden(&self, request: &Moderation) -> Result<bool, StoreError> {
         let is_hidden = request.action == ModerationAction::Hide;
         let query: Query<(DateTime<Utc>, bool)> = sqlx::query_as(SET_HIDDEN)
@@ -193,6 +194,7 @@ impl PostgresStore {
         Ok(changed)
     }
 
+    /// Erases a report; false if it was erased already.
     async fn erase(&self, request: &Moderation) -> Result<bool, StoreError> {
         let key = column(request.report.number());
         let stored: Vec<StoredRow> = self.connections.read(sqlx::query_as(BY_KEYS).bind(vec![key])).await?;

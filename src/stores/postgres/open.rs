@@ -109,6 +109,7 @@ fn pool(settings: &StoreSettings) -> Result<PostgresPool, OpenError> {
     Ok(PostgresPool::new(&database(&settings.figment)?, settings.timeout)?)
 }
 
+/// Prepares and checks the database, and returns a connection outside the pool.
 async fn connect(settings: &StoreSettings) -> Result<PgConnection, OpenError> {
     let pool = pool(settings)?;
     let pg_settings = store_settings(&settings.figment)?;

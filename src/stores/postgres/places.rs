@@ -74,6 +74,7 @@ impl Rows {
         Ok(rows)
     }
 
+    /// Reads all places and their revision in the caller's transaction.
     async fn read_within(connection: &mut PgConnection) -> Result<Self, sqlx::Error> {
         let places_revision =
             sqlx::query_scalar("SELECT revision FROM current_revisions WHERE resource = 'places'")

@@ -38,6 +38,7 @@ pub struct PostgresPool {
     permits: Arc<FairSemaphore>,
 }
 
+/// The right to one connection of the pool.
 #[derive(Debug)]
 pub(super) struct PoolPermit {
     _permit: OwnedSemaphorePermit,
@@ -142,6 +143,7 @@ impl PostgresPool {
         Ok(connection)
     }
 
+    /// Opens new connections to this host only; invalidates those to another one.
     fn use_host(&self, host: usize) {
         let previous = self.hosts.set_current(host);
         if previous == Some(host) {
@@ -198,6 +200,7 @@ impl PostgresPool {
     }
 }
 
+/// Adds limits of statements, waits for locks and idle transactions.
 fn bounded(options: &PgConnectOptions, timeout: Duration) -> PgConnectOptions {
     options.clone().options([
         ("statement_timeout", millis(timeout)),

@@ -69,6 +69,7 @@ impl Readiness {
         vec![store, migrations, clock, listener.await.optional()]
     }
 
+    /// Probes the database over the kept connection, or over a new one if that fails.
     async fn probe(&self, connections: &Connections) -> Result<Probe, StoreError> {
         let mut reused = self.connection.lock().await;
         if let Some(mut connection) = reused.take()

@@ -133,6 +133,7 @@ impl PostgresStore {
     }
 }
 
+/// Binds the window and the filters of the query to the parameters 1 to 6.
 fn window_query<T: Row>(sql: &'static str, query: &ReportQuery, now: Timestamp) -> Query<T> {
     let (first, last) = query.window.bounds(now);
     sqlx::query_as(sql)

@@ -57,6 +57,7 @@ async fn apply_missing(connection: &mut PgConnection) -> Result<Vec<AppliedMigra
     Ok(done)
 }
 
+/// Fails if the schema lacks migrations, or has others than this program.
 pub(super) async fn check(connection: &mut PgConnection) -> Result<(), OpenError> {
     let migrated: bool = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
         .bind(APPLIED)
@@ -69,6 +70,7 @@ pub(super) async fn check(connection: &mut PgConnection) -> Result<(), OpenError
     Ok(())
 }
 
+/// Returns the number of applied migrations; 0 if none was ever applied.
 pub(super) async fn version(connection: &mut PgConnection) -> Result<usize, sqlx::Error> {
     let migrated: bool = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
         .bind(APPLIED)

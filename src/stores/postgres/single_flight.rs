@@ -19,6 +19,7 @@ impl<T: Clone> SingleFlight<T> {
         Self(Mutex::new(None))
     }
 
+    /// Runs the operation, or returns the result of one that another caller began after this call.
     pub(super) async fn run(&self, operation: impl Future<Output = T>) -> T {
         let requested = Instant::now();
         let mut last = self.0.lock().await;

@@ -16,6 +16,7 @@ impl Keys {
         Self { by_name: by_name.collect(), changes: revision.0 }
     }
 
+    /// Adds a key; fails if a key has this name or digest, even a revoked one.
     pub(in crate::stores) fn create(&mut self, entry: KeyEntry, now: Timestamp) -> Result<(), StoreError> {
         let new = &entry.key;
         let is_same =
@@ -41,6 +42,7 @@ impl Keys {
         Revision(self.changes)
     }
 
+    /// Revokes a key; one that is revoked already keeps its time.
     pub(in crate::stores) fn revoke(&mut self, name: &str, now: Timestamp) -> Result<(), StoreError> {
         let kept = self.by_name.get_mut(name).ok_or_else(|| StoreError::no_key(name))?;
         if kept.revoked_at.is_none() {
@@ -50,6 +52,7 @@ impl Keys {
         Ok(())
     }
 
+    /// Stores when keys were last used; ignores unknown names.
     pub(in crate::stores) fn note_uses(&mut self, uses: &[(String, Timestamp)]) {
         for (name, at) in uses {
             if let Some(kept) = self.by_name.get_mut(name) {

@@ -13,6 +13,7 @@ pub(in crate::stores) struct Uploads {
     due: OrdSet<(Timestamp, CardId)>,
 }
 
+/// The state of a card's image.
 #[derive(Clone, Debug)]
 pub(in crate::stores) struct Image {
     /// The number of refused uploads.
@@ -57,6 +58,7 @@ impl Uploads {
         Some((image.clone(), received.clone()))
     }
 
+    /// Replaces the card's image, also in the queues.
     fn put(&mut self, card: &CardId, image: Image) {
         if let Some(before) = self.by_card.get(card).cloned()
             && let Some((list, at)) = self.queue(&before)
@@ -118,6 +120,7 @@ impl Uploads {
         self.received(upload).is_some()
     }
 
+    /// Marks the image as received; true again if the same object is received again.
     pub(in crate::stores) fn receive(&mut self, upload: &Upload, object: &str, now: Timestamp) -> bool {
         let Some(image) = self.image_for(upload) else { return false };
         match &image.state {

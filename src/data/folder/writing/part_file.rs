@@ -22,6 +22,7 @@ enum State {
 }
 
 impl PartFile {
+    /// Creates a file with `.part` after its name, which `commit` renames to `path`.
     pub(super) fn create(path: PathBuf) -> Result<Self, WriteError> {
         let mut part = path.clone().into_os_string();
         part.push(".part");
@@ -38,6 +39,7 @@ impl PartFile {
         self.commit().map_err(|source| self.unwritable(source))
     }
 
+    /// Writes everything to the disk and renames the file; fails if any write has failed.
     fn commit(&mut self) -> io::Result<()> {
         self.flush()?;
         if self.state == State::Broken {

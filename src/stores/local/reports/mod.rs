@@ -86,6 +86,7 @@ impl Reports {
         }
     }
 
+    /// Adds a report with the next key.
     fn publish(&mut self, content: ReportContent, tags: Tags) -> Result<Arc<Report>, StoreError> {
         let key = self.last_key.map_or(Some(ReportKey::FIRST), ReportKey::next);
         let none_left = || StoreError::Backend { source: "no report key is left".into() };
@@ -132,6 +133,7 @@ struct ReportQueryRun {
 }
 
 impl ReportQueryRun {
+    /// Returns the public reports that match the query, newest first.
     fn reports(&self) -> impl Iterator<Item = &Arc<Report>> {
         let (first, last) = self.query.window.bounds(self.now);
         newest_first(&self.state.reports.value.by_time, first, last).filter(|report| {
@@ -140,6 +142,7 @@ impl ReportQueryRun {
         })
     }
 
+    /// Returns the erased reports that match the query and were public, newest first.
     fn erased(&self) -> impl Iterator<Item = &Arc<ErasedReport>> {
         let (first, last) = self.query.window.bounds(self.now);
         newest_first(&self.state.reports.value.erased_by_time, first, last).filter(|erased| {

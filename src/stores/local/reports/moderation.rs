@@ -56,6 +56,7 @@ impl Reports {
         rows.add(|| [Row::PhotoMove(photo.into(), Some(pending))]);
     }
 
+    /// Adds an erased report; only one that was public is found by time.
     pub(super) fn insert_erased(&mut self, erased: &Arc<ErasedReport>) {
         self.last_key = self.last_key.max(Some(erased.key));
         self.erased.insert(erased.key, Arc::clone(erased));
@@ -96,6 +97,7 @@ impl Reports {
         of_sender.map(|(key, _)| *key).collect()
     }
 
+    /// Returns the keys of at most `max` reports made before the given time, oldest first, hidden ones included.
     fn oldest(&self, before: Timestamp, max: u32) -> Vec<ReportKey> {
         let visible = self.by_time.range(..(before, ReportKey::FIRST)).map(|((made, key), _)| (*made, *key));
         let hidden = self.hidden.values().map(|report| (report.content.created_at, report.key));
@@ -107,6 +109,7 @@ impl Reports {
 }
 
 impl State {
+    /// Hides, shows or erases a report; false if that was done already.
     fn moderate(
         &mut self,
         moderation: Moderation,
@@ -150,6 +153,7 @@ impl State {
         Ok(true)
     }
 
+    /// Erases reports with their cards, and queues the deletion of their photos.
     fn erase(&mut self, keys: &[ReportKey], rows: &mut Rows, now: Timestamp) {
         for key in keys {
             let reports = self.reports.get_mut_untracked();

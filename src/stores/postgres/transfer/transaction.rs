@@ -25,6 +25,7 @@ pub(super) struct Transaction {
 }
 
 impl Transaction {
+    /// Begins a transaction, and waits until no other import runs.
     pub(super) fn begin(connection: PgConnection, now: Timestamp) -> Result<Self, OpenError> {
         let runtime = Handle::current();
         let mut import = Self { now, changed_areas: BTreeSet::new(), runtime, connection, is_locked: false };
