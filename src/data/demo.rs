@@ -25,7 +25,7 @@ pub(crate) fn folder() -> Folder {
     Folder::built_in("demo", &FILES)
 }
 
-/// Returns the data of the demo with all times moved so that they are relative to `now`.
+/// Returns the data of the demo. Its flood states, reports and readings are as old as they were at `PRESENT`.
 pub(crate) fn dataset(now: Timestamp) -> Result<Dataset, DatasetError> {
     let present = Timestamp::parse(PRESENT).unwrap_or(now);
     let mut demo = folder::dataset(&folder(), present)?;

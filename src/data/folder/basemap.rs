@@ -11,7 +11,7 @@ use crate::model::{BasemapFeature, BasemapKind, BasemapShape, BasemapShapeType};
 const MAX_POSITIONS: usize = 5_000_000;
 
 impl Folder {
-    /// Reads the base map; fails from `MAX_POSITIONS` positions on.
+    /// Reads the base map; positions beyond `MAX_POSITIONS` are a fault.
     pub(crate) fn basemap<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<BasemapFeature>) -> Result<(), E>,
