@@ -93,6 +93,7 @@ fn batch_items(areas: &AreaSet, changes: Vec<BatchItemBody>) -> Result<Vec<Batch
     if unknown.is_empty() { Ok(items) } else { Err(Problem::unknown_areas(unknown)) }
 }
 
+/// Stores the batch and counts its changes in the metrics. A preview does neither, and returns no number.
 async fn apply_batch(
     store: &Arc<dyn Store>,
     metrics: &Metrics,

@@ -60,6 +60,7 @@ impl TableFile {
     }
 }
 
+/// The reports of a month as a GeoJSON file that is being written.
 struct FeatureFile {
     path: PathBuf,
     rows: u64,
@@ -160,6 +161,7 @@ impl<'a> MonthFiles<'a> {
         Ok(())
     }
 
+    /// Adds the reports and gauge readings of a day, and remembers the time of the oldest report.
     pub(super) fn add_day(&mut self, reports: &Layer, gauges: &GaugeLayer) -> io::Result<()> {
         if let Layer::Reports(layer) = reports {
             for (index, report) in layer.reports.iter().enumerate() {

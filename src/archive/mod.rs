@@ -61,6 +61,7 @@ impl Archive {
         Ok(months)
     }
 
+    /// Reads the packages in the folder of the archive; leaves out months that cannot be read.
     async fn read_packages(&self) -> BTreeMap<Month, Package> {
         let folder = self.folder.clone();
         let read = |entry: DirEntry| {
@@ -97,6 +98,7 @@ impl Archive {
         Ok(off_thread(move |_| archive.open(month, &name)).await.ok().flatten())
     }
 
+    /// Returns `None` if the file is not as long as the package says, or if the month is withdrawn.
     fn open(&self, month: Option<Month>, name: &str) -> Option<(File, Resource)> {
         let folder = month.map_or_else(|| self.folder.clone(), |month| self.month_folder(month));
         let package = Package::read(&folder).ok()?;

@@ -116,6 +116,7 @@ pub(super) fn describe_file(
     Ok(resource)
 }
 
+/// Returns the field descriptor of a column, as in a Table Schema.
 fn field(Column { name, kind, description }: &Column) -> Value {
     let (kind, format) = match kind {
         Kind::Integer => ("integer", "default"),

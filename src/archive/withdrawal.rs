@@ -112,6 +112,7 @@ impl Archive {
         }
     }
 
+    /// Withdraws months at each interval, without end. Failures are retried.
     pub(super) async fn follow_log(&self) {
         loop {
             if let Err(error) = self.withdraw().await {

@@ -34,6 +34,7 @@ impl Archive {
         })
     }
 
+    /// Writes the months that are due at each interval, without end.
     async fn write_periodically(&self) {
         let mut areas = None;
         loop {

@@ -64,6 +64,7 @@ pub(crate) enum ScopeNames {
 }
 
 impl ScopeNames {
+    /// Returns the known scopes; ignores unknown names.
     pub(super) fn scopes(&self) -> Vec<Scope> {
         let names: Vec<&str> = match self {
             Self::Text(names) => names.split(' ').collect(),

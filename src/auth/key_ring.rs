@@ -35,6 +35,7 @@ pub(super) enum KeyLookup {
     Nothing,
 }
 
+/// When keys were used, by name: the last use, and uses that are not yet recorded in the store.
 #[derive(Debug, Default)]
 struct Uses {
     last: HashMap<String, Timestamp>,
@@ -53,6 +54,7 @@ impl KeyRing {
         self.configured.store(Arc::new(configured.iter().map(|key| key.name.clone()).collect()));
     }
 
+    /// Replaces all keys and revoked keys, and forgets the uses of keys that no longer exist.
     pub(crate) fn fill(
         &self,
         keys: impl IntoIterator<Item = ApiKey>,
@@ -76,6 +78,7 @@ impl KeyRing {
         names.filter(|&name| configured.contains(name)).cloned().collect()
     }
 
+    /// A key in the ring is unusable if the configuration has a key of the same name.
     pub(super) fn get(&self, digest: &KeyDigest) -> KeyLookup {
         if let Some(key) = self.keys.load().get(digest) {
             return if self.configured.load().contains(&key.name) {

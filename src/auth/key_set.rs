@@ -68,6 +68,7 @@ impl KeySet {
         self.refetch(|| self.address.fetch()).await;
     }
 
+    /// Fetches at the refresh interval, earlier without keys or after an unknown `kid`, but at least [`MIN_REFRESH`] apart.
     async fn refetch<F: Future<Output = Result<Vec<u8>, FetchError>>>(&self, fetch: impl Fn() -> F) {
         let mut last: Option<Instant> = None;
         loop {

@@ -31,6 +31,7 @@ enum Keys {
 }
 
 impl Tokens {
+    /// Fails if the settings name no usable key. The keys of a set are fetched later.
     pub(super) fn new(settings: &Jwt) -> Result<Self, InvalidSettings> {
         crypto::install();
         let keys = match settings.source()? {
@@ -106,6 +107,7 @@ pub(super) fn looks_like_a_token(text: &str) -> bool {
     text.split('.').count() == 3
 }
 
+/// Any fault that is not listed is reported as a malformed token.
 fn reason(kind: &ErrorKind) -> CredentialErrorKind {
     match kind {
         ErrorKind::InvalidSignature => CredentialErrorKind::WrongSignature,
@@ -116,6 +118,7 @@ fn reason(kind: &ErrorKind) -> CredentialErrorKind {
     }
 }
 
+/// Issuer and audience become required claims where they are configured; an unconfigured audience is not checked.
 fn validation(settings: &Jwt) -> Validation {
     let mut validation = Validation::new(settings.algorithm.into());
     validation.required_spec_claims.clear();

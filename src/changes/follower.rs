@@ -152,6 +152,7 @@ impl Follower {
 }
 
 impl Inner {
+    /// Polls without end, and marks the states as stale when no poll has succeeded for [`STALE_AFTER`].
     async fn follow(&self) -> Infallible {
         // At the start and after a failure, the database may be a different one.
         let mut is_certain = false;

@@ -240,6 +240,7 @@ impl State {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the full states without a valid cursor, otherwise only what changed since. The cursor never goes back.
     fn delta(&self, since: Option<Cursor>, query: &FloodQuery) -> Delta {
         let revisions = self.cursor.revisions();
         let Some(since) = self.valid_cursor(since) else {
@@ -290,6 +291,7 @@ impl State {
     }
 }
 
+/// Returns a status for each area of the layer, in order of areas; one for areas that are not selected, too.
 fn statuses(layer: &FloodLayer) -> impl Iterator<Item = FloodStatus> {
     let mut statuses = vec![FloodStatus::NEVER_FLOODED; layer.areas().len()];
     for (position, status) in layer.selected() {

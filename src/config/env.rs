@@ -116,6 +116,7 @@ impl Provider for NamedFile {
     }
 }
 
+/// Inserts a value at a path with dots. Creates tables on the way; replaces values in their place.
 fn insert_at(dict: &mut Dict, path: &str, value: Value) {
     let Some((first, rest)) = path.split_once('.') else {
         dict.insert(path.to_owned(), value);

@@ -45,6 +45,7 @@ impl Tiles {
     }
 }
 
+/// Accepts a web address with `{z}`, `{x}` and `{y}`, but without `{s}`.
 fn template<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     let is_web = Url::parse(&text).is_ok_and(|url| is_web(&url));
@@ -57,6 +58,7 @@ fn template<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Err
     }
 }
 
+/// Accepts web addresses without path and query, and returns their origins.
 fn origins<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
     let origin = |text: &String| {

@@ -182,6 +182,7 @@ impl Default for Config {
     }
 }
 
+/// Returns the file of the first value that comes from a file, at any depth.
 fn source_file(figment: &Figment, value: &Value) -> Option<PathBuf> {
     match value {
         Value::Dict(_, dict) => dict.values().find_map(|value| source_file(figment, value)),

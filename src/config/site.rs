@@ -53,6 +53,7 @@ impl Site {
         self.image.as_deref()
     }
 
+    /// Checks the texts, and loads the logo.
     pub(super) fn check(&mut self) -> Result<(), ConfigError> {
         let texts = [
             ("name", Some(&self.name)),
@@ -83,6 +84,7 @@ impl Site {
     }
 }
 
+/// Detects PNG and SVG by the start of the file; `None` for anything else.
 fn media_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         return Some("image/png");

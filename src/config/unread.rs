@@ -27,6 +27,7 @@ pub(super) fn is_rocket_key(key: &str) -> bool {
     key == DATABASES || rocket::Config::PARAMETERS.contains(&key)
 }
 
+/// Fails if a key was removed, or if a table that resembles `siaga` is where nothing reads it.
 pub(super) fn check(figment: &Figment) -> Result<(), ConfigError> {
     for (key, instead) in REMOVED {
         if let Ok(value) = figment.find_value(key) {
@@ -64,6 +65,7 @@ fn is_read(figment: &Figment, profile: &Profile) -> bool {
     profile == figment.profile() || PROFILES.contains(profile)
 }
 
+/// Returns the file or other source of the value, in parentheses.
 fn location_of(figment: &Figment, value: &Value) -> String {
     let metadata = figment.get_metadata(value.tag());
     metadata.map_or_else(String::new, |metadata| match &metadata.source {

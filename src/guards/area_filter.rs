@@ -71,6 +71,7 @@ impl Part for FloodAreaFilter {
 /// The cities of the interface, known on every installation.
 const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
 
+/// For floods, a known city is accepted even if it has no areas; other names are rejected.
 async fn flood_selector(request: &Request<'_>) -> Result<AreaSelector, Problem> {
     let (config, query) = (managed::<Config>(request)?, Query::for_request(request));
     let configured = config.areas.selectable(LayerKind::Floods);
@@ -104,6 +105,7 @@ fn known_city_selector<'a>(
     Ok(AreaSelector { city, region })
 }
 
+/// Checks the codes against the loaded areas or the configuration, as the layer requires.
 async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSelector, Problem> {
     let (config, query) = (managed::<Config>(request)?, Query::for_request(request));
     let configured = config.areas.selectable(kind);
@@ -131,6 +133,7 @@ async fn area_selector(request: &Request<'_>, kind: LayerKind) -> Result<AreaSel
     }
 }
 
+/// Adds the cities in the data to the configured ones.
 fn with_cities(configured: &SelectableCodes, areas: Option<&AreaSet>) -> SelectableCodes {
     let mut selectable = configured.clone();
     let codes = areas.into_iter().flat_map(AreaSet::codes);
@@ -140,6 +143,7 @@ fn with_cities(configured: &SelectableCodes, areas: Option<&AreaSet>) -> Selecta
     selectable
 }
 
+/// Accepts the cities of the loaded areas, and the regions in the selected city.
 fn from_areas(
     query: Query<'_>,
     configured: &SelectableCodes,
@@ -152,6 +156,7 @@ fn from_areas(
     Ok(AreaSelector { city, region })
 }
 
+/// Any value is an error if there are no codes to choose from.
 fn one_of<'a>(
     query: Query<'_>,
     name: &'static str,

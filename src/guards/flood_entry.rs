@@ -57,6 +57,7 @@ fn entry_format(formats: &FormatRegistry) -> Option<Arc<dyn Format>> {
     formats.for_kind(LayerKind::Floods).find_map(|format| format.entry_format())
 }
 
+/// Returns `None` unless both parameters of an entry are present and no format is requested.
 fn requested_entry(query: Query<'_>, formats: &FormatRegistry) -> Result<Option<FeedEntry>, Problem> {
     if query.get("format")?.is_some() || query.get("geoformat")?.is_some() {
         return Ok(None);

@@ -136,6 +136,7 @@ fn describe_responses<'f>(
     }
 }
 
+/// Adds a discriminator if each of several schemas has a different constant `type` and is a reference.
 fn alternatives(formats: Vec<(&dyn Format, Value)>, kind: LayerKind) -> Value {
     let kinds: Option<Map<String, Value>> = formats
         .iter()
@@ -204,6 +205,7 @@ fn choose(
     Ok(format.current().unwrap_or(format))
 }
 
+/// The parameters of the query must agree with the format in the path.
 fn format_in_path(
     query: Query<'_>,
     name: &str,
@@ -216,6 +218,7 @@ fn format_in_path(
     Ok(bare(format.current().unwrap_or_else(|| Arc::clone(format))))
 }
 
+/// Follows the parameters `format` and `geoformat`, or `Accept` if both are absent; the default is the first format.
 fn choose_enabled(
     query: Query<'_>,
     accept: impl FnOnce() -> Accept,

@@ -34,6 +34,7 @@ impl Part for JsonBody {
     }
 }
 
+/// Reads a JSON object within the size limit and the timeout. Replaces lone surrogates; skips a byte order mark.
 async fn read_object(request: &Request<'_>, data: Data<'_>) -> Result<Map<String, Value>, Problem> {
     check_not_encoded(request)?;
     check_content_type(request)?;
@@ -81,6 +82,7 @@ fn invalid(message: String) -> Problem {
     Problem::bad_request(Source::Body, &[], message)
 }
 
+/// Accepts JSON, forms and an absent type, but not several types.
 fn check_content_type(request: &Request<'_>) -> Result<(), Problem> {
     // Rocket treats an invalid content type as absent.
     let mut kinds = request.headers().get("Content-Type");

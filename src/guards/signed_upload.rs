@@ -40,6 +40,7 @@ impl Part for SignedUpload {
     }
 }
 
+/// Verifies the signature, that the address is unused, and the headers; then takes a slot for the upload.
 async fn admit_upload(request: &Request<'_>) -> Result<AdmittedUpload, Problem> {
     let images = managed::<Arc<CardImages>>(request)?;
     let query = Query::for_request(request);
@@ -56,6 +57,7 @@ async fn admit_upload(request: &Request<'_>) -> Result<AdmittedUpload, Problem> 
     Ok(images.admit(permit, RequestInfo::for_request(request).client)?.with_length(content_length(request)))
 }
 
+/// The request must have exactly one `Content-Type`, the image type that the address was signed for.
 fn check_type(request: &Request<'_>, expected: ImageType) -> Result<(), Problem> {
     let is_single = request.headers().get("Content-Type").count() == 1;
     let name = |kind: &ContentType| format!("{}/{}", kind.top(), kind.sub()).to_ascii_lowercase();

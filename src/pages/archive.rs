@@ -82,6 +82,7 @@ pub(super) async fn find_archive_file(
     find(archive.inner().as_ref(), None, file).await
 }
 
+/// Responds with 404 if there is no archive or no such file in it.
 async fn find(archive: Option<&Archive>, month: Option<&str>, name: &str) -> Result<Download, Problem> {
     let file = match archive {
         Some(archive) => archive.file(month, name).await?,

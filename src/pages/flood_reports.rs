@@ -53,6 +53,7 @@ impl FloodReports {
     }
 }
 
+/// Returns the reports of each area, oldest first. Reports outside all areas are left out.
 async fn read(store: &dyn Store, within: Duration) -> Result<ByArea, StoreError> {
     let query = ReportQuery {
         selector: AreaSelector::default(),

@@ -50,6 +50,7 @@ impl<'i> Finder<'i> {
         }
     }
 
+    /// Searches without end. Repeated failures are logged once.
     pub(super) async fn run(mut self) {
         loop {
             match self.search_if_due().await {
@@ -65,6 +66,7 @@ impl<'i> Finder<'i> {
         }
     }
 
+    /// With presigned addresses, the search is more frequent while uploads are expected.
     async fn search_if_due(&mut self) -> Result<(), ImageError> {
         let is_due_after =
             |interval: Duration| self.last_search.is_none_or(|searched| searched.elapsed() >= interval);

@@ -80,6 +80,7 @@ impl CardImages {
         Ok(())
     }
 
+    /// Moves the photo within a timeout, then removes the job from the store.
     async fn run_move(&self, job: &PhotoMove) -> Result<(), ImageError> {
         let move_photo = async {
             match job.to {
@@ -93,6 +94,7 @@ impl CardImages {
         Ok(self.store.end_photo_move(job).await?)
     }
 
+    /// Deletes the photo and all uploads of its card.
     pub(super) async fn remove(&self, photo: &str) -> Result<(), ImageError> {
         self.storage.delete_photo(photo).await?;
         let Some(card) = names::published_card(photo) else { return Ok(()) };

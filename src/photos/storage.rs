@@ -73,6 +73,7 @@ impl Storage {
         }
     }
 
+    /// Returns a storage that does not sign addresses.
     fn local(objects: impl ObjectStore, root: Path) -> Self {
         Self {
             objects: Arc::new(objects),
@@ -137,6 +138,7 @@ impl Storage {
         }
     }
 
+    /// Whether a file can be written to the folder; for storages without a folder, whether uploads can be listed.
     pub(super) async fn is_available(&self) -> bool {
         let Some(folder) = self.folder.clone() else {
             return matches!(self.list_uploads().next().await, None | Some(Ok(_)));
@@ -201,6 +203,7 @@ impl Storage {
         self.delete(&self.hidden(name)).await
     }
 
+    /// Deletes the uploads whose names match.
     pub(super) async fn delete_uploads(
         &self,
         matches: impl Fn(&str) -> bool,

@@ -129,6 +129,7 @@ impl CardImages {
         Err(ImageError::InvalidAddress(InvalidAddress::Used))
     }
 
+    /// Fails if the client is too slow, or if the body is too large or not of the given length.
     async fn store_body(
         &self,
         name: &str,
@@ -167,6 +168,7 @@ impl CardImages {
     }
 }
 
+/// Reads until the buffer is full or the body ends; returns the number of bytes.
 async fn fill(body: &mut (impl AsyncRead + Unpin), piece: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < piece.len() {

@@ -52,6 +52,7 @@ impl From<ImageError> for Failure {
     }
 }
 
+/// Whether the store does not have the card; other errors are returned.
 fn is_missing<T>(card: Result<T, StoreError>) -> Result<bool, ImageError> {
     match card {
         Ok(_) => Ok(false),
@@ -79,6 +80,7 @@ impl Worker {
         join3(join_all(workers), Finder::new(&self.images).run(), self.images.move_photos()).await;
     }
 
+    /// Processes waiting uploads one after another, without end.
     async fn process_uploads(&self) {
         loop {
             match self.images.store.take_upload(LEASE).await {
@@ -94,6 +96,7 @@ impl Worker {
         }
     }
 
+    /// Publishes the upload while its lease is renewed. Temporary failures are retried until [`MAX_ATTEMPTS`].
     async fn process(&self, taken: &TakenUpload) {
         let result = select! {
             result = self.publish(taken) => result,
@@ -122,6 +125,7 @@ impl Worker {
         }
     }
 
+    /// Makes the photo and publishes it, then deletes the upload. The photo is removed if its report was erased meanwhile.
     async fn publish(&self, TakenUpload { upload, object, .. }: &TakenUpload) -> Result<(), Failure> {
         let images = &self.images;
         let timed_out = |elapsed: time::error::Elapsed| Failure::Temporary(elapsed.to_string());
@@ -146,6 +150,7 @@ impl Worker {
         Ok(())
     }
 
+    /// Reads the upload and its metadata; a file that is too large fails for good.
     async fn read(&self, object: &str) -> Result<(Vec<u8>, ObjectMeta), Failure> {
         let object = self.images.storage.read_upload(object).await?;
         let meta = object.meta.clone();
@@ -156,6 +161,7 @@ impl Worker {
         Ok((object.bytes().await.map_err(ImageError::from)?.into(), meta))
     }
 
+    /// Renews the lease periodically, without end.
     async fn renew_lease(&self, taken: &TakenUpload) {
         loop {
             time::sleep(LEASE_RENEWAL).await;

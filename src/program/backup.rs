@@ -11,6 +11,7 @@ use crate::model::CardId;
 use crate::photos::{HIDDEN, card_of_file, make_private};
 use crate::stores::file::{Settings, cards_in_backup};
 
+/// Writes a copy of the store, and of the photos beside it. Nothing may be at either path.
 pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     let copies = Settings::images_of(to);
@@ -88,6 +89,7 @@ fn copy_photos(from: &Path, to: &Path, private: Private) -> Result<(), Failure> 
     Ok(sync(above.unwrap_or(Path::new(".")))?)
 }
 
+/// Copies the files that the target does not have, with subfolders. Existing files stay as they are.
 fn copy_missing(from: &Path, to: &Path, private: Private) -> Result<(), Failure> {
     let failed = |error: io::Error| format!("{}: {error}", to.display());
     let entries = match fs::read_dir(from) {

@@ -34,6 +34,7 @@ fn layer(text: &str) -> Result<LayerKind, String> {
     kind.ok_or_else(|| format!("must be one of [{}]", LayerKind::NAMES.join(", ")))
 }
 
+/// Renders a layer of the configured store or of a data set. Warns if the layer is empty.
 pub(super) async fn run(builder: &Builder, command: RenderCommand) -> Result<(), Failure> {
     let RenderCommand { format, layer, last, data } = command;
     let config = builder.checked_without_templates()?;

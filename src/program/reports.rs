@@ -187,6 +187,7 @@ async fn waiting(store: &dyn Store) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Reads the log in pages, newest first, and writes it as CSV, oldest first.
 async fn log(store: &dyn Store) -> Result<(), Failure> {
     let (mut entries, mut before) = (Vec::new(), None);
     loop {

@@ -1,3 +1,4 @@
+/// Aligns the columns by their longest cells, in characters.
 pub(super) fn table<const N: usize>(
     headings: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,

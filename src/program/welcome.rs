@@ -23,6 +23,7 @@ const SENDER_KEYS: [&str; 4] = [
     "siaga.formats.cap.author",
 ];
 
+/// The numbers of areas and valid keys; `None` if they cannot be read.
 struct StoreContents {
     areas: Option<usize>,
     keys: Option<usize>,
@@ -112,6 +113,7 @@ fn unset(formats: &FormatRegistry, figment: &Figment) -> Vec<&'static str> {
     alerts.chain(["siaga.licence.terms"]).filter(|key| !figment.contains(key)).collect()
 }
 
+/// Returns the warnings about insecure settings that apply to this configuration.
 fn warnings(
     config: &Config,
     address: IpAddr,

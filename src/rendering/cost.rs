@@ -150,6 +150,7 @@ fn too_many(features: u64, items: &str, window: Window) -> Problem {
     }
 }
 
+/// Returns the length of the window in hours, rounded down, plus one.
 fn hours(window: Window) -> u64 {
     let length = match window {
         Window::Last(length) => length,

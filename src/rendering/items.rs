@@ -87,6 +87,7 @@ impl ItemsQuery {
     }
 }
 
+/// Returns the relative address of a page, without `offset` if that is 0.
 fn page_address(collection: &str, parameters: &str, cursor: Option<String>, offset: usize) -> String {
     let offset = Some(offset).filter(|offset| *offset > 0).map(|offset| offset.to_string());
     let further = [("offset", offset), ("cursor", cursor)];
@@ -135,6 +136,7 @@ fn path_segment(text: &str) -> String {
 }
 
 impl Renderer {
+    /// Floods at a past moment are charged before the history is read.
     pub(super) async fn items(
         &self,
         query: &ItemsQuery,
@@ -220,6 +222,7 @@ impl Renderer {
         self.layers.get(collection, present, self.clock.now(), read).await
     }
 
+    /// Reads the layer as of the requested time; floods after the present are rejected.
     async fn read_layer(
         &self,
         collection: Collection,
@@ -336,6 +339,7 @@ impl Renderer {
         Ok(Versioned::new(revision, items).within(Validity::Between { from: now, until }))
     }
 
+    /// A report that is not listed is as missing as an unknown one.
     async fn report(&self, id: &str) -> Result<Versioned<Items>, Problem> {
         let missing = || not_found(Collection::Reports, id);
         let key: ReportKey = id.parse().map_err(|_| missing())?;

@@ -119,6 +119,7 @@ impl Permits {
         self.wait(pool, &pool.large, units(bytes)).await
     }
 
+    /// Waits for memory, then for a core. A rendering over the limit takes all workers. Fails at once if the queue is full.
     async fn wait(&self, pool: &Pool, queue: &Queue, needed: u32) -> Result<Permit, Busy> {
         let limit = pool.limit;
         let workers = if needed > limit { queue.max_workers } else { 1 };

@@ -359,6 +359,7 @@ impl RenderJob<'_> {
         self.write(found, |value, _| Ok((JSON.into(), envelope::result_and_members(value)?)))
     }
 
+    /// Renders the data, and keeps the memory of the response reserved until it is sent if `holds_memory`.
     fn write<T>(
         mut self,
         found: Versioned<T>,

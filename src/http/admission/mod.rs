@@ -118,6 +118,7 @@ impl RejectionResponse {
     }
 }
 
+/// Counts the request; requests without a client and to uncounted paths are always admitted.
 fn outcome(request: &Request<'_>) -> Outcome {
     let (Ok(quotas), Ok(config)) = (managed::<Arc<Quotas>>(request), managed::<Config>(request)) else {
         return Outcome::default();
@@ -146,6 +147,7 @@ fn outcome(request: &Request<'_>) -> Outcome {
     Outcome { fuse_state: None, account: Some(account), rejection }
 }
 
+/// Returns the account of a valid credential, otherwise that of the address.
 fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Account {
     match Caller::for_request(request) {
         Ok(Caller(Some(credential))) => {

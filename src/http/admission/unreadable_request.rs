@@ -53,6 +53,7 @@ impl<'r> Responder<'r, 'static> for CaughtRequest {
     }
 }
 
+/// Returns 404 or 405 for a method that Rocket does not know, depending on the routes of the path.
 fn problem(request: &Request<'_>, part: UnreadablePart) -> Problem {
     if part == UnreadablePart::Target {
         return Problem::unreadable_target();
@@ -68,6 +69,7 @@ fn problem(request: &Request<'_>, part: UnreadablePart) -> Problem {
     Problem::method_not_allowed(&allow_header(&methods))
 }
 
+/// Whether the path matches, regardless of the method. Empty segments are ignored.
 fn matches_path(request: &Request<'_>, route: &Route) -> bool {
     let mut segments = request.uri().path().segments().filter(|segment| !segment.is_empty());
     for pattern in route.uri.path().split('/').filter(|pattern| !pattern.is_empty()) {

@@ -41,6 +41,7 @@ pub(crate) fn unsupported_method_routes<'a>(routes: impl Iterator<Item = &'a Rou
         .collect()
 }
 
+/// Lists the methods in a fixed order. `GET` implies `HEAD`; `OPTIONS` is always allowed.
 pub(super) fn allow_header(methods: &[Method]) -> String {
     const ORDER: [Method; 7] = [
         Method::Get,

@@ -45,6 +45,7 @@ fn position(name: &str) -> Option<usize> {
     ContentEncoding::ALL.iter().position(|coding| coding.name().eq_ignore_ascii_case(name))
 }
 
+/// Returns the coding and its weight in thousandths; `None` if the entry is malformed.
 fn entry(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;

@@ -155,6 +155,7 @@ impl Problem {
         }
     }
 
+    /// Logs cause and refusal. Repeats of the same outage are logged at `debug` level.
     fn log(&self, request: &Request<'_>) {
         let Details { status, cause, refusal, .. } = &*self.details;
         let method = request.method().as_str();

@@ -52,6 +52,7 @@ pub(crate) fn count_request(request: &Request<'_>, metrics: &Metrics) {
     request.local_cache(|| RequestProgress::start(request, Some(metrics.request_started())));
 }
 
+/// Counts the response in the metrics, and writes its line to the access log. A response to HEAD counts 0 bytes.
 pub(crate) fn count_response(request: &Request<'_>, status: Status, bytes: usize) {
     let progress = RequestProgress::for_request(request);
     let duration = progress.started.elapsed();

@@ -64,6 +64,7 @@ impl BareAddresses {
         request.local_cache(|| PathFormat(None)).0.as_deref()
     }
 
+    /// Returns the original path, with the format that was split off.
     pub(crate) fn path<'r>(request: &'r Request<'_>) -> Cow<'r, str> {
         let path = request.uri().path();
         match Self::format(request) {
@@ -72,6 +73,7 @@ impl BareAddresses {
         }
     }
 
+    /// Splits a path such as `/floods.geojson`, if the most specific matching address offers the format.
     fn split<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str)> {
         let (plain, format) = path.rsplit_once('.').filter(|(_, format)| !format.contains('/'))?;
         if self.dotted_routes.contains(path) {
@@ -94,6 +96,7 @@ impl Address {
         self.segments.iter().filter(|segment| segment.is_none()).count()
     }
 
+    /// Whether all segments match; a parameter matches any segment that is not empty.
     fn matches(&self, path: &str) -> bool {
         let mut segments = path.split('/');
         let matches = |text: &Option<String>| {
@@ -113,6 +116,7 @@ pub(crate) fn drop_trailing_slash(request: &mut Request<'_>) {
     }
 }
 
+/// Returns the address of the request with another path and the same query.
 fn with_path(request: &Request<'_>, path: &str) -> Option<Origin<'static>> {
     let uri = match request.uri().query() {
         Some(query) => format!("{path}?{query}"),

@@ -51,6 +51,7 @@ impl RequestInfo {
     }
 }
 
+/// Follows `X-Forwarded-For` from its end to the first address of no trusted proxy. Without it, `X-Real-IP` counts.
 fn forwarded_client(proxy: IpAddr, request: &Request<'_>, trusted: &TrustedProxies) -> IpAddr {
     let forwarded = header_entries(request, "X-Forwarded-For");
     if forwarded.is_empty() {

@@ -16,6 +16,7 @@ const MAX_NETWORKS: usize = 70_000;
 pub(super) struct BoundedCounters(Arc<HashMapStateStore<Client>>);
 
 impl BoundedCounters {
+    /// Returns the key under which the client is counted: its network, or all others together, once the limits are reached.
     fn key_for(&self, client: &Client) -> Client {
         let (mut key, counts) = (client.clone(), self.0.lock());
         for limit in [MAX_ADDRESSES, MAX_ADDRESSES + MAX_NETWORKS] {

@@ -27,6 +27,7 @@ impl<C: Clock> GuessLimiter<C> {
         Self { clock, limit, started, full_at: Mutex::default() }
     }
 
+    /// Fails if the limit of guesses is used up. Counts nothing.
     pub(super) fn check(&self, address: &Client) -> Result<(), TooMany> {
         let now = self.now();
         let full_at = self.full_at();
@@ -38,6 +39,7 @@ impl<C: Clock> GuessLimiter<C> {
         Err(TooMany { quota, retry_after })
     }
 
+    /// Counts a guess; it is regained after [`REFILL_INTERVAL`].
     pub(super) fn count(&self, address: &Client) {
         let now = self.now();
         let mut full_at = self.full_at();

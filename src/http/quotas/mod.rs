@@ -186,6 +186,7 @@ impl<C: Clock + Clone> Counts<C> {
         }
     }
 
+    /// Calls `act` with the windows of the credential's own quota, of all credentials or of all addresses.
     fn with_windows<R>(
         &self,
         client: &Client,
@@ -236,6 +237,7 @@ impl<C: Clock + Clone> Windows<C> {
         self.apply(|window| window.charge(client, before, requests))
     }
 
+    /// Refunds nine tenths of a request for the second, and all of it for the day.
     fn refund_cache_hit(&self, client: &Client) {
         for (window, tenths) in [(&self.second, 9), (&self.day, 10)] {
             if let Some(window) = window {
@@ -244,6 +246,7 @@ impl<C: Clock + Clone> Windows<C> {
         }
     }
 
+    /// Applies `take` to each window, and returns the quota with the fewest remaining requests.
     fn apply(
         &self,
         take: impl Fn(&Limiter<C>) -> Result<Option<QuotaState>, TooMany>,
@@ -266,6 +269,7 @@ impl<C: Clock + Clone> Windows<C> {
 }
 
 impl Quotas {
+    /// Returns a fairing that removes expired counters periodically.
     #[must_use]
     pub(crate) fn sweeper(self: Arc<Self>) -> impl Fairing {
         let task = async move {

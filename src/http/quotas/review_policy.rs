@@ -50,6 +50,7 @@ impl ReviewPolicy {
 }
 
 impl<C: Clock + Clone> ReviewPolicy<C> {
+    /// Networks have two and four times the limit of an address.
     pub(super) fn with_clock(per_address: Rate, total: Rate, clock: &C) -> Self {
         let times = |factor: u32| {
             let factor = NonZeroU32::new(factor).unwrap_or(NonZeroU32::MIN);
@@ -64,6 +65,7 @@ impl<C: Clock + Clone> ReviewPolicy<C> {
         }
     }
 
+    /// Counts a report; the limits of the networks are checked before the total.
     pub(crate) fn count(&self, address: Option<IpAddr>) -> Verdict {
         let networks = address.map(|address| self.networks(address)).unwrap_or_default();
         if networks.iter().any(|(network, limit)| limit.count(network).is_err()) {

@@ -43,6 +43,7 @@ impl Page {
         Self { notices, layout: Arc::new(layout), languages: country.languages().into(), language: 0 }
     }
 
+    /// Lists current alerts by state, the deepest flood first; a history keeps its order.
     fn page(
         &self,
         layer: &AlertLayer,
@@ -98,6 +99,7 @@ impl Page {
     }
 }
 
+/// A message as the template of the page shows it.
 #[derive(Clone, Debug, Serialize)]
 struct MessageView {
     address: String,
@@ -128,6 +130,7 @@ struct MessageText {
 }
 
 impl MessageView {
+    /// The main text is in the language of the page, otherwise the first one. A map is drawn if a layer is given.
     fn new(
         notice: &Notice<'_>,
         texts: &Translations,

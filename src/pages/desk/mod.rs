@@ -39,6 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
+/// Shows the desk, or the login if nobody is logged in. Removes a cookie that has ended.
 #[get("/desk")]
 async fn show(
     officer: Option<Officer>,
@@ -67,6 +68,7 @@ struct Login<'r> {
     key: &'r str,
 }
 
+/// Redirects to the desk; a rejected login shows the form again. Forms from other sites are forbidden.
 #[post("/desk/login", data = "<form>")]
 async fn log_in(
     from: LoginAddress,

@@ -54,6 +54,7 @@ pub(super) async fn get_news(
     desk.news.get(collect(desk.now(), list, &***store, config, limits)).await
 }
 
+/// Lists that reach their limits are named in the result, so that the desk can say what is left out.
 async fn collect(
     now: Timestamp,
     list: &AttentionList,

@@ -63,6 +63,7 @@ impl Desk {
         self.clock.now()
     }
 
+    /// Sets the cookie if the key is valid. After too many failures of an address within a minute, no key is checked.
     pub(super) fn log_in(
         &self,
         from: Client,
@@ -127,6 +128,7 @@ fn authenticate(key: &str, authenticator: &Authenticator) -> Result<Credential, 
 }
 
 impl Officer {
+    /// Reads the encrypted cookie and checks its key again, because the key may have been revoked since.
     pub(super) fn for_request(request: &Request<'_>) -> Result<Self, Problem> {
         let (config, authenticator) = (managed::<Config>(request)?, managed::<Authenticator>(request)?);
         let now = managed::<Desk>(request)?.now();

@@ -39,6 +39,7 @@ struct AreaSituation<'s> {
 }
 
 impl Situation {
+    /// Reads the current states, and the recent changes of all areas.
     async fn read(store: &dyn Store, at: Timestamp) -> Result<Self, Problem> {
         let query = FloodLogQuery {
             since: Some(at.saturating_sub(RECENT)),
@@ -88,6 +89,7 @@ impl Situation {
         })
     }
 
+    /// Groups areas that are flooded or have recent changes by city and parent, in the order of names.
     fn areas_by_parent(&self) -> BTreeMap<(&str, &str), Vec<AreaSituation<'_>>> {
         let mut changes: HashMap<AreaId, Vec<&LoggedChange>> = HashMap::new();
         for logged in &self.changes {

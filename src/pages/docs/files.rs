@@ -23,6 +23,7 @@ impl Files {
     }
 }
 
+/// Returns a file of Swagger UI or its start script, compressed; `None` if there is no such file.
 async fn load(name: &str) -> Result<Option<RenderedResponse>, Problem> {
     if name == "start.js" {
         return Ok(Some(precompress("text/javascript", START.into()).await?));

@@ -40,6 +40,7 @@ impl PageTemplate {
 #[derive(Clone, Debug)]
 struct Templates(Arc<RwLock<Environment<'static>>>);
 
+/// The frame of all pages: navigation, languages, banner, site and licence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
     templates: Templates,
@@ -112,6 +113,7 @@ impl Default for Templates {
 }
 
 impl Templates {
+    /// Templates are parsed when they are first used.
     fn render(&self, template: PageTemplate, values: Value) -> Result<String, Error> {
         let PageTemplate { name, source } = template;
         let is_known = self.read().get_template(name).is_ok();
@@ -171,6 +173,7 @@ impl Layout {
         }
     }
 
+    /// Links to pages have no `lang` in the main language; links to other languages keep the parameters of `keep`.
     fn layout_context<'a>(&'a self, texts: &'a Translations, context: PageContext<'a>) -> LayoutContext<'a> {
         let keep_query = context
             .keep

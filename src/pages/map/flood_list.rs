@@ -61,6 +61,7 @@ impl DisplayTime {
 }
 
 impl FloodList {
+    /// The deepest flood comes first, and among equal states the most recently flooded area.
     pub(super) fn new(state: &State, selector: &AreaSelector, zone: Tz) -> Self {
         let mut list = Self { areas: Arc::clone(state.areas()), zone, ..Self::default() };
         for (position, status) in state.statuses() {

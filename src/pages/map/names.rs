@@ -12,6 +12,7 @@ use crate::rendering::basemap::Basemap;
 use crate::rendering::cache::RenderedResponse;
 use crate::rendering::{JSON, precompress};
 
+/// The last index, and the areas from which it was made.
 #[derive(Debug, Default)]
 pub(crate) struct NameIndex(Mutex<Option<(Arc<AreaSet>, RenderedResponse)>>);
 
@@ -44,6 +45,7 @@ fn natural_key(name: &str) -> (String, u64) {
     (rest, digits.parse().unwrap_or_default())
 }
 
+/// Writes areas by city and parent, in natural order of names, and the named places of the base map.
 fn write(areas: &AreaSet, basemap: &Basemap) -> serde_json::Result<Vec<u8>> {
     let mut cities: BTreeMap<&str, Parents<'_>> = BTreeMap::new();
     for area in areas {

@@ -145,6 +145,7 @@ impl Page<'_> {
         }
     }
 
+    /// An unread list is not taken as proof that there are no areas.
     fn situation(&self, now: Timestamp) -> Situation {
         let MapData { list, floods, areas, ended, .. } = self.data;
         Situation {
@@ -296,6 +297,7 @@ impl Page<'_> {
         Some(json!({ "key": key, "text": key.text(texts, None).replace("{city}", city) }))
     }
 
+    /// Returns `None` if the address has no area or an unknown one.
     fn selected_area(&self, situation: &Situation, text_context: TextContext<'_>) -> Option<SelectedArea> {
         let area = self.data.area(self.area?)?;
         let reported = self.reports.as_deref();

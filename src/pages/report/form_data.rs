@@ -171,6 +171,7 @@ pub(super) async fn parse<'r>(
 /// The name of the photo's field, which is the last one of the form.
 const PHOTO: &str = "photo";
 
+/// A photo that is still being received: the rest of the part, and the bytes read in advance.
 pub(super) struct Photo<'r> {
     part: Field<'r>,
     piece: Bytes,
@@ -181,6 +182,7 @@ impl<'r> Photo<'r> {
         Self { part, piece: Bytes::new() }
     }
 
+    /// Reads until the first byte, which is kept.
     async fn is_empty(&mut self) -> Result<bool, multer::Error> {
         while self.piece.is_empty() {
             let Some(piece) = self.part.chunk().await? else { return Ok(true) };

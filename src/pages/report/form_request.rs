@@ -40,6 +40,7 @@ pub(in crate::pages) struct FormRequest<'r> {
 guard!(FormRequest<'r>, |request| Self::from_parts(request).await);
 
 impl<'r> FormRequest<'r> {
+    /// Responds with 404 unless cards are open.
     async fn from_parts(request: &'r Request<'_>) -> Result<Self, Problem> {
         let config = managed::<Config>(request)?;
         if !config.cards.open {
@@ -90,6 +91,7 @@ impl<'r> FormRequest<'r> {
     }
 }
 
+/// Returns the value of another guard of the request.
 async fn guard<'r, T: FromRequest<'r, Error = Problem>>(request: &'r Request<'_>) -> Result<T, Problem> {
     match request.guard::<T>().await {
         Outcome::Success(value) => Ok(value),

@@ -60,6 +60,7 @@ fn field(disaster: DisasterType, member: &str) -> String {
     format!("{}.{member}", disaster.name())
 }
 
+/// Returns the names of the form fields of all hazards: the type and the attributes of each.
 pub(super) fn fields(config: &Config) -> Vec<String> {
     let map = |question: HazardQuestion<'_>| {
         let attributes = question.attributes.iter().map(|(attribute, _)| attribute.name.as_str());
@@ -84,6 +85,7 @@ pub(super) fn field_of(disaster: DisasterType, member: &str, config: &Config) ->
     if fields(config).contains(&name) { name } else { "disaster".to_owned() }
 }
 
+/// Returns the message for an invalid field; a field of a hazard has the name of the hazard and a dot in front.
 pub(super) fn fault_text(field: &str, texts: &Translations, config: &Config) -> String {
     let faults = &texts.group("form")["faults"];
     let text = |name: &str| faults[name].as_str().or(faults["other"].as_str()).unwrap_or_default().to_owned();
@@ -126,6 +128,7 @@ impl HazardQuestion<'_> {
         })
     }
 
+    /// Returns type and attributes as the data of a card; empty if no type is chosen. Ignores attributes of other types.
     fn card_data(&self, form: &FormData) -> Object {
         let report_type = match self.types[..] {
             [only] => Some(only),

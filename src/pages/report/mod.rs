@@ -56,6 +56,7 @@ pub(super) async fn send(
     request.receive(None, kind, body).await
 }
 
+/// An expired card is answered with a page that keeps what was sent.
 #[post("/report/<id>", data = "<body>")]
 pub(super) async fn send_card(
     request: FormRequest<'_>,
@@ -71,6 +72,7 @@ pub(super) async fn send_card(
     }
 }
 
+/// A card without a report shows its form instead.
 #[get("/report/<id>/thanks")]
 pub(super) async fn thank(request: FormRequest<'_>, id: CardIdParam<'_>) -> Result<RenderedForm, Problem> {
     match request.card(id).await? {
@@ -119,6 +121,7 @@ enum CardLookup {
 }
 
 impl FormRequest<'_> {
+    /// Fails only if the store does, or if the client has requested too many unknown cards.
     async fn card(&self, id: CardIdParam<'_>) -> Result<CardLookup, Problem> {
         let Ok(id): Result<CardId, _> = id.read(self.config) else { return Ok(CardLookup::Missing) };
         self.user.check_guesses()?;

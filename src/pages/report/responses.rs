@@ -314,6 +314,7 @@ impl FormRequest<'_> {
         format!("{}/thanks?lang={}", path(Some(id)), self.language.code())
     }
 
+    /// Renders a page with the title of the group and paragraphs, and an optional link with its text.
     fn text_page(
         &self,
         status: Status,

@@ -134,6 +134,7 @@ impl FormRequest<'_> {
         }
     }
 
+    /// Stores the report. An invalid form is shown again; a card that has its report already only receives the photo.
     async fn submit(
         self,
         card: Option<&Card>,

@@ -33,6 +33,7 @@ pub(super) struct Freshness {
 }
 
 impl Freshness {
+    /// What cannot be read is left out.
     pub(super) async fn read(store: &dyn Store) -> Self {
         let states = FloodQuery::default();
         let reports = ReportQuery {

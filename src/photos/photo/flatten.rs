@@ -27,6 +27,7 @@ pub(super) fn flatten(samples: &mut Vec<u8>, color: ColorType) -> Result<Layout,
     Ok(if color.has_color() { Layout::Rgb } else { Layout::Gray })
 }
 
+/// Converts samples in place, from `FROM` to `TO` bytes per pixel. `TO` must not be larger.
 fn convert<const FROM: usize, const TO: usize>(
     samples: &mut Vec<u8>,
     pixel: impl Fn([u8; FROM]) -> [u8; TO],

@@ -32,6 +32,7 @@ pub(super) struct Size {
 }
 
 impl Size {
+    /// Fails if the image has too many pixels, is too long, or would need too much memory for decoding and shrinking.
     pub(super) fn check(&self, max_side: u32) -> Result<(), NotAPhoto> {
         let (long, short) = (self.width.max(self.height), self.width.min(self.height));
         let pixels = u64::from(long) * u64::from(short);

@@ -80,6 +80,7 @@ fn to_line(string: &LineString<f64>) -> Line {
 }
 
 impl BasemapBuilder {
+    /// Lines of the same kind and name are joined later; other shapes stay apart.
     pub(super) fn add(&mut self, BasemapFeature { kind, name, shape }: BasemapFeature) {
         self.hash.update(&[kind as u8]).update(name.as_bytes()).update(&[0]);
         let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
@@ -108,6 +109,7 @@ impl BasemapBuilder {
         }
     }
 
+    /// Joins and sorts the parts, and simplifies them for each zoom. The version is empty without parts.
     pub(super) fn into_levels(self) -> ZoomLevels {
         let Self { names, lines, areas, points, hash } = self;
         let lines = lines.into_iter().flat_map(|((kind, name), lines)| {
@@ -214,6 +216,7 @@ impl ZoomLevels {
         self.names.get(number as usize).map_or("", String::as_str)
     }
 
+    /// Returns the named places, at most [`MAX_NAMES`].
     pub(super) fn places(&self) -> impl Iterator<Item = (&str, Position)> {
         let nearest = self.zooms.last().into_iter().flat_map(|level| &level.parts);
         let labels = nearest.filter(|part| part.kind == BasemapKind::Place).filter_map(|part| {

@@ -65,6 +65,7 @@ struct Properties<'a> {
     name: &'a str,
 }
 
+/// Converts coordinates to steps from the origin, as TopoJSON quantises them.
 struct Grid {
     origin: Point,
     step: f64,
@@ -163,6 +164,7 @@ pub(super) fn draw(sets: &[&ZoomLevels], within: Option<BoundingBox>, zoom: u8) 
     envelope::result(&topology)
 }
 
+/// Clips the lines of a part to the bounds and quantises them; leaves out those that have become too short.
 fn lines(part: &BasemapGeometry, bounds: [i32; 4], grid: &Grid) -> Vec<Line> {
     let (cut, min_points) = if part.is_area() {
         (part.lines.iter().map(|ring| clip_ring(ring, bounds)).collect::<Vec<_>>(), 4)
@@ -178,6 +180,7 @@ fn point<'a>(part: &BasemapGeometry, name: &'a str, grid: &Grid) -> Option<Shape
     Some(Shape { r#type: "Point", arcs: None, coordinates: Some(at), properties })
 }
 
+/// Returns a multi-polygon or a multi-line string from the numbers of its arcs.
 fn shape<'a>((kind, name): Group<'a>, lines: &[Vec<usize>]) -> Shape<'a> {
     let (r#type, arcs) = match kind.form() {
         BasemapShapeType::Areas => {

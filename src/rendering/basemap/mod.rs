@@ -111,6 +111,7 @@ fn read(folder: &Folder) -> Result<BasemapBuilder, DatasetError> {
 }
 
 impl BasemapSnapshot {
+    /// Adds the waterways of the store to the map in the file.
     fn new(places: Arc<Places>, file: Arc<ZoomLevels>) -> Self {
         let ways = places.infrastructure().iter().filter(|item| item.kind == InfrastructureKind::Waterways);
         let waterways: BasemapBuilder = ways

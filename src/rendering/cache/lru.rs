@@ -74,6 +74,7 @@ impl<K: Clone + Hash + Eq, V: CacheValue> LruByBytes<K, V> {
         self.size
     }
 
+    /// Evicts the least recently used values. A value that must stay keeps only its overhead.
     fn evict_to_limit(&mut self) {
         let mut kept_entries = Vec::new();
         while self.size > self.limit {

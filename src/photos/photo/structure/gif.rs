@@ -3,6 +3,7 @@
 use super::{FileStructure, bytes};
 use crate::photos::photo::NotAPhoto;
 
+/// Finds the end of the file and estimates the memory of the decoder, from the blocks alone.
 pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let [flags] = bytes(file, 10)?;
     let mut position = 13 + colour_table(flags);
@@ -30,6 +31,7 @@ fn colour_table(flags: u8) -> usize {
     if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) }
 }
 
+/// Returns the position after the sub-blocks, which end with an empty one.
 fn end_of_sub_blocks(file: &[u8], mut position: usize) -> Result<usize, NotAPhoto> {
     loop {
         let [length] = bytes(file, position)?;

@@ -90,6 +90,7 @@ struct Frame {
 }
 
 impl Frame {
+    /// Reads the segment after its length. `0xC2` is the code of a progressive frame.
     fn read(code: u8, segment: &[u8]) -> Result<Self, NotAPhoto> {
         let [_, y1, y0, x1, x0, components, rest @ ..] = segment else {
             return Err(NotAPhoto::undecodable("its frame is too short"));

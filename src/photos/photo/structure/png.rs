@@ -6,6 +6,7 @@ use crate::photos::photo::NotAPhoto;
 /// Bytes of a chunk in addition to its data: length, name and checksum.
 const CHUNK_OVERHEAD: usize = 12;
 
+/// Finds the end of the file, which is after the chunk IEND, from the lengths of the chunks.
 pub(super) fn parse(file: &[u8]) -> Result<FileStructure, NotAPhoto> {
     let mut position = 8;
     loop {

@@ -39,6 +39,7 @@ fn pixels(low: u8, middle: u8, high: u8) -> u32 {
     u32::from_le_bytes([low, middle, high, 0]) + 1
 }
 
+/// A RIFF chunk: name, range of its data, and position of the next chunk.
 struct Chunk {
     name: [u8; 4],
     data: Range<usize>,
@@ -46,6 +47,7 @@ struct Chunk {
 }
 
 impl Chunk {
+    /// Chunks start at even positions: odd data is padded by one byte.
     fn read(riff: &[u8], position: usize) -> Result<Self, NotAPhoto> {
         let name: [u8; 4] = bytes(riff, position)?;
         let length = u32::from_le_bytes(bytes(riff, position + 4)?) as usize;
@@ -71,6 +73,7 @@ struct Frame {
 const LOSSLESS_FACTOR: u64 = 300;
 
 impl Frame {
+    /// Reads a frame of an animation: its size and the chunks in it.
     fn from_animation(riff: &[u8], data: &Range<usize>) -> Result<Self, NotAPhoto> {
         let [w0, w1, w2, h0, h1, h2] = bytes(&riff[..data.end], data.start + 6)?;
         let mut frame = Self { size: (pixels(w0, w1, w2), pixels(h0, h1, h2)), ..Self::default() };
@@ -83,6 +86,7 @@ impl Frame {
         Ok(frame)
     }
 
+    /// Adds the pixels or bytes of a chunk with image data; ignores other chunks.
     fn add(&mut self, riff: &[u8], chunk: &Chunk) -> Result<(), NotAPhoto> {
         match &chunk.name {
             b"VP8 " => {
