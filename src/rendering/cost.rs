@@ -135,6 +135,7 @@ async fn readings(query: &GaugeQuery, store: &dyn Store, features: u64) -> Resul
     if count <= features { Ok(count) } else { Err(too_many(features, "readings", query.window)) }
 }
 
+/// Names the parameters of the window as the fault: `timeperiod`, or `start` and `end`.
 fn too_many(features: u64, items: &str, window: Window) -> Problem {
     match window {
         Window::Last(_) => {

@@ -229,6 +229,7 @@ impl Renderer {
         Ok(coverage.map(Supplement::NotCovered))
     }
 
+    /// Reads the data of a response and renders it, without the cache.
     async fn run(
         &self,
         key: &ResponseKey,

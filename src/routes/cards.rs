@@ -169,6 +169,7 @@ pub(super) enum Receipt {
     WithToken(ApiResponse, Header<'static>),
 }
 
+/// Without a credential, a card that has its report needs the photo token.
 #[get("/cards/<id>/images")]
 pub(super) async fn invite_image(
     user: CardUser<CardsRead>,

@@ -53,6 +53,7 @@ impl From<&Check> for CheckResult {
 }
 
 impl Readiness {
+    /// Repeats the checks of the store and the storage only when their results are too old.
     async fn check(&self, store: &dyn Store, images: &CardImages, follower: &Follower) -> Vec<CheckResult> {
         let mut guard = self.0.lock().await;
         let results = &mut *guard;

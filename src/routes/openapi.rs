@@ -58,6 +58,7 @@ impl OpenApiDocument {
         Self { document, rendered: Mutex::default() }
     }
 
+    /// Returns the document with the codes of the areas as examples; renders it again only when the codes change.
     async fn for_areas(&self, areas: Option<Arc<AreaSet>>) -> Result<ApiResponse, Problem> {
         let codes = areas.as_deref().map(AreaCodes::new).unwrap_or_default();
         let mut ready = self.rendered.lock().await;

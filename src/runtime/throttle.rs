@@ -56,6 +56,7 @@ impl<V: Clone> Throttle<V> {
         Some((last.value, !self.remaining(last.started_at).is_zero()))
     }
 
+    /// Returns the rest of the period; zero if the clock has stepped back.
     fn remaining(&self, started: Timestamp) -> Duration {
         let now = self.clock.now();
         // The clock may have stepped back.

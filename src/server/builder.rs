@@ -304,6 +304,7 @@ impl Builder {
         }
     }
 
+    /// Returns the built-in formats, then those of templates and of the embedding program.
     fn all_formats(&self, config: &Config, templates: Vec<Arc<dyn Format>>) -> Vec<Arc<dyn Format>> {
         let settings = &config.formats;
         // All documents of the demo are marked as an exercise.

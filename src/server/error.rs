@@ -59,6 +59,7 @@ impl LaunchError {
     }
 }
 
+/// Returns what to do about an address that cannot be bound, as the end of a sentence; empty if unknown.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::AddrInUse => {

@@ -37,6 +37,7 @@ impl Redirect {
         Ok(Self { listener, origin: Arc::from(origin) })
     }
 
+    /// Redirects until shutdown. At the limit of connections, further ones wait.
     pub(crate) async fn serve(self, mut shutdown: Shutdown) {
         let free = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
@@ -62,6 +63,7 @@ impl Redirect {
     }
 }
 
+/// Answers one request and closes the connection.
 async fn respond(connection: TcpStream, origin: &str) -> hyper::Result<()> {
     let service = service_fn(async |request: hyper::Request<_>| {
         Ok::<_, Infallible>(redirect_to(origin, request.uri()))
@@ -75,6 +77,7 @@ async fn respond(connection: TcpStream, origin: &str) -> hyper::Result<()> {
         .await
 }
 
+/// Returns a permanent redirect to the same path and query at `origin`.
 fn redirect_to(origin: &str, address: &Uri) -> Response<String> {
     let target = address.path_and_query().map_or("/", PathAndQuery::as_str);
     // `OPTIONS *` has no path.

@@ -131,6 +131,7 @@ impl Reloader {
         Ok(trigger)
     }
 
+    /// Warns about changed keys that apply only after a restart. After an error, the configuration is kept.
     fn reload_and_log(&self) {
         match self.reload() {
             Ok(fixed) if fixed.is_empty() => tracing::info!("the configuration was read again"),
@@ -157,6 +158,7 @@ fn configured_values(figment: &Figment) -> Result<BTreeMap<String, Value>, Confi
     Ok(values)
 }
 
+/// Adds the values of all tables by their paths with dots.
 fn collect(dict: &Dict, path: &str, values: &mut BTreeMap<String, Value>) {
     for (key, value) in dict {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };

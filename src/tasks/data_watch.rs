@@ -30,6 +30,7 @@ struct Inner {
 }
 
 impl DataWatch {
+    /// Registers the ages of data as metrics, which are computed when the metrics are read.
     #[must_use]
     pub(crate) fn new(store: Arc<dyn Store>, metrics: Metrics, clock: Arc<dyn Clock>) -> Self {
         let overview = Arc::new(Mutex::new(None));
@@ -63,6 +64,7 @@ fn age(time: Timestamp, now: Timestamp) -> Duration {
 }
 
 impl Inner {
+    /// Updates the metrics at each interval, without end.
     async fn watch(&self) -> Infallible {
         let mut last_count = None;
         loop {

@@ -80,6 +80,7 @@ impl ReportRetention {
         }
     }
 
+    /// Erases old reports at each interval. Ends at once if reports are kept for ever.
     async fn run_reports(&self) {
         while !self.keep_reports.is_zero() {
             match self.erase_reports().await {
@@ -106,6 +107,7 @@ impl ReportRetention {
         }
     }
 
+    /// Erases old unused cards at each interval. Ends at once if cards are kept for ever.
     async fn run_cards(&self) {
         // All unused cards before `from` are erased already; do not read the used ones again.
         let mut from = Timestamp::EPOCH;

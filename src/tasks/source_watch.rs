@@ -65,6 +65,7 @@ impl Inner {
         Ok(())
     }
 
+    /// Stores when sources were last heard; `all` includes sources that were written a moment ago.
     async fn write(&self, all: bool) -> Result<(), StoreError> {
         for (name, at) in self.sources.unstored(all) {
             self.store.heard(&name, at).await?;
@@ -80,6 +81,7 @@ impl Inner {
         written
     }
 
+    /// Logs only the first of successive failures.
     fn log(&self, outcome: Result<(), StoreError>) {
         let failed = outcome.is_err();
         if let Err(error) = outcome

@@ -73,6 +73,7 @@ impl StoredKeys {
 }
 
 impl Inner {
+    /// Reads the keys again if they have changed, and warns about each key that the configuration overrides.
     async fn refresh(&self) -> Result<(), StoreError> {
         let revision = self.store.keys_revision().await?;
         let known_revision = self.known.lock().unwrap_or_else(PoisonError::into_inner).revision;
@@ -98,6 +99,7 @@ impl Inner {
         Ok(())
     }
 
+    /// Stores the uses of keys since the last call. After a failure, they are kept for the next.
     async fn record_uses(&self) {
         let _recording = self.recording.lock().await;
         let uses = self.ring.take_uses();

@@ -114,6 +114,7 @@ impl Log {
         Ok(log)
     }
 
+    /// Applies new settings to the running log.
     pub(crate) fn set(&self, settings: LogSettings) {
         self.json.store(settings.format == Shape::Json, Ordering::Relaxed);
         // Fails only if the log of the process has ended.
@@ -172,6 +173,7 @@ impl AcceptErrors {
     const TARGET: &'static str = "rocket_http::listener";
     const PAUSE: Duration = Duration::from_mins(1);
 
+    /// Whether the event has the log target of errors of accepting connections.
     fn matches(event: &Event<'_>) -> bool {
         struct Source(bool);
         impl Visit for Source {

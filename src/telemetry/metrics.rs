@@ -224,6 +224,7 @@ impl Metrics {
         self.sources().push(Box::new(source));
     }
 
+    /// Updates the gauges whose values are elsewhere, then writes all metrics.
     pub(crate) fn text(&self) -> Result<String, fmt::Error> {
         self.all().process.read();
         for source in &*self.sources() {

@@ -10,6 +10,7 @@ const MAX_LINES: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct RepeatSuppressor(Mutex<Vec<Line>>);
 
+/// A line: when it was last logged, and how often it was suppressed since.
 #[derive(Debug)]
 struct Line {
     text: String,

@@ -128,6 +128,7 @@ impl Checkpoint {
         keys.filter(|key| !present.contains(key)).map(|key| (key.clone(), None)).collect()
     }
 
+    /// Passes the report, or sets and removes the marks of the entries.
     pub(super) fn acknowledge(&mut self, ack: &Ack) {
         match ack {
             Ack::Report(key) => {

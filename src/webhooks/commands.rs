@@ -73,6 +73,7 @@ pub(crate) async fn replay(
         .map(|()| true)
 }
 
+/// Returns the oldest report of this time, including trainings and reports about preparedness.
 async fn first_report(store: &dyn Store, last: Duration) -> Result<Option<ReportKey>, StoreError> {
     let mut first = None;
     for disaster in [None, Some(DisasterType::Prep)] {

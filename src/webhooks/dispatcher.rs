@@ -113,6 +113,7 @@ pub(super) async fn renew_lease(shared: &Shared) {
     }
 }
 
+/// Repeats the steps of a worker without end. Failures of the store are logged once and retried.
 async fn run(mut worker: Worker, shared: Shared) {
     let mut is_failing = false;
     loop {

@@ -151,6 +151,7 @@ impl Event {
         Self { id, kind, at: now, values, ack: Ack::Entries(Vec::new()) }
     }
 
+    /// Returns the variables of templates. Common variables take precedence over those of the event.
     pub(super) fn variables(&self, common: &Values) -> Values {
         let mut variables = self.values.clone();
         variables.extend(common.clone());

@@ -89,6 +89,7 @@ impl Lease {
         Ok(Some(states))
     }
 
+    /// Lets the lease expire now if this server holds it, so that another server need not wait.
     pub(super) async fn release(&self) -> Result<(), StoreError> {
         let lease = *self.state();
         if lease.until.is_some() {

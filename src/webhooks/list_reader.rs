@@ -65,6 +65,7 @@ impl ListReader {
         Ok(entries)
     }
 
+    /// Returns the areas whose state has changed recently, as entries that lapse after `max_age` and [`DROP_WINDOW`].
     async fn changes(&self, now: Timestamp) -> Result<CachedList, StoreError> {
         let floods = self.shared.store.floods(&FloodQuery::default()).await?;
         let layer: &FloodLayer = &floods.value;
@@ -92,6 +93,7 @@ impl ListReader {
         Ok((floods.revision, Validity::Between { from: now, until }, entries))
     }
 
+    /// Returns the alerts in force as entries, whose marks change with each renewal.
     async fn alerts(&self, now: Timestamp) -> Result<CachedList, StoreError> {
         let filter = &self.settings.filter;
         let minimum_state = filter.minimum_state.map(|minimum| minimum.0);

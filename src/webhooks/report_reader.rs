@@ -38,6 +38,7 @@ impl ReportReader {
         Ok(self.page.iter().find(|(_, is_sent)| *is_sent).or(self.page.last()).copied())
     }
 
+    /// Returns a page only when all writes that were open at its reading have ended: an earlier key may still appear.
     async fn read(&mut self, first: ReportKey) -> Result<Vec<(ReportKey, bool)>, StoreError> {
         let store = &self.shared.store;
         let (last, open) = if let Some(barrier) = self.barrier.take() {
@@ -67,6 +68,7 @@ impl ReportReader {
         Ok(page)
     }
 
+    /// Whether the report passes the filters of the webhook.
     async fn is_sent(&self, report: &Report) -> Result<bool, StoreError> {
         let WebhookSettings { filter, training, .. } = &self.settings;
         let content = &report.content;

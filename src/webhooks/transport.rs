@@ -69,6 +69,7 @@ impl Transport for HttpClient {
     }
 }
 
+/// Reads the body up to a limit, so that the connection can be used again.
 async fn drain(mut response: Response) {
     let mut read = 0;
     while let Ok(Some(chunk)) = response.chunk().await {

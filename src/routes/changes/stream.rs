@@ -34,6 +34,7 @@ const MIN_INTERVAL: Duration = Duration::from_millis(500);
 /// Size of a chunk in bytes. Most events are smaller.
 const CHUNK: usize = 1 << 10;
 
+/// The server-sent events of one client, which holds its place among the streams until the end.
 pub(super) struct EventStream {
     subscriber: Subscriber,
     /// How long clients wait before they reconnect; `None` once sent.
@@ -78,6 +79,7 @@ impl EventStream {
         }
     }
 
+    /// Returns the next piece to send; `None` ends the stream.
     async fn next(mut self) -> Option<(Vec<u8>, Self)> {
         loop {
             match self.pending.pop_front() {

@@ -59,6 +59,7 @@ fn get_operation(id: &str, summary: &str, parameters: Vec<Value>, media_type: &s
     } })
 }
 
+/// Adapts a parameter to OpenAPI 3.0, with `bbox` and `datetime` as OGC API – Features describes them.
 fn parameter(name: &str, description: &str, mut schema: Value) -> Value {
     let mut parameter = json!({
         "name": name, "in": "query", "required": false, "description": description, "style": "form", "explode": false,

@@ -33,6 +33,7 @@ impl Part for OgcParams {
 }
 
 impl OgcParams {
+    /// Fails if a parameter is given twice, or if the format is not JSON.
     fn from_request(request: &Request<'_>) -> Result<Self, Problem> {
         let query = request.uri().query().map_or("", |query| query.as_str());
         let mut parameters: Vec<(String, String)> = Vec::new();

@@ -195,6 +195,7 @@ impl Worker {
         Ok(true)
     }
 
+    /// Counts the outcome; then retries the event, acknowledges it, or switches the webhook off.
     async fn handle_outcome(
         &mut self,
         candidate: Candidate,
@@ -258,6 +259,7 @@ impl Worker {
         self.acknowledge(&event.ack).await
     }
 
+    /// Moves the checkpoint past the event and saves it. A pending report is deferred.
     async fn acknowledge(&mut self, ack: &Ack) -> Result<(), StoreError> {
         // Deferred, because a pending report must not be lost when the checkpoint passes it.
         if let Some(PendingEvent { ack: Ack::Report(key), .. }) = &self.pending {
