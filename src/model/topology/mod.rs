@@ -2,10 +2,10 @@
 //!
 //! A [`Topology`] is built in four steps:
 //!
-//! 1. `grid`: positions are rounded to an integer grid over the bounding box, or get exact grid lines of their own; 2. `chains`:
-//! lines and rings are laid out one after the other, outer rings clockwise (`winding`), with numbered positions; 3. `junctions`:
-//! positions at which borders meet or part are found; 4. `arcs`: lines and rings are cut at the junctions, and pieces that are
-//! equal in either direction are stored once.
+//! 1. `grid`: positions are rounded to an integer grid over the bounding box, or get exact grid lines of their own.
+//! 2. `chains`: lines and rings are laid out one after the other, outer rings clockwise (`winding`), with numbered positions.
+//! 3. `junctions`: positions at which borders meet or part are found.
+//! 4. `arcs`: lines and rings are cut at the junctions; pieces that are equal in either direction are stored once.
 //!
 //! `dissolved` unites groups of areas, and `simplified` reduces the positions of arcs. Borders still meet after both, because
 //! neighbours share positions and arcs.
